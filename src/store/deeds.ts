@@ -46,20 +46,17 @@ export async function* stagedDeeds(
        select f.lead_id, jsonb_agg(jsonb_build_object('side', f.side, 'field', f.field, 'before', f.before, 'after', f.after,
            'rule', f.rule, 'later', later.run)
          || case when f.base is null then '{}' else jsonb_build_object('base', f.base) end
-         || case when planned.wanted is null then '{}' else jsonb_build_object('wanted', planned.wanted) end
+         || case when a.changes->f.field is null then '{}' else jsonb_build_object('wanted', (a.changes->f.field->'to')::jsonb) end
          order by f.first) as list
        from (select lead_id, side, field, min(id) as first, (array_agg(before order by id))[1] as before,
                (array_agg(after order by id desc))[1] as after, (array_agg(base order by id))[1] as base,
-               (array_agg(rule order by id))[1] as rule
+               (array_agg(rule order by id))[1] as rule, max(action_id) as action_id
              from history where run_id = $2 group by 1, 2, 3) f
        left join lateral (
          select max(h.run_id) as run from history h join runs r on r.id = h.run_id
          where h.connection = $3 and h.lead_id = f.lead_id and h.field = f.field and h.run_id > $2
            and r.undo_of is distinct from $2) later on true
-       left join lateral (
-         select (a.changes->f.field->'to')::jsonb as wanted from actions a
-         where f.side = 'lead' and a.run_id = $2 and a.lead_id = f.lead_id and a.kind = 'update-lead'
-           and a.changes->f.field is not null order by a.id desc limit 1) planned on true
+       left join actions a on a.id = f.action_id and a.kind = 'update-lead'
        group by f.lead_id)
      select k.lead_id as "leadId", l.cells as lead, t.cells as row, t.row_number as "rowNumber",
        coalesce(w.list, '[]') as written, m.content as "leadMade", m.row_cells as "rowLinked", since.run as later,

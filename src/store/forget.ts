@@ -14,12 +14,13 @@ const tablesOfRuns = [
   'absent_pairs',
   'scan_cursors',
   'scan_pages',
+  // Before the actions, which it points to.
+  'history',
   'actions',
 ] as const;
 const tablesOfKeys = [
   ...tablesOfPlaces,
   'decisions',
-  'history',
   'approvals',
   'reminders',
   'digests',

@@ -3,103 +3,77 @@ import type { Cell, Value, Values } from '../core/lead/value.ts';
 import type { ActionKind, Changes } from '../core/merge/action.ts';
 import type { Queryable } from './database.ts';
 
-/** What a change wrote, for the history. */
+/** What an action writes to one side. */
 export interface HistoryEntry {
+  readonly actionId: number;
   readonly leadId: string;
   readonly side: 'lead' | 'row';
   readonly changes: Changes;
-  /** The action that writes, where its lines may be written again. */
-  readonly actionId?: number;
 }
 
-/** A write of an action to its lead. */
-interface LeadWrite {
+interface RunRef {
   readonly id: number;
-  readonly leadId: string | null;
-  readonly changes: Changes;
+  readonly connection: string;
 }
 
-/**
- * Keeps what leads show before they are written over, and after a write what became of it instead. A write whose fate is
- * never known leaves the lines that say what may be gone.
- */
-export async function recordLeadWrites(
-  db: Queryable,
-  run: { readonly id: number; readonly connection: string },
-  writes: readonly LeadWrite[],
-): Promise<void> {
-  await forgetWrites(
-    db,
-    run,
-    writes.map(({ id }) => id),
-  );
-  const entries = writes.map(({ id, leadId, changes }) => {
-    return { leadId: leadId ?? '', side: 'lead', changes, actionId: id } as const;
-  });
-  await recordHistory(db, run, entries);
+/** A write came about as it was recorded before it was sent, now. */
+export async function confirmWrite(db: Queryable, actionId: number): Promise<void> {
+  await db.query(`update history set at = now() where action_id = $1`, [actionId]);
 }
 
-/** What was kept before a write came about as it was meant, now. */
-export async function confirmLeadWrite(
-  db: Queryable,
-  run: { readonly id: number; readonly connection: string },
-  { id, leadId }: { readonly id: number; readonly leadId: string | null },
-): Promise<void> {
-  await db.query(
-    `update history set at = now() where connection = $1 and lead_id = $2 and run_id = $3 and action_id = $4`,
-    [run.connection, leadId, run.id, id],
-  );
-}
-
-/** Takes back the lines of writes of which it is known now what became of them. */
-export async function forgetWrites(
-  db: Queryable,
-  run: { readonly id: number },
-  actionIds: readonly number[],
-): Promise<void> {
+/** Drops the lines of writes that did not come about. */
+export async function forgetWrites(db: Queryable, actionIds: readonly number[]): Promise<void> {
   if (actionIds.length === 0) return;
-  await db.query(`delete from history where run_id = $1 and action_id = any($2)`, [run.id, actionIds]);
+  await db.query(`delete from history where action_id = any($1)`, [actionIds]);
 }
 
 /** Of lines that end a conflict. */
 const conflictRules = `'resolved', 'leads-win', 'target-wins'`;
 
-/** Keeps both values of each written field, so that what a policy overwrote can be found again. */
+/**
+ * Keeps both values of each written field, so that what a policy overwrote can be found again; in place of what was kept
+ * of these actions before. Recorded before a write is sent, and again as it came about: a write whose fate is never known
+ * leaves the lines that say what may be gone.
+ */
 export async function recordHistory(
   db: Queryable,
-  run: { readonly id: number; readonly connection: string },
+  run: RunRef,
   entries: readonly HistoryEntry[],
 ): Promise<void> {
-  if (entries.length === 0) return;
-  const lines = entries.flatMap(({ leadId, side, changes, actionId = null }) =>
-    Object.entries(changes).map(([field, change]) => ({ leadId, side, field, actionId, ...change })),
+  await forgetWrites(
+    db,
+    entries.map(({ actionId }) => actionId),
   );
+  const lines = entries.flatMap(({ changes, ...entry }) =>
+    Object.entries(changes).map(([field, { from, to, base, rule = 'lead-edited' }]) => {
+      return {
+        ...entry,
+        field,
+        rule,
+        base: JSON.stringify(base),
+        before: JSON.stringify(from),
+        after: JSON.stringify(to),
+      };
+    }),
+  );
+  if (lines.length === 0) return;
   await db.query(
-    `insert into history (connection, run_id, lead_id, field, side, base, before, after, rule, action_id, author)
-     select $1, $2, l.*, case when rule in (${conflictRules}) then (
-       select nullif(author, 'null') from value_authors v where v.connection = $1 and v.lead_id = l.lead_id and v.field = l.field
+    `insert into history (connection, run_id, action_id, lead_id, side, field, rule, base, before, after, author)
+     select $1, $2, "actionId", "leadId", side, field, rule, base, before, after, case when rule in (${conflictRules}) then (
+       select nullif(author, 'null') from value_authors v where v.connection = $1 and v.lead_id = l."leadId" and v.field = l.field
          and v.value_hash = value_hash((case side when 'row' then before else after end) #>> '{}')) end
-     from unnest($3::text[], $4::text[], $5::text[], $6::jsonb[], $7::jsonb[], $8::jsonb[], $9::text[], $10::bigint[])
-       as l (lead_id, field, side, base, before, after, rule, action_id)`,
-    [
-      run.connection,
-      run.id,
-      lines.map((line) => line.leadId),
-      lines.map((line) => line.field),
-      lines.map((line) => line.side),
-      lines.map((line) => (line.base === undefined ? null : JSON.stringify(line.base))),
-      lines.map((line) => JSON.stringify(line.from)),
-      lines.map((line) => JSON.stringify(line.to)),
-      lines.map((line) => line.rule ?? 'lead-edited'),
-      lines.map((line) => line.actionId),
-    ],
+     from (
+       select "actionId", "leadId", side, field, rule, base::jsonb, before::jsonb, after::jsonb
+       from json_to_recordset($3::json) as r ("actionId" bigint, "leadId" text, side text, field text, rule text, base text,
+         before text, after text)) l`,
+    [run.connection, run.id, JSON.stringify(lines)],
   );
 }
 
 /** The last values that a run wrote into one side of some leads; what cannot be read is left out. */
 export async function valuesWritten(
   db: Queryable,
-  run: { readonly id: number; readonly connection: string },
+  run: RunRef,
   leadIds: readonly string[],
   side: 'lead' | 'row',
 ): Promise<ReadonlyMap<string, Values>> {
@@ -160,7 +134,6 @@ export async function writesOf(
   leadId: string,
 ): Promise<readonly FieldWrite[]> {
   const { rows } = await db.query<Line>(
-    // An action is settled in the transaction that writes its history, so both have the same time.
     `with mine as materialized (
        select a.id, a.run_id, a.kind, a.reason, a.changes, a.intent_id, a.state, a.done_at from actions a join runs r on r.id = a.run_id
        where r.connection = $1 and a.state in ('done', 'held') and a.done_at is not null
@@ -170,10 +143,7 @@ export async function writesOf(
        where r.connection = $1 and strpos(l.body, to_json($2::text)::text) > 0 and l.lead_id = $2 and l.state = 'done')
      select h.run_id as run, h.at, h.field, h.side, h.rule, h.base, h.base is not null as "inStep", h.before, h.after,
        m.kind, m.reason, (m.changes->h.field->'to')::jsonb as planned, m.changes->h.field is not null as "hasPlanned", h.author, h.id as nth
-     from history h left join lateral (
-       select kind, reason, changes from mine where run_id = h.run_id and done_at = h.at
-         and (kind in ('update-lead', 'create-lead', 'delete-lead')) = (h.side = 'lead')
-       order by id desc limit 1) m on true
+     from history h left join mine m on m.id = h.action_id
      where h.connection = $1 and h.lead_id = $2
      union all
      select m.run_id, m.done_at, c.key, 'row', coalesce(c.value->>'rule', ''), null, false, null, (c.value->'to')::jsonb,

@@ -14,7 +14,7 @@ import {
   writtenCells,
 } from '../store/actions.ts';
 import { recordConflicts, type NewConflict, releaseRow } from '../store/conflicts.ts';
-import { confirmLeadWrite, forgetWrites, recordHistory, recordLeadWrites } from '../store/history.ts';
+import { confirmWrite, forgetWrites, recordHistory } from '../store/history.ts';
 import {
   abandonIntents,
   intentCreated,
@@ -79,15 +79,9 @@ export function commitLead(
 }
 
 /** Leaves an action to the next run. The values that an earlier attempt may have overwritten stay on record. */
-export function putOff(
-  context: StepContext,
-  run: Run,
-  action: Action,
-  code: string,
-  message: string,
-): Promise<void> {
+export function putOff(context: StepContext, action: Action, code: string, message: string): Promise<void> {
   return inLeasedTransaction(context, async (db) => {
-    if (action.kind === 'update-lead' && action.attempts === 0) await forgetWrites(db, run, [action.id]);
+    if (action.kind === 'update-lead' && action.attempts === 0) await forgetWrites(db, [action.id]);
     await recordOutcomes(db, [{ actionId: action.id, state: 'deferred', code, message }]);
   });
 }
@@ -99,10 +93,9 @@ async function recordWritten(
   leadId: string,
   written: Changes,
 ): Promise<void> {
-  if (action.kind !== 'update-lead') {
-    await recordHistory(db, run, [{ leadId, side: 'lead', changes: written }]);
-  } else if (isDeepStrictEqual(written, action.changes)) await confirmLeadWrite(db, run, action);
-  else await recordLeadWrites(db, run, [{ ...action, changes: written }]);
+  const isAsRecorded = action.kind === 'update-lead' && isDeepStrictEqual(written, action.changes);
+  if (isAsRecorded) await confirmWrite(db, action.id);
+  else await recordHistory(db, run, [{ actionId: action.id, leadId, side: 'lead', changes: written }]);
 }
 
 async function moveBaselines(
@@ -142,18 +135,16 @@ export function commitRows(context: StepContext, run: Run, fates: readonly RowFa
     state === 'held' ? [{ leadId, row, code, message }] : [],
   );
   // An earlier attempt at an action that is not done now may have arrived: what it overwrote stays on record.
-  const known = fates.filter(({ action, state }) => state === 'done' || action.attempts === 0);
-  const replacing = known.flatMap(({ action }) => (isReplacing(action) ? [action.id] : []));
-  const history = done.filter(isReplacing).map((action) => {
-    return { leadId: action.leadId ?? '', side: 'row' as const, changes: rowHistory(action) };
-  });
+  const untried = fates.flatMap(({ action, state }) =>
+    state !== 'done' && action.attempts === 0 ? [action.id] : [],
+  );
   const linked = done.flatMap(({ kind, intentId }) => (kind === 'link' ? (intentId ?? []) : []));
   return inLeasedTransaction(context, async (db) => {
     const bases = await basesOfMatched(db, run, done);
     await recordOutcomes(db, outcomes);
     await recordConflicts(db, run, conflicts);
-    await forgetWrites(db, run, replacing);
-    await recordHistory(db, run, history);
+    await forgetWrites(db, untried);
+    await recordHistory(db, run, done.filter(isReplacing).map(rowHistory));
     await intentsLinked(db, linked);
     const moves = carriedOut.flatMap(({ action, row }) => {
       const { leadId, changes } = action;

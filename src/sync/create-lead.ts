@@ -39,7 +39,7 @@ const inDoubt = 'the reply does not tell whether, or which, lead was made; the n
  */
 export async function createLead(context: StepContext, run: Run, action: Action): Promise<void> {
   if ((await intentOfAction(context.pool, action.id)) !== null) {
-    return putOff(context, run, action, 'create.in-doubt', inDoubt);
+    return putOff(context, action, 'create.in-doubt', inDoubt);
   }
   const content = readable(writtenCells(action.changes));
   const intent: { id: number | null } = { id: null };
@@ -60,12 +60,12 @@ export async function createLead(context: StepContext, run: Run, action: Action)
   if (intentId === null) throw new Error('a request left without its intent');
   if (reply === null) {
     await intentAnswered(context.pool, intentId);
-    return putOff(context, run, action, 'create.in-doubt', inDoubt);
+    return putOff(context, action, 'create.in-doubt', inDoubt);
   }
   const lead = 'fields' in reply ? reply : await readBack(context, reply.id);
   if (lead === null) {
     await intentCreated(context.pool, intentId, reply.id);
-    return putOff(context, run, action, 'create.in-doubt', notReadBack);
+    return putOff(context, action, 'create.in-doubt', notReadBack);
   }
   const stored = leadCells(lead, context.connection.fields);
   const outcome = outcomeOf(context, action, lead.id, stored, content);
@@ -93,7 +93,7 @@ async function failed(
   if (!(error instanceof LeadsyncError) || mayHaveActed(error)) {
     await attemptEnded(context.pool, intentId);
     if (!(error instanceof LeadsyncError)) throw error;
-    return putOff(context, run, action, 'create.in-doubt', `${withoutStop(error.message)}; ${inDoubt}`);
+    return putOff(context, action, 'create.in-doubt', `${withoutStop(error.message)}; ${inDoubt}`);
   }
   if (error.code !== 'leads.rejected') {
     await abandonIntents(context.pool, [intentId]);

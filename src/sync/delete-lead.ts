@@ -21,7 +21,6 @@ export async function deleteLead(context: StepContext, run: Run, action: Action)
   if (edited) {
     return putOff(
       context,
-      run,
       action,
       'lead.changed',
       'the lead was edited since the plan was made; it was not deleted',
@@ -30,7 +29,7 @@ export async function deleteLead(context: StepContext, run: Run, action: Action)
   if (lead && putsBack(action)) {
     const asMade = await unmappedHashOf(context.pool, run.connection, leadId);
     if (asMade !== unmappedHash(lead, context.connection.fields))
-      return putOff(context, run, action, 'lead.changed', othersChanged(asMade));
+      return putOff(context, action, 'lead.changed', othersChanged(asMade));
   }
   if (cells) await context.leads.delete(leadId, context.cut);
   const written = takenAway(action, 'row-edited');
@@ -56,7 +55,6 @@ export async function proveLeadGone(context: StepContext, run: Run, action: Acti
   if (lead !== null) {
     return putOff(
       context,
-      run,
       action,
       'lead.still-there',
       action.kind === 'unlink'

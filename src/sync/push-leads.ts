@@ -3,7 +3,7 @@ import { LeadsyncError } from '../errors.ts';
 import type { ActionKind } from '../core/merge/action.ts';
 import { type Action, recordOutcomes } from '../store/actions.ts';
 import { areRepliesDoubted } from '../store/doubted-replies.ts';
-import { forgetWrites, recordLeadWrites } from '../store/history.ts';
+import { forgetWrites, recordHistory } from '../store/history.ts';
 import { type Run, updateRun } from '../store/runs.ts';
 import {
   beginTries,
@@ -58,10 +58,13 @@ export async function pushLeads(context: StepContext, run: Run): Promise<Run> {
  */
 async function begin(context: StepContext, db: pg.PoolClient, run: Run): Promise<readonly Action[]> {
   const batch = await beginTries(db, run, kindsOf(context), batchSize);
-  await recordLeadWrites(
+  const patches = batch.filter(({ kind }) => kind === 'update-lead');
+  await recordHistory(
     db,
     run,
-    batch.filter(({ kind }) => kind === 'update-lead'),
+    patches.map(({ id, leadId, changes }) => {
+      return { actionId: id, leadId: leadId ?? '', side: 'lead', changes };
+    }),
   );
   return batch;
 }
@@ -104,7 +107,7 @@ async function pushBatch(
   );
   await inLeasedTransaction(context, async (db) => {
     if (open.size < batch.length) await updateRun(db, run.id, { attempts: 0 });
-    if (ended !== null) await freeOpen(db, run, [...open.values()], faults, pushing);
+    if (ended !== null) await freeOpen(db, [...open.values()], faults, pushing);
     for (const fault of faults) await settleFault(context, db, run, fault);
   });
   const ending = faults.length === 0 ? ended : faults.find((fault) => fateOf(fault) === 'ends the step');
@@ -114,7 +117,6 @@ async function pushBatch(
 /** Takes back what was noted of actions for which nothing was sent. */
 async function freeOpen(
   db: pg.PoolClient,
-  run: Run,
   open: readonly Action[],
   faults: readonly Fault[],
   { written }: Pushing,
@@ -130,7 +132,6 @@ async function freeOpen(
   const untried = unsent.filter(({ attempts }) => attempts === 0);
   await forgetWrites(
     db,
-    run,
     untried.map(({ id }) => id),
   );
 }

@@ -3,7 +3,7 @@ import { rowKinds } from '../core/merge/action.ts';
 import { putsBack } from '../core/merge/put-back.ts';
 import { deletedText } from '../core/merge/row-status.ts';
 import { type Action, countTries, pendingActions } from '../store/actions.ts';
-import { forgetWrites, type HistoryEntry, recordHistory } from '../store/history.ts';
+import { recordHistory } from '../store/history.ts';
 import { placesOf } from '../store/pairs.ts';
 import { heldOfLeads } from '../store/row-facts.ts';
 import { type Run, updateRun } from '../store/runs.ts';
@@ -67,18 +67,16 @@ async function* batchesOf({ pool, target }: StepContext, run: Run): AsyncGenerat
  */
 async function recordBegun(db: pg.PoolClient, run: Run, actions: readonly Action[]): Promise<void> {
   const replacing = actions.filter(isReplacing);
-  const entries = replacing.flatMap((action): HistoryEntry[] => {
-    const changes = Object.entries(rowHistory(action)).filter(([, { from }]) => from !== null);
-    if (changes.length === 0) return [];
-    const { id: actionId, leadId } = action;
-    return [{ leadId: leadId ?? '', side: 'row', changes: Object.fromEntries(changes), actionId }];
+  const entries = replacing.map(rowHistory).map(({ changes, ...entry }) => {
+    const filled = Object.entries(changes).filter(([, { from }]) => from !== null);
+    return { ...entry, changes: Object.fromEntries(filled) };
   });
-  await forgetWrites(db, run, idsOf(replacing));
   await recordHistory(db, run, entries);
-  await countTries(db, idsOf(actions));
+  await countTries(
+    db,
+    actions.map(({ id }) => id),
+  );
 }
-
-const idsOf = (actions: readonly Action[]): readonly number[] => actions.map(({ id }) => id);
 
 /** What a new row says of itself, so that it needs no second write: nothing without a status column. */
 async function statusOfNewRows(

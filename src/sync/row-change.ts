@@ -2,6 +2,7 @@ import { type Cells, isUnreadable, type Value, type Values } from '../core/lead/
 import type { Changes } from '../core/merge/action.ts';
 import { putsBack, takenAway } from '../core/merge/put-back.ts';
 import { type Action, type NewAction, writtenCells } from '../store/actions.ts';
+import type { HistoryEntry } from '../store/history.ts';
 import type { RowChange } from '../ports/target.ts';
 
 /** An action as the target is asked for it. `was`: where the row stood that is written again. */
@@ -45,8 +46,10 @@ export function readable(cells: Cells): Values {
 export const isReplacing = ({ kind }: Action): boolean => kind !== 'create-row';
 
 /** What the history keeps of a row that is written; one that is removed is kept as a whole. */
-export function rowHistory(action: Action): Changes {
-  return action.kind === 'remove-row' ? takenAway(action, 'lead-edited') : action.changes;
+export function rowHistory(action: Action): HistoryEntry {
+  const { id: actionId, leadId, kind } = action;
+  const changes = kind === 'remove-row' ? takenAway(action, 'lead-edited') : action.changes;
+  return { actionId, leadId: leadId ?? '', side: 'row', changes };
 }
 
 /** The row of a new lead gets its id; one of a lead that stored something else than was sent shows what is stored. */

@@ -369,13 +369,14 @@ create table history (
   after jsonb,
   rule text not null,
   at timestamptz not null default now(),
-  -- A run that attempts again in another round may write to a field twice: each write has its own line.
-  action_id bigint,
+  action_id bigint not null references actions,
   -- Of the value of the row, where the line is the end of a conflict.
-  author jsonb
+  author jsonb,
+  unique (action_id, field)
 );
 comment on table history is
-  'Every write, with both sides as they were before: nothing that a person typed is ever in one place only.';
+  'Every field that an action wrote, with both sides as they were before: nothing that a person typed is ever in one'
+  ' place only.';
 create index history_by_lead on history (connection, lead_id, field, id desc);
 create index history_by_run on history (run_id);
 

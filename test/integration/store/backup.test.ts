@@ -134,8 +134,8 @@ test('a state that moves to another Postgres is the same there, row for row; its
   const odd = 'tab\t newline\n \\. \\N "ü" 漢字 🙂';
   const { pool } = here.database;
   await pool.query(
-    `insert into history (connection, run_id, lead_id, field, side, base, before, after, rule)
-     values ('main', 1, 'x', $1, 'row', 'null', null, to_jsonb($1::text), 'x')`,
+    `insert into history (connection, run_id, action_id, lead_id, field, side, base, before, after, rule)
+     select 'main', 1, max(id), 'x', $1, 'row', 'null', null, to_jsonb($1::text), 'x' from actions`,
     [odd],
   );
   const unfinished = await pool.query<{ id: number }>(

@@ -112,7 +112,10 @@ test('a connection that left the configuration is forgotten after 90 days, in st
   await using workspace = await openUsed();
   const { pool } = workspace.database;
   await pool.query(
-    `insert into history (connection, run_id, lead_id, field, side, rule) select 'main', 1, 'x', 'f', 'row', '' from generate_series(1, 2500)`,
+    `with edited as (
+       insert into actions (run_id, round, kind, reason) values (1, 1, 'update-row', '') returning id)
+     insert into history (connection, run_id, action_id, lead_id, field, side, rule)
+     select 'main', 1, id, 'x', nth::text, 'row', '' from edited, generate_series(1, 2500) nth`,
   );
   leave(workspace);
   const age = (days: number) =>

@@ -218,8 +218,10 @@ describe('the history', () => {
   test('keeps both values of each field that was written, and the baseline they differed from', async () => {
     const here = scene();
     const run = await here.run();
+    const [one = 0, two = 0, three = 0] = await here.actions(run, 3);
     await recordHistory(here.pool, run, [
       {
+        actionId: one,
         leadId: 'a',
         side: 'row',
         changes: {
@@ -227,8 +229,8 @@ describe('the history', () => {
           city: { from: { unreadable: '?' }, to: null, base: null, rule: 'resolved' },
         },
       },
-      { leadId: 'b', side: 'lead', changes: { stage: { from: null, to: 'x' } } },
-      { leadId: 'c', side: 'lead', changes: {} },
+      { actionId: two, leadId: 'b', side: 'lead', changes: { stage: { from: null, to: 'x' } } },
+      { actionId: three, leadId: 'c', side: 'lead', changes: {} },
     ]);
     const { rows } = await here.pool.query(
       `select lead_id, field, side, base, base is null as unknown, before, after, rule from history where connection = $1 order by id`,

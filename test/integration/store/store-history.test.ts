@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { recordLeadWrites, writesOf } from '../../../src/store/history.ts';
+import { recordHistory, writesOf } from '../../../src/store/history.ts';
 import { useScenes } from './store-scene.ts';
 
 const scene = useScenes();
@@ -12,16 +12,17 @@ test('a write of unknown fate keeps its line when a later action of the same run
   const told = async () =>
     (await writesOf(pool, connection, 'lead-1')).map(({ lead, written }) => [lead, written]);
 
-  const first = { id: 1, leadId: 'lead-1' };
-  await recordLeadWrites(pool, run, [{ ...first, changes: change('typed in the service', 'row 1') }]);
-  const second = { id: 2, leadId: 'lead-1' };
-  await recordLeadWrites(pool, run, [{ ...second, changes: change('row 1', 'row 2') }]);
+  const [one = 0, two = 0] = await here.actions(run, 2);
+  const first = { actionId: one, leadId: 'lead-1', side: 'lead' } as const;
+  await recordHistory(pool, run, [{ ...first, changes: change('typed in the service', 'row 1') }]);
+  const second = { ...first, actionId: two };
+  await recordHistory(pool, run, [{ ...second, changes: change('row 1', 'row 2') }]);
   expect(await told()).toEqual([
     ['row 1', 'row 2'],
     ['typed in the service', 'row 1'],
   ]);
 
-  await recordLeadWrites(pool, run, [
+  await recordHistory(pool, run, [
     { ...second, changes: change('row 1', 'row 2, as stored') },
     { ...first, changes: {} },
   ]);

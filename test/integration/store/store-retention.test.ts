@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Value } from '../../../src/core/lead/value.ts';
-import { insertActions } from '../../../src/store/actions.ts';
+import { insertActions, pendingActions } from '../../../src/store/actions.ts';
 import { approve, countApproved } from '../../../src/store/approvals.ts';
 import { recordConflicts } from '../../../src/store/conflicts.ts';
 import { recordHistory } from '../../../src/store/history.ts';
@@ -50,7 +50,10 @@ async function finishedRun(
       reason: 'row-edited',
     })),
   );
-  await recordHistory(pool, run, [{ leadId: 'lead-0', side: 'lead', changes: change }]);
+  const [first] = await pendingActions(pool, run, ['update-lead'], 1);
+  await recordHistory(pool, run, [
+    { actionId: first?.id ?? 0, leadId: 'lead-0', side: 'lead', changes: change },
+  ]);
   await finishRun(pool, run.id, status, null);
   await pool.query(
     `update runs set finished_at = now() - $2 * interval '1 day', created_at = now() - $2 * interval '1 day' where id = $1`,
@@ -204,7 +207,9 @@ describe('pruning by age', () => {
     await finishedRun(here, 250, { status: 'failed', url: 'http://wrong' });
     const failed = await finishedRun(here, 200, { status: 'stopped', url: 'http://wrong' });
     const open = await here.run();
-    await recordHistory(pool, open, [{ leadId: 'a', side: 'row', changes: { x: { from: null, to: 'y' } } }]);
+    const [actionId = 0] = await here.actions(open, 1);
+    const changes = { x: { from: null, to: 'y' } };
+    await recordHistory(pool, open, [{ actionId, leadId: 'a', side: 'lead', changes }]);
     await pool.query(`update runs set created_at = now() - interval '300 days' where id = $1`, [open.id]);
     await pool.query(`update history set at = now() - interval '300 days' where run_id = $1`, [open.id]);
 
@@ -215,7 +220,7 @@ describe('pruning by age', () => {
     expect((await lastRun(pool, connection, 'plan'))?.id).toBe(plan);
     expect((await openRun(pool, connection, 'sync'))?.id).toBe(open.id);
     // What is kept is kept whole, so that it can be told and undone.
-    expect(await count(here)).toEqual({ history: 4, actions: 3 });
+    expect(await count(here)).toEqual({ history: 4, actions: 4 });
   });
 
   test('a connection of which nothing was ever carried out', async () => {

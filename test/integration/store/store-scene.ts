@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { afterAll, beforeAll } from 'vitest';
 import type { FieldMapping } from '../../../src/core/lead/mapping.ts';
 import type { Cells } from '../../../src/core/lead/value.ts';
+import { insertActions } from '../../../src/store/actions.ts';
 import { finishRun, insertRun, openRun, type Run } from '../../../src/store/runs.ts';
 import { type Difference, differences } from '../../../src/store/differences.ts';
 import { loadSeen, noteAbsent } from '../../../src/store/seen-pairs.ts';
@@ -38,6 +39,27 @@ export class Scene {
       settingsHash: 'h',
       allow: [],
     });
+  }
+
+  /** Plans so many edits of a lead in a run, without what they change; returns their ids. */
+  async actions(run: Run, count: number): Promise<readonly number[]> {
+    const action = {
+      kind: 'update-lead',
+      leadId: 'a',
+      row: 2,
+      contentHash: '',
+      reason: 'row-edited',
+    } as const;
+    await insertActions(
+      this.pool,
+      run,
+      Array.from({ length: count }, () => ({ ...action, changes: {}, expect: {} })),
+    );
+    const { rows } = await this.pool.query<{ id: number }>(
+      `select id from actions where run_id = $1 order by id desc limit $2`,
+      [run.id, count],
+    );
+    return rows.map(({ id }) => id).toReversed();
   }
 
   /** Ends the run that is open, begins another and stages what both sides show in it. */
