@@ -2,7 +2,7 @@ import type { sheets_v4 } from '@googleapis/sheets';
 import { columnLetters, quotedTab } from './a1.ts';
 import type { OwnColumns } from './alignment.ts';
 import { cellAt, type Grid, type GridCell, isFormula } from './grid.ts';
-import type { SheetCell, SheetsApi } from './sheets-api.ts';
+import type { SheetCell, SheetsTab } from './sheets-api.ts';
 import { changed } from './tab-faults.ts';
 
 /** By column: rows whose cells hold a real error, not a text that looks like one. */
@@ -22,11 +22,9 @@ const isLikeError = (text: string): boolean => text.startsWith('#') || text.ends
  * Formulas are unreadable anyway, except for ids. @throws LeadsyncError `target.changed` when a cell has changed meanwhile.
  */
 export async function askErrors(
-  api: SheetsApi,
-  tab: string,
+  { api, tab, name }: SheetsTab,
   grid: Grid,
   { id, owned }: OwnColumns,
-  name: string,
   signal: AbortSignal,
 ): Promise<CellErrors> {
   const suspects = [...owned].flatMap((column) => {

@@ -10,15 +10,14 @@ import type {
 } from '../../ports/target.ts';
 import { ownedColumns } from '../shared/columns.ts';
 import { rowBatches } from '../shared/row-batches.ts';
-import type { Refused } from './bisect.ts';
 import type { GoogleSheetsOptions } from './google-sheets-options.ts';
 import { type Found, type TabSnapshot, takeTabSnapshot } from './tab-snapshot.ts';
 import { rowsOf } from './present-rows.ts';
 import { protectedColumns } from './protected-cells.ts';
 import { RefusedValues } from './refused-values.ts';
 import { assertRoom, roomForTab } from './room.ts';
-import { type Marking, markingOf } from './marking.ts';
-import { SheetsApi } from './sheets-api.ts';
+import { markingOf } from './marking.ts';
+import { SheetsApi, type SheetsTab } from './sheets-api.ts';
 import { changed, copiedFault, isRefused, trashedFault } from './tab-faults.ts';
 import type { TabDescription } from './tab-description.ts';
 import { assertNotRenamed, isTabLeft, tabPlace } from './tab-place.ts';
@@ -34,7 +33,7 @@ import {
 } from './tab-setup.ts';
 import { nothingSettled, type Settled, UnsettledWrite } from './unsettled-write.ts';
 import { outcomesOf, rememberRefused } from './write-outcomes.ts';
-import { type PlannedRow, planWrite, type WritePlan } from './write-plan.ts';
+import { planWrite, type WritePlan } from './write-plan.ts';
 import { packNote, unpackNote } from './write-journal.ts';
 import { WriteRequests } from './write-requests.ts';
 
@@ -50,7 +49,7 @@ class SheetsTarget implements GoogleSheetsTarget {
   readonly batchSize = 20_000;
   readonly #options: GoogleSheetsOptions;
   readonly #api: SheetsApi;
-  readonly #place: { readonly tab: string; readonly name: string };
+  readonly #at: SheetsTab;
   readonly #requests: WriteRequests;
   readonly #refused = new RefusedValues();
   /** A failed write whose effect is not verified yet. */
@@ -64,8 +63,8 @@ class SheetsTarget implements GoogleSheetsTarget {
     this.name = `google-sheets:${options.spreadsheetId}/${options.tab}`;
     this.#options = options;
     this.#api = new SheetsApi(options);
-    this.#place = { tab: options.tab, name: this.name };
-    this.#requests = new WriteRequests(this.#api, this.#place);
+    this.#at = { api: this.#api, tab: options.tab, name: this.name };
+    this.#requests = new WriteRequests(this.#at);
   }
 
   get requests(): number {
@@ -87,8 +86,7 @@ class SheetsTarget implements GoogleSheetsTarget {
     const first = await this.#read(signal);
     const isSettled = create && first.kind === 'table' && (await this.#settleKept(signal));
     const found = isSettled ? await this.#read(signal) : first;
-    if (found.kind === 'missing' && !elsewhere)
-      await assertNotRenamed(this.#api, this.#options, this.name, signal);
+    if (found.kind === 'missing' && !elsewhere) await assertNotRenamed(this.#at, this.#options, signal);
     if (found.kind === 'missing' && wasFilled) throw goneFault(this.name);
     if (found.kind !== 'table' && !create)
       return { missing: [], created: false, mayWrite: canEdit, rows: rowBatches([]) };
@@ -115,11 +113,11 @@ class SheetsTarget implements GoogleSheetsTarget {
   }
 
   place(signal: AbortSignal): Promise<Place> {
-    return tabPlace(this.#api, this.#options, this.name, signal);
+    return tabPlace(this.#at, this.#options.spreadsheetId, signal);
   }
 
   isLeft({ id }: Pick<Place, 'id'>, signal: AbortSignal): Promise<boolean> {
-    return isTabLeft(this.#api, this.#options, id, signal);
+    return isTabLeft(this.#at, this.#options.spreadsheetId, id, signal);
   }
 
   async write(
@@ -136,11 +134,13 @@ class SheetsTarget implements GoogleSheetsTarget {
     const plan = planWrite(seen, changes, this.#refused);
     const unsettled = await this.#begin(seen, plan);
     const rest = await this.#send(
-      plan,
-      changes,
-      seen,
-      unsettled,
-      markingOf(this.#options, seen.tab, mark),
+      {
+        plan,
+        snapshot: seen,
+        unsettled,
+        marking: markingOf(this.#options, seen.tab, mark),
+        onRefused: (refused) => rememberRefused(refused, changes, seen.columns, this.#refused),
+      },
       signal,
     );
     const settled = await this.#settle(signal);
@@ -157,22 +157,13 @@ class SheetsTarget implements GoogleSheetsTarget {
   }
 
   #read(signal: AbortSignal): Promise<Found> {
-    return takeTabSnapshot(this.#api, this.#options, this.name, signal);
+    return takeTabSnapshot(this.#at, this.#options, signal);
   }
 
   /** Verifies immediately after a failed request; if that fails too, the next write does. */
-  async #send(
-    plan: WritePlan,
-    changes: readonly RowChange[],
-    snapshot: TabSnapshot,
-    unsettled: UnsettledWrite,
-    marking: Marking | null,
-    signal: AbortSignal,
-  ): Promise<readonly Refused<PlannedRow>[]> {
-    const onRefused = (refused: Refused<PlannedRow>): void =>
-      rememberRefused(refused, changes, snapshot.columns, this.#refused);
+  async #send(...[job, signal]: Parameters<WriteRequests['send']>): ReturnType<WriteRequests['send']> {
     try {
-      return await this.#requests.send(plan, snapshot, unsettled, marking, onRefused, signal);
+      return await this.#requests.send(job, signal);
     } catch (error) {
       await this.#settle(signal).catch(() => null);
       throw error;
@@ -186,7 +177,7 @@ class SheetsTarget implements GoogleSheetsTarget {
       grid: snapshot.grid,
       own: { id: snapshot.columns.id, owned: ownedColumns(snapshot.columns) },
     };
-    const write = new UnsettledWrite(this.#api, this.#place, ground);
+    const write = new UnsettledWrite(this.#at, ground);
     const rows = [...updates, ...inserts];
     if (rows.length === 0) return write;
     const noteId = await this.#options.journal.keep(await packNote({ target: this.name, ground, rows }));
@@ -204,7 +195,7 @@ class SheetsTarget implements GoogleSheetsTarget {
     for (const { id, note } of kept) {
       const own = this.#unsettled?.noteId === id ? this.#unsettled.write : null;
       const { target, ground, rows } = await unpackNote(note);
-      const write = own ?? new UnsettledWrite(this.#api, this.#place, ground, rows);
+      const write = own ?? new UnsettledWrite(this.#at, ground, rows);
       if (target === this.name) await this.#finish(write, id, signal);
       else await journal.over(id);
     }
@@ -240,7 +231,7 @@ class SheetsTarget implements GoogleSheetsTarget {
       if ((await this.#read(signal)).kind === 'table') return false;
       const { rowCount, columnCount } = newTabSize(this.#options);
       const room = roomForTab(sheetId, rowCount, columnCount);
-      if (found.kind === 'missing') await assertRoom(this.#api, this.name, 'another tab', room, signal);
+      if (found.kind === 'missing') await assertRoom(this.#at, 'another tab', room, signal);
       throw error;
     }
   }

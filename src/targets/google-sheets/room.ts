@@ -1,6 +1,6 @@
 import type { sheets_v4 } from '@googleapis/sheets';
 import { LeadsyncError } from '../../errors.ts';
-import type { SheetsApi } from './sheets-api.ts';
+import type { SheetsTab } from './sheets-api.ts';
 import { fullFault, isRefused } from './tab-faults.ts';
 
 type Request = sheets_v4.Schema$Request;
@@ -11,8 +11,7 @@ type Request = sheets_v4.Schema$Request;
  * `target.full` with Google's words.
  */
 export async function assertRoom(
-  api: SheetsApi,
-  name: string,
+  { api, name }: SheetsTab,
   what: string,
   room: readonly Request[],
   signal: AbortSignal,

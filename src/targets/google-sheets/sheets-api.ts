@@ -22,6 +22,13 @@ export type SheetsApiOptions = Pick<
   'spreadsheetId' | 'readsPerMinute' | 'writesPerMinute' | 'apiUrl' | 'account' | 'clock' | 'onReply'
 >;
 
+/** A tab by its title; `name`: the target's, for messages. */
+export interface SheetsTab {
+  readonly api: SheetsApi;
+  readonly tab: string;
+  readonly name: string;
+}
+
 /** Ms per request. Google itself gives up after 180 s; Drive is not worth a long wait. */
 export type SheetsTimeouts = Readonly<Record<QuotaKind | 'drive', number>>;
 

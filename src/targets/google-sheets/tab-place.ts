@@ -1,16 +1,13 @@
 import type { Place } from '../../ports/target.ts';
 import type { GoogleSheetsOptions } from './google-sheets-options.ts';
-import type { SheetsApi } from './sheets-api.ts';
+import type { SheetsTab } from './sheets-api.ts';
 import { isTab, readTabRecords, sheetsFields, tabsFields } from './tab-description.ts';
 import { renamedFault } from './tab-faults.ts';
 
-type Tab = Pick<GoogleSheetsOptions, 'spreadsheetId' | 'tab' | 'connection'>;
-
 /** The tab's place; a missing tab has no number. Throws as `Target.open` does. */
 export async function tabPlace(
-  api: SheetsApi,
-  { spreadsheetId, tab }: Tab,
-  address: string,
+  { api, tab, name }: SheetsTab,
+  spreadsheetId: string,
   signal: AbortSignal,
 ): Promise<Place> {
   const { sheets = [] } = await api.describe([], sheetsFields, signal);
@@ -18,13 +15,13 @@ export async function tabPlace(
   const start = `google-sheets:${spreadsheetId}/`;
   const idWhileMissing = `${start}tab ${tab}`;
   const isThere = sheetId !== null;
-  return { id: isThere ? `${start}${sheetId}` : idWhileMissing, idWhileMissing, address, isThere };
+  return { id: isThere ? `${start}${sheetId}` : idWhileMissing, idWhileMissing, address: name, isThere };
 }
 
 /** Whether a tab is gone. In a spreadsheet that this account cannot see it counts as there. */
 export async function isTabLeft(
-  api: SheetsApi,
-  { spreadsheetId }: Tab,
+  { api }: SheetsTab,
+  spreadsheetId: string,
   id: string,
   signal: AbortSignal,
 ): Promise<boolean> {
@@ -36,9 +33,8 @@ export async function isTabLeft(
 
 /** Throws `target.tab-renamed` when our tab has another title now. */
 export async function assertNotRenamed(
-  api: SheetsApi,
-  { spreadsheetId, connection, tab }: Tab,
-  name: string,
+  { api, tab, name }: SheetsTab,
+  { spreadsheetId, connection }: Pick<GoogleSheetsOptions, 'spreadsheetId' | 'connection'>,
   signal: AbortSignal,
 ): Promise<void> {
   const { sheets = [] } = await api.describe([], tabsFields, signal);

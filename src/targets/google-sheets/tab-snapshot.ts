@@ -1,5 +1,5 @@
 import type { FieldType } from '../../core/lead/value.ts';
-import { type Columns, ownedColumns } from '../shared/columns.ts';
+import { type ColumnMapping, type Columns, ownedColumns } from '../shared/columns.ts';
 import { columnRange, quotedTab } from './a1.ts';
 import type { OwnColumns } from './alignment.ts';
 import { askErrors, type CellErrors } from './cell-errors.ts';
@@ -8,7 +8,7 @@ import { alignColumns, headingRow } from './column-alignment.ts';
 import type { GoogleSheetsOptions } from './google-sheets-options.ts';
 import { cellAt, type Grid, type GridCell, gridCell, sameGridCell } from './grid.ts';
 import { assertHeadingsFirst, locateManagedColumns } from './managed-columns.ts';
-import type { SheetCell, SheetsApi } from './sheets-api.ts';
+import type { SheetCell, SheetsTab } from './sheets-api.ts';
 import {
   closedFields,
   isTab,
@@ -32,6 +32,9 @@ export interface TabSnapshot {
   readonly dateColumns: ReadonlySet<number>;
 }
 
+/** By row and column, in `FORMULA` rendering. */
+type Cells = readonly (readonly SheetCell[])[];
+
 /** By column and row: displayed texts; dates in the spreadsheet's format. */
 type Shown = ReadonlyMap<number, readonly SheetCell[]>;
 
@@ -41,32 +44,30 @@ export type Found =
   | { readonly kind: 'empty'; readonly tab: TabDescription }
   | { readonly kind: 'missing' };
 
-type Place = Pick<GoogleSheetsOptions, 'tab' | 'fields' | 'idColumn' | 'statusColumn' | 'dates'>;
-
 /**
  * Reads the tab in three requests; a fourth when a cell of ours begins with `=`, or a text column has a number; one more
  * when a text looks like an error. Merged cells come last: of those merged meanwhile, the content was read before. @throws
  * LeadsyncError `target.changed` when rows or columns moved in between, as locateColumns does, and the faults of SheetsApi.
  */
 export async function takeTabSnapshot(
-  api: SheetsApi,
-  place: Place,
-  name: string,
+  at: SheetsTab,
+  mapping: ColumnMapping & Pick<GoogleSheetsOptions, 'dates'>,
   signal: AbortSignal,
 ): Promise<Found> {
-  const tab = await describe(api, place.tab, signal);
+  const { api, name } = at;
+  const tab = await describe(at, signal);
   if (tab === null) return { kind: 'missing' };
-  const cells = await readCells(api, place.tab, name, signal);
+  const cells = await readCells(at, signal);
   if (cells.every((row) => row.every(isBlank))) return { kind: 'empty', tab };
-  const columns = locateManagedColumns(tab.headings, tab.columnRecords, place, name);
+  const columns = locateManagedColumns(tab.headings, tab.columnRecords, mapping, name);
   const own = { id: columns.id, owned: ownedColumns(columns) };
-  assertSameHeadings(tab, cells[0] ?? [], own.owned, name);
-  assertHeadingsFirst(tab.headings, cells, own.id, place, name);
-  const shown = await askShown(api, place.tab, cells, own, textColumns(columns), name, signal);
+  if (!hasSameHeadings(tab, cells[0] ?? [], own.owned)) throw changed(name);
+  assertHeadingsFirst(tab.headings, cells, own.id, mapping, name);
+  const shown = await askShown(at, cells, own, textColumns(columns), signal);
   const grid = withFormulas(cells, shown);
-  const values = new CellValues(tab, place.dates);
+  const values = new CellValues(tab, mapping.dates);
   const dateColumns = dateColumnsOf(tab, columns, grid, values);
-  const errors = await askErrors(api, place.tab, grid, own, name, signal);
+  const errors = await askErrors(at, grid, own, signal);
   const areas = readClosedAreas(await api.describe([], closedFields, signal), tab.sheetId);
   if (areas === null) throw changed(name);
   return { kind: 'table', tab: { ...tab, ...areas }, columns, grid, shown, errors, values, dateColumns };
@@ -105,22 +106,20 @@ export function showsNumbers(
 
 /** Reads the cells again, in one request (two when a cell of our columns, wherever they are now, begins with `=`). */
 export async function readAgain(
-  api: SheetsApi,
-  tab: string,
+  at: SheetsTab,
   before: Grid,
   { id, owned }: OwnColumns,
-  name: string,
   signal: AbortSignal,
 ): Promise<Grid> {
-  const cells = await readCells(api, tab, name, signal);
+  const cells = await readCells(at, signal);
   const places = alignColumns(before, cells, headingRow(before, cells));
   const now = new Set([...owned].flatMap((column) => places[column] ?? []));
   const own = { id: places[id] ?? 0, owned: now };
-  return withFormulas(cells, await askShown(api, tab, cells, own, new Set(), name, signal));
+  return withFormulas(cells, await askShown(at, cells, own, new Set(), signal));
 }
 
 /** Null: no tab of this title, for which Google refuses the range. */
-async function describe(api: SheetsApi, tab: string, signal: AbortSignal): Promise<TabDescription | null> {
+async function describe({ api, tab }: SheetsTab, signal: AbortSignal): Promise<TabDescription | null> {
   try {
     return readTab(await api.describe([`${quotedTab(tab)}!1:2`], tabFields, signal), tab);
   } catch (error) {
@@ -131,12 +130,7 @@ async function describe(api: SheetsApi, tab: string, signal: AbortSignal): Promi
   }
 }
 
-async function readCells(
-  api: SheetsApi,
-  tab: string,
-  name: string,
-  signal: AbortSignal,
-): Promise<readonly (readonly SheetCell[])[]> {
+async function readCells({ api, tab, name }: SheetsTab, signal: AbortSignal): Promise<Cells> {
   try {
     const [cells = []] = await api.read([quotedTab(tab)], 'FORMULA', signal);
     return cells;
@@ -151,33 +145,26 @@ async function readCells(
  * into a text column is a number. Only for columns with such a cell.
  */
 async function askShown(
-  api: SheetsApi,
-  tab: string,
-  cells: readonly (readonly SheetCell[])[],
+  { api, tab, name }: SheetsTab,
+  cells: Cells,
   { id, owned }: OwnColumns,
   texts: ReadonlySet<number>,
-  name: string,
   signal: AbortSignal,
 ): Promise<Shown> {
   const rows = cells.slice(1);
   const isOpen = (cell: SheetCell | undefined, column: number): boolean =>
     isMarked(cell) || (typeof cell === 'number' && texts.has(column));
   const inQuestion = [...owned].filter((column) => rows.some((row) => isOpen(row[column], column)));
-  const shown = new Map<number, readonly SheetCell[]>();
-  if (inQuestion.length === 0) return shown;
+  if (inQuestion.length === 0) return new Map();
   const asked = [id, ...inQuestion.filter((column) => column !== id)];
   const ranges = asked.map((column) => columnRange(tab, column));
   const read = await api.read(ranges, 'UNFORMATTED_VALUE', signal);
-  for (const [at, column] of asked.entries())
-    shown.set(
-      column,
-      (read[at] ?? []).map(([cell]) => cell ?? null),
-    );
-  assertSameIds(cells, shown.get(id) ?? [], id, name);
-  return shown;
+  const shown = asked.map((_, at) => (read[at] ?? []).map(([cell]) => cell ?? null));
+  if (!hasSameIds(cells, shown[0] ?? [], id)) throw changed(name);
+  return new Map(asked.map((column, at) => [column, shown[at] ?? []]));
 }
 
-function withFormulas(cells: readonly (readonly SheetCell[])[], shown: Shown): Grid {
+function withFormulas(cells: Cells, shown: Shown): Grid {
   return cells.map((row, at) =>
     row.some(isMarked) ? row.map((cell, column) => gridCell(cell, unformatted(shown.get(column), at))) : row,
   );
@@ -200,32 +187,25 @@ function isBlank(cell: SheetCell): boolean {
   return cell === null || cell === '';
 }
 
-/** The columns must still be where the first request found them. */
-function assertSameHeadings(
+/** Whether the columns are still where the first request found them. */
+function hasSameHeadings(
   tab: TabDescription,
   row: readonly SheetCell[],
   owned: ReadonlySet<number>,
-  name: string,
-): void {
-  for (const column of owned) {
+): boolean {
+  return [...owned].every((column) => {
     const before = gridCell(tab.entered[column] ?? null, undefined);
-    const now = gridCell(row[column] ?? null, undefined);
-    if (!sameGridCell(before, now)) throw changed(name);
-  }
+    return sameGridCell(before, gridCell(row[column] ?? null, undefined));
+  });
 }
 
-function assertSameIds(
-  cells: readonly (readonly SheetCell[])[],
-  shown: readonly SheetCell[],
-  column: number,
-  name: string,
-): void {
+function hasSameIds(cells: Cells, shown: readonly SheetCell[], column: number): boolean {
   const height = Math.max(cells.length, shown.length);
-  for (let row = 0; row < height; row++) {
+  return Array.from({ length: height }).every((_, row) => {
     const cell = cells[row]?.[column] ?? null;
     const now = shown[row] ?? null;
     // A date appears as text here.
-    if (isMarked(cell) || (typeof cell === 'number' && typeof now === 'string' && now !== '')) continue;
-    if (!sameGridCell(cell, now)) throw changed(name);
-  }
+    const isDate = typeof cell === 'number' && typeof now === 'string' && now !== '';
+    return isMarked(cell) || isDate || sameGridCell(cell, now);
+  });
 }

@@ -6,7 +6,7 @@ import { inBatches, writtenCells } from './cell-writes.ts';
 import { cellAt, type Grid, type GridCell, gridCell, isFormula, sameGridCell } from './grid.ts';
 import { readAgain } from './tab-snapshot.ts';
 import { cellsToPutBack, type PutBack, putBackAgain } from './repair.ts';
-import type { SheetsApi } from './sheets-api.ts';
+import type { SheetsTab } from './sheets-api.ts';
 import { isRefused } from './tab-faults.ts';
 import { hasArrived, linkedIds, type SentRow } from './verify.ts';
 import type { Ground, SentFor } from './write-journal.ts';
@@ -33,20 +33,13 @@ export const nothingSettled: Settled = { astray: new Set(), putBack: new Map(), 
  * carried out, on rows that people had moved.
  */
 export class UnsettledWrite {
-  readonly #api: SheetsApi;
-  readonly #place: { readonly tab: string; readonly name: string };
+  readonly #at: SheetsTab;
   readonly #ground: Ground;
   readonly #sent: Map<SentFor, { readonly isDoubtful: boolean }>;
 
   /** `doubtful`: rows that a process sent, or was about to send, when it died. */
-  constructor(
-    api: SheetsApi,
-    place: { readonly tab: string; readonly name: string },
-    ground: Ground,
-    doubtful: readonly SentFor[] = [],
-  ) {
-    this.#api = api;
-    this.#place = place;
+  constructor(at: SheetsTab, ground: Ground, doubtful: readonly SentFor[] = []) {
+    this.#at = at;
     this.#ground = ground;
     this.#sent = new Map(doubtful.map((row) => [row, { isDoubtful: true }]));
   }
@@ -76,8 +69,7 @@ export class UnsettledWrite {
     const putBack = new CellNames(leads);
     const notPutBack = new CellNames(leads);
     for (let round = 0; ; round++) {
-      const { tab, name } = this.#place;
-      const after = await readAgain(this.#api, tab, grid, own, name, signal);
+      const after = await readAgain(this.#at, grid, own, signal);
       const alignment = new Alignment(grid, after, own, linkedIds(all, own.id));
       const missed = all.filter((row) => !hasArrived(row, alignment, all));
       if (round === 0) for (const row of missed) for (const lead of leads.get(row) ?? []) astray.add(lead);
@@ -111,10 +103,10 @@ export class UnsettledWrite {
       ([{ row, isNew }, { isDoubtful }], index) => isNew && !isDoubtful && row === from + index,
     );
     if (!isUsual || sent.length === 0) return false;
-    const tab = quotedTab(this.#place.tab);
+    const tab = quotedTab(this.#at.tab);
     try {
       const ranges = [`${tab}!1:1`, `${tab}!${from + 1}:${from + sent.length}`];
-      const [[headings = []] = [], rows = []] = await this.#api.read(ranges, 'FORMULA', signal);
+      const [[headings = []] = [], rows = []] = await this.#at.api.read(ranges, 'FORMULA', signal);
       const width = Math.max(headings.length, grid[0]?.length ?? 0);
       const isSameHeading = (_: unknown, column: number): boolean =>
         sameGridCell(cellAt(grid, 0, column), gridCell(headings[column] ?? null, undefined));
@@ -149,7 +141,7 @@ export class UnsettledWrite {
       const rest = await bisect(
         batch,
         (row) => [row],
-        (some) => this.#api.update(writtenCells(sheetId, some), signal),
+        (some) => this.#at.api.update(writtenCells(sheetId, some), signal),
         { alone: ({ item }) => refused.add(item), isEnough: () => refused.size >= mostAlone },
       );
       for (const { item } of rest) refused.add(item);

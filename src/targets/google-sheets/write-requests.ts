@@ -5,7 +5,7 @@ import { inBatches, insertedRows, valueRanges, writtenCells } from './cell-write
 import type { TabSnapshot } from './tab-snapshot.ts';
 import type { Marking } from './marking.ts';
 import { assertRoom, roomForRows } from './room.ts';
-import type { SheetsApi } from './sheets-api.ts';
+import type { SheetsTab } from './sheets-api.ts';
 import { changed, isRefused } from './tab-faults.ts';
 import { idOf, isTab, type TabDescription, tabsFields } from './tab-description.ts';
 import type { UnsettledWrite } from './unsettled-write.ts';
@@ -14,84 +14,70 @@ import type { PlannedRow, WritePlan } from './write-plan.ts';
 /** Maximum of refused values identified per write: each costs up to twenty requests of quota. */
 const mostAlone = 8;
 
-type OnRefused = (refused: Refused<PlannedRow>) => void;
+/** A plan to be sent, with the snapshot it was made from. */
+interface Job {
+  readonly plan: WritePlan;
+  readonly snapshot: TabSnapshot;
+  readonly unsettled: UnsettledWrite;
+  /** To be sent with the first request; null: none. */
+  readonly marking: Marking | null;
+  /** Called for each refused row or cell as it is found. */
+  readonly onRefused: (refused: Refused<PlannedRow>) => void;
+}
 
 /** Sends a plan in as few requests as their size allows, and identifies refused values. */
 export class WriteRequests {
-  readonly #api: SheetsApi;
-  readonly #place: { readonly tab: string; readonly name: string };
+  readonly #at: SheetsTab;
   /** Maximum rows per request; lowered after Google could not serve one. */
   #most = Number.POSITIVE_INFINITY;
   /** Refused values found since the last completed write. */
   #alone = 0;
 
-  constructor(api: SheetsApi, place: { readonly tab: string; readonly name: string }) {
-    this.#api = api;
-    this.#place = place;
+  constructor(at: SheetsTab) {
+    this.#at = at;
   }
 
-  /**
-   * `onRefused` is called for each refused row or cell as it is found. Returns refused groups that were not split, once
-   * enough were found.
-   */
-  async send(
-    plan: WritePlan,
-    snapshot: TabSnapshot,
-    unsettled: UnsettledWrite,
-    marking: Marking | null,
-    onRefused: OnRefused,
-    signal: AbortSignal,
-  ): Promise<readonly Refused<PlannedRow>[]> {
+  /** Returns refused groups that were not split, once enough were found. */
+  async send(job: Job, signal: AbortSignal): Promise<readonly Refused<PlannedRow>[]> {
     // New rows first: without room for them nothing is written. They are below all updates.
-    const inserts = await this.#insert(plan, snapshot, unsettled, marking, onRefused, signal);
-    const updates = await this.#update(plan, snapshot, unsettled, marking, onRefused, signal);
+    const inserts = await this.#insert(job, signal);
+    const updates = await this.#update(job, signal);
     this.#alone = 0;
     return [...updates, ...inserts];
   }
 
-  #update(
-    { updates }: WritePlan,
-    { tab, columns }: TabSnapshot,
-    unsettled: UnsettledWrite,
-    marking: Marking | null,
-    onRefused: OnRefused,
-    signal: AbortSignal,
-  ) {
+  #update({ plan, snapshot, unsettled, marking, onRefused }: Job, signal: AbortSignal) {
+    const { tab, columns } = snapshot;
+    const { api } = this.#at;
     const send = (rows: readonly PlannedRow[]): Promise<void> =>
       unsettled.send(rows, () => {
-        if (marking?.isDue !== true) return this.#api.write(valueRanges(this.#place.tab, rows), signal);
-        return marking.send(writtenCells(tab.sheetId, rows), (all) => this.#api.update(all, signal));
+        if (marking?.isDue !== true) return api.write(valueRanges(this.#at.tab, rows), signal);
+        return marking.send(writtenCells(tab.sheetId, rows), (all) => api.update(all, signal));
       });
     const parts = (row: PlannedRow): readonly PlannedRow[] => inParts(row, columns.status);
-    return this.#inBatches(updates, parts, send, onRefused, () => this.#assertSameTab(tab, signal));
+    return this.#inBatches(plan.updates, parts, send, onRefused, () => this.#assertSameTab(tab, signal));
   }
 
-  #insert(
-    { inserts }: WritePlan,
-    { tab, columns }: TabSnapshot,
-    unsettled: UnsettledWrite,
-    marking: Marking | null,
-    onRefused: OnRefused,
-    signal: AbortSignal,
-  ) {
-    const start = inserts[0]?.row ?? 0;
+  #insert({ plan, snapshot, unsettled, marking, onRefused }: Job, signal: AbortSignal) {
+    const { tab, columns } = snapshot;
+    const start = plan.inserts[0]?.row ?? 0;
     let done = 0;
     const send = async (rows: readonly PlannedRow[]): Promise<void> => {
       const at = start + done;
       const placed = rows.map((row, index) => ({ ...row, row: at + index }));
       const cells = rows.map((row) => row.cells);
       const requests = insertedRows(tab.sheetId, at, cells, at === 1 && tab.rowCount > 1);
-      const update = (all: typeof requests): Promise<void> => this.#api.update(all, signal);
+      const update = (all: typeof requests): Promise<void> => this.#at.api.update(all, signal);
       await unsettled.send(placed, () => marking?.send(requests, update) ?? update(requests));
       done += rows.length;
     };
     // Existing rows can get their status later.
     const parts = (row: PlannedRow): readonly PlannedRow[] => inParts(row, columns.status).slice(0, 1);
-    return this.#inBatches(inserts, parts, send, onRefused, async (count) => {
+    return this.#inBatches(plan.inserts, parts, send, onRefused, async (count) => {
       await this.#assertSameTab(tab, signal);
-      const [at, what] = [start + done, counted(inserts.length - done, 'more row')];
+      const [at, what] = [start + done, counted(plan.inserts.length - done, 'more row')];
       const room = roomForRows(tab.sheetId, at, count, at === 1 && tab.rowCount > 1);
-      await assertRoom(this.#api, this.#place.name, what, room, signal);
+      await assertRoom(this.#at, what, room, signal);
     });
   }
 
@@ -100,7 +86,7 @@ export class WriteRequests {
     rows: readonly PlannedRow[],
     parts: (row: PlannedRow) => readonly PlannedRow[],
     send: (rows: readonly PlannedRow[]) => Promise<void>,
-    onRefused: OnRefused,
+    onRefused: Job['onRefused'],
     onFirstRefusal: (count: number) => Promise<void>,
   ): Promise<readonly Refused<PlannedRow>[]> {
     const rest: Refused<PlannedRow>[] = [];
@@ -139,11 +125,10 @@ export class WriteRequests {
 
   /** Before splitting: throws `target.changed` when the tab is gone or smaller than it was. */
   async #assertSameTab({ sheetId, ...tab }: TabDescription, signal: AbortSignal): Promise<void> {
-    const { sheets = [] } = await this.#api.describe([], tabsFields, signal);
-    const own = sheets.find((sheet) => idOf(sheet) === sheetId && isTab(sheet, this.#place.tab));
+    const { sheets = [] } = await this.#at.api.describe([], tabsFields, signal);
+    const own = sheets.find((sheet) => idOf(sheet) === sheetId && isTab(sheet, this.#at.tab));
     const { rowCount, columnCount } = own?.properties?.gridProperties ?? {};
-    if ((rowCount ?? 0) < tab.rowCount || (columnCount ?? 0) < tab.columnCount)
-      throw changed(this.#place.name);
+    if ((rowCount ?? 0) < tab.rowCount || (columnCount ?? 0) < tab.columnCount) throw changed(this.#at.name);
   }
 }
 
