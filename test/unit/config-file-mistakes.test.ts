@@ -269,7 +269,12 @@ describe('mistakes in the file', () => {
     const other =
       '  b:\n    leads: { baseUrl: https://x, apiKey: k }\n    target: { type: workbook, path: link/../link/a.csv }\n';
     expect(await mistakesOf(`${content}${other}`)).toEqual([
-      at(8, 'connections.b.target.path', 'must be another file: connection a writes to this one', '"link/../link/a.csv"'),
+      at(
+        8,
+        'connections.b.target.path',
+        'must be another file: connection a writes to this one',
+        '"link/../link/a.csv"',
+      ),
     ]);
   });
 

@@ -91,11 +91,7 @@ test('two connections with one token', async () => {
   const error = await loadConfig({ env: {}, cwd }).catch((thrown: unknown) => thrown);
   if (!(error instanceof ConfigError)) throw new Error('a ConfigError was expected', { cause: error });
   expect(error.mistakes.map(({ path, message, found }) => [path, message, found])).toEqual([
-    [
-      'connections.b.target.token',
-      'must be another portal: connection a writes to this one',
-      '[secret]',
-    ],
+    ['connections.b.target.token', 'must be another portal: connection a writes to this one', '[secret]'],
   ]);
 });
 
