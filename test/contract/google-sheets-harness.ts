@@ -14,7 +14,15 @@ import {
   createGoogleSheetsTarget,
   type GoogleSheetsTarget,
 } from '../../src/targets/google-sheets/google-sheets-target.ts';
-import { contractFields, type Table, type LocalHarness } from './target-harness.ts';
+import {
+  anna,
+  bert,
+  contractFields,
+  headings,
+  never,
+  type Table,
+  type LocalHarness,
+} from './target-harness.ts';
 import { MemoryJournal } from '../support/memory-journal.ts';
 
 export interface GoogleSheetsHarness extends LocalHarness {
@@ -99,4 +107,14 @@ function fromShown(text: string): string {
   if (date === undefined) return text;
   const local = Temporal.PlainDateTime.from(`${date}T${hour.padStart(2, '0')}:${minute}:${second}`);
   return new Date(local.toZonedDateTime(zone).epochMilliseconds).toISOString();
+}
+
+export const table = [headings, anna, bert];
+
+/** The table above in a tab that has our records. */
+export async function recordedTable(dates: 'native' | 'iso' = 'iso') {
+  const harness = await makeGoogleSheetsHarness({ dates });
+  harness.edit(() => table);
+  await harness.target({ statusColumn: 'Sync' }).open({ create: true }, never());
+  return harness;
 }

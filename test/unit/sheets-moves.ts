@@ -1,6 +1,8 @@
 import * as fc from 'fast-check';
+import { Alignment } from '../../src/targets/google-sheets/alignment.ts';
 import type { Grid, GridCell } from '../../src/targets/google-sheets/grid.ts';
-import type { SentRow } from '../../src/targets/google-sheets/verify.ts';
+import { cellsToPutBack } from '../../src/targets/google-sheets/repair.ts';
+import { hasArrived, linkedIds, type SentRow } from '../../src/targets/google-sheets/verify.ts';
 
 /** A cell with where it stood in the look; null: it was not there. */
 interface TracedCell {
@@ -185,4 +187,19 @@ export function carryOut(cells: Traced, sent: readonly SentRow[]): Traced {
   now.splice(first.row, 0, ...inserts.map(() => []));
   for (const { row, cells: values } of inserts) for (const [column, value] of values) put(row, column, value);
   return now;
+}
+
+/** Moves, carries out what was sent, moves again, verifies and repairs once. */
+export function play(
+  grid: Grid,
+  sent: readonly SentRow[],
+  before: readonly Move[],
+  after: readonly Move[] = [],
+) {
+  const moved = move(traced(grid), before);
+  const written = move(carryOut(moved, sent), after);
+  const alignment = new Alignment(grid, gridOf(written), lawColumns, linkedIds(sent, 0));
+  const missed = sent.filter((row) => !hasArrived(row, alignment, sent));
+  const puts = cellsToPutBack(missed, alignment, sent);
+  return { missed, puts, written, end: carryOut(written, puts) };
 }
