@@ -46,40 +46,36 @@ export type GoogleRequest = 'token' | 'read' | 'write';
 export function googleFault(reply: GoogleReply, request: GoogleRequest, address: string | null): GoogleFault {
   const { status, words, retryAfterMs } = reply;
   const said = words === null ? '' : `: ${words}`;
-  const options = { status, words };
+  const fault = (code: string, what: string, options: LeadsyncErrorOptions = {}): GoogleFault =>
+    new GoogleFault(code, `${what}${said}`, { status, words, ...options });
   if (reply.tooLarge) {
-    return new GoogleFault('target.too-large', 'Google Sheets sent more than fits in memory', {
-      ...options,
-      help: 'Move unneeded content out of the tab.',
-    });
+    const help = 'Move unneeded content out of the tab.';
+    return fault('target.too-large', 'Google Sheets sent more than fits in memory', { help });
   }
   if (status === null || status < 400 || status === 408 || status === 429 || status >= 500) {
     const isOpen = request === 'write' && !isUnreachable(reply);
     const waitMs = retryAfterMs ?? (isOpen ? lateWriteMs : null);
-    const waits = waitMs === null ? {} : { retryAfterMs: waitMs };
-    return new GoogleFault('target.unavailable', `${unavailable(reply, request)}${said}`, {
-      ...options,
-      ...waits,
+    return fault('target.unavailable', unavailable(reply, request), {
+      ...(waitMs !== null && { retryAfterMs: waitMs }),
       retry: waitMs !== null || status === 429 || isUnreachable(reply) ? 'later' : 'now',
     });
   }
   if (status === 401 || reply.oauth || request === 'token') {
-    return new GoogleFault('target.unauthenticated', `Google refused the account${said}`, {
-      ...options,
+    return fault('target.unauthenticated', 'Google refused the account', {
       help: 'Check that the key in the file that GOOGLE_APPLICATION_CREDENTIALS names still exists and is enabled in the Google Cloud console, and that the clock of this machine is right.',
     });
   }
   if (status === 403) {
     const help = forbiddenHelp(reply.reason, address);
-    return new GoogleFault('target.forbidden', `Google Sheets denies access${said}`, { ...options, help });
+    return fault('target.forbidden', 'Google Sheets denies access', { help });
   }
   if (status === 404 || status === 410) {
-    return new GoogleFault('target.not-found', `Google Sheets cannot find the spreadsheet${said}`, {
-      ...options,
-      help: `Check the id in the spreadsheet's address, and that it is shared with ${address ?? 'the service account'}.`,
+    const account = address ?? 'the service account';
+    return fault('target.not-found', 'Google Sheets cannot find the spreadsheet', {
+      help: `Check the id in the spreadsheet's address, and that it is shared with ${account}.`,
     });
   }
-  return new GoogleFault('target.refused', `Google Sheets refused the request (${status})${said}`, options);
+  return fault('target.refused', `Google Sheets refused the request (${status})`);
 }
 
 /** Nothing reached Google: name resolution or connection failed. */

@@ -37,25 +37,22 @@ const clientErrorSchema = z.object({
 /** Separate: reading the body of a refused reply is a deprecated call of node-fetch. */
 const dataSchema = z.object({ response: z.object({ data: z.unknown().optional() }) });
 
-const metadataSchema = z.object({ quota_limit: z.string().optional().catch(undefined) });
+const text = z.string().nullable().catch(null);
 const detailSchema = z.object({
-  reason: z.string().optional().catch(undefined),
-  metadata: metadataSchema.optional().catch(undefined),
+  reason: text,
+  metadata: z.object({ quota_limit: text }).nullable().catch(null),
 });
 
 /** Google's error body (AIP-193). */
 const apiBodySchema = z.object({
   error: z.object({
-    status: z.string().optional().catch(undefined),
-    message: z.string().optional().catch(undefined),
-    details: z.array(z.unknown()).optional().catch(undefined),
+    status: text,
+    message: text,
+    details: z.array(detailSchema.nullable().catch(null)).catch([]),
   }),
 });
 
-const oauthBodySchema = z.object({
-  error: z.string(),
-  error_description: z.string().optional().catch(undefined),
-});
+const oauthBodySchema = z.object({ error: z.string(), error_description: text });
 
 /**
  * Parses an error of Google's client; null when it is none (a fault before any request). Removes `secrets` from shown text.
@@ -89,25 +86,20 @@ export function readGoogleReply(
 }
 
 function readBody(data: unknown): Pick<GoogleReply, 'words' | 'reason' | 'oauth' | 'exhausted' | 'quota'> {
+  const none = { words: null, reason: null, oauth: false, exhausted: false, quota: null };
   const oauth = oauthBodySchema.safeParse(data);
   if (oauth.success) {
-    const { error, error_description: description } = oauth.data;
-    const words = description === undefined ? error : `${error}: ${description}`;
-    return { words, reason: error, oauth: true, exhausted: false, quota: null };
+    const { error: reason, error_description: description } = oauth.data;
+    const words = description === null ? reason : `${reason}: ${description}`;
+    return { ...none, words, reason, oauth: true };
   }
   const api = apiBodySchema.safeParse(data);
-  if (!api.success) return { words: null, reason: null, oauth: false, exhausted: false, quota: null };
-  const { status, message = null, details = [] } = api.data.error;
-  const infos = details.map((detail) => detailSchema.safeParse(detail).data ?? {});
-  const info = infos.find(({ reason }) => reason !== undefined);
-  const limit = infos.find(({ metadata }) => metadata?.quota_limit !== undefined)?.metadata?.quota_limit;
-  return {
-    words: message,
-    reason: info?.reason ?? null,
-    oauth: false,
-    exhausted: status === 'RESOURCE_EXHAUSTED' || info?.reason === 'RATE_LIMIT_EXCEEDED',
-    quota: limit === undefined ? null : quotaKind(limit),
-  };
+  if (!api.success) return none;
+  const { status, message: words, details } = api.data.error;
+  const reason = details.find((detail) => detail?.reason)?.reason ?? null;
+  const limit = details.find((detail) => detail?.metadata?.quota_limit)?.metadata?.quota_limit ?? '';
+  const exhausted = status === 'RESOURCE_EXHAUSTED' || reason === 'RATE_LIMIT_EXCEEDED';
+  return { words, reason, oauth: false, exhausted, quota: quotaKind(limit) };
 }
 
 /** Limits are named `ReadRequestsPerMinutePerUser`, `WriteRequestsPerMinutePerProject` and so on. */

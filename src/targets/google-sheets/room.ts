@@ -1,7 +1,7 @@
 import type { sheets_v4 } from '@googleapis/sheets';
 import { LeadsyncError } from '../../errors.ts';
 import type { SheetsTab } from './sheets-api.ts';
-import { fullFault, isRefused } from './tab-faults.ts';
+import { isRefused } from './tab-faults.ts';
 
 type Request = sheets_v4.Schema$Request;
 
@@ -19,8 +19,12 @@ export async function assertRoom(
   try {
     await api.update(room, signal);
   } catch (error) {
-    if (error instanceof LeadsyncError && isRefused(error)) throw fullFault(name, what, error);
-    throw error;
+    if (!(error instanceof LeadsyncError) || !isRefused(error)) throw error;
+    const message = `${name} has no room for ${what}; none of it was written. ${error.message}`;
+    throw new LeadsyncError('target.full', message, {
+      help: 'Delete empty rows and columns (empty cells count), in all tabs, or move old rows to another spreadsheet.',
+      cause: error,
+    });
   }
 }
 

@@ -13,18 +13,6 @@ export function changed(name: string, cause?: unknown): LeadsyncError {
   );
 }
 
-/** `what`: what there is no room for; `refused`: the service's error. */
-export function fullFault(name: string, what: string, refused: LeadsyncError): LeadsyncError {
-  return new LeadsyncError(
-    'target.full',
-    `${name} has no room for ${what}; none of it was written. ${refused.message}`,
-    {
-      help: 'Delete empty rows and columns (empty cells count), in all tabs, or move old rows to another spreadsheet.',
-      cause: refused,
-    },
-  );
-}
-
 export function trashedFault(name: string): LeadsyncError {
   return new LeadsyncError('target.trashed', `${name} is in the trash. Nothing was read or written.`, {
     help: 'Take it out of the trash in Google Drive, or set the id of another spreadsheet.',

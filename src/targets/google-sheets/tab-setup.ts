@@ -1,4 +1,5 @@
 import type { sheets_v4 } from '@googleapis/sheets';
+import type { FieldMapping } from '../../core/lead/mapping.ts';
 import { type Columns, folded, headingsOf } from '../shared/columns.ts';
 import type { GoogleSheetsOptions } from './google-sheets-options.ts';
 import {
@@ -79,12 +80,9 @@ function columnFurniture(
   return [
     { updateCells: { range, rows: [{ values }], fields } },
     ...managed.flatMap((each, at) => {
-      const { type, values: choices = [] } = settings.fields.find(({ field }) => field === each.field) ?? {};
-      return [
-        ...(type === 'instant' ? dateFormat(settings, sheetId, start + at, rowCount) : []),
-        ...(choices.length > 0 ? choiceList(choices, sheetId, start + at) : []),
-        columnRecord(each, sheetId, start + at),
-      ];
+      const field = settings.fields.find(({ field }) => field === each.field) ?? {};
+      const rules = columnRules(settings, field, sheetId, start + at, rowCount);
+      return [...rules, columnRecord(each, sheetId, start + at)];
     }),
   ];
 }
@@ -196,19 +194,23 @@ function withoutRecord(metadataId: number): Request {
   return { deleteDeveloperMetadata: { dataFilter: { developerMetadataLookup: { metadataId } } } };
 }
 
-function dateFormat({ dates }: Settings, sheetId: number, column: number, rowCount: number): Request[] {
-  if (dates !== 'native' || rowCount < 2) return [];
+/** The cells of a column below its heading: a date format; or a drop-down list, beside which other values may be typed. */
+function columnRules(
+  { dates }: Settings,
+  { type, values = [] }: Partial<FieldMapping>,
+  sheetId: number,
+  column: number,
+  rowCount: number,
+): Request[] {
   const range = { sheetId, startRowIndex: 1, startColumnIndex: column, endColumnIndex: column + 1 };
   const cell = { userEnteredFormat: { numberFormat: dateTimeFormat } };
-  return [{ repeatCell: { range, cell, fields: 'userEnteredFormat.numberFormat' } }];
-}
-
-/** A drop-down list; other values may still be typed. */
-function choiceList(choices: readonly string[], sheetId: number, column: number): Request[] {
-  const range = { sheetId, startRowIndex: 1, startColumnIndex: column, endColumnIndex: column + 1 };
-  const condition = {
-    type: 'ONE_OF_LIST',
-    values: choices.map((userEnteredValue) => ({ userEnteredValue })),
-  };
-  return [{ setDataValidation: { range, rule: { condition, showCustomUi: true, strict: false } } }];
+  const choices = values.map((userEnteredValue) => ({ userEnteredValue }));
+  const condition = { type: 'ONE_OF_LIST', values: choices };
+  const isDate = type === 'instant' && dates === 'native' && rowCount > 1;
+  return [
+    ...(isDate ? [{ repeatCell: { range, cell, fields: 'userEnteredFormat.numberFormat' } }] : []),
+    ...(choices.length > 0
+      ? [{ setDataValidation: { range, rule: { condition, showCustomUi: true, strict: false } } }]
+      : []),
+  ];
 }

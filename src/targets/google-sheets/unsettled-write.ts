@@ -66,8 +66,10 @@ export class UnsettledWrite {
     let all: readonly SentRow[] = sent;
     const leads = new Map<SentRow, readonly string[]>(sent.map((row) => [row, [idKey(row.leadId)]]));
     const astray = new Set<string>();
-    const putBack = new CellNames(leads);
-    const notPutBack = new CellNames(leads);
+    const [putBack, notPutBack] = [
+      new Map<string, readonly string[]>(),
+      new Map<string, readonly string[]>(),
+    ];
     for (let round = 0; ; round++) {
       const after = await readAgain(this.#at, grid, own, signal);
       const alignment = new Alignment(grid, after, own, linkedIds(all, own.id));
@@ -77,15 +79,15 @@ export class UnsettledWrite {
       const toPut: readonly PutBack[] = [...cellsToPutBack(missed, alignment, all), ...again];
       for (const row of toPut)
         leads.set(row, [...new Set(row.because.flatMap((each) => leads.get(each) ?? []))]);
-      if (round === rounds) notPutBack.add(toPut, true);
+      if (round === rounds) addNames(notPutBack, toPut, leads, true);
       if (round === rounds || toPut.length === 0) {
         for (const lead of this.#setRight(sent, astray, after)) astray.delete(lead);
-        return { astray, putBack: putBack.names, notPutBack: notPutBack.names };
+        return { astray, putBack, notPutBack };
       }
       const refused = await this.#putBack(toPut, signal);
       all = toPut.filter((row) => !refused.has(row));
-      putBack.add(all, false);
-      notPutBack.add([...refused], true);
+      addNames(putBack, all, leads);
+      addNames(notPutBack, refused, leads, true);
       const owned = new Set([...own.owned].flatMap((column) => alignment.columnAfter(column) ?? []));
       [grid, own] = [after, { id: alignment.idAfter ?? -1, owned }];
     }
@@ -150,24 +152,20 @@ export class UnsettledWrite {
   }
 }
 
-/** Names of cells by the leads whose writes hit them. */
-class CellNames {
-  readonly names = new Map<string, string[]>();
-  readonly #leads: ReadonlyMap<SentRow, readonly string[]>;
-
-  constructor(leads: ReadonlyMap<SentRow, readonly string[]>) {
-    this.#leads = leads;
-  }
-
-  add(rows: readonly SentRow[], isWithContent: boolean): void {
-    for (const row of rows) {
-      const names = [...row.cells].map(([column, cell]) => {
-        const name = cellName(row.row, column);
-        return isWithContent ? `${name} (${contentOf(cell)})` : name;
-      });
-      for (const lead of this.#leads.get(row) ?? [])
-        this.names.set(lead, [...new Set([...(this.names.get(lead) ?? []), ...names])]);
-    }
+/** Names the cells of rows, with their content if wanted, once per lead. */
+function addNames(
+  names: Map<string, readonly string[]>,
+  rows: Iterable<SentRow>,
+  leads: ReadonlyMap<SentRow, readonly string[]>,
+  isWithContent = false,
+): void {
+  for (const row of rows) {
+    const cells = [...row.cells].map(([column, cell]) => {
+      const name = cellName(row.row, column);
+      return isWithContent ? `${name} (${contentOf(cell)})` : name;
+    });
+    for (const lead of leads.get(row) ?? [])
+      names.set(lead, [...new Set([...(names.get(lead) ?? []), ...cells])]);
   }
 }
 

@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import type { OwnColumns } from './alignment.ts';
-import type { Grid, GridCell } from './grid.ts';
+import type { Grid } from './grid.ts';
 import type { SentRow } from './verify.ts';
 
 /** Notes that outlive the process. */
@@ -30,36 +30,23 @@ export interface WriteNote {
   readonly rows: readonly SentFor[];
 }
 
-interface Stored {
-  readonly target: string;
-  readonly sheetId: number;
-  readonly grid: Grid;
-  readonly id: number;
-  readonly owned: readonly number[];
-  readonly rows: readonly {
-    readonly row: number;
-    readonly isNew: boolean;
-    readonly leadId: string;
-    readonly cells: readonly (readonly [number, GridCell])[];
-  }[];
-}
+/** As JSON can hold it. */
+const stored = ({ target, ground: { sheetId, grid, own }, rows }: WriteNote) => ({
+  target,
+  sheetId,
+  grid,
+  id: own.id,
+  owned: [...own.owned],
+  rows: rows.map(({ row, isNew, leadId, cells }) => ({ row, isNew, leadId, cells: [...cells] })),
+});
 
-export async function packNote({ target, ground, rows }: WriteNote): Promise<Uint8Array> {
-  const { sheetId, grid, own } = ground;
-  const stored: Stored = {
-    target,
-    sheetId,
-    grid,
-    id: own.id,
-    owned: [...own.owned],
-    rows: rows.map(({ row, isNew, leadId, cells }) => ({ row, isNew, leadId, cells: [...cells] })),
-  };
-  return promisify(gzip)(JSON.stringify(stored));
+export async function packNote(note: WriteNote): Promise<Uint8Array> {
+  return promisify(gzip)(JSON.stringify(stored(note)));
 }
 
 export async function unpackNote(note: Uint8Array): Promise<WriteNote> {
   const text = (await promisify(gunzip)(note)).toString();
-  const { target, sheetId, grid, id, owned, rows } = JSON.parse(text) as Stored;
+  const { target, sheetId, grid, id, owned, rows } = JSON.parse(text) as ReturnType<typeof stored>;
   return {
     target,
     ground: { sheetId, grid, own: { id, owned: new Set(owned) } },
