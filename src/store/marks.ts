@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { KnownMark, KnownMarks } from '../core/merge/table-mark.ts';
+import type { KnownMark, KnownMarks } from '../core/merge/judge-mark.ts';
 import type { Queryable } from './database.ts';
 
 /** How many marks of a connection are remembered. */

@@ -47,7 +47,7 @@ export async function commitScan(
   await recordPlannedConflicts(db, run);
   const { linked, waiting } = tally.finish(creates.actions);
   const counts = {
-    records: shown.records - linked - tally.apart - tally.toldWithLead,
+    records: shown.records - linked - tally.apart - tally.heldWithLead,
     comparedEqual: shown.equal + tally.equal,
     leftAlone: tally.leftAlone,
     waiting,

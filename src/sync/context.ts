@@ -13,17 +13,17 @@ import type { LeadsPort } from '../ports/leads-service.ts';
 import type { RunPolicy } from '../review/run-policy.ts';
 import type { ScanBounds } from './scan-bounds.ts';
 
-/** Carries out a part of the work as a span of a trace. Attributes are names and numbers of ours, never data of leads. */
+/** Runs a part of the work as a span of a trace. Attributes hold names and numbers of leadsync, never data of leads. */
 export type InSpan = <T>(
   name: string,
   attributes: Readonly<Record<string, string | number>>,
   part: () => Promise<T>,
 ) => Promise<T>;
 
-/** `log`: of the connection. `run`: as it stands in the database now; running, or with its report. */
+/** `log`: of the connection. `run`: as stored now; running, or with its report. */
 export type OnRun = (log: Logger, run: Run) => void;
 
-/** What one connection works with; lives as long as the process uses the connection. */
+/** What a connection needs to sync; lives as long as the process uses the connection. */
 export interface SyncContext {
   readonly connection: ConnectionConfig;
   readonly pool: pg.Pool;
@@ -35,20 +35,20 @@ export interface SyncContext {
   readonly leaseMs?: number;
   /** Default: `usualScanBounds`. */
   readonly scanBounds?: ScanBounds;
-  /** Told when a run has begun and when it has ended; absent: nobody keeps a log of runs. */
+  /** Called when a run begins and when it ends. */
   readonly onRun?: OnRun;
-  /** Shows each phase of a run; absent: nobody looks. */
+  /** Traces each phase of a run. */
   readonly inSpan?: InSpan;
 }
 
 /** What works on a connection under its lease. */
 export interface LeasedContext extends SyncContext {
   readonly lease: Pick<Lease, 'token' | 'assertHeld'>;
-  /** Aborts when the process should stop or the lease is lost: looked at between two actions. */
+  /** Aborts when the process should stop or the lease is lost; checked between two actions. */
   readonly stop: AbortSignal;
   /**
-   * Aborts a few seconds after `stop`: passed to requests, so that one under way may still end. At once when the process
-   * was away for longer than its lease lives: nothing more may be written then.
+   * Aborts requests a few seconds after `stop`, so that one under way may still end; at once when the process was away for
+   * longer than its lease lives: another process may write by then.
    */
   readonly cut: AbortSignal;
 }
@@ -58,23 +58,20 @@ export interface StepContext extends LeasedContext {
   readonly runPolicy: RunPolicy;
 }
 
-/**
- * A transaction of the process that holds the lease: without it nothing is claimed or stored. Throws
- * `run.lease-lost` there, and rolls back when `fn` throws.
- */
+/** A transaction that throws `run.lease-lost` unless this process holds the lease, and rolls back when `fn` throws. */
 export function inLeasedTransaction<T>(
   { pool, lease }: Pick<LeasedContext, 'pool' | 'lease'>,
   fn: (db: pg.PoolClient) => Promise<T>,
   durability?: Durability,
 ): Promise<T> {
-  const held = async (db: pg.PoolClient): Promise<T> => {
+  const leased = async (db: pg.PoolClient): Promise<T> => {
     await lease.assertHeld(db);
     return fn(db);
   };
-  return transaction(pool, held, durability);
+  return transaction(pool, leased, durability);
 }
 
-/** What of the service's ways may be remembered for: an address and a key. */
+/** The scope of what is learned about a service: its address and key. */
 export function scopeOf({ leads }: ConnectionConfig): string {
   return serviceScope(leads.baseUrl, leads.apiKey.reveal());
 }
@@ -85,8 +82,8 @@ export function policyOf(connection: ConnectionConfig): Policy {
 }
 
 /**
- * What decides, by part, as short hashes; nothing secret: the key is not part of it. A run is not taken up, and a
- * reviewed plan not carried out, under other settings.
+ * Short hashes of the settings that decide, by part; without the key. A run is not resumed, and a reviewed plan not
+ * carried out, under other settings.
  */
 export function settingsHashes(connection: ConnectionConfig): Readonly<Record<SettingsPart, string>> {
   const { leads, target, fields, sync } = connection;

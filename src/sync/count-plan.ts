@@ -8,10 +8,10 @@ import type { StepContext } from './context.ts';
 import type { OlderCopies } from './find-older-copy.ts';
 import { otherPlace, type Placement } from './which-place.ts';
 
-/** Why a row is written again. */
+/** The reasons to write a row again. */
 const goneRow: ReadonlySet<string> = new Set(['row-deleted', 'row-deleted-but-lead-edited']);
 
-/** What the guard asks of a plan, as far as the database tells it. */
+/** The guard's numbers of a plan, as far as the database has them. */
 export async function countPlan(
   context: StepContext,
   db: pg.PoolClient,
@@ -24,9 +24,9 @@ export async function countPlan(
   let rewritten = 0;
   for (const { kind, reason, round, state, count } of await countActions(db, run.id)) {
     if (round !== run.round || state === 'left-out') continue;
-    // What only fills empty cells, of a new column for instance, takes nothing away.
+    // An update that only fills empty cells, such as a new column, overwrites nothing.
     if (kind === 'update-row' && reason === 'fills-empty') continue;
-    // A person has chosen that an older copy is brought forward.
+    // A person chose to bring the older copy forward.
     if (isBroughtForward && (reason === 'older-copy' || goneRow.has(reason))) continue;
     byKind[kind] = (byKind[kind] ?? 0) + count;
     if (kind === 'create-row' && goneRow.has(reason)) rewritten += count;

@@ -9,8 +9,8 @@ import { commitLead, putOff } from './commit.ts';
 import type { StepContext } from './context.ts';
 
 /**
- * Deletes the lead of a row that a person deleted, or one that the run made which is put back, unless the lead was
- * edited meanwhile; the latter also not when any other field of it is not as it was made.
+ * Deletes the lead of a row that a person deleted, or, of an undo, a lead that the run created; not when the lead was edited
+ * since, and in an undo not when any of its unmapped fields changed either.
  */
 export async function deleteLead(context: StepContext, run: Run, action: Action): Promise<void> {
   const leadId = action.leadId ?? '';
@@ -19,12 +19,8 @@ export async function deleteLead(context: StepContext, run: Run, action: Action)
   const edited =
     cells && Object.entries(action.expect).some(([field, cell]) => !sameCell(cells[field] ?? null, cell));
   if (edited) {
-    return putOff(
-      context,
-      action,
-      'lead.changed',
-      'the lead was edited since the plan was made; it was not deleted',
-    );
+    const message = 'the lead was edited since the plan was made; it was not deleted';
+    return putOff(context, action, 'lead.changed', message);
   }
   if (lead && putsBack(action)) {
     const asMade = await unmappedHashOf(context.pool, run.connection, leadId);
@@ -49,18 +45,15 @@ function othersChanged(asMade: string | null): string {
  * answer 404 for its id (docs/guarantees.md, 4).
  */
 export async function proveLeadGone(context: StepContext, run: Run, action: Action): Promise<void> {
-  // A row that is taken apart from its lead leaves it.
+  // An undone match keeps its lead.
   const isKept = action.reason === 'unmatched';
   const lead = isKept ? null : await context.leads.get(action.leadId ?? '', context.cut);
   if (lead !== null) {
-    return putOff(
-      context,
-      action,
-      'lead.still-there',
+    const message =
       action.kind === 'unlink'
-        ? 'the lead that was made of this row is still there, so the row keeps its id'
-        : 'two scans missed the lead, but it is still there; nothing was deleted',
-    );
+        ? 'the lead created from this row is still there, so the row keeps its id'
+        : 'two scans missed the lead, but it is still there; nothing was deleted';
+    return putOff(context, action, 'lead.still-there', message);
   }
   await commitLead(context, run, action, { state: 'proven' });
 }

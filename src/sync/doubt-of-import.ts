@@ -7,12 +7,12 @@ import type { Run } from '../store/runs.ts';
 import type { StepContext } from './context.ts';
 import type { Doubts } from './find-older-copy.ts';
 
-/** Of more cells that are put back the values alone tell. */
+/** More cells than this are evidence without an import. */
 const few = 2;
 
 /**
- * Whether one or two cells of HubSpot that show an earlier value were all written by one import: then an old list was
- * imported. One request, asked only where there are such cells. Throws what the target throws and may be tried again.
+ * Evidence that an old list was imported into HubSpot: one import wrote all of the one or two cells that show an earlier
+ * value. Costs one request, only where there are such cells. Throws retryable errors of the target.
  */
 export async function doubtOfImport(context: StepContext, run: Run, policy: Policy): Promise<Doubts> {
   const cells = await fewPutBack(context, run, policy);

@@ -4,7 +4,7 @@ import { inLeasedTransaction, type LeasedContext } from './context.ts';
 import type { Forecast } from './forecast.ts';
 import { buildReport, type SyncReport } from './report.ts';
 
-/** A table whose headings or rows are gone needs a person, like any refusal of the guard: as that, or as what can be allowed. */
+/** Faults that need a person, like a refusal of the guard; by the refusal that `--allow` overrides, null: none. */
 const needsPerson: ReadonlyMap<string, string | null> = new Map([
   ['target.header-missing', null],
   ['target.id-column-missing', null],
@@ -13,7 +13,7 @@ const needsPerson: ReadonlyMap<string, string | null> = new Map([
   ['target.gone', 'target-gone'],
 ]);
 
-/** Ends a run for good, with its report; `fault` is what ended it. */
+/** Ends a run with its report; `fault`: what ended it. */
 export async function endRun(
   context: LeasedContext,
   run: Run,

@@ -26,23 +26,20 @@ import type { Run } from '../store/runs.ts';
 import type { FoundMatches } from './find-matches.ts';
 import type { LostCreates } from './find-lost-creates.ts';
 
-/** Up to this many leads without a row are all kept in memory; of more, only those that a stray row may belong to. */
+/** Up to this number, all leads without a row are kept in memory; above it, only those that a stray row may belong to. */
 const mostGone = 20_000;
 
-/** What the scan says of rows that lost their ids. */
+/** What a scan shows of rows that lost their ids. */
 export interface FoundRows extends LostRows {
-  /** The rows that get their id back, by their lead. */
+  /** The rows that get their id back, by lead. */
   readonly rowOf: ReadonlyMap<string, { readonly row: number; readonly cells: Cells }>;
-  /** Rows whose ids nobody knows and nobody knew of, as far as rows of known leads are gone. */
+  /** New rows with unknown ids, at most as many as rows of known leads disappeared. */
   readonly idsUnknown: number;
-  /** Whether a lead that has no row yet may have one whose id cannot be read. */
+  /** Whether a row with an unreadable id may be this new lead's. */
   mayHaveRow(lead: Cells): boolean;
 }
 
-/**
- * Looks for the rows of leads that have lost theirs. `creates`: rows and leads that belong to a create are left out, but for
- * leads whose row was not found.
- */
+/** Finds the rows of leads that lost theirs; skips rows and leads of `creates`, except leads whose row was not found. */
 export async function findRows(
   pool: pg.Pool,
   run: Run,
@@ -113,7 +110,7 @@ async function collect<T>(items: AsyncIterable<T>, keep: (item: T) => boolean): 
   return kept;
 }
 
-/** What to do with one lead id, by what was found of its row. */
+/** The actions of one lead id, with what was found about its row. */
 export function planOne(
   state: PairState,
   policy: Policy,

@@ -30,24 +30,24 @@ import {
 import type { Run } from '../store/runs.ts';
 import type { StepContext } from './context.ts';
 
-/** What speaks for a copy beside the values, by side. */
+/** Evidence of a copy beside the values, by side. */
 export type Doubts = Readonly<Partial<Record<CopiedSide, Doubt>>>;
 
-/** What a scan says of a side that may be an older copy. */
+/** What a scan shows of a side that may be an older copy. */
 interface Found {
   readonly side: CopiedSide;
   readonly verdict: CopyVerdict;
-  /** Cells that show what they showed at the moment of the copy, by lead. */
+  /** Cells that show their value of the moment of the copy, by lead. */
   readonly cells: ReadonlyMap<string, readonly PutBackCell[]>;
-  /** Records that are missing and were made after it. */
+  /** Missing records that were created after it. */
   readonly missing: ReadonlySet<string>;
   readonly refusal: Refusal | null;
 }
 
-/** What a run makes of sides that are, or may be, older copies. */
+/** The sides that are, or may be, older copies, and how a run treats them. */
 export class OlderCopies {
   readonly refusals: readonly Refusal[];
-  /** Sides of which an absence counts for nothing, because a person has not decided yet. */
+  /** Sides on which an absence proves nothing until a person decides. */
   readonly undecided: ReadonlySet<CopiedSide>;
   readonly #found: readonly Found[];
   readonly #allow: readonly string[];
@@ -61,16 +61,16 @@ export class OlderCopies {
     this.undecided = new Set([...heldOn, ...unsure].filter(isOpen));
   }
 
-  /** Whether a person wants what is older brought forward. */
+  /** Whether a person chose to bring the older side forward. */
   get isBroughtForward(): boolean {
     return this.#allow.includes(bringForward);
   }
 
-  /** What an earlier run left about the fields of a pair, and what this one knows of older copies. */
+  /** Adds to the memo of a pair which of its cells an older copy puts back. */
   memo(leadId: string, memo: Readonly<Record<string, FieldMemo>>): Readonly<Record<string, FieldMemo>> {
     const fields: Record<string, FieldMemo> = { ...memo };
     for (const { side, verdict, cells } of this.#found) {
-      // What is refused is shown in the plan as it would be if it were allowed.
+      // A refused plan shows what would happen if it were allowed.
       if (verdict.kind !== 'hold' && !this.isBroughtForward) continue;
       for (const { field } of cells.get(leadId) ?? []) fields[field] = { ...fields[field], putBack: side };
     }
@@ -82,41 +82,37 @@ export class OlderCopies {
     return { ...memo, putBack, ...(this.isBroughtForward && { forward: true }) };
   }
 
-  /** Whether a pair has cells that are brought forward. */
+  /** Whether cells of a pair are brought forward. */
   bringsForward(leadId: string): boolean {
     return this.isBroughtForward && this.#found.some(({ cells }) => cells.has(leadId));
   }
 
-  /** Whether a record is missing on a side because that is older, and is to come back. */
+  /** Whether a record is missing because its side is older, and comes back. */
   comesBack(side: CopiedSide, leadId: string): boolean {
     return this.isBroughtForward && this.#found.some((one) => one.side === side && one.missing.has(leadId));
   }
 }
 
-/**
- * Looks whether the table or the service is an older copy of itself (docs/older-copies.md). `moved`: fields whose earlier
- * values were another column's. `notMissing`: leads whose row was found again by what it shows.
- */
+/** What a scan knows that bears on a copy. */
+interface Evidence {
+  /** Fields whose earlier values were another column's. */
+  readonly moved: ReadonlySet<string>;
+  /** Leads whose row was found again by its content. */
+  readonly notMissing: ReadonlyMap<string, unknown>;
+  readonly doubts?: Doubts;
+}
+
+/** Finds out whether the table or the service is an older copy of itself (docs/older-copies.md). */
 export async function findOlderCopies(
   context: StepContext,
   run: Run,
   policy: Policy,
-  {
-    moved,
-    notMissing,
-    doubts = {},
-  }: {
-    readonly moved: ReadonlySet<string>;
-    readonly notMissing: ReadonlyMap<string, unknown>;
-    readonly doubts?: Doubts;
-  },
+  evidence: Evidence,
 ): Promise<OlderCopies> {
   const { hasMoved, heldOn } = await whatIsKnown(context.pool, run.connection);
-  if (!hasMoved) return new OlderCopies([], heldOn, run.allow);
   const found: Found[] = [];
-  for (const side of ['row', 'lead'] as const) {
-    const suspicion = { doubt: doubts[side], isHeld: heldOn.includes(side) };
-    const one = await look(context, run, policy, side, moved, notMissing, suspicion);
+  for (const side of hasMoved ? (['row', 'lead'] as const) : []) {
+    const one = await look(context, run, policy, side, evidence, heldOn.includes(side));
     if (one !== null) found.push(one);
   }
   return new OlderCopies(found, heldOn, run.allow);
@@ -127,13 +123,13 @@ async function look(
   run: Run,
   policy: Policy,
   side: CopiedSide,
-  moved: ReadonlySet<string>,
-  notMissing: ReadonlyMap<string, unknown>,
-  { doubt, isHeld }: { readonly doubt: Doubt | undefined; readonly isHeld: boolean },
+  { moved, notMissing, doubts = {} }: Evidence,
+  isHeld: boolean,
 ): Promise<Found | null> {
+  const doubt = doubts[side];
   const mappings = policy.fields.filter(({ field }) => !moved.has(field));
   const fields = mappings.map(({ field }) => field);
-  // Where a field only goes to this side, what is older is written over, as anything else there.
+  // A field that only travels to this side is overwritten there anyway.
   const arriving = side === 'row' ? 'to-target' : 'to-leads';
   const leaving = new Map(
     mappings.flatMap(({ field, direction }) => (direction === arriving ? [] : [[field, direction]])),
@@ -155,7 +151,7 @@ async function look(
   for (const at of await madeSince(pool, run, side, clock.startOf(since))) kept.add(clock.until(at));
 
   const judged = judgeCopy(candidates, kept, doubt);
-  // What has been carried over since cells were held says nothing against a copy: records that are missing still may come back.
+  // Values that travelled since cells were held do not speak against a copy: records that are still missing may come back.
   const verdict = judged.kind === 'none' && isHeld ? stillHeld(candidates) : judged;
   if (verdict.kind === 'none') return null;
   const { moment } = verdict;
@@ -183,7 +179,7 @@ async function look(
   };
 }
 
-/** The verdict while a person has not decided on what is held. */
+/** The verdict until a person decides on the conflicts of a copy. */
 function stillHeld(candidates: readonly Candidate[]): CopyVerdict {
   const verdict = judgeCopy(candidates, new Spans());
   return verdict.kind === 'none' ? verdict : { ...verdict, kind: 'hold' };
@@ -204,7 +200,7 @@ async function putBackCells(
   return cells;
 }
 
-/** Of cells that have changed since a moment and show the newer value: at which moments they showed another one. */
+/** Cells that changed since a moment and show the newer value: the moments at which they showed another. */
 async function keptSince(
   pool: pg.Pool,
   run: Run,
@@ -222,7 +218,7 @@ async function keptSince(
   return kept;
 }
 
-/** Which run was under way at a time. */
+/** Tells which run was under way at a time. */
 class RunClock {
   readonly #syncs: Awaited<ReturnType<typeof syncTimes>>;
   readonly #side: CopiedSide;
@@ -232,10 +228,10 @@ class RunClock {
     this.#side = side;
   }
 
-  /** The moments at which a record that was made at a time (epoch ms) was not there, or one that went still was. */
+  /** The moments before a record was created, or before it went, at this time (epoch ms). */
   until(at: number): Span {
     const nth = this.#syncs.findLastIndex((sync) => sync.at <= at);
-    // A lead that a run met was there already when it read the service; a row is written at the end.
+    // A lead was there before the run that met it read the service; a row is written at the end of a run.
     return { from: 0, to: 2 * (this.#syncs[nth]?.id ?? 0) - (this.#side === 'row' ? 1 : 2) };
   }
 
@@ -247,14 +243,7 @@ class RunClock {
 
 /** `21 November 2026 at 02:00 CET`. */
 function dateInWords(at: number, timeZone: string): string {
-  const format = {
-    timeZone,
-    day: 'numeric',
-    month: 'long',
-    year: 'numeric',
-    hour: '2-digit',
-    minute: '2-digit',
-    timeZoneName: 'short',
-  } as const;
-  return new Intl.DateTimeFormat('en-GB', format).format(at);
+  const date = { day: 'numeric', month: 'long', year: 'numeric' } as const;
+  const time = { hour: '2-digit', minute: '2-digit', timeZoneName: 'short' } as const;
+  return new Intl.DateTimeFormat('en-GB', { timeZone, ...date, ...time }).format(at);
 }

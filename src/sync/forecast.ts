@@ -5,27 +5,24 @@ import type { StepContext } from './context.ts';
 import type { Outlook } from '../ports/leads-service.ts';
 import { repliesToCheck } from './update-lead.ts';
 
-/**
- * What the sync of a plan takes when it begins now and nobody edits anything. Requests of a target that leadsync cannot
- * tell beforehand are null; of a file there are none.
- */
+/** What the sync of a plan takes if it begins now and nothing changes. `targetRequests` null: not known beforehand. */
 export interface Forecast {
   readonly leadRequests: number;
   readonly targetRequests: number | null;
-  /** How long it waits for the Leads service: for a pause, and for the pace that was learned. */
+  /** The waits for the Leads service: its pauses, and the learned pace. */
   readonly waitMs: number;
   /** The waits included. */
   readonly durationMs: number;
   readonly finishAt: string;
 }
 
-/** What a process did of a plan, waits left out. It may have taken it up where another one had died. */
+/** The work of this process on a plan, without waits; another process may have begun the plan. */
 export interface Work {
   readonly ms: number;
   readonly requests: number;
 }
 
-/** What is forecast of; `now` is epoch ms. */
+/** The input of a forecast; `now` is epoch ms. */
 interface Basis {
   readonly run: Pick<Run, 'pages' | 'pageSize' | 'pulled' | 'refusals'>;
   readonly work: Work;
@@ -35,7 +32,7 @@ interface Basis {
   readonly now: number;
 }
 
-/** The forecast of a plan that was just made by this work, alone with the key. */
+/** The forecast of a plan that this work just made, alone with its key. */
 export async function forecastSync(
   { pool, leads, connection, clock }: StepContext,
   run: Run,
@@ -52,11 +49,11 @@ export async function forecastSync(
 }
 
 /**
- * The plan has scanned both sides and compared them, as the sync will: that takes as long again. Each further request
- * takes what one of the plan took, or the gap of the pace, whichever is longer. What the guard refuses is not sent.
+ * The sync scans and compares both sides like the plan, in the same time. Each further request takes as long as one of the
+ * plan, or the gap of the pace, whichever is longer. Actions that the guard refuses are not sent.
  */
 export function forecast({ run, work, actions, outlook, isFile, now }: Basis): Forecast {
-  // It may have learned on the way that the service takes fewer leads on a page.
+  // The plan may have learned that the service takes fewer leads a page.
   const scan = Math.max(run.pages, run.pageSize ? Math.ceil(run.pulled / run.pageSize) : 0);
   const pushed = run.refusals.length > 0 ? [] : actions;
   const updates = pushed.reduce((sum, { kind, count }) => sum + (kind === 'update-lead' ? count : 0), 0);
@@ -80,9 +77,8 @@ export function forecast({ run, work, actions, outlook, isFile, now }: Basis): F
 }
 
 /**
- * The requests of one action, that of the receipt included, to a service that shows a lead in the reply to its write (of
- * the first updates `repliesToCheck` are read again all the same); to one that does not, each write takes one more to read it
- * back, and an update another one.
+ * The requests of one action, with its verification, to a service that shows the lead in replies to writes (the first
+ * `repliesToCheck` updates are read again all the same). To other services a write takes one more, and an update two.
  */
 function requestsFor(action: Pick<ActionCount, 'kind' | 'reason'>): number {
   switch (action.kind) {

@@ -1,7 +1,4 @@
-/**
- * Carries out a task for each item, in their order, as many at a time as `most` says whenever one may begin. After one
- * that throws none begins; what it threw is thrown when those under way have ended.
- */
+/** Starts a task for each item in order, at most `most()` at a time. After an error none starts; it is thrown when those under way have ended. */
 export async function inLanes<T>(
   items: Iterable<T>,
   most: () => number,

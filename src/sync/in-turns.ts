@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Steps } from '../core/merge/match-lost-creates.ts';
 
-/** For so long (ms) work in steps keeps all else of the process waiting. */
+/** How long (ms) work in steps may block the process. */
 const stretchMs = 20;
 
-/** Does work bit by bit: timers, and what else waits in this process, have their turn meanwhile. */
+/** Runs work in steps, and lets timers and other work of the process run in between. */
 export async function inTurns<T>(steps: Steps<T>): Promise<T> {
   let since = performance.now();
   for (;;) {

@@ -7,10 +7,10 @@ export function leaseName(connection: string, mode: RunMode): string {
   return `${connection}/${mode}`;
 }
 
-/** After `stop`, a request that is under way may take so long to end (ms). */
+/** How long a request under way may take to end after `stop` (ms). */
 const graceMs = 4_000;
 
-/** When the holder of a lease has to stop, and when what it has begun is cut off; see `StepContext`. */
+/** When the holder of a lease has to stop, and when its requests are cut off; see `LeasedContext`. */
 export function signalsOf(lease: Lease, stop: AbortSignal): Pick<StepContext, 'stop' | 'cut'> {
   const stopOrLost = AbortSignal.any([stop, lease.lost]);
   return { stop: stopOrLost, cut: AbortSignal.any([cutAfter(stopOrLost), lease.outlived]) };

@@ -11,7 +11,7 @@ import {
   planLostRow,
   planUnreadableId,
 } from '../core/merge/plan-held-rows.ts';
-import type { MarkVerdict } from '../core/merge/table-mark.ts';
+import type { MarkVerdict } from '../core/merge/judge-mark.ts';
 import { planNewRow, undoneRow } from '../core/merge/plan-new-row.ts';
 import { sameCell, type Values } from '../core/lead/value.ts';
 import type { AbsenceProof } from '../store/pairs.ts';
@@ -31,18 +31,18 @@ import { type Placement, placementOf } from './which-place.ts';
 import { type LostCreates, findLostCreates } from './find-lost-creates.ts';
 import { doubtsOf } from './table-mark.ts';
 
-/** What a plan has found beside its actions, for the guard and for what the scan proves by itself. */
+/** What a plan found beside its actions, for the guard and for `commitScan`. */
 export interface Plan extends Omit<Findings, 'policy' | 'older'> {
   readonly mark: MarkVerdict;
-  /** Moves of baselines that need no action; see `keepMoves`. */
+  /** How many baselines move without an action; see `keepMoves`. */
   readonly moves: number;
   readonly refusals: Run['refusals'];
   readonly placement: Placement | null;
 }
 
 /**
- * Compares what is staged with the baseline, stores the actions and asks the guard. Nothing is written to either side, and
- * of what is remembered nothing but the plan. `doubts`: why a side may be an older copy.
+ * Compares the staged records with the baseline, stores the actions, and runs the guard. Writes nothing but the plan.
+ * `imported`: evidence of an older copy.
  */
 export async function makePlan(
   context: StepContext,
@@ -59,7 +59,7 @@ export async function makePlan(
   const moved = await movedFields(db, run.connection, policy.fields);
   const found = await findRows(context.pool, run, fields, policy, creates);
   const placement = await placementOf(db, run, name);
-  // What is said to be moved, and puts something back, may be a copy.
+  // A moved table that puts values back may be a copy.
   const isMoved = placement?.kind === 'moved';
   const moves = isMoved ? { row: { reason: `it was at ${placement.before.address} before` } } : {};
   const older = await findOlderCopies(context, run, policy, {
@@ -82,16 +82,15 @@ export async function makePlan(
   const permuted = shuffled.permuted();
   const numbers = await countPlan(context, db, run, older, placement);
   const counts = { ...numbers, strangers, permuted, idsUnknown, mark };
-  // Whatever else is unusual comes of the older copy, and is looked at when a person has decided on that. A mark of others
-  // says it more exactly.
+  // An older copy explains what else is unusual: the guard looks again after a person's decision. A foreign mark is more exact.
   const isOlder = older.refusals.length > 0 && !('by' in mark);
   const refusals = isOlder ? older.refusals : guard(counts, sync.limits, run.allow);
   return { ...findings, mark, moves: plan.moves, refusals, placement };
 }
 
 /**
- * Whether a record that was not seen may be gone: never a lead after a filtered, torn or empty scan, never a row of a
- * target without any row, which may have been moved or emptied by mistake; neither of a side that may be an older copy.
+ * Whether an absence proves that a record is gone: not of a lead in a filtered, incomplete or empty scan; not of a row in
+ * a target without rows, which may have been moved or emptied by mistake; not on a side that may be an older copy.
  */
 function absenceProof(context: StepContext, run: Run, { undecided }: OlderCopies): AbsenceProof {
   return {
@@ -100,7 +99,7 @@ function absenceProof(context: StepContext, run: Run, { undecided }: OlderCopies
   };
 }
 
-/** What the scan proves by not showing a lead; see ScanProof. */
+/** How much the absence of a lead in this scan proves; see `ScanProof`. */
 export function scanWeight(context: StepContext, run: Run): number {
   if (isFiltered(context) || run.pulled === 0) return 0;
   return run.scanIncomplete ? 0.5 : 1;
@@ -110,7 +109,7 @@ function isFiltered({ connection }: StepContext): boolean {
   return Object.keys(connection.leads.query).length > 0;
 }
 
-/** The policy without the fields whose column is missing: they are left out of this run on both sides. */
+/** The policy without fields whose column is missing: this run ignores them on both sides. */
 export function readablePolicy(context: StepContext, run: Run): Policy {
   const policy = policyOf(context.connection);
   const missing = run.problems.flatMap(({ code, field }) =>
@@ -119,11 +118,11 @@ export function readablePolicy(context: StepContext, run: Run): Policy {
   return { ...policy, fields: policy.fields.filter(({ field }) => !missing.includes(field)) };
 }
 
-/** What is known of a scan as a whole, before its records are decided one by one. */
+/** What is known of a scan as a whole before its records are decided one by one. */
 interface Findings {
   readonly policy: Policy;
   readonly creates: LostCreates;
-  /** Fields whose baseline does not count, because it was another column's. */
+  /** Fields whose baseline is void: it was another column's. */
   readonly moved: ReadonlySet<string>;
   readonly found: FoundRows;
   readonly older: OlderCopies;
@@ -133,7 +132,6 @@ interface Findings {
   readonly tally: PlanTally;
 }
 
-/** Returns what the guard asks for. */
 async function planPairs(
   pool: pg.Pool,
   run: Run,
@@ -165,14 +163,14 @@ async function planPairs(
     };
     const actions = planBack(state, findings) ?? planOne(state, policy, found, matches);
     tally.see(difference, actions, again !== undefined);
-    // What is brought forward is no sorting.
+    // Cells that are brought forward are no sign of sorting.
     if (base !== null && row !== null && !older.bringsForward(leadId)) shuffled.see(base, row);
     await plan.add(...actions);
   }
   return shuffled;
 }
 
-/** What to do with a record that an older copy lacks and that is to come back; null: it is no such one. */
+/** The plan of a record that an older copy lacks and that comes back; null: it is none. */
 function planBack(
   state: PairState,
   { policy, found, matches, older }: Findings,
@@ -199,11 +197,11 @@ async function planLooseRows(
     else if (found.links.has(row) || matches.linkedRows.has(row)) continue;
     else if (mayBe !== undefined) await plan.add(planLostRow(row, cells, mayBe, policy));
     else if (matches.heldRows.has(row)) {
-      // What an undo took away of it is still to be seen.
+      // Called for its side effect: the undone record was seen in this scan.
       undone.find('', cells);
       const held = matches.heldRows.get(row);
       if (held) await plan.add(held);
-      else tally.toldWithLead += 1;
+      else tally.heldWithLead += 1;
     } else if (isApart) tally.apart += 1;
     else {
       const isUndone = !isWanted && undone.find('', cells) !== null;
@@ -214,7 +212,7 @@ async function planLooseRows(
   }
 }
 
-/** A person's decision, or the service's refusal, holds only while both sides show what they showed then. */
+/** A decision or refusal is valid only while both sides show the values of that time. */
 function validMemo(difference: Pick<Difference, 'memo' | 'lead' | 'row'>): Record<string, FieldMemo> {
   const entries = Object.entries(difference.memo ?? {}).flatMap(([field, memo]): [string, FieldMemo][] => {
     const [lead, row] = [difference.lead?.[field] ?? null, difference.row?.[field] ?? null];

@@ -5,7 +5,7 @@ import { scannedLeadCells } from '../store/differences.ts';
 import { valuesWritten } from '../store/history.ts';
 import type { Run } from '../store/runs.ts';
 
-/** What leads and the rows that were just linked to them agree on, by the lead; of those that were two before. */
+/** By lead, what a matched lead and the row that was just linked to it agree on. */
 export async function basesOfMatched(
   db: pg.PoolClient,
   run: Run,
@@ -24,7 +24,7 @@ export async function basesOfMatched(
         (entry): entry is [string, Value] =>
           !isUnreadable(entry[1]) && entry[0] in row && sameCell(entry[1], row[entry[0]] ?? null),
       );
-      // What the lead made of the row's value is nobody's edit.
+      // A value that the service made of the row's value is nobody's edit.
       return [id, { ...Object.fromEntries(agreed), ...written.get(id) }] as const;
     }),
   );

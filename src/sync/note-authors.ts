@@ -4,12 +4,12 @@ import type { Run } from '../store/runs.ts';
 import { forgetAuthors, storeAuthors, unaskedCells } from '../store/value-authors.ts';
 import { inLeasedTransaction, type StepContext } from './context.ts';
 
-/** Cells of which a run asks who changed them: the others are asked for by the next one, if they are still held. */
+/** The most cells whose authors a run requests; the next run requests the rest. */
 const mostAsked = 500;
 
 /**
- * Asks the target who changed its cells that the plan found in conflicts, and remembers it. Without a conflict nothing is
- * asked. A target that does not answer fails nothing: then it is not known, and the next run asks again.
+ * Requests from the target who changed its cells that are in conflict, and stores it. Without a conflict there is no
+ * request. When the target fails, the next run requests them again.
  */
 export async function noteAuthors(context: StepContext, run: Run): Promise<void> {
   const { target, pool, log, cut, connection } = context;
@@ -22,7 +22,7 @@ export async function noteAuthors(context: StepContext, run: Run): Promise<void>
     authors = await target.authors(cells, cut);
   } catch (error) {
     if (cut.aborted || !(error instanceof LeadsyncError)) throw error;
-    log.info({ run: run.id, code: error.code }, 'the target did not tell who changed what is in conflict');
+    log.info({ run: run.id, code: error.code }, 'the target did not say who changed the values in conflict');
   }
   const known = authors;
   await inLeasedTransaction(context, (db) =>

@@ -1,21 +1,21 @@
 import type { PlannedAction } from '../core/merge/action.ts';
 import type { Difference } from '../store/differences.ts';
 
-/** Counts the records that differ, or may, and get no action of their own. */
+/** Counts records that differ, or may differ, and have no action. */
 export class PlanTally {
-  /** Equal in every field that both sides show. */
+  /** Equal in all fields that both sides show. */
   equal = 0;
-  /** Differ and stay so, by the settings or for want of proof. */
+  /** Differ and stay so, by the settings or without a proof. */
   leftAlone = 0;
-  /** Rows apart from the table, which are no records. */
+  /** Rows apart, which are no records. */
   apart = 0;
-  /** Rows that are reported with the lead that they may be. */
-  toldWithLead = 0;
+  /** Rows whose conflict is their likeliest lead's. */
+  heldWithLead = 0;
   #found = 0;
   readonly #leads = new Set<string>();
   readonly #rows = new Set<number>();
 
-  /** A pair that was planned; `isFound`: with a row that has lost its id. One whose id stands in a further row is held for that. */
+  /** A planned pair; `isFound`: its row had lost the id. A pair with copied rows is held for these. */
   see({ lead, row, isCopied }: Difference, actions: readonly PlannedAction[], isFound: boolean): void {
     if (isFound && lead !== null) this.#found += 1;
     if (isCopied || (lead === null && row === null)) return;
@@ -23,19 +23,19 @@ export class PlanTally {
     else if (actions.every(({ kind }) => kind === 'agree')) this.equal += 1;
   }
 
-  /** A lead that is a create's, or may be. */
+  /** A lead that may belong to an unfinished create. */
   leaveLead({ leadId, lead, row }: Difference): void {
     if (lead !== null || row !== null) this.#leads.add(leadId);
   }
 
-  /** A row without id that a lead is being made of. */
+  /** A row of an unfinished create. */
   leaveRow(row: number): void {
     this.#rows.add(row);
   }
 
   /**
-   * What was left to unfinished creates, by what is planned for these. `linked`: leads that are one record with a
-   * row that does not carry their id yet. `waiting`: records that no action tells of.
+   * Counts the records of unfinished creates by their actions. `linked`: leads that are one record with a row that does not
+   * carry their id yet. `waiting`: records without an action.
    */
   finish(actions: readonly PlannedAction[]): { readonly linked: number; readonly waiting: number } {
     const [leads, rows] = [new Set(this.#leads), new Set(this.#rows)];

@@ -7,10 +7,9 @@ import { readable } from './row-change.ts';
 
 const batchSize = 500;
 
-/** Stores actions in batches and, of a sync, what only moves the baseline. */
+/** Stores actions in batches and, of a sync, the moves of baselines without an action. */
 export class PlanWriter {
   written = 0;
-  /** How many moves were kept. */
   moves = 0;
   readonly #db: pg.PoolClient;
   readonly #run: Run;
@@ -38,7 +37,7 @@ export class PlanWriter {
     if (this.#buffer.length + this.#moves.length >= batchSize) await this.#flush();
   }
 
-  /** Stores what is left. */
+  /** Stores the rest. */
   async end(): Promise<void> {
     await this.#flush();
     await this.#storing;

@@ -16,19 +16,19 @@ import { PulledLead } from './pulled-lead.ts';
 import { readAhead } from './read-ahead.ts';
 import { endless, usualScanBounds } from './scan-bounds.ts';
 
-/** Leads that are stored together, of at most eight pages; as many are asked for meanwhile. */
+/** Leads stored together, of at most eight pages, while as many are requested. */
 const leadsTogether = 800;
 const pagesTogether = 8;
 
-/** How many leads a page is asked for when a service rejects more; then it is asked without `limit`. */
+/** The page sizes to try when a service rejects a larger one; after them, no `limit`. */
 const pageSizes = [500, 200, 100];
 
-/** A page that takes longer (ms) is too large, unless it has no more leads than this. */
+/** A page that takes longer (ms) is too large, unless it has at most this number of leads. */
 const slowPage = { ms: 10_000, leads: 100 };
 
 /**
- * Pages through all leads and stages what moved; the next page is asked for while the last ones are stored. What is stored is a
- * checkpoint, with the cursor of the next page, so that a killed run goes on there.
+ * Pages through all leads and stages those that differ from the baseline; requests the next page while it stores the last
+ * ones. Each store is a checkpoint with the next cursor, so that a killed run continues there.
  */
 export async function pull(context: StepContext, run: Run): Promise<Run> {
   let current = run;
@@ -42,7 +42,7 @@ export async function pull(context: StepContext, run: Run): Promise<Run> {
       for await (const pages of readAhead(pagesOf(context, current), leadsTogether, weightOf)) {
         current = await storePages(context, current, pages, met, newIds);
       }
-      // One that was taken up does not know which it came upon before.
+      // A resumed scan does not know which seals it met before.
       if (isWhole && run.mode === 'sync')
         await inLeasedTransaction(context, (db) => dropSeals(db, run.connection, 'lead', met), 'repeatable');
     } catch (error) {
@@ -52,13 +52,13 @@ export async function pull(context: StepContext, run: Run): Promise<Run> {
   return current;
 }
 
-/** Whether rows are made of all new leads. What people are to look at is staged lead by lead. */
+/** Whether every new lead gets a row; else people review new leads one by one, and each is staged. */
 function makesRows({ connection, runPolicy }: StepContext, run: Run): boolean {
   return run.mode === 'sync' && runPolicy.doesAll && policyOf(connection).direction !== 'to-leads';
 }
 
 interface AskedPage extends LeadPage {
-  /** How many leads the next one is asked for; see `Run`. */
+  /** The `limit` of the next page; see `Run`. */
   readonly pageSize: number;
 }
 
@@ -67,8 +67,8 @@ function weightOf({ leads }: LeadPage): number {
 }
 
 /**
- * The pages from the run's cursor on; the last one may have a cursor that an earlier one had, which is not asked again. The
- * request for the next page is written before one is worked on.
+ * The pages from the run's cursor on; ends at a cursor that was used before. The request for the next page is written
+ * before a page is yielded.
  */
 async function* pagesOf(context: StepContext, run: Run): AsyncGenerator<AskedPage, void> {
   const ask = pageAsker(context, run);
@@ -82,7 +82,7 @@ async function* pagesOf(context: StepContext, run: Run): AsyncGenerator<AskedPag
       if (nextCursor !== null && !asked.has(nextCursor)) {
         asked.add(nextCursor);
         next = ask(nextCursor);
-        // Heard of when its turn comes.
+        // Its error is thrown when it is awaited.
         next.catch(() => {});
         await written();
       }
@@ -93,7 +93,7 @@ async function* pagesOf(context: StepContext, run: Run): AsyncGenerator<AskedPag
   }
 }
 
-/** Asks for one page after the other, for half as many leads when a page was too large, or too slow. */
+/** Requests pages, with half the `limit` after a page that was too large or too slow. */
 function pageAsker(
   { leads, clock, stop, cut, connection, log }: StepContext,
   run: Run,
@@ -103,10 +103,7 @@ function pageAsker(
   const halve = (least: number): boolean => {
     if (pageSize <= least) return false;
     pageSize = Math.max(least, Math.floor(pageSize / 2));
-    log.info(
-      { run: run.id, pageSize },
-      'a page was too large, or too slow; fewer leads are asked for on each',
-    );
+    log.info({ run: run.id, pageSize }, 'a page was too large or too slow: requesting fewer leads a page');
     return true;
   };
   return async (cursor) => {
@@ -134,8 +131,8 @@ async function goOnOtherwise(context: StepContext, run: Run, error: unknown): Pr
     error instanceof LeadsyncError && error.code === 'leads.rejected' ? afterRejection(context, run) : null;
   if (instead === null) throw error;
   const message = instead.scanRestarted
-    ? 'the service rejects the cursor of the next page; the scan begins again'
-    : 'the service rejects `limit`; fewer leads are asked for on a page, or as many as it likes (0)';
+    ? 'the service rejects the cursor of the next page: the scan begins again'
+    : 'the service rejects `limit`: requesting fewer leads a page, or (0) without a limit';
   context.log.info({ run: run.id, code: 'leads.rejected', pageSize: instead.pageSize }, message);
   return inLeasedTransaction(context, async (db) => {
     if (instead.scanRestarted) await clearScannedLeads(db, run.id);
@@ -144,8 +141,8 @@ async function goOnOtherwise(context: StepContext, run: Run, error: unknown): Pr
 }
 
 /**
- * What to try when the service rejects a page request (docs/architecture.md 3): fewer leads on a first page, at last without
- * `limit`; a later page, whose cursor may have expired, once more from the beginning. Null: nothing is left to try.
+ * What to try after a rejected page request (docs/architecture.md 3): for a first page a lower `limit`, at last none; for a
+ * later page, whose cursor may have expired, one new scan. Null: nothing.
  */
 function afterRejection({ connection }: StepContext, run: Run): RunPatch | null {
   const pageSize = run.pageSize ?? connection.leads.pageSize;
@@ -155,7 +152,7 @@ function afterRejection({ connection }: StepContext, run: Run): RunPatch | null 
   return { cursor: null, scanRestarted: true, scanIncomplete: true, pages: 0, pulled: 0, pulledBytes: 0 };
 }
 
-/** Pages with unusable items that a run lists; of more it is known well enough. */
+/** The most pages with unusable items that a report lists. */
 const mostProblems = 20;
 
 function storePages(
@@ -174,13 +171,10 @@ function storePages(
   const store = async (db: pg.PoolClient): Promise<Run> => {
     const cursors = pages.flatMap(({ nextCursor }) => (nextCursor === null ? [] : [nextCursor]));
     if (!(await useCursors(db, run.id, cursors))) {
-      throw new LeadsyncError(
-        'leads.cursor-repeated',
-        'the service returned a cursor that this scan has used before',
-        {
-          help: 'The scan was given up to avoid an endless loop; nothing was changed. Report this to the service.',
-        },
-      );
+      const message = 'the service returned a cursor that this scan has used before';
+      throw new LeadsyncError('leads.cursor-repeated', message, {
+        help: 'The scan was given up to avoid an endless loop; nothing was changed. Report this to the service.',
+      });
     }
     const { pageSize = settings.pageSize } = pages.at(-1) ?? {};
     if (pageSize !== (run.pages === 0 ? settings.pageSize : run.pageSize))
@@ -191,7 +185,7 @@ function storePages(
       throw endless('leads', `it sent ${run.pulled + scanned.size} leads of ${pulledBytes} bytes`);
     const repeated = leads.length - scanned.size + stored.repeated;
     const pulled = run.pulled + leads.length - repeated;
-    // Of a page that has any, at least one lead is new: pages above their number had none.
+    // A page with leads has at least one new lead: pages beyond the number of leads had none.
     const mayBeBarren = repeated > 0 || pages.some((page) => page.leads.length === 0);
     if (mayBeBarren && (await countCursors(db, run.id)) > pulled + scanBounds.barrenPages)
       throw endless('leads', `more than ${scanBounds.barrenPages} pages had no new lead`);

@@ -3,7 +3,7 @@ import type { FieldMapping } from '../core/lead/mapping.ts';
 import type { Cells } from '../core/lead/value.ts';
 import type { ScannedLead } from '../store/staging.ts';
 
-/** A lead of which only what moved is taken apart. */
+/** A pulled lead; its cells are read only when it differs from its baseline. */
 export class PulledLead implements ScannedLead {
   readonly leadId: string;
   readonly shown: string;
@@ -28,7 +28,7 @@ export class PulledLead implements ScannedLead {
     try {
       return JSON.stringify([id, ...this.#fields.map(({ field }) => fields[field])]);
     } catch (error) {
-      // As in `leadCells`: lists in lists, too deep.
+      // Nested too deeply; see `leadCells`.
       if (error instanceof RangeError) return JSON.stringify([id, this.cells]);
       throw error;
     }

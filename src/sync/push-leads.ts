@@ -18,25 +18,25 @@ import { deleteLead, proveLeadGone } from './delete-lead.ts';
 import { inLanes } from './in-lanes.ts';
 import { type Pushing, repliesToCheck, updateLead } from './update-lead.ts';
 
-/** Attempts at one action before the run goes on without it. */
+/** Attempts at an action before the run continues without it. */
 const triesPerAction = 3;
 
-/** Actions in a row that fail so, before the fault is taken for the service's and the rest is put off. */
+/** After this number of put-off actions in a row the service is at fault, and the rest is put off. */
 const faultsThatTell = 3;
 
-/** Faults of one item alone, and faults that may be the service's. */
+/** Faults of a single item, and faults that may be the service's. */
 const itemCodes: readonly string[] = ['leads.rejected', 'leads.too-large'];
 const faultCodes: readonly string[] = ['leads.unavailable', 'leads.unreachable', 'leads.not-json'];
 
-/** Actions that are begun together: when the process dies, the outcome of this many may be unknown. */
+/** Actions begun together: when the process dies, the outcome of all of them may be unknown. */
 const batchSize = 20;
 
-/** Kinds that need the service: its writes, and the proof that a lead is gone before its row is touched. */
+/** Kinds that need the service: writes to it, and the proof that a lead is gone before its row changes. */
 function kindsOf({ runPolicy }: StepContext): readonly ActionKind[] {
   return ['update-lead', 'create-lead', 'delete-lead', ...runPolicy.toProve];
 }
 
-/** Carries out what concerns the service, in batches; the phase is over when all of it is settled. */
+/** Carries out the actions that need the service, in batches, until none is left. */
 export async function pushLeads(context: StepContext, run: Run): Promise<Run> {
   const isDoubted = await areRepliesDoubted(context.pool, scopeOf(context.connection));
   const pushing = {
@@ -53,8 +53,8 @@ export async function pushLeads(context: StepContext, run: Run): Promise<Run> {
 }
 
 /**
- * Counts a try of each action of the next batch. A PATCH may take effect without our ever knowing: what it may write over
- * is in the history before the lead is read, so that nothing comes between the look at it and the write.
+ * Counts an attempt at each action of the next batch. A PATCH may take effect even if its reply is lost: the history has
+ * the values that it may overwrite before the lead is read, so that nothing delays the write after that read.
  */
 async function begin(context: StepContext, db: pg.PoolClient, run: Run): Promise<readonly Action[]> {
   const batch = await beginTries(db, run, kindsOf(context), batchSize);
@@ -75,9 +75,9 @@ interface Fault {
 }
 
 /**
- * Carries out several actions at a time, as the service allows: those of one lead one after the other, and so all
- * creates, of which two that are alike could not be told apart when their replies are lost. Each is verified, written and
- * committed by itself. After a fault none begins any more; those that did not begin are free again.
+ * Carries out several actions at a time, as the service allows. Actions of one lead are sequential, and so are all creates:
+ * two with the same content could not be told apart when their replies are lost. After a fault no action begins; those that
+ * did not begin are free again.
  */
 async function pushBatch(
   context: StepContext,
@@ -108,13 +108,13 @@ async function pushBatch(
   await inLeasedTransaction(context, async (db) => {
     if (open.size < batch.length) await updateRun(db, run.id, { attempts: 0 });
     if (ended !== null) await freeOpen(db, [...open.values()], faults, pushing);
-    for (const fault of faults) await settleFault(context, db, run, fault);
+    for (const fault of faults) await storeFault(context, db, run, fault);
   });
   const ending = faults.length === 0 ? ended : faults.find((fault) => fateOf(fault) === 'ends the step');
   if (ending) throw ending.error;
 }
 
-/** Takes back what was noted of actions for which nothing was sent. */
+/** Takes back the attempts and history of actions without a request. */
 async function freeOpen(
   db: pg.PoolClient,
   open: readonly Action[],
@@ -122,13 +122,13 @@ async function freeOpen(
   { written }: Pushing,
 ): Promise<void> {
   const unsent = open.filter(({ id }) => !written.has(id));
-  // One that was put off for the pace, or for a pause, was not tried; any other fault counts.
+  // A rate limit is no attempt; any other fault is one.
   const tried = new Set(faults.filter(({ error }) => !isRateLimited(error)).map(({ action }) => action.id));
   await takeBackTries(
     db,
     unsent.map(({ id }) => id).filter((id) => !tried.has(id)),
   );
-  // What an earlier attempt may have written over stays on record.
+  // Values that an earlier attempt may have overwritten stay on record.
   const untried = unsent.filter(({ attempts }) => attempts === 0);
   await forgetWrites(
     db,
@@ -150,11 +150,11 @@ function fateOf({ action, error }: Fault): 'forbidden' | 'put off' | 'ends the s
 }
 
 /**
- * The key may not do this: everything of the kind waits for another key. Or the service does not answer for this item: the
- * others go on; when it did not answer for several in a row, it is not the items: all that needs it is left to the next
- * run, and the target still gets what is its own.
+ * Stores the outcome of a fault. `forbidden`: all actions of the kind wait for another key. `put off`: the others go on;
+ * after several in a row the service is at fault, and the rest that needs it is left to the next run. The target still
+ * gets its writes.
  */
-async function settleFault(context: StepContext, db: pg.PoolClient, run: Run, fault: Fault): Promise<void> {
+async function storeFault(context: StepContext, db: pg.PoolClient, run: Run, fault: Fault): Promise<void> {
   const { action, error } = fault;
   const fate = fateOf(fault);
   if (!(error instanceof LeadsyncError) || fate === 'ends the step') return;
@@ -169,7 +169,7 @@ async function settleFault(context: StepContext, db: pg.PoolClient, run: Run, fa
   if ((await putOffInARow(db, run, kinds, faultCodes)) < faultsThatTell) return;
   await putOffRemaining(db, run, kinds, {
     code,
-    message: 'the service failed for several items before this one; it was not tried',
+    message: 'not tried: the service failed for several items before this one',
   });
 }
 

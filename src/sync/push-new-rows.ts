@@ -13,19 +13,19 @@ import { commitNewRows } from './commit.ts';
 import type { StepContext } from './context.ts';
 import { writeBatches } from './write-batches.ts';
 
-/** Lines of a page, from one place to another, that are written together. */
+/** Lines of a page that are written together. */
 interface Piece {
   readonly page: WrittenPage;
   readonly from: number;
   readonly to: number;
 }
 
-/** A page under work, with its lines that have an action of their own by now. */
+/** A page, and its lines that have an action of their own. */
 interface WrittenPage extends ScanPage {
   readonly own: Set<string>;
 }
 
-/** Makes the rows of new leads, of which there may be very many. Lines whose fate is another one get an action of their own. */
+/** Writes the rows of very many new leads. Lines that were not written get an action of their own. */
 export async function pushNewRows(context: StepContext, run: Run): Promise<void> {
   const told = context.connection.target.statusColumn === undefined ? {} : { status: inStep };
   let pairs = 0;
@@ -78,7 +78,7 @@ async function* batchesOf({ pool, target }: StepContext, run: Run): AsyncGenerat
   if (batch.length > 0) yield batch;
 }
 
-/** `others`: the ids of lines of the batch that get an action of their own. */
+/** `others`: the lead ids of lines that get an action of their own. */
 function settledPiece({ page, to }: Piece, others: ReadonlySet<string>): SettledPage {
   const own = page.lines.filter((line) => line !== null && others.has(line[0])).length;
   const settled = { id: page.id, to, taken: page.taken + page.own.size + own };

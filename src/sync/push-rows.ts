@@ -16,8 +16,8 @@ import { newRowStatus, showStatus } from './show-status.ts';
 import { writeBatches } from './write-batches.ts';
 
 /**
- * Carries out what concerns the target, in batches that the target applies as a whole. The baseline moves only for
- * changes that the target confirmed; a batch whose confirmation was lost is simply written again.
+ * Writes rows, in batches that the target applies as a whole. The baseline moves only for confirmed changes; a batch whose
+ * confirmation was lost is written again.
  */
 export async function pushRows(context: StepContext, run: Run): Promise<Run> {
   await writeBatches(context, run, {
@@ -27,7 +27,8 @@ export async function pushRows(context: StepContext, run: Run): Promise<Run> {
       const status = await statusOfNewRows(context, actions);
       const created = actions.flatMap(({ kind, leadId }) => (kind === 'create-row' ? (leadId ?? []) : []));
       const was = await placesOf(context.pool, run.connection, created);
-      const deleted = deletedText(day(context.clock.now()));
+      const today = new Date(context.clock.now()).toISOString().slice(0, 10);
+      const deleted = deletedText(today);
       return actions.map((action) =>
         rowChange(action, deleted, status(action), was.get(action.leadId ?? '')),
       );
@@ -42,11 +43,11 @@ export async function pushRows(context: StepContext, run: Run): Promise<Run> {
   return inLeasedTransaction(context, (db) => updateRun(db, run.id, { phase: 'receipt' }));
 }
 
-/** Each batch is asked for while the one before is written. */
+/** Each batch is loaded while the one before is written. */
 async function* batchesOf({ pool, target }: StepContext, run: Run): AsyncGenerator<readonly Action[]> {
   const following = (after: number): Promise<readonly Action[]> => {
     const actions = pendingActions(pool, run, rowKinds, target.batchSize, after);
-    // The write may fail first.
+    // The write may fail before it is awaited.
     actions.catch(() => {});
     return actions;
   };
@@ -61,9 +62,8 @@ async function* batchesOf({ pool, target }: StepContext, run: Run): AsyncGenerat
 }
 
 /**
- * Keeps what rows show before it is written over. When the run ends before it hears what became of the write, the next
- * one finds the new values there and does not know the old ones: then this line says what may be gone. Of each is
- * counted that it was begun: it may be there.
+ * Records the values of rows before they are overwritten, and counts the attempt. When the outcome of the write is lost,
+ * the next run finds the new values: the history then has what they may have replaced.
  */
 async function recordBegun(db: pg.PoolClient, run: Run, actions: readonly Action[]): Promise<void> {
   const replacing = actions.filter(isReplacing);
@@ -78,7 +78,7 @@ async function recordBegun(db: pg.PoolClient, run: Run, actions: readonly Action
   );
 }
 
-/** What a new row says of itself, so that it needs no second write: nothing without a status column. */
+/** The status of new rows, which spares a second write; undefined without a status column. */
 async function statusOfNewRows(
   { pool, connection }: StepContext,
   actions: readonly Action[],
@@ -90,18 +90,12 @@ async function statusOfNewRows(
   return ({ leadId }) => newRowStatus(held?.get(leadId ?? '') ?? [], connection.fields);
 }
 
-/** The day (UTC) of a moment. */
-function day(now: number): string {
-  return new Date(now).toISOString().slice(0, 10);
-}
-
-/** What an outcome is to an action. */
 function fateOf(action: Action, outcome: RowOutcome): RowFate {
   if (outcome.status === 'done') return { action, state: 'done', row: outcome.row };
   const { status, code, message } = outcome;
-  // A table without a status column cannot be marked: the row stays as it is and the deletion is remembered here.
+  // Without a status column the row stays as it is, and only the store has the deletion.
   if (code === 'target.no-status-column') return { action, state: 'done', code };
-  // Nothing is wrong with the row: only the undo cannot have it.
+  // The row is fine: it only cannot be undone.
   const isUndosOwn = code === 'row.has-own-cells' && putsBack(action);
   return { action, state: isUndosOwn ? 'deferred' : status, code, message };
 }

@@ -2,26 +2,20 @@
 const togetherMs = 250;
 
 /**
- * Takes items before they are needed, and yields those of `most` together at a time, by their weight (each 1 unless told
- * otherwise): fewer at the end, and when they come slowly. A fault comes after the items before it. Ending it early lets an item that is under way end, and drops it.
+ * Reads items ahead, and yields together those of a weight of `most` (an item weighs 1 without `weigh`); fewer at the end,
+ * and when they come slowly. An error comes after the items before it. Ending early drops the item under way.
  */
 export async function* readAhead<T>(
   items: AsyncIterable<T>,
   most: number,
   weigh: (item: T) => number = () => 1,
 ): AsyncGenerator<readonly T[], void> {
-  const now: {
-    ready: T[];
-    weight: number;
-    isOver: boolean;
-    isLate: boolean;
-    change: PromiseWithResolvers<void>;
-  } = {
-    ready: [],
+  const now = {
+    ready: [] as T[],
     weight: 0,
     isOver: false,
     isLate: false,
-    change: Promise.withResolvers(),
+    change: Promise.withResolvers<void>(),
   };
   const tell = (): void => {
     now.change.resolve();

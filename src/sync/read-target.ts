@@ -19,10 +19,10 @@ import { noteMade } from './which-place.ts';
 import { readAhead } from './read-ahead.ts';
 import { endless, usualScanBounds } from './scan-bounds.ts';
 
-/** Batches of rows that are stored together; as many are read meanwhile. */
+/** Batches of rows stored together while as many are read. */
 const batchesTogether = 2;
 
-/** The rows of a target that are staged, and what is missing in it. */
+/** The staged rows of a target, and its problems. */
 export interface StagedTable {
   readonly rows: number;
   readonly problems: readonly Problem[];
@@ -31,15 +31,12 @@ export interface StagedTable {
   readonly mark: string | null;
 }
 
-/**
- * Reads the whole target and compares it with what was pulled. A plan creates neither a target that is missing nor the
- * column of a field that is new in the mapping.
- */
+/** Reads the whole target and ends the scan. A plan creates neither a missing target nor columns of new fields. */
 export async function readTarget(context: StepContext, run: Run): Promise<Run> {
   return finishReading(context, run, await stageTable(context, run, run.mode === 'sync'));
 }
 
-/** Reads the whole target and stages what moved in it. Throws what the target throws, and `target.endless`. */
+/** Reads the whole target and stages rows that differ from the baseline. Throws what the target throws, and `target.endless`. */
 export async function stageTable(context: StepContext, run: Run, create: boolean): Promise<StagedTable> {
   const { target, connection, scanBounds = usualScanBounds } = context;
   await inLeasedTransaction(
@@ -66,7 +63,7 @@ export async function stageTable(context: StepContext, run: Run, create: boolean
   const left: ScannedRow[] = [];
   const [apart, outside] = [new ApartRows<TargetRow>(wasFilled), [] as Problem[]];
   let [count, places, bytes] = [0, 0, 0];
-  // A row apart from the table is no new lead, and has no status; but it may be one that has lost its id.
+  // A row apart is no new lead and has no status, but it may be a row that lost its id.
   const stage = async (table: readonly TargetRow[], others: readonly TargetRow[]): Promise<void> => {
     outside.push(...others.flatMap((row) => (row.other === true ? [] : apartProblem(row))));
     const loose = others.map((row) => ({ ...storableRow(row), status: null, apart: true }));
@@ -100,45 +97,42 @@ export async function stageTable(context: StepContext, run: Run, create: boolean
   return { ...shown, merged };
 }
 
-/** The most rows apart from the table that are reported one by one. */
+/** The most rows apart that are reported one by one. */
 const mostApart = 100;
 
-/** Whether rows stand at places that people choose, so that one may stand apart. */
+/** Whether people choose where rows stand, so that one may stand apart. */
 function hasPlaces({ connection: { target } }: StepContext): boolean {
   return target.type === 'workbook' || target.type === 'google-sheets';
 }
 
-/** Rows that nobody asked a lead for are staged like those apart. */
-function withoutOthers(rows: readonly TargetRow[]): {
-  readonly table: readonly TargetRow[];
-  readonly apart: readonly TargetRow[];
-} {
-  const table = rows.filter(({ other }) => other !== true);
-  return { table, apart: table.length === rows.length ? [] : rows.filter(({ other }) => other === true) };
+/** Records without a request for a lead are staged like rows apart. */
+function withoutOthers(rows: readonly TargetRow[]): ReturnType<ApartRows<TargetRow>['see']> {
+  const [table, apart] = [[] as TargetRow[], [] as TargetRow[]];
+  for (const row of rows) (row.other === true ? apart : table).push(row);
+  return { table, apart };
 }
 
-/** Only what could be a lead is reported: a note in any other column is none of ours. */
+/** Reports only a row with a name, which could be a lead: a note is none. */
 function apartProblem({ row, cells }: TargetRow): readonly Problem[] {
   const name = cells['companyName'];
   if (typeof name !== 'string') return [];
-  const message = `row ${row} has no id and is apart from the table, with an empty row between: no lead was made of it. Close the gap if it is one`;
+  const message = `row ${row} has no id and is apart from the table, with an empty row between: no lead was created. Close the gap if it is one`;
   return [{ code: 'row.apart', message, row }];
 }
 
-/** `toCome`: fields whose column the next sync makes. */
+/** `toCome`: fields whose column the next sync creates. */
 function columnProblem(
   { field, message, isDoubled }: TargetSnapshot['missing'][number],
   toCome: readonly string[],
 ): Problem {
   if (isDoubled === true || !toCome.includes(field)) return { code: 'target.column-missing', message, field };
-  const coming = `the field ${field} is new and has no column yet: the next sync makes it and fills it`;
+  const coming = `the field ${field} is new and has no column yet: the next sync creates it and fills it`;
   return { code: 'target.column-new', message: coming, field };
 }
 
-/** A field without a column is left out of all rows. */
 const isOfColumn = ({ code }: Problem): boolean => code.startsWith('target.column-');
 
-/** Ends a scan both sides of which are staged. */
+/** Ends a scan when both sides are staged. */
 export async function finishReading(context: StepContext, run: Run, table: StagedTable): Promise<Run> {
   await inLeasedTransaction(
     context,
@@ -169,7 +163,7 @@ export async function finishReading(context: StepContext, run: Run, table: Stage
   });
 }
 
-/** What a file of texts keeps of an error, in whatever language: `#REF!`, `#BEZUG!`, `#N/A`, `Err:502`. */
+/** A cell error as text, in any language: `#REF!`, `#BEZUG!`, `#N/A`, `Err:502`. */
 const cellError = /^(?:#[\p{Lu}/0]+[!?]?|Err:\d{3})$/u;
 
 function storableRow(row: TargetRow): Omit<ScannedRow, 'ordinal'> {
@@ -184,7 +178,7 @@ function storableRow(row: TargetRow): Omit<ScannedRow, 'ordinal'> {
   };
 }
 
-/** What stands in the id column, or, when no lead can have it as its id, what tells it apart from others. */
+/** The text of an id cell; of a text that can be no id, a shortened form with a hash. */
 function keptId(text: string): string {
   if (isLeadId(text)) return idKey(text);
   const shown = text

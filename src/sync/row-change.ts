@@ -1,11 +1,11 @@
 import { type Cells, isUnreadable, type Value, type Values } from '../core/lead/value.ts';
-import type { Changes } from '../core/merge/action.ts';
+import { type Changes, plannedAction, shownBefore } from '../core/merge/action.ts';
 import { putsBack, takenAway } from '../core/merge/put-back.ts';
 import { type Action, type NewAction, writtenCells } from '../store/actions.ts';
 import type { HistoryEntry } from '../store/history.ts';
 import type { RowChange } from '../ports/target.ts';
 
-/** An action as the target is asked for it. `was`: where the row stood that is written again. */
+/** An action as a change of the target. `was`: where a row stood that is written again. */
 export function rowChange(
   action: Action,
   deleted: string,
@@ -18,7 +18,7 @@ export function rowChange(
   const isRepeated = action.attempts > 0;
   const isUndo = putsBack(action);
   const values = readable(writtenCells(action.changes));
-  // What becomes of a row that is brought back is decided by the next sync.
+  // The next sync decides the status of a row that an undo brings back.
   const told = isUndo || status === undefined ? {} : { status };
   switch (action.kind) {
     case 'create-row':
@@ -36,23 +36,23 @@ export function rowChange(
   }
 }
 
-/** What of cells can be written. */
+/** The cells that can be written. */
 export function readable(cells: Cells): Values {
   const entries = Object.entries(cells).filter((entry): entry is [string, Value] => !isUnreadable(entry[1]));
   return Object.fromEntries(entries);
 }
 
-/** Whether there is a row already that an action writes to. */
+/** Whether an action changes an existing row. */
 export const isReplacing = ({ kind }: Action): boolean => kind !== 'create-row';
 
-/** What the history keeps of a row that is written; one that is removed is kept as a whole. */
+/** The history of a written row; a removed one is kept as a whole. */
 export function rowHistory(action: Action): HistoryEntry {
   const { id: actionId, leadId, kind } = action;
   const changes = kind === 'remove-row' ? takenAway(action, 'lead-edited') : action.changes;
   return { actionId, leadId: leadId ?? '', side: 'row', changes };
 }
 
-/** The row of a new lead gets its id; one of a lead that stored something else than was sent shows what is stored. */
+/** The next action on the row: a link for a new lead, or an update with what the service stored instead. */
 export function actionsOnRow(
   action: Action,
   leadId: string,
@@ -62,7 +62,7 @@ export function actionsOnRow(
   if (action.kind === 'create-lead' && intentId !== undefined)
     return [{ ...action, kind: 'link', leadId, changes, reason: 'created', intentId, state: 'planned' }];
   if (putsBack(action) || Object.keys(changes).length === 0) return [];
-  const expect = Object.fromEntries(Object.entries(changes).map(([field, { from }]) => [field, from]));
   const { row } = action;
-  return [{ kind: 'update-row', leadId, row, contentHash: '', changes, expect, reason: 'stored-otherwise' }];
+  const expect = shownBefore(changes);
+  return [plannedAction('update-row', { leadId, row, changes, expect, reason: 'stored-otherwise' })];
 }

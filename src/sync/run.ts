@@ -43,9 +43,8 @@ import { verifyWrites } from './verify.ts';
 import { scan } from './scan.ts';
 
 /**
- * What is asked for. `allow` names guard refusals that a person has overridden; `patience` the tries before giving up.
- * `approval`: only these reviewed lines; `undoOf`: the run that is to be put back. `since` (epoch ms): when a sync was asked
- * for; one that began later has done it.
+ * A request for a run. `allow`: guard refusals that a person has overridden; `approval`: only these reviewed lines;
+ * `undoOf`: the run to undo; `since` (epoch ms): when the sync was requested, so that one that began later has done it.
  */
 export interface RunRequest {
   readonly mode: RunMode;
@@ -61,16 +60,16 @@ export type RunResult =
   | { readonly kind: 'finished'; readonly run: Run }
   | { readonly kind: 'again'; readonly afterMs: number; readonly why: AgainReason };
 
-/** `throttled`: by the Leads service, for all its connections; `target-throttled`: by the target. Neither counts as a try. */
+/** `throttled`: by the Leads service, for all its connections; `target-throttled`: by the target. Neither counts as an attempt. */
 export type AgainReason = 'throttled' | 'target-throttled' | 'fault' | 'busy' | 'settling' | 'stopping';
 
-/** An unfinished run is taken up again within this time (ms); an older one is given up, its scan is out of date. */
+/** An unfinished run is resumed within this time (ms); an older one is given up: its scan is out of date. */
 export const resumeWithin = 3_600_000;
 
-/** A run scans at most so often to find out what became of its creates. */
+/** The most scans of a run that look for what became of its creates. */
 const maxRounds = 4;
 
-/** Every phase of a run, in order. Each begins from what is stored, so that a killed run goes on where it was. */
+/** The phases of a run, in order. Each begins from what is stored, so that a killed run continues where it was. */
 const steps: Readonly<Record<Exclude<Phase, 'finish'>, (context: StepContext, run: Run) => Promise<Run>>> = {
   pull: scan,
   read: readTarget,
@@ -81,8 +80,8 @@ const steps: Readonly<Record<Exclude<Phase, 'finish'>, (context: StepContext, ru
 };
 
 /**
- * Takes the run of a connection as far as it can go now: starts one or takes up the one that was interrupted, step by
- * step until it is finished, has to wait, or is stopped. Faults end up in the run's report, they are not thrown.
+ * Starts or resumes the run of a connection, and takes it step by step until it is finished, has to wait, or is stopped.
+ * Faults end up in the run's report; they are not thrown.
  */
 export async function advanceRun(
   context: SyncContext,
@@ -94,7 +93,7 @@ export async function advanceRun(
   if (lease === null) return busy;
   const leased = { ...context, lease, ...signalsOf(lease, stop) };
   try {
-    // Awaited here: the lease is to be held until the run is settled.
+    // Awaited here: the lease has to outlive the run.
     return await advance(leased, request, stop);
   } catch (error) {
     if (lease.lost.aborted) return busy;
@@ -102,12 +101,12 @@ export async function advanceRun(
   }
 }
 
-/** Another process works on the connection, or has taken the lease meanwhile. */
+/** Another process has the lease. */
 const busy: RunResult = { kind: 'again', afterMs: 1_000, why: 'busy' };
 
 async function advance(leased: LeasedContext, request: RunRequest, stop: AbortSignal): Promise<RunResult> {
   const { pool, log } = leased;
-  // Under the lease: else a run that ends between the look and the lease would be done again.
+  // Under the lease: a run that ended before it was taken would be done twice.
   const done = await doneBefore(leased, request);
   if (done !== null) return { kind: 'finished', run: done };
   let run = await startOrResume(leased, request);
@@ -122,24 +121,24 @@ async function advance(leased: LeasedContext, request: RunRequest, stop: AbortSi
     const [leads, target] = [now.leads - before.leads, now.target - before.target];
     await countRequests(pool, run.id, { leads, target });
   };
+  const again = async (afterMs: number, why: AgainReason): Promise<RunResult> => {
+    await pauseRun(pool, run.id);
+    return { kind: 'again', afterMs, why };
+  };
   try {
     run = await whichPlace(step, run);
     while (run.phase !== 'finish') {
       step.stop.throwIfAborted();
-      if (run.mode === 'sync' && (await pausedSince(pool, step.connection.name)) !== null) {
-        await pauseRun(pool, run.id);
-        return { kind: 'again', afterMs: 0, why: 'stopping' };
-      }
+      const isSync = run.mode === 'sync';
+      if (isSync && (await pausedSince(pool, step.connection.name)) !== null)
+        return await again(0, 'stopping');
       log.debug({ run: run.id, phase: run.phase, round: run.round }, 'step');
-      run = await shown(step, run, steps[run.phase]);
+      run = await traced(step, run, steps[run.phase]);
       await count();
     }
-    const settleIn = await settleDelay(step, run);
-    if (settleIn !== null) {
-      if (settleIn > 0) {
-        await pauseRun(pool, run.id);
-        return { kind: 'again', afterMs: settleIn, why: 'settling' };
-      }
+    const delayMs = await nextRoundDelay(step, run);
+    if (delayMs !== null && delayMs > 0) return await again(delayMs, 'settling');
+    if (delayMs === 0) {
       await inLeasedTransaction(step, (db) => nextRound(db, run.id));
       return { kind: 'again', afterMs: 0, why: 'settling' };
     }
@@ -153,18 +152,17 @@ async function advance(leased: LeasedContext, request: RunRequest, stop: AbortSi
   }
 }
 
-/** A phase as its part of the trace. */
-function shown(
+function traced(
   step: StepContext,
   run: Run,
   phase: (step: StepContext, run: Run) => Promise<Run>,
 ): Promise<Run> {
-  const { inSpan } = step;
+  const { inSpan = (_name, _attributes, part) => part() } = step;
   const attributes = { connection: step.connection.name, run: run.id, phase: run.phase, round: run.round };
-  return inSpan === undefined ? phase(step, run) : inSpan(run.phase, attributes, () => phase(step, run));
+  return inSpan(run.phase, attributes, () => phase(step, run));
 }
 
-/** The run that has done already what is asked for, by a job that was taken up again after its worker died, for instance. */
+/** The run that has done what is requested, for example before the worker of this job died. */
 async function doneBefore(
   { pool, connection }: SyncContext,
   { approval, since }: RunRequest,
@@ -175,9 +173,7 @@ async function doneBefore(
   return last !== null && last.createdAt >= since ? unlessFailed(last) : null;
 }
 
-function unlessFailed(run: Run | null): Run | null {
-  return run?.status === 'failed' ? null : run;
-}
+const unlessFailed = (run: Run | null): Run | null => (run?.status === 'failed' ? null : run);
 
 async function startOrResume(context: LeasedContext, request: RunRequest): Promise<Run> {
   const { pool, connection } = context;
@@ -185,10 +181,9 @@ async function startOrResume(context: LeasedContext, request: RunRequest): Promi
   const open = await openRun(pool, connection.name, request.mode);
   if (open !== null) {
     const isAllowed = request.allow.every((guard) => open.allow.includes(guard));
-    const fresh = open.idleMs < resumeWithin && open.settingsHash === settingsHash && isAllowed;
-    if (fresh) return open;
+    if (open.idleMs < resumeWithin && open.settingsHash === settingsHash && isAllowed) return open;
     const message =
-      'the run was interrupted and could not be taken up again: it is too old, the settings have changed, or something else was asked for';
+      'the run was interrupted and could not be resumed: it is too old, the settings have changed, or the request is another one';
     await endRun(context, open, new LeadsyncError('run.abandoned', message));
   }
   const wanted = {
@@ -206,13 +201,13 @@ async function startOrResume(context: LeasedContext, request: RunRequest): Promi
   return run;
 }
 
-/** A run is taken up only by who asks for the same, under the same settings, and allows nothing more. */
+/** A run is resumed only for the same request under the same settings. */
 function hashRequest({ connection }: SyncContext, { approval, undoOf }: RunRequest): string {
   return hash('sha256', JSON.stringify([settingsHashes(connection), approval ?? null, undoOf ?? null]));
 }
 
-/** Ms until another round can tell what became of unfinished creates; null when none is needed or none may follow. */
-async function settleDelay(
+/** Ms until another round can tell what became of unfinished creates; null: none is needed, or none may follow. */
+async function nextRoundDelay(
   { pool, connection, runPolicy: { seesAll } }: StepContext,
   run: Run,
 ): Promise<number | null> {
@@ -222,12 +217,12 @@ async function settleDelay(
   if (run.refusals.length > 0 || run.round >= maxRounds) return null;
   const attempts = await unsettledAttempts(pool, run.connection);
   if (attempts.length === 0) return null;
-  // What the service has made is found by the next scan at once; only "not made" needs the attempt to be over.
+  // The next scan finds a created lead at once; only "not created" needs the attempt to be over.
   if (run.round === 1) return 0;
   return Math.max(0, attemptOverAfter - Math.min(...attempts));
 }
 
-/** Decides by code what an interruption means: wait, try again, or end the run. */
+/** Decides by code whether an interrupted run waits, is tried again, or ends. */
 async function interrupted(
   context: StepContext,
   request: RunRequest,
@@ -239,20 +234,14 @@ async function interrupted(
   const fault = asLeadsyncError(error);
   if (fault.code === 'run.lease-lost') return busy;
   if (stop.aborted) return { kind: 'again', afterMs: 0, why: 'stopping' };
-  // The lease is lost, whatever it was that this ended.
+  // The lease is lost, whatever the error says.
   if (context.stop.aborted) return busy;
   await pauseRun(pool, run.id);
-  if (fault.code === 'leads.rate-limited') {
+  const isTarget = fault.code === 'target.rate-limited';
+  if (isTarget || fault.code === 'leads.rate-limited') {
     const afterMs = fault.retryAfterMs ?? 1_000;
-    log.debug({ run: run.id, afterMs }, 'the service is asked again later');
-    return { kind: 'again', afterMs, why: 'throttled' };
-  }
-  if (fault.code === 'target.rate-limited') {
-    log.debug(
-      { run: run.id, retryAfterMs: fault.retryAfterMs },
-      `the target asked to wait. ${fault.message}`,
-    );
-    return { kind: 'again', afterMs: fault.retryAfterMs ?? 1_000, why: 'target-throttled' };
+    log.debug({ run: run.id, afterMs }, fault.message);
+    return { kind: 'again', afterMs, why: isTarget ? 'target-throttled' : 'throttled' };
   }
   const current = (await getRun(pool, run.id)) ?? run;
   if (fault.retry !== 'never' && current.attempts + 1 < request.maxAttempts) {
@@ -261,7 +250,7 @@ async function interrupted(
     log.debug({ run: run.id, code: fault.code, attempts: current.attempts + 1, afterMs }, fault.message);
     return { kind: 'again', afterMs, why: 'fault' };
   }
-  // Any other fault is in the report, with what helps.
+  // Other faults are in the report, with their help.
   if (fault.code === 'internal') log.error({ run: run.id, err: fault }, fault.message);
   return { kind: 'finished', run: await endRun(context, current, fault) };
 }
@@ -280,7 +269,7 @@ function asLeadsyncError(error: unknown): LeadsyncError {
   });
 }
 
-/** Exponential from 250 ms to 5 minutes, with jitter so that several connections do not come back together. */
+/** Exponential from 250 ms to 5 minutes; jitter keeps connections from retrying together. */
 function backoff(attempts: number, clock: Clock): number {
   return Math.round(Math.min(250 * 2 ** attempts, 300_000) * (0.75 + clock.random() / 2));
 }

@@ -5,8 +5,8 @@ import { pull } from './pull.ts';
 import { finishReading, type StagedTable, stageTable } from './read-target.ts';
 
 /**
- * Pages through all leads, and reads the table meanwhile when it can tell whether anybody has changed it since: what
- * people type during the scan counts. A table that was changed, or cannot tell, is left to the next phase.
+ * Pages through all leads, and reads a table that has a version meanwhile. The next phase reads a table that changed since,
+ * so that what people type during the scan counts, or that has no version.
  */
 export async function scan(context: StepContext, run: Run): Promise<Run> {
   const over = new AbortController();
@@ -23,17 +23,17 @@ export async function scan(context: StepContext, run: Run): Promise<Run> {
   }
 }
 
-/** Null when there is nothing to be read early, or it could not be read: the next phase tells why. */
+/** Null: the table was not read; the next phase reads it, or reports why it cannot. */
 async function readEarly(
   context: StepContext,
   run: Run,
 ): Promise<{ readonly version: string; readonly table: StagedTable } | null> {
-  // A run may be taken up again and again, and would read all of it each time.
+  // A run that is resumed again and again would read the whole table each time.
   if (run.cursor !== null || run.pulled > 0) return null;
   try {
     const version = await context.target.version?.();
     if (version === undefined || version === null) return null;
-    // A sync makes their columns, which is no matter of reading.
+    // A sync has to create the columns of new fields first.
     if ((await newFields(context.pool, run.connection, context.connection.fields)).length > 0) return null;
     return { version, table: await stageTable(context, run, false) };
   } catch (error) {

@@ -8,9 +8,9 @@ import type { StepContext } from './context.ts';
 import { writeBatches } from './write-batches.ts';
 
 /**
- * Tells people in the status column how each row stands now: the last thing that a round writes. Only cells that do not
- * show it yet are written, so it can be begun again, and nothing is recorded: the next run repairs what was missed. An
- * undo, and a reviewed plan, which touches nothing but its lines, leave the texts to the next sync.
+ * Writes how each row stands into its status cell, as the last write of a round. Only cells that show another text are
+ * written, so nothing is recorded: the next run repairs what is missing. An undo and a reviewed plan leave the texts to the
+ * next sync.
  */
 export async function showStatus(context: StepContext, run: Run): Promise<void> {
   if (context.connection.target.statusColumn === undefined || !context.runPolicy.doesAll) return;
@@ -20,7 +20,7 @@ export async function showStatus(context: StepContext, run: Run): Promise<void> 
     changes: async (changes) => changes,
     async commit(changes, outcomeOf) {
       const refused = changes.filter(({ key }) => outcomeOf(key).status !== 'done').length;
-      if (refused > 0) context.log.info({ run: run.id, refused }, 'status cells that cannot be written to');
+      if (refused > 0) context.log.info({ run: run.id, refused }, 'some status cells cannot be written');
     },
   });
 }
@@ -41,13 +41,13 @@ async function* batchesOf(
   if (changes.size > 0) yield [...changes.values()];
 }
 
-/** What the status column of a new row says when it is written. */
+/** The status of a new row when it is written. */
 export function newRowStatus(held: readonly ConflictFact[], fields: readonly FieldMapping[]): string {
   const facts = { isCopy: false, held, waiting: null, isListed: true, deletedOn: null, shown: '' };
   return rowStatus(facts, headingsOf(fields)) ?? inStep;
 }
 
-/** Null when the row shows it already. The copies of a row are one change. */
+/** Null: the row shows its status. The copies of a row are one change. */
 function statusChange(
   standing: RowStanding,
   headings: ReadonlyMap<string, string>,

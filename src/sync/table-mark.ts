@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { Problem } from '../errors.ts';
 import { markText, readMark } from '../core/lead/table-mark.ts';
-import { doubtOf, judgeMark, type MarkVerdict, nonceOf } from '../core/merge/table-mark.ts';
+import { judgeMark, type MarkVerdict, nonceOf } from '../core/merge/judge-mark.ts';
 import { acceptMark, confirmMark, intendMark, keeperOf, knownMarks } from '../store/marks.ts';
 import { countKnownPairs, forgetAllPairs } from '../store/pairs.ts';
 import { nextRound, type Run, updateRun } from '../store/runs.ts';
@@ -9,14 +9,14 @@ import type { MarkToWrite } from '../ports/target.ts';
 import { inLeasedTransaction, type StepContext } from './context.ts';
 import type { Doubts } from './find-older-copy.ts';
 
-/** The mark of a run, and what is to be called after each write that had it. */
+/** The mark of a run; `confirm` is called after each write that carried it. */
 interface RunMark extends MarkToWrite {
   readonly confirm: () => Promise<void>;
 }
 
 /**
- * The mark for the rows of a run, intended before the first of them is written: should this process die in between, the
- * next one knows it. Undefined where there is no place for one, or nobody wants it.
+ * The mark of a run, stored before the first write: the next process knows it even if this one dies in between. Undefined
+ * where the table has no place for one, or the settings turn it off.
  */
 export async function markOf(context: StepContext, run: Run): Promise<RunMark | undefined> {
   if (run.mark === null || context.connection.target.marker === false) return undefined;
@@ -37,22 +37,22 @@ export async function markOf(context: StepContext, run: Run): Promise<RunMark | 
   };
 }
 
-/** An older copy in which nothing is put back, or by a person's will, is the table from now on. */
+/** Accepts an older copy that puts nothing back, or that a person allowed, as the table from now on. */
 export async function acceptCopy(db: pg.PoolClient, run: Run, verdict: MarkVerdict): Promise<void> {
   const mark = readMark(run.mark);
   if (verdict.kind === 'earlier' && mark !== null) await acceptMark(db, run, nonceOf(mark));
 }
 
-/** What the mark says about whether the table is an older copy. */
+/** The evidence of an older copy in the mark of the table. */
 export function doubtsOf(verdict: MarkVerdict): Doubts {
-  const doubt = doubtOf(verdict);
-  return doubt === null ? {} : { row: doubt };
+  if (verdict.kind !== 'earlier') return {};
+  const { runId: run } = verdict;
+  return { row: { reason: `it has the mark of run ${run}`, run } };
 }
 
 /**
- * Decides what the mark says that was found in the table, and what is known of the state itself. A mark of others is accepted where nothing is known of the
- * table yet, or a person has allowed it: then what is known is forgotten first, because it is not what the sides agreed
- * on last, and all is scanned again. `again`: the run as it goes on then.
+ * Judges the mark found in the table. A foreign mark is accepted where no pair is known yet. Where a person allowed it, the
+ * baselines are forgotten first, because the sides agreed on other values since, and everything is scanned again (`again`).
  */
 export async function judgeTable(
   context: StepContext,
@@ -75,15 +75,12 @@ export async function judgeTable(
     if (!isNew) return { verdict, run, again: false };
     if (mark === null) return { verdict: { kind: 'current' }, run, again: false };
     if (run.mode === 'sync') await acceptMark(db, run, nonceOf(mark));
-    // Of a copy of a table of ours at a place that was never seen, the problem of that place says it. An empty table has none.
-    const isTold = verdict.kind === 'other-target' || run.targetRows === 0;
-    if (isTold) return { verdict: { kind: 'current' }, run, again: false };
-    return { verdict, run: await withProblem(db, run, takenOver(verdict)), again: false };
+    // A copy of one of our tables at a new place has the note of that place; an empty table needs none.
+    const isReported = verdict.kind === 'other-target' || run.targetRows === 0;
+    if (isReported) return { verdict: { kind: 'current' }, run, again: false };
+    const problems = [...run.problems, takenOver(verdict)];
+    return { verdict, run: await updateRun(db, run.id, { problems }), again: false };
   });
-}
-
-function withProblem(db: pg.PoolClient, run: Run, problem: Problem): Promise<Run> {
-  return updateRun(db, run.id, { problems: [...run.problems, problem] });
 }
 
 function takenOver({ by }: { readonly by: string }): Problem {

@@ -8,7 +8,7 @@ import { keepTableRead, repeatTableRead, type TableRead } from '../store/table-r
 import { version } from '../version.ts';
 import { inLeasedTransaction, type StepContext } from './context.ts';
 
-/** The most rows of which no seal speaks that are remembered of a table. */
+/** The most rows outside of seals that a table read remembers. */
 export const mostLeft = 1_000;
 
 export function rowStaging({ connection }: StepContext, isWhole: boolean, isSealable: boolean): RowStaging {
@@ -16,25 +16,25 @@ export function rowStaging({ connection }: StepContext, isWhole: boolean, isSeal
   return { fields: connection.fields, isWhole, usualStatus, isSealable };
 }
 
-/** A table at one moment. `digest`: it, and all else that decides what is read in it. */
+/** A table at one moment. `digest`: of its bytes and everything that decides how they are read. */
 export interface KnownTable {
   readonly version: string;
   readonly digest: string;
 }
 
-/** Null: only reading it tells what is in it. `wasFilled`: rows of it are known. */
+/** Null: the table has no digest. `wasFilled`: rows of it are known. */
 export async function lookAtTable(
   { target, connection, stop }: StepContext,
   wasFilled: boolean,
 ): Promise<KnownTable | null> {
   const found = await target.digest?.(stop);
   if (found === undefined || found === null) return null;
-  // Another version may read the same bytes in another way.
+  // Another version of leadsync may read the same bytes differently.
   const settings = JSON.stringify([version, connection.target, connection.fields, wasFilled]);
   return { version: found.version, digest: shortHash(`${settings}\n${found.digest}`) };
 }
 
-/** Stages a table that is as it was when it was read last. Null when it is not, or a pair is another one. */
+/** Stages a table that has not changed since it was read last; null: it has, or a pair moved since. */
 export function stageAsBefore(
   context: StepContext,
   run: Run,
@@ -52,7 +52,7 @@ export function stageAsBefore(
   );
 }
 
-/** Remembers what a table showed. `before`: as it was before it was read; null: it is not known again. */
+/** Remembers what a table showed. `before`: the table before it was read; null: it cannot be recognised. */
 export async function rememberTable(
   context: StepContext,
   run: Run,
@@ -73,8 +73,8 @@ export async function rememberTable(
 }
 
 /**
- * The same of a table that holds what a run has written and nothing else: so many rows, each of which was seen to be as it
- * was written, with the usual status, when the table had this version. Nothing is remembered when the pairs say otherwise.
+ * Remembers a table that holds only what a run has written: `rows` rows, each verified, with the usual status, at this
+ * version. Remembers nothing when the pairs say otherwise.
  */
 export async function rememberWritten(
   context: StepContext,

@@ -1,7 +1,7 @@
 import { LeadsyncError } from '../errors.ts';
 import { type Lead, leadCells } from '../core/lead/lead.ts';
 import { unmappedHash } from '../core/lead/content-hash.ts';
-import { type Cells, sameCell, type Value } from '../core/lead/value.ts';
+import { type Cell, type Cells, sameCell, type Value } from '../core/lead/value.ts';
 import { doubtReplies } from '../store/doubted-replies.ts';
 import { IdSet } from '../core/lead/id-set.ts';
 import { insertActions } from '../store/actions.ts';
@@ -20,7 +20,14 @@ import {
   type Written,
 } from '../store/receipts.ts';
 import { type Run, updateRun } from '../store/runs.ts';
-import { newRowsOf, newRowsSeen, newRowsToRead, ownAction, takeLines } from '../store/scan-pages.ts';
+import {
+  newRowsOf,
+  newRowsSeen,
+  newRowsToRead,
+  ownAction,
+  type PageLine,
+  takeLines,
+} from '../store/scan-pages.ts';
 import type { TargetRow } from '../ports/target.ts';
 import { commitLooks } from './commit.ts';
 import { inLeasedTransaction, scopeOf, type StepContext } from './context.ts';
@@ -28,70 +35,60 @@ import { inLanes } from './in-lanes.ts';
 import { readAhead } from './read-ahead.ts';
 import { rememberWritten, rowStaging } from './table-memory.ts';
 
-/** Batches of rows that are compared together; as many are read meanwhile. */
+/** Batches of rows that are compared together while as many are read. */
 const batchesTogether = 4;
 
-/** Leads that are read again between two checkpoints. */
+/** Leads read again between two checkpoints. */
 const pageSize = 20;
 
-/** Times that a record is read again before it counts as unexplained: a service may show a write a little later. */
+/** How often a record is read again before it counts as unexplained: a service may show a write a little later. */
 const timesRead = 3;
 
 /**
- * Reads again what this round wrote, on both sides, and records whether it is there. Throws `receipt.unexplained`
- * (retry now) until it has looked several times; after that the run ends as failed and names the records.
+ * Reads again what this round wrote on both sides, and records whether it is there. Throws `receipt.unexplained` (retry
+ * now) until it has looked several times; after that the run ends as failed and names the records.
  */
 export async function verifyWrites(context: StepContext, run: Run): Promise<Run> {
   await readLeadsAgain(context, run);
-  const areTrue = await inLeasedTransaction(context, async (db) => {
-    const isTrue = await acceptReplies(db, run);
-    if (!isTrue) await doubtReplies(db, scopeOf(context.connection));
-    return isTrue;
+  const areRepliesTrue = await inLeasedTransaction(context, async (db) => {
+    const areTrue = await acceptReplies(db, run);
+    if (!areTrue) await doubtReplies(db, scopeOf(context.connection));
+    return areTrue;
   });
-  if (!areTrue) await readLeadsAgain(context, run);
+  if (!areRepliesTrue) await readLeadsAgain(context, run);
   await readRowsAgain(context, run);
   await readCreatesAgain(context, run);
   const unexplained = await countUnexplained(context.pool, run);
   if (unexplained > 0 && run.attempts + 1 < timesRead) {
-    throw new LeadsyncError(
-      'receipt.unexplained',
-      `${unexplained} writes are not to be seen when they are read again`,
-      {
-        retry: 'now',
-      },
-    );
+    const message = `${unexplained} writes do not show when they are read again`;
+    throw new LeadsyncError('receipt.unexplained', message, { retry: 'now' });
   }
   return inLeasedTransaction(context, (db) => updateRun(db, run.id, { phase: 'finish', attempts: 0 }));
 }
 
 async function readLeadsAgain(context: StepContext, run: Run): Promise<void> {
-  const { pool } = context;
+  const verify = async (written: Written): Promise<void> => {
+    context.stop.throwIfAborted();
+    await commitLooks(context, run, [await lookAtLead(context, written)]);
+  };
   let after = 0;
   for (;;) {
-    const page = await leadsToRead(pool, run, after, pageSize);
+    const page = await leadsToRead(context.pool, run, after, pageSize);
     after = page.at(-1)?.actionId ?? after;
-    await inLanes(
-      page,
-      () => context.leads.lanes,
-      async (written) => {
-        context.stop.throwIfAborted();
-        await commitLooks(context, run, [await lookAtLead(context, written)]);
-      },
-    );
+    await inLanes(page, () => context.leads.lanes, verify);
     if (page.length < pageSize) return;
   }
 }
 
 async function lookAtLead(context: StepContext, written: Written): Promise<Look> {
   const lead = await readAgain(context, written.leadId);
-  // What the service does not show is not known to be there.
   if (lead === undefined) return { ...written, receipt: 'unexplained', lost: {} };
   const { fields } = context.connection;
   const look = compare(written, lead && leadCells(lead, fields));
   return lead === null ? look : { ...look, others: unmappedHash(lead, fields) };
 }
 
-/** The lead as it is now, null when it is gone; undefined when the service does not show this one, though others. */
+/** The lead as it is now; null: it is gone; undefined: the service does not show this one, though others. */
 async function readAgain(context: StepContext, leadId: string): Promise<Lead | null | undefined> {
   try {
     return await context.leads.get(leadId, context.cut);
@@ -102,24 +99,21 @@ async function readAgain(context: StepContext, leadId: string): Promise<Lead | n
   }
 }
 
-/** A lead that a scan found again was never read since it was made: an undo asks whether it is still like that. */
+/** Reads leads that a scan found after a lost reply: an undo compares with what they had when they were made. */
 async function readCreatesAgain(context: StepContext, run: Run): Promise<void> {
-  const { pool, connection } = context;
-  for (const leadId of await unreadCreates(pool, run.id)) {
+  for (const leadId of await unreadCreates(context.pool, run.id)) {
     context.stop.throwIfAborted();
     const lead = await readAgain(context, leadId);
-    if (lead) {
-      const others = unmappedHash(lead, connection.fields);
-      await inLeasedTransaction(context, (db) => storeOthers(db, run, leadId, others));
-    }
+    if (!lead) continue;
+    const others = unmappedHash(lead, context.connection.fields);
+    await inLeasedTransaction(context, (db) => storeOthers(db, run, leadId, others));
   }
 }
 
 /**
- * Reads the whole target once, when a row was written, and notes where those are; not when rows were only added, and are known
- * to stand as they were written. Of several rows with one id the first
- * counts. That a row is as it was written, as nearly all are, is stored only where others are looked at once more; else
- * how many are.
+ * Reads the whole target once when a row was written, and notes where the written rows are; not when rows were only added
+ * and the target knows that they are as written. Of several rows with one id the first counts. Rows that are as written,
+ * which nearly all are, are stored one by one only when others have to be read once more; else only counted.
  */
 async function readRowsAgain(context: StepContext, run: Run): Promise<void> {
   const { pool, target } = context;
@@ -136,7 +130,7 @@ async function readRowsAgain(context: StepContext, run: Run): Promise<void> {
       await rememberWritten(context, run, written, version);
     return;
   }
-  /** By the action's id from the first one on: 1 when a row shows it. */
+  // By the action's id, from the first one on; 1: a row shows it.
   const equal = new Uint8Array(toMeet.last - toMeet.first + 1);
   let [met, metNew, rowsRead] = [0, 0, 0];
   let [isExplained, isUsual] = [true, run.targetRows === 0];
@@ -207,7 +201,7 @@ async function readRowsAgain(context: StepContext, run: Run): Promise<void> {
   });
 }
 
-/** Stores what was seen of new rows: those that are not as they were written get an action of their own. Null: all are. */
+/** Gives new rows that are not as written an action of their own. `resultOf` null: all are as written. */
 async function recordNewRows(
   context: StepContext,
   run: Run,
@@ -216,9 +210,8 @@ async function recordNewRows(
   await inLeasedTransaction(context, async (db) => {
     if (resultOf !== null) {
       const others = await takeLines(db, run, (leadId) => resultOf(leadId) !== 'equal');
-      const own = others.map((line) =>
-        ownAction(line, { state: 'done', outcome: { receipt: resultOf(line[0]) } }),
-      );
+      const outcomeOf = ([leadId]: PageLine) => ({ receipt: resultOf(leadId) });
+      const own = others.map((line) => ownAction(line, { state: 'done', outcome: outcomeOf(line) }));
       await insertActions(db, run, own);
     }
     await newRowsSeen(db, run);
@@ -231,14 +224,10 @@ function compare({ fields, ...written }: Written, cells: Cells | null): Look {
   const look = (receipt: Receipt, lost: Look['lost'] = {}): Look => ({ ...written, receipt, lost });
   const isRemoval = kind === 'remove-row' || kind === 'unlink' || kind === 'delete-lead';
   if (isRemoval || cells === null) return look(isRemoval === (cells === null) ? 'equal' : 'unexplained');
-  const differing = Object.entries(fields).filter(
-    ([field, { after }]) => !sameCell(cells[field] ?? null, after),
-  );
+  const shows = (field: string, value: Cell): boolean => sameCell(cells[field] ?? null, value);
+  const differing = Object.entries(fields).filter(([field, { after }]) => !shows(field, after));
   // A new row had nothing before: an empty cell in it was emptied by somebody.
-  const lost =
-    kind === 'create-row'
-      ? []
-      : differing.filter(([field, { before }]) => sameCell(cells[field] ?? null, before));
+  const lost = differing.filter(([field, { before }]) => kind !== 'create-row' && shows(field, before));
   if (lost.length === 0) return look(differing.length === 0 ? 'equal' : 'changed');
   return look('unexplained', Object.fromEntries(lost.map(([field, { base }]) => [field, base])));
 }

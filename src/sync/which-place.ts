@@ -17,10 +17,10 @@ import {
 import { nextRound, type Run, updateRun } from '../store/runs.ts';
 import { inLeasedTransaction, type StepContext } from './context.ts';
 
-/** A run that was away for so long (ms) looks again where it is: a link may lead elsewhere by now. */
+/** After this pause (ms) a run checks its place again: a link may lead elsewhere by now. */
 const lookAgainAfter = 60_000;
 
-/** What a run tells of its place begins so; nothing is wrong then. */
+/** The codes of notes about a place begin with this. */
 const placeCode = 'place.';
 
 /** Whether a run with this problem is still complete. */
@@ -29,10 +29,9 @@ export function isNote({ code }: Problem): boolean {
 }
 
 /**
- * Finds out in which place a run is, and thereby with which baselines it goes on: those of the place, none when it was
- * never seen, or the current ones when that place is gone and this may be it, which the plan has to prove. A place that
- * was in step and is missing stops the run: it is not made anew. Nothing of the current place is touched before the plan
- * has passed the guard (`enterPlace`).
+ * Finds the place of a run, and thereby its baselines: those of the place; none for a new place; or the current ones when
+ * that place is gone and this may be it, which the plan has to prove. A place that was in step and is missing stops the
+ * run: it is not created anew. Nothing of the current place changes before the guard passed the plan (`enterPlace`).
  */
 export async function whichPlace(context: StepContext, run: Run): Promise<Run> {
   const { target, connection, cut } = context;
@@ -49,7 +48,7 @@ export async function whichPlace(context: StepContext, run: Run): Promise<Run> {
   await context.runPolicy.assertPlace(context.pool, placed, seen);
   const known = await countKnownPairs(context.pool, placed.connection);
   if (found.isThere || known === 0 || run.allow.includes('target-gone')) return placed;
-  // What exactly is wrong the target says, before all leads are read.
+  // The target reports what is wrong before all leads are read.
   const elsewhere = placed.connection !== connection.name;
   await target.open({ create: false, wasFilled: true, elsewhere }, cut);
   return placed;
@@ -64,7 +63,7 @@ async function baselineOf(
 ): Promise<string | null> {
   if (seen.isCurrent) return null;
   const current = await currentPlace(pool, connection.name);
-  // What was kept before anybody looked where is taken to be here.
+  // Baselines without a place belong here.
   if (current === null) return null;
   if (seen.wasCurrent || !isThere || allow.includes('other-target')) return keyOf(seen);
   return (await target.isLeft?.({ id: current.identity, address: current.address }, cut)) === true
@@ -72,7 +71,7 @@ async function baselineOf(
     : keyOf(seen);
 }
 
-/** A target that a run has made has another identity now than while it was missing. */
+/** A target that a run created has another identity than the missing one. */
 export async function noteMade(context: StepContext, run: Run): Promise<void> {
   const made = run.place === null ? null : await context.target.place?.(context.cut);
   if (made?.isThere !== true || run.place === null) return;
@@ -80,14 +79,14 @@ export async function noteMade(context: StepContext, run: Run): Promise<void> {
   await inLeasedTransaction(context, (db) => renamePlace(db, place, made));
 }
 
-/** How the place of a run stands to the one that was kept so far. */
+/** The place of a run, and the one in step so far. */
 export interface Placement {
   readonly kind: 'same' | 'moved' | 'former' | 'new';
   readonly here: KnownPlace;
   readonly before: KnownPlace;
 }
 
-/** Null where nothing was in step so far, or the place cannot be told. */
+/** Null: nothing was in step so far, or the target has no place. */
 export async function placementOf(
   db: pg.PoolClient,
   run: Run,
@@ -101,7 +100,7 @@ export async function placementOf(
   return { kind: here.wasCurrent ? 'former' : 'new', here, before };
 }
 
-/** What the guard asks of a place that is not the one that was kept so far. Null: it is, or its baselines are known. */
+/** The guard's numbers of a place without baselines of its own; null: it has them. */
 export async function otherPlace(
   db: pg.PoolClient,
   run: Run,
@@ -113,17 +112,15 @@ export async function otherPlace(
   if (kind === 'moved')
     return { ...addresses, ...(await countRecognised(db, run)), newLeads: 0, differing: 0 };
   if (kind !== 'new') return null;
-  const creates = (await countActions(db, run.id)).filter(
-    ({ kind: action, round, state }) =>
-      action === 'create-lead' && round === run.round && state !== 'left-out',
-  );
-  const newLeads = creates.reduce((total, { count }) => total + count, 0);
+  const newLeads = (await countActions(db, run.id))
+    .filter((one) => one.kind === 'create-lead' && one.round === run.round && one.state !== 'left-out')
+    .reduce((total, { count }) => total + count, 0);
   return { ...addresses, known: 0, recognised: 0, newLeads, differing: await countDiffering(db, run.id) };
 }
 
 const note = (code: string, message: string): Problem => ({ code: `${placeCode}${code}`, message });
 
-/** That another connection keeps the same place in step; empty: none does. */
+/** The note that another connection syncs the same place; empty: none does. */
 export async function placeShared(
   db: Parameters<typeof sharedWith>[0],
   place: Pick<KnownPlace, 'connection' | 'identity' | 'address'>,
@@ -134,7 +131,7 @@ export async function placeShared(
   return [note('shared', message)];
 }
 
-/** What is to be told of the place of a run. */
+/** The notes about the place of a run. */
 export async function placeNotes(
   db: pg.PoolClient,
   placement: Placement | null,
@@ -142,20 +139,11 @@ export async function placeNotes(
   if (placement === null) return [];
   const { kind, here, before } = placement;
   const kept = `What is remembered of ${before.address} is kept for when the target is set back`;
-  const shared = await placeShared(db, here);
-  switch (kind) {
-    case 'same':
-      return shared;
-    case 'moved':
-      return [note('moved', `moved from ${before.address} to ${here.address}: it goes on there`), ...shared];
-    case 'former':
-      return [
-        note('switched', `back in ${here.address}: it goes on from where it was left. ${kept}`),
-        ...shared,
-      ];
-    case 'new':
-      return [note('first-sync', `first sync of ${here.address}. ${kept}`), ...shared];
-    default:
-      return kind satisfies never;
-  }
+  const notes = {
+    same: [],
+    moved: [note('moved', `moved from ${before.address} to ${here.address}: it goes on there`)],
+    former: [note('switched', `back in ${here.address}: it goes on from where it was left. ${kept}`)],
+    new: [note('first-sync', `first sync of ${here.address}. ${kept}`)],
+  };
+  return [...notes[kind], ...(await placeShared(db, here))];
 }

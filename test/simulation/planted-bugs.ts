@@ -185,8 +185,8 @@ async function notRecorded(`,
   {
     name: 'Google Sheets: new rows are put over what stands below the table',
     file: 'src/targets/google-sheets/cell-writes.ts',
-    from: `    { insertDimension: { range, inheritFromBefore: !isFirst } },`,
-    to: `    { appendDimension: { sheetId, dimension: isFirst ? range.dimension : 'ROWS', length: rows.length } },`,
+    from: `[{ insertDimension: { range, inheritFromBefore: !isFirst } },`,
+    to: `[{ appendDimension: { sheetId, dimension: isFirst ? range.dimension : 'ROWS', length: rows.length } },`,
     format: 'google-sheets',
   },
 ];

@@ -15,7 +15,7 @@ test('a field that is added to the mapping gets its column, filled from the lead
   workspace.configure({ fields: { ...fields, city: 'City' } });
 
   const plan = await workspace.cli('plan');
-  expect(plan.stdout).toContain('the next sync makes it');
+  expect(plan.stdout).toContain('the next sync creates it');
   expect(plan.stdout).not.toContain('nothing to do');
   expect(workspace.sheet.grid()).toEqual(before);
 

@@ -1,5 +1,4 @@
 import type { TableMark } from '../lead/table-mark.ts';
-import type { Doubt } from './older-copy.ts';
 
 /** A stored mark: the run and the baselines' place it belongs to. */
 export interface KnownMark {
@@ -19,12 +18,6 @@ export type MarkVerdict =
   | { readonly kind: 'earlier'; readonly runId: number }
   | { readonly kind: 'older-state' | 'other-keeper' | 'other-target'; readonly by: string }
   | { readonly kind: 'older-state'; readonly by: string; readonly backedUpAt: Date };
-
-/** The evidence for an older copy in an earlier mark; null: none. */
-export function doubtOf(verdict: MarkVerdict): Doubt | null {
-  if (verdict.kind !== 'earlier') return null;
-  return { reason: `it has the mark of run ${verdict.runId}`, run: verdict.runId };
-}
 
 /** What the store knows of a mark that was found (by `nonceOf`, in any table). */
 export interface KnownMarks {

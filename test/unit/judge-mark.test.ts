@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { markText, readMark } from '../../src/core/lead/table-mark.ts';
-import { doubtOf, judgeMark, type KnownMarks } from '../../src/core/merge/table-mark.ts';
+import { judgeMark, type KnownMarks } from '../../src/core/merge/judge-mark.ts';
+import { doubtsOf } from '../../src/sync/table-mark.ts';
 
 const mine = { keeper: 'k', connection: 'main', generation: 7, nonce: 'n7' };
 const backedUpAt = new Date('2026-11-20T02:00:00Z');
@@ -88,8 +89,10 @@ test.each([
 });
 
 test('only an earlier mark is a doubt, and says of which run', () => {
-  expect(doubtOf({ kind: 'earlier', runId: 5 })).toEqual({ reason: 'it has the mark of run 5', run: 5 });
-  expect(doubtOf({ kind: 'current' })).toBeNull();
+  expect(doubtsOf({ kind: 'earlier', runId: 5 })).toEqual({
+    row: { reason: 'it has the mark of run 5', run: 5 },
+  });
+  expect(doubtsOf({ kind: 'current' })).toEqual({});
 });
 
 test('what people type is no mark; a mark fits into 255 characters, as Excel shows a property', () => {
