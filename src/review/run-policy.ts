@@ -5,8 +5,7 @@ import type { Problem } from '../errors.ts';
 import type { Action } from '../store/actions.ts';
 import type { KnownPlace } from '../store/places.ts';
 import type { Run } from '../store/runs.ts';
-import { assertPlaceOfUndo, planOfUndo } from './plan-undo.ts';
-import { rememberUndone } from './remember-undone.ts';
+import { assertPlaceOfUndo, planOfUndo, rememberUndone } from './undo.ts';
 
 /** What a run may do, by what it is for: a sync, reviewed lines of a plan, or an undo. */
 export interface RunPolicy {

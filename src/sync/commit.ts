@@ -1,5 +1,5 @@
-import { isDeepStrictEqual } from 'node:util';
 import type pg from 'pg';
+import { isDeepStrictEqual } from 'node:util';
 import type { Values } from '../core/lead/value.ts';
 import type { ActionKind, Changes } from '../core/merge/action.ts';
 import { type BaselineMove, movesAfter } from '../core/merge/baseline-moves.ts';
@@ -8,12 +8,12 @@ import type { RowOutcome } from '../ports/target.ts';
 import {
   type Action,
   type ActionOutcome,
-  type NewAction,
   insertActions,
+  type NewAction,
   recordOutcomes,
   writtenCells,
 } from '../store/actions.ts';
-import { recordConflicts, type NewConflict, releaseRow } from '../store/conflicts.ts';
+import { type NewConflict, recordConflicts, releaseRow } from '../store/conflicts.ts';
 import { confirmWrite, forgetWrites, recordHistory } from '../store/history.ts';
 import {
   abandonIntents,
@@ -36,9 +36,8 @@ import {
 import { type Look, storeReceipts } from '../store/receipts.ts';
 import { type Run, updateRun } from '../store/runs.ts';
 import { ownAction, type PageLine, type SettledPage, settlePages } from '../store/scan-pages.ts';
-import { inLeasedTransaction, type StepContext } from './context.ts';
-import { basesOfMatched } from './matched-rows.ts';
-import { actionsOnRow, isReplacing, readable, rowHistory } from './row-change.ts';
+import { inLeasedTransaction, inRepeatable, type StepContext } from './context.ts';
+import { actionsOnRow, basesOfMatched, isReplacing, readable, rowHistory } from './row-change.ts';
 
 /** What became of an action on a lead. */
 export interface LeadOutcome extends Omit<ActionOutcome, 'actionId'> {
@@ -265,5 +264,5 @@ export function commitLooks(
       await intentRefuted(db, actionId);
     }
   };
-  return inLeasedTransaction(context, store, 'repeatable');
+  return inRepeatable(context, store);
 }

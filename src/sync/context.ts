@@ -71,6 +71,14 @@ export function inLeasedTransaction<T>(
   return transaction(pool, leased, durability);
 }
 
+/** As `inLeasedTransaction`, for work that a later run would simply repeat; see `Durability`. */
+export function inRepeatable<T>(
+  { pool, lease }: Pick<LeasedContext, 'pool' | 'lease'>,
+  fn: (db: pg.PoolClient) => Promise<T>,
+): Promise<T> {
+  return inLeasedTransaction({ pool, lease }, fn, 'repeatable');
+}
+
 /** The scope of what is learned about a service: its address and key. */
 export function scopeOf({ leads }: ConnectionConfig): string {
   return serviceScope(leads.baseUrl, leads.apiKey.reveal());

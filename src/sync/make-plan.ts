@@ -25,7 +25,7 @@ import { countPlan } from './count-plan.ts';
 import { type Doubts, findOlderCopies, type OlderCopies } from './find-older-copy.ts';
 import { findRows, type FoundRows, planOne } from './find-lost-rows.ts';
 import { findMatches, type FoundMatches } from './find-matches.ts';
-import { PlanTally } from './plan-tally.ts';
+import { PlanTally } from './plan-writer.ts';
 import type { PlanWriter } from './plan-writer.ts';
 import { type Placement, placementOf } from './which-place.ts';
 import { type LostCreates, findLostCreates } from './find-lost-creates.ts';

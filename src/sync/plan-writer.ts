@@ -1,8 +1,10 @@
 import type pg from 'pg';
+import type { PlannedAction } from '../core/merge/action.ts';
+import type { Review } from '../review/pick-approved.ts';
 import { insertActions, type NewAction, writtenCells } from '../store/actions.ts';
+import type { Difference } from '../store/differences.ts';
 import { keepMoves, type PlannedMove } from '../store/pairs.ts';
 import type { Run } from '../store/runs.ts';
-import type { Review } from '../review/pick-approved.ts';
 import { readable } from './row-change.ts';
 
 const batchSize = 500;
@@ -58,5 +60,54 @@ export class PlanWriter {
   async #store(actions: readonly NewAction[], moves: readonly PlannedMove[]): Promise<void> {
     await insertActions(this.#db, this.#run, actions);
     if (moves.length > 0) await keepMoves(this.#db, moves);
+  }
+}
+
+/** Counts records that differ, or may differ, and have no action. */
+export class PlanTally {
+  /** Equal in all fields that both sides show. */
+  equal = 0;
+  /** Differ and stay so, by the settings or without a proof. */
+  leftAlone = 0;
+  /** Rows apart, which are no records. */
+  apart = 0;
+  /** Rows whose conflict is their likeliest lead's. */
+  heldWithLead = 0;
+  #found = 0;
+  readonly #leads = new Set<string>();
+  readonly #rows = new Set<number>();
+
+  /** A planned pair; `isFound`: its row had lost the id. A pair with copied rows is held for these. */
+  see({ lead, row, isCopied }: Difference, actions: readonly PlannedAction[], isFound: boolean): void {
+    if (isFound && lead !== null) this.#found += 1;
+    if (isCopied || (lead === null && row === null)) return;
+    if (actions.length === 0) this.leftAlone += 1;
+    else if (actions.every(({ kind }) => kind === 'agree')) this.equal += 1;
+  }
+
+  /** A lead that may belong to an unfinished create. */
+  leaveLead({ leadId, lead, row }: Difference): void {
+    if (lead !== null || row !== null) this.#leads.add(leadId);
+  }
+
+  /** A row of an unfinished create. */
+  leaveRow(row: number): void {
+    this.#rows.add(row);
+  }
+
+  /**
+   * Counts the records of unfinished creates by their actions. `linked`: leads that are one record with a row that does not
+   * carry their id yet. `waiting`: records without an action.
+   */
+  finish(actions: readonly PlannedAction[]): { readonly linked: number; readonly waiting: number } {
+    const [leads, rows] = [new Set(this.#leads), new Set(this.#rows)];
+    let linked = this.#found;
+    for (const { kind, leadId, row } of actions) {
+      const isLead = leadId !== null && this.#leads.has(leadId);
+      if (isLead) leads.delete(leadId);
+      if (row !== null && (kind === 'link' || !isLead)) rows.delete(row);
+      if (isLead && kind === 'link') linked += 1;
+    }
+    return { linked, waiting: leads.size + rows.size };
   }
 }

@@ -1,18 +1,20 @@
-import { setImmediate as written } from 'node:timers/promises';
 import type pg from 'pg';
+import { setImmediate as written } from 'node:timers/promises';
 import { counted } from '../core/lead/counted.ts';
+import type { IdSet } from '../core/lead/id-set.ts';
+import { type Lead, leadCells } from '../core/lead/lead.ts';
+import type { FieldMapping } from '../core/lead/mapping.ts';
+import type { Cells } from '../core/lead/value.ts';
 import { LeadsyncError } from '../errors.ts';
-import { clearScannedLeads, type Run, type RunPatch, updateRun } from '../store/runs.ts';
+import type { LeadPage } from '../ports/leads-service.ts';
 import { rememberPageSize } from '../store/page-limits.ts';
-import { loadSeen, type SeenPairs } from '../store/seen-pairs.ts';
-import { breakSeals, dropSeals } from '../store/seals.ts';
+import { clearScannedLeads, type Run, type RunPatch, updateRun } from '../store/runs.ts';
 import { countCursors, useCursors } from '../store/scan-cursors.ts';
 import { loadNewIds } from '../store/scan-pages.ts';
-import { stageLeads } from '../store/staging.ts';
-import { inLeasedTransaction, policyOf, scopeOf, type StepContext } from './context.ts';
-import type { IdSet } from '../core/lead/id-set.ts';
-import type { LeadPage } from '../ports/leads-service.ts';
-import { PulledLead } from './pulled-lead.ts';
+import { breakSeals, dropSeals } from '../store/seals.ts';
+import { loadSeen, type SeenPairs } from '../store/seen-pairs.ts';
+import { type ScannedLead, stageLeads } from '../store/staging.ts';
+import { inLeasedTransaction, inRepeatable, policyOf, scopeOf, type StepContext } from './context.ts';
 import { readAhead } from './read-ahead.ts';
 import { endless, usualScanBounds } from './scan-bounds.ts';
 
@@ -36,7 +38,7 @@ export async function pull(context: StepContext, run: Run): Promise<Run> {
     context.stop.throwIfAborted();
     const met = await loadSeen(context.pool, run.id, 'lead');
     const newIds = makesRows(context, run) ? await loadNewIds(context.pool, run.id) : null;
-    await inLeasedTransaction(context, (db) => breakSeals(db, run.connection, 'lead'), 'repeatable');
+    await inRepeatable(context, (db) => breakSeals(db, run.connection, 'lead'));
     const isWhole = current.cursor === null;
     try {
       for await (const pages of readAhead(pagesOf(context, current), leadsTogether, weightOf)) {
@@ -44,7 +46,7 @@ export async function pull(context: StepContext, run: Run): Promise<Run> {
       }
       // A resumed scan does not know which seals it met before.
       if (isWhole && run.mode === 'sync')
-        await inLeasedTransaction(context, (db) => dropSeals(db, run.connection, 'lead', met), 'repeatable');
+        await inRepeatable(context, (db) => dropSeals(db, run.connection, 'lead', met));
     } catch (error) {
       current = await goOnOtherwise(context, current, error);
     }
@@ -203,11 +205,43 @@ function storePages(
       }),
     });
   };
-  return inLeasedTransaction(context, store, 'repeatable');
+  return inRepeatable(context, store);
 }
 
 function invalidItems({ invalidItems: count }: LeadPage): Run['problems'] {
   if (count === 0) return [];
   const message = `${counted(count, 'item of a page has no usable id and was', 'items of a page have no usable id and were')} left out`;
   return [{ code: 'leads.item-invalid', message }];
+}
+
+/** A pulled lead; its cells are read only when it differs from its baseline. */
+class PulledLead implements ScannedLead {
+  readonly leadId: string;
+  readonly shown: string;
+  readonly #lead: Lead;
+  readonly #fields: readonly FieldMapping[];
+  #cells: Cells | null = null;
+
+  constructor(lead: Lead, fields: readonly FieldMapping[]) {
+    this.leadId = lead.id;
+    this.#lead = lead;
+    this.#fields = fields;
+    this.shown = this.#raw();
+  }
+
+  get cells(): Cells {
+    this.#cells ??= leadCells(this.#lead, this.#fields);
+    return this.#cells;
+  }
+
+  #raw(): string {
+    const { id, fields } = this.#lead;
+    try {
+      return JSON.stringify([id, ...this.#fields.map(({ field }) => fields[field])]);
+    } catch (error) {
+      // Nested too deeply; see `leadCells`.
+      if (error instanceof RangeError) return JSON.stringify([id, this.cells]);
+      throw error;
+    }
+  }
 }

@@ -13,7 +13,7 @@ import { flagDuplicateRows, insertStaged, type ScannedRow, stageRows } from '../
 import { analyzeStaged, countStaged, isMany } from '../store/statistics.ts';
 import type { TargetRow, TargetSnapshot } from '../ports/target.ts';
 import { ApartRows } from './apart-rows.ts';
-import { inLeasedTransaction, type StepContext } from './context.ts';
+import { inLeasedTransaction, inRepeatable, type StepContext } from './context.ts';
 import { lookAtTable, mostLeft, rememberTable, rowStaging, stageAsBefore } from './table-memory.ts';
 import { noteMade } from './which-place.ts';
 import { readAhead } from './read-ahead.ts';
@@ -39,14 +39,10 @@ export async function readTarget(context: StepContext, run: Run): Promise<Run> {
 /** Reads the whole target and stages rows that differ from the baseline. Throws what the target throws, and `target.endless`. */
 export async function stageTable(context: StepContext, run: Run, create: boolean): Promise<StagedTable> {
   const { target, connection, scanBounds = usualScanBounds } = context;
-  await inLeasedTransaction(
-    context,
-    async (db) => {
-      await clearStagedRows(db, run.id);
-      await breakSeals(db, run.connection, 'row');
-    },
-    'repeatable',
-  );
+  await inRepeatable(context, async (db) => {
+    await clearStagedRows(db, run.id);
+    await breakSeals(db, run.connection, 'row');
+  });
   const added = await newFields(context.pool, run.connection, connection.fields);
   const isGoneAllowed = run.allow.includes('target-gone');
   const wasFilled = !isGoneAllowed && (await countKnownPairs(context.pool, run.connection)) > 0;
@@ -69,11 +65,7 @@ export async function stageTable(context: StepContext, run: Run, create: boolean
     const loose = others.map((row) => ({ ...storableRow(row), status: null, apart: true }));
     const from = places;
     const rows = [...table.map(storableRow), ...loose].map((row, nth) => ({ ...row, ordinal: from + nth }));
-    const staged = await inLeasedTransaction(
-      context,
-      (db) => stageRows(db, run, rows, staging, met),
-      'repeatable',
-    );
+    const staged = await inRepeatable(context, (db) => stageRows(db, run, rows, staging, met));
     bytes += staged.bytes;
     if (left.length <= mostLeft) left.push(...staged.left);
     count += table.length;
@@ -134,21 +126,17 @@ const isOfColumn = ({ code }: Problem): boolean => code.startsWith('target.colum
 
 /** Ends a scan when both sides are staged. */
 export async function finishReading(context: StepContext, run: Run, table: StagedTable): Promise<Run> {
-  await inLeasedTransaction(
-    context,
-    async (db) => {
-      await respellRows(db, run);
-      await noteAbsent(db, run);
-      await noteMerged(db, run, table.merged ?? new Map());
-      const { fields, sync } = context.connection;
-      const how = { all: table.problems.some(isOfColumn), isMatched: sync.match !== 'off' };
-      await unpackPages(db, run, how, async (lines) => {
-        const leads = lines.map(([leadId, cells]) => ({ leadId, cells }));
-        await insertStaged(db, run.id, leads, fields, true);
-      });
-    },
-    'repeatable',
-  );
+  await inRepeatable(context, async (db) => {
+    await respellRows(db, run);
+    await noteAbsent(db, run);
+    await noteMerged(db, run, table.merged ?? new Map());
+    const { fields, sync } = context.connection;
+    const how = { all: table.problems.some(isOfColumn), isMatched: sync.match !== 'off' };
+    await unpackPages(db, run, how, async (lines) => {
+      const leads = lines.map(([leadId, cells]) => ({ leadId, cells }));
+      await insertStaged(db, run.id, leads, fields, true);
+    });
+  });
   if (isMany(await countStaged(context.pool, run.id))) await analyzeStaged(context.pool);
   const others = run.problems.filter((problem) => !isOfColumn(problem) && problem.code !== 'row.apart');
   return inLeasedTransaction(context, async (db) => {

@@ -6,7 +6,7 @@ import { dropSeals, sealAllRows } from '../store/seals.ts';
 import { type RowStaging, stageRows } from '../store/staging.ts';
 import { keepTableRead, repeatTableRead, type TableRead } from '../store/table-reads.ts';
 import { version } from '../version.ts';
-import { inLeasedTransaction, type StepContext } from './context.ts';
+import { inLeasedTransaction, inRepeatable, type StepContext } from './context.ts';
 
 /** The most rows outside of seals that a table read remembers. */
 export const mostLeft = 1_000;
@@ -41,15 +41,11 @@ export function stageAsBefore(
   { digest }: KnownTable,
 ): Promise<Omit<TableRead, 'left'> | null> {
   const met = new SeenPairs();
-  return inLeasedTransaction(
-    context,
-    async (db) => {
-      const read = await repeatTableRead(db, run, digest, met);
-      if (read !== null) await stageRows(db, run, read.left, rowStaging(context, true, false), met);
-      return read;
-    },
-    'repeatable',
-  );
+  return inRepeatable(context, async (db) => {
+    const read = await repeatTableRead(db, run, digest, met);
+    if (read !== null) await stageRows(db, run, read.left, rowStaging(context, true, false), met);
+    return read;
+  });
 }
 
 /** Remembers what a table showed. `before`: the table before it was read; null: it cannot be recognised. */
@@ -62,14 +58,10 @@ export async function rememberTable(
 ): Promise<void> {
   const isKept = before !== null && read.left.length <= mostLeft;
   const isSame = isKept && before.version === (await context.target.version?.());
-  await inLeasedTransaction(
-    context,
-    async (db) => {
-      await dropSeals(db, run.connection, 'row', met);
-      if (isSame) await keepTableRead(db, run.connection, before.digest, read, met);
-    },
-    'repeatable',
-  );
+  await inRepeatable(context, async (db) => {
+    await dropSeals(db, run.connection, 'row', met);
+    if (isSame) await keepTableRead(db, run.connection, before.digest, read, met);
+  });
 }
 
 /**

@@ -24,43 +24,39 @@ export type BaselineMove = { readonly leadId: string } & (
   | { readonly to: 'lead-deleted' | 'cleared' | 'forgotten' }
 );
 
-/** How the baseline moves after an action. Pure. */
-export function movesAfter(confirmed: Confirmed): readonly BaselineMove[] {
-  const { action, leadId, agreed, row } = confirmed;
-  if (putsBack(action)) return movesAfterUndo(confirmed);
-  switch (action.kind) {
-    case 'create-lead':
-    case 'create-row':
-    case 'update-row':
-    case 'link':
-      return [{ to: 'agreed', leadId, values: agreed, row }];
-    case 'update-lead':
-      // With a row to be linked in this round it moves when that is done.
-      return action.contentHash !== '' || Object.keys(agreed).length === 0
-        ? []
-        : [{ to: 'agreed', leadId, values: agreed }];
-    case 'mark-row':
-    case 'remove-row':
-      return [{ to: 'lead-deleted', leadId }];
-    case 'unlink':
-      // Its lead is gone: the next sync makes a new one of the row.
-      return [{ to: 'forgotten', leadId }];
-    default:
-      return [];
-  }
-}
-
-/** What an undo puts back is an edit like any other, but for what the run had decided: that is open again. */
-function movesAfterUndo({ action, leadId, refused = [] }: Confirmed): readonly BaselineMove[] {
+/**
+ * How the baseline moves after an action. What an undo puts back is an edit like any other, except where the run had
+ * decided between two values: that decision is open again. Pure.
+ */
+export function movesAfter({
+  action,
+  leadId,
+  agreed,
+  row,
+  refused = [],
+}: Confirmed): readonly BaselineMove[] {
+  const isUndo = putsBack(action);
   const taken = Object.entries(action.changes).filter(([field]) => !refused.includes(field));
   switch (action.kind) {
     case 'update-lead':
     case 'update-row':
-      return [{ to: 'reopened', leadId, values: reopenedBases(Object.fromEntries(taken)) }];
-    case 'delete-lead':
+      if (isUndo) return [{ to: 'reopened', leadId, values: reopenedBases(Object.fromEntries(taken)) }];
+      if (action.kind === 'update-row') return [{ to: 'agreed', leadId, values: agreed, row }];
+      // The baseline of a row that is linked in the same round moves with that link.
+      return action.contentHash !== '' || Object.keys(agreed).length === 0
+        ? []
+        : [{ to: 'agreed', leadId, values: agreed }];
+    case 'create-lead':
+    case 'create-row':
+    case 'link':
+      return isUndo ? [] : [{ to: 'agreed', leadId, values: agreed, row }];
     case 'remove-row':
-      // The row is no deleted lead's: it is not marked or removed, also when it cannot be given back now.
-      return [{ to: 'cleared', leadId }];
+      // After an undo the row is no deleted lead's: it must not be marked or removed again.
+      return [{ to: isUndo ? 'cleared' : 'lead-deleted', leadId }];
+    case 'mark-row':
+      return isUndo ? [] : [{ to: 'lead-deleted', leadId }];
+    case 'delete-lead':
+      return isUndo ? [{ to: 'cleared', leadId }] : [];
     case 'unlink':
       return [{ to: 'forgotten', leadId }];
     default:

@@ -80,17 +80,17 @@ export function cellsKey(fields: readonly string[], cells: Cells): string {
   return JSON.stringify(fields.map((field) => cellKey(cells[field] ?? null)));
 }
 
-/** Leads that show all that was sent, exactly. */
+/** Leads that show all that was sent, exactly. Linear: compares only records that share a key of the sent fields. */
 export function exactMatches<S extends Sent>(sent: readonly S[], leads: readonly NewLead[]): Matches<S> {
   const fieldsOf = ({ content }: Sent): readonly string[] => Object.keys(content).toSorted();
-  return byFields(
-    sent,
-    leads,
-    fieldsOf,
-    ({ content }, fields) => cellsKey(fields, content),
-    ({ cells }, fields) => cellsKey(fields, cells),
-    (_, near) => near,
-  );
+  const leadsOf = new Map<S, readonly NewLead[]>();
+  for (const alike of Map.groupBy(sent, (one) => JSON.stringify(fieldsOf(one))).values()) {
+    const [first] = alike;
+    const fields = first === undefined ? [] : fieldsOf(first);
+    const byKey = Map.groupBy(leads, ({ cells }) => cellsKey(fields, cells));
+    for (const one of alike) leadsOf.set(one, byKey.get(cellsKey(fields, one.content)) ?? []);
+  }
+  return { leadsOf, sentOf: inverse(leadsOf) };
 }
 
 /**
@@ -98,24 +98,12 @@ export function exactMatches<S extends Sent>(sent: readonly S[], leads: readonly
  * two thirds of the fields are. Text is alike when it differs in case or spaces or was truncated, an instant when it
  * lost its fraction of a second.
  */
-export function roughMatches<S extends Sent>(
-  sent: readonly S[],
-  leads: readonly NewLead[],
-  names: Names,
-): Matches<S> {
-  const isNamed = ({ filled: fields }: Sent): boolean => fields.some(([field]) => field === nameField);
-  const nameless = byFields(
-    sent.filter((one) => !isNamed(one)),
-    leads,
-    (one) => one.filled.map(([field]) => field).toSorted(),
-    ({ content }, fields) => beginnings(fields, (field) => foldedCell(content[field] ?? null)),
-    (lead, fields) => beginnings(fields, lead.folded),
-    (one, near) => thatShow(one, near, one.filled.length),
-  );
-  const leadsOf = new Map(nameless.leadsOf);
+export function roughMatches<S extends Sent>(sent: readonly S[], index: AlikeLeads): Matches<S> {
+  const leadsOf = new Map<S, readonly NewLead[]>();
   for (const one of sent) {
-    if (!isNamed(one)) continue;
-    leadsOf.set(one, thatShow(one, names.alike(one), (one.filled.length * 2) / 3));
+    const isNamed = one.filled.some(([field]) => field === nameField);
+    const near = isNamed ? index.namesakes(one) : index.alike(one, one.filled[0]?.[0] ?? nameField);
+    leadsOf.set(one, thatShow(one, near, isNamed ? (one.filled.length * 2) / 3 : one.filled.length));
   }
   return { leadsOf, sentOf: inverse(leadsOf) };
 }
@@ -128,27 +116,42 @@ function thatShow(sent: Sent, leads: readonly NewLead[], least: number): readonl
   );
 }
 
-/** An index of leads by similar names. */
-export class Names {
-  readonly #leads = new Map<string, NewLead[]>();
-  readonly #lengths: readonly number[];
+/** Finds leads in which a field is alike, by an index of each field. */
+export class AlikeLeads {
+  readonly #leads: readonly NewLead[];
+  readonly #byField = new Map<
+    string,
+    { readonly byText: Map<string, NewLead[]>; readonly lengths: readonly number[] }
+  >();
 
   constructor(leads: readonly NewLead[]) {
-    for (const lead of leads) {
-      const name = lead.folded(nameField);
-      if (name !== null && name !== '') push(this.#leads, name, lead);
-    }
-    this.#lengths = [...new Set([...this.#leads.keys()].map((name) => name.length))];
+    this.#leads = leads;
   }
 
-  /** In id order. */
-  alike({ content }: Sent): readonly NewLead[] {
-    const whole = foldedCell(content[nameField] ?? null);
+  /** Leads with a similar name, in id order. */
+  namesakes(sent: Sent): readonly NewLead[] {
+    return this.alike(sent, nameField);
+  }
+
+  /** In id order; none when the field was not sent. */
+  alike({ content }: Sent, field: string): readonly NewLead[] {
+    const whole = foldedCell(content[field] ?? null);
     if (whole === null) return [];
-    const found = this.#lengths
+    const { byText, lengths } = this.#indexOf(field);
+    const found = lengths
       .filter((length) => length === whole.length || (length >= shortestCut && length < whole.length))
-      .flatMap((length) => this.#leads.get(whole.slice(0, length)) ?? []);
+      .flatMap((length) => byText.get(whole.slice(0, length)) ?? []);
     return found.toSorted((a, b) => a.place - b.place);
+  }
+
+  #indexOf(field: string) {
+    const known = this.#byField.get(field);
+    if (known !== undefined) return known;
+    const byText = Map.groupBy(this.#leads, (lead) => lead.folded(field) ?? '');
+    byText.delete('');
+    const index = { byText, lengths: [...new Set([...byText.keys()].map((text) => text.length))] };
+    this.#byField.set(field, index);
+    return index;
   }
 }
 
@@ -164,32 +167,6 @@ function isAlike(whole: string | null, part: string | null): boolean {
 
 function foldedCell(cell: Cell): string | null {
   return isUnreadable(cell) ? null : folded(cell);
-}
-
-/** A prefix shared by all texts that are alike. */
-function beginnings(fields: readonly string[], text: (field: string) => string | null): string {
-  return JSON.stringify(fields.map((field) => text(field)?.slice(0, shortestCut) ?? null));
-}
-
-/** Compares only candidates that share a key of the sent fields. */
-function byFields<S extends Sent>(
-  sent: readonly S[],
-  leads: readonly NewLead[],
-  fieldsOf: (one: S) => readonly string[],
-  sentKey: (one: S, fields: readonly string[]) => string,
-  leadKey: (lead: NewLead, fields: readonly string[]) => string,
-  choose: (one: S, near: readonly NewLead[]) => readonly NewLead[],
-): Matches<S> {
-  const sets = Map.groupBy(sent, (one) => JSON.stringify(fieldsOf(one)));
-  const leadsOf = new Map<S, readonly NewLead[]>();
-  for (const alike of sets.values()) {
-    const [first] = alike;
-    if (first === undefined) continue;
-    const fields = fieldsOf(first);
-    const byKey = Map.groupBy(leads, (lead) => leadKey(lead, fields));
-    for (const one of alike) leadsOf.set(one, choose(one, byKey.get(sentKey(one, fields)) ?? []));
-  }
-  return { leadsOf, sentOf: inverse(leadsOf) };
 }
 
 function inverse<S extends Sent>(

@@ -1,10 +1,10 @@
 import { type Cells, sameButSpelling, sameCell, type Values } from '../lead/value.ts';
 import {
+  AlikeLeads,
   cellsKey,
   exactMatches,
   filled,
   type Matches,
-  Names,
   newLeads,
   type NewLead,
   roughMatches,
@@ -130,17 +130,17 @@ export function* matchLostCreates(
     known.add(leadId);
   }
   const leads = newLeads(unknown.filter(({ id }) => !known.has(id)));
-  const names = new Names(leads);
+  const index = new AlikeLeads(leads);
   yield;
   const open = together(intents.filter(({ id }) => !matches.has(id)));
   yield* assign(open, exactMatches([...new Set(open.values())], leads), matches);
   const left = together(intents.filter(({ id }) => !matches.has(id)));
-  yield* assign(left, roughMatches([...new Set(left.values())], leads, names), matches);
+  yield* assign(left, roughMatches([...new Set(left.values())], index), matches);
   const free = leads.filter((lead) => !lead.given);
   for (const [intent, alike] of left) {
     if (matches.has(intent.id)) continue;
     yield;
-    const namesakes = names.alike(alike).filter((lead) => !lead.given);
+    const namesakes = index.namesakes(alike).filter((lead) => !lead.given);
     const named = new Set(namesakes);
     const candidates = (intent.answered ? free : namesakes).filter(
       (lead) => isYoung(lead, intent) && (isOfThatTime(lead, intent) || named.has(lead)),
