@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
-import { previousRun } from '../queue/run-times.ts';
+import { previousRun } from '../queue/schedules.ts';
 import { connectionFacts } from '../store/alert-facts.ts';
 import {
   type AlertProblem,

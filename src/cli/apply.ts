@@ -1,9 +1,9 @@
 import type { App } from '../app.ts';
 import { LeadsyncError } from '../errors.ts';
-import { type ApprovedLine, approve } from '../store/approvals.ts';
+import { approve, type ApprovedLine } from '../store/approvals.ts';
 import { getRun } from '../store/runs.ts';
 import type { SyncReport } from '../sync/report.ts';
-import { whatFollows } from './after-undo.ts';
+import { allowed, tellReport } from './describe-report.ts';
 import type { CommonOptions } from './main.ts';
 import { exitCodeFor, print, printJson } from './output.ts';
 import {
@@ -14,10 +14,9 @@ import {
   readPlanFile,
 } from './plan-file.ts';
 import { runJob } from './run-job.ts';
-import { allowed, tellReport } from './describe-report.ts';
 import { stopSignal, withApp } from './with-app.ts';
 
-export interface ApplyOptions extends CommonOptions {
+interface ApplyOptions extends CommonOptions {
   readonly only?: readonly string[];
   readonly allow?: readonly string[];
 }
@@ -84,3 +83,11 @@ export async function applyLines(
   const run = await runJob(app, connection, request, stop);
   return run.report as SyncReport;
 }
+
+/** What follows an undo under any setting. */
+export const whatFollows = [
+  'Each restored value is an edit: the next sync carries it to the other side, if the direction allows.',
+  'Decided conflicts are open again: the next sync holds them, or decides them by the settings.',
+  'A removed row or lead is not made again by itself: its lead or row is held',
+  '(leadsync conflicts) until it changes, or until you run leadsync resolve ID.',
+].join('\n');

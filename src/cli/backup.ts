@@ -1,9 +1,15 @@
+import { createReadStream, createWriteStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip, createGzip } from 'node:zlib';
+import { isDatabaseOutage } from '../database-outage.ts';
+import { LeadsyncError } from '../errors.ts';
 import { dumpState } from '../store/dump.ts';
+import { broken } from '../store/read-dump.ts';
 import { version } from '../version.ts';
-import { assertCanKeepBackup, writeBackupFile } from './backup-file.ts';
 import type { CommonOptions } from './main.ts';
-import { print, printJson } from './output.ts';
+import { assertCanWrite, own, replaceFileWith } from './out-file.ts';
+import { print, printJson, seconds } from './output.ts';
 import { megabytes, showDumpProgress } from './progress.ts';
 import { stopSignal } from './with-app.ts';
 import { withWholeState } from './with-store.ts';
@@ -22,7 +28,72 @@ export async function backup(file: string, options: CommonOptions): Promise<void
     const durationMs = Math.round(performance.now() - began);
     if (options.json) return printJson({ backup: { file, bytes, durationMs } });
     print(
-      `The state is in ${file} (${megabytes(bytes)}, ${(durationMs / 1000).toFixed(1)} s). It contains leads and e-mail addresses: only you can read it. Keep it on another disk.`,
+      `The state is in ${file} (${megabytes(bytes)}, ${seconds(durationMs)}). It contains leads and e-mail addresses: only you can read it. Keep it on another disk.`,
     );
   });
+}
+
+const kept = ['the backup', 'leadsync backup FILE'] as const;
+
+/** Throws `usage.plan-out` when no such file is possible; see `assertCanWrite`. */
+function assertCanKeepBackup(path: string): void {
+  assertCanWrite(path, ...kept);
+}
+
+/** Writes a compressed dump atomically and syncs it to disk. Throws as the dump does, and `plan.not-written`. */
+export async function writeBackupFile(
+  path: string,
+  dump: AsyncIterable<Buffer>,
+  signal: AbortSignal,
+): Promise<void> {
+  const write = async (temporary: string): Promise<void> => {
+    const file = createWriteStream(temporary, { ...own, flags: own.flag, flush: true });
+    await pipeline(dump, createGzip(), file, { signal }).catch((error: unknown) => {
+      if (signal.aborted) throw new LeadsyncError('process.stopped', 'Stopped: no backup was written');
+      if (!isDatabaseOutage(error)) throw error;
+      const message = 'The database connection failed: no backup was written';
+      throw new LeadsyncError('database.unavailable', message, { retry: 'later', cause: error });
+    });
+  };
+  await replaceFileWith(path, write, ...kept);
+}
+
+/**
+ * The dump in a backup file. Throws `usage.backup-missing` when it cannot be read, `usage.backup-broken` when it is none or
+ * not whole: its checksum is proven before the first byte is given, since damaged rows may still fit a table. `onRead`
+ * gets the share of the file that was read.
+ */
+export async function* readBackupFile(
+  path: string,
+  onRead: (share: number) => void,
+): AsyncGenerator<Buffer, void> {
+  try {
+    await pipeline(createReadStream(path), createGunzip(), async (chunks: AsyncIterable<Buffer>) => {
+      for await (const _ of chunks);
+    });
+    const { size } = await stat(path);
+    const file = createReadStream(path);
+    const gunzip = createGunzip();
+    const reading = pipeline(file, gunzip);
+    // Told where it is read below.
+    reading.catch(() => {});
+    try {
+      for await (const chunk of gunzip as AsyncIterable<Buffer>) {
+        onRead(file.bytesRead / Math.max(1, size));
+        yield chunk;
+      }
+      await reading;
+    } finally {
+      file.destroy();
+    }
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+    if (code.startsWith('Z_'))
+      throw broken(code === 'Z_BUF_ERROR' ? 'it ends too early' : 'it is damaged, or not a backup', cause);
+    if (cause instanceof LeadsyncError || code === '') throw cause;
+    throw new LeadsyncError('usage.backup-missing', `${path} cannot be read (${code}). Nothing was changed`, {
+      help: 'Name a file that leadsync backup wrote.',
+      cause,
+    });
+  }
 }

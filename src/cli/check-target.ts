@@ -2,11 +2,13 @@ import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { counted } from '../core/lead/counted.ts';
+import { showCell } from '../core/lead/value.ts';
 import { LeadsyncError } from '../errors.ts';
+import { countKnownPairs } from '../store/pairs.ts';
+import { currentPlace, findPlace, keyOf } from '../store/places.ts';
 import type { SyncContext } from '../sync/context.ts';
-import { IdLook } from './check-ids.ts';
+import { placeShared } from '../sync/which-place.ts';
 import { type CheckLine, failed, look, never } from './check-line.ts';
-import { checkPlace } from './check-place.ts';
 
 type TargetSnapshot = Awaited<ReturnType<SyncContext['target']['open']>>;
 
@@ -22,36 +24,23 @@ export async function checkTarget(context: SyncContext, fix: boolean): Promise<C
     lines.push(account);
   }
   if (fix) lines.push(await test('fix', () => mend(context)));
-  let closed: readonly string[] = [];
-  let unsuited: readonly string[] = [];
-  let mayWrite: boolean | null | undefined;
-  const ids = new IdLook();
+  const seen = new Seen();
   lines.push(
     await test('target', async () => {
       if (connection.target.type === 'workbook') await checkFolder(connection.target.path);
-      const snapshot = await target.open({ create: false }, never);
-      closed = snapshot.closed ?? [];
-      unsuited = snapshot.unsuited ?? [];
-      mayWrite = snapshot.mayWrite;
-      return describeRows(context, snapshot, ids);
+      seen.snapshot = await target.open({ create: false }, never);
+      return describeRows(context, seen.snapshot, seen);
     }),
   );
-  lines.push(...ids.faults().map((fault) => failed(`${connection.name}: ids`, fault)));
+  const { closed = [], unsuited = [], mayWrite } = seen.snapshot ?? {};
+  const fail = (what: string, error: LeadsyncError): void =>
+    void lines.push(failed(`${connection.name}: ${what}`, error));
+  for (const fault of idFaults(seen)) fail('ids', fault);
   lines.push(...(await checkPlace(context)));
-  if (mayWrite !== undefined && mayWrite !== true) {
-    const tell = async () => {
-      if (mayWrite === null) return notTold;
-      throw mayOnlyView(target.name);
-    };
-    lines.push(await test('access', tell));
-  }
-  if (closed.length > 0)
-    lines.push(await test('columns', () => Promise.reject(notWritable(closed, connection.target.type))));
-  if (unsuited.length > 0)
-    lines.push(
-      await test('column types', () =>
-        Promise.reject(new LeadsyncError('target.unsuited', unsuited.join(' ')))),
-    );
+  if (mayWrite === null) lines.push({ name: `${connection.name}: access`, ok: true, message: notTold });
+  if (mayWrite === false) fail('access', mayOnlyView(target.name));
+  if (closed.length > 0) fail('columns', notWritable(closed, connection.target.type));
+  if (unsuited.length > 0) fail('column types', new LeadsyncError('target.unsuited', unsuited.join(' ')));
   return lines;
 }
 
@@ -81,24 +70,20 @@ async function mend({ target, connection }: SyncContext): Promise<string> {
 async function describeRows(
   { target, connection }: SyncContext,
   snapshot: TargetSnapshot,
-  ids: IdLook,
+  seen: Seen,
 ): Promise<string> {
-  let rows = 0;
-  let unread = 0;
-  let hasStatus = true;
-  let first = '';
+  const item = connection.target.type === 'hubspot' ? 'company' : 'row';
   for await (const batch of snapshot.rows) {
-    rows += batch.length;
-    for (const one of batch) {
-      const { row, cells, status } = one;
-      ids.see(one);
-      hasStatus &&= status !== null;
+    seen.rows += batch.length;
+    for (const { row, cells, status, unreadableId, idClosed } of batch) {
+      if (unreadableId !== undefined)
+        seen.unreadableIds.see(`row ${row}: ${showCell({ unreadable: unreadableId })}`);
+      else if (idClosed !== undefined) seen.closedIds.see(`row ${row}: ${idClosed}`);
+      seen.hasStatus &&= status !== null;
       for (const { field, column } of connection.fields) {
         const cell = cells[field];
-        if (typeof cell !== 'object' || cell === null) continue;
-        unread += 1;
-        const item = connection.target.type === 'hubspot' ? 'company' : 'row';
-        if (unread === 1) first = `${item} ${row}, ${column}: ${cell.unreadable}`;
+        if (typeof cell === 'object' && cell !== null)
+          seen.unreadCells.see(`${item} ${row}, ${column}: ${cell.unreadable}`);
       }
     }
   }
@@ -107,7 +92,7 @@ async function describeRows(
     throw new LeadsyncError('target.column-missing', messages.join(' '));
   }
   const { statusColumn } = connection.target;
-  if (statusColumn !== undefined && !hasStatus) {
+  if (statusColumn !== undefined && !seen.hasStatus) {
     const isHubSpot = connection.target.type === 'hubspot';
     const column = isHubSpot ? 'text property named' : 'single column headed';
     const message = `${target.name} has no ${column} ${JSON.stringify(statusColumn)}`;
@@ -117,9 +102,10 @@ async function describeRows(
     });
   }
   const dates = snapshot.timeZone === undefined ? '' : `, dates in ${snapshot.timeZone}`;
+  const { count, first } = seen.unreadCells;
   const unreadable =
-    unread === 0 ? '' : `; ${counted(unread, 'cell')} cannot be read and will be held, such as ${first}`;
-  return `${target.name}: ${counted(rows, 'row')}, all mapped columns exist or will be created${dates}${unreadable}`;
+    count === 0 ? '' : `; ${counted(count, 'cell')} cannot be read and will be held, such as ${first}`;
+  return `${target.name}: ${counted(seen.rows, 'row')}, all mapped columns exist or will be created${dates}${unreadable}`;
 }
 
 /** Why columns are not writable, and what helps. */
@@ -148,4 +134,72 @@ async function checkFolder(path: string): Promise<void> {
       cause,
     });
   });
+}
+
+/** How many there are, and the first of them as the example. */
+class Tally {
+  count = 0;
+  first = '';
+
+  see(example: string): void {
+    if (this.count === 0) this.first = example;
+    this.count += 1;
+  }
+}
+
+/** The target, and what its rows show: ids that cannot be read, or cannot be written, and cells that cannot be read. */
+class Seen {
+  snapshot: TargetSnapshot | null = null;
+  rows = 0;
+  hasStatus = true;
+  readonly unreadableIds = new Tally();
+  readonly closedIds = new Tally();
+  readonly unreadCells = new Tally();
+}
+
+function idFaults({ unreadableIds, closedIds }: Seen): readonly LeadsyncError[] {
+  const faults: LeadsyncError[] = [];
+  if (unreadableIds.count > 0) {
+    const message = `${counted(unreadableIds.count, 'row shows', 'rows show')} in the id cell something that is no id and cannot be overwritten, such as ${unreadableIds.first}. Such rows are held, and until this is fixed no row counts as deleted`;
+    const help =
+      'Type each id there as plain text, or empty the cell: a row that shows what its lead shows gets its id back.';
+    faults.push(new LeadsyncError('row.id-unreadable', message, { help }));
+  }
+  if (closedIds.count > 0) {
+    const message = `no id can be written into ${counted(closedIds.count, 'row')} without one, such as ${closedIds.first} No leads are created from them`;
+    const help = 'Let leadsync write the id column.';
+    faults.push(new LeadsyncError('row.id-closed', message, { help }));
+  }
+  return faults;
+}
+
+/** A line when the target is another place than before, or is gone. */
+async function checkPlace({ target, connection, pool }: SyncContext): Promise<CheckLine[]> {
+  const { name } = connection;
+  // The previous line reports an inaccessible target.
+  const found = (await target.place?.(never).catch(() => null)) ?? null;
+  const current = await currentPlace(pool, name);
+  if (found === null || current === null) return [];
+  const known = await findPlace(pool, name, found);
+  if (known?.wasCurrent === true && !found.isThere && (await countKnownPairs(pool, keyOf(known))) > 0) {
+    const gone = await look(`${name}: place`, async () => {
+      await target.open({ create: false, wasFilled: true }, never);
+      return found.address;
+    });
+    if (!gone.ok) return [gone];
+  }
+  const [shared] = await placeShared(pool, { connection: name, identity: found.id, address: found.address });
+  const sentences = shared === undefined ? [] : [`${shared.message}.`];
+  if (known?.isCurrent !== true) {
+    const next =
+      known?.wasCurrent === true
+        ? 'the next sync goes on from where it was left'
+        : 'the next sync is its first, unless the other one was moved here';
+    sentences.unshift(
+      `${found.address} is not ${current.address}, which this connection synced so far: ${next}.`,
+    );
+  }
+  if (sentences.length === 0) return [];
+  const line = { name: `${name}: place`, ok: shared === undefined, message: sentences.join(' ') };
+  return [{ ...line, ...(shared !== undefined && { code: shared.code }) }];
 }

@@ -3,19 +3,18 @@ import type { App } from '../app.ts';
 import { loadConfigFromProcess } from '../config/load.ts';
 import { counted } from '../core/lead/counted.ts';
 import { LeadsyncError } from '../errors.ts';
+import { type ClockDifference, clockDifferences } from '../ops/clock-differences.ts';
 import { templateMistakes } from '../reminders/compose/template-mistakes.ts';
 import type { SyncContext } from '../sync/context.ts';
-import { clockDifferences } from '../ops/clock-differences.ts';
-import { checkAlertChannels } from './check-alerts.ts';
 import { addressless, describeAddressless } from './addressless.ts';
+import { checkAlertChannels } from './check-alerts.ts';
 import { type CheckLine, describeLine, failed, look, never } from './check-line.ts';
-import { describeClocks } from './describe-clocks.ts';
 import { checkTarget } from './check-target.ts';
 import type { CommonOptions } from './main.ts';
 import { exitCodes, print, printJson } from './output.ts';
 import { withApp } from './with-app.ts';
 
-export interface CheckOptions extends CommonOptions {
+interface CheckOptions extends CommonOptions {
   /** Repairs what it can. */
   readonly fix?: boolean;
   /** Sends a test to all alert recipients. */
@@ -107,4 +106,27 @@ async function checkMail({ config, mailer }: App): Promise<string> {
   return config.smtpUrl === undefined
     ? `no SMTP_URL: mails are written to ${config.dataDir}/outbox`
     : 'the mail server accepted the login';
+}
+
+/** Clocks that differ by more than this (ms) need fixing. */
+const mostMs = 5_000;
+
+/** The line for the clocks, each compared with the database's, which leadsync uses. */
+export function describeClocks(clocks: readonly ClockDifference[]): CheckLine {
+  const parts = clocks.map((one) => `${nameOf(one)} ${describe(one.aheadMs)}`);
+  const message = `compared with the database: ${parts.join(', ')}`;
+  if (clocks.every(({ aheadMs }) => Math.abs(aheadMs) <= mostMs))
+    return { name: 'clocks', ok: true, message };
+  const help = 'leadsync uses the time of the database; let NTP set every clock, that one first';
+  return { name: 'clocks', ok: true, warning: true, message: `${message}. ${help}` };
+}
+
+function nameOf({ clock, connection }: ClockDifference): string {
+  if (clock === 'service') return `the service of ${connection}`;
+  return clock === 'worker' ? 'this machine' : 'Redis';
+}
+
+function describe(aheadMs: number): string {
+  const seconds = (Math.abs(aheadMs) / 1_000).toFixed(1);
+  return `${seconds} s ${aheadMs < 0 ? 'behind' : 'ahead'}`;
 }

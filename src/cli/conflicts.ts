@@ -1,9 +1,8 @@
 import { plainCell, showCell } from '../core/lead/value.ts';
 import { type Conflict, listConflicts } from '../store/conflicts.ts';
 import { decidableSides } from '../review/decide-conflict.ts';
-import { describeAuthor } from './describe-author.ts';
+import { companiesIn, describeAuthor, heldCompany, nameRecord, rowName } from './names.ts';
 import type { CommonOptions } from './main.ts';
-import { companiesIn, heldCompany, nameRecord, rowName } from './name-record.ts';
 import { print, printJson } from './output.ts';
 import { withStore } from './with-store.ts';
 
@@ -52,15 +51,19 @@ function heldJson(item: NamedHeld): object {
 }
 
 function describeHeld(item: NamedHeld): string {
-  const place = nameRecord(item.company, rowName(item.row), item.connection, item.leadId);
-  const decided =
-    item.resolution === null
-      ? ''
-      : `\n    decided: ${item.field === '' ? 'it is made again' : `the ${item.resolution}'s value`}${item.decided === null ? '' : `, by ${item.decided.by}`}; leadsync sync carries it out`;
-  const values =
-    item.field === ''
-      ? ''
-      : `\n    ${item.field}: lead ${showCell(item.lead)} | row ${showCell(item.rowValue)}`;
-  const author = describeAuthor(item.author);
-  return `${String(item.id).padStart(5)}  ${place}\n    ${item.message} [${item.code}]${values}${author && `\n    ${author}`}${decided}`;
+  const by = item.decided === null ? '' : `, by ${item.decided.by}`;
+  return [
+    `${String(item.id).padStart(5)}  ${nameRecord(item.company, rowName(item.row), item.connection, item.leadId)}`,
+    `${item.message} [${item.code}]`,
+    item.field !== '' && `${item.field}: lead ${showCell(item.lead)} | row ${showCell(item.rowValue)}`,
+    describeAuthor(item.author),
+    item.resolution !== null && `decided: ${decisionOn(item)}${by}; leadsync sync carries it out`,
+  ]
+    .filter(Boolean)
+    .join('\n    ');
+}
+
+/** What was decided on it, in words. */
+export function decisionOn({ field, resolution }: Conflict): string {
+  return field === '' ? 'it is made again' : `the ${resolution}'s value`;
 }

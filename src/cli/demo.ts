@@ -1,27 +1,29 @@
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { type App, openApp } from '../app.ts';
 import { loadConfig } from '../config/load.ts';
 import { counted } from '../core/lead/counted.ts';
-import { LeadsyncError } from '../errors.ts';
-import { parseFaults } from '../sandbox/parse-faults.ts';
-import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
 import { leadCells } from '../core/lead/lead.ts';
 import { defaultFields } from '../core/lead/mapping.ts';
+import { type DemoTarget, shownPath, workbookTarget } from '../demo/demo-target.ts';
+import { LeadsyncError } from '../errors.ts';
 import { composeReminder } from '../reminders/compose/compose-reminder.ts';
 import { openTemplates } from '../reminders/compose/templates.ts';
+import { parseFaults } from '../sandbox/parse-faults.ts';
+import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
 import { decideConflict, listConflicts } from '../store/conflicts.ts';
 import type { RunMode } from '../store/runs.ts';
+import { countDueMails } from '../store/sending.ts';
 import type { SyncReport } from '../sync/report.ts';
-import { type DemoTarget, shownPath, workbookTarget } from '../demo/demo-target.ts';
+import { workReminders } from '../worker/work-reminders.ts';
+import { tellReport } from './describe-report.ts';
 import type { CommonOptions } from './main.ts';
 import { print, printJson } from './output.ts';
-import { lookAtPlan } from './plan.ts';
 import { describePlan } from './plan-output.ts';
+import { lookAtPlan } from './plan.ts';
 import { runJob } from './run-job.ts';
-import { sendDueReminders } from './send-due-reminders.ts';
-import { tellReport } from './describe-report.ts';
 import { stopSignal } from './with-app.ts';
 
 const connection = 'default';
@@ -34,7 +36,7 @@ interface DemoResult {
   readonly reports: readonly SyncReport[];
 }
 
-export interface DemoOptions extends CommonOptions {
+interface DemoOptions extends CommonOptions {
   readonly dir?: string;
   readonly target: 'xlsx' | 'google-sheets';
 }
@@ -223,4 +225,24 @@ async function spreadsheetTarget(folder: string): Promise<DemoTarget> {
     );
   });
   return googleSheetsTarget(folder);
+}
+
+const pollMs = 100;
+
+/** Ms without a mail sent before giving up. */
+const patienceMs = 15_000;
+
+/** Sends due reminders and digests, for the demo. The rest stays scheduled. */
+async function sendDueReminders(app: App, stop: AbortSignal): Promise<void> {
+  const names = [...app.contexts.keys()];
+  let left = await countDueMails(app.pool, names);
+  if (left === 0) return;
+  await using _worker = workReminders(app);
+  let changedAt = Date.now();
+  while (left > 0 && Date.now() - changedAt < patienceMs && !stop.aborted) {
+    await sleep(pollMs);
+    const now = await countDueMails(app.pool, names);
+    if (now !== left) changedAt = Date.now();
+    left = now;
+  }
 }

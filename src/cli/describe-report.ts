@@ -2,8 +2,8 @@ import type pg from 'pg';
 import { count, counted } from '../core/lead/counted.ts';
 import { waysPast } from '../core/merge/older-copy.ts';
 import type { AppliedPlan, SyncReport } from '../sync/report.ts';
-import { companiesIn, type Companies } from './name-record.ts';
-import { describeProblem } from './output.ts';
+import { type Companies, companiesIn } from './names.ts';
+import { describeProblem, seconds } from './output.ts';
 
 /** Maximum listed in text. */
 const problemsShown = 20;
@@ -31,8 +31,8 @@ export function describeReport(
   const { status, runId, held, putOff, waitedMs } = report;
   const took = `(${runId === '' ? '' : `run ${runId}, `}${seconds(report.durationMs)})`;
   const written = describeWritten(report);
-  // Reports of older versions have no verification; that of a run stopped early is empty.
-  const receipt = 'receipt' in report && report.receipt.records > 0 ? describeReceipt(report) : '';
+  // Empty in a run that stopped early.
+  const receipt = report.receipt.records > 0 ? describeReceipt(report) : '';
   if (status === 'succeeded' && written.length + report.problems.length === 0 && report.plan === undefined) {
     const more = waitedMs > 0 ? `, waited ${seconds(waitedMs)}` : '';
     return `${report.connection}: nothing to change${receipt && `: ${receipt}`} ${took}${more}`;
@@ -89,10 +89,6 @@ function howToGoOn({ problems }: SyncReport, command: string): readonly string[]
     '  leadsync plan shows what would be done',
     ...(options.length > 0 ? [`  if that is what you want: ${[command, ...options].join(' ')}`] : []),
   ];
-}
-
-function seconds(ms: number): string {
-  return `${(ms / 1000).toFixed(1)} s`;
 }
 
 function whoLooksAgain({ undoOf }: SyncReport): string {

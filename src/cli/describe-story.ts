@@ -6,8 +6,8 @@ import type { Conflict } from '../store/conflicts.ts';
 import type { Decision } from '../store/decisions.ts';
 import type { Deletion, FieldWrite } from '../store/history.ts';
 import { decidableSides } from '../review/decide-conflict.ts';
-import { describeAuthor, inUtc } from './describe-author.ts';
-import { nameRecord } from './name-record.ts';
+import { decisionOn } from './conflicts.ts';
+import { describeAuthor, inUtc, nameRecord, short } from './names.ts';
 import type { FieldStory, LeadStory } from './why.ts';
 
 /** A lead's story for `leadsync why`. */
@@ -75,7 +75,7 @@ function describeField(
   return [
     '',
     `${field} (${column === null ? 'not mapped any more' : `column ${column}`})`,
-    base === undefined ? '  no baseline' : `  both sides last agreed on ${short(showCell(base), 60)}`,
+    base === undefined ? '  no baseline' : `  both sides last agreed on ${showShort(base)}`,
     ...(held === null ? [] : [`  ${describeHeld(held, mappings)}`]),
     ...(told.length === 0 ? ['  no write is on record'] : told.flatMap(({ lines }) => lines)),
   ];
@@ -83,10 +83,7 @@ function describeField(
 
 function describeHeld(item: Conflict, mappings: readonly FieldMapping[]): string {
   const sides = decidableSides(item, mappings);
-  const decided =
-    item.resolution === null
-      ? ''
-      : `; decided: ${item.field === '' ? 'it is made again' : `the ${item.resolution}'s value`}`;
+  const decided = item.resolution === null ? '' : `; decided: ${decisionOn(item)}`;
   const help = sides.length === 0 ? '' : `; leadsync resolve ${item.id} --use ${sides.join('|')}`;
   const values = item.field === '' ? '' : `lead ${showShort(item.lead)} | row ${showShort(item.rowValue)}: `;
   const author = describeAuthor(item.author);
@@ -178,9 +175,5 @@ function differed({ base }: FieldWrite): string {
 }
 
 function showShort(cell: Cell): string {
-  return short(showCell(cell), 60);
-}
-
-function short(text: string, length: number): string {
-  return text.length <= length ? text : `${text.slice(0, length - 1).toWellFormed()}…`;
+  return short(showCell(cell));
 }

@@ -10,7 +10,7 @@ import { print, printJson } from './output.ts';
 import { showDumpProgress } from './progress.ts';
 import { withWholeState } from './with-store.ts';
 
-export interface ExportStateOptions extends CommonOptions {
+interface ExportStateOptions extends CommonOptions {
   readonly to: string;
 }
 

@@ -4,7 +4,7 @@ import { LeadsyncError } from '../errors.ts';
 import { idBeginning, idKey } from '../core/lead/lead.ts';
 import { folded } from '../core/lead/value.ts';
 import { countLeads, findLeadIds, namedLeads } from '../store/lead-record.ts';
-import { nameRecord } from './name-record.ts';
+import { nameRecord, short } from './names.ts';
 
 /** A lead on record in a connection. */
 export interface FoundLead {
@@ -93,11 +93,4 @@ async function unknownLead(
       help: `Leads on record: ${known.join(', ')}. Give the whole id, or at least its first ${shortestBeginning} characters, or part of the company's name. A lead that is new is known after leadsync sync.`,
     },
   );
-}
-
-/** Characters of the input repeated in messages. */
-const longestEcho = 60;
-
-export function short(typed: string): string {
-  return typed.length > longestEcho ? `${typed.slice(0, longestEcho)}…` : typed;
 }

@@ -9,7 +9,7 @@ import type { CommonOptions } from './main.ts';
 import { print, printJson } from './output.ts';
 import { stopSignal, withApp } from './with-app.ts';
 
-export interface ForgetOptions extends CommonOptions {
+interface ForgetOptions extends CommonOptions {
   readonly yes?: boolean;
 }
 

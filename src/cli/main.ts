@@ -2,20 +2,6 @@ import { Command, CommanderError, InvalidArgumentError, Option } from 'commander
 import { guardCodes } from '../core/merge/guard.ts';
 import { copyCodes } from '../core/merge/older-copy.ts';
 import { reportError, reportUsage } from './output.ts';
-import type { ApplyOptions } from './apply.ts';
-import type { CheckOptions } from './check.ts';
-import type { DemoOptions } from './demo.ts';
-import type { ForgetOptions } from './forget.ts';
-import type { MatchOptions } from './match.ts';
-import type { PlanOptions } from './plan.ts';
-import type { RemindersOptions } from './reminders.ts';
-import type { ExportStateOptions } from './export-state.ts';
-import type { ResolveOptions } from './resolve.ts';
-import type { RunsOptions } from './runs.ts';
-import type { RestoreCommandOptions } from './restore.ts';
-import type { SandboxCommandOptions } from './sandbox.ts';
-import type { SyncOptions } from './sync.ts';
-import type { UndoOptions } from './undo.ts';
 import { version } from '../version.ts';
 
 // bin/leadsync.js holds a channel to us under an old Node; only its end shows that the parent was killed.
@@ -44,7 +30,11 @@ const program = new Command('leadsync')
   .showHelpAfterError('(leadsync --help lists the commands)')
   .exitOverride();
 
-/** Loads a command's module only when it runs, for a fast start. */
+/** An action whose module is loaded only when it runs, for a fast start. Its parameters are what commander parses. */
+function lazily(load: () => Promise<(...args: never[]) => Promise<void>>) {
+  return async (...args: unknown[]): Promise<void> => (await load())(...(args as never[]));
+}
+
 function command(name: string, description: string): Command {
   return program
     .command(name)
@@ -73,15 +63,15 @@ command('demo', 'shows the main job on a local sandbox, in under a minute, with 
       .choices(['xlsx', 'google-sheets'])
       .default('xlsx'),
   )
-  .action(async (options: DemoOptions) => (await import('./demo.ts')).demo(options));
+  .action(lazily(async () => (await import('./demo.ts')).demo));
 command('check', 'tests configuration, database, queue, credentials, permissions, target and mail')
   .option('--fix', 'take a copied spreadsheet as the target from now on')
   .option('--test-alert', 'send a test to everybody whom alerts go to')
-  .action(async (options: CheckOptions) => (await import('./check.ts')).check(options));
+  .action(lazily(async () => (await import('./check.ts')).check));
 command('plan', 'scans and compares; shows each change; writes nothing')
   .option('--out <file>', 'keep the plan in a file, to be reviewed and carried out by apply')
   .option('--summary', 'only how many changes of each kind and field, no lines')
-  .action(async (options: PlanOptions) => (await import('./plan.ts')).plan(options));
+  .action(lazily(async () => (await import('./plan.ts')).plan));
 command('apply', 'carries out exactly the plan in a file; refuses, by name, records that changed since')
   .argument('<file>', 'a file that `leadsync plan --out` wrote')
   .addOption(
@@ -90,7 +80,7 @@ command('apply', 'carries out exactly the plan in a file; refuses, by name, reco
     ),
   )
   .addOption(allow())
-  .action(async (file: string, options: ApplyOptions) => (await import('./apply.ts')).apply(file, options));
+  .action(lazily(async () => (await import('./apply.ts')).apply));
 command('sync', 'plans and carries it out now')
   .addOption(allow())
   .addOption(
@@ -99,18 +89,18 @@ command('sync', 'plans and carries it out now')
       'brings a table or service that is an older copy forward to the newer values',
     ).choices(['update']),
   )
-  .action(async (options: SyncOptions) => (await import('./sync.ts')).sync(options));
+  .action(lazily(async () => (await import('./sync.ts')).sync));
 command('worker', 'runs the schedules, the jobs and the reminders until it is stopped').action(
-  async (options: CommonOptions) => (await import('./worker.ts')).worker(options),
+  lazily(async () => (await import('./worker.ts')).worker),
 );
-command('pause', 'stops the syncs of a connection until resume').action(async (options: CommonOptions) =>
-  (await import('./pause.ts')).pause(options),
+command('pause', 'stops the syncs of a connection until resume').action(
+  lazily(async () => (await import('./pause.ts')).pause),
 );
 command('resume', 'lets a paused connection go on, and ends a wait that the Leads service asked for').action(
-  async (options: CommonOptions) => (await import('./resume.ts')).resume(options),
+  lazily(async () => (await import('./pause.ts')).resume),
 );
 command('status', 'shows last and next runs, throttling, held items, coming reminders').action(
-  async (options: CommonOptions) => (await import('./status.ts')).status(options),
+  lazily(async () => (await import('./status.ts')).status),
 );
 command('reminders', 'lists coming, sent and failed reminders and digests')
   .addOption(
@@ -121,9 +111,9 @@ command('reminders', 'lists coming, sent and failed reminders and digests')
   )
   .option('--send-test <address>', 'send a sample mail to this address')
   .option('--cancelled', 'list those that were cancelled too, and why')
-  .action(async (options: RemindersOptions) => (await import('./reminders.ts')).reminders(options));
-command('conflicts', 'lists what is held').action(async (options: CommonOptions) =>
-  (await import('./conflicts.ts')).conflicts(options),
+  .action(lazily(async () => (await import('./reminders.ts')).reminders));
+command('conflicts', 'lists what is held').action(
+  lazily(async () => (await import('./conflicts.ts')).conflicts),
 );
 command('resolve', 'decides a held field; the next sync carries it out')
   .argument('[id]', 'the id that `leadsync conflicts` shows')
@@ -131,9 +121,7 @@ command('resolve', 'decides a held field; the next sync carries it out')
   .addOption(
     new Option('--use <side>', 'whose value is right').choices(['lead', 'target']).makeOptionMandatory(),
   )
-  .action(async (id: string | undefined, options: ResolveOptions) =>
-    (await import('./resolve.ts')).resolve(id, options),
-  );
+  .action(lazily(async () => (await import('./resolve.ts')).resolve));
 command(
   'match',
   'lists new rows and leads that may be the same, and records your decisions; the next sync carries them out',
@@ -142,47 +130,39 @@ command(
   .option('--reject <id...>', 'these are two')
   .option('--accept-all', "accept every pair in which each is the other's likeliest match")
   .option('--export <file>', 'keep the list in a CSV file')
-  .action(async (options: MatchOptions) => (await import('./match.ts')).match(options));
+  .action(lazily(async () => (await import('./match.ts')).match));
 command('why', 'shows how the values of a lead came about: agreed, held, and each write with its rule')
   .argument('<lead>', "part of its company's name, or its id, or the beginning of it")
   .argument('[field]', 'only this field')
-  .action(async (lead: string, field: string | undefined, options: CommonOptions) =>
-    (await import('./why.ts')).why(lead, field, options),
-  );
+  .action(lazily(async () => (await import('./why.ts')).why));
 command('runs', 'lists the runs, the latest first, with the numbers for undo')
   .option('--limit <n>', 'how many of each connection', '20')
-  .action(async (options: RunsOptions) => (await import('./runs.ts')).runs(options));
+  .action(lazily(async () => (await import('./runs.ts')).runs));
 command('undo', 'shows how the writes of a run would be undone; later edits are left alone')
   .argument('<run>', 'the number of the run')
   .option('--yes', 'carry it out')
   .option('--out <file>', 'keep the plan in a file, to be reviewed and carried out by apply')
-  .action(async (run: string, options: UndoOptions) => (await import('./undo.ts')).undo(run, options));
+  .action(lazily(async () => (await import('./undo.ts')).undo));
 command('forget', 'lists the state of a connection that left the configuration; --yes deletes it')
   .argument('<name>', 'the connection')
   .option('--yes', 'delete it, for good')
-  .action(async (name: string, options: ForgetOptions) =>
-    (await import('./forget.ts')).forget(name, options),
-  );
+  .action(lazily(async () => (await import('./forget.ts')).forget));
 command('backup', 'writes the whole state into one file; workers may go on meanwhile')
   .argument('<file>', 'created or replaced atomically; only you can read it')
-  .action(async (file: string, options: CommonOptions) =>
-    (await import('./backup.ts')).backup(file, options),
-  );
+  .action(lazily(async () => (await import('./backup.ts')).backup));
 command('restore', 'restores the state from a backup; workers must be stopped')
   .argument('<file>', 'a file that `leadsync backup` wrote')
   .option('--replace', 'discard the existing state')
-  .action(async (file: string, options: RestoreCommandOptions) =>
-    (await import('./restore.ts')).restore(file, options),
-  );
+  .action(lazily(async () => (await import('./restore.ts')).restore));
 command('export-state', 'moves the state into another Postgres; workers must be stopped')
   .requiredOption('--to <url>', 'its DATABASE_URL; without the password when PGPASSWORD holds it')
-  .action(async (options: ExportStateOptions) => (await import('./export-state.ts')).exportState(options));
+  .action(lazily(async () => (await import('./export-state.ts')).exportState));
 command('sandbox', 'runs a local Leads service with made-up leads, and with faults on demand')
   .option('--leads <n>', 'number of leads', '250')
   .option('--faults <spec>', 'faults, for example "429:every=5,retryAfter=1;500:every=7"')
   .option('--rate <spec>', 'rate limit: "10/s", "10/s,burst=50" or, each minute, "10/s,window=60"')
   .option('--port <p>', 'port (default: any free one)', '0')
-  .action(async (options: SandboxCommandOptions) => (await import('./sandbox.ts')).sandbox(options));
+  .action(lazily(async () => (await import('./sandbox.ts')).sandbox));
 
 try {
   await program.parseAsync();

@@ -5,13 +5,12 @@ import { type Cells, plainCell, sameCell, showCell } from '../core/lead/value.ts
 import { listMatches, type Match, type MatchState } from '../store/matches.ts';
 import { decideMatches } from '../review/decide-match.ts';
 import type { CommonOptions } from './main.ts';
-import { nameRecord } from './name-record.ts';
+import { nameRecord, userName } from './names.ts';
 import { assertCanWrite, replaceFile } from './out-file.ts';
 import { print, printJson } from './output.ts';
-import { userName } from './user-name.ts';
 import { withStore } from './with-store.ts';
 
-export interface MatchOptions extends CommonOptions {
+interface MatchOptions extends CommonOptions {
   readonly accept?: readonly string[];
   readonly reject?: readonly string[];
   readonly acceptAll?: boolean;

@@ -3,7 +3,7 @@ import { keyCodes } from '../alerts/problems-of.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { LeadsyncError, type Problem } from '../errors.ts';
 import type { RunStatus } from '../store/runs.ts';
-import { rowName, shownCompany } from './name-record.ts';
+import { rowName, shownCompany } from './names.ts';
 
 /** Exit codes of the contract (docs/architecture.md 8). */
 export const exitCodes = { done: 0, failed: 1, usage: 2, incomplete: 3, stopped: 4 } as const;
@@ -74,6 +74,27 @@ function saysWord(text: string, word: string): boolean {
 /** Prints the one JSON object of `--json`. */
 export function printJson(value: object): void {
   print(JSON.stringify(value));
+}
+
+/** The same for a result of each connection: one by itself, several in an object under `name`. */
+export function printEachJson(name: string, results: readonly object[]): void {
+  const [only] = results;
+  printJson(only !== undefined && results.length === 1 ? only : { [name]: results });
+}
+
+/** `12.3 s`. */
+export function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`;
+}
+
+/** The number of an option. Throws `usage.not-a-number` unless it is whole and in these bounds. */
+export function wholeNumber(option: string, text: string, least: number, most: number): number {
+  const number = Number(text);
+  if (/^\d+$/.test(text) && number >= least && number <= most) return number;
+  throw new LeadsyncError(
+    'usage.not-a-number',
+    `${option} takes a whole number from ${least} to ${most}, not ${JSON.stringify(text)}`,
+  );
 }
 
 /** Prints an error and its help in the requested form, and sets the exit code. */

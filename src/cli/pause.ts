@@ -1,4 +1,5 @@
-import { pauseConnections } from '../store/pauses.ts';
+import { pauseConnections, unpause } from '../store/pauses.ts';
+import { liftWait } from '../store/throttles.ts';
 import type { CommonOptions } from './main.ts';
 import { print, printJson } from './output.ts';
 import { withStore } from './with-store.ts';
@@ -14,4 +15,27 @@ export function pause(options: CommonOptions): Promise<void> {
         `${name}: paused. A run under way stops after its current part; leadsync resume --connection ${name} continues it.`,
       );
   });
+}
+
+/** `leadsync resume`: continues a paused connection, and ends a wait that the Leads service requested. */
+export function resume(options: CommonOptions): Promise<void> {
+  return withStore(options, async (pool, { connections }) => {
+    const resumed = [];
+    for (const { name, leads } of connections) {
+      const wasPaused = await unpause(pool, name);
+      const waitedUntil = await liftWait(pool, leads.baseUrl, leads.apiKey.reveal());
+      const until = waitedUntil === null ? null : waitedUntil.toISOString();
+      resumed.push({ connection: name, wasPaused, waitedUntil: until });
+      if (!options.json) print(`${name}: ${describe(wasPaused, until)}`);
+    }
+    if (options.json) printJson({ resumed });
+  });
+}
+
+function describe(wasPaused: boolean, until: string | null): string {
+  const done = [
+    ...(wasPaused ? ['goes on with its next sync'] : []),
+    ...(until === null ? [] : [`the wait for the Leads service is over; it asked to wait until ${until}`]),
+  ];
+  return done.length === 0 ? 'was not paused, and the Leads service has not asked to wait' : done.join('; ');
 }

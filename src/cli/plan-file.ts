@@ -1,6 +1,5 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { z } from 'zod';
-import manifest from '../../package.json' with { type: 'json' };
 import type { ConnectionConfig } from '../config/config.ts';
 import { targetName } from '../config/target-name.ts';
 import { counted } from '../core/lead/counted.ts';
@@ -10,6 +9,7 @@ import { type ApprovedLine, editedByHand } from '../store/approvals.ts';
 import type { Run } from '../store/runs.ts';
 import { settingsHashes } from '../sync/context.ts';
 import { assertCanWrite, replaceFile } from './out-file.ts';
+import { version } from '../version.ts';
 import { planJson, type ShownPlan } from './plan-output.ts';
 
 /** Increase with changes that older versions would misread. */
@@ -71,7 +71,7 @@ export async function writePlanFile(
   const head = {
     format: 'leadsync plan',
     version: fileVersion,
-    leadsync: manifest.version,
+    leadsync: version,
     connection: run.connection,
     planId: plan.planId,
     ...(run.undoOf !== null && { undoOf: String(run.undoOf) }),
@@ -121,10 +121,10 @@ export function readPlanFile(path: string): PlanFile {
     throw refused('unreadable', `${path} cannot be read as a plan: ${reason}`, cause);
   }
   const head = z.object({ version: z.unknown(), leadsync: z.unknown() }).safeParse(json).data;
-  if (head && (head.version !== fileVersion || head.leadsync !== manifest.version)) {
+  if (head && (head.version !== fileVersion || head.leadsync !== version)) {
     throw refused(
       'version',
-      `${path} was written by leadsync ${String(head.leadsync)} (format ${String(head.version)}); this is ${manifest.version} (format ${fileVersion})`,
+      `${path} was written by leadsync ${String(head.leadsync)} (format ${String(head.version)}); this is ${version} (format ${fileVersion})`,
     );
   }
   const parsed = fileSchema.safeParse(json);

@@ -6,7 +6,8 @@ import type { Run } from '../store/runs.ts';
 import type { Forecast } from '../sync/forecast.ts';
 import type { SyncReport } from '../sync/report.ts';
 import { describeProblems } from './describe-report.ts';
-import { type Companies, nameRecord, rowName } from './name-record.ts';
+import { seconds } from './output.ts';
+import { type Companies, nameRecord, rowName } from './names.ts';
 
 /** One action of a plan, as in the contract (docs/architecture.md 8). */
 interface PlanLine {
@@ -176,8 +177,4 @@ export function describeForecast({ leadRequests, waitMs, durationMs, finishAt }:
   const requests = `${counted(leadRequests, 'request')} to the Leads service`;
   const waits = waitMs === 0 ? '' : `, ${seconds(waitMs)} of it waiting for the service's limit`;
   return `${requests}, about ${seconds(durationMs)}${waits}, until ${finishAt.slice(0, 19)}Z`;
-}
-
-function seconds(ms: number): string {
-  return `${(ms / 1000).toFixed(1)} s`;
 }

@@ -7,14 +7,14 @@ import type { Run, RunStatus } from '../store/runs.ts';
 import { planProblems } from '../sync/report.ts';
 import { isNote } from '../sync/which-place.ts';
 import type { CommonOptions } from './main.ts';
-import { companiesIn, type Companies } from './name-record.ts';
-import { exitCodeFor, print, printJson } from './output.ts';
+import { type Companies, companiesIn } from './names.ts';
+import { exitCodeFor, print, printEachJson } from './output.ts';
 import { refuseToOverwrite, writePlanFile } from './plan-file.ts';
 import { describePlan, planJson, summaryJson } from './plan-output.ts';
 import { runJob } from './run-job.ts';
 import { stopSignal, withApp } from './with-app.ts';
 
-export interface PlanOptions extends CommonOptions {
+interface PlanOptions extends CommonOptions {
   readonly out?: string;
   readonly summary?: boolean;
 }
@@ -34,18 +34,15 @@ export function plan(options: PlanOptions): Promise<void> {
         },
       );
     }
-    const plans: object[] = [];
-    const all: MadePlan[] = [];
+    const plans: MadePlan[] = [];
     for (const name of app.contexts.keys()) {
       const made = await makePlanNow(app, name, {}, stop);
-      all.push(made);
-      plans.push(summary ? summaryJson(made) : planJson(made));
+      plans.push(made);
       if (!options.json) print(describePlan(made, { summary }));
       if (out !== undefined) await keepPlan(app, made, out, options);
     }
-    const [only] = plans;
-    if (options.json) printJson(plans.length === 1 && only !== undefined ? only : { plans });
-    process.exitCode = exitCodeFor(all);
+    if (options.json) printEachJson('plans', plans.map(summary ? summaryJson : planJson));
+    process.exitCode = exitCodeFor(plans);
   });
 }
 

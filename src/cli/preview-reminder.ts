@@ -10,8 +10,9 @@ import { wantedReminders, type WantedReminder } from '../reminders/plan/wanted.t
 import { dueReminders } from '../store/reminders.ts';
 import { basesOf } from '../store/pairs.ts';
 import type { SyncContext } from '../sync/context.ts';
+import { never } from './check-line.ts';
 import { findLead } from './find-lead.ts';
-import { print, printJson } from './output.ts';
+import { print, printEachJson } from './output.ts';
 import { noReminders } from './send-test-mail.ts';
 
 /** `past`: its time is over. `shown`: the one that is rendered. */
@@ -30,8 +31,6 @@ interface Preview {
   readonly mail: Composed & { readonly calendar?: string };
 }
 
-const never = new AbortController().signal;
-
 /** `leadsync reminders --preview LEAD`: the next mail about a lead as it is now. Sends and changes nothing. */
 export async function previewReminder(app: App, lead: string, json: boolean): Promise<void> {
   const found = await findLead(app.pool, app.config.connections, lead);
@@ -42,11 +41,8 @@ export async function previewReminder(app: App, lead: string, json: boolean): Pr
     const context = app.contexts.get(connection.name);
     if (context !== undefined) previews.push(await previewOf(app, context, leadId));
   }
-  const [only] = previews;
-  if (!json) return print(previews.map(describe).join('\n\n'));
-  printJson(
-    only !== undefined && previews.length === 1 ? previewJson(only) : { previews: previews.map(previewJson) },
-  );
+  if (json) return printEachJson('previews', previews.map(previewJson));
+  print(previews.map(describe).join('\n\n'));
 }
 
 async function previewOf(app: App, context: SyncContext, leadId: string): Promise<Preview> {

@@ -6,13 +6,13 @@ import { comingReminders, type ListedReminder, listReminders } from '../store/re
 import type { SyncContext } from '../sync/context.ts';
 import { type Addressless, addressless, describeAddressless } from './addressless.ts';
 import type { CommonOptions } from './main.ts';
-import { companiesIn, shownCompany } from './name-record.ts';
+import { companiesIn, shownCompany } from './names.ts';
 import { print, printJson } from './output.ts';
 import { previewReminder } from './preview-reminder.ts';
 import { sendTestMail } from './send-test-mail.ts';
 import { withApp } from './with-app.ts';
 
-export interface RemindersOptions extends CommonOptions {
+interface RemindersOptions extends CommonOptions {
   readonly preview?: string;
   readonly sendTest?: string;
   readonly cancelled?: boolean;

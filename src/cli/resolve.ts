@@ -6,12 +6,11 @@ import { sameCell, showCell } from '../core/lead/value.ts';
 import { type Conflict, listConflicts } from '../store/conflicts.ts';
 import { decidableSides, decide, type Side } from '../review/decide-conflict.ts';
 import type { CommonOptions } from './main.ts';
-import { companiesIn, type Companies, heldCompany, nameRecord, rowName } from './name-record.ts';
+import { type Companies, companiesIn, heldCompany, nameRecord, rowName, userName } from './names.ts';
 import { exitCodes, print, printJson } from './output.ts';
-import { userName } from './user-name.ts';
 import { withStore } from './with-store.ts';
 
-export interface ResolveOptions extends CommonOptions {
+interface ResolveOptions extends CommonOptions {
   readonly use: Side;
   readonly all?: boolean;
 }

@@ -1,11 +1,11 @@
 import { restoreState } from '../store/restore.ts';
-import { readBackupFile } from './backup-file.ts';
+import { readBackupFile } from './backup.ts';
 import type { CommonOptions } from './main.ts';
-import { print, printJson } from './output.ts';
+import { print, printJson, seconds } from './output.ts';
 import { showDumpProgress } from './progress.ts';
 import { withWholeState } from './with-store.ts';
 
-export interface RestoreCommandOptions extends CommonOptions {
+interface RestoreCommandOptions extends CommonOptions {
   readonly replace?: boolean;
 }
 
@@ -22,9 +22,7 @@ export function restore(file: string, options: RestoreCommandOptions): Promise<v
     await progress[Symbol.asyncDispose]();
     const durationMs = Math.round(performance.now() - began);
     if (options.json) return printJson({ restored: { at: header.at, rows, doubted, durationMs } });
-    print(
-      `The state is that of ${header.at}: ${rows['pairs'] ?? 0} leads (${(durationMs / 1000).toFixed(1)} s).`,
-    );
+    print(`The state is that of ${header.at}: ${rows['pairs'] ?? 0} leads (${seconds(durationMs)}).`);
     if (doubted.length > 0)
       print(
         [

@@ -1,12 +1,11 @@
 import { counted } from '../core/lead/counted.ts';
-import { LeadsyncError } from '../errors.ts';
 import { localTime } from '../reminders/plan/local-time.ts';
 import { type ListedRun, listRuns } from '../store/run-list.ts';
 import type { CommonOptions } from './main.ts';
-import { describeProblem, print, printJson } from './output.ts';
+import { describeProblem, print, printJson, seconds, wholeNumber } from './output.ts';
 import { withStore } from './with-store.ts';
 
-export interface RunsOptions extends CommonOptions {
+interface RunsOptions extends CommonOptions {
   readonly limit: string;
 }
 
@@ -15,9 +14,7 @@ const mostListed = 1000;
 
 /** `leadsync runs`: each connection's runs, the latest first, with the numbers for `undo`. */
 export function runs(options: RunsOptions): Promise<void> {
-  const limit = Number(options.limit);
-  if (!/^\d+$/.test(options.limit) || limit < 1 || limit > mostListed)
-    throw new LeadsyncError('usage.not-a-number', `--limit takes a whole number from 1 to ${mostListed}`);
+  const limit = wholeNumber('--limit', options.limit, 1, mostListed);
   return withStore(options, async (pool, { connections }) => {
     const listed = [];
     for (const { name, sync } of connections) {
@@ -82,5 +79,5 @@ function describe(run: ListedRun, timeZone: string): string {
 }
 
 function shownSeconds(ms: number): string {
-  return ms < 60_000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.round(ms / 60_000)} min`;
+  return ms < 60_000 ? seconds(ms) : `${Math.round(ms / 60_000)} min`;
 }

@@ -1,13 +1,13 @@
+import { once } from 'node:events';
 import { counted } from '../core/lead/counted.ts';
-import { LeadsyncError } from '../errors.ts';
 import { parseFaults } from '../sandbox/parse-faults.ts';
 import { parseRate } from '../sandbox/rate-limit.ts';
 import { startSandbox } from '../sandbox/sandbox.ts';
 import type { CommonOptions } from './main.ts';
-import { print, printJson } from './output.ts';
+import { print, printJson, wholeNumber } from './output.ts';
 import { stopSignal } from './with-app.ts';
 
-export interface SandboxCommandOptions extends CommonOptions {
+interface SandboxCommandOptions extends CommonOptions {
   readonly leads: string;
   readonly faults?: string;
   readonly rate?: string;
@@ -16,8 +16,8 @@ export interface SandboxCommandOptions extends CommonOptions {
 
 /** `leadsync sandbox`: runs a local Leads service until it is stopped. */
 export async function sandbox(options: SandboxCommandOptions): Promise<void> {
-  const leads = wholeNumber('--leads', options.leads, 1_000_000);
-  const port = wholeNumber('--port', options.port, 65_535);
+  const leads = wholeNumber('--leads', options.leads, 0, 1_000_000);
+  const port = wholeNumber('--port', options.port, 0, 65_535);
   const faults = options.faults === undefined ? [] : parseFaults(options.faults);
   const rate = options.rate === undefined ? undefined : parseRate(options.rate);
   const stop = stopSignal();
@@ -33,20 +33,9 @@ export async function sandbox(options: SandboxCommandOptions): Promise<void> {
       'Then, in another terminal: npx leadsync plan, npx leadsync sync. Ctrl-C stops it; its leads are in memory only.',
     );
   }
-  await new Promise<void>((resolve) => {
-    stop.addEventListener('abort', () => resolve(), { once: true });
-  });
+  await once(stop, 'abort');
   const { requests, throttled, early, faults: faulty } = service.stats;
   process.stderr.write(
     `${counted(requests, 'request')}, ${throttled} answered 429, ${early} too early, ${counted(faulty, 'fault')}\n`,
-  );
-}
-
-function wholeNumber(option: string, text: string, most: number): number {
-  const number = Number(text);
-  if (text.trim() !== '' && Number.isInteger(number) && number >= 0 && number <= most) return number;
-  throw new LeadsyncError(
-    'usage.not-a-number',
-    `${option} takes a whole number from 0 to ${most}, not ${JSON.stringify(text)}`,
   );
 }

@@ -3,7 +3,7 @@ import { counted } from '../core/lead/counted.ts';
 import { type ConnectionStatus, connectionStatus } from '../ops/connection-status.ts';
 import { companiesOf } from '../store/companies.ts';
 import type { CommonOptions } from './main.ts';
-import { nameRecord } from './name-record.ts';
+import { nameRecord } from './names.ts';
 import { print, printJson } from './output.ts';
 import { tellReport } from './describe-report.ts';
 import { withStore } from './with-store.ts';

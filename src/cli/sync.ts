@@ -6,12 +6,12 @@ import { countDueMails } from '../store/sending.ts';
 import { failedReport, type SyncReport } from '../sync/report.ts';
 import { allowed, syncCommand, tellReport } from './describe-report.ts';
 import type { CommonOptions } from './main.ts';
-import { exitCodeFor, print, printJson } from './output.ts';
+import { exitCodeFor, print, printEachJson } from './output.ts';
 import { keepHouse } from '../worker/keep-house.ts';
 import { runJob } from './run-job.ts';
 import { stopSignal, withApp } from './with-app.ts';
 
-export interface SyncOptions extends CommonOptions {
+interface SyncOptions extends CommonOptions {
   readonly allow?: readonly string[];
   readonly olderCopy?: 'update';
 }
@@ -35,8 +35,7 @@ export function sync(options: SyncOptions): Promise<void> {
     }
     // Without a worker nothing else would.
     await keepHouse(app, stop);
-    const [only] = reports;
-    if (options.json) printJson(reports.length === 1 && only !== undefined ? only : { runs: reports });
+    if (options.json) printEachJson('runs', reports);
     process.exitCode = exitCodeFor(reports);
   });
 }

@@ -2,8 +2,7 @@ import type { App } from '../app.ts';
 import { LeadsyncError } from '../errors.ts';
 import { silentKinds } from '../core/merge/action.ts';
 import { getRun, type Run } from '../store/runs.ts';
-import { whatFollows } from './after-undo.ts';
-import { applyLines } from './apply.ts';
+import { applyLines, whatFollows } from './apply.ts';
 import type { CommonOptions } from './main.ts';
 import { exitCodeFor, print, printJson } from './output.ts';
 import { keepPlan, makePlanNow } from './plan.ts';
@@ -12,7 +11,7 @@ import { describePlan, planJson } from './plan-output.ts';
 import { tellReport } from './describe-report.ts';
 import { stopSignal, withApp } from './with-app.ts';
 
-export interface UndoOptions extends CommonOptions {
+interface UndoOptions extends CommonOptions {
   readonly out?: string;
   readonly yes?: boolean;
 }

@@ -14,9 +14,10 @@ import {
 import { type Decision, listDecisions } from '../store/decisions.ts';
 import { firstRunAt, type LeadRecord, leadRecord } from '../store/lead-record.ts';
 import { describeStory } from './describe-story.ts';
-import { type FoundLead, findLead, short } from './find-lead.ts';
+import { type FoundLead, findLead } from './find-lead.ts';
 import type { CommonOptions } from './main.ts';
-import { print, printJson } from './output.ts';
+import { short } from './names.ts';
+import { print, printEachJson } from './output.ts';
 import { withStore } from './with-store.ts';
 
 /** All that is on record of one field of a lead. */
@@ -60,10 +61,7 @@ export function why(lead: string, field: string | undefined, options: CommonOpti
     const found = await findLead(pool, connections, lead);
     const stories = await Promise.all(found.map((one) => storyOf(pool, one)));
     const told = field === undefined ? stories : onlyField(stories, field);
-    const [only] = told;
-    if (options.json) {
-      return printJson(only !== undefined && told.length === 1 ? json(only) : { leads: told.map(json) });
-    }
+    if (options.json) return printEachJson('leads', told.map(json));
     print(told.map(describeStory).join('\n\n'));
   });
 }

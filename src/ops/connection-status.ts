@@ -78,6 +78,6 @@ function iso(epochMs: number | null | undefined): string | null {
 
 /** The calendar code is loaded only with a schedule. */
 async function nextRunOf({ pattern, timeZone }: Schedule): Promise<number> {
-  const { nextRun } = await import('../queue/run-times.ts');
+  const { nextRun } = await import('../queue/schedules.ts');
   return nextRun(pattern, timeZone, Date.now());
 }

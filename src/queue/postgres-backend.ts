@@ -14,7 +14,7 @@ import pg from 'pg';
 import { isDatabaseOutage } from '../database-outage.ts';
 import { LeadsyncError } from '../errors.ts';
 import { type Backend, type BackendOptions, onWorkerError } from './backend.ts';
-import { scheduleSettings } from './run-times.ts';
+import { scheduleSettings } from './schedules.ts';
 
 const { Queue, Worker } = withBackend(createPostgresBackend);
 

@@ -9,7 +9,7 @@ import { LeadsyncError } from '../errors.ts';
 import type { Backend, BackendOptions, BullQueue, Finding } from './backend.ts';
 import type { Board } from './board.ts';
 import { openPostgresBackend } from './postgres-backend.ts';
-import { upsertSchedule } from './upsert-schedule.ts';
+import { upsertSchedule } from './schedules.ts';
 import { isUnavailable, type JobHandler, startWorker } from './work.ts';
 
 export type { JobHandle, JobResult } from './work.ts';

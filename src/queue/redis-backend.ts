@@ -3,7 +3,7 @@ import { createRedisBackend, withBackend } from 'bullmq';
 import type { RedisAddress } from '../config/redis-address.ts';
 import { type Backend, type BackendOptions, onWorkerError } from './backend.ts';
 import { examineRedis } from './examine-redis.ts';
-import { scheduleSettings } from './run-times.ts';
+import { scheduleSettings } from './schedules.ts';
 import {
   askingOptions,
   createRedisClient,
@@ -11,8 +11,7 @@ import {
   type RedisClient,
   workingOptions,
 } from './redis-client.ts';
-import { sentinelFault } from './sentinel-fault.ts';
-import { isOfConnection, lastingFault, unavailable } from './redis-fault.ts';
+import { isOfConnection, lastingFault, sentinelFault, unavailable } from './redis-fault.ts';
 
 const { Queue, Worker } = withBackend(createRedisBackend);
 

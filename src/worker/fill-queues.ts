@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { schedulerName, syncQueue, unattended } from '../../jobs/runs.ts';
 import { upkeep } from '../../jobs/upkeep.ts';
 import type { App } from '../app.ts';
-import { previousRun } from '../queue/run-times.ts';
+import { previousRun } from '../queue/schedules.ts';
 import { leaseHolder } from '../store/leases.ts';
 import { lastRun, openRun, type Run } from '../store/runs.ts';
 import type { SyncContext } from '../sync/context.ts';

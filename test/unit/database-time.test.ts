@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { describeClocks } from '../../src/cli/describe-clocks.ts';
+import { describeClocks } from '../../src/cli/check.ts';
 import { correction } from '../../src/store/database-time.ts';
 
 test.each([

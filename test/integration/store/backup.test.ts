@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import type pg from 'pg';
 import { expect, test } from 'vitest';
-import { readBackupFile, writeBackupFile } from '../../../src/cli/backup-file.ts';
+import { readBackupFile, writeBackupFile } from '../../../src/cli/backup.ts';
 import { dumpState } from '../../../src/store/dump.ts';
 import { migrate } from '../../../src/store/migrate.ts';
 import { restoreState } from '../../../src/store/restore.ts';

@@ -1,4 +1,6 @@
+import { userInfo } from 'node:os';
 import type pg from 'pg';
+import { type Author, authorWords } from '../core/lead/author.ts';
 import { plainCell } from '../core/lead/value.ts';
 import { companiesOf } from '../store/companies.ts';
 import type { Conflict } from '../store/conflicts.ts';
@@ -43,4 +45,29 @@ export function companiesIn(
   items: readonly { readonly leadId?: string | null }[],
 ): Promise<Companies> {
   return companiesOf(pool, connection, [...new Set(items.flatMap(({ leadId }) => leadId ?? []))]);
+}
+
+/** UTC, to the second. */
+export function inUtc(iso: string): string {
+  return `${iso.slice(0, 19).replace('T', ' ')} UTC`;
+}
+
+/** Who changed the row's value, and when; empty: unknown. */
+export function describeAuthor(author: Author | null): string {
+  if (author === null) return '';
+  return `row: ${authorWords(author)}${author.at === null ? '' : ` on ${inUtc(author.at)}`}`;
+}
+
+/** Who uses the command line, as the system calls them; a user without a name, as in some containers, has a number. */
+export function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `user ${process.getuid?.() ?? ''}`.trim();
+  }
+}
+
+/** A text of at most `length` characters. */
+export function short(text: string, length = 60): string {
+  return text.length <= length ? text : `${text.slice(0, length - 1).toWellFormed()}…`;
 }

@@ -1,6 +1,8 @@
-import type { AdvancedOptions } from 'bullmq';
+import { type AdvancedOptions, ErrorCode } from 'bullmq';
 import { CronExpressionParser } from 'cron-parser';
+import pRetry from 'p-retry';
 import { Temporal } from 'temporal-polyfill';
+import type { BullQueue } from './backend.ts';
 
 const hourMs = 3_600_000;
 
@@ -64,4 +66,29 @@ function momentsOf(local: Temporal.PlainDateTime, timeZone: string, both: boolea
   return both && !second.equals(first)
     ? [first.epochMilliseconds, second.epochMilliseconds]
     : [first.epochMilliseconds];
+}
+
+/** The second one is deadlock_detected of Postgres. */
+const concurrent: ReadonlySet<unknown> = new Set([ErrorCode.SchedulerJobIdCollision, '40P01']);
+
+/**
+ * Of processes that set one schedule at once, BullMQ lets one through; the others collide with its job, or deadlock. A job that
+ * stays has run already, and the clock was set back: then the schedule is as it should be.
+ */
+export async function upsertSchedule(
+  queue: BullQueue,
+  ...args: Parameters<BullQueue['upsertJobScheduler']>
+): Promise<void> {
+  const codeOf = (error: unknown): unknown =>
+    error instanceof Error && 'code' in error ? error.code : undefined;
+  try {
+    await pRetry(() => queue.upsertJobScheduler(...args), {
+      retries: 5,
+      minTimeout: 10,
+      randomize: true,
+      shouldRetry: ({ error }) => concurrent.has(codeOf(error)),
+    });
+  } catch (error) {
+    if (codeOf(error) !== ErrorCode.SchedulerJobIdCollision) throw error;
+  }
 }
