@@ -1,4 +1,4 @@
-/** A day (ms): nobody is waited for longer, however long was asked for. */
+/** The longest wait (ms), a day, whatever a service asks for. */
 export const longestWaitMs = 24 * 3_600_000;
 
 const longestBackoffMs = 60_000;

@@ -1,4 +1,4 @@
-/** What is waited for; throws `signal.reason` as soon as it is aborted before. What is waited for goes on then, unseen. */
+/** Settles as `wait` does, or rejects with the reason of `signal` when that aborts first: then the outcome of `wait` is lost. */
 export async function untilAborted<T>(wait: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const onAbort = (): void => reject(signal.reason);

@@ -159,30 +159,13 @@ function json(story: LeadStory): object {
 }
 
 function heldJson({ id, code, message, lead, rowValue, resolution, since, author }: Conflict): object {
-  const shown = { lead: plain(lead), row: plain(rowValue) };
-  return {
-    id: String(id),
-    code,
-    message,
-    ...shown,
-    resolution,
-    since,
-    ...(author !== null && { changedBy: author }),
-  };
+  const shown = { lead: plain(lead), row: plain(rowValue), resolution, since };
+  return { id: String(id), code, message, ...shown, ...(author !== null && { changedBy: author }) };
 }
 
 function writeJson({ run, at, rule, side, base, lead, row, written, author }: FieldWrite): object {
-  return {
-    run: String(run),
-    at,
-    rule,
-    side,
-    base,
-    lead: plain(lead),
-    row: plain(row),
-    written: plain(written),
-    ...(author !== null && { changedBy: author }),
-  };
+  const values = { base, lead: plain(lead), row: plain(row), written: plain(written) };
+  return { run: String(run), at, rule, side, ...values, ...(author !== null && { changedBy: author }) };
 }
 
 function decisionJson({ at, by, choice, lead, row }: Decision): object {

@@ -70,15 +70,7 @@ function describeGrid(rows: readonly (readonly string[])[]): string[] {
   );
 }
 
-interface RequestCounts {
-  readonly read: number;
-  readonly write: number;
-  readonly token: number;
-  readonly drive: number;
-  readonly overQuota: number;
-}
-
-function countRequests({ requests }: SheetsSandbox): RequestCounts {
+function countRequests({ requests }: SheetsSandbox) {
   const count = (wanted: string): number => requests.filter(({ kind }) => kind === wanted).length;
   return {
     read: count('read'),

@@ -26,10 +26,11 @@ export interface Backend extends AsyncDisposable {
   openWorker(name: string, process: Processor<unknown, unknown>, settings: WorkerSettings): BullWorker;
   /** Runs an operation that a caller waits for. Throws `queue.unavailable` during an outage: of Redis, within seconds. */
   ask<T>(operation: () => Promise<T>): Promise<T>;
-  /** Throws when the server does not answer within 2 s. */
+  /** Throws when the queues' server does not answer within 2 s. */
   ping(): Promise<void>;
   /** The time of the queues' server (epoch ms); null: it is the database. */
   readonly clock: (() => Promise<number>) | null;
+  /** How the queues' server is set up, and what must be corrected; nothing when it is the database. */
   examine(): Promise<readonly Finding[]>;
 }
 

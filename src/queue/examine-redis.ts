@@ -41,6 +41,10 @@ function parseInfo(text: string): Info {
   );
 }
 
+function fault(name: string, message: string, code: string, help: string): Finding {
+  return { name, message, fault: { code, help } };
+}
+
 function examineServer(info: Info, hosts: string): Finding {
   const name = 'queue';
   const valkey = info.get('valkey_version');
@@ -48,19 +52,11 @@ function examineServer(info: Info, hosts: string): Finding {
   const version = valkey === undefined ? `Redis ${redis}` : `Valkey ${valkey}`;
   if (valkey === undefined && isOlder(redis)) {
     const help = `Use Redis ${leastVersion.join('.')} or newer, or Valkey.`;
-    return {
-      name,
-      message: `${version} is too old for the queues`,
-      fault: { code: 'queue.old-redis', help },
-    };
+    return fault(name, `${version} is too old for the queues`, 'queue.old-redis', help);
   }
   if (info.get('role') === 'slave') {
     const help = 'Name the master in REDIS_URL, or its Sentinels: redis-sentinel://….';
-    return {
-      name,
-      message: `${version} at ${hosts} is a replica and takes no jobs`,
-      fault: { code: 'queue.read-only', help },
-    };
+    return fault(name, `${version} at ${hosts} is a replica and takes no jobs`, 'queue.read-only', help);
   }
   return { name, message: `${version} at ${hosts} answers` };
 }
@@ -80,8 +76,7 @@ function examineMemory(info: Info): Finding {
   if (policy !== 'noeviction') {
     const help =
       'Set maxmemory-policy noeviction: in redis.conf, by CONFIG SET, or in the parameters of the managed service.';
-    const message = `maxmemory-policy is ${policy}: a Redis that is full drops jobs`;
-    return { name, message, fault: { code: 'queue.evicts', help } };
+    return fault(name, `maxmemory-policy is ${policy}: a full Redis drops jobs`, 'queue.evicts', help);
   }
   const most = Number(info.get('maxmemory') ?? 0);
   const used = Number(info.get('used_memory') ?? 0);
@@ -89,7 +84,7 @@ function examineMemory(info: Info): Finding {
   const share = `${mb(used)} of ${mb(most)} MB are used`;
   if (used < most * mostUsed) return { name, message: `maxmemory-policy is noeviction; ${share}` };
   const help = 'Raise maxmemory, or give leadsync a Redis of its own: a full one takes no jobs.';
-  return { name, message: `there is no room: ${share}`, fault: { code: 'queue.full', help } };
+  return fault(name, `there is no room: ${share}`, 'queue.full', help);
 }
 
 function mb(bytes: number): string {
@@ -104,7 +99,7 @@ function examinePersistence(info: Info, saved: string | null): Finding {
   if (broken) {
     const help =
       'See its log; most often its disk is full or its folder is read-only. Until then it takes no jobs.';
-    return { name, message: 'Redis could not write to its disk', fault: { code: 'queue.disk', help } };
+    return fault(name, 'Redis could not write to its disk', 'queue.disk', help);
   }
   if (info.get('aof_enabled') === '1') return { name, message: 'an append-only file keeps the jobs' };
   const rest = 'after a restart leadsync adds the jobs again from Postgres, nothing is lost';

@@ -6,7 +6,7 @@ import type { Hono } from 'hono';
 import type { Logger } from 'pino';
 import type { RedisAddress } from '../config/redis-address.ts';
 import { LeadsyncError } from '../errors.ts';
-import type { Backend, BackendOptions, BullQueue, Finding } from './backend.ts';
+import type { Backend, BackendOptions, BullQueue } from './backend.ts';
 import type { Board } from './board.ts';
 import { openPostgresBackend } from './postgres-backend.ts';
 import { upsertSchedule } from './schedules.ts';
@@ -49,12 +49,7 @@ export interface JobQueue {
   endPause(ids: readonly string[], stop: AbortSignal): Promise<void>;
 }
 
-interface JobCounts {
-  readonly waiting: number;
-  readonly active: number;
-  readonly delayed: number;
-  readonly failed: number;
-}
+type JobCounts = Readonly<Record<'waiting' | 'active' | 'delayed' | 'failed', number>>;
 
 interface AddedJob {
   readonly id: string;
@@ -62,16 +57,10 @@ interface AddedJob {
   finished(signal: AbortSignal): Promise<unknown>;
 }
 
-export interface Queues extends AsyncDisposable {
+export interface Queues extends AsyncDisposable, Pick<Backend, 'ping' | 'clock' | 'examine'> {
   queue(name: string): JobQueue;
   /** The names of the queues that were opened so far. */
   names(): readonly string[];
-  /** Throws when the queues' server does not answer within 2 s. */
-  ping(): Promise<void>;
-  /** The time of the queues' server (epoch ms); null: it is the database. */
-  readonly clock: (() => Promise<number>) | null;
-  /** How the queues' server is set up, and what must be corrected; nothing when it is the database. */
-  examine(): Promise<readonly Finding[]>;
   /** BullMQ's board over all queues that are or will be opened here, to be mounted at `path`, under `boardPolicy`. */
   board(path: string): Promise<Hono>;
 }
@@ -100,18 +89,11 @@ export type QueueBackend =
   | { readonly kind: 'postgres'; readonly connectionString: string }
   | { readonly kind: 'redis'; readonly address: RedisAddress; readonly prefix: string };
 
-interface QueueOptions {
-  readonly lockMs?: number;
-  readonly telemetry?: Telemetry;
-}
-
-/** Loaded only where it is used: a command without Redis starts faster. */
-async function openInRedis(
-  { address, prefix }: Extract<QueueBackend, { kind: 'redis' }>,
-  options: BackendOptions,
-): Promise<Backend> {
+async function openBackend(where: QueueBackend, workers: number, options: BackendOptions): Promise<Backend> {
+  if (where.kind === 'postgres') return openPostgresBackend(where.connectionString, workers, options);
+  // Loaded only where it is used: a command without Redis starts faster.
   const { openRedisBackend } = await import('./redis-backend.ts');
-  return openRedisBackend(address, prefix, options);
+  return openRedisBackend(where.address, where.prefix, options);
 }
 
 /** Opens the queues. `workers`: how many may run at once. Throws LeadsyncErrors of code `queue.*` for Redis. */
@@ -119,17 +101,13 @@ export async function openQueues(
   where: QueueBackend,
   log: Logger,
   workers: number,
-  { lockMs = defaultLockMs, telemetry }: QueueOptions = {},
+  { lockMs = defaultLockMs, telemetry }: { readonly lockMs?: number; readonly telemetry?: Telemetry } = {},
 ): Promise<Queues> {
   let closing = false;
   const warn = (error: unknown, message: string): void => {
     if (!closing) log[hasLostJob(error) ? 'debug' : 'warn']({ err: error }, message);
   };
-  const options = { warn, ...(telemetry && { telemetry }) };
-  const backend =
-    where.kind === 'postgres'
-      ? await openPostgresBackend(where.connectionString, workers, options)
-      : await openInRedis(where, options);
+  const backend = await openBackend(where, workers, { warn, ...(telemetry && { telemetry }) });
   const open = new Map<string, BullQueue>();
   const boards: Board[] = [];
   const queueOf = (name: string): BullQueue => {

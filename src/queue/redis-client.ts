@@ -34,7 +34,7 @@ export const workingOptions = {
   socketTimeout: 15_000,
 } as const satisfies Options;
 
-/** A client that connects at once and, unless the options forbid it, always reconnects. Faults are its `error` events. */
+/** A client that connects at once and always reconnects. Faults are its `error` events. */
 export function createRedisClient(address: RedisAddress, options: Options): RedisClient {
   const { kind, tls, hosts, db, username, password, sentinel } = address;
   const common: Options = {
@@ -64,7 +64,7 @@ export function createRedisClient(address: RedisAddress, options: Options): Redi
       ...(sentinel?.username !== undefined && { sentinelUsername: sentinel.username }),
       ...(sentinel?.password !== undefined && { sentinelPassword: sentinel.password.reveal() }),
       ...(tls && { enableTLSForSentinelMode: true, sentinelTLS: {} }),
-      sentinelRetryStrategy: common.retryStrategy === null ? () => null : retryStrategy,
+      sentinelRetryStrategy: retryStrategy,
     });
   }
 }
@@ -74,7 +74,7 @@ function clusterOptions(redisOptions: Options, tls: boolean) {
   return {
     redisOptions,
     ...(enableOfflineQueue !== undefined && { enableOfflineQueue }),
-    clusterRetryStrategy: redisOptions.retryStrategy === null ? () => null : retryStrategy,
+    clusterRetryStrategy: retryStrategy,
     slotsRefreshTimeout: 5_000,
     // A certificate has the name of a node, not its IP address.
     ...(tls && { dnsLookup: (host, done) => done(null, host) }),

@@ -1,28 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import type { PlanOutput } from '../../../src/cli/plan-output.ts';
 import type { SyncReport } from '../../../src/sync/report.ts';
 import { oneObject } from '../../support/cli.ts';
-import { until } from '../../support/until.ts';
 import { Workspace } from '../../support/workspace.ts';
 
 const headings = ['Lead ID', 'Company', 'Segment', 'City', 'Region', 'Stage', 'Next follow-up'];
 const none = { leads: 0, rows: 0 };
-
-interface PlanJson {
-  readonly planId: string;
-  readonly connection: string;
-  readonly actions: readonly {
-    id: string;
-    kind: string;
-    leadId?: string;
-    row?: number;
-    changes: object;
-    reason: string;
-  }[];
-  readonly guard: { readonly ok: boolean; readonly refusals: readonly { code: string; message: string }[] };
-  readonly problems?: readonly { code: string }[];
-}
 
 describe('exit codes and --json', () => {
   test('check: 0, also for a service that does not know `limit`', async () => {
@@ -59,7 +44,7 @@ describe('exit codes and --json', () => {
     });
     const plan = await workspace.cli('plan', '--json');
     expect(plan.code).toBe(0);
-    const planned = oneObject(plan) as unknown as PlanJson;
+    const planned = oneObject(plan) as unknown as PlanOutput;
     expect(Object.keys(planned)).toEqual(['planId', 'connection', 'actions', 'guard', 'forecast']);
     expect(planned.guard).toEqual({ ok: true, refusals: [] });
     const lead = workspace.sandbox.leads.list()[0];
@@ -127,7 +112,7 @@ describe('exit codes and --json', () => {
       expect(text.stdout).not.toContain('nothing to do');
       expect(text.code).toBe(3);
       const plan = await workspace.cli('plan', '--json');
-      const { problems = [], actions } = oneObject(plan) as unknown as PlanJson;
+      const { problems = [], actions } = oneObject(plan) as unknown as PlanOutput;
       expect(actions).toEqual([]);
       expect(problems.map(({ code }) => code)).toEqual(
         Array.from({ length: problems.length }, () => 'target.column-missing'),
@@ -176,7 +161,7 @@ describe('exit codes and --json', () => {
 
     const plan = await workspace.cli('plan', '--json');
     expect(plan.code).toBe(3);
-    expect((oneObject(plan) as unknown as PlanJson).actions).toMatchObject([
+    expect((oneObject(plan) as unknown as PlanOutput).actions).toMatchObject([
       { kind: 'hold', leadId, changes: { stage: { from: 'lost', to: 'won' } } },
     ]);
     const sync = await workspace.cli('sync', '--json');
@@ -206,85 +191,6 @@ describe('exit codes and --json', () => {
     expect(workspace.sandbox.leads.get(leadId)?.stage).toBe('won');
   });
 
-  test('plan and sync that the guard stops: 4, nothing is written; --allow goes on', async () => {
-    await using workspace = await Workspace.open({ sandbox: { leads: 12 } });
-    await workspace.sync();
-    for (const lead of workspace.sandbox.leads.list()) workspace.sandbox.leads.edit(lead.id, { city: 'Ulm' });
-    const file = workspace.sheet.text();
-
-    const plan = await workspace.cli('plan', '--json');
-    expect(plan.code).toBe(4);
-    const { guard } = oneObject(plan) as unknown as PlanJson;
-    expect(guard.ok).toBe(false);
-    expect(guard.refusals.map(({ code }) => code)).toEqual(['max-changes', 'whole-field']);
-    const sync = await workspace.cli('sync', '--json');
-    expect(sync.code).toBe(4);
-    expect(oneObject(sync)).toMatchObject({ status: 'stopped', updated: none, created: none, deleted: none });
-    expect(workspace.sheet.text()).toBe(file);
-    // Each refusal is overridden by itself.
-    expect((await workspace.cli('sync', '--allow', 'max-changes', '--json')).code).toBe(4);
-    const said = await workspace.cli('sync');
-    expect(said.stdout).toContain('leadsync sync --connection main --allow max-changes --allow whole-field');
-    const both = await workspace.cli('sync', '--allow', 'max-changes', '--allow', 'whole-field', '--json');
-    expect(both.code).toBe(0);
-    expect(oneObject(both)).toMatchObject({ updated: { leads: 0, rows: 12 } });
-  });
-
-  test('what was remembered of another service: 4, nothing is written, --allow other-service goes on', async () => {
-    await using first = await Workspace.open({ sandbox: { leads: 5, seed: 1 } });
-    await using second = await Workspace.open({ sandbox: { leads: 5, seed: 2 } });
-    await first.sync();
-    const file = first.sheet.text();
-    first.configure({ leads: { baseUrl: second.sandbox.url } });
-    const env = { LEADS_API_KEY: second.sandbox.apiKey };
-
-    const refused = await first.start(['sync', '--json'], { env }).ended;
-    expect(refused.code).toBe(4);
-    expect(oneObject(refused)).toMatchObject({
-      status: 'stopped',
-      problems: [{ code: 'guard.other-service', message: expect.stringContaining(first.sandbox.url) }],
-    });
-    expect(first.sheet.text()).toBe(file);
-    expect(second.sandbox.log.filter(({ method }) => method !== 'GET')).toEqual([]);
-    // Asking again does not wear it down.
-    expect((await first.start(['sync', '--json'], { env }).ended).code).toBe(4);
-
-    const allowed = await first.start(['sync', '--allow', 'other-service', '--json'], { env }).ended;
-    expect(oneObject(allowed)).toMatchObject({ created: { leads: 0, rows: 5 } });
-    expect([0, 3]).toContain(allowed.code);
-    expect(second.sandbox.leads.size).toBe(5);
-    // From now on it is the known one.
-    const after = await first.start(['sync', '--allow', 'max-deletes', '--json'], { env }).ended;
-    expect([0, 3]).toContain(after.code);
-  });
-
-  test('a wrong key (4), a key without permission (1): as a report', async () => {
-    await using workspace = await Workspace.open({ sandbox: { leads: 3 } });
-    const cases = [
-      { env: { LEADS_API_KEY: 'not-the-key' }, code: 'leads.unauthenticated', exit: 4 },
-      { before: () => workspace.sandbox.set({ permissions: [] }), code: 'leads.forbidden', exit: 1 },
-    ];
-    for (const { env = {}, before = () => {}, code, exit } of cases) {
-      before();
-      const sync = await workspace.start(['sync', '--json'], { env }).ended;
-      expect(sync.code).toBe(exit);
-      expect(oneObject(sync)).toMatchObject({ status: 'failed', connection: 'main', problems: [{ code }] });
-      const plan = await workspace.start(['plan', '--json'], { env }).ended;
-      expect(plan.code).toBe(exit);
-      expect(oneObject(plan)).toMatchObject({ actions: [], problems: [{ code }] });
-    }
-  });
-
-  test('stopped by SIGTERM while the service is down: 1, as a report', async () => {
-    await using workspace = await Workspace.open();
-    await workspace.sandbox.close();
-    const sync = workspace.start(['sync', '--json'], { env: { LOG_LEVEL: 'debug' } });
-    await until('it has tried', () => sync.stderr.includes('leads.unreachable'));
-    const stopped = await sync.kill('SIGTERM');
-    expect(stopped.code).toBe(1);
-    expect(oneObject(stopped)).toMatchObject({ status: 'failed', problems: [{ code: 'process.stopped' }] });
-  });
-
   test('several connections: {"runs": […]}, the gravest exit code; --connection narrows it', async () => {
     await using workspace = await Workspace.open({ sandbox: { leads: 2 } });
     const leads = { baseUrl: workspace.sandbox.url, apiKey: '${LEADS_API_KEY}' };
@@ -308,7 +214,7 @@ describe('exit codes and --json', () => {
     const one = await workspace.cli('sync', '--json', '--connection', 'berlin');
     expect(one.code).toBe(0);
     expect(oneObject(one)).toMatchObject({ connection: 'berlin', status: 'succeeded' });
-    const plans = oneObject(await workspace.cli('plan', '--json')) as { plans: PlanJson[] };
+    const plans = oneObject(await workspace.cli('plan', '--json')) as { plans: PlanOutput[] };
     expect(plans.plans.map(({ connection }) => connection)).toEqual(['berlin', 'wien']);
   });
 });
