@@ -1,10 +1,7 @@
 import type { AlertSettings } from '../config/config.ts';
 import { LeadsyncError } from '../errors.ts';
-import { Exchange } from '../http/exchange.ts';
-import { HttpFault } from '../http/http-fault.ts';
-import { openClient } from '../http/open-client.ts';
 import type { Mail } from '../reminders/send/mail.ts';
-import { type AlertDelivery, claimDeliveries, deferDelivery, endDelivery } from '../store/alerts.ts';
+import { type AlertDelivery, claimDeliveries, noteAttempt } from '../store/alerts.ts';
 import type { AlertContext } from './alert-context.ts';
 import { type AlertText, alertMail, alertPayload, describeAlert } from './describe-alert.ts';
 
@@ -22,9 +19,6 @@ const longestWaitMs = 3_600_000;
 const giveUpMs = 3 * 24 * 3_600_000;
 
 const deliveriesAtOnce = 20;
-
-/** Only the status of a reply counts; more bytes than these close the connection. */
-const bodyBytes = 16 * 1024;
 
 /** The channels of an alert; each is delivered to by itself. */
 export function channelsOf({ email, webhook }: AlertSettings): readonly string[] {
@@ -64,13 +58,13 @@ async function deliver(context: AlertContext, delivery: AlertDelivery, signal: A
     const isHopeless = error instanceof LeadsyncError && error.retry === 'never' && !signal.aborted;
     if (isHopeless || now - createdAt >= giveUpMs) {
       log.error({ ...about, fault }, 'an alert was not delivered and is given up');
-      return endDelivery(pool, id, now, fault);
+      return noteAttempt(pool, id, 'ended', now, fault);
     }
     const waitMs = signal.aborted ? 0 : Math.min(longestWaitMs, firstWaitMs * 2 ** (delivery.attempts - 1));
     log.warn({ ...about, fault, waitMs }, 'an alert was not delivered; leadsync tries again');
-    return deferDelivery(pool, id, now + waitMs, fault);
+    return noteAttempt(pool, id, 'due', now + waitMs, fault);
   }
-  return endDelivery(pool, id, clock.now(), null);
+  return noteAttempt(pool, id, 'ended', clock.now(), null);
 }
 
 /**
@@ -78,7 +72,7 @@ async function deliver(context: AlertContext, delivery: AlertDelivery, signal: A
  * mailer and `callAddress` do.
  */
 export async function sendText(
-  context: Pick<AlertContext, 'alerts' | 'mailer' | 'clock' | 'callMs'>,
+  context: Pick<AlertContext, 'alerts' | 'mailer' | 'callMs'>,
   channel: string,
   text: AlertText,
   { message, ...mail }: Pick<Mail, 'key' | 'thread' | 'date'> & { readonly message: string | null },
@@ -94,39 +88,35 @@ export async function sendText(
 /**
  * Calls an address once, by POST with `json`, else by GET; follows no redirect and reads no reply but its status. Throws
  * `alert.not-called` (retry later) for anything but 2xx, or the signal's reason. Path and query are a key: no message has them.
+ * `callMs`: timeout.
  */
 export async function callAddress(
-  { clock, callMs = 10_000 }: Pick<AlertContext, 'clock' | 'callMs'>,
+  { callMs = 10_000 }: Pick<AlertContext, 'callMs'>,
   url: string,
   signal: AbortSignal,
   json?: object,
 ): Promise<void> {
-  const { origin, pathname, search } = new URL(url);
-  const client = openClient(origin, callMs);
-  try {
-    const exchange = Exchange.start(
-      client,
-      {
-        method: json === undefined ? 'GET' : 'POST',
-        path: `${pathname}${search}`,
-        headers: {
-          'user-agent': 'leadsync',
-          'accept-encoding': 'identity',
-          ...(json !== undefined && { 'content-type': 'application/json' }),
-        },
-        body: json === undefined ? null : JSON.stringify(json),
-      },
-      { bounds: { headersMs: callMs, totalMs: callMs, bodyBytes }, signal, clock, onSent: () => {} },
-    );
-    const { status } = await exchange.head;
-    if (status >= 300 && status < 400)
-      throw notCalled(`it answered with a redirect (${status}), which is not followed`);
-    if (status >= 400) throw notCalled(`it answered ${status}`);
-  } catch (error) {
-    throw error instanceof HttpFault ? notCalled(error.message) : error;
-  } finally {
-    await client.destroy();
-  }
+  const timeout = AbortSignal.timeout(callMs);
+  const { status, body } = await fetch(url, {
+    method: json === undefined ? 'GET' : 'POST',
+    headers: { 'user-agent': 'leadsync', ...(json && { 'content-type': 'application/json' }) },
+    body: json === undefined ? null : JSON.stringify(json),
+    redirect: 'manual',
+    signal: AbortSignal.any([signal, timeout]),
+  }).catch((error: unknown) => {
+    signal.throwIfAborted();
+    throw notCalled(timeout.aborted ? `no reply within ${callMs} ms` : reasonOf(error));
+  });
+  await body?.cancel().catch(() => {});
+  if (status >= 300 && status < 400)
+    throw notCalled(`it answered with a redirect (${status}), which is not followed`);
+  if (status >= 400) throw notCalled(`it answered ${status}`);
+}
+
+/** The code of a network fault, such as ECONNREFUSED. Its text may hold the address. */
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return cause instanceof Error && 'code' in cause ? String(cause.code) : 'no connection';
 }
 
 /** Without a cause: nothing of the address may get into a log. */

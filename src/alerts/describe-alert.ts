@@ -37,110 +37,95 @@ export function describeAlert(alert: AlertEvent): AlertText {
 
 function describeProblem({ connection, kind, event, detail, raisedAt }: AlertEvent): AlertText {
   const { code = 'internal', runId = 0, count = 0, missed = 0, late = 0, since = null } = detail;
-  const command = (name: string, more = ''): string => `leadsync ${name} --connection ${connection}${more}`;
+  const command = (name: string, does: string) =>
+    [`leadsync ${name} --connection ${connection}`, does] as const;
   switch (kind) {
     case 'run-failed':
-      return {
-        title: 'the sync failed',
-        lines: [
-          `Run ${runId} ended with ${code}.`,
-          'What it wrote before is recorded; it touched nothing else. The schedule goes on.',
-        ],
-        help: [
-          [command('status'), 'shows why'],
-          [command('sync'), 'runs it again now'],
-        ],
-      };
-    case 'guard-stop': {
-      const refusal = code.startsWith('guard.') ? code.slice('guard.'.length) : '';
-      return {
-        title: 'a sync was stopped by the guard',
-        lines: [
-          `Run ${runId} was stopped: ${code}.`,
-          'The guard wrote nothing of what it refused. A person has to decide.',
-        ],
-        help: [
-          [command('status'), 'shows why'],
-          [command('plan'), 'shows what would be written'],
-          ...optionsFor(refusal).map(([option, does]) => [command('sync', ` ${option}`), does] as const),
-        ],
-      };
-    }
+      return alertText(
+        'the sync failed',
+        `Run ${runId} ended with ${code}.`,
+        'What it wrote before is recorded; it touched nothing else. The schedule goes on.',
+        command('status', 'shows why'),
+        command('sync', 'runs it again now'),
+      );
+    case 'guard-stop':
+      return alertText(
+        'a sync was stopped by the guard',
+        `Run ${runId} was stopped: ${code}.`,
+        'The guard wrote nothing of what it refused. A person has to decide.',
+        command('status', 'shows why'),
+        command('plan', 'shows what would be written'),
+        ...optionsFor(code).map(([option, does]) => {
+          const [sync] = command('sync', does);
+          return [`${sync} ${option}`, does] as const;
+        }),
+      );
     case 'key-rejected':
-      return {
-        title: code.startsWith('leads.')
+      return alertText(
+        code.startsWith('leads.')
           ? 'the Leads service rejects the key'
           : 'the target rejects the credentials',
-        lines: [
-          `Run ${runId} ended with ${code}.`,
-          'The run ended at once and touched nothing more. The next one follows the schedule.',
-        ],
-        help: [[command('check'), 'tries the credentials; set new ones and start the worker again']],
-      };
+        `Run ${runId} ended with ${code}.`,
+        'The run ended at once and touched nothing more. The next one follows the schedule.',
+        command('check', 'tries the credentials; set new ones and start the worker again'),
+      );
     case 'held-growing':
-      return {
-        title: `${count} items are held`,
-        lines: [
-          event === 'grown'
-            ? 'Their number has at least doubled since the last alert.'
-            : `This alert comes at ${heldThreshold} items, and again each time their number doubles.`,
-          'They stay as they are on both sides until a person decides; everything else is synced.',
-        ],
-        help: [
-          [command('conflicts'), 'lists them'],
-          ['leadsync resolve ID --use lead', 'decides one; or --use target'],
-        ],
-      };
+      return alertText(
+        `${count} items are held`,
+        event === 'grown'
+          ? 'Their number has at least doubled since the last alert.'
+          : `This alert comes at ${heldThreshold} items, and again each time their number doubles.`,
+        'They stay as they are on both sides until a person decides; everything else is synced.',
+        command('conflicts', 'lists them'),
+        ['leadsync resolve ID --use lead', 'decides one; or --use target'],
+      );
     case 'reminders-failing':
-      return {
-        title: 'reminders fail',
-        lines: [
-          `Reminders and digests of the last 24 hours: ${count} failed, ${missed} missed; ${late} late by more than an hour.`,
-          'leadsync still sends the late ones until their grace period ends. The sync is not affected.',
-        ],
-        help: [
-          [command('reminders'), 'lists them, and why'],
-          [command('check'), 'tries the mail server'],
-        ],
-      };
+      return alertText(
+        'reminders fail',
+        `Reminders and digests of the last 24 hours: ${count} failed, ${missed} missed; ${late} late by more than an hour.`,
+        'leadsync still sends the late ones until their grace period ends. The sync is not affected.',
+        command('reminders', 'lists them, and why'),
+        command('check', 'tries the mail server'),
+      );
     case 'no-success':
-      return {
-        title: 'no sync succeeds',
-        lines: [
-          since === null
-            ? 'No sync had succeeded so far, though one was due.'
-            : `The last success was at ${momentText(since)}, ${durationText(raisedAt - since)} before this was noticed, though one was due.`,
-          'Nothing was touched. Does a worker run, and does its queue answer?',
-        ],
-        help: [
-          [command('status'), 'shows what runs and waits'],
-          [command('sync'), 'syncs now'],
-        ],
-      };
+      return alertText(
+        'no sync succeeds',
+        since === null
+          ? 'No sync had succeeded so far, though one was due.'
+          : `The last success was at ${momentText(since)}, ${durationText(raisedAt - since)} before this was noticed, though one was due.`,
+        'Nothing was touched. Does a worker run, and does its queue answer?',
+        command('status', 'shows what runs and waits'),
+        command('sync', 'syncs now'),
+      );
     case 'heartbeat-failing':
-      return {
-        title: 'the heartbeat address cannot be called',
-        lines: [
-          `No success has reached it since ${momentText(since ?? raisedAt)}.`,
-          'The sync is not affected, but the monitor behind the address may report it as dead.',
-        ],
-        help: [['leadsync check', 'shows what is set; alerts.heartbeat or ALERT_HEARTBEAT is the address']],
-      };
+      return alertText(
+        'the heartbeat address cannot be called',
+        `No success has reached it since ${momentText(since ?? raisedAt)}.`,
+        'The sync is not affected, but the monitor behind the address may report it as dead.',
+        ['leadsync check', 'shows what is set; alerts.heartbeat or ALERT_HEARTBEAT is the address'],
+      );
     default:
       return kind satisfies never;
   }
 }
 
+function alertText(
+  title: string,
+  happened: string,
+  untouched: string,
+  ...help: AlertText['help']
+): AlertText {
+  return { title, lines: [happened, untouched], help };
+}
+
 /** The options of a sync that let the guard pass what it refused, and what each does. */
-function optionsFor(refusal: string): readonly (readonly [string, string])[] {
-  if (refusal === '' || refusal.startsWith('target.')) return [];
-  const isOlder = refusal === 'older-copy' || refusal === 'older-service';
-  return [
-    ...(isOlder
-      ? [['--older-copy update', 'brings what is older forward, where it may be written'] as const]
-      : []),
-    [`--allow ${refusal}`, 'carries it out all the same'],
-  ];
+function optionsFor(code: string): readonly (readonly [string, string])[] {
+  const refusal = /^guard\.(?!target\.)(.+)/.exec(code)?.[1];
+  if (refusal === undefined) return [];
+  const allow = [`--allow ${refusal}`, 'carries it out all the same'] as const;
+  return refusal.startsWith('older-')
+    ? [['--older-copy update', 'brings what is older forward, where it may be written'], allow]
+    : [allow];
 }
 
 /** `2026-11-21 14:30 UTC`. */
@@ -170,12 +155,13 @@ export function alertPayload(text: AlertText): { readonly text: string } {
   return { text: plainText(text) };
 }
 
-const maxMessage = 500;
-
 /** The mail to an operator; `message` is a fault's own words, which only this mail has. */
 export function alertMail(text: AlertText, message: string | null): Composed {
-  const reason = message === null ? '' : withoutAddresses(oneLine(message, maxMessage));
+  const reason = message === null ? '' : withoutAddresses(oneLine(message, 500));
   const shown = reason === '' ? text : { ...text, lines: [...text.lines, `Reason: ${reason}`] };
+  const help = shown.help.map(
+    ([command, does]) => `<li><code>${escaped(command)}</code><br>${escaped(does)}</li>`,
+  );
   return {
     subject: oneLine(`leadsync: ${text.title}`, 149),
     text: `${plainText(shown)}\n`,
@@ -183,20 +169,15 @@ export function alertMail(text: AlertText, message: string | null): Composed {
       '<!doctype html><html lang="en"><body style="font-family:Arial,Helvetica,sans-serif;font-size:16px;line-height:24px">',
       `<h1 style="font-size:20px;line-height:26px">leadsync: ${escaped(shown.title)}</h1>`,
       ...shown.lines.map((line) => `<p>${escaped(line)}</p>`),
-      ...(shown.help.length === 0 ? [] : ['<ul>', ...shown.help.map(helpItem), '</ul>']),
+      ...(help.length === 0 ? [] : ['<ul>', ...help, '</ul>']),
       '</body></html>',
     ].join('\n'),
   };
 }
 
 function plainText({ title, lines, help }: AlertText): string {
-  return [`leadsync: ${title}`, ...lines, ...help.map(([command, does]) => `  ${command}  (${does})`)].join(
-    '\n',
-  );
-}
-
-function helpItem([command, does]: AlertText['help'][number]): string {
-  return `<li><code>${escaped(command)}</code><br>${escaped(does)}</li>`;
+  const commands = help.map(([command, does]) => `  ${command}  (${does})`);
+  return [`leadsync: ${title}`, ...lines, ...commands].join('\n');
 }
 
 /** A fault may quote a service, and that a lead's address. */

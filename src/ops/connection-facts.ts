@@ -1,5 +1,5 @@
 import type { ConnectionConfig } from '../config/config.ts';
-import { type ListedAlert, listAlerts } from '../store/alerts.ts';
+import { type OpenAlert, openAlerts } from '../store/alerts.ts';
 import { type LateReminders, lateReminders } from '../store/reminders.ts';
 import { companiesOf } from '../store/companies.ts';
 import { lastSuccessAt, openSyncs } from '../store/run-list.ts';
@@ -20,7 +20,8 @@ export interface ConnectionFacts {
   /** Missing records whose deletion is not proven yet. */
   readonly deletesWaiting: number;
   readonly late: LateReminders;
-  readonly alerts: readonly ListedAlert[];
+  /** The problems that are there now. */
+  readonly alerts: readonly OpenAlert[];
   /** Company names by lead id, for the leads that the other facts name. */
   readonly companies: ReadonlyMap<string, string>;
 }
@@ -41,7 +42,7 @@ export async function connectionFacts({ pool, connection }: SyncContext): Promis
     progress: open === undefined ? null : describeProgress(open),
     deletesWaiting: await countWaitingDeletes(pool, name, deleteSides(connection)),
     late: await lateReminders(pool, name),
-    alerts: await listAlerts(pool, name),
+    alerts: (await openAlerts(pool, name)).filter(({ clearedAt }) => clearedAt === null),
     companies: await companiesOf(pool, name, ids),
   };
 }

@@ -37,6 +37,8 @@ export interface OpenAlert {
   readonly id: number;
   readonly kind: AlertKind;
   readonly level: number;
+  readonly detail: AlertDetail;
+  readonly raisedAt: number;
   /** When it disappeared; null: it is there. */
   readonly clearedAt: number | null;
 }
@@ -64,9 +66,9 @@ export async function takeAlertTurn(db: pg.PoolClient): Promise<boolean> {
 }
 
 /** The problems of a connection that are not over, oldest first. */
-export async function openAlerts(db: pg.PoolClient, connection: string): Promise<readonly OpenAlert[]> {
+export async function openAlerts(db: Queryable, connection: string): Promise<readonly OpenAlert[]> {
   const { rows } = await db.query<OpenAlert>(
-    `select id, kind, level, ${epochMs('cleared_at')} as "clearedAt"
+    `select id, kind, level, detail, ${epochMs('raised_at')} as "raisedAt", ${epochMs('cleared_at')} as "clearedAt"
      from alerts where connection = $1 and over_at is null order by id`,
     [connection],
   );
@@ -85,7 +87,9 @@ export async function noteAlertChange(
   now: number,
 ): Promise<void> {
   const at = timestamp(now);
-  const { rows } = await noted(db, connection, change, at);
+  const { rows } = await (change.event === 'raised'
+    ? raise(db, connection, change.problem, at)
+    : update(db, change, at));
   const [alert] = rows;
   if (alert === undefined || change.event === 'cleared' || change.event === 'returned') return;
   await db.query(
@@ -95,67 +99,45 @@ export async function noteAlertChange(
   );
 }
 
-function noted(
+type Noted = pg.QueryResult<{ id: number; level: number }>;
+
+function raise(
   db: pg.PoolClient,
   connection: string,
-  change: AlertChange,
+  { kind, level, detail }: AlertProblem,
   at: string,
-): Promise<pg.QueryResult<{ id: number; level: number }>> {
-  switch (change.event) {
-    case 'raised': {
-      const { kind, level, detail } = change.problem;
-      return db.query(
-        `insert into alerts (connection, kind, level, detail, raised_at) values ($1, $2, $3, $4, $5)
-         on conflict do nothing returning id, level`,
-        [connection, kind, level, JSON.stringify(detail), at],
-      );
-    }
-    case 'grown': {
-      const { level, detail } = change.problem;
-      return db.query(
-        `update alerts set level = $2, detail = $3, cleared_at = null
-         where id = $1 and over_at is null and level < $2 returning id, level`,
-        [change.id, level, JSON.stringify(detail)],
-      );
-    }
-    case 'cleared':
-      return db.query(
-        `update alerts set cleared_at = $2 where id = $1 and cleared_at is null returning id, level`,
-        [change.id, at],
-      );
-    case 'returned':
-      return db.query(`update alerts set cleared_at = null where id = $1 returning id, level`, [change.id]);
-    case 'over':
-      return db.query(
-        `update alerts set over_at = $2 where id = $1 and over_at is null returning id, level`,
-        [change.id, at],
-      );
-    default:
-      return change satisfies never;
-  }
+): Promise<Noted> {
+  return db.query(
+    `insert into alerts (connection, kind, level, detail, raised_at) values ($1, $2, $3, $4, $5)
+     on conflict do nothing returning id, level`,
+    [connection, kind, level, JSON.stringify(detail), at],
+  );
+}
+
+function update(
+  db: pg.PoolClient,
+  change: Exclude<AlertChange, { event: 'raised' }>,
+  at: string,
+): Promise<Noted> {
+  const grown = change.event === 'grown' ? change.problem : undefined;
+  return db.query(
+    `update alerts set level = coalesce($4, level), detail = coalesce($5, detail),
+       cleared_at = case $2::text when 'cleared' then $3::timestamptz when 'over' then cleared_at end,
+       over_at = case $2::text when 'over' then $3::timestamptz end
+     where id = $1 and over_at is null returning id, level`,
+    [
+      change.id,
+      change.event,
+      at,
+      grown?.level ?? null,
+      grown === undefined ? null : JSON.stringify(grown.detail),
+    ],
+  );
 }
 
 /** Deletes, with their deliveries, the problems that were over `afterMs` ago. */
 export async function forgetAlerts(db: pg.PoolClient, now: number, afterMs: number): Promise<void> {
   await db.query(`delete from alerts where over_at < $1`, [timestamp(now - afterMs)]);
-}
-
-/** A problem that is there, as it is listed. */
-export interface ListedAlert {
-  readonly kind: AlertKind;
-  readonly detail: AlertDetail;
-  /** Epoch ms. */
-  readonly raisedAt: number;
-}
-
-/** The problems of a connection that are there now, oldest first. */
-export async function listAlerts(db: Queryable, connection: string): Promise<readonly ListedAlert[]> {
-  const { rows } = await db.query<ListedAlert>(
-    `select kind, detail, ${epochMs('raised_at')} as "raisedAt"
-     from alerts where connection = $1 and over_at is null and cleared_at is null order by id`,
-    [connection],
-  );
-  return rows;
 }
 
 /** A change of a problem on its way to one channel. Times are epoch ms. */
@@ -200,30 +182,18 @@ export async function claimDeliveries(
   return rows;
 }
 
-/** Ends a delivery at `now` (epoch ms): it was sent or, with a fault, given up. */
-export async function endDelivery(
+/** Notes an attempt: `ended` at `at` (epoch ms), sent or with a fault given up; or failed, and `due` again at `at`. */
+export async function noteAttempt(
   pool: pg.Pool,
   id: number,
-  now: number,
+  state: 'ended' | 'due',
+  at: number,
   fault: string | null,
 ): Promise<void> {
-  await pool.query(`update alert_deliveries set ended_at = $2, fault = $3 where id = $1`, [
+  const column = state === 'ended' ? 'ended_at' : 'next_try_at';
+  await pool.query(`update alert_deliveries set ${column} = $2, fault = $3 where id = $1`, [
     id,
-    timestamp(now),
-    fault,
-  ]);
-}
-
-/** Retries a failed delivery at `nextTryAt` (epoch ms). */
-export async function deferDelivery(
-  pool: pg.Pool,
-  id: number,
-  nextTryAt: number,
-  fault: string,
-): Promise<void> {
-  await pool.query(`update alert_deliveries set next_try_at = $2, fault = $3 where id = $1`, [
-    id,
-    timestamp(nextTryAt),
+    timestamp(at),
     fault,
   ]);
 }

@@ -1,6 +1,5 @@
-import type { ReminderSettings } from '../../src/config/config.ts';
+import type { ReminderRules, ReminderSettings } from '../../src/config/config.ts';
 import { defaultFields } from '../../src/core/lead/mapping.ts';
-import type { ReminderRules } from '../../src/config/config.ts';
 
 /** As the configuration gives them when nothing but `to` is set. */
 export const plainRules: ReminderRules = {

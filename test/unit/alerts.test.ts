@@ -101,7 +101,14 @@ function problem(kind: AlertKind, level = 0): AlertProblem {
 }
 
 describe('what is told', () => {
-  const there: OpenAlert = { id: 1, kind: 'held-growing', level: 1, clearedAt: null };
+  const there: OpenAlert = {
+    id: 1,
+    kind: 'held-growing',
+    level: 1,
+    detail: {},
+    raisedAt: now,
+    clearedAt: null,
+  };
   const away: OpenAlert = { ...there, clearedAt: now };
   test.each<[string, readonly OpenAlert[], readonly AlertProblem[], number, readonly string[]]>([
     ['a new one', [], [problem('run-failed')], now, ['raised']],
@@ -148,7 +155,7 @@ describe('what is told', () => {
           const [event] = events;
           expect(event === 'raised').toBe(isThere && !wasOpen);
           if (isThere) lastSeen = at;
-          if (event === 'raised') open = [{ id: 1, kind: 'run-failed', level: 0, clearedAt: null }];
+          if (event === 'raised') open = [{ ...problem('run-failed'), id: 1, raisedAt: at, clearedAt: null }];
           if (event === 'cleared') open = open.map((alert) => ({ ...alert, clearedAt: at }));
           if (event === 'returned') open = open.map((alert) => ({ ...alert, clearedAt: null }));
           if (event === 'over') {

@@ -32,7 +32,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   'src/sync': ['src/core/lead', 'src/core/merge', 'src/ports', 'src/config', 'src/store', 'src/review'],
   'src/queue': ['src/config'],
   'src/reminders': ['src/core/lead', 'src/ports', 'src/config', 'src/store'],
-  'src/alerts': ['src/ports', 'src/config', 'src/http', 'src/store', 'src/queue', 'src/reminders'],
+  'src/alerts': ['src/ports', 'src/config', 'src/store', 'src/queue', 'src/reminders'],
   'src/ops': [
     'src/core/lead',
     'src/core/merge',

@@ -93,7 +93,7 @@ export function connectionFactList(facts: ConnectionFacts, now: number): Html {
 function alertList(connection: string, alerts: ConnectionFacts['alerts'], time: (at: number) => Html): Html {
   return html`<ul class="problems">
 ${alerts.map((alert) => {
-  const { title, help } = describeAlert({ ...alert, connection, event: 'raised', clearedAt: null });
+  const { title, help } = describeAlert({ ...alert, connection, event: 'raised' });
   return html`<li><strong class="bad">${title}</strong> since ${time(alert.raisedAt)}
 ${help.map(([command, does]) => html`<br><code>${command}</code> ${does}`)}</li>\n`;
 })}</ul>`;

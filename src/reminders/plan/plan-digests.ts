@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { ConnectionConfig } from '../../config/config.ts';
+import type { ConnectionConfig, ReminderRules } from '../../config/config.ts';
 import {
   type Digest,
   dropDigests,
@@ -11,7 +11,6 @@ import {
 import { recipientsUntil } from '../../store/follow-ups.ts';
 import { digestDays, digestsAround, localDateOf } from './digest-time.ts';
 import { horizonMs, planning } from './plan-reminders.ts';
-import type { ReminderRules } from '../../config/config.ts';
 import { nextAllowed } from './send-time.ts';
 
 /**

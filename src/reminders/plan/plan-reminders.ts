@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { ConnectionConfig } from '../../config/config.ts';
+import type { ConnectionConfig, ReminderRules } from '../../config/config.ts';
 import { shortHash } from '../../core/lead/content-hash.ts';
 import type { Cells } from '../../core/lead/value.ts';
 import { transaction } from '../../store/database.ts';
@@ -23,7 +23,6 @@ import {
 } from '../../store/reminders.ts';
 import { beginPlanning, notePlanned, planningBasis } from '../../store/planning.ts';
 import { stageField } from './recipients.ts';
-import type { ReminderRules } from '../../config/config.ts';
 import { nextAllowed } from './send-time.ts';
 import { wantedReminders } from './wanted.ts';
 
