@@ -14,18 +14,19 @@ const httpDate = /^(?:Mon|Tues?|Wed(?:nes)?|Thu(?:rs)?|Fri|Sat(?:ur)?|Sun)(?:day
  */
 export function retryAfterMs(
   header: string | readonly string[] | undefined,
-  dateHeader: string | undefined,
+  dateHeader: string | readonly string[] | undefined,
   receivedAt: number,
 ): number | null {
   const values = header === undefined ? [] : typeof header === 'string' ? [header] : header;
-  const waits = values.map((value) => waitMs(value.trim(), dateHeader, receivedAt)).filter((ms) => ms > 0);
+  const date = parseHttpDate(String(dateHeader));
+  const since = Number.isNaN(date) ? receivedAt : date;
+  const waits = values.map((value) => waitMs(value.trim(), since)).filter((ms) => ms > 0);
   return waits.length === 0 ? null : Math.min(longestWaitMs, Math.max(...waits));
 }
 
-function waitMs(value: string, dateHeader: string | undefined, receivedAt: number): number {
+function waitMs(value: string, since: number): number {
   if (/^\d+(?:\.\d+)?$/.test(value)) return Math.ceil(Number(value)) * 1000;
-  const since = dateHeader === undefined ? Number.NaN : parseHttpDate(dateHeader);
-  return parseHttpDate(value) - (Number.isNaN(since) ? receivedAt : since);
+  return parseHttpDate(value) - since;
 }
 
 /** Epoch ms, or NaN. The form is checked first: Date.parse takes almost anything, such as "-5", for a date. */

@@ -18,7 +18,7 @@ function credentialsMistake({ username, password }: URL): string | null {
 
 /** https is required except on this machine: a key travels with the address. */
 function keyMistake(url: URL): string | null {
-  return url.protocol === 'http:' && !isLoopback(url.hostname.replaceAll(/[[\]]/g, ''))
+  return url.protocol === 'http:' && !isLoopback(url.hostname)
     ? 'must begin with https:// (http:// is allowed only for this machine: localhost, 127.0.0.1, [::1])'
     : credentialsMistake(url);
 }

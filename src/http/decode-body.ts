@@ -1,13 +1,11 @@
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 
-const decoders: Readonly<
-  Record<string, (body: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>>
-> = {
-  gzip: promisify<Buffer, { maxOutputLength: number }, Buffer>(gunzip),
-  'x-gzip': promisify<Buffer, { maxOutputLength: number }, Buffer>(gunzip),
-  deflate: promisify<Buffer, { maxOutputLength: number }, Buffer>(inflate),
-  br: promisify<Buffer, { maxOutputLength: number }, Buffer>(brotliDecompress),
+const decoders: Readonly<Record<string, typeof gunzip.__promisify__>> = {
+  gzip: promisify(gunzip),
+  'x-gzip': promisify(gunzip),
+  deflate: promisify(inflate),
+  br: promisify(brotliDecompress),
 };
 
 /**
@@ -16,10 +14,12 @@ const decoders: Readonly<
  */
 export async function decodeBody(
   body: Buffer,
-  encoding: string | undefined,
+  encoding: string | readonly string[] | undefined,
   maxBytes: number,
 ): Promise<string> {
-  const name = encoding?.trim().toLowerCase() ?? 'identity';
+  const name = String(encoding ?? 'identity')
+    .trim()
+    .toLowerCase();
   if (body.length === 0) return '';
   const unpack = decoders[name];
   if (unpack === undefined && name !== 'identity' && name !== '') return `(compressed as ${name}, unasked)`;

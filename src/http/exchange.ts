@@ -29,6 +29,15 @@ export interface ReplyHead {
   readonly receivedAt: number;
 }
 
+interface ExchangeOptions {
+  readonly bounds: ExchangeBounds;
+  readonly signal: AbortSignal;
+  readonly onSent: () => void;
+  readonly onReply?: OnReply | undefined;
+  readonly onHead?: (head: ReplyHead) => void;
+  readonly clock: Clock;
+}
+
 const errorBodyBytes = 64 * 1024;
 
 /**
@@ -39,11 +48,7 @@ const errorBodyBytes = 64 * 1024;
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly #head = Promise.withResolvers<ReplyHead>();
   readonly #body = Promise.withResolvers<Buffer>();
-  readonly #bounds: ExchangeBounds;
-  readonly #onSent: () => void;
-  readonly #onReply: OnReply | undefined;
-  readonly #onHead: ((head: ReplyHead) => void) | undefined;
-  readonly #clock: Clock;
+  readonly #options: ExchangeOptions;
   readonly #release: () => void;
   #controller: Dispatcher.DispatchController | null = null;
   #ended = false;
@@ -55,18 +60,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
    * Sends the request when the client has a connection. `onSent` is called just before the first byte: if it throws,
    * nothing is sent, and `head` and `body` reject with its error. `onHead` is called when the headers arrive.
    */
-  static start(
-    client: Client,
-    request: ExchangeRequest,
-    options: {
-      readonly bounds: ExchangeBounds;
-      readonly signal: AbortSignal;
-      readonly onSent: () => void;
-      readonly onReply?: OnReply | undefined;
-      readonly onHead?: (head: ReplyHead) => void;
-      readonly clock: Clock;
-    },
-  ): Exchange {
+  static start(client: Client, request: ExchangeRequest, options: ExchangeOptions): Exchange {
     const exchange = new Exchange(options);
     const headersTimeout = options.bounds.headersMs;
     try {
@@ -80,13 +74,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
     return exchange;
   }
 
-  private constructor(options: Parameters<typeof Exchange.start>[2]) {
+  private constructor(options: ExchangeOptions) {
+    this.#options = options;
     const { bounds, signal } = options;
-    this.#bounds = bounds;
-    this.#onSent = options.onSent;
-    this.#onReply = options.onReply;
-    this.#onHead = options.onHead;
-    this.#clock = options.clock;
     const onAbort = (): void => this.#fail(signal.reason);
     const timer = setTimeout(
       () => this.#break(`no complete reply within ${bounds.totalMs} ms`),
@@ -117,7 +107,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
       return;
     }
     try {
-      this.#onSent();
+      this.#options.onSent();
       this.#controller = controller;
     } catch (error) {
       this.#fail(error);
@@ -132,11 +122,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
   ): void {
     if (status < 200) return;
     this.#status = status;
-    if (!this.#ended) this.#onReply?.(status);
-    const head = { status, headers, receivedAt: this.#clock.now() };
-    this.#onHead?.(head);
+    if (!this.#ended) this.#options.onReply?.(status);
+    const head = { status, headers, receivedAt: this.#options.clock.now() };
+    this.#options.onHead?.(head);
     this.#head.resolve(head);
-    if (this.#isSuccess() && Number(headers['content-length']) > this.#bounds.bodyBytes) this.#failTooLarge();
+    if (this.#isSuccess() && Number(headers['content-length']) > this.#options.bounds.bodyBytes)
+      this.#failTooLarge();
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -144,7 +135,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#chunks.push(chunk);
     this.#size += chunk.length;
     if (this.#isSuccess()) {
-      if (this.#size > this.#bounds.bodyBytes) this.#failTooLarge();
+      if (this.#size > this.#options.bounds.bodyBytes) this.#failTooLarge();
     } else if (this.#size >= errorBodyBytes) {
       this.#finish();
       this.#controller?.abort(new Error('The rest of the body is not needed.'));
@@ -181,14 +172,14 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #failTooLarge(): void {
-    const reason = `more than ${this.#bounds.bodyBytes} bytes`;
+    const reason = `more than ${this.#options.bounds.bodyBytes} bytes`;
     this.#fail(new HttpFault('too-large', reason, { status: this.#status }));
   }
 
   #fail(error: unknown): void {
     if (this.#ended) return;
     this.#end();
-    if (this.#status === 0) this.#onReply?.(error instanceof HttpFault ? error.kind : 'aborted');
+    if (this.#status === 0) this.#options.onReply?.(error instanceof HttpFault ? error.kind : 'aborted');
     this.#chunks = [];
     this.#head.reject(error);
     this.#body.reject(error);

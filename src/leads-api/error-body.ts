@@ -4,15 +4,16 @@ export interface ErrorBody {
   readonly message: string | null;
 }
 
-const codePaths = [['code'], ['error', 'code'], ['errors', 0, 'code'], ['error']] as const;
-const messagePaths = [
+type Path = readonly (string | number)[];
+
+const codePaths: readonly Path[] = [['code'], ['error', 'code'], ['errors', 0, 'code'], ['error']];
+const messagePaths: readonly Path[] = [
   ['message'],
   ['error', 'message'],
   ['errors', 0, 'message'],
   ['detail'],
   ['errors', 0, 'detail'],
-  ['error'],
-] as const;
+];
 
 /**
  * Finds a code and a message. Their shape is open (API reference, section 7): a one-word `error` is a code, any other
@@ -22,28 +23,16 @@ export function readErrorBody(body: string): ErrorBody {
   const text = body.trim();
   const json = parseJson(text);
   if (json === undefined) return { code: null, message: /^(?:$|[<[{])/.test(text) ? null : text };
-  return {
-    code: firstText(json, codePaths, (found) => !/\s/.test(found)),
-    message: firstText(
-      json,
-      messagePaths,
-      (found, path) => path.length > 1 || path[0] !== 'error' || /\s/.test(found),
-    ),
-  };
+  const isWord = (found: string) => !/\s/.test(found);
+  const message =
+    textsAt(json, messagePaths)[0] ?? textsAt(json, [['error']]).find((found) => !isWord(found));
+  return { code: textsAt(json, codePaths).find(isWord) ?? null, message: message ?? null };
 }
 
-type Path = readonly (string | number)[];
-
-function firstText(
-  json: unknown,
-  paths: readonly Path[],
-  fits: (text: string, path: Path) => boolean,
-): string | null {
-  for (const path of paths) {
-    const found = path.reduce(member, json);
-    if (typeof found === 'string' && found.trim() !== '' && fits(found.trim(), path)) return found.trim();
-  }
-  return null;
+/** The texts at these places, without those that are empty. */
+function textsAt(json: unknown, paths: readonly Path[]): readonly string[] {
+  const found = paths.map((path) => path.reduce(member, json));
+  return found.flatMap((text) => (typeof text === 'string' && text.trim() !== '' ? [text.trim()] : []));
 }
 
 function member(value: unknown, key: string | number): unknown {

@@ -9,24 +9,15 @@ export function leadsAddress(baseUrl: string): ServiceAddress {
   const address = parseServiceAddress(baseUrl);
   if (!('mistake' in address)) return address;
   const { mistake, host } = address;
-  switch (mistake) {
-    case 'not-http':
-      throw new LeadsyncError('leads.bad-url', 'The base URL of the Leads service is not an http(s) URL.', {
-        help: 'Use an absolute address such as https://api.example.com.',
-      });
-    case 'extras':
-      throw new LeadsyncError(
-        'leads.bad-url',
-        `The base URL of the Leads service (${host}) must not contain a user name, password, "?" or "#".`,
-        { help: 'Give only the address and path; the key has its own setting.' },
-      );
-    case 'unencrypted':
-      throw new LeadsyncError(
-        'leads.insecure-url',
-        `The key was not sent: http://${host} is not encrypted and not this machine.`,
-        { help: `Use https://${host}.` },
-      );
-    default:
-      return mistake satisfies never;
-  }
+  if (mistake === 'unencrypted')
+    throw new LeadsyncError(
+      'leads.insecure-url',
+      `The key was not sent: http://${host} is not encrypted and not this machine.`,
+      { help: `Use https://${host}.` },
+    );
+  throw new LeadsyncError(
+    'leads.bad-url',
+    'The base URL of the Leads service is not an http(s) address without user name, password, "?" and "#".',
+    { help: 'Use an address such as https://api.example.com; the key has its own setting.' },
+  );
 }

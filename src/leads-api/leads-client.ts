@@ -1,5 +1,5 @@
 import type { Lead } from '../core/lead/lead.ts';
-import type { LeadPage, LeadsPort, ListRequest, Outlook } from '../ports/leads-service.ts';
+import type { LeadPage, LeadsPort, ListRequest } from '../ports/leads-service.ts';
 import { LeadsApiError } from './leads-api-error.ts';
 import { type Answer, LeadsHttp, type LeadsHttpOptions } from './leads-http.ts';
 import { findCreatedLead, findLead, findUpdatedLead, idFromLocation, readPage } from './read-reply.ts';
@@ -19,29 +19,12 @@ export function createLeadsClient(options: LeadsClientOptions): LeadsPort & Asyn
   return new LeadsClient(options);
 }
 
-class LeadsClient implements LeadsPort, AsyncDisposable {
+class LeadsClient extends LeadsHttp implements LeadsPort {
   readonly #query: Readonly<Record<string, string>>;
-  readonly #http: LeadsHttp;
 
   constructor({ query, ...options }: LeadsClientOptions) {
+    super(options);
     this.#query = query;
-    this.#http = new LeadsHttp(options);
-  }
-
-  get requests(): number {
-    return this.#http.requests;
-  }
-
-  get lanes(): number {
-    return this.#http.lanes;
-  }
-
-  get pacedMs(): number {
-    return this.#http.pacedMs;
-  }
-
-  outlook(): Promise<Outlook> {
-    return this.#http.outlook();
   }
 
   async list({ cursor, limit }: ListRequest, signal: AbortSignal): Promise<LeadPage> {
@@ -54,15 +37,14 @@ class LeadsClient implements LeadsPort, AsyncDisposable {
     const search = query.size === 0 ? '' : `?${query.toString().replaceAll('+', '%20')}`;
     const path = `/v1/leads${search}`;
     const call = { operation: 'list', method: 'GET', path, mayPutOff: true } as const;
-    const answer = await this.#http.ask(call, signal);
+    const answer = await this.ask(call, signal);
     return readPage(answer.json) ?? notJson(answer, 'a page of leads');
   }
 
   async get(id: string, signal: AbortSignal, after?: 'write'): Promise<Lead | null> {
-    const path = leadPath(id);
     const mayPutOff = after !== 'write';
-    const call = { operation: 'get', method: 'GET', path, mayBeGone: true, mayPutOff } as const;
-    const answer = await this.#http.ask(call, signal);
+    const call = { operation: 'get', method: 'GET', path: leadPath(id), mayBeGone: true, mayPutOff } as const;
+    const answer = await this.ask(call, signal);
     if (answer.gone) return null;
     return findLead(answer.json, id) ?? notJson(answer, 'the requested lead');
   }
@@ -72,10 +54,8 @@ class LeadsClient implements LeadsPort, AsyncDisposable {
     signal: AbortSignal,
     onLeaving?: () => Promise<void>,
   ): Promise<Lead | { readonly id: string } | null> {
-    const { json, head } = await this.#http.ask(
-      { operation: 'create', method: 'POST', path: '/v1/leads', json: fields, onLeaving },
-      signal,
-    );
+    const call = { operation: 'create', method: 'POST', path: '/v1/leads', json: fields, onLeaving } as const;
+    const { json, head } = await this.ask(call, signal);
     const shown = findCreatedLead(json, fields);
     if (shown !== null) return shown;
     const { location } = head.headers;
@@ -88,25 +68,15 @@ class LeadsClient implements LeadsPort, AsyncDisposable {
     fields: Readonly<Record<string, unknown>>,
     signal: AbortSignal,
   ): Promise<Lead | null> {
-    const path = leadPath(id);
-    const { json } = await this.#http.ask(
-      { operation: 'update', method: 'PATCH', path, json: fields },
-      signal,
-    );
+    const call = { operation: 'update', method: 'PATCH', path: leadPath(id), json: fields } as const;
+    const { json } = await this.ask(call, signal);
     return findUpdatedLead(json, id, fields);
   }
 
   async delete(id: string, signal: AbortSignal): Promise<boolean> {
-    const path = leadPath(id);
-    const answer = await this.#http.ask(
-      { operation: 'delete', method: 'DELETE', path, mayBeGone: true },
-      signal,
-    );
-    return !answer.gone;
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.#http[Symbol.asyncDispose]();
+    const call = { operation: 'delete', method: 'DELETE', path: leadPath(id), mayBeGone: true } as const;
+    const { gone } = await this.ask(call, signal);
+    return !gone;
   }
 }
 

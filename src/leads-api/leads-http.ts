@@ -77,46 +77,31 @@ const bodyBytes = 16 * 1024 * 1024;
 
 /** Sends requests with the key, and turns every reply that is no answer into a LeadsApiError. */
 export class LeadsHttp implements AsyncDisposable {
-  readonly #apiKey: Secret;
-  readonly #log: NonNullable<LeadsHttpOptions['log']>;
-  readonly #clock: Clock;
+  readonly #options: LeadsHttpOptions & Required<Pick<LeadsHttpOptions, 'log' | 'clock' | 'sleep'>>;
   readonly #address: ServiceAddress;
   readonly #bounds: ExchangeBounds;
   readonly #clients: readonly Client[];
   /** The last used first: its connection is open. */
   readonly #free: Client[];
   readonly #limiter: RateLimiter;
-  readonly #onReply: OnReply | undefined;
-  readonly #onServiceClock: LeadsHttpOptions['onServiceClock'];
   readonly #lanes: Lanes;
-  readonly #sleep: NonNullable<LeadsHttpOptions['sleep']>;
   #requests = 0;
   #pacedMs = 0;
 
   constructor(options: LeadsHttpOptions) {
-    const { timeouts = {} } = options;
+    const { throttle, isCrowded = () => false, timeouts = {}, clock = machineClock } = options;
+    this.#options = { log: () => {}, sleep: sleepByTimer, ...options, clock };
     this.#address = leadsAddress(options.baseUrl);
-    this.#apiKey = options.apiKey;
-    this.#onReply = options.onReply;
-    this.#onServiceClock = options.onServiceClock;
-    if (!/^[\x21-\x7e]+$/.test(this.#apiKey.reveal())) {
+    if (!/^[\x21-\x7e]+$/.test(options.apiKey.reveal())) {
       throw new LeadsApiError('leads.bad-key', 'The key is empty or contains characters that no key has.', {
         help: 'Copy the key again, without spaces, quotes and line breaks.',
       });
     }
-    this.#log = options.log ?? (() => {});
-    this.#clock = options.clock ?? machineClock;
-    this.#bounds = {
-      headersMs: timeouts.headersMs ?? 30_000,
-      totalMs: timeouts.totalMs ?? 60_000,
-      bodyBytes,
-    };
-    this.#limiter = new RateLimiter(options.throttle, this.#clock, options.isCrowded ?? (() => false));
-    this.#sleep = options.sleep ?? sleepByTimer;
-    this.#lanes = lanesOf(options.throttle);
-    this.#clients = Array.from({ length: mostLanes }, () =>
-      openClient(this.#address.origin, timeouts.connectMs ?? 10_000),
-    );
+    const { connectMs = 10_000, headersMs = 30_000, totalMs = 60_000 } = timeouts;
+    this.#bounds = { headersMs, totalMs, bodyBytes };
+    this.#limiter = new RateLimiter(throttle, clock, isCrowded);
+    this.#lanes = lanesOf(throttle);
+    this.#clients = Array.from({ length: mostLanes }, () => openClient(this.#address.origin, connectMs));
     this.#free = [...this.#clients];
   }
 
@@ -167,13 +152,13 @@ export class LeadsHttp implements AsyncDisposable {
     signal.throwIfAborted();
     const started = performance.now();
     const path = this.#address.pathPrefix + call.path;
-    const request = jsonRequest(call.method, path, this.#apiKey.reveal(), call.json);
+    const request = jsonRequest(call.method, path, this.#options.apiKey.reveal(), call.json);
     let noting: ReturnType<RateLimiter['note']> = Promise.resolve(null);
     const exchange = Exchange.start(client, request, {
       bounds: this.#bounds,
       signal,
-      clock: this.#clock,
-      onReply: this.#onReply,
+      clock: this.#options.clock,
+      onReply: this.#options.onReply,
       onSent: () => {
         // Another lane may have got a 429 since the check, or while connecting.
         if (!isCurrent()) throw this.#limiter.stopped();
@@ -191,19 +176,11 @@ export class LeadsHttp implements AsyncDisposable {
     // Before reading the body: other processes must know of a pause at once.
     const limited = await noting;
     if (limited === null) this.#limiter.prefetch();
-    const encoding = head.headers['content-encoding'];
-    const text = await decodeBody(
-      await exchange.body,
-      typeof encoding === 'string' ? encoding : undefined,
-      this.#bounds.bodyBytes,
-    );
+    const text = await decodeBody(await exchange.body, head.headers['content-encoding'], bodyBytes);
+    const { log } = this.#options;
     const { operation, method } = call;
     const fields = { operation, method, path: this.#redact(call.path), status: head.status };
-    this.#log(
-      'debug',
-      { ...fields, ms: Math.round(performance.now() - started) },
-      'The Leads service replied',
-    );
+    log('debug', { ...fields, ms: Math.round(performance.now() - started) }, 'The Leads service replied');
     const excerpt = (): string =>
       /^\s*[[{]/.test(text) ? '(other JSON, or a part of some)' : visibleText(this.#redact(text), 200);
     if (head.status < 300) return { head, gone: false, json: parseJson(text), excerpt };
@@ -214,8 +191,8 @@ export class LeadsHttp implements AsyncDisposable {
     }
     if (limited === null) throw replyFault(operation, head, said);
     if (limited.longest)
-      this.#log('warn', fields, 'The service asks to wait a day or longer; leadsync tries again after a day');
-    if (!limited.asked) this.#log('debug', fields, '429 without a usable Retry-After: backing off');
+      log('warn', fields, 'The service asks to wait a day or longer; leadsync tries again after a day');
+    if (!limited.asked) log('debug', fields, '429 without a usable Retry-After: backing off');
     throw this.#limiter.error(said.code);
   }
 
@@ -237,7 +214,7 @@ export class LeadsHttp implements AsyncDisposable {
         await lane.turn(signal);
       }
       if (waitMs > 0) {
-        await this.#sleep(waitMs, signal);
+        await this.#options.sleep(waitMs, signal);
         this.#pacedMs += waitMs;
         continue;
       }
@@ -253,17 +230,17 @@ export class LeadsHttp implements AsyncDisposable {
   }
 
   #tellClock({ headers: { date } }: ReplyHead): void {
-    if (this.#onServiceClock === undefined || typeof date !== 'string') return;
+    if (typeof date !== 'string') return;
     // The header has whole seconds: add half of one.
     const ahead = parseHttpDate(date) + 500 - Date.now();
-    if (!Number.isNaN(ahead)) this.#onServiceClock(ahead);
+    if (!Number.isNaN(ahead)) this.#options.onServiceClock?.(ahead);
   }
 
   /** What an error body says, short and without the key; the body itself is only logged at debug. */
   #readError(text: string, fields: Readonly<Record<string, unknown>>): ErrorBody {
     const body = this.#redact(text);
     if (body !== '') {
-      this.#log('debug', { ...fields, body: visibleText(body, 2000) }, 'Body of the error reply');
+      this.#options.log('debug', { ...fields, body: visibleText(body, 2000) }, 'Body of the error reply');
     }
     const { code, message } = readErrorBody(body);
     return {
@@ -273,7 +250,7 @@ export class LeadsHttp implements AsyncDisposable {
   }
 
   #redact(text: string): string {
-    return text.replaceAll(this.#apiKey.reveal(), '[secret]');
+    return text.replaceAll(this.#options.apiKey.reveal(), '[secret]');
   }
 }
 

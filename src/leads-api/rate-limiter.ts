@@ -136,12 +136,7 @@ export class RateLimiter {
     const limited = head.status === 429;
     this.#consecutive = limited ? this.#consecutive + 1 : 0;
     if (!limited && head.status !== 503) return null;
-    const date = head.headers['date'];
-    const asked = retryAfterMs(
-      head.headers['retry-after'],
-      typeof date === 'string' ? date : undefined,
-      head.receivedAt,
-    );
+    const asked = retryAfterMs(head.headers['retry-after'], head.headers['date'], head.receivedAt);
     if (!limited && asked === null) return null;
     const isFirst = head.receivedAt >= this.#askedUntil;
     this.#askedUntil =

@@ -1,27 +1,11 @@
 import type { ErrorBody } from './error-body.ts';
 import type { ReplyHead } from '../http/exchange.ts';
 import type { HttpFault } from '../http/http-fault.ts';
+import type { LeadsyncErrorOptions } from '../errors.ts';
 import { LeadsApiError } from './leads-api-error.ts';
 
 /** The five endpoints (API reference, section 4). */
 export type Operation = 'list' | 'get' | 'create' | 'update' | 'delete';
-
-/** The permission each needs, for messages. The reference names only `leads:read` (sections 4, 5). */
-const permissions: Readonly<Record<Operation, string>> = {
-  list: 'the permission leads:read',
-  get: 'the permission to read leads',
-  create: 'the permission to create leads',
-  update: 'the permission to update leads',
-  delete: 'the permission to delete leads',
-};
-
-const attempts: Readonly<Record<Operation, string>> = {
-  list: 'to list leads',
-  get: 'to read a lead',
-  create: 'to create a lead',
-  update: 'to update a lead',
-  delete: 'to delete a lead',
-};
 
 /**
  * The fault of a reply other than 2xx and 429. Only its status decides the code (API reference, section 7; other
@@ -29,41 +13,39 @@ const attempts: Readonly<Record<Operation, string>> = {
  */
 export function replyFault(operation: Operation, head: ReplyHead, said: ErrorBody): LeadsApiError {
   const { status } = head;
-  const reply = { status, apiCode: said.code };
   const details = [said.code, said.message].filter((part) => part !== null).join(': ');
   const named = `${status}${details === '' ? '' : `, ${details}`}`;
-  if (status === 401) {
-    return new LeadsApiError(
+  const verb = operation === 'get' ? 'read' : operation;
+  const request = `the request to ${verb} ${operation === 'list' ? 'leads' : 'a lead'}`;
+  const fault = (code: string, message: string, options: LeadsyncErrorOptions = {}) =>
+    new LeadsApiError(code, message, { status, apiCode: said.code, ...options });
+  if (status === 401)
+    return fault(
       'leads.unauthenticated',
       `The Leads service rejected the key (${named}): it is missing, mistyped, revoked or expired. This request was not carried out.`,
-      { ...reply, help: 'Create a key in the app under Settings, API keys, and set it as LEADS_API_KEY.' },
+      { help: 'Create a key in the app under Settings, API keys, and set it as LEADS_API_KEY.' },
     );
-  }
   if (status === 403) {
-    return new LeadsApiError(
+    // The reference names only `leads:read` (sections 4, 5).
+    const permission = `the permission ${operation === 'list' ? 'leads:read' : `to ${verb} leads`}`;
+    return fault(
       'leads.forbidden',
-      `The key lacks ${permissions[operation]} (${named}). This request was not carried out.`,
-      { ...reply, help: `Use a key that has ${permissions[operation]}.` },
+      `The key lacks ${permission} (${named}). This request was not carried out.`,
+      { help: `Use a key that has ${permission}.` },
     );
   }
-  if (status >= 300 && status < 400) {
-    return new LeadsApiError(
+  if (status >= 300 && status < 400)
+    return fault(
       'leads.redirected',
-      `The Leads service answered the request ${attempts[operation]} with a redirect (${status}), which was not followed: the key must not reach another address.`,
-      { ...reply, help: 'Set the base URL to the address of the service itself.' },
+      `The Leads service answered ${request} with a redirect (${status}), which was not followed: the key must not reach another address.`,
+      { help: 'Set the base URL to the address of the service itself.' },
     );
-  }
-  if (status >= 400 && status < 500 && status !== 408 && status !== 425) {
-    return new LeadsApiError(
-      'leads.rejected',
-      `The Leads service rejected the request ${attempts[operation]} (${named}).`,
-      reply,
-    );
-  }
-  return new LeadsApiError(
+  if (status >= 400 && status < 500 && status !== 408 && status !== 425)
+    return fault('leads.rejected', `The Leads service rejected ${request} (${named}).`);
+  return fault(
     'leads.unavailable',
-    `The Leads service failed at the request ${attempts[operation]} (${named}). It may have acted on it.`,
-    { ...reply, retry: 'now', help: 'leadsync tries again.' },
+    `The Leads service failed at ${request} (${named}). It may have acted on it.`,
+    { retry: 'now', help: 'leadsync tries again.' },
   );
 }
 
