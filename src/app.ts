@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import { steadyClock, systemClock } from './ports/clock.ts';
-import type { AlertContext } from './alerts/alert-context.ts';
+import type { AlertContext } from './alerts/channels.ts';
 import type { Config, ConnectionConfig } from './config/config.ts';
 import { parseRedisAddress } from './config/redis-address.ts';
 import { LeadsyncError } from './errors.ts';

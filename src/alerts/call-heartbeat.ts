@@ -1,8 +1,5 @@
-import type { ConnectionFacts } from '../store/alert-facts.ts';
 import { getHeartbeat, type Heartbeat, noteHeartbeat } from '../store/heartbeats.ts';
-import type { AlertContext } from './alert-context.ts';
-import { callAddress } from './channels.ts';
-import { isSuccessOverdue } from './problems-of.ts';
+import { type AlertContext, callAddress, faultText } from './channels.ts';
 
 /** The placeholder for the connection's name in the address, when each connection has a heartbeat of its own. */
 const connectionPlace = '{connection}';
@@ -10,11 +7,13 @@ const connectionPlace = '{connection}';
 /** The heartbeat of all connections together. */
 export const sharedUnit = '';
 
+/** A connection as its last check saw it. */
 export interface WatchedConnection {
   readonly name: string;
-  readonly facts: ConnectionFacts;
-  /** Epoch ms since when a sync has to have succeeded. */
-  readonly successDueSince: number;
+  /** No sync has succeeded for too long. */
+  readonly isOverdue: boolean;
+  /** The last run that succeeded in time; 0: none. An earlier success is no sign of life. */
+  readonly lastRun: number;
 }
 
 /** A failed call is retried after as long as it has been failing, and at most after this time (ms). */
@@ -36,37 +35,24 @@ export async function callHeartbeats(
   signal: AbortSignal,
 ): Promise<void> {
   const kind = heartbeatKind(context.alerts);
-  if (kind === 'none') return;
-  const alive = watched.filter(({ facts, successDueSince }) => !isSuccessOverdue(facts, successDueSince));
-  if (kind === 'shared') {
-    if (alive.length === watched.length) await callFor(context, sharedUnit, newestSuccess(alive), signal);
-    return;
-  }
-  await Promise.all(alive.map((one) => callFor(context, one.name, newestSuccess([one]), signal)));
-}
-
-/** The last run that succeeded in time; null: none. An earlier success is no sign of life. */
-function newestSuccess(watched: readonly WatchedConnection[]): number | null {
-  const runs = watched.flatMap(({ facts: { lastSuccess }, successDueSince }) =>
-    lastSuccess === null || lastSuccess.at < successDueSince ? [] : [lastSuccess.runId],
-  );
-  return runs.length === 0 ? null : Math.max(...runs);
+  const alive = watched.filter(({ isOverdue }) => !isOverdue);
+  if (kind === 'each')
+    await Promise.all(alive.map(({ name, lastRun }) => callFor(context, name, lastRun, signal)));
+  else if (alive.length === watched.length)
+    await callFor(context, sharedUnit, Math.max(0, ...alive.map(({ lastRun }) => lastRun)), signal);
 }
 
 async function callFor(
   context: AlertContext,
   unit: string,
-  runId: number | null,
+  runId: number,
   signal: AbortSignal,
 ): Promise<void> {
   const { alerts, pool, log, clock } = context;
-  const last = await getHeartbeat(pool, unit);
-  if (alerts.heartbeat === undefined || runId === null || !isDue(last, runId, clock.now())) return;
+  if (alerts.heartbeat === undefined || runId === 0) return;
+  if (!isDue(await getHeartbeat(pool, unit), runId, clock.now())) return;
   const url = alerts.heartbeat.reveal().replaceAll(connectionPlace, unit);
-  const fault = await callAddress(context, url, signal).then(
-    () => null,
-    (error: unknown) => (error instanceof Error ? error.message : String(error)),
-  );
+  const fault = await callAddress(context, url, signal).then(() => null, faultText);
   if (signal.aborted) return;
   if (fault !== null)
     log.warn({ connection: unit, fault }, 'the heartbeat call failed; leadsync tries again');

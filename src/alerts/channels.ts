@@ -1,9 +1,28 @@
-import type { AlertSettings } from '../config/config.ts';
+import type pg from 'pg';
+import type { Logger } from 'pino';
+import type { AlertSettings, ConnectionConfig } from '../config/config.ts';
 import { LeadsyncError } from '../errors.ts';
-import type { Mail } from '../reminders/send/mail.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Mail, Mailer } from '../reminders/send/mail.ts';
 import { type AlertDelivery, claimDeliveries, noteAttempt } from '../store/alerts.ts';
-import type { AlertContext } from './alert-context.ts';
 import { type AlertText, alertMail, alertPayload, describeAlert } from './describe-alert.ts';
+
+/** What alerts and heartbeats work with. */
+export interface AlertContext {
+  readonly alerts: AlertSettings;
+  readonly connections: readonly {
+    readonly name: string;
+    readonly sync: Pick<ConnectionConfig['sync'], 'schedule' | 'timeZone'>;
+  }[];
+  /** The names of all connections, also when a worker is narrowed to one of them. */
+  readonly configured: readonly string[];
+  readonly pool: pg.Pool;
+  readonly mailer: Mailer;
+  readonly log: Logger;
+  readonly clock: Clock;
+  /** Timeout (ms) of a call of the webhook or the heartbeat; 10 s by default. */
+  readonly callMs?: number;
+}
 
 /** The webhook's name among the channels; every other one is an e-mail address. */
 export const webhookChannel = 'webhook';
@@ -53,7 +72,7 @@ async function deliver(context: AlertContext, delivery: AlertDelivery, signal: A
     };
     await sendText(context, channel, describeAlert(delivery), mail, signal);
   } catch (error) {
-    const fault = error instanceof Error ? error.message : String(error);
+    const fault = faultText(error);
     const now = clock.now();
     const isHopeless = error instanceof LeadsyncError && error.retry === 'never' && !signal.aborted;
     if (isHopeless || now - createdAt >= giveUpMs) {
@@ -111,6 +130,11 @@ export async function callAddress(
   if (status >= 300 && status < 400)
     throw notCalled(`it answered with a redirect (${status}), which is not followed`);
   if (status >= 400) throw notCalled(`it answered ${status}`);
+}
+
+/** A fault in its own words. */
+export function faultText(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** The code of a network fault, such as ECONNREFUSED. Its text may hold the address. */

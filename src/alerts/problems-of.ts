@@ -30,12 +30,9 @@ export function problemsOf(facts: ConnectionFacts, successDueSince: number): rea
   const add = (kind: AlertKind, detail: AlertProblem['detail'], level = 0): void => {
     problems.push({ kind, level, detail });
   };
-  const newest = new Map<AlertKind, FailedRun>();
-  for (const failure of facts.failures) {
-    const kind = alertKindOf(failure);
-    if (failure.code !== ignoredCode && !newest.has(kind)) newest.set(kind, failure);
-  }
-  for (const [kind, { runId, code, message }] of newest) add(kind, { runId, code, message });
+  const failures = facts.failures.filter(({ code }) => code !== ignoredCode);
+  for (const [kind, [newest]] of Map.groupBy(failures, alertKindOf))
+    if (newest) add(kind, { runId: newest.runId, code: newest.code, message: newest.message });
   if (isSuccessOverdue(facts, successDueSince)) add('no-success', { since: facts.lastSuccess?.at ?? null });
   if (facts.held >= heldThreshold) {
     add('held-growing', { count: facts.held }, Math.floor(Math.log2(facts.held / heldThreshold)));

@@ -12,10 +12,9 @@ import {
 import { transaction } from '../store/database.ts';
 import { leftConnections } from '../store/forget.ts';
 import { getHeartbeat } from '../store/heartbeats.ts';
-import type { AlertContext } from './alert-context.ts';
 import { callHeartbeats, heartbeatKind, sharedUnit, type WatchedConnection } from './call-heartbeat.ts';
-import { channelsOf, deliverAlerts } from './channels.ts';
-import { decideAlerts, heartbeatProblems, problemsOf } from './problems-of.ts';
+import { type AlertContext, channelsOf, deliverAlerts } from './channels.ts';
+import { decideAlerts, heartbeatProblems, isSuccessOverdue, problemsOf } from './problems-of.ts';
 
 /** Ms between two checks. */
 const usualMs = 60_000;
@@ -85,7 +84,9 @@ async function decide(
       alerts.noSuccessForMs === undefined
         ? previousRun(sync.schedule, sync.timeZone, now - scheduleGraceMs)
         : now - alerts.noSuccessForMs;
-    watched.push({ name, facts, successDueSince });
+    const { lastSuccess } = facts;
+    const lastRun = lastSuccess === null || lastSuccess.at < successDueSince ? 0 : lastSuccess.runId;
+    watched.push({ name, isOverdue: isSuccessOverdue(facts, successDueSince), lastRun });
     const silent = heartbeat === 'each' ? heartbeatProblems(await getHeartbeat(db, name), now) : [];
     await note(context, db, name, [...problemsOf(facts, successDueSince), ...silent], now);
   }

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { pino } from 'pino';
-import type { AlertContext } from '../../../src/alerts/alert-context.ts';
+import type { AlertContext } from '../../../src/alerts/channels.ts';
 import { checkAlerts } from '../../../src/alerts/watch-alerts.ts';
 import type { AlertSettings } from '../../../src/config/config.ts';
 import { Secret } from '../../../src/config/secret.ts';
