@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { z } from 'zod';
 import type { ConnectionConfig } from '../config/config.ts';
-import { targetName } from '../config/target-name.ts';
+import { targetName } from '../config/config.ts';
 import { counted } from '../core/lead/counted.ts';
 import { LeadsyncError } from '../errors.ts';
 import { shortHash } from '../core/lead/content-hash.ts';

@@ -6,7 +6,7 @@ import { defaultIdColumn, effectiveDirection, fieldMappings, fieldType, usualMat
 import type { Readable } from './readable.ts';
 import { type ConnectionSettings, connectionNamePattern, type FileSettings } from './schema.ts';
 import type { Report, Source } from './source.ts';
-import { tablePlace } from './target-name.ts';
+import { tablePlace } from './config.ts';
 import { headingKey } from './values.ts';
 
 type Connection = Readable<ConnectionSettings>;

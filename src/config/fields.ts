@@ -3,30 +3,25 @@ import type { FieldType } from '../core/lead/value.ts';
 import type { Readable } from './readable.ts';
 import type { ConnectionSettings } from './schema.ts';
 
-/** Columns of the default mapping in targets whose columns are not headings for people, by lead field. */
-const columnNames: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  // A company has a name, a city and a state already; the others are made.
-  hubspot: {
-    companyName: 'name',
-    segment: 'lead_segment',
-    city: 'city',
-    region: 'state',
-    stage: 'lead_stage',
-    nextFollowUpAt: 'lead_next_follow_up',
-  },
-  'postgres-table': {
-    companyName: 'company_name',
-    segment: 'segment',
-    city: 'city',
-    region: 'region',
-    stage: 'stage',
-    nextFollowUpAt: 'next_follow_up_at',
-  },
+/** Properties of a HubSpot company: it has a name, a city and a state already; the others are made. */
+const properties: Readonly<Record<string, string>> = {
+  companyName: 'name',
+  city: 'city',
+  region: 'state',
+  nextFollowUpAt: 'lead_next_follow_up',
 };
+
+/** The column of a field in a mapping that the user did not write. */
+function usualColumn({ field, column }: FieldMapping, targetType: string | undefined): string {
+  if (targetType === 'hubspot') return properties[field] ?? `lead_${field}`;
+  return targetType === 'postgres-table'
+    ? field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+    : column;
+}
 
 /** Where the ids stand when `idColumn` names nothing else. */
 export function defaultIdColumn(targetType: string | undefined): string {
-  return (targetType ?? '') in columnNames ? 'lead_id' : 'Lead ID';
+  return targetType === 'hubspot' || targetType === 'postgres-table' ? 'lead_id' : 'Lead ID';
 }
 
 /** What rows and leads are matched by without `matchBy`, as far as it is mapped. */
@@ -39,14 +34,12 @@ export function fieldMappings({
   sync,
 }: Readable<ConnectionSettings>): readonly FieldMapping[] {
   const direction = sync?.direction ?? 'two-way';
-  if (fields === undefined) {
-    const names = columnNames[target?.type ?? ''];
+  if (fields === undefined)
     return defaultFields.map((mapping) => ({
       ...mapping,
-      column: names?.[mapping.field] ?? mapping.column,
+      column: usualColumn(mapping, target?.type),
       direction,
     }));
-  }
   return Object.entries(fields).flatMap(([field, entry]): FieldMapping[] => {
     const written = typeof entry === 'string' ? { column: entry } : entry;
     if (written?.column === undefined) return [];

@@ -6,9 +6,9 @@ import { distance } from 'fastest-levenshtein';
  */
 export function nearestName(name: string, candidates: readonly string[]): string | undefined {
   const wanted = bare(name);
-  const allowed = wanted.length <= 4 ? 1 : wanted.length <= 8 ? 2 : 3;
+  const allowed = wanted.length < 4 ? 1 : wanted.length <= 8 ? 2 : 3;
   const [best] = candidates
-    .map((candidate) => ({ candidate, away: awayFrom(wanted, bare(candidate)) }))
+    .map((candidate) => ({ candidate, away: distance(wanted, bare(candidate)) }))
     .toSorted((a, b) => a.away - b.away);
   if (best !== undefined && best.away <= allowed) return best.candidate;
   return wanted.length < 3 ? undefined : candidates.find((candidate) => bare(candidate).startsWith(wanted));
@@ -22,11 +22,4 @@ export function didYouMean(name: string, candidates: readonly string[]): string 
 
 function bare(name: string): string {
   return name.toLowerCase().replaceAll(/[-_\s]/g, '');
-}
-
-/** Letters to insert, leave out or replace; two that changed places count as one. */
-function awayFrom(a: string, b: string): number {
-  const letters = (name: string) => name.split('').toSorted().join('');
-  const isSwapped = a !== b && letters(a) === letters(b);
-  return distance(a, b) - (isSwapped ? 1 : 0);
 }

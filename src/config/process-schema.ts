@@ -15,11 +15,12 @@ const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 
 const http = z
   .object({
-    host: text((value) =>
-      isIP(value) > 0 || /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(value)
-        ? null
-        : 'must be an IP address or a host name',
-    )
+    host: z
+      .string()
+      .refine(
+        (value) => isIP(value) > 0 || /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(value),
+        'must be an IP address or a host name',
+      )
       .default('127.0.0.1')
       .meta({ env: 'HOST', description: "Address that the worker's HTTP port is bound to." }),
     port: count(0, 65_535)
@@ -38,23 +39,19 @@ const http = z
     issues.push({ code: 'custom', path: ['adminToken'], message, input: adminToken });
   });
 
-/** OpenTelemetry's own variables. Whether they ask for traces is all that is read here: the rest is between them and its SDK. */
+const ofOpenTelemetry = (env: string, description: string) =>
+  z.string().exactOptional().meta({ env, description });
+
+/** OpenTelemetry's own variables: leadsync reads only whether they ask for traces, and leaves the rest to the SDK. */
 const tracing = z
   .object({
-    endpoint: z.string().exactOptional().meta({
-      env: 'OTEL_EXPORTER_OTLP_ENDPOINT',
-      description:
-        "Where traces are sent; leadsync makes none unless this or one of the next two is set. OpenTelemetry's other variables mean what they always do.",
-    }),
-    tracesEndpoint: z
-      .string()
-      .exactOptional()
-      .meta({ env: 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', description: 'The same, for traces alone.' }),
-    exporter: z
-      .string()
-      .exactOptional()
-      .meta({ env: 'OTEL_TRACES_EXPORTER', description: 'otlp, console or none.' }),
-    disabled: z.string().exactOptional().meta({ env: 'OTEL_SDK_DISABLED', description: 'true: no traces.' }),
+    endpoint: ofOpenTelemetry(
+      'OTEL_EXPORTER_OTLP_ENDPOINT',
+      "Where traces are sent; leadsync makes none unless this or one of the next two is set. OpenTelemetry's other variables mean what they always do.",
+    ),
+    tracesEndpoint: ofOpenTelemetry('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'The same, for traces alone.'),
+    exporter: ofOpenTelemetry('OTEL_TRACES_EXPORTER', 'otlp, console or none.'),
+    disabled: ofOpenTelemetry('OTEL_SDK_DISABLED', 'true: no traces.'),
   })
   .transform(({ endpoint, tracesEndpoint, exporter, disabled }) => {
     if (disabled?.toLowerCase() === 'true') return false;

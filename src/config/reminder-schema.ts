@@ -3,6 +3,7 @@ import { calledUrl, leadUrl } from './addresses.ts';
 import {
   duration,
   filePath,
+  filled,
   heading,
   listOf,
   offset,
@@ -11,7 +12,6 @@ import {
   recipients,
   rule,
   sender,
-  text,
   timeOfDay,
   timeZone,
   weekdayNames,
@@ -19,7 +19,7 @@ import {
 
 /** Values of a lead field, compared without case. */
 const leadValues = listOf(
-  text((value) => (value.trim() === '' ? 'must not be empty' : null)),
+  filled('must not be empty'),
   'must name at least one value',
   'must name no value twice',
 );
@@ -27,9 +27,7 @@ const leadValues = listOf(
 const route = z.strictObject({
   when: z
     .record(
-      text((name) => (name.trim() === '' ? 'must be the name of a lead field' : null)).meta({
-        title: 'FIELD',
-      }),
+      filled('must be the name of a lead field').meta({ title: 'FIELD' }),
       leadValues.describe(
         'Values of a mapped field, such as region: [BY, BW], compared without case. Leads that match all fields of a route go to its recipients instead of to; the first route that matches counts.',
       ),
@@ -163,7 +161,7 @@ export const alertsSchema = z
   .check(
     rule(({ email, webhook, heartbeat }) =>
       email === undefined && webhook === undefined && heartbeat === undefined
-        ? 'must hold email, webhook or heartbeat: nobody would be told'
+        ? 'must hold email, webhook or heartbeat: without one of them alerts go nowhere'
         : null,
     ),
   );

@@ -50,13 +50,8 @@ export function secret(value: z.ZodType<string, string>) {
 
 /** A header value: an HTTP client could not send anything else. */
 export function secretToken(meaning: string) {
-  return secret(
-    text((value) =>
-      /^[\x21-\x7e]+$/.test(value)
-        ? null
-        : `must be ${meaning}: one line of visible ASCII characters, no blanks`,
-    ),
-  );
+  const allowed = `must be ${meaning}: one line of visible ASCII characters, no blanks`;
+  return secret(z.string().refine((value) => /^[\x21-\x7e]+$/.test(value), allowed));
 }
 
 /** A whole number, also as the environment gives it: as text. */
@@ -68,9 +63,12 @@ export function count(
   return z
     .union([
       z.int(allowed).min(least, allowed).max(most, allowed),
-      text((value) =>
-        /^\d{1,15}$/.test(value) && Number(value) >= least && Number(value) <= most ? null : allowed,
-      ),
+      z
+        .string()
+        .refine(
+          (value) => /^\d{1,15}$/.test(value) && Number(value) >= least && Number(value) <= most,
+          allowed,
+        ),
     ])
     .transform(Number);
 }
@@ -86,16 +84,20 @@ export function listOf<T extends z.ZodType<string, string>>(item: T, empty: stri
 }
 
 /** What two headings share when they name the same column: case, blanks around and the form of umlauts do not matter. */
-export function headingKey(heading_: string): string {
-  return heading_.normalize('NFC').trim().toLowerCase();
+export function headingKey(written: string): string {
+  return written.normalize('NFC').trim().toLowerCase();
 }
 
-export const heading = text((value) => (value.trim() === '' ? 'must be the heading of a column' : null));
+/** A text that is not blank. */
+export function filled(allowed: string) {
+  return z.string().refine((value) => value.trim() !== '', allowed);
+}
+
+export const heading = filled('must be the heading of a column');
 
 export function filePath(of: 'file' | 'folder') {
-  return text((value) =>
-    value.trim() === '' || value.includes('\0') ? `must be the path of a ${of}` : null,
-  );
+  const allowed = `must be the path of a ${of}`;
+  return filled(allowed).refine((value) => !value.includes('\0'), allowed);
 }
 
 /** A number of rows as `10`, or a share of the known pairs as `10%`. */
@@ -177,7 +179,7 @@ export const quietHours = parsed((written) => {
   ),
 );
 
-/** As one writes them, Monday first. */
+/** Monday first. */
 export const weekdayNames = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 
 /** The ISO number of a weekday's name. */
@@ -211,14 +213,14 @@ export const timeZone = text((name) => {
   try {
     if (/^[A-Za-z]/.test(name) && new Intl.DateTimeFormat('en', { timeZone: name })) return null;
   } catch {
-    // Said below.
+    // No such zone: the message follows.
   }
   return `must be an IANA time zone such as Europe/Berlin or UTC${didYouMean(name, Intl.supportedValuesOf('timeZone'))}`;
 });
 
-export const recipient = text((written) =>
-  isEmailAddress(written) ? null : 'must be one e-mail address such as anna@example.com',
-);
+export const recipient = z
+  .string()
+  .refine(isEmailAddress, 'must be one e-mail address such as anna@example.com');
 
 export const recipients = listOf(
   recipient,
@@ -230,8 +232,9 @@ export const recipients = listOf(
 // oxlint-disable-next-line no-control-regex -- a control character in a header is what must not pass
 const named = /^(?:"[^"\\<>\x00-\x1f\x7f]+"|[^"\\<>,;:@\x00-\x1f\x7f]+?)\s*<([^<>]+)>$/;
 
-export const sender = text((written) =>
-  isEmailAddress(named.exec(written)?.[1] ?? written)
-    ? null
-    : 'must be one e-mail address such as sales@example.com or Sales <sales@example.com>',
-);
+export const sender = z
+  .string()
+  .refine(
+    (written) => isEmailAddress(named.exec(written)?.[1] ?? written),
+    'must be one e-mail address such as sales@example.com or Sales <sales@example.com>',
+  );

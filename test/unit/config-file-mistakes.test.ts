@@ -40,9 +40,9 @@ describe('mistakes in the file', () => {
       [at(5, `${a}.fields.constructor`, 'cannot be mapped')],
     ],
     [
-      'alerts that tell nobody',
+      'alerts without an address',
       connection('alerts: {}'),
-      [at(5, 'alerts', 'nobody would be told', 'a mapping')],
+      [at(5, 'alerts', 'without one of them alerts go nowhere', 'a mapping')],
     ],
     [
       'a sheet of a CSV file',

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ConfigError } from '../../src/config/config-error.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { targetName } from '../../src/config/target-name.ts';
+import { targetName } from '../../src/config/config.ts';
 
 const minimal = { LEADS_BASE_URL: 'https://api.example.com', LEADS_API_KEY: 'k' };
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ConfigError } from '../../src/config/config-error.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { targetName } from '../../src/config/target-name.ts';
+import { targetName } from '../../src/config/config.ts';
 
 const url = 'postgres://anna:geheim@db.example.com:5433/crm';
 
