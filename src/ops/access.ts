@@ -6,7 +6,8 @@ import { isLoopback } from '../loopback.ts';
 import type { Secret } from '../config/secret.ts';
 import { isAsset } from './assets.ts';
 import { GuessLimit } from './guess-limit.ts';
-import { loginPage } from './pages/login.ts';
+import { loginPage } from './pages/layout.ts';
+import { formOf } from './requests.ts';
 import { beginSession, hasSession, isToken } from './session.ts';
 
 /** Who may see the pages: everybody with the token or, without a token, every user of this machine. */
@@ -61,11 +62,9 @@ export class TokenAccess {
 
   /** `POST /login`: logs in and redirects to the page that was requested. */
   async logIn(c: Context): Promise<Response> {
-    const form = loginSchema.safeParse(await c.req.parseBody());
-    if (!form.success) return c.text('the form was not understood\n', 400);
-    const { token, next } = form.data;
+    const { token, next } = await formOf(c, loginSchema);
     const verdict = this.#look(c, token);
-    if (verdict !== 'right') return c.html(loginPage({ next, verdict }), verdict === 'wrong' ? 401 : 429);
+    if (verdict !== 'right') return c.html(loginPage(next, verdict), verdict === 'wrong' ? 401 : 429);
     await beginSession(c, this.#token);
     return c.redirect(ownPath(next), 303);
   }
@@ -91,7 +90,7 @@ function refuse(c: Context, verdict: 'wrong' | 'later' | 'unknown'): Response | 
   if (verdict === 'later') return c.text('too many wrong tokens: try again in a moment\n', 429);
   if (verdict === 'unknown' && c.req.method === 'GET' && c.req.header('accept')?.includes('text/html')) {
     const { pathname, search } = new URL(c.req.url);
-    return c.html(loginPage({ next: pathname + search }), 401);
+    return c.html(loginPage(pathname + search), 401);
   }
   c.header('WWW-Authenticate', 'Bearer realm="leadsync"');
   return c.text('unauthorized\n', 401);

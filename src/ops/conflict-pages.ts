@@ -6,17 +6,19 @@ import { statusPage } from '../store/decisions.ts';
 import { countConflicts, type Conflict, conflictsOnPage } from '../store/conflicts.ts';
 import { companiesOf } from '../store/companies.ts';
 import { decide, type Side } from '../review/decide-conflict.ts';
-import { seenConflict, type ShownConflict } from './pages/conflict-list.ts';
-import { conflictsPage } from './pages/conflicts.ts';
-import { decideAllPage, decidedAllPage } from './pages/decide-all.ts';
-import { notDecidedPage } from './pages/decided.ts';
-import type { Menu } from './pages/layout.ts';
+import {
+  conflictsPage,
+  decideAllPage,
+  decidedAllPage,
+  seenConflict,
+  type ShownConflict,
+} from './pages/conflicts.ts';
+import { type Menu, refusalPage } from './pages/layout.ts';
+import { formOf, pageOf, position } from './requests.ts';
 
 /** Items on one page of the list. */
 const shown = 25;
 
-/** A position in the list; anything else means its start. */
-const position = z.coerce.number().int().nonnegative().catch(0);
 const side = z.enum(['lead', 'target']);
 const back = z.string().regex(/^\/(conflicts|connections\/[\w-]{1,64})(\?[\w=&-]{0,200})?$/);
 const decision = z.object({ use: side, seen: z.string().max(64), back });
@@ -44,22 +46,18 @@ export function conflictPages(app: App, menu: Menu): Hono {
     const connection = asked !== undefined && contexts.has(asked) ? asked : null;
     const names = connection === null ? [...contexts.keys()] : [connection];
     const after = position.parse(query['after']);
-    const items = await conflictsOnPage(pool, names, after, shown + 1);
-    const last = items[shown - 1];
     const address = (from: number): string => {
       const parts = [connection !== null && `connection=${connection}`, from > 0 && `after=${from}`];
-      const said = parts.filter((part) => part !== false).join('&');
-      return said === '' ? '/conflicts' : `/conflicts?${said}`;
+      return ['/conflicts', parts.filter(Boolean).join('&')].filter(Boolean).join('?');
     };
+    const { items, next } = pageOf(await conflictsOnPage(pool, names, after, shown + 1), shown, address);
+    const counts = await Promise.all(names.map((name) => countConflicts(pool, name)));
     return {
       connection,
-      conflicts: await shownConflicts(app, items.slice(0, shown)),
-      total: (await Promise.all(names.map((name) => countConflicts(pool, name)))).reduce(
-        (sum, one) => sum + one,
-        0,
-      ),
+      conflicts: await shownConflicts(app, items),
+      total: counts.reduce((sum, one) => sum + one, 0),
       here: address(after),
-      next: items.length > shown && last ? address(last.id) : null,
+      next,
       isFirst: after === 0,
       now: Date.now(),
     };
@@ -74,9 +72,7 @@ export function conflictPages(app: App, menu: Menu): Hono {
   });
 
   site.post('/conflicts/all', async (c) => {
-    const form = decisions.safeParse(await c.req.parseBody({ all: true }));
-    if (!form.success) return c.text('the form was not understood\n', 400);
-    const { use, item: items, back } = form.data;
+    const { use, item: items, back } = await formOf(c, decisions, true);
     let decided = 0;
     const refused: LeadsyncError[] = [];
     for (const item of items) {
@@ -95,14 +91,12 @@ export function conflictPages(app: App, menu: Menu): Hono {
   });
 
   site.post('/conflicts/:id', async (c) => {
-    const form = decision.safeParse(await c.req.parseBody());
-    if (!form.success) return c.text('the form was not understood\n', 400);
-    const { use, seen, back } = form.data;
+    const { use, seen, back } = await formOf(c, decision);
     try {
       const held = await decideSeen(c.req.param('id'), use, seen);
       return c.redirect(`${back}#held-${held.id}`, 303);
     } catch (error) {
-      return c.html(notDecidedPage(error, menu, back), 409);
+      return c.html(refusalPage('Not decided', error, menu, back), 409);
     }
   });
   return site;

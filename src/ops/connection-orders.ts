@@ -1,15 +1,15 @@
 import { Hono } from 'hono';
 import { syncQueue, unattended } from '../../jobs/runs.ts';
 import type { App } from '../app.ts';
-import { explain, LeadsyncError } from '../errors.ts';
+import { LeadsyncError } from '../errors.ts';
 import { leaseHolder } from '../store/leases.ts';
 import { pauseConnections, pausedSince, unpause } from '../store/pauses.ts';
 import { lastRun } from '../store/runs.ts';
 import { liftWait } from '../store/throttles.ts';
 import type { SyncContext } from '../sync/context.ts';
 import { leaseName } from '../sync/leading.ts';
-import { type Order, orders } from './pages/connection-buttons.ts';
-import { type Menu, messagePage } from './pages/layout.ts';
+import { type Menu, missingPage, refusalPage } from './pages/layout.ts';
+import { type Order, orders } from './pages/overview.ts';
 
 /** What the buttons of a connection do: the same as `leadsync sync`, `pause` and `resume`. */
 export function connectionOrders(app: App, menu: Menu): Hono {
@@ -17,17 +17,12 @@ export function connectionOrders(app: App, menu: Menu): Hono {
   for (const order of orders) {
     site.post(`/connections/:name/${order}`, async (c) => {
       const context = app.contexts.get(c.req.param('name'));
-      if (context === undefined)
-        return c.html(
-          messagePage('There is no such page', 'No connection of this name is configured.', menu),
-          404,
-        );
+      if (context === undefined) return c.html(missingPage(menu), 404);
       const page = `/connections/${context.connection.name}`;
       try {
         await handlers[order](app, context);
       } catch (error) {
-        if (!(error instanceof LeadsyncError)) throw error;
-        return c.html(messagePage('Nothing was changed', explain(error), menu, page), 409);
+        return c.html(refusalPage('Nothing was changed', error, menu, page), 409);
       }
       context.log.info({ order }, 'ordered on the status page');
       return c.redirect(page, 303);

@@ -4,15 +4,13 @@ import type { App } from '../app.ts';
 import { statusPage } from '../store/decisions.ts';
 import { countMatches, listMatches } from '../store/matches.ts';
 import { decideMatches } from '../review/decide-match.ts';
-import { notDecidedPage } from './pages/decided.ts';
-import type { Menu } from './pages/layout.ts';
+import { type Menu, refusalPage } from './pages/layout.ts';
 import { matchesPage, seenMatch } from './pages/matches.ts';
+import { formOf, pageOf, position } from './requests.ts';
 
 /** Matches on one page of the list. */
 const shown = 25;
 
-/** A position in the list; anything else means its start. */
-const position = z.coerce.number().int().nonnegative().catch(0);
 const decision = z.object({
   as: z.enum(['accepted', 'rejected']),
   seen: z.string().max(64),
@@ -27,34 +25,26 @@ export function matchPages({ pool, contexts }: App, menu: Menu): Hono {
 
   site.get('/matches', async (c) => {
     const after = position.parse(c.req.query('after'));
-    const found = await listMatches(pool, names, after, shown + 1);
-    const last = found[shown - 1];
-    const page = {
-      matches: found.slice(0, shown).flatMap((match) => {
-        const connection = contexts.get(match.connection)?.connection;
-        if (connection === undefined) return [];
-        return [{ match, fields: connection.fields, timeZone: connection.sync.timeZone }];
-      }),
-      total: await countMatches(pool, names),
-      isOn: names.length > 0,
-      here: after === 0 ? '/matches' : `/matches?after=${after}`,
-      next: found.length > shown && last ? `/matches?after=${last.id}` : null,
-      isFirst: after === 0,
-      now: Date.now(),
-    };
-    return c.html(matchesPage(page, menu));
+    const address = (from: number): string => (from === 0 ? '/matches' : `/matches?after=${from}`);
+    const { items, next } = pageOf(await listMatches(pool, names, after, shown + 1), shown, address);
+    const matches = items.flatMap((match) => {
+      const connection = contexts.get(match.connection)?.connection;
+      if (connection === undefined) return [];
+      return [{ match, fields: connection.fields, timeZone: connection.sync.timeZone }];
+    });
+    const total = await countMatches(pool, names);
+    const isOn = names.length > 0;
+    return c.html(matchesPage({ matches, total, isOn, here: address(after), next, now: Date.now() }, menu));
   });
 
   site.post('/matches/:id', async (c) => {
-    const form = decision.safeParse(await c.req.parseBody());
-    if (!form.success) return c.text('the form was not understood\n', 400);
-    const { as, seen, back } = form.data;
+    const { as, seen, back } = await formOf(c, decision);
     const id = c.req.param('id');
     try {
       await decideMatches(pool, names, [id], { as, by: statusPage }, (match) => seenMatch(match) === seen);
       return c.redirect(`${back}#match-${id}`, 303);
     } catch (error) {
-      return c.html(notDecidedPage(error, menu, back), 409);
+      return c.html(refusalPage('Not decided', error, menu, back), 409);
     }
   });
   return site;

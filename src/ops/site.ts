@@ -7,8 +7,7 @@ import { accessWithoutToken, type AccessPolicy, sameOrigin, TokenAccess } from '
 import { assets } from './assets.ts';
 import type { LiveRuns } from './live-runs.ts';
 import { matchPages } from './match-pages.ts';
-import { messagePage } from './pages/layout.ts';
-import { loginPage } from './pages/login.ts';
+import { loginPage, missingPage } from './pages/layout.ts';
 import { probes } from './probes.ts';
 import { conflictPages } from './conflict-pages.ts';
 import { connectionOrders } from './connection-orders.ts';
@@ -51,7 +50,7 @@ export async function site(app: App, live: LiveRuns, policy: AccessPolicy): Prom
   } else {
     const access = new TokenAccess(token);
     site.use(access.check);
-    site.get('/login', (c) => c.html(loginPage({ next: '/' })));
+    site.get('/login', (c) => c.html(loginPage('/')));
     site.post('/login', (c) => access.logIn(c));
     site.post('/logout', (c) => {
       endSession(c);
@@ -60,7 +59,7 @@ export async function site(app: App, live: LiveRuns, policy: AccessPolicy): Prom
   }
   site.notFound((c: Context) =>
     c.req.header('accept')?.includes('text/html')
-      ? c.html(messagePage('There is no such page', 'There is nothing at this address.', menu), 404)
+      ? c.html(missingPage(menu, 'There is nothing at this address.'), 404)
       : c.text('not found\n', 404),
   );
   site.route('/', assets());

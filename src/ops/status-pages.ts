@@ -1,4 +1,4 @@
-import { type Context, Hono } from 'hono';
+import { Hono } from 'hono';
 import { z } from 'zod';
 import { syncQueue } from '../../jobs/runs.ts';
 import type { App } from '../app.ts';
@@ -7,7 +7,7 @@ import { Semaphore } from '../semaphore.ts';
 import { listDecisions } from '../store/decisions.ts';
 import { conflictsOnPage } from '../store/conflicts.ts';
 import { companiesOf } from '../store/companies.ts';
-import { listReminders } from '../store/reminders.ts';
+import { listReminders, type ReminderState } from '../store/reminders.ts';
 import { listActions, listRuns } from '../store/run-list.ts';
 import { getRun } from '../store/runs.ts';
 import { waitingDeletes } from '../store/waiting-deletes.ts';
@@ -17,9 +17,10 @@ import { shownConflicts } from './conflict-pages.ts';
 import { connectionFacts, deleteSides } from './connection-facts.ts';
 import { isWaiting } from './connection-orders.ts';
 import { connectionPage, runsShown } from './pages/connection.ts';
-import { type Menu, messagePage } from './pages/layout.ts';
+import { type Menu, missingPage } from './pages/layout.ts';
 import { overviewPage } from './pages/overview.ts';
 import { problemsShown, runPage } from './pages/run.ts';
+import { pageOf, position } from './requests.ts';
 
 /** Items on one page of a list. */
 const shown = { conflicts: 5, decisions: 10, runs: runsShown, changes: 25, reminders: 10, deletes: 20 };
@@ -27,8 +28,6 @@ const shown = { conflicts: 5, decisions: 10, runs: runsShown, changes: 25, remin
 /** A page reads several connections at once, but so few that runs do not have to wait for the database. */
 const readsAtOnce = 4;
 
-/** A position in a list; anything else means its start. */
-const position = z.coerce.number().int().nonnegative().catch(0);
 const id = z.string().regex(/^\d{1,15}$/);
 
 /** The status page, and the pages of connections and runs. */
@@ -36,7 +35,6 @@ export function statusPages(app: App, menu: Menu): Hono {
   const { pool, contexts } = app;
   const reads = new Semaphore(readsAtOnce);
   const site = new Hono();
-  const missing = (c: Context, what: string) => c.html(messagePage('There is no such page', what, menu), 404);
 
   site.get('/', async (c) => {
     const facts = [...contexts.values()].map(async (context) => {
@@ -49,29 +47,28 @@ export function statusPages(app: App, menu: Menu): Hono {
 
   site.get('/connections/:name', async (c) => {
     const context = contexts.get(c.req.param('name'));
-    if (context === undefined) return missing(c, 'No connection of this name is configured.');
+    if (context === undefined) return c.html(missingPage(menu), 404);
     const before = position.parse(c.req.query('before'));
     const { name } = context.connection;
     using _slot = await reads.acquire();
     const runs = await listRuns(pool, name, before === 0 ? null : before, shown.runs + 1);
-    const last = runs[shown.runs - 1];
+    const { items, next } = pageOf(runs, shown.runs, (id) => `/connections/${name}?before=${id}#runs`);
     const facts = await connectionFacts(context);
+    const { running, pausedSince } = facts.status;
+    const reminders = async (states: readonly ReminderState[]) =>
+      named(context, await listReminders(pool, name, states, shown.reminders));
     const page = {
       facts,
-      isAsked:
-        facts.status.running === null && facts.status.pausedSince === null && (await isAsked(app, name)),
+      isAsked: running === null && pausedSince === null && (await isAsked(app, name)),
       columns: columnsOf(context),
       decisions: await named(context, await listDecisions(pool, name, null, shown.decisions)),
       deletes: await waitingDeletes(pool, name, deleteSides(context.connection), shown.deletes),
       conflicts: await shownConflicts(app, await conflictsOnPage(pool, [name], 0, shown.conflicts)),
-      runs: runs.slice(0, shown.runs),
+      runs: items,
       isFirst: before === 0,
-      next: runs.length > shown.runs && last ? `/connections/${name}?before=${last.id}#runs` : null,
-      coming: await named(
-        context,
-        await listReminders(pool, name, ['scheduled', 'sending'], shown.reminders),
-      ),
-      failed: await named(context, await listReminders(pool, name, ['failed', 'missed'], shown.reminders)),
+      next,
+      coming: await reminders(['scheduled', 'sending']),
+      failed: await reminders(['failed', 'missed']),
       now: Date.now(),
     };
     return await c.html(connectionPage(page, menu));
@@ -82,24 +79,26 @@ export function statusPages(app: App, menu: Menu): Hono {
     const run = runId.success ? await getRun(pool, Number(runId.data)) : null;
     const context = run === null ? undefined : contexts.get(run.connection);
     if (run === null || context === undefined)
-      return missing(c, 'No run has this number, or it is older than the retention.');
+      return c.html(missingPage(menu, 'No run has this number, or it is older than the retention.'), 404);
     const after = position.parse(c.req.query('after'));
     const actions = await listActions(pool, run, after, shown.changes + 1);
-    const last = actions[shown.changes - 1];
+    const { items, next } = pageOf(actions, shown.changes, (id) => `/runs/${run.id}?after=${id}#changes`);
     const problemsFrom = position.parse(c.req.query('problems'));
     const problems = (run.report as SyncReport | null)?.problems ?? run.problems;
-    const ids = [...actions, ...problems.slice(problemsFrom, problemsFrom + problemsShown)].map(
-      ({ leadId }) => leadId ?? '',
-    );
+    const about = [...items, ...problems.slice(problemsFrom, problemsFrom + problemsShown)];
     const page = {
       run,
       timeZone: context.connection.sync.timeZone,
-      actions: actions.slice(0, shown.changes),
-      companies: await companiesOf(pool, run.connection, ids),
+      actions: items,
+      companies: await companiesOf(
+        pool,
+        run.connection,
+        about.map(({ leadId }) => leadId ?? ''),
+      ),
       columns: columnsOf(context),
       problemsFrom,
       isFirst: after === 0,
-      next: actions.length > shown.changes && last ? `/runs/${run.id}?after=${last.id}#changes` : null,
+      next,
       now: Date.now(),
     };
     return c.html(runPage(page, menu));

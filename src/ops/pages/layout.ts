@@ -1,10 +1,9 @@
 import { html } from 'hono/html';
+import { explain, LeadsyncError } from '../../errors.ts';
 import { assetUrl } from '../assets.ts';
+import { type Html, postButton } from './elements.ts';
 
-/** Escaped HTML: an `html` template escapes every other value. */
-export type Html = ReturnType<typeof html>;
-
-export interface Page {
+interface Page {
   /** The title of the window and the heading of the page. */
   readonly title: string;
   readonly body: Html;
@@ -29,13 +28,13 @@ export function layout({ title, body, menu }: Page): Html {
 <title>${title} · leadsync</title>
 <link rel="icon" href="${assetUrl('icon.svg')}" type="image/svg+xml">
 <link rel="stylesheet" href="${assetUrl('style.css')}">
-${menu === null ? '' : html`<script src="${assetUrl('live.js')}" defer></script>`}
+${menu !== null && html`<script src="${assetUrl('live.js')}" defer></script>`}
 </head>
 <body>
 <a class="skip" href="#main">Skip to the content</a>
 <header>
 <p class="brand"><a href="/">leadsync</a></p>
-${menu === null ? '' : navigation(menu)}
+${menu !== null && navigation(menu)}
 </header>
 <main id="main" tabindex="-1">
 <h1>${title}</h1>
@@ -53,14 +52,40 @@ function navigation({ hasLogin }: Menu): Html {
 <li><a href="/matches">Matches</a></li>
 <li><a href="/queues">Queues</a></li>
 </ul></nav>
-${hasLogin ? html`<form method="post" action="/logout"><button class="quiet">Log out</button></form>` : ''}`;
+${hasLogin && postButton('/logout', 'Log out', {}, true)}`;
 }
 
-/** A page with a message and a link. */
-export function messagePage(title: string, message: string, menu: Menu, back = '/'): Html {
-  return layout({
-    title,
-    body: html`<p>${message}</p><p><a href="${back}">${back === '/' ? 'Status' : 'Back'}</a></p>`,
-    menu,
-  });
+/** Of an address, or of a connection, that is not there. */
+export function missingPage(menu: Menu, why = 'No connection of this name is configured.'): Html {
+  return messagePage('There is no such page', why, menu, '/');
+}
+
+function messagePage(title: string, message: string, menu: Menu, back: string): Html {
+  const body = html`<p>${message}</p><p><a href="${back}">${back === '/' ? 'Status' : 'Back'}</a></p>`;
+  return layout({ title, body, menu });
+}
+
+/** Why an order or a decision was refused. Throws any error but a LeadsyncError. */
+export function refusalPage(title: string, error: unknown, menu: Menu, back: string): Html {
+  if (!(error instanceof LeadsyncError)) throw error;
+  return messagePage(title, explain(error), menu, back);
+}
+
+const mistakes = {
+  wrong: 'This is not the token of this worker.',
+  later: 'There were too many wrong tokens. Wait a few seconds, then try again.',
+} as const;
+
+/** The login form. `next`: the requested path; `verdict`: on the last attempt. */
+export function loginPage(next: string, verdict?: keyof typeof mistakes): Html {
+  const body = html`${verdict && html`<p class="notice bad" role="alert" id="mistake">${mistakes[verdict]}</p>`}
+<form class="login" method="post" action="/login">
+<input type="hidden" name="next" value="${next}">
+<label for="token">Admin token</label>
+<input id="token" name="token" type="password" autocomplete="current-password" required autofocus maxlength="1000"
+  ${verdict && html`aria-invalid="true"`} aria-describedby="${verdict === undefined ? 'hint' : 'mistake hint'}">
+<p id="hint" class="hint">The value of <code>ADMIN_TOKEN</code>. The login lasts 12 hours.</p>
+<button>Log in</button>
+</form>`;
+  return layout({ title: 'Log in', body, menu: null });
 }

@@ -1,13 +1,12 @@
 import { html } from 'hono/html';
+import { counted } from '../../core/lead/counted.ts';
 import type { FieldMapping } from '../../core/lead/mapping.ts';
 import { sameCell } from '../../core/lead/value.ts';
 import type { Match, MatchState } from '../../store/matches.ts';
-import { pages } from './conflicts.ts';
-import { decidedBy, seenHash } from './decided.ts';
-import { type Html, layout, type Menu } from './layout.ts';
-import { asOf } from './overview.ts';
-import { counted } from '../../core/lead/counted.ts';
-import { foldedText, shownValue } from './shown-value.ts';
+import { decidedBy, seenHash } from './conflicts.ts';
+import { card, cards, type Html, pageLinks, postButton, table } from './elements.ts';
+import { layout, type Menu } from './layout.ts';
+import { asOf, foldedText, placeWords, shownValue } from './shown.ts';
 
 /** A match with the mapping of its connection. */
 interface ShownMatch {
@@ -16,7 +15,7 @@ interface ShownMatch {
   readonly timeZone: string;
 }
 
-export interface MatchesPage {
+interface MatchesPage {
   readonly matches: readonly ShownMatch[];
   readonly total: number;
   /** Whether any connection has matching on. */
@@ -24,7 +23,6 @@ export interface MatchesPage {
   /** Address of this page, for the way back, and of the next one. */
   readonly here: string;
   readonly next: string | null;
-  readonly isFirst: boolean;
   readonly now: number;
 }
 
@@ -34,20 +32,14 @@ export function seenMatch({ lead, cells, leadId }: Match): string {
 }
 
 /** `/matches`: new rows and new leads that may be one, page by page. */
-export function matchesPage(page: MatchesPage, menu: Menu): Html {
-  const { matches, total, isOn, here, next, isFirst, now } = page;
+export function matchesPage({ matches, total, isOn, here, next, now }: MatchesPage, menu: Menu): Html {
   const none = isOn
     ? 'The last sync found no new row and no new lead that may be one.'
     : 'Matching is off in every connection (sync.match).';
   const body = html`<p>${total === 0 ? none : `${counted(total, 'match', 'matches')}: leadsync creates nothing of these rows and leads until a person decides. The next sync applies a decision.`}</p>
 ${asOf(now)}
-${
-  matches.length === 0
-    ? ''
-    : html`<h2>Rows and leads that may be one</h2><ol class="conflicts">
-${matches.map((shown) => html`<li>${matchCard(shown, here)}</li>\n`)}</ol>`
-}
-${pages(isFirst ? null : '/matches', next)}`;
+${matches.length > 0 && html`<h2>Rows and leads that may be one</h2>${cards(matches.map((shown) => matchCard(shown, here)))}`}
+${pageLinks(here === '/matches' ? null : '/matches', next)}`;
   return layout({ title: 'Matches', body, menu });
 }
 
@@ -65,28 +57,22 @@ function matchCard({ match, fields, timeZone }: ShownMatch, back: string): Html 
     ({ field }) => !sameCell(lead[field] ?? null, null) || !sameCell(cells[field] ?? null, null),
   );
   const name = lead['companyName'];
-  return html`<article class="card" id="match-${id}" tabindex="-1" aria-labelledby="m-${id}">
-<h3 id="m-${id}">${typeof name === 'string' ? foldedText(name) : `Lead ${leadId}`}, ${Math.round(score * 100)} %</h3>
-<p class="hint">${[row === null ? '' : `row ${row}`, connection, `lead ${leadId}`].filter(Boolean).join(', ')}</p>
-<p>${why}. ${state === 'accepted' || state === 'rejected' ? html`<span class="status info"><span aria-hidden="true">✓</span> Decided: they are ${state === 'accepted' ? 'one' : 'two'}${decidedBy(decided, timeZone)}. ${stateWords[state]}</span>` : stateWords[state]}</p>
-<table class="values">
-<caption class="hidden">What both show</caption>
-<thead><tr><th scope="col">Column</th><th scope="col">In the service</th><th scope="col">In the table</th></tr></thead>
-<tbody>
-${shown.map(({ field, column }) => html`<tr><th scope="row">${column}</th><td>${shownValue(lead[field])}</td><td>${shownValue(cells[field])}</td></tr>\n`)}</tbody>
-</table>
+  const rows = shown.map(({ field, column }) => [column, shownValue(lead[field]), shownValue(cells[field])]);
+  const decide = (as: 'accepted' | 'rejected', label: string): Html =>
+    postButton(
+      `/matches/${id}`,
+      html`${label}<span class="hidden">: ${name ?? leadId}, row ${row ?? ''}</span>`,
+      { as, seen: seenMatch(match), back },
+    );
+  return card(
+    `match-${id}`,
+    html`${typeof name === 'string' ? foldedText(name) : `Lead ${leadId}`}, ${Math.round(score * 100)} %`,
+    placeWords(row, connection, leadId),
+    html`<p>${why}. ${state === 'accepted' || state === 'rejected' ? html`<span class="status info"><span aria-hidden="true">✓</span> Decided: they are ${state === 'accepted' ? 'one' : 'two'}${decidedBy(decided, timeZone)}. ${stateWords[state]}</span>` : stateWords[state]}</p>
+${table('values', 'What both show', ['Column', 'In the service', 'In the table'], rows)}
 <div class="actions">
-${decideButton(match, 'accepted', 'They are one', back)}
-${decideButton(match, 'rejected', 'They are two', back)}
-</div>
-</article>`;
-}
-
-function decideButton(match: Match, as: 'accepted' | 'rejected', label: string, back: string): Html {
-  return html`<form method="post" action="/matches/${match.id}">
-<input type="hidden" name="as" value="${as}">
-<input type="hidden" name="seen" value="${seenMatch(match)}">
-<input type="hidden" name="back" value="${back}">
-<button>${label}<span class="hidden">: ${match.lead['companyName'] ?? match.leadId}, row ${match.row ?? ''}</span></button>
-</form>`;
+${decide('accepted', 'They are one')}
+${decide('rejected', 'They are two')}
+</div>`,
+  );
 }

@@ -1,11 +1,14 @@
 import { html } from 'hono/html';
+import { describeAlert } from '../../alerts/describe-alert.ts';
+import { count, counted } from '../../core/lead/counted.ts';
+import { waysPast } from '../../core/merge/older-copy.ts';
+import type { SyncReport } from '../../sync/report.ts';
 import type { ConnectionFacts } from '../connection-facts.ts';
-import { connectionButtons } from './connection-buttons.ts';
-import { connectionFactList, progressLine } from './facts.ts';
-import { type Html, layout, type Menu } from './layout.ts';
-import { shownStatus } from './run-words.ts';
-import { shownTime } from './shown-time.ts';
-import { counted } from '../../core/lead/counted.ts';
+import type { ConnectionStatus } from '../connection-status.ts';
+import { factList, type Html, postButton } from './elements.ts';
+import { layout, type Menu } from './layout.ts';
+import { receiptWords, shownStatus, writtenWords } from './run-words.ts';
+import { asOf, problemList, shownAge, shownDuration, shownTime } from './shown.ts';
 
 /** `/`: the state of each connection. `now`: epoch ms. `stopped`: why this worker takes no more jobs; null: it does. */
 export function overviewPage(
@@ -14,33 +17,23 @@ export function overviewPage(
   stopped: string | null,
   menu: Menu,
 ): Html {
-  const body = html`${stopped === null ? '' : html`<p role="alert"><strong>This worker has stopped taking work.</strong> ${stopped}</p>`}
-<p class="lead">${summary(all)}</p>
+  const body = html`${stopped !== null && html`<p role="alert"><strong>This worker has stopped taking work.</strong> ${stopped}</p>`}
+<p class="lead">${summary(all.map(({ status }) => status))}</p>
 ${asOf(now)}
 ${all.map((facts) => connectionSection(facts, now))}`;
   return layout({ title: 'Status', body, menu });
 }
 
-/** When the page was made, and a link that refreshes it without a script. */
-export function asOf(now: number): Html {
-  return html`<p class="hint">As of ${shownTime(now, 'UTC')}. <a href="">Refresh</a></p>
-<p class="hidden" role="status" id="live"></p>`;
-}
-
-function summary(all: readonly ConnectionFacts[]): string {
-  const troubled = all.filter(
-    ({ status: { lastRun } }) => lastRun !== null && lastRun.status !== 'succeeded',
-  );
-  const held = all.reduce((sum, { status }) => sum + status.held, 0);
-  const paused = all.filter(({ status }) => status.pausedSince !== null).length;
-  const never = all.filter(({ status }) => status.lastRun === null).length;
+function summary(all: readonly ConnectionStatus[]): string {
+  const troubled = all.filter(({ lastRun }) => lastRun !== null && lastRun.status !== 'succeeded').length;
+  const held = all.reduce((sum, status) => sum + status.held, 0);
+  const paused = all.filter(({ pausedSince }) => pausedSince !== null).length;
+  const never = all.filter(({ lastRun }) => lastRun === null).length;
   return [
     counted(all.length, 'connection'),
-    troubled.length === 0
-      ? 'no last run needs a look'
-      : `${troubled.length} with a last run that needs a look`,
-    paused > 0 ? `${paused} paused` : '',
-    never > 0 ? `${never} never synced` : '',
+    troubled === 0 ? 'no last run needs a look' : `${troubled} with a last run that needs a look`,
+    paused > 0 && `${paused} paused`,
+    never > 0 && `${never} never synced`,
     held === 0 ? 'nothing is held' : counted(held, 'held item'),
   ]
     .filter(Boolean)
@@ -48,12 +41,152 @@ function summary(all: readonly ConnectionFacts[]): string {
 }
 
 function connectionSection(facts: ConnectionFacts, now: number): Html {
-  const { connection, lastRun } = facts.status;
+  const { connection } = facts.status;
   return html`<section class="card" aria-labelledby="c-${connection}">
 <h2 id="c-${connection}"><a href="/connections/${connection}">${connection}</a></h2>
-<p>${lastRun === null ? html`<span class="status info">never synced</span>` : shownStatus(lastRun.status)}</p>
-${progressLine(facts)}
-${connectionButtons(facts.status)}
-${connectionFactList(facts, now)}
+${connectionState(facts, now, false)}
 </section>`;
+}
+
+/** What both pages show of a connection: its state, what runs, buttons, facts. `isAsked`: a sync waits in the queue. */
+export function connectionState(facts: ConnectionFacts, now: number, isAsked: boolean): Html {
+  const { lastRun } = facts.status;
+  return html`<p>${lastRun === null ? html`<span class="status info">never synced</span>` : shownStatus(lastRun.status)}</p>
+${progressLine(facts)}
+${isAsked && html`<p class="progress"><strong>Waiting</strong> A sync starts as soon as a worker is free.</p>`}
+${connectionButtons(facts.status, isAsked)}
+${connectionFactList(facts, now)}`;
+}
+
+/** The progress of the run under way; live.js keeps it up to date. */
+function progressLine({ status, progress }: ConnectionFacts): Html {
+  const { connection, running } = status;
+  const text = running === null || progress === null ? '' : `run ${running.runId}: ${progress}`;
+  const idle = running !== null && running.holder === null && ' (interrupted; the next job continues it)';
+  return html`<p class="progress" data-progress="${connection}" data-run="${running?.runId}" ${text === '' && 'hidden'}><strong>Running now</strong> <span data-text>${text}${idle}</span></p>`;
+}
+
+/** The orders of a person for a connection; each is the end of the address of its form. */
+export const orders = ['sync', 'pause', 'resume', 'lift-wait'] as const;
+export type Order = (typeof orders)[number];
+
+const labels: Readonly<Record<Order, string>> = {
+  sync: 'Sync now',
+  pause: 'Pause',
+  resume: 'Resume',
+  'lift-wait': 'End the wait',
+};
+
+/** The buttons that a connection offers in its state. */
+function connectionButtons(
+  { connection, pausedSince, throttledUntil, running }: ConnectionStatus,
+  isAsked: boolean,
+): Html {
+  const isSyncing = isAsked || (running !== null && running.holder !== null);
+  const offered: readonly Order[] = [
+    ...(pausedSince !== null || isSyncing ? [] : ['sync' as const]),
+    pausedSince !== null ? 'resume' : 'pause',
+    ...(throttledUntil === null ? [] : ['lift-wait' as const]),
+  ];
+  const button = (order: Order): Html => {
+    const label = html`${labels[order]}<span class="hidden"> ${connection}</span>`;
+    const isQuiet = order === 'pause' || order === 'lift-wait';
+    return postButton(`/connections/${connection}/${order}`, label, {}, isQuiet);
+  };
+  return html`<div class="actions">
+${offered.map(button)}</div>`;
+}
+
+function connectionFactList(facts: ConnectionFacts, now: number): Html {
+  const { status, timeZone, late, deletesWaiting, alerts, companies } = facts;
+  const { connection, lastRun, lastRunAt, held, reminders, deletedLeads, formerPlaces } = status;
+  const time = (at: number): Html => html`${shownTime(at, timeZone)} (${shownAge(at, now)})`;
+  const iso = (at: string): Html => time(Date.parse(at));
+  const page = `/connections/${connection}`;
+  const [next] = reminders.next;
+  return factList([
+    ['Alerts', alerts.length > 0 && alertList(connection, alerts, time)],
+    [
+      'Last run',
+      lastRun === null || lastRunAt === null
+        ? 'no sync so far'
+        : html`<a href="/runs/${lastRun.runId}">run ${lastRun.runId}</a>, ${iso(lastRunAt)}, took ${shownDuration(lastRun.durationMs)}`,
+    ],
+    ['Keeps in step', status.place],
+    [
+      'Before',
+      formerPlaces.map(({ address, leftAt }) => `${address} (left ${leftAt.slice(0, 10)})`).join(', ') ||
+        null,
+    ],
+    ['Why', lastRun && whyNot(lastRun, companies)],
+    ['Written', lastRun && writtenWords(lastRun)],
+    ['Receipt', lastRun && receiptWords(lastRun)],
+    ['Last success', facts.lastSuccessAt === null ? 'never' : time(facts.lastSuccessAt)],
+    [
+      'Next run',
+      status.nextRunAt === null ? 'not scheduled: leadsync worker keeps the schedule' : iso(status.nextRunAt),
+    ],
+    [
+      'Paused',
+      status.pausedSince &&
+        html`<strong class="warn">since ${iso(status.pausedSince)}</strong>: no sync runs, reminders go on`,
+    ],
+    ['Throttled', status.throttledUntil && html`until ${iso(status.throttledUntil)}, as the service asked`],
+    [
+      'Conflicts',
+      held === 0
+        ? 'nothing is held'
+        : html`<a href="/conflicts?connection=${connection}">${counted(held, 'held item')}</a>`,
+    ],
+    [
+      'Deletes waiting',
+      deletesWaiting === 0
+        ? 'none'
+        : html`<a href="${page}#deletes">${counted(deletesWaiting, 'record')} missing, not proven deleted yet</a>`,
+    ],
+    [
+      'Deleted leads',
+      deletedLeads.length > 0 &&
+        html`<a href="${page}#deleted">${counted(deletedLeads.length, 'row')} kept whose leads are deleted</a>`,
+    ],
+    [
+      'Reminders',
+      html`<a href="${page}#reminders">${count(reminders.coming)} coming</a>${next && html`, the next for a follow-up due ${iso(next.dueAt)}`}${trouble(late)}`,
+    ],
+  ]);
+}
+
+/** The open alerts, with what helps. */
+function alertList(connection: string, alerts: ConnectionFacts['alerts'], time: (at: number) => Html): Html {
+  return html`<ul class="problems">
+${alerts.map((alert) => {
+  const { title, help } = describeAlert({ ...alert, connection, event: 'raised' });
+  return html`<li><strong class="bad">${title}</strong> since ${time(alert.raisedAt)}
+${help.map(([command, does]) => html`<br><code>${command}</code> ${does}`)}</li>\n`;
+})}</ul>`;
+}
+
+const reasonsShown = 3;
+
+/** Of a run that failed or was stopped: its first problems, and the command that lets it pass. */
+function whyNot(
+  { connection, status, problems }: SyncReport,
+  companies: ConnectionFacts['companies'],
+): Html | null {
+  if (status !== 'failed' && status !== 'stopped') return null;
+  const reasons = problems.slice(0, reasonsShown);
+  const refused = reasons.flatMap(({ code }) => /^guard\.(?!target\.)(.+)$/.exec(code)?.[1] ?? []);
+  // A guard with several ways out names them in its message.
+  const guards = refused.filter((code) => !(code in waysPast));
+  const command = [`leadsync sync --connection ${connection}`, ...guards.map((code) => `--allow ${code}`)];
+  const way = html`<p>Nothing was written. If that is what you want: <code>${command.join(' ')}</code></p>`;
+  return html`${problemList(reasons, companies)}${guards.length > 0 && way}`;
+}
+
+function trouble({ late, failed }: ConnectionFacts['late']): Html | null {
+  const parts = [
+    late > 0 && `${count(late)} late`,
+    failed > 0 && `${count(failed)} failed or missed in the last 7 days`,
+  ].filter((part) => part !== false);
+  return parts.length === 0 ? null : html`; <strong class="bad">${parts.join(', ')}</strong>`;
 }

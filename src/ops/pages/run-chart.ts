@@ -1,23 +1,15 @@
 import { html } from 'hono/html';
-import type { ListedRun } from '../../store/run-list.ts';
-import type { RunStatus } from '../../store/runs.ts';
-import type { Html } from './layout.ts';
-import { shownDuration } from './shown-time.ts';
 import { count, counted } from '../../core/lead/counted.ts';
+import type { ListedRun } from '../../store/run-list.ts';
+import type { Html } from './elements.ts';
+import { lookOf } from './run-words.ts';
+import { shownDuration } from './shown.ts';
 
 /** Width of a bar with its gap, the gap, and the height of the chart; the page stretches it. */
 const [step, gap, height] = [10, 3, 100];
 
 /** The least height of a bar that is not 0. */
 const leastBar = 4;
-
-const looks: Readonly<Record<RunStatus, string>> = {
-  succeeded: 'good',
-  partial: 'warn',
-  stopped: 'bad',
-  failed: 'bad',
-  running: 'info',
-};
 
 interface Series {
   readonly name: string;
@@ -40,9 +32,9 @@ export function durationOf({ createdAt, finishedAt }: ListedRun): number | null 
  * The syncs of a list (`runs`: the newest first) as bars, the oldest on the left: how long each took, what it changed and
  * left held. The table beside it has the numbers. `room`: runs on a full page of the list.
  */
-export function runChart(runs: readonly ListedRun[], room: number): Html | '' {
+export function runChart(runs: readonly ListedRun[], room: number): Html | null {
   const syncs = runs.filter(({ mode, finishedAt }) => mode === 'sync' && finishedAt !== null).toReversed();
-  if (syncs.length < 2) return '';
+  if (syncs.length < 2) return null;
   return html`<h2>Runs over time</h2>
 <p class="hint">The last ${counted(syncs.length, 'sync')} of the <a href="#runs">list of runs</a>, which has the numbers; the oldest on the left. Heights are square roots, so that small numbers are seen beside those of a first sync.</p>
 <div class="charts">
@@ -61,7 +53,7 @@ function chart({ name, of, shown }: Series, syncs: readonly ListedRun[], room: n
 ${syncs.map((run, nth) => {
   const value = of(run);
   const tall = value === 0 ? 0 : Math.max(leastBar, Math.round(Math.sqrt(value / most) * height));
-  return html`<rect class="${looks[run.status]}" x="${(left + nth) * step}" y="${height - tall}" width="${step - gap}" height="${tall}"><title>run ${run.id}: ${shown(value)}</title></rect>\n`;
+  return html`<rect class="${lookOf(run.status)}" x="${(left + nth) * step}" y="${height - tall}" width="${step - gap}" height="${tall}"><title>run ${run.id}: ${shown(value)}</title></rect>\n`;
 })}</svg>
 </figure>
 `;

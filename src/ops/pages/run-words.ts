@@ -1,9 +1,9 @@
 import { html } from 'hono/html';
+import { count, counted } from '../../core/lead/counted.ts';
 import type { ListedRun } from '../../store/run-list.ts';
 import type { RunStatus } from '../../store/runs.ts';
 import type { SyncReport } from '../../sync/report.ts';
-import type { Html } from './layout.ts';
-import { count, counted } from '../../core/lead/counted.ts';
+import type { Html } from './elements.ts';
 
 const words: Readonly<Record<RunStatus, readonly [mark: string, word: string, look: string]>> = {
   succeeded: ['✓', 'succeeded', 'good'],
@@ -17,6 +17,11 @@ const words: Readonly<Record<RunStatus, readonly [mark: string, word: string, lo
 export function shownStatus(status: RunStatus): Html {
   const [mark, word, look] = words[status];
   return html`<span class="status ${look}"><span aria-hidden="true">${mark}</span> ${word}</span>`;
+}
+
+/** The colour of a status. */
+export function lookOf(status: RunStatus): string {
+  return words[status][2];
 }
 
 /** The kind of a run. */

@@ -1,21 +1,25 @@
 import { html } from 'hono/html';
+import { count, counted } from '../../core/lead/counted.ts';
 import { plainCell } from '../../core/lead/value.ts';
-import type { Change } from '../../core/merge/action.ts';
 import type { ListedAction } from '../../store/run-list.ts';
 import type { Run } from '../../store/runs.ts';
 import type { SyncReport } from '../../sync/report.ts';
 import { describeProgress } from '../describe-progress.ts';
-import { pages } from './conflicts.ts';
-import { factList } from './facts.ts';
-import { type Html, layout, type Menu } from './layout.ts';
-import { asOf } from './overview.ts';
-import { heldMessage, problemList } from './problem-list.ts';
+import { cards, factList, type Html, pageLinks, table } from './elements.ts';
+import { layout, type Menu } from './layout.ts';
 import { receiptWords, runKind, shownStatus, writtenWords } from './run-words.ts';
-import { shownDuration, shownTime } from './shown-time.ts';
-import { count, counted } from '../../core/lead/counted.ts';
-import { foldedText, shownValue } from './shown-value.ts';
+import {
+  asOf,
+  foldedText,
+  heldMessage,
+  placeWords,
+  problemList,
+  shownDuration,
+  shownTime,
+  shownValue,
+} from './shown.ts';
 
-export interface RunPage {
+interface RunPage {
   readonly run: Run;
   readonly timeZone: string;
   readonly actions: readonly ListedAction[];
@@ -56,8 +60,8 @@ ${factList([
 ])}
 ${problemsSection(page, report, path)}
 <h2 id="changes">Changes</h2>
-${actions.length === 0 ? html`<p>${isFirst ? 'None.' : 'No further ones.'}</p>` : html`<ol class="changes">${actions.map((action) => html`<li>${actionCard(action, page)}</li>\n`)}</ol>`}
-${pages(isFirst ? null : `${path}#changes`, next, 'changes')}`;
+${actions.length === 0 ? html`<p>${isFirst ? 'None.' : 'No further ones.'}</p>` : cards(actions.map((action) => actionCard(action, page)))}
+${pageLinks(isFirst ? null : `${path}#changes`, next, 'changes')}`;
   return layout({ title: `Run ${run.id}`, body, menu });
 }
 
@@ -65,15 +69,15 @@ function problemsSection(
   { run, problemsFrom, companies }: RunPage,
   report: SyncReport | null,
   path: string,
-): Html | '' {
+): Html | null {
   const problems = report?.problems ?? run.problems;
-  if (problems.length === 0) return '';
+  if (problems.length === 0) return null;
   const shown = problems.slice(problemsFrom, problemsFrom + problemsShown);
   const end = problemsFrom + problemsShown;
   return html`<h2 id="problems">Problems</h2>
 <p class="hint">${shown.length === 0 ? 'No further ones' : `${count(problemsFrom + 1)} to ${count(problemsFrom + shown.length)}`} of ${count(problems.length)}</p>
 ${problemList(shown, companies)}
-${pages(problemsFrom === 0 ? null : `${path}#problems`, end < problems.length ? `${path}?problems=${end}#problems` : null, 'problems')}`;
+${pageLinks(problemsFrom === 0 ? null : `${path}#problems`, end < problems.length ? `${path}?problems=${end}#problems` : null, 'problems')}`;
 }
 
 const kindWords: Readonly<Record<ListedAction['kind'], string>> = {
@@ -104,33 +108,24 @@ const stateWords: Readonly<Record<ListedAction['state'], string>> = {
 function actionCard(action: ListedAction, { columns, companies }: RunPage): Html {
   const { id, kind, leadId, row, changes, reason, state, message } = action;
   const company = companies.get(leadId ?? '') ?? nameWritten(changes);
-  const where = [row === null ? '' : `row ${row}`, leadId === null ? '' : `lead ${leadId}`].filter(Boolean);
-  const fields = Object.entries(changes);
-  const outcome = kind === 'hold' ? '' : `${stateWords[state]}, `;
+  const place = placeWords(row, undefined, leadId);
+  const outcome = kind !== 'hold' && `${stateWords[state]}, `;
+  const columnHeads =
+    kind === 'hold' ? ['Field', 'In the service', 'In the table'] : ['Field', 'Before', 'After'];
+  const rows = Object.entries(changes).map(([field, { from, to }]) => [
+    columns.get(field) ?? field,
+    shownValue(from),
+    shownValue(to),
+  ]);
   return html`<article class="card">
-<h3>${company === null ? '' : html`${foldedText(company)}: `}${kindWords[kind]}</h3>
-<p class="hint">${where.map((place) => `${place}, `)}${outcome}<code>${reason}</code></p>
-${message === null ? '' : html`<p>${heldMessage(reason, message)}</p>`}
-${fields.length === 0 ? '' : changeTable(id, kind, fields, columns)}
+<h3>${company !== null && html`${foldedText(company)}: `}${kindWords[kind]}</h3>
+<p class="hint">${place}${place !== '' && ', '}${outcome}<code>${reason}</code></p>
+${message !== null && html`<p>${heldMessage(reason, message)}</p>`}
+${rows.length > 0 && table('values', `Fields of change ${id}`, columnHeads, rows)}
 </article>`;
 }
 
 /** The name of a record without a baseline. */
 function nameWritten({ companyName }: ListedAction['changes']): string | null {
   return companyName === undefined ? null : plainCell(companyName.to ?? companyName.from);
-}
-
-function changeTable(
-  id: number,
-  kind: ListedAction['kind'],
-  fields: readonly (readonly [string, Change])[],
-  columns: ReadonlyMap<string, string>,
-): Html {
-  const [from, to] = kind === 'hold' ? ['In the service', 'In the table'] : ['Before', 'After'];
-  return html`<table class="values">
-<caption class="hidden">Fields of change ${id}</caption>
-<thead><tr><th scope="col">Field</th><th scope="col">${from}</th><th scope="col">${to}</th></tr></thead>
-<tbody>
-${fields.map(([field, change]) => html`<tr><th scope="row">${columns.get(field) ?? field}</th><td>${shownValue(change.from)}</td><td>${shownValue(change.to)}</td></tr>\n`)}</tbody>
-</table>`;
 }

@@ -5,7 +5,7 @@ import { describe, expect, test, vi } from 'vitest';
 import type { HubSpotSandboxOptions } from '../../stand-ins/hubspot/hubspot-sandbox.ts';
 import { startHubSpotSandbox } from '../../stand-ins/hubspot/hubspot-sandbox.ts';
 import { allScopes } from '../../stand-ins/hubspot/operations.ts';
-import { conflictList } from '../../../src/ops/pages/conflict-list.ts';
+import { conflictList } from '../../../src/ops/pages/conflicts.ts';
 import { listConflicts } from '../../../src/store/conflicts.ts';
 import { prune } from '../../../src/store/retention.ts';
 import { createXlsxTarget } from '../../../src/targets/xlsx/xlsx-target.ts';

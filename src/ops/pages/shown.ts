@@ -1,0 +1,114 @@
+import { html } from 'hono/html';
+import { count } from '../../core/lead/counted.ts';
+import { type Cell, isUnreadable, plainCell } from '../../core/lead/value.ts';
+import type { Problem } from '../../errors.ts';
+import { visibleText } from '../../visible-text.ts';
+import type { Html } from './elements.ts';
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+function formatOf(timeZone: string): Intl.DateTimeFormat {
+  const known = formats.get(timeZone);
+  if (known !== undefined) return known;
+  const format = new Intl.DateTimeFormat('en-GB', {
+    timeZone,
+    year: 'numeric',
+    month: 'short',
+    day: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+    timeZoneName: 'short',
+  });
+  formats.set(timeZone, format);
+  return format;
+}
+
+/** A moment (epoch ms, or an ISO instant) in a time zone, with the zone's name, and as an ISO instant for programs. */
+export function shownTime(at: number | string, timeZone: string): Html {
+  const date = new Date(at);
+  return html`<time datetime="${date.toISOString()}">${formatOf(timeZone).format(date)}</time>`;
+}
+
+/** When the page was made, and a link that refreshes it without a script. */
+export function asOf(now: number): Html {
+  return html`<p class="hint">As of ${shownTime(now, 'UTC')}. <a href="">Refresh</a></p>
+<p class="hidden" role="status" id="live"></p>`;
+}
+
+const steps = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+] as const;
+
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'always' });
+
+/** The distance of a moment (epoch ms) from now: `3 hours ago`, `in 5 minutes`. */
+export function shownAge(at: number, now: number): string {
+  const distance = at - now;
+  const [unit, ms] = steps.find(([, ms]) => Math.abs(distance) >= ms) ?? ['second', 1_000];
+  return relative.format(Math.trunc(distance / ms), unit);
+}
+
+/** A duration (ms): `2 h 5 min`, `3.2 s`. */
+export function shownDuration(ms: number): string {
+  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
+  const minutes = Math.round(ms / 60_000);
+  return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+/** Characters of a folded value; a click opens the rest, … */
+const shownLength = 160;
+/** … up to this length: no page grows without bounds. */
+const wholeLength = 50_000;
+
+/** A value of a field, exactly as it is; isolated: right-to-left text moves nothing around it. */
+export function shownValue(cell: Cell | undefined): Html {
+  if (cell === undefined || cell === null || cell === '') return html`<span class="none">(empty)</span>`;
+  const mark = isUnreadable(cell) && html` <span class="none">(not understood)</span>`;
+  return html`${foldedText(plainCell(cell) ?? '', 'value')}${mark}`;
+}
+
+/** A text from outside, folded when it is long. */
+export function foldedText(text: string, look = 'text'): Html {
+  if (text.length <= shownLength) return html`<bdi class="${look}">${text}</bdi>`;
+  const { length } = text;
+  const all = length <= wholeLength ? 'all' : `the first ${count(wholeLength)} of`;
+  return html`<details><summary><bdi class="${look}">${visibleText(text, shownLength)}</bdi> <span class="hint">${all} ${count(length)} characters</span></summary><bdi class="${look}">${text.slice(0, wholeLength).toWellFormed()}</bdi></details>`;
+}
+
+/** A lead by the name of its company, if that is known. */
+export function shownLead(company: string | null | undefined, leadId: string): Html | string {
+  return company ? foldedText(company) : `lead ${leadId}`;
+}
+
+/** Where a record is: `row 7, berlin, lead 0193…`. */
+export function placeWords(
+  row: number | null | undefined,
+  between: string | undefined,
+  leadId: string | null | undefined,
+): string {
+  const parts = [typeof row === 'number' && `row ${row}`, between, leadId && `lead ${leadId}`];
+  return parts.filter(Boolean).join(', ');
+}
+
+/** Problems of a run, each with its place and its code. `companies`: names by lead id. */
+export function problemList(problems: readonly Problem[], companies: ReadonlyMap<string, string>): Html {
+  return html`<ul class="problems">
+${problems.map(({ code, message, leadId = '', row, field }) => {
+  const company = companies.get(leadId);
+  const place = placeWords(row, field, leadId);
+  return html`<li>${company !== undefined && html`<strong>${foldedText(company)}</strong>: `}${foldedText(message)} <span class="hint">${place}${place !== '' && ' '}<code>${code}</code></span></li>\n`;
+})}</ul>`;
+}
+
+/** In place of messages that repeat both values. */
+const briefly: Readonly<Record<string, string>> = {
+  'conflict.both-edited': 'Edited on both sides, differently.',
+  'conflict.first-sight': 'The two sides differed when they were compared for the first time.',
+};
+
+/** Why an item is held, beside its two values. */
+export function heldMessage(code: string, message: string): Html | string {
+  return briefly[code] ?? foldedText(message);
+}
