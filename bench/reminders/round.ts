@@ -89,7 +89,7 @@ export async function measure(options: RoundOptions): Promise<Round> {
   const inFlight = new Set<number>();
   const open = async (): Promise<number> => {
     const { rows } = await pool.query<{ count: number }>(
-      `select count(*)::int as count from reminders where state in ('scheduled', 'sending')`,
+      `select count(*)::int as count from mails where state in ('scheduled', 'sending')`,
     );
     return rows[0]?.count ?? 0;
   };
@@ -100,7 +100,7 @@ export async function measure(options: RoundOptions): Promise<Round> {
     await once(worker.child, 'exit');
     const { rows } = await pool.query<{ company: string }>(
       // The minutes pass for which those that were cut off are left alone.
-      `update reminders m set updated_at = m.updated_at - interval '10 minutes' from pairs p
+      `update mails m set updated_at = m.updated_at - interval '10 minutes' from pairs p
        where m.state = 'sending' and p.connection = m.connection and p.lead_id = m.lead_id
        returning p.base->>'companyName' as company`,
     );
@@ -113,7 +113,7 @@ export async function measure(options: RoundOptions): Promise<Round> {
   await once(worker.child, 'exit');
 
   const { rows } = await pool.query<{ states: string }>(
-    `select string_agg(state || ' ' || n, ', ') as states from (select state, count(*) as n from reminders group by 1) s`,
+    `select string_agg(state || ' ' || n, ', ') as states from (select state, count(*) as n from mails group by 1) s`,
   );
   const ids = new Map<number, string>();
   let [twice, otherId, notInFlight] = [0, 0, 0];

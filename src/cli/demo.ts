@@ -15,7 +15,7 @@ import { parseFaults } from '../sandbox/parse-faults.ts';
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
 import { decideConflict, listConflicts } from '../store/conflicts.ts';
 import type { RunMode } from '../store/runs.ts';
-import { countDueMails } from '../store/sending.ts';
+import { countDueMails } from '../store/mails.ts';
 import type { SyncReport } from '../sync/report.ts';
 import { workReminders } from '../worker/work-reminders.ts';
 import { tellReport } from './describe-report.ts';

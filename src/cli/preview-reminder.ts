@@ -7,7 +7,7 @@ import { followUpField } from '../reminders/plan/plan-reminders.ts';
 import { changesOf, composeFor } from '../reminders/compose/compose-follow-up.ts';
 import { localTime } from '../reminders/plan/local-time.ts';
 import { wantedReminders, type WantedReminder } from '../reminders/plan/wanted.ts';
-import { dueReminders } from '../store/reminders.ts';
+import { dueReminders } from '../store/mails.ts';
 import { basesOf } from '../store/pairs.ts';
 import type { SyncContext } from '../sync/context.ts';
 import { never } from './check-line.ts';

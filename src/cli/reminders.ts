@@ -1,8 +1,13 @@
 import { counted } from '../core/lead/counted.ts';
 import { localTime } from '../reminders/plan/local-time.ts';
-import { type ListedDigest, listDigests } from '../store/digests.ts';
-import { noticeKind } from '../store/calendar-notices.ts';
-import { comingReminders, type ListedReminder, listReminders } from '../store/reminders.ts';
+import {
+  comingReminders,
+  type Digest,
+  listDigests,
+  listReminders,
+  mailName,
+  type Reminder,
+} from '../store/mails.ts';
 import type { SyncContext } from '../sync/context.ts';
 import { type Addressless, addressless, describeAddressless } from './addressless.ts';
 import type { CommonOptions } from './main.ts';
@@ -21,7 +26,7 @@ interface RemindersOptions extends CommonOptions {
 /** Maximum listed of each kind. */
 const shown = 20;
 
-type Item = ListedReminder & { readonly company: string | null };
+type Item = Reminder & { readonly company: string | null };
 
 interface Mails {
   readonly connection: string;
@@ -34,7 +39,7 @@ interface Mails {
   /** Null: not requested. */
   readonly cancelled: readonly Item[] | null;
   readonly addressless: Addressless | null;
-  readonly digests: readonly ListedDigest[];
+  readonly digests: readonly Digest[];
 }
 
 /** `leadsync reminders`: lists upcoming, sent and failed ones; or previews a mail, or sends a sample. */
@@ -61,10 +66,9 @@ async function mailsOf(context: SyncContext, withCancelled: boolean): Promise<Ma
     withCancelled ? list('cancelled') : [],
   ]);
   const companies = await companiesIn(pool, name, [...coming, ...sent, ...failed, ...cancelled]);
-  const named = (items: readonly ListedReminder[]): readonly Item[] =>
+  const named = (items: readonly Reminder[]): readonly Item[] =>
     items.map((item) => ({ ...item, company: companies.get(item.leadId) ?? null }));
   const { count } = await comingReminders(pool, name, 1);
-  const digestStates = ['scheduled', 'sending', 'sent', 'skipped', 'missed', 'failed'] as const;
   return {
     connection: name,
     timeZone: connection.reminders?.rules.timeZone ?? 'UTC',
@@ -74,7 +78,7 @@ async function mailsOf(context: SyncContext, withCancelled: boolean): Promise<Ma
     failed: named(failed),
     cancelled: withCancelled ? named(cancelled) : null,
     addressless: await addressless(context),
-    digests: await listDigests(pool, name, digestStates, shown),
+    digests: await listDigests(pool, name, shown),
   };
 }
 
@@ -100,13 +104,13 @@ function json({ connection, comingCount, coming, sent, failed, cancelled, digest
 }
 
 function reminderJson(item: Item): object {
-  const { id, leadId, company, recipient, offsetText, state, attempts, note } = item;
+  const { id, leadId, company, recipient, state, attempts, note } = item;
   return {
     id: String(id),
     leadId,
     company,
     dueAt: iso(item.dueAt),
-    before: offsetText,
+    before: mailName(item),
     sendAt: iso(item.sendAt),
     recipient,
     state,
@@ -162,13 +166,11 @@ function section(title: string, lines: readonly string[]): readonly string[] {
 }
 
 function about(
-  { company, leadId, recipient, dueAt, offsetText }: Item,
+  { company, leadId, recipient, dueAt, kind, offsetText }: Item,
   time: (at: number) => string,
 ): string {
-  const what = { moved: 'entry moved', cancel: 'entry cancelled' };
-  const kind = noticeKind(offsetText);
-  const mail = kind === null ? `${offsetText} before` : what[kind];
-  return `${shownCompany(company) ?? 'a lead'}, due ${time(dueAt)}, ${mail}, to ${recipient}  ${leadId}`;
+  const what = { reminder: `${offsetText} before`, moved: 'entry moved', cancel: 'entry cancelled' };
+  return `${shownCompany(company) ?? 'a lead'}, due ${time(dueAt)}, ${what[kind]}, to ${recipient}  ${leadId}`;
 }
 
 function tried({ state, attempts, note }: Item): string {

@@ -2,7 +2,7 @@ import type { App } from '../app.ts';
 import { counted } from '../core/lead/counted.ts';
 import { explain, LeadsyncError } from '../errors.ts';
 import { bringForward } from '../core/merge/older-copy.ts';
-import { countDueMails } from '../store/sending.ts';
+import { countDueMails } from '../store/mails.ts';
 import { failedReport, type SyncReport } from '../sync/report.ts';
 import { allowed, syncCommand, tellReport } from './describe-report.ts';
 import type { CommonOptions } from './main.ts';

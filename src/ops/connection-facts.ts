@@ -1,6 +1,6 @@
 import type { ConnectionConfig } from '../config/config.ts';
 import { type OpenAlert, openAlerts } from '../store/alerts.ts';
-import { type LateReminders, lateReminders } from '../store/reminders.ts';
+import { type LateReminders, lateReminders } from '../store/mails.ts';
 import { companiesOf } from '../store/companies.ts';
 import { lastSuccessAt, openSyncs } from '../store/run-list.ts';
 import { countWaitingDeletes, type DeleteSides } from '../store/waiting-deletes.ts';

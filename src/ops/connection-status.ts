@@ -5,7 +5,7 @@ import { leaseHolder } from '../store/leases.ts';
 import { listDeleted } from '../store/pairs.ts';
 import { listPlaces } from '../store/places.ts';
 import { pausedSince } from '../store/pauses.ts';
-import { comingReminders } from '../store/reminders.ts';
+import { comingReminders } from '../store/mails.ts';
 import { lastRun, openRun } from '../store/runs.ts';
 import { getSchedule, type Schedule } from '../store/schedules.ts';
 import { createThrottle } from '../store/throttles.ts';

@@ -7,7 +7,7 @@ import { Semaphore } from '../semaphore.ts';
 import { listDecisions } from '../store/decisions.ts';
 import { conflictsOnPage } from '../store/conflicts.ts';
 import { companiesOf } from '../store/companies.ts';
-import { listReminders, type ReminderState } from '../store/reminders.ts';
+import { listReminders, type ReminderState } from '../store/mails.ts';
 import { listActions, listRuns } from '../store/run-list.ts';
 import { getRun } from '../store/runs.ts';
 import { waitingDeletes } from '../store/waiting-deletes.ts';

@@ -76,10 +76,6 @@ async function failuresSince(
   return rows;
 }
 
-const openOrTroubled = (table: 'reminders' | 'digests'): string =>
-  `select state, attempts, updated_at, send_at, first_tried_at from ${table} where connection = $1
-     and (state in ('scheduled', 'sending') or (state in ('failed', 'missed') and updated_at > $2))`;
-
 /**
  * One that was tried for an hour in vain is late, and one that nobody has tried for an hour since it was due and planned.
  * What was planned when its time of grace was over already, as after a first sync, is missed without a try: no failure.
@@ -94,7 +90,8 @@ async function mailFacts(
        count(*) filter (where state = 'missed' and attempts > 0 and updated_at > $2)::int as missed,
        count(*) filter (where state in ('scheduled', 'sending')
          and greatest(send_at, coalesce(first_tried_at, updated_at)) < $3)::int as late
-     from (${openOrTroubled('reminders')} union all ${openOrTroubled('digests')}) mails`,
+     from mails where connection = $1
+       and (state in ('scheduled', 'sending') or (state in ('failed', 'missed') and updated_at > $2))`,
     [connection, timestamp(now - failedMs), timestamp(now - lateMs)],
   );
   return rows[0] ?? { failed: 0, missed: 0, late: 0 };

@@ -154,17 +154,16 @@ export function mailFigures(pool: pg.Pool, connections: readonly string[]): Prom
   return ask(
     pool,
     // The percentiles apart: with them the count would have to sort every mail.
-    `with mails as not materialized (
-         select connection, 'reminder' as kind, state, send_at, updated_at from reminders where connection = any($1)
-         union all select connection, 'digest', state, send_at, updated_at from digests where connection = any($1)),
+    `with owed as not materialized (
+         select *, case kind when 'digest' then kind else 'reminder' end as sort from mails where connection = any($1)),
        sent as (
-         select connection, kind, 'sent' as state, percentile_cont(array[0.5, 0.95, 1]) within group (
+         select connection, sort, 'sent' as state, percentile_cont(array[0.5, 0.95, 1]) within group (
              order by greatest(0, extract(epoch from updated_at - send_at))) as "sentLateSeconds"
-         from mails where state = 'sent' and updated_at > now() - interval '1 day' group by 1, 2)
-     select * from (
-       select connection, kind, state, count(*)::int as count, extract(epoch from now() - min(send_at)
+         from owed where state = 'sent' and updated_at > now() - interval '1 day' group by 1, 2)
+     select connection, sort as kind, state, count, "lateSeconds", "sentLateSeconds" from (
+       select connection, sort, state, count(*)::int as count, extract(epoch from now() - min(send_at)
          filter (where state in ('scheduled', 'sending') and send_at <= now()))::float8 as "lateSeconds"
-       from mails group by 1, 2, 3) counts left join sent using (connection, kind, state)
+       from owed group by 1, 2, 3) counts left join sent using (connection, sort, state)
      order by "lateSeconds" nulls first`,
     [connections],
   );

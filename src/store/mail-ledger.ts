@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { isDatabaseOutage } from '../database-outage.ts';
 import { createBatcher } from './batcher.ts';
-import { MailSender, type SentBy } from './mail-sender.ts';
-import { getReminders, type Reminder } from './reminders.ts';
+import { MailSender } from './mail-sender.ts';
+import { getReminders, type Reminder, type SentBy } from './mails.ts';
 import {
   beginSending,
   type Claim,
@@ -12,7 +12,6 @@ import {
   type LeadBackground,
   leadBackgrounds,
   type LeadKey,
-  type MailTable,
   noteUnknown,
 } from './sending.ts';
 
@@ -21,13 +20,13 @@ export interface MailLedger extends AsyncDisposable {
   reminder(id: number): Promise<Reminder | null>;
   background(lead: LeadKey): Promise<LeadBackground>;
   /** See `beginSending`. Returns by what this process is known as the one that sends it; null: it is not. */
-  begin(table: MailTable, claim: Claim): Promise<string | null>;
+  begin(claim: Claim): Promise<string | null>;
   /** See `endSending`. A database that is away is waited for, until `stop`: what became of a mail is known here alone. */
-  end(table: MailTable, ending: Ending, stop?: AbortSignal): Promise<void>;
+  end(ending: Ending, stop?: AbortSignal): Promise<void>;
   /** See `noteUnknown`. */
-  unknown(table: MailTable, id: number, sender: string, stop: AbortSignal): Promise<void>;
+  unknown(id: number, sender: string, stop: AbortSignal): Promise<void>;
   /** Whether a living process, this one or another, hands the mail to the server now. */
-  isUnderWay(table: MailTable, mail: SentBy & { readonly id: number }): boolean;
+  isUnderWay(mail: SentBy & { readonly id: number }): boolean;
 }
 
 /** A mail waits so long (ms) for others before it is noted how it ended: each is a commit to the disk. */
@@ -39,50 +38,43 @@ const insistMs = 250;
 /** Made once for a process: only what goes through one object is carried out together. */
 export function createMailLedger(pool: pg.Pool): MailLedger {
   const sender = new MailSender(pool);
-  /** What this process has begun and not ended, by the table, its id and by what the process is known. */
+  /** What this process has begun and not ended, by its id and by what the process is known. */
   const underWay = new Set<string>();
   const owned = new Set<string>();
-  const keyOf = (table: MailTable, id: number, by: string | null): string => `${table} ${id} ${by}`;
-  const writes = (table: MailTable) => ({
-    begin: createBatcher(
-      async (claims: readonly Claim[]) => {
-        const token = await sender.token();
-        const begun = await afterDeadlock(claims, (some) => beginSending(pool, table, some, token));
-        return begun.map((isOurs) => (isOurs ? token : null));
-      },
-      // It holds up one of few connections to the mail server.
-      0,
-    ),
-    end: createBatcher(
-      (endings: readonly Ending[]) =>
-        afterDeadlock(endings, async (some) => {
-          await endSending(pool, table, some);
-          return some.map(() => undefined);
-        }),
-      lingerMs,
-    ),
-  });
-  const tables = { reminders: writes('reminders'), digests: writes('digests') };
+  const keyOf = (id: number, by: string | null): string => `${id} ${by}`;
+  const begin = createBatcher(
+    async (claims: readonly Claim[]) => {
+      const token = await sender.token();
+      const begun = await afterDeadlock(claims, (some) => beginSending(pool, some, token));
+      return begun.map((isOurs) => (isOurs ? token : null));
+    },
+    // It holds up one of few connections to the mail server.
+    0,
+  );
+  const end = createBatcher(
+    (endings: readonly Ending[]) =>
+      afterDeadlock(endings, async (some) => {
+        await endSending(pool, some);
+        return some.map(() => undefined);
+      }),
+    lingerMs,
+  );
   return {
     reminder: createBatcher((ids: readonly number[]) => getReminders(pool, ids), 0),
     background: createBatcher((leads: readonly LeadKey[]) => leadBackgrounds(pool, leads), 0),
-    async begin(table, claim) {
-      const token = await tables[table].begin(claim);
+    async begin(claim) {
+      const token = await begin(claim);
       if (token === null) return null;
       owned.add(token);
-      underWay.add(keyOf(table, claim.id, token));
+      underWay.add(keyOf(claim.id, token));
       return token;
     },
-    end: (table, ending, stop) =>
-      whenBack(() => tables[table].end(ending), stop).finally(() =>
-        underWay.delete(keyOf(table, ending.id, ending.sender)),
-      ),
-    unknown: (table, id, by, stop) =>
-      whenBack(() => noteUnknown(pool, table, id, by), stop).finally(() =>
-        underWay.delete(keyOf(table, id, by)),
-      ),
-    isUnderWay: (table, { id, sender: by, isSenderThere }) =>
-      underWay.has(keyOf(table, id, by)) || (isSenderThere && by !== null && !owned.has(by)),
+    end: (ending, stop) =>
+      whenBack(() => end(ending), stop).finally(() => underWay.delete(keyOf(ending.id, ending.sender))),
+    unknown: (id, by, stop) =>
+      whenBack(() => noteUnknown(pool, id, by), stop).finally(() => underWay.delete(keyOf(id, by))),
+    isUnderWay: ({ id, sender: by, isSenderThere }) =>
+      underWay.has(keyOf(id, by)) || (isSenderThere && by !== null && !owned.has(by)),
     [Symbol.asyncDispose]: () => sender[Symbol.asyncDispose](),
   };
 }

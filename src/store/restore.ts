@@ -187,12 +187,10 @@ async function castDoubt(client: pg.PoolClient, backedUpAt: string): Promise<rea
   );
   await client.query('insert into keeper default values on conflict do nothing');
   await client.query('update keeper set restored_at = now()');
-  for (const table of ['reminders', 'digests'])
-    await client.query(
-      `update ${table} set state = 'missed', updated_at = now(),
-         note = '${mayBeSent}'
-       where state in ('scheduled', 'sending') and send_at <= now()`,
-    );
+  await client.query(
+    `update mails set state = 'missed', updated_at = now(), note = '${mayBeSent}'
+     where state in ('scheduled', 'sending') and send_at <= now()`,
+  );
   const { rows } = await client.query<{ connection: string }>('select connection from restored order by 1');
   return [...new Set(rows.map(({ connection }) => connectionOf(connection)))];
 }

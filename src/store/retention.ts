@@ -9,8 +9,7 @@ export interface Pruned {
   readonly history: number;
   readonly intents: number;
   readonly approvals: number;
-  readonly reminders: number;
-  readonly digests: number;
+  readonly mails: number;
   readonly followUps: number;
   readonly earlierValues: number;
   /** Former places, with all that was kept of them. */
@@ -59,12 +58,10 @@ const prunable = {
     and not exists (select from runs r where r.connection = $1 and r.approval = t.batch)`,
   // One whose follow-up still stands is kept: it says that the mail was sent, or why not. Of one that was moved away and
   // back it has to be known for as long as a late mail may be sent, which is 30 days at most.
-  reminders: `select id from reminders t where connection = $1 and state in ('sent', 'cancelled', 'missed', 'failed')
-    and greatest(updated_at, due_at, send_at) < now() - greatest($2, 31) * interval '1 day'
+  mails: `select id from mails t where connection = $1 and state not in ('scheduled', 'sending')
+    and greatest(updated_at, due_at, send_at) < now() - case kind when 'digest' then $2 else greatest($2, 31) end * interval '1 day'
     and not exists (select from pairs p where p.connection = $1 and p.lead_id = t.lead_id and p.lead_deleted_at is null
       and p.base->>$3 = to_char(t.due_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))`,
-  digests: `select id from digests t where connection = $1 and state in ('sent', 'skipped', 'missed', 'failed')
-    and greatest(updated_at, send_at) < now() - $2 * interval '1 day'`,
   // What people rejected, or an undo took apart, holds while both show the same.
   matches: `select id from matches t where connection = $1 and not current and seen_at < now() - $2 * interval '1 day'`,
   // The history has what is no conflict any more.
@@ -74,7 +71,7 @@ const prunable = {
   // Of a lead that is gone, when there is no reminder of it either.
   follow_ups: `select ctid as id from follow_ups t where connection = $1 and seen is null
     and not exists (select from pairs p where p.connection = $1 and p.lead_id = t.lead_id)
-    and not exists (select from reminders m where m.connection = $1 and m.lead_id = t.lead_id) and $2::int > 0`,
+    and not exists (select from mails m where m.connection = $1 and m.lead_id = t.lead_id) and $2::int > 0`,
   // An older copy is recognised for longer than the history is kept: a backup of last year is one, too.
   earlier_values: `select ctid as id from earlier_values t where connection = $1
     and at < now() - greatest($2, ${earlierValuesDays}) * interval '1 day'`,
@@ -102,8 +99,7 @@ export async function prune(
     ...runs,
     intents: await rest('intents'),
     approvals: await rest('approvals'),
-    reminders: await rest('reminders', [followUpField]),
-    digests: await rest('digests'),
+    mails: await rest('mails', [followUpField]),
     followUps: await rest('follow_ups'),
     earlierValues: await rest('earlier_values'),
     places: await forgetPlaces(pool, name, retentionDays, stop),

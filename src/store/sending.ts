@@ -2,9 +2,6 @@ import type { Cell, Value } from '../core/lead/value.ts';
 import type { Queryable } from './database.ts';
 import { timestamp } from './timestamp.ts';
 
-/** Tables of mails that are owed to somebody. Both have the same columns for the sending. */
-export type MailTable = 'reminders' | 'digests';
-
 /** What decides whether a mail may be sent now. */
 export interface Claim {
   readonly id: number;
@@ -33,7 +30,6 @@ export interface Ending {
  */
 export async function beginSending(
   db: Queryable,
-  table: MailTable,
   claims: readonly Claim[],
   sender: string,
 ): Promise<readonly boolean[]> {
@@ -42,8 +38,8 @@ export async function beginSending(
          select * from unnest($1::bigint[], $2::text[], $3::int[], $4::timestamptz[], $5::timestamptz[])
            as c (id, state, resends, send_at, tried_at)),
        -- In one order everywhere, so that two processes do not wait for each other.
-       locked as (select id from ${table} where id = any($1) order by id for update)
-     update ${table} m set state = 'sending', attempts = attempts + 1, resends = m.resends + (m.state = 'sending')::int,
+       locked as (select id from mails where id = any($1) order by id for update)
+     update mails m set state = 'sending', attempts = attempts + 1, resends = m.resends + (m.state = 'sending')::int,
        first_tried_at = c.tried_at, sender = $6, updated_at = clock_timestamp()
      from claims c join locked using (id)
      where m.id = c.id and m.state = c.state and m.resends = c.resends
@@ -62,25 +58,20 @@ export async function beginSending(
 }
 
 /** Notes that the mail server left it open whether it took a mail that is being sent: nobody is at it any more. */
-export async function noteUnknown(
-  db: Queryable,
-  table: MailTable,
-  id: number,
-  sender: string,
-): Promise<void> {
+export async function noteUnknown(db: Queryable, id: number, sender: string): Promise<void> {
   await db.query(
-    `update ${table} set unknown_outcomes = unknown_outcomes + 1, sender = null, updated_at = now()
+    `update mails set unknown_outcomes = unknown_outcomes + 1, sender = null, updated_at = now()
      where id = $1 and state = 'sending' and sender = $2`,
     [id, sender],
   );
 }
 
 /** Settles mails that are scheduled or being sent; what another worker has begun or settled meanwhile stays as it is. */
-export async function endSending(db: Queryable, table: MailTable, endings: readonly Ending[]): Promise<void> {
+export async function endSending(db: Queryable, endings: readonly Ending[]): Promise<void> {
   await db.query(
     `with endings as (select * from unnest($1::bigint[], $2::text[], $3::text[], $4::uuid[]) as e (id, state, note, sender)),
-       locked as (select id from ${table} where id = any($1) order by id for update)
-     update ${table} m set state = e.state, note = e.note, sender = null, updated_at = now()
+       locked as (select id from mails where id = any($1) order by id for update)
+     update mails m set state = e.state, note = e.note, sender = null, updated_at = now()
      from endings e join locked using (id)
      where m.id = e.id and m.state in ('scheduled', 'sending') and m.sender is not distinct from e.sender`,
     [
@@ -95,28 +86,17 @@ export async function endSending(db: Queryable, table: MailTable, endings: reado
 /** Notes why a scheduled reminder could not be made this time. */
 export async function noteTry(db: Queryable, id: number, note: string): Promise<void> {
   await db.query(
-    `update reminders set attempts = attempts + 1, note = $2 where id = $1 and state = 'scheduled'`,
+    `update mails set attempts = attempts + 1, note = $2 where id = $1 and state = 'scheduled'`,
     [id, note],
   );
 }
 
 /** Moves a mail that may not leave now to the next moment (epoch ms) at which it may. */
-export async function putOffMail(db: Queryable, table: MailTable, id: number, sendAt: number): Promise<void> {
+export async function putOffMail(db: Queryable, id: number, sendAt: number): Promise<void> {
   await db.query(
-    `update ${table} set send_at = $2::timestamptz where id = $1 and state in ('scheduled', 'sending')`,
+    `update mails set send_at = $2::timestamptz where id = $1 and state in ('scheduled', 'sending')`,
     [id, timestamp(sendAt)],
   );
-}
-
-/** How many mails are due and not sent yet. */
-export async function countDueMails(db: Queryable, connections: readonly string[]): Promise<number> {
-  const { rows } = await db.query<{ count: number }>(
-    `select count(*)::int as count from (
-       select connection, state, send_at from reminders union all select connection, state, send_at from digests) mails
-     where connection = any($1) and state in ('scheduled', 'sending') and send_at <= now()`,
-    [connections],
-  );
-  return rows[0]?.count ?? 0;
 }
 
 /** What a mail about a lead tells besides the lead itself. */
@@ -145,8 +125,8 @@ export async function leadBackgrounds(
     `select (select jsonb_object_agg(field, was) from (
          select distinct on (field) field, coalesce(base, before, 'null') as was from history
          where connection = l.connection and lead_id = l.lead_id and at > (
-           select max(updated_at) from reminders
-           where connection = l.connection and lead_id = l.lead_id and state = 'sent')
+           select max(updated_at) from mails
+           where connection = l.connection and lead_id = l.lead_id and kind <> 'digest' and state = 'sent')
          order by field, id) first) as before,
        coalesce((select row_number from actions where lead_id = l.lead_id and row_number is not null and state = 'done'
          and run_id = (select id from runs where connection = l.connection and mode = 'sync' order by id desc limit 1)

@@ -6,7 +6,7 @@ import { isUntried, type Planned } from '../reminders/send/batches.ts';
 import { type Outcome, retryDelayMs } from '../reminders/send/deliver.ts';
 import { type ReminderContext, sendReminder, unaskedMs } from '../reminders/send/send-reminder.ts';
 import { Semaphore } from '../semaphore.ts';
-import { getReminders, type Reminder } from '../store/reminders.ts';
+import { getReminders, type Reminder } from '../store/mails.ts';
 
 /** Mails of all batches of a connection that are composed and sent at once; their leads are read one after the other. */
 const mailsAtOnce = 16;

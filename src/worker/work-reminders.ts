@@ -1,8 +1,7 @@
 import { mailHandlers } from '../../jobs/mails.ts';
 import { digestJobId, reminderQueue, singleJob } from '../../jobs/reminder-jobs.ts';
 import type { App } from '../app.ts';
-import { dueDigests } from '../store/digests.ts';
-import { dueReminders } from '../store/reminders.ts';
+import { dueDigests, dueReminders } from '../store/mails.ts';
 
 /** Jobs of a connection that run at once. */
 const concurrency = 8;

@@ -23,7 +23,7 @@ async function dueLeads(count: number, smtpUrl: string) {
 
 async function states(workspace: Workspace): Promise<Record<string, number>> {
   const { rows } = await workspace.database.pool.query<{ state: string; count: number }>(
-    `select state, count(*)::int as count from reminders group by state`,
+    `select state, count(*)::int as count from mails where kind <> 'digest' group by state`,
   );
   return Object.fromEntries(rows.map(({ state, count }) => [state, count]));
 }
@@ -86,7 +86,7 @@ test('the worker is killed in the middle, three times: none is missing, none twi
     await worker.kill('SIGKILL');
     // The minutes pass for which those that were cut off are left alone.
     const { rows } = await pool.query<{ company: string }>(
-      `update reminders m set updated_at = m.updated_at - interval '10 minutes' from pairs p
+      `update mails m set updated_at = m.updated_at - interval '10 minutes' from pairs p
        where m.state = 'sending' and p.lead_id = m.lead_id returning p.base->>'companyName' as company`,
     );
     for (const { company } of rows) inFlight.add(company);

@@ -24,7 +24,7 @@ async function dueLeads(count: number, env: NodeJS.ProcessEnv) {
 
 async function countOf({ database }: Workspace, state: string): Promise<number> {
   const { rows } = await database.pool.query<{ count: number }>(
-    `select count(*)::int as count from reminders where state = $1`,
+    `select count(*)::int as count from mails where state = $1`,
     [state],
   );
   return rows[0]?.count ?? 0;

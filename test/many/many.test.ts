@@ -116,7 +116,7 @@ test(
       if (worker.child.exitCode !== null) throw new Error(worker.stderr);
     }
     await until('all are told as sent', async () => {
-      const { rows: left } = await here.database.pool.query(`select from reminders where state <> 'sent'`);
+      const { rows: left } = await here.database.pool.query(`select from mails where state <> 'sent'`);
       return left.length === 0;
     });
     worker.child.kill('SIGTERM');

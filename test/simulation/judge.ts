@@ -197,7 +197,7 @@ function judgeStatus(
 async function judgeReminders(pool: pg.Pool): Promise<string[]> {
   const { rows } = await pool.query<{ lead: string; due: string; wanted: boolean }>(
     `select coalesce(r.lead_id, p.lead_id) as lead, coalesce(r.due_at, p.due) as due, p.lead_id is not null as wanted
-     from (select lead_id, due_at from reminders where state = 'scheduled') r
+     from (select lead_id, due_at from mails where kind <> 'digest' and state = 'scheduled') r
      full join (select lead_id, (base->>'nextFollowUpAt')::timestamptz as due from pairs
        where connection = 'main' and lead_deleted_at is null and base->>'nextFollowUpAt' ~ '^\\d{4}-') p
        on p.lead_id = r.lead_id and p.due = r.due_at

@@ -3,7 +3,7 @@ import { planReminders } from '../../src/reminders/plan/plan-reminders.ts';
 import { CircuitBreakers } from '../../src/reminders/send/circuit-breakers.ts';
 import type { ReminderRules } from '../../src/config/config.ts';
 import { sendReminder, type ReminderContext } from '../../src/reminders/send/send-reminder.ts';
-import type { Reminder, ReminderState } from '../../src/store/reminders.ts';
+import type { Reminder, ReminderState } from '../../src/store/mails.ts';
 import { connectionName, type Workspace } from './workspace.ts';
 
 const never = new AbortController().signal;
@@ -41,11 +41,10 @@ export async function reminderScene(workspace: Workspace) {
   const age = async (): Promise<void> => {
     const ms = toAge;
     toAge = 0;
-    for (const table of ['reminders', 'digests'])
-      await pool.query(
-        `update ${table} set updated_at = updated_at - $1 * interval '1 ms' where state = 'sending'`,
-        [ms],
-      );
+    await pool.query(
+      `update mails set updated_at = updated_at - $1 * interval '1 ms' where state = 'sending'`,
+      [ms],
+    );
   };
   const owned = stack.move();
   return {
@@ -68,7 +67,7 @@ export async function reminderScene(workspace: Workspace) {
     /** Sends one by its id, as its job does. */
     send: async (id: number, requestedAt = 0) => {
       await age();
-      const { rows } = await pool.query<{ round: number }>(`select round from reminders where id = $1`, [id]);
+      const { rows } = await pool.query<{ round: number }>(`select round from mails where id = $1`, [id]);
       return sendReminder(sending, { reminderId: id, round: rows[0]?.round ?? 0, requestedAt }, never);
     },
     /** Time passes, for the sending alone. */
@@ -79,7 +78,7 @@ export async function reminderScene(workspace: Workspace) {
     age,
     states: async () => {
       const { rows } = await pool.query<{ state: ReminderState; note: string | null; attempts: number }>(
-        `select state, note, attempts from reminders order by send_at, id`,
+        `select state, note, attempts from mails where kind <> 'digest' order by send_at, id`,
       );
       return rows;
     },

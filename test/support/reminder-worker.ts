@@ -97,7 +97,7 @@ export async function reminderWorker(
   const rows = async (): Promise<readonly Row[]> => {
     const found = await app.pool.query<Row>(
       `select p.base->>'companyName' as company, recipient, state, attempts, note
-       from reminders m join pairs p using (connection, lead_id) order by m.send_at, m.id`,
+       from mails m join pairs p using (connection, lead_id) order by m.send_at, m.id`,
     );
     return found.rows;
   };

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { batchesOf } from '../../src/reminders/send/batches.ts';
 import { Semaphore } from '../../src/semaphore.ts';
 import { createBatcher } from '../../src/store/batcher.ts';
-import type { Reminder } from '../../src/store/reminders.ts';
+import type { Reminder } from '../../src/store/mails.ts';
 
 const now = 1_800_000_000_000;
 const reminder = (id: number, fromNow: number, more: Partial<Reminder> = {}): Reminder => ({
@@ -10,6 +10,8 @@ const reminder = (id: number, fromNow: number, more: Partial<Reminder> = {}): Re
   connection: 'main',
   leadId: `lead-${id}`,
   dueAt: now + fromNow,
+  kind: 'reminder',
+  note: null,
   offsetText: '0m',
   sendAt: now + fromNow,
   recipient: 'anna@example.com',

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { count, counted } from '../../core/lead/counted.ts';
 import type { Decision } from '../../store/decisions.ts';
-import type { ListedReminder } from '../../store/reminders.ts';
+import type { Reminder } from '../../store/mails.ts';
 import type { ListedRun } from '../../store/run-list.ts';
 import type { WaitingDelete } from '../../store/waiting-deletes.ts';
 import { type ConnectionFacts, namesShown } from '../connection-facts.ts';
@@ -24,9 +24,9 @@ interface ConnectionPage {
   readonly runs: readonly ListedRun[];
   readonly isFirst: boolean;
   readonly next: string | null;
-  readonly coming: readonly Named<ListedReminder>[];
+  readonly coming: readonly Named<Reminder>[];
   /** Failed and missed. */
-  readonly failed: readonly Named<ListedReminder>[];
+  readonly failed: readonly Named<Reminder>[];
   /** Headings by field. */
   readonly columns: ReadonlyMap<string, string>;
   /** The newest ones. */
@@ -125,7 +125,7 @@ function decisionWords(
 
 function reminders({ facts, coming, failed }: ConnectionPage): Html {
   const { status, timeZone } = facts;
-  const line = ({ leadId, company, sendAt, dueAt, recipient, note }: Named<ListedReminder>): Html =>
+  const line = ({ leadId, company, sendAt, dueAt, recipient, note }: Named<Reminder>): Html =>
     html`${shownTime(sendAt, timeZone)}: ${shownLead(company, leadId)}, ${dueAt === sendAt ? 'due then' : html`due ${shownTime(dueAt, timeZone)}`}, to <bdi>${recipient}</bdi>${note !== null && html`. ${foldedText(note)}`}`;
   const settled = failed.map((item) => html`<strong>${item.state}</strong>, ${line(item)}`);
   return html`<h3>Coming</h3>

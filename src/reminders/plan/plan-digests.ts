@@ -1,13 +1,7 @@
 import type pg from 'pg';
 import type { ConnectionConfig, ReminderRules } from '../../config/config.ts';
-import {
-  type Digest,
-  dropDigests,
-  dueDigests,
-  missDigests,
-  scheduleDigests,
-  settleDigests,
-} from '../../store/digests.ts';
+import { dropDigests, missDigests, scheduleDigests, settleDigests } from '../../store/digests.ts';
+import { type Digest, dueDigests } from '../../store/mails.ts';
 import { recipientsUntil } from '../../store/follow-ups.ts';
 import { digestDays, digestsAround, localDateOf } from './digest-time.ts';
 import { horizonMs, planning } from './plan-reminders.ts';

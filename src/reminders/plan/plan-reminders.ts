@@ -3,7 +3,6 @@ import type { ConnectionConfig, ReminderRules } from '../../config/config.ts';
 import { shortHash } from '../../core/lead/content-hash.ts';
 import type { Cells } from '../../core/lead/value.ts';
 import { transaction } from '../../store/database.ts';
-import { scheduleNotices } from '../../store/calendar-notices.ts';
 import {
   type ChangedFollowUp,
   changedFollowUps,
@@ -13,11 +12,11 @@ import {
   saveFollowUps,
   seenNothing,
 } from '../../store/follow-ups.ts';
+import { dueReminders, type Reminder } from '../../store/mails.ts';
 import {
   cancelReminders,
-  dueReminders,
-  type Reminder,
   replaceReminders,
+  scheduleNotices,
   settleLate,
   type WantedForLead,
 } from '../../store/reminders.ts';

@@ -1,4 +1,4 @@
-import type { Reminder } from '../../store/reminders.ts';
+import type { Reminder } from '../../store/mails.ts';
 
 /** A reminder in a job. */
 export interface Planned {

@@ -3,8 +3,8 @@ import type { Logger } from 'pino';
 import type { ReminderSettings } from '../../config/config.ts';
 import { LeadsyncError } from '../../errors.ts';
 import type { MailLedger } from '../../store/mail-ledger.ts';
-import type { SentBy } from '../../store/mail-sender.ts';
-import { type Claim, type Ending, type MailTable, putOffMail } from '../../store/sending.ts';
+import type { SentBy } from '../../store/mails.ts';
+import { type Claim, type Ending, putOffMail } from '../../store/sending.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Mail, Mailer } from './mail.ts';
 import { longestSendMs, stopwatch } from './mail-limits.ts';
@@ -27,9 +27,8 @@ export interface DeliveryContext {
   readonly breakers: CircuitBreakers;
 }
 
-/** A mail to be sent, from its table. Times are epoch ms. */
+/** A mail to be sent. Times are epoch ms. */
 export interface Owed extends Omit<Claim, 'firstTriedAt'>, SentBy {
-  readonly table: MailTable;
   /** How often the mail server left open whether it accepted the mail. */
   readonly unknownOutcomes: number;
   readonly attempts: number;
@@ -81,9 +80,9 @@ export async function notNow(
 ): Promise<Outcome<'missed' | 'failed'> | null> {
   const { pool, ledger, clock, waits, breakers } = context;
   const now = clock.now();
-  const { table, id, sendAt, recipient, sender } = owed;
+  const { id, sendAt, recipient, sender } = owed;
   if (owed.state === 'sending') {
-    if (ledger.isUnderWay(table, owed)) return later(waits.doubtMs);
+    if (ledger.isUnderWay(owed)) return later(waits.doubtMs);
     const wait = (sender === null ? waits.doubtMs : waits.cutOffMs) - owed.idleMs;
     if (wait > 0) return later(wait);
     if (owed.unknownOutcomes > 1 || owed.resends >= maxResends || onUnknown === 'hold')
@@ -100,7 +99,7 @@ export async function notNow(
     return later(refusedAt + 2 * waits.stoppedMs - now);
   const allowedAt = nextAllowed(now, rules);
   if (allowedAt === now) return null;
-  await putOffMail(pool, table, id, allowedAt);
+  await putOffMail(pool, id, allowedAt);
   return later(allowedAt - now);
 }
 
@@ -157,7 +156,7 @@ async function attemptInTurn(
   if (blocked !== null) return blocked;
   const firstTriedAt = owed.firstTriedAt ?? clock.now();
   const elapsed = stopwatch();
-  const sender = await ledger.begin(owed.table, { ...owed, firstTriedAt });
+  const sender = await ledger.begin({ ...owed, firstTriedAt });
   if (sender === null) return { state: 'sending' };
   const [result] = await Promise.allSettled([turn.send({ ...mail, date: firstTriedAt }, elapsed)]);
   return { begun: { ...owed, sender }, result };
@@ -172,12 +171,12 @@ async function undelivered(
   stop: AbortSignal,
 ): Promise<Outcome<'failed'>> {
   const { ledger, log, waits, breakers, clock } = context;
-  const { table, id, recipient, unknownOutcomes, resends, attempts, sender } = owed;
-  const about = { [table]: id, recipient, code: error.code };
+  const { id, recipient, unknownOutcomes, resends, attempts, sender } = owed;
+  const about = { mail: id, recipient, code: error.code };
   if (error.code === 'mail.outcome-unknown') {
     if (unknownOutcomes > 0 || resends >= maxResends || onUnknown === 'hold')
       return inDoubt(context, owed, error, stop);
-    await ledger.unknown(table, id, sender, stop);
+    await ledger.unknown(id, sender, stop);
     log.warn(about, `${error.message}; leadsync sends it once more, with the same Message-ID`);
     return later(waits.doubtMs);
   }
@@ -213,25 +212,25 @@ async function inDoubt(
   error: LeadsyncError | null,
   stop?: AbortSignal,
 ): Promise<Outcome<'failed'>> {
-  const { table, id, recipient, resends, state } = owed;
+  const { id, recipient, resends, state } = owed;
   const why = error?.message ?? 'the process ended while the mail was being sent: it may have arrived or not';
   const times = 1 + resends + (error !== null && state === 'sending' ? 1 : 0);
   const sent = times > 1 ? `was sent ${times === 2 ? 'twice' : `${times} times`} and is` : 'is';
   const note = `${why}; it ${sent} not sent again`;
   await end(context, owed, 'failed', note, stop);
-  context.log.error({ [table]: id, recipient, code: error?.code ?? 'mail.outcome-unknown' }, note);
+  context.log.error({ mail: id, recipient, code: error?.code ?? 'mail.outcome-unknown' }, note);
   return { state: 'failed' };
 }
 
 /** Settles a mail, or schedules it again. With `stop` it waits for an unavailable database: only here is the outcome known. */
 export function end(
   { ledger }: Pick<DeliveryContext, 'ledger'>,
-  { table, id, sender }: Owed,
+  { id, sender }: Owed,
   state: Ending['state'],
   note: string,
   stop?: AbortSignal,
 ): Promise<void> {
-  return ledger.end(table, { id, state, note, sender }, stop);
+  return ledger.end({ id, state, note, sender }, stop);
 }
 
 function later(againAfterMs: number): { readonly againAfterMs: number; readonly wholeQueue: false } {

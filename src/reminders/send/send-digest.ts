@@ -1,7 +1,7 @@
 import { followUpsOf } from '../../store/follow-ups.ts';
-import { type DigestState, getDigest } from '../../store/digests.ts';
+import { type DigestState, getDigest } from '../../store/mails.ts';
 import { composeDigest, groupFollowUps, maxItems } from '../compose/compose-digest.ts';
-import { deliver, end, notNow, type Outcome, type Owed } from './deliver.ts';
+import { deliver, end, notNow, type Outcome } from './deliver.ts';
 import { digestDays, localDateOf } from '../plan/digest-time.ts';
 import type { ReminderContext } from './send-reminder.ts';
 
@@ -20,13 +20,12 @@ export async function sendDigest(
   if (digest === null || settings === undefined) return { state: 'skipped' };
   const { state, recipient, localDate } = digest;
   if (state !== 'scheduled' && state !== 'sending') return { state };
-  const owed: Owed = { ...digest, table: 'digests' };
-  const blocked = await notNow(context, owed, settings);
+  const blocked = await notNow(context, digest, settings);
   if (blocked !== null) return blocked;
   const now = clock.now();
   const { timeZone } = settings.rules;
   if (localDateOf(now, timeZone) !== localDate) {
-    await end(context, owed, 'missed', 'it could not be sent on its day');
+    await end(context, digest, 'missed', 'it could not be sent on its day');
     return { state: 'missed' };
   }
   const days = digestDays(localDate, timeZone);
@@ -42,7 +41,7 @@ export async function sendDigest(
     templates: context.templates,
   });
   if (composed === null) {
-    await end(context, owed, 'skipped', 'nothing was due');
+    await end(context, digest, 'skipped', 'nothing was due');
     return { state: 'skipped' };
   }
   signal.throwIfAborted();
@@ -53,5 +52,5 @@ export async function sendDigest(
     ...composed,
     thread: JSON.stringify(['digest', connection.name, recipient]),
   };
-  return deliver(context, owed, mail, settings, signal);
+  return deliver(context, digest, mail, settings, signal);
 }

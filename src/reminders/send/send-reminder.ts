@@ -2,9 +2,8 @@ import type { ConnectionConfig, ReminderSettings } from '../../config/config.ts'
 import { leadCells } from '../../core/lead/lead.ts';
 import type { Cells } from '../../core/lead/value.ts';
 import type { LeadsPort } from '../../ports/leads-service.ts';
-import { noticeKind } from '../../store/calendar-notices.ts';
 import { basesOf } from '../../store/pairs.ts';
-import type { Reminder, ReminderState } from '../../store/reminders.ts';
+import { mailName, type Reminder, type ReminderState } from '../../store/mails.ts';
 import { lastRun } from '../../store/runs.ts';
 import { type LeadBackground, noteTry } from '../../store/sending.ts';
 import {
@@ -19,7 +18,7 @@ import { localTime } from '../plan/local-time.ts';
 import { followUpField, planFromRead } from '../plan/plan-reminders.ts';
 import { isStageWanted, recipientsOf } from '../plan/recipients.ts';
 import { askLead } from './ask-lead.ts';
-import { deliver, type DeliveryContext, end, notNow, type Outcome, type Owed } from './deliver.ts';
+import { deliver, type DeliveryContext, end, notNow, type Outcome } from './deliver.ts';
 
 /** What a connection's mails are composed and sent with. */
 export interface ReminderContext extends DeliveryContext {
@@ -60,8 +59,7 @@ export async function sendReminder(
   const { state, leadId, recipient, sendAt } = reminder;
   // A rescheduled reminder has its own job.
   if (reminder.round !== job.round || (state !== 'scheduled' && state !== 'sending')) return { state };
-  const owed: Owed = { ...reminder, table: 'reminders' };
-  const blocked = await notNow(context, owed, settings);
+  const blocked = await notNow(context, reminder, settings);
   if (blocked !== null) return blocked;
 
   const deadline = Math.max(sendAt, job.requestedAt) + unaskedMs;
@@ -71,29 +69,29 @@ export async function sendReminder(
   ]);
   if ('againAfterMs' in known) return { againAfterMs: known.againAfterMs, wholeQueue: false };
   const composed =
-    noticeKind(reminder.offsetText) === 'cancel'
+    reminder.kind === 'cancel'
       ? await cancellationFor(context, reminder, settings, known.cells)
       : reminderFor(context, reminder, settings, known, background);
   if (composed === null) {
-    await end(context, owed, 'cancelled', 'the follow-up has changed in the service');
+    await end(context, reminder, 'cancelled', 'the follow-up has changed in the service');
     await context.addJobs(await planFromRead(pool, connection, leadId, known.cells));
     return { state: 'cancelled' };
   }
   signal.throwIfAborted();
   const mail = {
-    key: JSON.stringify([connection.name, leadId, reminder.dueAt, reminder.offsetText, recipient]),
+    key: JSON.stringify([connection.name, leadId, reminder.dueAt, mailName(reminder), recipient]),
     from: settings.from,
     to: recipient,
     ...composed,
     thread: JSON.stringify([connection.name, leadId]),
   };
-  return deliver(context, owed, mail, settings, signal);
+  return deliver(context, reminder, mail, settings, signal);
 }
 
 /** The mail about a follow-up; null when it no longer stands, or not for this recipient. */
 function reminderFor(
   { connection, clock, templates }: ReminderContext,
-  { leadId, dueAt, offsetText, sequence, sendAt, recipient }: Reminder,
+  { leadId, dueAt, kind, offsetText, sequence, sendAt, recipient }: Reminder,
   settings: ReminderSettings,
   { cells, note }: Asked,
   { before, row }: LeadBackground,
@@ -115,9 +113,7 @@ function reminderFor(
     changes: changesOf(before, cells),
     note: [late, note ?? ''].filter(Boolean).join(' ') || null,
   };
-  return noticeKind(offsetText) === 'moved'
-    ? composeMoved(facts, templates)
-    : composeFor({ ...facts, offsetText }, templates);
+  return kind === 'moved' ? composeMoved(facts, templates) : composeFor({ ...facts, offsetText }, templates);
 }
 
 /** The mail that cancels a calendar entry; null when the recipient gets a new reminder of the lead. */

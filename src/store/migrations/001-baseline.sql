@@ -558,19 +558,29 @@ comment on table planned is
   'After which run, and by which rules, the reminders of a connection were last planned: without another nothing'
   ' has changed.';
 
-create table reminders (
+create table mails (
   id bigint generated always as identity primary key,
   connection text not null,
-  lead_id text not null,
-  due_at timestamptz not null,
+  -- moved, cancel: of the calendar entry that an earlier mail about the lead brought. digest: what is due on a day.
+  kind text not null default 'reminder' check (kind in ('reminder', 'moved', 'cancel', 'digest')),
   recipient text not null,
-  state text not null default 'scheduled' check (state in ('scheduled', 'sending', 'sent', 'cancelled', 'missed', 'failed')),
+  -- Null of a digest.
+  lead_id text,
+  due_at timestamptz,
+  -- Of a reminder, how long before the due moment, as in the settings; else empty.
+  offset_text text not null default '',
+  -- Of moved and cancel, the sequence of the change that they are about: each change has its own; else 0.
+  change int not null default 0,
+  -- The SEQUENCE of its calendar entry.
+  sequence int not null default 0,
+  -- Of a digest, in the time zone of the recipients; else null.
+  local_date date,
+  send_at timestamptz not null,
+  -- skipped: a digest without anything due.
+  state text not null default 'scheduled'
+    check (state in ('scheduled', 'sending', 'sent', 'cancelled', 'skipped', 'missed', 'failed')),
   note text,
   updated_at timestamptz not null default now(),
-  -- How long before the due moment, as in the settings.
-  offset_text text not null default '0m',
-  send_at timestamptz not null,
-  sequence int not null default 0,
   attempts int not null default 0,
   -- How often it was begun again although the mail may have left.
   resends int not null default 0,
@@ -582,34 +592,16 @@ create table reminders (
   unknown_outcomes int not null default 0,
   -- The lease of the process that hands the mail to the server at this moment.
   sender uuid,
-  unique (connection, lead_id, due_at, offset_text, recipient)
+  check ((kind = 'digest') = (lead_id is null) and (kind = 'digest') = (due_at is null)
+    and (kind = 'digest') = (local_date is not null))
 );
-comment on table reminders is
-  'Mails for a lead that are due, were sent, or were given up.';
-create index reminders_open on reminders (connection, send_at) where (state in ('scheduled', 'sending'));
-create index reminders_troubled on reminders (connection, updated_at) where (state in ('failed', 'missed'));
-
-create table digests (
-  id bigint generated always as identity primary key,
-  connection text not null,
-  recipient text not null,
-  -- The day in the time zone of the recipients.
-  local_date date not null,
-  send_at timestamptz not null,
-  -- skipped: nothing was due.
-  state text not null default 'scheduled' check (state in ('scheduled', 'sending', 'sent', 'skipped', 'missed', 'failed')),
-  attempts int not null default 0,
-  resends int not null default 0,
-  note text,
-  updated_at timestamptz not null default now(),
-  first_tried_at timestamptz,
-  unknown_outcomes int not null default 0,
-  sender uuid,
-  unique (connection, recipient, local_date)
-);
-comment on table digests is
-  'The daily mail of a recipient.';
-create index digests_open on digests (connection, send_at) where (state in ('scheduled', 'sending'));
+comment on table mails is
+  'Mails that are due to one recipient, were sent, or were given up.';
+create unique index mails_of_lead on mails (connection, lead_id, due_at, kind, offset_text, change, recipient)
+  where (kind <> 'digest');
+create unique index mails_of_day on mails (connection, recipient, local_date) where (kind = 'digest');
+create index mails_open on mails (connection, send_at) where (state in ('scheduled', 'sending'));
+create index mails_troubled on mails (connection, updated_at) where (state in ('failed', 'missed'));
 
 create table schedules (
   connection text primary key,

@@ -71,7 +71,7 @@ async function judgeMails(world: World, team: Team, lead: DueLead): Promise<stri
     note: string | null;
     resends: number;
   }>(
-    `select (extract(epoch from due_at) * 1000)::float8 as due, state, note, resends from reminders
+    `select (extract(epoch from due_at) * 1000)::float8 as due, state, note, resends from mails
      where connection = $1 and lead_id = $2`,
     [team.name, lead.id],
   );

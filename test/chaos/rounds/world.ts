@@ -159,12 +159,13 @@ export class World implements AsyncDisposable {
   async hurryMails(isShort: boolean): Promise<number> {
     if (isShort)
       await this.pool.query(
-        `update reminders set updated_at = updated_at - interval '10 minutes'
+        `update mails set updated_at = updated_at - interval '10 minutes'
          where state = 'sending' and updated_at < now() - interval '5 s'`,
       );
     const { rows } = await this.pool.query<{ id: number; connection: string; round: number }>(
-      `select id, connection, round from reminders
-       where state = 'sending' or (state = 'scheduled' and send_at < now() + interval '1 minute')`,
+      `select id, connection, round from mails
+       where kind <> 'digest'
+         and (state = 'sending' or state = 'scheduled' and send_at < now() + interval '1 minute')`,
     );
     for (const { id, connection, round } of rows) {
       const queue = this.queues.queue(reminderQueue(connection));

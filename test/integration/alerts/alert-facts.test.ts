@@ -44,7 +44,7 @@ describe('what is held, and what mails become', () => {
     await scene.succeed();
     const add = (id: string, columns: string, values: string): Promise<unknown> =>
       scene.pool.query(
-        `insert into reminders (connection, lead_id, due_at, recipient, offset_text, ${columns})
+        `insert into mails (connection, lead_id, due_at, recipient, offset_text, ${columns})
          values ('main', $1, now(), 'a@example.com', '0m', ${values})`,
         [id],
       );

@@ -49,7 +49,7 @@ test('after nights with a 429, an edit that is held, one that is put off, and a 
   await using _mails = workReminders(app);
   expect(await sync(app)).toMatchObject({ status: 'succeeded' });
   await until('the mail is sent', async () => {
-    const { rowCount } = await database.pool.query(`select from reminders where state = 'sent'`);
+    const { rowCount } = await database.pool.query(`select from mails where state = 'sent'`);
     return rowCount === 1;
   });
   sandbox.leads.edit(held?.id ?? '', { stage: 'won' });

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { comingReminders, getReminders, listReminders } from '../../../src/store/reminders.ts';
-import { countDueMails } from '../../../src/store/sending.ts';
+import { comingReminders, countDueMails, getReminders, listReminders } from '../../../src/store/mails.ts';
 import { setMailState } from '../../support/mail-state.ts';
 import { agree, all, at, hour, plan } from '../sync/plan-scene.ts';
 import { useScenes } from '../store/store-scene.ts';
@@ -19,7 +18,7 @@ test('the coming ones are told soonest first, with how many there are', async ()
     await agree(here, leadId, at(hours * hour));
   const due = await plan(here);
   expect(await comingReminders(pool, connection, 2)).toEqual({ count: 3, next: due.slice(0, 2) });
-  await setMailState(pool, 'reminders', due[0]?.id, 'sent', 'note');
+  await setMailState(pool, due[0]?.id, 'sent', 'note');
   const coming = await comingReminders(pool, connection, 2);
   expect(coming.next.map(({ leadId }) => leadId)).toEqual(['b', 'c']);
 });
@@ -30,8 +29,8 @@ test('reminders are listed: those to come soonest first, the others by their lat
     await agree(here, leadId, at((index + 1) * hour));
   await plan(here);
   const ids = new Map((await all(here)).map(({ leadId, id }) => [leadId, id]));
-  await setMailState(here.pool, 'reminders', ids.get('b'), 'sent', 'in the outbox');
-  await setMailState(here.pool, 'reminders', ids.get('a'), 'failed', 'no such mailbox');
+  await setMailState(here.pool, ids.get('b'), 'sent', 'in the outbox');
+  await setMailState(here.pool, ids.get('a'), 'failed', 'no such mailbox');
   expect((await all(here)).map(({ leadId, note }) => [leadId, note])).toEqual([
     ['c', null],
     ['d', null],

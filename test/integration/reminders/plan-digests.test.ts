@@ -5,7 +5,7 @@ import { planDigests } from '../../../src/reminders/plan/plan-digests.ts';
 import { planReminders } from '../../../src/reminders/plan/plan-reminders.ts';
 import type { ReminderRules } from '../../../src/config/config.ts';
 import type { Weekday } from '../../../src/config/values.ts';
-import { type Digest, getDigest } from '../../../src/store/digests.ts';
+import { type Digest, getDigest } from '../../../src/store/mails.ts';
 import { advanceBaselines } from '../../../src/store/pairs.ts';
 import { reminderConnection } from '../../support/reminder-rules.ts';
 import { type Scene, useScenes } from '../store/store-scene.ts';
@@ -49,7 +49,7 @@ async function plan({ pool, connection }: Scene, rules: Partial<ReminderRules>):
 
 async function told({ pool, connection }: Scene): Promise<readonly string[]> {
   const { rows } = await pool.query<{ told: string }>(
-    `select local_date::text || ' ' || recipient || ' ' || state as told from digests where connection = $1 order by 1`,
+    `select local_date::text || ' ' || recipient || ' ' || state as told from mails where kind = 'digest' and connection = $1 order by 1`,
     [connection],
   );
   return rows.map((row) => row.told);
@@ -58,7 +58,7 @@ async function told({ pool, connection }: Scene): Promise<readonly string[]> {
 /** Makes all that is planned so many days older. */
 async function age({ pool, connection }: Scene, days: number): Promise<void> {
   await pool.query(
-    `update digests set local_date = local_date - $2::int, send_at = send_at - $2 * interval '1 day' where connection = $1`,
+    `update mails set local_date = local_date - $2::int, send_at = send_at - $2 * interval '1 day' where kind = 'digest' and connection = $1`,
     [connection, days],
   );
 }
@@ -70,7 +70,7 @@ describe('planning digests', () => {
     expect(await plan(here, { digestAt: late })).toEqual([]);
     expect(await told(here)).toEqual([`${date()} ${anna} scheduled`, `${date()} ${ben} scheduled`]);
     const { rows } = await here.pool.query<{ at: Date }>(
-      `select distinct send_at as at from digests where connection = $1`,
+      `select distinct send_at as at from mails where kind = 'digest' and connection = $1`,
       [here.connection],
     );
     expect(rows.map(({ at }) => at.getTime())).toEqual([moment(0, late)]);
@@ -105,7 +105,7 @@ describe('planning digests', () => {
     await Promise.all([plan(here, { digestAt: late }), plan(here, { digestAt: late })]);
     expect(await told(here)).toHaveLength(2);
     await here.pool.query(
-      `update digests set state = case recipient when $2 then 'sent' else 'skipped' end where connection = $1`,
+      `update mails set state = case recipient when $2 then 'sent' else 'skipped' end where kind = 'digest' and connection = $1`,
       [here.connection, anna],
     );
     await plan(here, { digestAt: late });
@@ -127,12 +127,12 @@ describe('planning digests', () => {
       state: 'scheduled',
     });
     expect(await getDigest(here.pool, first?.id ?? 0)).toEqual(first);
-    await setMailState(here.pool, 'digests', first?.id, 'sending');
+    await setMailState(here.pool, first?.id, 'sending');
     expect((await plan(here, { digestAt: soon })).map(({ state }) => state)).toEqual([
       'sending',
       'scheduled',
     ]);
-    await setMailState(here.pool, 'digests', first?.id, 'sent', 'note');
+    await setMailState(here.pool, first?.id, 'sent', 'note');
     expect((await plan(here, { digestAt: soon })).map(({ recipient }) => recipient)).toEqual([ben]);
     expect(await getDigest(here.pool, 0)).toBeNull();
   });
@@ -155,7 +155,7 @@ describe('after a downtime', () => {
       `${date(1)} ${anna} scheduled`,
     ]);
     expect(await plan(here, { digestAt: early })).toEqual(due);
-    await setMailState(here.pool, 'digests', due[0]?.id, 'sent');
+    await setMailState(here.pool, due[0]?.id, 'sent');
     expect(await plan(here, { digestAt: early })).toEqual([]);
     expect(await told(here)).toHaveLength(4);
   });
@@ -197,7 +197,7 @@ describe('settings that changed', () => {
     await plan(here, { digestAt: late });
     await plan(here, { digestAt: late + 30 });
     const { rows } = await here.pool.query<{ at: Date }>(
-      `select send_at as at from digests where connection = $1`,
+      `select send_at as at from mails where kind = 'digest' and connection = $1`,
       [here.connection],
     );
     expect(rows.map(({ at }) => at.getTime())).toEqual([moment(0, late + 30)]);

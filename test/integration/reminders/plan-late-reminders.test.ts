@@ -74,7 +74,7 @@ describe('what is late', () => {
     const before = ['0m', '1h', '2h', '2d'].map(parseOffset);
     await plan(here, { before });
     await here.pool.query(
-      `update reminders set send_at = send_at - interval '73 hours', due_at = due_at - interval '73 hours'
+      `update mails set send_at = send_at - interval '73 hours', due_at = due_at - interval '73 hours'
        where connection = $1`,
       [here.connection],
     );
@@ -94,7 +94,7 @@ describe('what is late', () => {
     expect(await told()).toEqual(['past 0m scheduled', 'today 0m scheduled', 'today 1h scheduled']);
     // One that was planned in time and is late, because the worker was away, is not left out.
     await here.pool.query(
-      `update reminders set send_at = now() - interval '1 minute' where connection = $1 and offset_text = '1h'`,
+      `update mails set send_at = now() - interval '1 minute' where connection = $1 and offset_text = '1h'`,
       [here.connection],
     );
     await plan(here, { before: [...before, parseOffset('30m')] });
@@ -159,7 +159,7 @@ describe('what is late', () => {
     await agree(here, 'a', null);
     await plan(here, rules);
     await here.pool.query(
-      `update reminders set send_at = send_at - interval '9 days' where connection = $1 and state = 'cancelled'`,
+      `update mails set send_at = send_at - interval '9 days' where connection = $1 and state = 'cancelled'`,
       [here.connection],
     );
     await agree(here, 'a', due);
@@ -176,13 +176,13 @@ describe('what is late', () => {
     await agree(here, 'a', at(5 * day));
     await plan(here, { before });
     await here.pool.query(
-      `update reminders set send_at = now() - interval '1 minute' where offset_text = '1h' and connection = $1
+      `update mails set send_at = now() - interval '1 minute' where offset_text = '1h' and connection = $1
          and state = 'cancelled'`,
       [here.connection],
     );
     // Its moment was an hour before; now the follow-up is due in half an hour.
     const soon = at(hour / 2);
-    await here.pool.query(`update reminders set due_at = $2 where due_at = $3 and connection = $1`, [
+    await here.pool.query(`update mails set due_at = $2 where due_at = $3 and connection = $1`, [
       here.connection,
       soon,
       due,

@@ -60,7 +60,7 @@ describe('leads are planned again', () => {
     await agree(here, 'a', due);
     await agree(here, 'b', due);
     const [first] = await plan(here);
-    await setMailState(here.pool, 'reminders', first?.id, 'sent');
+    await setMailState(here.pool, first?.id, 'sent');
     const before = [parseOffset('30m'), parseOffset('0m')];
     expect((await plan(here, { before })).map(({ leadId, offsetText }) => `${leadId} ${offsetText}`)).toEqual(
       ['a 30m', 'b 30m', 'b 0m'],
@@ -92,7 +92,7 @@ describe('leads are planned again', () => {
     const here = scene();
     await agree(here, 'a', at(hour));
     const [reminder] = await plan(here);
-    await setMailState(here.pool, 'reminders', reminder?.id, 'sending');
+    await setMailState(here.pool, reminder?.id, 'sending');
     expect(await plan(here)).toMatchObject([{ state: 'sending', round: 0 }]);
     await agree(here, 'a', null);
     await plan(here, { to: [ben] });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { parseOffset } from '../../support/config-values.ts';
 import type { ReminderRules } from '../../../src/config/config.ts';
 import { forgetPairs, markLeadDeleted } from '../../../src/store/pairs.ts';
-import { getReminders } from '../../../src/store/reminders.ts';
+import { getReminders } from '../../../src/store/mails.ts';
 import { setMailState } from '../../support/mail-state.ts';
 import { agree, all, at, day, hour, only, plan, states } from '../sync/plan-scene.ts';
 import { type Scene, useScenes } from '../store/store-scene.ts';
@@ -65,7 +65,7 @@ describe('bringing reminders in line with the follow-ups', () => {
     const here = scene();
     await agree(here, 'a', at(hour));
     const [reminder] = await plan(here);
-    await setMailState(here.pool, 'reminders', reminder?.id, 'cancelled', 'by hand');
+    await setMailState(here.pool, reminder?.id, 'cancelled', 'by hand');
     await agree(here, 'a', new Date(reminder?.dueAt ?? 0).toISOString(), { companyName: 'Renamed AG' });
     expect(await plan(here)).toEqual([]);
     expect(await states(here)).toEqual([`a ${anna} cancelled`]);
@@ -97,7 +97,7 @@ describe('bringing reminders in line with the follow-ups', () => {
     const due = await plan(here);
     for (const state of ended) {
       const reminder = due.find(({ leadId }) => leadId === state);
-      await setMailState(here.pool, 'reminders', reminder?.id, state);
+      await setMailState(here.pool, reminder?.id, state);
     }
     for (const leadId of ['a', ...ended]) await agree(here, leadId, null);
     expect(await plan(here)).toEqual([]);

@@ -34,7 +34,7 @@ async function digestScene(port: number, days: readonly number[]) {
   const scene = stack.use(await reminderScene(workspace));
   await scene.plan();
   const { rows } = await scene.pool.query<{ id: number }>(
-    `insert into digests (connection, recipient, local_date, send_at) values ($1, $2, $3, now()) returning id`,
+    `insert into mails (connection, kind, recipient, local_date, send_at) values ($1, 'digest', $2, $3, now()) returning id`,
     [connectionName, anna, localDateOf(Date.now(), timeZone)],
   );
   const id = rows[0]?.id ?? 0;
@@ -46,7 +46,9 @@ async function digestScene(port: number, days: readonly number[]) {
       return sendDigest(scene.sending(), id, new AbortController().signal);
     },
     digest: async () => {
-      const found = await scene.pool.query<object>(`select state, resends, note from digests`);
+      const found = await scene.pool.query<object>(
+        `select state, resends, note from mails where kind = 'digest'`,
+      );
       return found.rows;
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),

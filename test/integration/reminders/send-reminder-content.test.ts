@@ -9,7 +9,7 @@ describe('what the mail tells', () => {
     await using server = await startMailServer();
     await using scene = await dueLead(server.port);
     const number = async (): Promise<string | undefined> => {
-      await scene.pool.query(`update reminders set state = 'scheduled'`);
+      await scene.pool.query(`update mails set state = 'scheduled'`);
       await scene.send(scene.id);
       return /Row (\d+) of leads\.csv when it was last read/.exec(
         body(server.mails.at(-1)?.source ?? ''),
@@ -33,9 +33,9 @@ describe('what the mail tells', () => {
       reminders: { before: ['0m', '1m'] },
     });
     scene.pass(6 * minute);
-    const ids = await scene.pool.query<{ id: number }>(`select id from reminders order by send_at`);
+    const ids = await scene.pool.query<{ id: number }>(`select id from mails order by send_at`);
     for (const { id } of ids.rows) {
-      await scene.pool.query(`update reminders set state = 'scheduled' where id = $1`, [id]);
+      await scene.pool.query(`update mails set state = 'scheduled' where id = $1`, [id]);
       expect(await scene.send(id)).toEqual({ state: 'sent' });
     }
     const sources = server.mails.map(({ source }) => source);

@@ -180,7 +180,7 @@ describe('found in `sending` after a crash', () => {
   test('not before the delay is over; then sent once', async () => {
     await using server = await startMailServer();
     await using scene = await dueLead(server.port);
-    await scene.pool.query(`update reminders set state = 'sending', attempts = 1, updated_at = now()`);
+    await scene.pool.query(`update mails set state = 'sending', attempts = 1, updated_at = now()`);
     expect(await scene.send(scene.id)).toEqual({ againAfterMs: expect.any(Number), wholeQueue: false });
     expect(server.mails).toEqual([]);
     scene.pass(doubtMs);
@@ -194,7 +194,7 @@ describe('found in `sending` after a crash', () => {
       await using server = await startMailServer();
       await using scene = await dueLead(server.port);
       await scene.pool.query(
-        `update reminders set state = 'sending', resends = $1, first_tried_at = '2026-01-02T03:04:05Z'`,
+        `update mails set state = 'sending', resends = $1, first_tried_at = '2026-01-02T03:04:05Z'`,
         [resends],
       );
       scene.pass(doubtMs);
@@ -206,17 +206,17 @@ describe('found in `sending` after a crash', () => {
   test('after the mail server left it open twice, after three deaths, or when doubtful mails are held: failed', async () => {
     await using server = await startMailServer();
     await using scene = await dueLead(server.port);
-    await scene.pool.query(`update reminders set state = 'sending', resends = 1, unknown_outcomes = 2`);
+    await scene.pool.query(`update mails set state = 'sending', resends = 1, unknown_outcomes = 2`);
     scene.pass(doubtMs);
     expect(await scene.send(scene.id)).toEqual({ state: 'failed' });
     await scene.pool.query(
-      `update reminders set state = 'sending', resends = 3, unknown_outcomes = 0, updated_at = now()`,
+      `update mails set state = 'sending', resends = 3, unknown_outcomes = 0, updated_at = now()`,
     );
     scene.pass(doubtMs);
     expect(await scene.send(scene.id)).toEqual({ state: 'failed' });
     expect((await scene.states())[0]?.note).toContain('sent 4 times');
     await using held = await dueLead(server.port, { reminders: { onUnknown: 'hold' } });
-    await held.pool.query(`update reminders set state = 'sending'`);
+    await held.pool.query(`update mails set state = 'sending'`);
     held.pass(doubtMs);
     expect(await held.send(held.id)).toEqual({ state: 'failed' });
     expect(server.mails).toEqual([]);

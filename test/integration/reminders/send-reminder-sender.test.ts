@@ -53,13 +53,13 @@ test('a process that is gone: its mail is sent again after the longest time that
   await using scene = await dueLead(server.port);
   const lease = await acquireLease(scene.pool, 'mails of a process that dies');
   await scene.pool.query(
-    `update reminders set state = 'sending', attempts = 1, sender = $1, updated_at = now()`,
+    `update mails set state = 'sending', attempts = 1, sender = $1, updated_at = now()`,
     [lease?.token],
   );
   scene.pass(2 * cutOffMs);
   expect(await scene.send(scene.id), 'it lives').toEqual({ againAfterMs: doubtMs, wholeQueue: false });
   await lease?.[Symbol.asyncDispose]();
-  await scene.pool.query(`update reminders set updated_at = now()`);
+  await scene.pool.query(`update mails set updated_at = now()`);
   scene.pass(cutOffMs - 30_000);
   expect(await scene.send(scene.id)).toMatchObject({ againAfterMs: expect.any(Number) });
   expect(server.mails).toEqual([]);
@@ -74,16 +74,16 @@ test('a process that comes back after another took its mail over changes nothing
   const { pool, id } = scene;
   await using ledger = createMailLedger(pool);
   const claim = { id, state: 'scheduled', resends: 0, sendAt: (await ledger.reminder(id))?.sendAt ?? 0 };
-  const slow = await ledger.begin('reminders', { ...claim, firstTriedAt: Date.now() });
+  const slow = await ledger.begin({ ...claim, firstTriedAt: Date.now() });
   // Its lease ended while it was away.
   await pool.query(`delete from leases where token = $1`, [slow]);
   await using other = createMailLedger(pool);
-  const quick = await other.begin('reminders', { ...claim, state: 'sending', firstTriedAt: Date.now() });
+  const quick = await other.begin({ ...claim, state: 'sending', firstTriedAt: Date.now() });
   expect(quick).not.toBeNull();
-  await ledger.end('reminders', { id, state: 'scheduled', note: 'not sent', sender: slow });
+  await ledger.end({ id, state: 'scheduled', note: 'not sent', sender: slow });
   expect((await scene.states())[0]).toMatchObject({ state: 'sending', attempts: 2 });
-  await other.end('reminders', { id, state: 'sent', note: 'ok', sender: quick });
-  await ledger.end('reminders', { id, state: 'failed', note: 'not sent', sender: slow });
+  await other.end({ id, state: 'sent', note: 'ok', sender: quick });
+  await ledger.end({ id, state: 'failed', note: 'not sent', sender: slow });
   expect((await scene.states())[0]).toMatchObject({ state: 'sent', note: 'ok' });
 });
 
@@ -129,7 +129,7 @@ test('what waits for its turn is not begun, and is not sent when it was called o
   const waiting = narrow.send(scene.id);
   await new Promise((resolve) => setTimeout(resolve, 500));
   expect((await scene.states())[0]).toMatchObject({ state: 'scheduled', attempts: 0 });
-  await scene.pool.query(`update reminders set state = 'cancelled'`);
+  await scene.pool.query(`update mails set state = 'cancelled'`);
   server.hurry();
   for (const answer of server.asked) answer();
   await first;

@@ -90,7 +90,7 @@ describe('before the mail leaves the lead is read again', () => {
   test('a job of before it was scheduled anew does nothing', async () => {
     await using server = await startMailServer();
     await using scene = await dueLead(server.port);
-    await scene.pool.query(`update reminders set round = round + 1`);
+    await scene.pool.query(`update mails set round = round + 1`);
     const job = { reminderId: scene.id, round: 0, requestedAt: 0 };
     const stale = await sendReminder(scene.sending(), job, new AbortController().signal);
     expect(stale).toEqual({ state: 'scheduled' });
@@ -242,7 +242,7 @@ test('a lead that is moved three times before it is due gives one mail', async (
     expect((await scene.workspace.sync()).updated.rows, `move ${times}`).toBe(1);
     await scene.plan();
   }
-  const { rows } = await scene.pool.query<{ id: number }>(`select id from reminders`);
+  const { rows } = await scene.pool.query<{ id: number }>(`select id from mails`);
   expect(rows).toHaveLength(4);
   for (const { id } of rows) await scene.send(id);
   expect(server.mails).toHaveLength(1);

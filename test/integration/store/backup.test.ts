@@ -263,7 +263,7 @@ test('an older backup is brought to the schema of today, and moves of baselines 
   expect((await earlier()).rows).toEqual([{ field: 'stage' }]);
   // A job that was left in a queue names no reminder of this state.
   const { rows } = await fresh.pool.query<{ id: number }>(
-    `insert into digests (connection, recipient, local_date, send_at) values ('main', 'x', now(), now()) returning id`,
+    `insert into mails (connection, kind, recipient, local_date, send_at) values ('main', 'digest', 'x', now(), now()) returning id`,
   );
   expect(rows[0]?.id).toBeGreaterThan(1_000);
 });

@@ -11,7 +11,7 @@ async function age(workspace: Workspace, days: number): Promise<void> {
     actions: ['done_at'],
     history: ['at'],
     intents: ['attempted_at'],
-    reminders: ['updated_at'],
+    mails: ['updated_at'],
     pairs: ['first_seen_at', 'lead_deleted_at'],
     conflicts: ['since'],
   };
@@ -27,7 +27,7 @@ async function counts(workspace: Workspace): Promise<Record<string, number>> {
        (select count(*)::int from leadsync.actions) as actions,
        (select count(*)::int from leadsync.runs where mode = 'sync') as syncs,
        (select count(*)::int from leadsync.intents) as intents,
-       (select count(*)::int from leadsync.reminders) as reminders,
+       (select count(*)::int from leadsync.mails where kind <> 'digest') as reminders,
        (select count(*)::int from leadsync.pairs) as pairs, (select count(*)::int from leadsync.conflicts) as held`,
   );
   return rows[0] ?? {};

@@ -66,7 +66,7 @@ async function finishedRun(
   return run.id;
 }
 
-async function ids({ pool, connection }: Scene, table: 'runs' | 'intents' | 'reminders'): Promise<number[]> {
+async function ids({ pool, connection }: Scene, table: 'runs' | 'intents' | 'mails'): Promise<number[]> {
   const { rows } = await pool.query<{ id: number }>(
     `select id from ${table} where connection = $1 order by id`,
     [connection],
@@ -92,8 +92,7 @@ const nothing = {
   history: 0,
   intents: 0,
   approvals: 0,
-  reminders: 0,
-  digests: 0,
+  mails: 0,
   followUps: 0,
   earlierValues: 0,
   places: 0,
@@ -316,28 +315,27 @@ describe('pruning by age', () => {
       next: future,
     });
     const { rows } = await pool.query<{ id: number; lead: string }>(
-      `select id, lead_id as lead from reminders where connection = $1`,
+      `select id, lead_id as lead from mails where connection = $1`,
       [connection],
     );
     const idOf = (name: string): number => rows.find(({ lead }) => lead === name)?.id ?? 0;
-    for (const name of ['sent', 'fresh', 'stands', 'gone'])
-      await setMailState(pool, 'reminders', idOf(name), 'sent');
-    await setMailState(pool, 'reminders', idOf('failed'), 'failed');
+    for (const name of ['sent', 'fresh', 'stands', 'gone']) await setMailState(pool, idOf(name), 'sent');
+    await setMailState(pool, idOf('failed'), 'failed');
     await follow({ sent: null, fresh: null, failed: future, later: null });
     await markLeadDeleted(pool, connection, ['gone']);
-    await pool.query(`update reminders set updated_at = now() - interval '100 days' where connection = $1`, [
+    await pool.query(`update mails set updated_at = now() - interval '100 days' where connection = $1`, [
       connection,
     ]);
     // Due long ago, but sent only now: the worker was away.
-    await setMailState(pool, 'reminders', idOf('fresh'), 'sent');
-    const before = await ids(here, 'reminders');
-    expect(await pruneOf(here)).toEqual({ ...nothing, reminders: 3 });
+    await setMailState(pool, idOf('fresh'), 'sent');
+    const before = await ids(here, 'mails');
+    expect(await pruneOf(here)).toEqual({ ...nothing, mails: 3 });
     const deleted = ['sent', 'gone', 'failed'].map(idOf);
-    expect(await ids(here, 'reminders')).toEqual(before.filter((id) => !deleted.includes(id)));
+    expect(await ids(here, 'mails')).toEqual(before.filter((id) => !deleted.includes(id)));
 
     // The follow-up that is set to the old moment again is noted, not mailed.
     await follow({ sent: past });
-    const again = await pool.query(`select state from reminders where connection = $1 and lead_id = 'sent'`, [
+    const again = await pool.query(`select state from mails where connection = $1 and lead_id = 'sent'`, [
       connection,
     ]);
     expect(again.rows).toEqual([{ state: 'missed' }]);
@@ -354,7 +352,7 @@ describe('pruning by age', () => {
     await follow(instant);
     const ago = async (days: number): Promise<void> => {
       await pool.query(
-        `update reminders set updated_at = now() - $2 * interval '1 day', due_at = now() - $2 * interval '1 day',
+        `update mails set updated_at = now() - $2 * interval '1 day', due_at = now() - $2 * interval '1 day',
            send_at = now() - $2 * interval '1 day', state = 'sent' where connection = $1`,
         [connection, days],
       );
@@ -364,7 +362,7 @@ describe('pruning by age', () => {
     expect(await pruneOf(here, 1)).toEqual(nothing);
     await ago(40);
     // With the reminder goes what was planned for a lead that is not there any more; the lead itself is.
-    expect(await pruneOf(here, 1)).toEqual({ ...nothing, reminders: 1 });
+    expect(await pruneOf(here, 1)).toEqual({ ...nothing, mails: 1 });
     await forgetPairs(pool, connection, ['a']);
     expect(await pruneOf(here, 1)).toEqual({ ...nothing, followUps: 1 });
   });
@@ -388,14 +386,14 @@ describe('pruning by age', () => {
     const sendAt = Date.now() - 100 * 24 * 3_600_000;
     await scheduleDigests(pool, connection, recipients, { localDate: '2020-01-01', sendAt });
     await pool.query(
-      `update digests set state = case recipient when 'fresh' then 'sent' else recipient end,
+      `update mails set state = case recipient when 'fresh' then 'sent' else recipient end,
          updated_at = now() - case recipient when 'fresh' then interval '1 day' else interval '100 days' end
        where connection = $1`,
       [connection],
     );
-    expect(await pruneOf(here)).toEqual({ ...nothing, digests: 4 });
+    expect(await pruneOf(here)).toEqual({ ...nothing, mails: 4 });
     const { rows } = await pool.query<{ recipient: string }>(
-      `select recipient from digests where connection = $1 order by 1`,
+      `select recipient from mails where connection = $1 order by 1`,
       [connection],
     );
     expect(rows.map(({ recipient }) => recipient)).toEqual(['fresh', 'scheduled', 'sending']);

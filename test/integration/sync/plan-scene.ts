@@ -2,7 +2,7 @@ import type { ReminderRules } from '../../../src/config/config.ts';
 import type { Value } from '../../../src/core/lead/value.ts';
 import { planReminders } from '../../../src/reminders/plan/plan-reminders.ts';
 import { advanceBaselines } from '../../../src/store/pairs.ts';
-import { type ListedReminder, listReminders } from '../../../src/store/reminders.ts';
+import { type Reminder, listReminders } from '../../../src/store/mails.ts';
 import { reminderConnection } from '../../support/reminder-rules.ts';
 import type { Scene } from '../store/store-scene.ts';
 
@@ -26,14 +26,14 @@ export const plan = ({ pool, connection }: Scene, rules: Partial<ReminderRules> 
 /** Each reminder as `lead recipient state`, by due moment. */
 export async function states({ pool, connection }: Scene): Promise<readonly string[]> {
   const { rows } = await pool.query<{ told: string }>(
-    `select lead_id || ' ' || recipient || ' ' || state as told from reminders where connection = $1
+    `select lead_id || ' ' || recipient || ' ' || state as told from mails where kind <> 'digest' and connection = $1
      order by due_at, send_at, id`,
     [connection],
   );
   return rows.map(({ told }) => told);
 }
 
-export async function all({ pool, connection }: Scene): Promise<readonly ListedReminder[]> {
+export async function all({ pool, connection }: Scene): Promise<readonly Reminder[]> {
   return listReminders(
     pool,
     connection,
@@ -42,7 +42,7 @@ export async function all({ pool, connection }: Scene): Promise<readonly ListedR
   );
 }
 
-export async function only(here: Scene): Promise<ListedReminder> {
+export async function only(here: Scene): Promise<Reminder> {
   const [reminder, ...others] = await all(here);
   if (reminder === undefined || others.length > 0) throw new Error('there is not exactly one reminder');
   return reminder;

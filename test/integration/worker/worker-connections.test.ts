@@ -39,7 +39,7 @@ test('a worker of many connections syncs them all, mails for each, and stops whe
     'every connection has sent its mail',
     async () => {
       const { rows } = await workspace.database.pool.query<{ recipient: string }>(
-        `select recipient from reminders where state = 'sent'`,
+        `select recipient from mails where state = 'sent'`,
       );
       return rows.length === names.length;
     },

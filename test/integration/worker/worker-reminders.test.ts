@@ -30,7 +30,7 @@ describe('a reminder', () => {
 
     const states = async (): Promise<Record<string, string>> => {
       const { rows } = await workspace.database.pool.query<{ lead: string; state: string }>(
-        `select lead_id as lead, state from reminders where connection = $1 and due_at = $2`,
+        `select lead_id as lead, state from mails where connection = $1 and due_at = $2`,
         [connectionName, due],
       );
       return Object.fromEntries(rows.map(({ lead, state }) => [lead, state]));
@@ -56,7 +56,7 @@ describe('a reminder', () => {
     });
     const others = async () => {
       const { rows } = await workspace.database.pool.query(
-        `select lead_id as lead, state, due_at from reminders where due_at <> $1`,
+        `select lead_id as lead, state, due_at from mails where due_at <> $1`,
         [due],
       );
       return rows;
@@ -98,7 +98,7 @@ describe('a reminder', () => {
     await workspace.sync();
     await using app = await workspace.openApp();
     await planMails(app);
-    const { rows } = await app.pool.query<{ id: string }>('select id from reminders');
+    const { rows } = await app.pool.query<{ id: string }>('select id from mails');
     await mkdir(join(workspace.folder, 'data'), { recursive: true });
     await writeFile(join(workspace.folder, 'data', 'outbox'), 'in the way');
     const send = () =>

@@ -1,0 +1,169 @@
+import { epochMs, type Queryable } from './database.ts';
+import { isAlive } from './leases.ts';
+
+/** Who hands a mail to the server. */
+export interface SentBy {
+  /** The lease of the process that began with it and has not said how it ended; null: none. */
+  readonly sender: string | null;
+  /** Whether that process lives. */
+  readonly isSenderThere: boolean;
+  /** Of one that is being sent: how long ago that was written, by the clock of the database. */
+  readonly idleMs: number;
+}
+
+/** A mail that is owed to one recipient. Times are epoch ms. */
+export interface OwedMail<State extends string> extends SentBy {
+  readonly id: number;
+  readonly connection: string;
+  /** In small letters. */
+  readonly recipient: string;
+  readonly sendAt: number;
+  readonly state: State;
+  readonly note: string | null;
+  readonly attempts: number;
+  /** How often it was begun again with an unknown outcome. */
+  readonly resends: number;
+  /** How often the mail server itself left that open. */
+  readonly unknownOutcomes: number;
+  /** Null: not so far. */
+  readonly firstTriedAt: number | null;
+  /** When its state was last written. */
+  readonly updatedAt: number;
+}
+
+export type ReminderState = 'scheduled' | 'sending' | 'sent' | 'cancelled' | 'missed' | 'failed';
+
+/** A mail about a lead's follow-up, or about the calendar entry of an earlier one. */
+export interface Reminder extends OwedMail<ReminderState> {
+  readonly kind: 'reminder' | 'moved' | 'cancel';
+  readonly leadId: string;
+  readonly dueAt: number;
+  /** How long before the due moment, as in the settings: `0m`, `1d`; empty unless it is a reminder. */
+  readonly offsetText: string;
+  /** Goes up with each date that was moved: the SEQUENCE of a calendar entry. */
+  readonly sequence: number;
+  /** Goes up each time it is scheduled anew: a job of another round is not its job any more. */
+  readonly round: number;
+}
+
+export type DigestState = 'scheduled' | 'sending' | 'sent' | 'skipped' | 'missed' | 'failed';
+
+/** The one mail of a day to a recipient about all that is due. */
+export interface Digest extends OwedMail<DigestState> {
+  /** In the recipients' zone, `2026-11-21`. */
+  readonly localDate: string;
+}
+
+/** What tells a mail from others about the same lead and date, in messages: `1d`, `moved 3`. */
+export const mailName = ({ kind, offsetText, sequence }: Reminder): string =>
+  kind === 'reminder' ? offsetText : `${kind} ${sequence}`;
+
+const columns = `id, connection, kind, recipient, lead_id as "leadId", ${epochMs('due_at')} as "dueAt", offset_text as "offsetText",
+  sequence, local_date::text as "localDate", ${epochMs('send_at')} as "sendAt", state, note, attempts, resends, round,
+  unknown_outcomes as "unknownOutcomes", ${epochMs('first_tried_at')} as "firstTriedAt", ${epochMs('updated_at')} as "updatedAt",
+  sender, sender is not null and exists (select from leases where token = sender and ${isAlive}) as "isSenderThere",
+  case when state = 'sending' then ${epochMs('clock_timestamp() - updated_at')} else 0 end as "idleMs"`;
+
+async function select<Mail extends Reminder | Digest>(
+  db: Queryable,
+  which: string,
+  values: readonly unknown[],
+): Promise<readonly Mail[]> {
+  const { rows } = await db.query<Mail>(`select ${columns} from mails where ${which}`, [...values]);
+  return rows;
+}
+
+const isDue = `connection = $1 and state in ('scheduled', 'sending') and send_at < now() + $2 * interval '1 ms'`;
+
+/** What is to be sent (of one lead, or all) within `horizonMs`, or was begun and is not finished; soonest first. */
+export function dueReminders(
+  db: Queryable,
+  connection: string,
+  horizonMs: number,
+  leadId: string | null = null,
+): Promise<readonly Reminder[]> {
+  const which = `kind <> 'digest' and ${isDue} and ($3::text is null or lead_id = $3) order by send_at, id`;
+  return select(db, which, [connection, horizonMs, leadId]);
+}
+
+/** The same of digests. */
+export function dueDigests(db: Queryable, connection: string, horizonMs: number): Promise<readonly Digest[]> {
+  return select(db, `kind = 'digest' and ${isDue} order by send_at, id`, [connection, horizonMs]);
+}
+
+/** For each id in its order; null: there is none. */
+export async function getReminders(
+  db: Queryable,
+  ids: readonly number[],
+): Promise<readonly (Reminder | null)[]> {
+  const found = await select<Reminder>(db, `kind <> 'digest' and id = any($1)`, [ids]);
+  const byId = new Map(found.map((reminder) => [reminder.id, reminder]));
+  return ids.map((id) => byId.get(id) ?? null);
+}
+
+export async function getDigest(db: Queryable, id: number): Promise<Digest | null> {
+  const [digest] = await select<Digest>(db, `kind = 'digest' and id = $1`, [id]);
+  return digest ?? null;
+}
+
+/** The next reminders that are scheduled, soonest first, and how many there are. */
+export async function comingReminders(
+  db: Queryable,
+  connection: string,
+  limit: number,
+): Promise<{ readonly count: number; readonly next: readonly Reminder[] }> {
+  const which = `connection = $1 and kind <> 'digest' and state = 'scheduled'`;
+  const { rows } = await db.query<{ count: number }>(
+    `select count(*)::int as count from mails where ${which}`,
+    [connection],
+  );
+  // Counted apart, so that only the next ones are read and put in order.
+  const next = await select<Reminder>(db, `${which} order by send_at, id limit $2`, [connection, limit]);
+  return { count: rows[0]?.count ?? 0, next };
+}
+
+/** Reminders in some states: those that are to come first, soonest first, then the others, the latest change first. */
+export function listReminders(
+  db: Queryable,
+  connection: string,
+  states: readonly ReminderState[],
+  limit: number,
+): Promise<readonly Reminder[]> {
+  const which = `connection = $1 and kind <> 'digest' and state = any($2)
+    order by case when state in ('scheduled', 'sending') then send_at end, updated_at desc, id desc limit $3`;
+  return select(db, which, [connection, states, limit]);
+}
+
+/** Digests, the latest first. */
+export function listDigests(db: Queryable, connection: string, limit: number): Promise<readonly Digest[]> {
+  const which = `connection = $1 and kind = 'digest' order by send_at desc, id desc limit $2`;
+  return select(db, which, [connection, limit]);
+}
+
+/** How many mails are due and not sent yet. */
+export async function countDueMails(db: Queryable, connections: readonly string[]): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    `select count(*)::int as count from mails
+     where connection = any($1) and state in ('scheduled', 'sending') and send_at <= now()`,
+    [connections],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+/** Reminders that did not go as they should. */
+export interface LateReminders {
+  /** Should have been sent more than five minutes ago. */
+  readonly late: number;
+  /** Failed or missed within the last seven days. */
+  readonly failed: number;
+}
+
+export async function lateReminders(db: Queryable, connection: string): Promise<LateReminders> {
+  const { rows } = await db.query<LateReminders>(
+    `select count(*) filter (where state in ('scheduled', 'sending') and send_at < now() - interval '5 minutes')::int as late,
+       count(*) filter (where state in ('failed', 'missed') and updated_at > now() - interval '7 days')::int as failed
+     from mails where connection = $1 and kind <> 'digest'`,
+    [connection],
+  );
+  return rows[0] ?? { late: 0, failed: 0 };
+}
