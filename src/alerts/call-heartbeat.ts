@@ -1,4 +1,4 @@
-import { getHeartbeat, type Heartbeat, noteHeartbeat } from '../store/heartbeats.ts';
+import { getHeartbeat, type Heartbeat, noteHeartbeat } from '../store/connections.ts';
 import { type AlertContext, callAddress, faultText } from './channels.ts';
 
 /** The placeholder for the connection's name in the address, when each connection has a heartbeat of its own. */

@@ -1,6 +1,6 @@
 import type { ConnectionFacts, FailedRun } from '../store/alert-facts.ts';
 import type { AlertChange, AlertKind, AlertProblem, OpenAlert } from '../store/alerts.ts';
-import type { Heartbeat } from '../store/heartbeats.ts';
+import type { Heartbeat } from '../store/connections.ts';
 
 /** From this number on held items are a problem, which grows each time that they double. */
 export const heldThreshold = 10;

@@ -11,7 +11,7 @@ import {
 } from '../store/alerts.ts';
 import { transaction } from '../store/database.ts';
 import { leftConnections } from '../store/forget.ts';
-import { getHeartbeat } from '../store/heartbeats.ts';
+import { getHeartbeat } from '../store/connections.ts';
 import { callHeartbeats, heartbeatKind, sharedUnit, type WatchedConnection } from './call-heartbeat.ts';
 import { type AlertContext, channelsOf, deliverAlerts } from './channels.ts';
 import { decideAlerts, heartbeatProblems, isSuccessOverdue, problemsOf } from './problems-of.ts';

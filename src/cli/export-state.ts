@@ -2,7 +2,7 @@ import { Secret } from '../config/secret.ts';
 import { openStoreAsIs } from '../open-store.ts';
 import { transaction } from '../store/database.ts';
 import { assertState, dumpState } from '../store/dump.ts';
-import { pauseConnections } from '../store/pauses.ts';
+import { pauseConnections } from '../store/connections.ts';
 import { assertUnused, restoreState } from '../store/restore.ts';
 import { version } from '../version.ts';
 import type { CommonOptions } from './main.ts';

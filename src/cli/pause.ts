@@ -1,4 +1,4 @@
-import { pauseConnections, unpause } from '../store/pauses.ts';
+import { pauseConnections, unpause } from '../store/connections.ts';
 import { liftWait } from '../store/throttles.ts';
 import type { CommonOptions } from './main.ts';
 import { print, printJson } from './output.ts';

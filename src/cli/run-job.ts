@@ -1,7 +1,7 @@
 import type { App } from '../app.ts';
 import { runHandlers, syncQueue } from '../../jobs/runs.ts';
 import { LeadsyncError } from '../errors.ts';
-import { pausedSince } from '../store/pauses.ts';
+import { pausedSince } from '../store/connections.ts';
 import { openSyncs } from '../store/run-list.ts';
 import { getRun, type Run } from '../store/runs.ts';
 import { describeProgress } from '../ops/describe-progress.ts';

@@ -3,7 +3,7 @@ import { syncQueue, unattended } from '../../jobs/runs.ts';
 import type { App } from '../app.ts';
 import { LeadsyncError } from '../errors.ts';
 import { leaseHolder } from '../store/leases.ts';
-import { pauseConnections, pausedSince, unpause } from '../store/pauses.ts';
+import { pauseConnections, pausedSince, unpause } from '../store/connections.ts';
 import { lastRun } from '../store/runs.ts';
 import { liftWait } from '../store/throttles.ts';
 import type { SyncContext } from '../sync/context.ts';

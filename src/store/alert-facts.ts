@@ -36,14 +36,15 @@ export async function connectionFacts(
   connection: string,
   now: number,
 ): Promise<ConnectionFacts> {
-  await db.query(`insert into watched (connection, since) values ($1, $2) on conflict do nothing`, [
-    connection,
-    timestamp(now),
-  ]);
+  await db.query(
+    `insert into connections as c (connection, watched_since) values ($1, $2)
+     on conflict (connection) do update set watched_since = excluded.watched_since where c.watched_since is null`,
+    [connection, timestamp(now)],
+  );
   const { rows } = await db.query<{ since: number; runId: number | null; at: number | null; held: number }>(
-    `select ${epochMs('since')} as since, s.id as "runId", s.at,
+    `select ${epochMs('watched_since')} as since, s.id as "runId", s.at,
        (select count(*)::int from conflicts h where h.connection = $1 and resolution is null) as held
-     from watched w left join lateral (
+     from connections w left join lateral (
        select id, ${epochMs('finished_at')} as at from runs r where r.connection = $1 and mode = 'sync'
          and status in ('succeeded', 'partial') and approval is null and undo_of is null order by id desc limit 1) s on true
      where w.connection = $1`,

@@ -139,7 +139,7 @@ export async function forgetFollowUps(db: Queryable, connection: string): Promis
      where connection = $1 and seen is not null`,
     [connection],
   );
-  await db.query(`delete from planned where connection = $1`, [connection]);
+  await db.query(`update connections set planned_run = null where connection = $1`, [connection]);
 }
 
 /** By the day of a digest (the moments are epoch ms): what is due before `today`, before `tomorrow`, and before `end`. */

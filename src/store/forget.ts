@@ -24,21 +24,17 @@ const tablesOfKeys = [
   'approvals',
   'mails',
   'follow_ups',
-  'planned',
   'unsettled_writes',
   'alerts',
-  'watched',
-  'pauses',
   // Last: by these a connection is found again when the others are not all gone yet.
   'runs',
   'places',
-  'schedules',
+  'connections',
 ] as const;
 
 /** The tables that hold anything of a connection, in the order in which they are emptied, and which rows are its own. */
 export const ownedTables: readonly (readonly [table: string, where: string])[] = [
   ...tablesOfRuns.map((table) => [table, ofRuns] as const),
-  ['heartbeats', 't.unit = any($1)'],
   ...tablesOfKeys.map((table) => [table, ofKeys] as const),
 ];
 
@@ -103,7 +99,7 @@ export async function leftConnections(
   const { rows } = await db.query<{ connection: string }>(
     `select connection from (
        select connection, max(progress_at) as at from runs where connection not like '%#%' group by 1
-       union all select connection, noted_at from schedules
+       union all select connection, noted_at from connections
        union all select connection, raised_at from alerts where over_at is null) signs
      where connection <> '' and connection <> all($1)
      group by 1 having max(at) < now() - $2 * interval '1 hour' order by 1`,

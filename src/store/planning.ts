@@ -14,18 +14,18 @@ export async function beginPlanning(client: pg.PoolClient, connection: string): 
 }
 
 /**
- * What the reminders of a connection are planned from, by the newest run and the `rules` (a hash of them): nothing else changes
- * what was agreed on. `isPlanned`: they were planned from the same before. Null while a run is under way, before the first one,
+ * The run that the reminders of a connection are planned after; with the `rules` (a hash of them) it decides what is
+ * planned. `isPlanned`: they were planned after it by the same rules. Null while a run is under way, before the first one,
  * and when leads are to be planned again in any case.
  */
 export async function planningBasis(
   db: pg.Pool,
   connection: string,
   rules: string,
-): Promise<{ readonly seen: string; readonly isPlanned: boolean } | null> {
-  const { rows } = await db.query<{ seen: string; isPlanned: boolean }>(
-    `select r.id || ' ' || $2 as seen, coalesce(p.seen = r.id || ' ' || $2, false) as "isPlanned"
-     from (select id from runs where connection = $1 order by id desc limit 1) r left join planned p on p.connection = $1
+): Promise<{ readonly run: number; readonly isPlanned: boolean } | null> {
+  const { rows } = await db.query<{ run: number; isPlanned: boolean }>(
+    `select r.id as run, coalesce(c.planned_run = r.id and c.planned_rules = $2, false) as "isPlanned"
+     from (select id from runs where connection = $1 order by id desc limit 1) r left join connections c on c.connection = $1
      where not exists (select from runs where connection = $1 and finished_at is null)
        and not exists (select from follow_ups where connection = $1 and seen = $3)`,
     [connection, rules, seenNothing],
@@ -33,10 +33,16 @@ export async function planningBasis(
   return rows[0] ?? null;
 }
 
-/** Notes from what (`seen` of `planningBasis`) all reminders of a connection are planned now. */
-export async function notePlanned(db: pg.Pool, connection: string, seen: string): Promise<void> {
+/** Notes that all reminders of a connection are planned after a run (see `planningBasis`) by `rules`. */
+export async function notePlanned(
+  db: pg.Pool,
+  connection: string,
+  run: number,
+  rules: string,
+): Promise<void> {
   await db.query(
-    `insert into planned (connection, seen) values ($1, $2) on conflict (connection) do update set seen = excluded.seen`,
-    [connection, seen],
+    `insert into connections (connection, planned_run, planned_rules) values ($1, $2, $3)
+     on conflict (connection) do update set planned_run = excluded.planned_run, planned_rules = excluded.planned_rules`,
+    [connection, run, rules],
   );
 }

@@ -4,7 +4,7 @@ import { LeadsyncError } from '../errors.ts';
 import { attemptOverAfter } from '../core/merge/match-lost-creates.ts';
 import { unsettledAttempts } from '../store/intents.ts';
 import { isDatabaseOutage } from '../database-outage.ts';
-import { pausedSince } from '../store/pauses.ts';
+import { pausedSince } from '../store/connections.ts';
 import { runPolicy } from '../review/run-policy.ts';
 import { learnedPageSize } from '../store/page-limits.ts';
 import { acquireLease } from '../store/leases.ts';

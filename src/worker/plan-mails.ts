@@ -7,7 +7,7 @@ import { planDigests } from '../reminders/plan/plan-digests.ts';
 import { planReminders } from '../reminders/plan/plan-reminders.ts';
 import { batchesOf } from '../reminders/send/batches.ts';
 import { forgetRead } from '../store/follow-ups.ts';
-import { noteSchedule } from '../store/schedules.ts';
+import { noteSchedule } from '../store/connections.ts';
 
 interface PlannedMails {
   readonly scheduled: number;

@@ -1,6 +1,6 @@
 import type { App } from '../app.ts';
 import type { JobResult } from '../queue/queue.ts';
-import { pausedSince } from '../store/pauses.ts';
+import { pausedSince } from '../store/connections.ts';
 import { type AgainReason, advanceRun, type RunRequest } from '../sync/run.ts';
 import { planSynced } from './plan-mails.ts';
 

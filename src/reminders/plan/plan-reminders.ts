@@ -63,7 +63,7 @@ export async function planReminders(
     const from: string = after;
     after = await planning(pool, name, (client) => planBatch(client, name, rules, hash, from));
   }
-  if (basis !== null && !basis.isPlanned) await notePlanned(pool, name, basis.seen);
+  if (basis !== null && !basis.isPlanned) await notePlanned(pool, name, basis.run, hash);
   await planning(pool, name, async (client, now) => {
     const next = nextAllowed(now, rules);
     await settleLate(client, name, rules.graceMs, next > now ? next : null);

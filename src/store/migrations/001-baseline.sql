@@ -1,5 +1,28 @@
 -- The state of leadsync. Later migrations only add, so that the version before can come back (docs/upgrade.md).
 
+create table connections (
+  -- Empty: all of them, which have a heartbeat of their own.
+  connection text primary key,
+  -- When a worker syncs it, and when one last had it in its configuration.
+  pattern text,
+  time_zone text,
+  noted_at timestamptz,
+  -- A person has stopped it until leadsync resume; null: nobody has.
+  paused_at timestamptz,
+  -- Since when it is checked for alerts: before its first success the age counts from then.
+  watched_since timestamptz,
+  -- The run after which all its reminders were last planned, and a hash of the rules: nothing has changed since.
+  planned_run bigint,
+  planned_rules text,
+  -- The run for which the heartbeat address was last called with success; the last call; and since when calls fail, and why.
+  heartbeat_run bigint,
+  heartbeat_at timestamptz,
+  failing_since timestamptz,
+  fault text
+);
+comment on table connections is
+  'What is remembered of a connection as a whole.';
+
 create table runs (
   id bigint generated always as identity primary key,
   connection text not null,
@@ -549,15 +572,6 @@ comment on table follow_ups is
 create index follow_ups_due on follow_ups (connection, due_at) where (due_at is not null);
 create index follow_ups_unseen on follow_ups (connection) where (seen = '');
 
-create table planned (
-  connection text primary key,
-  -- Leads that are to be planned again have none.
-  seen text not null
-);
-comment on table planned is
-  'After which run, and by which rules, the reminders of a connection were last planned: without another nothing'
-  ' has changed.';
-
 create table mails (
   id bigint generated always as identity primary key,
   connection text not null,
@@ -603,30 +617,6 @@ create unique index mails_of_day on mails (connection, recipient, local_date) wh
 create index mails_open on mails (connection, send_at) where (state in ('scheduled', 'sending'));
 create index mails_troubled on mails (connection, updated_at) where (state in ('failed', 'missed'));
 
-create table schedules (
-  connection text primary key,
-  pattern text not null,
-  time_zone text not null,
-  -- When a worker last had the connection in its configuration.
-  noted_at timestamptz not null default now()
-);
-comment on table schedules is
-  'When a worker will sync each connection.';
-
-create table pauses (
-  connection text primary key,
-  since timestamptz not null default now()
-);
-comment on table pauses is
-  'Connections that a person has stopped until leadsync resume.';
-
-create table watched (
-  connection text primary key,
-  since timestamptz not null
-);
-comment on table watched is
-  'Since when a connection is checked for alerts: before its first success the age counts from then.';
-
 create table alerts (
   id bigint generated always as identity primary key,
   connection text not null,
@@ -660,16 +650,6 @@ create table alert_deliveries (
 comment on table alert_deliveries is
   'What is owed to each channel: the webhook, or one address. Written with the change that it is about.';
 create index alert_deliveries_open on alert_deliveries (next_try_at) where (ended_at is null);
-
-create table heartbeats (
-  unit text primary key,
-  run_id bigint,
-  attempted_at timestamptz not null,
-  failing_since timestamptz,
-  fault text
-);
-comment on table heartbeats is
-  'For which run the heartbeat address was called last, and since when that fails.';
 
 -- What both sides show in the scan of a run, until its writes move the baselines.
 create view scanned_leads as

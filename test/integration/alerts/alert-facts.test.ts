@@ -146,7 +146,7 @@ describe('the heartbeat', () => {
     scene.pass(settleMs);
     await worker.check();
     expect(scene.hooked().slice(1)).toEqual(['leadsync: over: the heartbeat address cannot be called']);
-    const { rows } = await scene.pool.query(`select * from heartbeats, alerts`);
+    const { rows } = await scene.pool.query(`select * from connections, alerts`);
     expect(JSON.stringify([scene.log, rows, scene.mails])).not.toContain(pathKey);
   });
 });

@@ -80,7 +80,7 @@ test('1,200 are overdue: those of today are shown all the same, and each count i
   }));
   await advanceBaselines(scene.pool, connectionName, old);
   // As if a run had done it.
-  await scene.pool.query('delete from planned');
+  await scene.pool.query('update connections set planned_run = null');
   await scene.plan();
   expect(await scene.sendDigest()).toEqual({ state: 'sent' });
   const text = body(server.mails[0]?.source ?? '');

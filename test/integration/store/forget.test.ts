@@ -122,7 +122,7 @@ test('a connection that left the configuration is forgotten after 90 days, in st
     pool.query(
       `with r as (update runs set progress_at = now() - $1 * interval '1 day'),
          a as (update alerts set raised_at = now() - $1 * interval '1 day')
-       update schedules set noted_at = now() - $1 * interval '1 day'`,
+       update connections set noted_at = now() - $1 * interval '1 day'`,
       [days],
     );
   await using app = await workspace.openApp();

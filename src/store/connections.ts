@@ -1,0 +1,97 @@
+import type pg from 'pg';
+import { epochMs, type Queryable } from './database.ts';
+import { timestamp } from './timestamp.ts';
+
+/** When a connection is synced: a cron pattern in an IANA time zone. */
+export interface Schedule {
+  readonly pattern: string;
+  readonly timeZone: string;
+}
+
+/** Remembers the schedule that a worker gave the queue, and that it has the connection in its configuration now. */
+export async function noteSchedule(
+  db: pg.Pool,
+  connection: string,
+  { pattern, timeZone }: Schedule,
+): Promise<void> {
+  await db.query(
+    `insert into connections (connection, pattern, time_zone, noted_at) values ($1, $2, $3, now())
+     on conflict (connection) do update set pattern = excluded.pattern, time_zone = excluded.time_zone, noted_at = now()`,
+    [connection, pattern, timeZone],
+  );
+}
+
+/** Null: no worker has scheduled the connection so far. */
+export async function getSchedule(db: pg.Pool, connection: string): Promise<Schedule | null> {
+  const { rows } = await db.query<Schedule>(
+    `select pattern, time_zone as "timeZone" from connections where connection = $1 and pattern is not null`,
+    [connection],
+  );
+  return rows[0] ?? null;
+}
+
+/** Stops connections until a person lets them go on; one that is stopped already keeps its date. */
+export async function pauseConnections(db: Queryable, connections: readonly string[]): Promise<void> {
+  await db.query(
+    `insert into connections (connection, paused_at) select name, now() from unnest($1::text[]) name
+     on conflict (connection) do update set paused_at = coalesce(connections.paused_at, excluded.paused_at)`,
+    [connections],
+  );
+}
+
+/** Lets a connection go on. False: it was not stopped. */
+export async function unpause(db: pg.Pool, connection: string): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `update connections set paused_at = null where connection = $1 and paused_at is not null`,
+    [connection],
+  );
+  return rowCount === 1;
+}
+
+/** Since when (epoch ms) a person has stopped the connection; null: nobody has. */
+export async function pausedSince(db: pg.Pool, connection: string): Promise<number | null> {
+  const { rows } = await db.query<{ since: Date | null }>(
+    `select paused_at as since from connections where connection = $1`,
+    [connection],
+  );
+  return rows[0]?.since?.getTime() ?? null;
+}
+
+/** The last call of a heartbeat. Times are epoch ms. */
+export interface Heartbeat {
+  /** The run whose success was reported last; null: none so far. */
+  readonly runId: number | null;
+  readonly attemptedAt: number;
+  /** Null: the last call succeeded. */
+  readonly failingSince: number | null;
+  readonly fault: string | null;
+}
+
+/** The heartbeat of a connection, or of all (an empty name); null: never called. */
+export async function getHeartbeat(db: Queryable, connection: string): Promise<Heartbeat | null> {
+  const { rows } = await db.query<Heartbeat>(
+    `select heartbeat_run as "runId", ${epochMs('heartbeat_at')} as "attemptedAt",
+       ${epochMs('failing_since')} as "failingSince", fault
+     from connections where connection = $1 and heartbeat_at is not null`,
+    [connection],
+  );
+  return rows[0] ?? null;
+}
+
+/** Stores the outcome of a call at `now` (epoch ms) for a run: a fault, or null. */
+export async function noteHeartbeat(
+  db: pg.Pool,
+  connection: string,
+  runId: number,
+  now: number,
+  fault: string | null,
+): Promise<void> {
+  await db.query(
+    `insert into connections as c (connection, heartbeat_run, heartbeat_at, failing_since, fault)
+     values ($1, case when $4::text is null then $2::bigint end, $3, case when $4::text is not null then $3::timestamptz end, $4)
+     on conflict (connection) do update set heartbeat_run = coalesce(excluded.heartbeat_run, c.heartbeat_run),
+       heartbeat_at = excluded.heartbeat_at, fault = excluded.fault,
+       failing_since = case when excluded.fault is not null then coalesce(c.failing_since, excluded.failing_since) end`,
+    [connection, runId, timestamp(now), fault],
+  );
+}
