@@ -107,16 +107,19 @@ export async function lastNumbers(client: pg.PoolClient): Promise<Readonly<Recor
   return Object.fromEntries(rows.flatMap(({ name, last }) => (last === null ? [] : [[name, last]])));
 }
 
-/** Those that others point to come first. */
+/** Those that foreign keys point to come first. */
 async function listTables(
   client: pg.PoolClient,
 ): Promise<readonly { readonly name: string; readonly columns: readonly string[] }[]> {
   const { rows } = await client.query<{ name: string; columns: string[] }>(
-    `select c.relname as name, array_agg(quote_ident(a.attname) order by a.attnum) as columns
+    `with recursive depths as (
+       select oid, 0 as depth from pg_class where relnamespace = 'leadsync'::regnamespace
+       union select f.conrelid, depth + 1 from depths join pg_constraint f on f.confrelid = depths.oid)
+     select c.relname as name, array_agg(quote_ident(a.attname) order by a.attnum) as columns
      from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
      where c.relnamespace = 'leadsync'::regnamespace and c.relkind = 'r' and c.relname <> all($1)
      group by c.oid, c.relname
-     order by exists (select from pg_constraint f where f.conrelid = c.oid and f.contype = 'f'), c.relname`,
+     order by (select max(depth) from depths where depths.oid = c.oid), c.relname`,
     [leftOut],
   );
   return rows;

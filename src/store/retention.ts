@@ -53,7 +53,7 @@ const takeOldRuns = `
 const prunable = {
   // A kept action still needs what its lead was made of, for `why` and `undo`.
   intents: `select id from intents t where connection = $1 and state in ('linked', 'abandoned')
-    and attempted_at < now() - $2 * interval '1 day' and not exists (select from actions a where a.id = t.action_id)`,
+    and attempted_at < now() - $2 * interval '1 day' and action_id is null`,
   approvals: `select ctid as id from approvals t where connection = $1 and created_at < now() - $2 * interval '1 day'
     and not exists (select from runs r where r.connection = $1 and r.approval = t.batch)`,
   // One whose follow-up still stands is kept: it says that the mail was sent, or why not. Of one that was moved away and

@@ -23,6 +23,24 @@ create table connections (
 comment on table connections is
   'What is remembered of a connection as a whole.';
 
+create table places (
+  id uuid default gen_random_uuid() primary key,
+  connection text not null,
+  -- What tells it from all others, whatever it is called; the address is what people call it.
+  identity text not null,
+  address text not null,
+  service text,
+  -- The baselines of the current place have the name of the connection as their key, those of a former one NAME#ID.
+  is_current boolean not null default false,
+  seen_at timestamptz not null default now(),
+  -- When it took the place of another, or was left for another.
+  switched_at timestamptz,
+  unique (connection, identity)
+);
+comment on table places is
+  'Where a connection keeps its leads in step, or did: a file, a tab, a portal, a table.';
+create unique index places_current on places (connection) where is_current;
+
 create table runs (
   id bigint generated always as identity primary key,
   connection text not null,
@@ -69,7 +87,7 @@ create table runs (
   waiting int not null default 0,
   rows_read_equal int not null default 0,
   -- The place that the run has found, and the key of its baselines; null: the name of its connection.
-  place uuid,
+  place uuid references places on delete set null,
   baseline text,
   -- The mark found in the table: null when none was looked for, empty when there was none.
   mark text,
@@ -129,7 +147,7 @@ comment on table scan_cursors is
 
 create table scan_pages (
   id bigint generated always as identity primary key,
-  run_id bigint not null,
+  run_id bigint not null references runs,
   -- The round that makes rows of them; null: not planned yet.
   round int,
   -- How many there are; lines that have an action of their own since count, too.
@@ -206,7 +224,7 @@ comment on table pairs is
   'Every lead that was ever seen, with its baseline: the value on which both sides last agreed, field by field.';
 
 create table seen_pairs (
-  run_id bigint not null,
+  run_id bigint not null references runs,
   side text not null check (side in ('lead', 'row')),
   pair_ids bigint[] not null,
   -- How many of them the scan did not stage: they show the baseline.
@@ -340,7 +358,8 @@ create index actions_by_run on actions (run_id, round, id);
 create table intents (
   id bigint generated always as identity primary key,
   connection text not null,
-  action_id bigint not null,
+  -- Null: it is not kept any more.
+  action_id bigint references actions on delete set null,
   content_hash text not null,
   row_cells jsonb not null,
   content jsonb not null,
@@ -416,29 +435,6 @@ create table value_authors (
 comment on table value_authors is
   'Who changed a value of the table, as the table told when a run met it in a conflict.';
 
-create table decisions (
-  id bigint generated always as identity primary key,
-  connection text not null,
-  -- Empty for a row without id.
-  lead_id text not null,
-  -- Empty: the whole record.
-  field text not null,
-  choice text not null,
-  lead_value jsonb,
-  row_value jsonb,
-  -- The name of a user of the command line, or the status page, which knows no names.
-  decided_by text not null,
-  at timestamptz not null default now(),
-  conflict_id bigint,
-  match_id bigint
-);
-comment on table decisions is
-  'What people have decided on conflicts and matches, with both values as they saw them. Kept as long as the'
-  ' history.';
-create index decisions_of_conflict on decisions (conflict_id);
-create index decisions_of_lead on decisions (connection, lead_id);
-create index decisions_of_match on decisions (match_id);
-
 create table undone (
   connection text not null,
   -- Empty for a row without id.
@@ -495,6 +491,30 @@ create table matches (
 comment on table matches is
   'Rows and leads that may be one, as the last sync found them, and what people have decided on them.';
 
+create table decisions (
+  id bigint generated always as identity primary key,
+  connection text not null,
+  -- Empty for a row without id.
+  lead_id text not null,
+  -- Empty: the whole record.
+  field text not null,
+  choice text not null,
+  lead_value jsonb,
+  row_value jsonb,
+  -- The name of a user of the command line, or the status page, which knows no names.
+  decided_by text not null,
+  at timestamptz not null default now(),
+  -- Null once it is over.
+  conflict_id bigint references conflicts on delete set null,
+  match_id bigint references matches on delete set null
+);
+comment on table decisions is
+  'What people have decided on conflicts and matches, with both values as they saw them. Kept as long as the'
+  ' history.';
+create index decisions_of_conflict on decisions (conflict_id);
+create index decisions_of_lead on decisions (connection, lead_id);
+create index decisions_of_match on decisions (match_id);
+
 create table unsettled_writes (
   id bigint generated always as identity primary key,
   connection text not null,
@@ -503,24 +523,6 @@ create table unsettled_writes (
 comment on table unsettled_writes is
   'What is being written into a table by row number, and what stood there: kept until it is known where it arrived.';
 create index unsettled_writes_of on unsettled_writes (connection);
-
-create table places (
-  id uuid default gen_random_uuid() primary key,
-  connection text not null,
-  -- What tells it from all others, whatever it is called; the address is what people call it.
-  identity text not null,
-  address text not null,
-  service text,
-  -- The baselines of the current place have the name of the connection as their key, those of a former one NAME#ID.
-  is_current boolean not null default false,
-  seen_at timestamptz not null default now(),
-  -- When it took the place of another, or was left for another.
-  switched_at timestamptz,
-  unique (connection, identity)
-);
-comment on table places is
-  'Where a connection keeps its leads in step, or did: a file, a tab, a portal, a table.';
-create unique index places_current on places (connection) where is_current;
 
 create table marks (
   connection text not null,

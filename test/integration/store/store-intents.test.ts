@@ -15,11 +15,12 @@ import { type Scene, useScenes } from './store-scene.ts';
 const scene = useScenes();
 const row = { companyName: 'Acme', stage: { unreadable: 'soon' } };
 const content = { companyName: 'Acme' };
-/** Never the id of a real action. */
-let lastAction = 1_000_000;
 
-const begin = ({ pool, connection }: Scene, actionId = ++lastAction): Promise<number> =>
-  beginIntent(pool, { connection, actionId, contentHash: 'k', row, content });
+const begin = async (here: Scene, id?: number): Promise<number> => {
+  const { pool, connection } = here;
+  const actionId = id ?? (await here.action());
+  return beginIntent(pool, { connection, actionId, contentHash: 'k', row, content });
+};
 
 /** A run for which nothing is staged. */
 const none = ({ connection }: { readonly connection: string }) => ({ id: 0, connection });
@@ -67,7 +68,7 @@ test('open are those in doubt and those not linked yet, oldest first, of this co
 
 test('an action has its intent until that is abandoned, so that it is not sent twice', async () => {
   const here = scene();
-  const actionId = ++lastAction;
+  const actionId = await here.action();
   expect(await intentOfAction(here.pool, actionId)).toBeNull();
   const id = await begin(here, actionId);
   expect(await intentOfAction(here.pool, actionId)).toBe(id);

@@ -62,6 +62,12 @@ export class Scene {
     return rows.map(({ id }) => id).toReversed();
   }
 
+  /** Plans an edit in the run that is open, or a new one; returns its id. */
+  async action(): Promise<number> {
+    const run = (await openRun(this.pool, this.connection, 'sync')) ?? (await this.run());
+    return (await this.actions(run, 1))[0] ?? 0;
+  }
+
   /** Ends the run that is open, begins another and stages what both sides show in it. */
   async scan(
     leads: Readonly<Record<string, Cells>>,
