@@ -1,13 +1,9 @@
 import type { Cells } from '../core/lead/value.ts';
 import { type ActionKind, type Changes, type PlannedAction, silentKinds } from '../core/merge/action.ts';
 import { fingerprint } from '../core/merge/fingerprint.ts';
-import type { Queryable } from './database.ts';
+import { type Queryable, rowsOf } from './database.ts';
 import type { Receipt } from './receipts.ts';
-
-export interface RoundRef {
-  readonly id: number;
-  readonly round: number;
-}
+import type { RoundRef, RunRef } from './runs.ts';
 
 /** `left-out`: no line of the reviewed plan that the run carries out. */
 type ActionState = 'planned' | 'left-out' | 'proven' | 'done' | 'deferred' | 'held';
@@ -72,32 +68,32 @@ export async function clearActions(db: Queryable, run: RoundRef): Promise<void> 
 }
 
 /** The next actions of these kinds that are still to be done, oldest first, with an id above `after`. */
-export async function pendingActions(
+export function pendingActions(
   db: Queryable,
   run: RoundRef,
   kinds: readonly ActionKind[],
   limit: number,
   after = 0,
 ): Promise<readonly Action[]> {
-  const { rows } = await db.query<Action>(
+  return rowsOf(
+    db,
     `select ${actionColumns} from actions
      where run_id = $1 and round = $2 and kind = any($3) and state in ('planned', 'proven') and id > $5
      order by id limit $4`,
     [run.id, run.round, kinds, limit, after],
   );
-  return rows;
 }
 
 /** All actions that are part of the plan which people see; of an undo also what it leaves alone. */
-export async function visibleActions(
+export function visibleActions(
   db: Queryable,
   run: RoundRef & { readonly undoOf: number | null },
 ): Promise<readonly Action[]> {
-  const { rows } = await db.query<Action>(
+  return rowsOf(
+    db,
     `select ${actionColumns} from actions where run_id = $1 and round = $2 and kind <> all($3) order by id`,
     [run.id, run.round, run.undoOf === null ? silentKinds : []],
   );
-  return rows;
 }
 
 export interface ActionOutcome {
@@ -141,15 +137,9 @@ async function settleAsDone(db: Queryable, actionIds: readonly number[]): Promis
 async function settleOthers(db: Queryable, outcomes: readonly ActionOutcome[]): Promise<void> {
   if (outcomes.length === 0) return;
   await db.query(
-    `update actions a set state = o.state, outcome_code = o.code, outcome_message = o.message, shown = o.shown, done_at = now()
-     from unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::bool[]) as o (id, state, code, message, shown) where a.id = o.id`,
-    [
-      outcomes.map((outcome) => outcome.actionId),
-      outcomes.map((outcome) => outcome.state),
-      outcomes.map((outcome) => outcome.code ?? null),
-      outcomes.map((outcome) => outcome.message ?? null),
-      outcomes.map((outcome) => outcome.isShown ?? null),
-    ],
+    `update actions a set state = o.state, outcome_code = o.code, outcome_message = o.message, shown = o."isShown", done_at = now()
+     from json_to_recordset($1::json) as o ("actionId" bigint, state text, code text, message text, "isShown" bool) where a.id = o."actionId"`,
+    [JSON.stringify(outcomes)],
   );
 }
 
@@ -162,15 +152,15 @@ export interface ActionCount {
 }
 
 /** How many actions a run has, by kind, state, reason and round; a mark that had no column to go to is none. */
-export async function countActions(db: Queryable, runId: number): Promise<readonly ActionCount[]> {
-  const { rows } = await db.query<ActionCount>(
+export function countActions(db: Queryable, runId: number): Promise<readonly ActionCount[]> {
+  return rowsOf(
+    db,
     `select kind, state, reason, round, count(*)::int as count from actions
      where run_id = $1 and (state <> 'done' or outcome_code is distinct from 'target.no-status-column') group by 1, 2, 3, 4
      union all
      select 'create-row', state, 'new-lead', round, sum(count)::int from new_row_counts where run_id = $1 group by state, round`,
     [runId],
   );
-  return rows;
 }
 
 /** How many pairs the plan changes in each field, of those that were in step in it before. */
@@ -194,7 +184,7 @@ export async function countChangedFields(
  */
 export async function countEmptiedFields(
   db: Queryable,
-  run: RoundRef & { readonly connection: string },
+  run: RunRef & RoundRef,
 ): Promise<Readonly<Record<string, { readonly emptied: number; readonly filled: number }>>> {
   const { rows } = await db.query<{ field: string; emptied: number; filled: number }>(
     `with emptied as (

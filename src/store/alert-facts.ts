@@ -1,6 +1,5 @@
 import type pg from 'pg';
-import { epochMs } from './database.ts';
-import { timestamp } from './timestamp.ts';
+import { epochMs, oneOf, rowsOf, timestamp } from './database.ts';
 
 /** A run that ended without carrying out a sync. */
 export interface FailedRun {
@@ -62,31 +61,24 @@ export async function connectionFacts(
   };
 }
 
-async function failuresSince(
-  db: pg.PoolClient,
-  connection: string,
-  runId: number,
-): Promise<readonly FailedRun[]> {
-  const { rows } = await db.query<FailedRun>(
+function failuresSince(db: pg.PoolClient, connection: string, runId: number): Promise<readonly FailedRun[]> {
+  return rowsOf(
+    db,
     `select id as "runId", status, coalesce(report->'problems'->0->>'code', 'internal') as code,
        coalesce(report->'problems'->0->>'message', '') as message
      from runs where connection = $1 and id > $2 and mode = 'sync' and status in ('failed', 'stopped')
        and approval is null and undo_of is null order by id desc limit $3`,
     [connection, runId, failuresSeen],
   );
-  return rows;
 }
 
 /**
  * One that was tried for an hour in vain is late, and one that nobody has tried for an hour since it was due and planned.
  * What was planned when its time of grace was over already, as after a first sync, is missed without a try: no failure.
  */
-async function mailFacts(
-  db: pg.PoolClient,
-  connection: string,
-  now: number,
-): Promise<ConnectionFacts['mails']> {
-  const { rows } = await db.query<ConnectionFacts['mails']>(
+function mailFacts(db: pg.PoolClient, connection: string, now: number): Promise<ConnectionFacts['mails']> {
+  return oneOf(
+    db,
     `select count(*) filter (where state = 'failed' and updated_at > $2)::int as failed,
        count(*) filter (where state = 'missed' and attempts > 0 and updated_at > $2)::int as missed,
        count(*) filter (where state in ('scheduled', 'sending')
@@ -95,5 +87,4 @@ async function mailFacts(
        and (state in ('scheduled', 'sending') or (state in ('failed', 'missed') and updated_at > $2))`,
     [connection, timestamp(now - failedMs), timestamp(now - lateMs)],
   );
-  return rows[0] ?? { failed: 0, missed: 0, late: 0 };
 }

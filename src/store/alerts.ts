@@ -1,6 +1,5 @@
 import type pg from 'pg';
-import { epochMs, type Queryable } from './database.ts';
-import { timestamp } from './timestamp.ts';
+import { epochMs, type Queryable, rowsOf, timestamp } from './database.ts';
 
 export type AlertKind =
   | 'run-failed'
@@ -66,13 +65,13 @@ export async function takeAlertTurn(db: pg.PoolClient): Promise<boolean> {
 }
 
 /** The problems of a connection that are not over, oldest first. */
-export async function openAlerts(db: Queryable, connection: string): Promise<readonly OpenAlert[]> {
-  const { rows } = await db.query<OpenAlert>(
+export function openAlerts(db: Queryable, connection: string): Promise<readonly OpenAlert[]> {
+  return rowsOf(
+    db,
     `select id, kind, level, detail, ${epochMs('raised_at')} as "raisedAt", ${epochMs('cleared_at')} as "clearedAt"
      from alerts where connection = $1 and over_at is null order by id`,
     [connection],
   );
-  return rows;
 }
 
 /**
@@ -162,14 +161,15 @@ export interface AlertDelivery {
  * process gets them meanwhile, and those of a dead claimant are due again afterwards. A channel gets the changes of a problem
  * in order.
  */
-export async function claimDeliveries(
+export function claimDeliveries(
   pool: pg.Pool,
   channels: readonly string[],
   now: number,
   claimMs: number,
   limit: number,
 ): Promise<readonly AlertDelivery[]> {
-  const { rows } = await pool.query<AlertDelivery>(
+  return rowsOf(
+    pool,
     `update alert_deliveries t set next_try_at = $3, attempts = attempts + 1 from alerts a
      where a.id = t.alert_id and t.id in (
        select id from alert_deliveries c where ended_at is null and next_try_at <= $2 and channel = any($1) and not exists (
@@ -179,7 +179,6 @@ export async function claimDeliveries(
        a.connection, a.kind, a.detail, ${epochMs('a.raised_at')} as "raisedAt", ${epochMs('a.cleared_at')} as "clearedAt"`,
     [channels, timestamp(now), timestamp(now + claimMs), limit],
   );
-  return rows;
 }
 
 /** Notes an attempt: `ended` at `at` (epoch ms), sent or with a fault given up; or failed, and `due` again at `at`. */

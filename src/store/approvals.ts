@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ActionKind } from '../core/merge/action.ts';
-import type { Queryable } from './database.ts';
+import { countOf, type Queryable, rowsOf } from './database.ts';
 
 /** The fingerprint of a line whose text is not the one that was written: it can never hold. */
 export const editedByHand = 'edited-by-hand';
@@ -25,17 +25,9 @@ export async function approve(
   const batch = randomUUID();
   await db.query(
     `insert into approvals (batch, connection, plan_id, line, fingerprint, kind, lead_id, row_number)
-     select $1, $2, $3, * from unnest($4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[])`,
-    [
-      batch,
-      connection,
-      planId,
-      lines.map((line) => line.id),
-      lines.map((line) => line.fingerprint),
-      lines.map((line) => line.kind),
-      lines.map((line) => line.leadId),
-      lines.map((line) => line.row),
-    ],
+     select $1, $2, $3, *
+     from json_to_recordset($4::json) as l (id text, fingerprint text, kind text, "leadId" text, "row" bigint)`,
+    [batch, connection, planId, JSON.stringify(lines)],
   );
   return batch;
 }
@@ -81,18 +73,18 @@ const madeWithOthers = `left join (
  * The approved lines that are still to be carried out: each is carried out once, ever. Less those that another run, or
  * an earlier round of this one, has carried out, or has begun when it is a create.
  */
-export async function openLines(
+export function openLines(
   db: Queryable,
   run: ApprovedRun,
 ): Promise<readonly (ApprovedLine & { readonly planId: number })[]> {
-  const { rows } = await db.query<ApprovedLine & { planId: number }>(
+  return rowsOf(
+    db,
     `select p.line as id, p.kind, p.lead_id as "leadId", p.row_number as row, p.fingerprint, p.plan_id as "planId"
      from approvals p ${madeWithOthers} where p.batch = $3 and ${doneBy} is null
        and not exists (select from actions a where ${isOfLine} and a.run_id = $1 and a.round < $4 and ${isBegun})
      order by p.line`,
     [run.id, run.connection, run.approval, run.round],
   );
-  return rows;
 }
 
 /** The creates that a run has begun: the links that finish them belong to the lines that were approved. */
@@ -113,11 +105,9 @@ export interface StaleLine extends ApprovedLine {
 }
 
 /** The approved lines for which the run had no action. */
-export async function staleLines(
-  db: Queryable,
-  run: Omit<ApprovedRun, 'round'>,
-): Promise<readonly StaleLine[]> {
-  const { rows } = await db.query<StaleLine>(
+export function staleLines(db: Queryable, run: Omit<ApprovedRun, 'round'>): Promise<readonly StaleLine[]> {
+  return rowsOf(
+    db,
     `select p.line as id, p.kind, p.lead_id as "leadId", p.row_number as row, p.fingerprint, ${doneBy} as "doneBy",
        i.kind as instead
      from approvals p ${madeWithOthers}
@@ -127,28 +117,23 @@ export async function staleLines(
      order by p.line`,
     [run.id, run.connection, run.approval],
   );
-  return rows;
 }
 
 /** How many lines of a batch the run has carried out; a create only when its lead is known. */
-export async function countDoneLines(
+export function countDoneLines(
   db: Queryable,
   { id, approval }: { readonly id: number; readonly approval: string },
 ): Promise<number> {
-  const { rows } = await db.query<{ count: number }>(
-    `select count(*)::int as count from approvals p where p.batch = $2 and exists (
+  return countOf(
+    db,
+    `from approvals p where p.batch = $2 and exists (
        select from actions a where a.run_id = $1 and ${isOfLine} and (a.state = 'done' or exists (
          select from intents i where i.action_id = a.id and i.state in ('created', 'linked'))))`,
     [id, approval],
   );
-  return rows[0]?.count ?? 0;
 }
 
 /** How many lines a batch has. */
-export async function countApproved(db: Queryable, batch: string): Promise<number> {
-  const { rows } = await db.query<{ count: number }>(
-    `select count(*)::int as count from approvals where batch = $1`,
-    [batch],
-  );
-  return rows[0]?.count ?? 0;
+export function countApproved(db: Queryable, batch: string): Promise<number> {
+  return countOf(db, `from approvals where batch = $1`, [batch]);
 }

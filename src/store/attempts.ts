@@ -1,6 +1,7 @@
 import type { ActionKind } from '../core/merge/action.ts';
-import { type Action, actionColumns, type RoundRef } from './actions.ts';
-import type { Queryable } from './database.ts';
+import { type Action, actionColumns } from './actions.ts';
+import { countOf, type Queryable } from './database.ts';
+import type { RoundRef, RunRef } from './runs.ts';
 
 /**
  * The next actions of these kinds that are still to be done, oldest first, each counted as tried once more, so that one
@@ -34,7 +35,7 @@ export async function takeBackTries(db: Queryable, actionIds: readonly number[])
 /** Holds every action of a kind that is still to be done: the key lacks the permission. Rows that are alike as in `holdPlanned`. */
 export async function holdRemaining(
   db: Queryable,
-  run: RoundRef & { readonly connection: string },
+  run: RunRef & RoundRef,
   kind: ActionKind,
   { code, message }: { readonly code: string; readonly message: string },
 ): Promise<void> {
@@ -55,20 +56,20 @@ export async function holdRemaining(
 }
 
 /** How many actions of these kinds were put off with one of these codes since the last one that was carried out. */
-export async function putOffInARow(
+export function putOffInARow(
   db: Queryable,
   run: RoundRef,
   kinds: readonly ActionKind[],
   codes: readonly string[],
 ): Promise<number> {
-  const { rows } = await db.query<{ count: number }>(
-    `select count(*)::int as count from actions
+  return countOf(
+    db,
+    `from actions
      where run_id = $1 and round = $2 and kind = any($3) and state = 'deferred' and outcome_code = any($4)
        and id > coalesce((select max(id) from actions where run_id = $1 and round = $2 and kind = any($3)
          and state in ('done', 'held', 'proven')), 0)`,
     [run.id, run.round, kinds, codes],
   );
-  return rows[0]?.count ?? 0;
 }
 
 /** Puts off everything of these kinds that is still to be done. */

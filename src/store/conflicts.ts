@@ -1,13 +1,8 @@
 import type { Author } from '../core/lead/author.ts';
 import type { Cell } from '../core/lead/value.ts';
-import type { Queryable } from './database.ts';
+import { countOf, firstOf, type Queryable, rowsOf } from './database.ts';
 import { type Decided, decidedOn } from './decisions.ts';
-
-interface RoundRef {
-  readonly id: number;
-  readonly connection: string;
-  readonly round: number;
-}
+import type { RoundRef, RunRef } from './runs.ts';
 
 /** Something that stays as it is on both sides until a person decides or the sides change. */
 export interface Conflict {
@@ -64,37 +59,37 @@ const orNull = (key: string): string => `coalesce((c.value->'${key}')::jsonb, 'n
  */
 export async function recordConflicts(
   db: Queryable,
-  run: RoundRef,
+  run: RunRef & RoundRef,
   newItems: readonly NewConflict[],
 ): Promise<void> {
   if (newItems.length === 0) return;
-  const items = [...new Map(newItems.map((item) => [keyOf(item), item])).values()];
+  const items = newItems.map(
+    ({ leadId, contentHash = '', field = '', base, lead = null, rowValue = null, ...rest }) => {
+      const values = {
+        base: JSON.stringify(base),
+        lead: JSON.stringify(lead),
+        rowValue: JSON.stringify(rowValue),
+      };
+      return { ...rest, ...values, leadId: leadId ?? '', contentHash, field };
+    },
+  );
+  const last = new Map(
+    items.map((item) => [JSON.stringify([item.leadId, item.contentHash, item.field]), item]),
+  );
   await db.query(
     `insert into conflicts (connection, last_run, last_round, lead_id, content_hash, field, row_number, code, message, base, lead_value, row_value)
-     select $1, $2, $3, * from unnest($4::text[], $5::text[], $6::text[], $7::bigint[], $8::text[], $9::text[], $10::jsonb[],
-       $11::jsonb[], $12::jsonb[])
+     select $1, $2, $3, "leadId", "contentHash", field, "row", code, message, base::jsonb, lead::jsonb, "rowValue"::jsonb
+     from json_to_recordset($4::json) as i ("leadId" text, "contentHash" text, field text, "row" bigint, code text, message text,
+       base text, lead text, "rowValue" text)
      ${again}`,
-    [
-      run.connection,
-      run.id,
-      run.round,
-      items.map((item) => item.leadId ?? ''),
-      items.map((item) => item.contentHash ?? ''),
-      items.map((item) => item.field ?? ''),
-      items.map((item) => item.row),
-      items.map((item) => item.code),
-      items.map((item) => item.message),
-      items.map((item) => (item.base === undefined ? null : JSON.stringify(item.base))),
-      items.map((item) => JSON.stringify(item.lead ?? null)),
-      items.map((item) => JSON.stringify(item.rowValue ?? null)),
-    ],
+    [run.connection, run.id, run.round, JSON.stringify([...last.values()])],
   );
 }
 
 /** What was held of a row without id: it has a lead now, of which the same is held. */
 export async function releaseRow(
   db: Queryable,
-  { connection }: Pick<RoundRef, 'connection'>,
+  { connection }: Pick<RunRef, 'connection'>,
   contentHash: string,
   row: number | null,
 ): Promise<void> {
@@ -104,15 +99,11 @@ export async function releaseRow(
   );
 }
 
-function keyOf({ leadId, contentHash = '', field = '' }: NewConflict): string {
-  return JSON.stringify([leadId ?? '', contentHash, field]);
-}
-
 /**
  * Holds everything that the plan of this round holds, and releases what it does not hold any more. Rows without id
  * that are alike share a key: the further ones get a number, so that each is listed.
  */
-export async function recordPlannedConflicts(db: Queryable, run: RoundRef): Promise<void> {
+export async function recordPlannedConflicts(db: Queryable, run: RunRef & RoundRef): Promise<void> {
   await db.query(
     `insert into conflicts (connection, last_run, last_round, lead_id, content_hash, field, row_number, code, message, base, lead_value, row_value)
      select $3, $1, $2, coalesce(a.lead_id, ''),
@@ -140,48 +131,46 @@ const columns = `id, connection, lead_id as "leadId", content_hash as "contentHa
   to_char(since at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as since`;
 
 /** What is held, oldest first; of `lastRun` alone when it is given. */
-export async function listConflicts(
+export function listConflicts(
   db: Queryable,
   connection: string,
   limit: number | null = null,
   lastRun: number | null = null,
 ): Promise<readonly Conflict[]> {
-  const { rows } = await db.query<Conflict>(
+  return rowsOf(
+    db,
     `select ${columns} from conflicts where connection = $1 and ($3::bigint is null or last_run = $3) order by id limit $2`,
     [connection, limit, lastRun],
   );
-  return rows;
 }
 
 /** What is held of some connections, oldest first, from the item after `after` on. */
-export async function conflictsOnPage(
+export function conflictsOnPage(
   db: Queryable,
   connections: readonly string[],
   after: number,
   limit: number,
 ): Promise<readonly Conflict[]> {
-  const { rows } = await db.query<Conflict>(
+  return rowsOf(
+    db,
     `select ${columns} from conflicts where connection = any($1) and id > $2 order by id limit $3`,
     [connections, after, limit],
   );
-  return rows;
 }
 
-export async function countConflicts(
+export function countConflicts(
   db: Queryable,
   connection: string,
   lastRun: number | null = null,
 ): Promise<number> {
-  const { rows } = await db.query<{ count: number }>(
-    `select count(*)::int as count from conflicts where connection = $1 and ($2::bigint is null or last_run = $2)`,
-    [connection, lastRun],
-  );
-  return rows[0]?.count ?? 0;
+  return countOf(db, `from conflicts where connection = $1 and ($2::bigint is null or last_run = $2)`, [
+    connection,
+    lastRun,
+  ]);
 }
 
-export async function findConflict(db: Queryable, id: number): Promise<Conflict | null> {
-  const { rows } = await db.query<Conflict>(`select ${columns} from conflicts where id = $1`, [id]);
-  return rows[0] ?? null;
+export function findConflict(db: Queryable, id: number): Promise<Conflict | null> {
+  return firstOf(db, `select ${columns} from conflicts where id = $1`, [id]);
 }
 
 /**

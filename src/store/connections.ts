@@ -1,6 +1,5 @@
 import type pg from 'pg';
-import { epochMs, type Queryable } from './database.ts';
-import { timestamp } from './timestamp.ts';
+import { epochMs, firstOf, type Queryable, timestamp } from './database.ts';
 
 /** When a connection is synced: a cron pattern in an IANA time zone. */
 export interface Schedule {
@@ -22,12 +21,12 @@ export async function noteSchedule(
 }
 
 /** Null: no worker has scheduled the connection so far. */
-export async function getSchedule(db: pg.Pool, connection: string): Promise<Schedule | null> {
-  const { rows } = await db.query<Schedule>(
+export function getSchedule(db: pg.Pool, connection: string): Promise<Schedule | null> {
+  return firstOf(
+    db,
     `select pattern, time_zone as "timeZone" from connections where connection = $1 and pattern is not null`,
     [connection],
   );
-  return rows[0] ?? null;
 }
 
 /** Stops connections until a person lets them go on; one that is stopped already keeps its date. */
@@ -68,14 +67,14 @@ export interface Heartbeat {
 }
 
 /** The heartbeat of a connection, or of all (an empty name); null: never called. */
-export async function getHeartbeat(db: Queryable, connection: string): Promise<Heartbeat | null> {
-  const { rows } = await db.query<Heartbeat>(
+export function getHeartbeat(db: Queryable, connection: string): Promise<Heartbeat | null> {
+  return firstOf(
+    db,
     `select heartbeat_run as "runId", ${epochMs('heartbeat_at')} as "attemptedAt",
        ${epochMs('failing_since')} as "failingSince", fault
      from connections where connection = $1 and heartbeat_at is not null`,
     [connection],
   );
-  return rows[0] ?? null;
 }
 
 /** Stores the outcome of a call at `now` (epoch ms) for a run: a fault, or null. */

@@ -1,4 +1,5 @@
 import type { Queryable } from './database.ts';
+import type { RoundRef, RunRef } from './runs.ts';
 
 /** What a scan shows, counted before it is taken over. */
 export interface ScanCounts {
@@ -12,10 +13,7 @@ export interface ScanCounts {
  * Counts the records of a scan, and apart from them those that were compared and are equal: pairs that show the baseline on
  * both sides, by what was met and not staged, and staged records that are the same.
  */
-export async function countRecords(
-  db: Queryable,
-  run: { readonly id: number; readonly round: number; readonly connection: string },
-): Promise<ScanCounts> {
+export async function countRecords(db: Queryable, run: RunRef & RoundRef): Promise<ScanCounts> {
   const { rows } = await db.query<ScanCounts>(
     `with met as (
        select coalesce(sum(unmoved) filter (where side = 'lead'), 0)::int as leads,

@@ -5,8 +5,57 @@ import { pooled, protocolViolation } from './own-session.ts';
 /** The pool, or the connection of a transaction. */
 export type Queryable = pg.Pool | pg.PoolClient;
 
+type Db = Pick<pg.Pool, 'query'>;
+
 /** SQL for a moment as epoch ms: a float, with parts of a ms. */
 export const epochMs = (moment: string): string => `(extract(epoch from ${moment}) * 1000)::float8`;
+
+/**
+ * An instant (epoch ms) as Postgres reads it: to the millisecond in any year, which neither a float of seconds nor pg's
+ * own text of a Date is.
+ */
+export function timestamp(epochMs: number): string {
+  const date = new Date(epochMs);
+  const year = date.getUTCFullYear();
+  const rest = date.toISOString().slice(-20);
+  return year > 0
+    ? `${String(year).padStart(4, '0')}${rest}`
+    : `${String(1 - year).padStart(4, '0')}${rest} BC`;
+}
+
+/** The rows of a query. */
+export async function rowsOf<Row extends object>(
+  db: Db,
+  text: string,
+  values: readonly unknown[] = [],
+): Promise<readonly Row[]> {
+  return (await db.query<Row>(text, [...values])).rows;
+}
+
+/** The first row of a query; null: there is none. */
+export async function firstOf<Row extends object>(
+  db: Db,
+  text: string,
+  values: readonly unknown[] = [],
+): Promise<Row | null> {
+  return (await rowsOf<Row>(db, text, values))[0] ?? null;
+}
+
+/** The row of a query that always has one. */
+export async function oneOf<Row extends object>(
+  db: Db,
+  text: string,
+  values: readonly unknown[] = [],
+): Promise<Row> {
+  const row = await firstOf<Row>(db, text, values);
+  if (row === null) throw new Error('the database returned no row');
+  return row;
+}
+
+/** The number of rows of a query, which begins with `from`. */
+export async function countOf(db: Db, from: string, values: readonly unknown[]): Promise<number> {
+  return (await oneOf<{ count: number }>(db, `select count(*)::int as count ${from}`, values)).count;
+}
 
 const connectTimeoutMs = 10_000;
 

@@ -1,5 +1,5 @@
 import type { Cell } from '../core/lead/value.ts';
-import type { Queryable } from './database.ts';
+import { type Queryable, rowsOf } from './database.ts';
 
 /** A decision that a person took: on what is held of a field, or of a whole record (`field` empty), or on a match. */
 export interface Decision {
@@ -31,16 +31,16 @@ export const decidedOn = (table: 'conflicts' | 'matches', reference: 'conflict_i
     where d.${reference} = ${table}.id order by d.id desc limit 1)`;
 
 /** The newest decisions of a connection, of one lead when it is named, the newest first. */
-export async function listDecisions(
+export function listDecisions(
   db: Queryable,
   connection: string,
   leadId: string | null,
   limit: number | null,
 ): Promise<readonly Decision[]> {
-  const { rows } = await db.query<Decision>(
+  return rowsOf(
+    db,
     `select lead_id as "leadId", field, choice, lead_value as lead, row_value as row, decided_by as by, ${isoAt} as at
      from decisions where connection = $1 and ($2::text is null or lead_id = $2) order by id desc limit $3`,
     [connection, leadId, limit],
   );
-  return rows;
 }

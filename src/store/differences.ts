@@ -3,14 +3,10 @@ import type { Cell, Cells, Values } from '../core/lead/value.ts';
 import type { FieldMemo } from '../core/merge/merge-field.ts';
 import type { MergedPlace } from './seen-pairs.ts';
 import type { Refused } from '../core/merge/plan-new-row.ts';
-import type { Queryable } from './database.ts';
+import { oneOf, type Queryable, rowsOf } from './database.ts';
 import type { AbsenceProof } from './pairs.ts';
 import { streamRows } from './stream-rows.ts';
-
-interface RunRef {
-  readonly id: number;
-  readonly connection: string;
-}
+import type { RunRef } from './runs.ts';
 
 /** What a field of a lead was held for, with the values both sides showed then. */
 interface HeldMemo extends FieldMemo {
@@ -129,31 +125,31 @@ export async function* looseRows(pool: pg.Pool, run: RunRef): AsyncIterable<Loos
 }
 
 /** Leads of the scan that were never seen in an earlier run: those that a lost create may have made. */
-export async function unknownLeads(
+export function unknownLeads(
   db: Queryable,
   run: RunRef,
 ): Promise<readonly { readonly id: string; readonly cells: Cells }[]> {
-  const { rows } = await db.query<{ id: string; cells: Cells }>(
+  return rowsOf(
+    db,
     `select l.lead_id as id, l.cells from staged_leads l
      left join pairs p on p.connection = $2 and p.lead_id = l.lead_id
      where l.run_id = $1 and p.lead_id is null order by l.lead_id`,
     [run.id, run.connection],
   );
-  return rows;
 }
 
 /** How many leads are known, and how many of them the scan did not show. */
-export async function missedLeads(
+export function missedLeads(
   db: Queryable,
   run: RunRef,
 ): Promise<{ readonly known: number; readonly missed: number }> {
-  const { rows } = await db.query<{ known: number; missed: number }>(
+  return oneOf(
+    db,
     `select count(*)::int as known, count(*) filter (where l.lead_id is null)::int as missed from pairs p
      left join scanned_leads l on l.run_id = $1 and l.lead_id = p.lead_id
      where p.connection = $2 and p.lead_deleted_at is null`,
     [run.id, run.connection],
   );
-  return rows[0] ?? { known: 0, missed: 0 };
 }
 
 /** What some leads show in the scan. */
@@ -191,10 +187,10 @@ interface LooseStagedRow {
 }
 
 /** All rows without an id, in the target's order. Asked only while a create is unfinished. */
-export async function looseStagedRows(db: Queryable, runId: number): Promise<readonly LooseStagedRow[]> {
-  const { rows } = await db.query<LooseStagedRow>(
+export function looseStagedRows(db: Queryable, runId: number): Promise<readonly LooseStagedRow[]> {
+  return rowsOf(
+    db,
     `select row_number as row, content_hash as "contentHash", cells, unreadable_id is not null as "isUnreadable" from staged_rows where run_id = $1 and lead_id is null order by ordinal`,
     [runId],
   );
-  return rows;
 }

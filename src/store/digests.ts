@@ -1,5 +1,4 @@
-import type { Queryable } from './database.ts';
-import { timestamp } from './timestamp.ts';
+import { type Queryable, timestamp } from './database.ts';
 
 interface Day {
   readonly localDate: string;

@@ -2,6 +2,7 @@ import { to as copyTo } from 'pg-copy-streams';
 import type pg from 'pg';
 import { LeadsyncError } from '../errors.ts';
 import type { RanMigration } from './migrate.ts';
+import { rowsOf } from './database.ts';
 
 /** The first line of a backup. `leadsync`: the version that wrote it. `sequences`: the last number that each table has given out. */
 export interface DumpHeader {
@@ -108,10 +109,11 @@ export async function lastNumbers(client: pg.PoolClient): Promise<Readonly<Recor
 }
 
 /** Those that foreign keys point to come first. */
-async function listTables(
+function listTables(
   client: pg.PoolClient,
 ): Promise<readonly { readonly name: string; readonly columns: readonly string[] }[]> {
-  const { rows } = await client.query<{ name: string; columns: string[] }>(
+  return rowsOf(
+    client,
     `with recursive depths as (
        select oid, 0 as depth from pg_class where relnamespace = 'leadsync'::regnamespace
        union select f.conrelid, depth + 1 from depths join pg_constraint f on f.confrelid = depths.oid)
@@ -122,7 +124,6 @@ async function listTables(
      order by (select max(depth) from depths where depths.oid = c.oid), c.relname`,
     [leftOut],
   );
-  return rows;
 }
 
 function line(value: object): Buffer {

@@ -1,13 +1,9 @@
 import type pg from 'pg';
 import type { AskedCell } from '../core/lead/author.ts';
-import { epochMs, type Queryable } from './database.ts';
+import { epochMs, type Queryable, rowsOf } from './database.ts';
 import type { Side } from './seen-pairs.ts';
 import { streamRows } from './stream-rows.ts';
-
-interface RunRef {
-  readonly id: number;
-  readonly connection: string;
-}
+import type { RunRef } from './runs.ts';
 
 /** What the two sides are called in the tables, and when a move of the baseline reached each (see `Moment`). */
 const names = {
@@ -82,18 +78,18 @@ export async function* shownBefore(
 }
 
 /** What this scan shows in cells of the table, and where. */
-export async function stagedCells(
+export function stagedCells(
   db: Queryable,
   run: RunRef,
   cells: readonly { readonly leadId: string; readonly field: string }[],
 ): Promise<readonly AskedCell[]> {
-  const { rows } = await db.query<AskedCell>(
+  return rowsOf(
+    db,
     `select s.lead_id as "leadId", c.field, s.row_number as row, s.cells->c.field as shown
-     from unnest($2::text[], $3::text[]) as c (lead_id, field)
-     join staged_rows s on s.run_id = $1 and s.lead_id = c.lead_id and not s.duplicate`,
-    [run.id, cells.map(({ leadId }) => leadId), cells.map(({ field }) => field)],
+     from json_to_recordset($2::json) as c ("leadId" text, field text)
+     join staged_rows s on s.run_id = $1 and s.lead_id = c."leadId" and not s.duplicate`,
+    [run.id, JSON.stringify(cells.map(({ leadId, field }) => ({ leadId, field })))],
   );
-  return rows;
 }
 
 /** A move of the baseline of a cell that shows the baseline. `isSame`: what was left behind is the same value. */
@@ -135,8 +131,9 @@ export interface RecordChange {
 }
 
 /** Known pairs of which this scan is the first to miss this side, and when they were first seen. */
-export async function newlyMissed(db: Queryable, run: RunRef, side: Side): Promise<readonly RecordChange[]> {
-  const { rows } = await db.query<RecordChange>(
+export function newlyMissed(db: Queryable, run: RunRef, side: Side): Promise<readonly RecordChange[]> {
+  return rowsOf(
+    db,
     `select p.lead_id as "leadId", ${epochMs('p.first_seen_at')} as at
      from absent_pairs m join pairs p on p.connection = $2 and p.lead_id = m.lead_id
      where m.run_id = $1 and m.${side} and not m.${side === 'row' ? 'lead' : 'row'} and m.merged is null
@@ -144,12 +141,12 @@ export async function newlyMissed(db: Queryable, run: RunRef, side: Side): Promi
        and p.${side}_absences - (p.absence_run is not distinct from $1)::int <= 0`,
     [run.id, run.connection],
   );
-  return rows;
 }
 
 /** Records of a side that runs saw deleted, or deleted, and that are there again; when that was. */
-export async function thereAgain(db: Queryable, run: RunRef, side: Side): Promise<readonly RecordChange[]> {
-  const { rows } = await db.query<RecordChange>(
+export function thereAgain(db: Queryable, run: RunRef, side: Side): Promise<readonly RecordChange[]> {
+  return rowsOf(
+    db,
     `select s.lead_id as "leadId", ${epochMs('max(a.done_at)')} as at
      from ${names[side].own} s left join pairs p on p.connection = $2 and p.lead_id = s.lead_id
      join actions a on a.lead_id = s.lead_id and a.state = 'done'
@@ -159,7 +156,6 @@ export async function thereAgain(db: Queryable, run: RunRef, side: Side): Promis
      group by s.lead_id`,
     [run.id, run.connection],
   );
-  return rows;
 }
 
 /** When pairs that are there on a side were made, of those that were after `since` (epoch ms). */
@@ -179,14 +175,14 @@ export async function madeSince(
 }
 
 /** The syncs of a connection that are on record, the earliest first. `at`: epoch ms. */
-export async function syncTimes(
+export function syncTimes(
   db: Queryable,
   connection: string,
 ): Promise<readonly { readonly id: number; readonly at: number }[]> {
-  const { rows } = await db.query<{ id: number; at: number }>(
+  return rowsOf(
+    db,
     `select id, ${epochMs('created_at')} as at from runs
      where connection = $1 and mode = 'sync' order by id`,
     [connection],
   );
-  return rows;
 }

@@ -1,6 +1,5 @@
 import type { Values } from '../core/lead/value.ts';
-import { epochMs, type Queryable } from './database.ts';
-import { timestamp } from './timestamp.ts';
+import { epochMs, firstOf, type Queryable, timestamp } from './database.ts';
 
 /** What was planned last for a lead. Times are epoch ms. */
 interface Planned {
@@ -79,17 +78,17 @@ export async function changedFollowUps(
 }
 
 /** What was planned last for one lead. */
-export async function plannedFollowUp(
+export function plannedFollowUp(
   db: Queryable,
   connection: string,
   leadId: string,
 ): Promise<(Planned & { readonly seen: string | null }) | null> {
-  const { rows } = await db.query<Planned & { seen: string | null }>(
+  return firstOf(
+    db,
     `select seen, ${epochMs('due_at')} as "dueAt", recipients, sequence
      from follow_ups where connection = $1 and lead_id = $2`,
     [connection, leadId],
   );
-  return rows[0] ?? null;
 }
 
 /**
@@ -104,18 +103,15 @@ export async function saveFollowUps(
 ): Promise<void> {
   await db.query(
     `insert into follow_ups (connection, lead_id, seen, due_at, recipients, sequence, is_read)
-     select $1, n.lead_id, n.seen, n.due_at, array(select jsonb_array_elements_text(n.recipients)), n.sequence, $7
-     from unnest($2::text[], $3::text[], $4::timestamptz[], $5::jsonb[], $6::int[])
-       as n (lead_id, seen, due_at, recipients, sequence)
+     select $1, "leadId", seen, "dueAt", recipients, sequence, $3
+     from json_to_recordset($2::json) as n ("leadId" text, seen text, "dueAt" timestamptz, recipients text[], sequence int)
      on conflict (connection, lead_id) do update set seen = excluded.seen, due_at = excluded.due_at,
        recipients = excluded.recipients, sequence = excluded.sequence, is_read = excluded.is_read`,
     [
       connection,
-      plans.map(({ leadId }) => leadId),
-      plans.map(({ seen }) => seen),
-      plans.map(({ dueAt }) => (dueAt === null ? null : timestamp(dueAt))),
-      plans.map(({ recipients }) => JSON.stringify(recipients)),
-      plans.map(({ sequence }) => sequence),
+      JSON.stringify(
+        plans.map((plan) => ({ ...plan, dueAt: plan.dueAt === null ? null : timestamp(plan.dueAt) })),
+      ),
       isRead,
     ],
   );

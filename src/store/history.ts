@@ -2,6 +2,7 @@ import type { Author } from '../core/lead/author.ts';
 import type { Cell, Value, Values } from '../core/lead/value.ts';
 import type { ActionKind, Changes } from '../core/merge/action.ts';
 import type { Queryable } from './database.ts';
+import type { RunRef } from './runs.ts';
 
 /** What an action writes to one side. */
 export interface HistoryEntry {
@@ -9,11 +10,6 @@ export interface HistoryEntry {
   readonly leadId: string;
   readonly side: 'lead' | 'row';
   readonly changes: Changes;
-}
-
-interface RunRef {
-  readonly id: number;
-  readonly connection: string;
 }
 
 /** A write came about as it was recorded before it was sent, now. */

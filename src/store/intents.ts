@@ -1,6 +1,7 @@
 import type { Cells, Values } from '../core/lead/value.ts';
 import type { Intent } from '../core/merge/match-lost-creates.ts';
-import type { Queryable } from './database.ts';
+import { type Queryable, rowsOf } from './database.ts';
+import type { RunRef } from './runs.ts';
 
 /** Commits that a lead is about to be created; must be durable before the request leaves. Returns the intent's id. */
 export async function beginIntent(
@@ -35,11 +36,9 @@ export async function intentOfAction(db: Queryable, actionId: number): Promise<n
  * Intents that are not finished, oldest first, and those whose row has lost its id again: the lead is in the scan, no
  * row carries its id, and one row without shows what the lead was made of (an older copy of the table, for example).
  */
-export async function openIntents(
-  db: Queryable,
-  run: { readonly id: number; readonly connection: string },
-): Promise<readonly Intent[]> {
-  const { rows } = await db.query<Intent>(
+export function openIntents(db: Queryable, run: RunRef): Promise<readonly Intent[]> {
+  return rowsOf(
+    db,
     `select id, content_hash as "contentHash", row_cells as row, content, lead_id as "leadId", answered,
        floor(extract(epoch from attempted_at) * 1000)::float8 as "attemptedAt", scans_without_it as "scansWithoutIt",
        state = 'linked' as "lostItsRow"
@@ -51,7 +50,6 @@ export async function openIntents(
      order by id`,
     [run.connection, run.id],
   );
-  return rows;
 }
 
 /** How long ago (ms) the creates were tried that are not finished and that no person has been asked about. */
@@ -101,9 +99,9 @@ export async function intentsCreated(
 ): Promise<void> {
   if (made.length === 0) return;
   await db.query(
-    `update intents i set state = 'created', lead_id = m.lead_id from unnest($1::bigint[], $2::text[]) as m (id, lead_id)
+    `update intents i set state = 'created', lead_id = m."leadId" from json_to_recordset($1::json) as m (id bigint, "leadId" text)
      where i.id = m.id`,
-    [made.map(({ id }) => id), made.map(({ leadId }) => leadId)],
+    [JSON.stringify(made)],
   );
 }
 
@@ -151,7 +149,7 @@ export async function abandonIntentsOf(
 /** Remembers what a lead that the run made has in fields that are not mapped; of any other lead nothing. */
 export async function storeOthers(
   db: Queryable,
-  run: { readonly id: number; readonly connection: string },
+  run: RunRef,
   leadId: string,
   unmappedHash: string,
 ): Promise<void> {

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Values } from '../core/lead/value.ts';
-import type { Queryable } from './database.ts';
+import { countOf, type Queryable } from './database.ts';
 import { streamRows } from './stream-rows.ts';
 
 /** What is remembered of a lead now. Times are ISO instants. */
@@ -67,12 +67,8 @@ export async function* namedLeads(
 }
 
 /** How many leads are remembered. */
-export async function countLeads(db: Queryable, connection: string): Promise<number> {
-  const { rows } = await db.query<{ count: number }>(
-    `select count(*)::int as count from pairs where connection = $1`,
-    [connection],
-  );
-  return rows[0]?.count ?? 0;
+export function countLeads(db: Queryable, connection: string): Promise<number> {
+  return countOf(db, `from pairs where connection = $1`, [connection]);
 }
 
 /** When the first run that is on record began (ISO instant), or null. */

@@ -1,5 +1,6 @@
 import { idKey } from '../core/lead/lead.ts';
 import type { Queryable } from './database.ts';
+import type { RunRef } from './runs.ts';
 
 /** Remembers the ids that the service spells otherwise than they are compared; of nearly all services none. */
 export async function storeSpellings(
@@ -45,10 +46,7 @@ export async function asServiceSpells(
  * Gives rows that were staged before their leads were the service's spelling of their ids, and notes that their pairs were
  * met. Called once, after both sides are staged.
  */
-export async function respellRows(
-  db: Queryable,
-  run: { readonly id: number; readonly connection: string },
-): Promise<void> {
+export async function respellRows(db: Queryable, run: RunRef): Promise<void> {
   await db.query(
     `with respelled as (
        update staged_rows r set lead_id = s.lead_id from lead_spellings s

@@ -1,12 +1,8 @@
 import type pg from 'pg';
 import type { LostLead, Stray } from '../core/merge/lost-rows.ts';
-import type { Queryable } from './database.ts';
+import { oneOf, type Queryable, rowsOf } from './database.ts';
 import { streamRows } from './stream-rows.ts';
-
-interface RunRef {
-  readonly id: number;
-  readonly connection: string;
-}
+import type { RunRef } from './runs.ts';
 
 /** How much there is to look for. */
 export interface LostCounts {
@@ -29,13 +25,13 @@ const renamedRows = `from staged_rows t join pairs p on p.connection = $2 and p.
     and t.cells->'companyName' is distinct from p.base->'companyName'
     and t.cells->'companyName' is distinct from l.cells->'companyName'`;
 
-export async function countLost(db: Queryable, run: RunRef): Promise<LostCounts> {
-  const { rows } = await db.query<LostCounts>(
+export function countLost(db: Queryable, run: RunRef): Promise<LostCounts> {
+  return oneOf(
+    db,
     `select (select count(*)::int ${goneRows}) as gone, (select count(*)::int ${renamedRows}) as renamed,
        (select count(*)::int from staged_rows where run_id = $1 and unreadable_id is not null) as unreadable`,
     [run.id, run.connection],
   );
-  return rows[0] ?? { gone: 0, renamed: 0, unreadable: 0 };
 }
 
 /** Known leads whose row the scan did not show. */
@@ -70,8 +66,9 @@ export async function* renamedLeads(pool: pg.Pool, run: RunRef): AsyncIterable<L
  * Leads without a row, for which one was begun by a run that never heard what became of it: it may have come about, and lost
  * its id since.
  */
-export async function unheardRows(db: Queryable, run: RunRef): Promise<readonly LostLead[]> {
-  const { rows } = await db.query<LostLead>(
+export function unheardRows(db: Queryable, run: RunRef): Promise<readonly LostLead[]> {
+  return rowsOf(
+    db,
     `select distinct on (a.lead_id) a.lead_id as "leadId", l.cells as lead, true as "isListed", true as "isFresh", null as place,
        (select coalesce(json_object_agg(c.key, c.value->'to'), '{}') from json_each(a.changes::json) c) as base
      from (select id, run_id, lead_id, changes from actions where state = 'planned' and kind = 'create-row' and attempts > 0
@@ -84,7 +81,6 @@ export async function unheardRows(db: Queryable, run: RunRef): Promise<readonly 
      order by a.lead_id, a.id desc`,
     [run.id, run.connection],
   );
-  return rows;
 }
 
 /** A stray as it is stored. */

@@ -1,4 +1,4 @@
-import { epochMs, type Queryable } from './database.ts';
+import { countOf, epochMs, oneOf, type Queryable, rowsOf } from './database.ts';
 import { isAlive } from './leases.ts';
 
 /** Who hands a mail to the server. */
@@ -64,13 +64,12 @@ const columns = `id, connection, kind, recipient, lead_id as "leadId", ${epochMs
   sender, sender is not null and exists (select from leases where token = sender and ${isAlive}) as "isSenderThere",
   case when state = 'sending' then ${epochMs('clock_timestamp() - updated_at')} else 0 end as "idleMs"`;
 
-async function select<Mail extends Reminder | Digest>(
+function select<Mail extends Reminder | Digest>(
   db: Queryable,
   which: string,
   values: readonly unknown[],
 ): Promise<readonly Mail[]> {
-  const { rows } = await db.query<Mail>(`select ${columns} from mails where ${which}`, [...values]);
-  return rows;
+  return rowsOf(db, `select ${columns} from mails where ${which}`, [...values]);
 }
 
 const isDue = `connection = $1 and state in ('scheduled', 'sending') and send_at < now() + $2 * interval '1 ms'`;
@@ -141,13 +140,13 @@ export function listDigests(db: Queryable, connection: string, limit: number): P
 }
 
 /** How many mails are due and not sent yet. */
-export async function countDueMails(db: Queryable, connections: readonly string[]): Promise<number> {
-  const { rows } = await db.query<{ count: number }>(
-    `select count(*)::int as count from mails
+export function countDueMails(db: Queryable, connections: readonly string[]): Promise<number> {
+  return countOf(
+    db,
+    `from mails
      where connection = any($1) and state in ('scheduled', 'sending') and send_at <= now()`,
     [connections],
   );
-  return rows[0]?.count ?? 0;
 }
 
 /** Reminders that did not go as they should. */
@@ -158,12 +157,12 @@ export interface LateReminders {
   readonly failed: number;
 }
 
-export async function lateReminders(db: Queryable, connection: string): Promise<LateReminders> {
-  const { rows } = await db.query<LateReminders>(
+export function lateReminders(db: Queryable, connection: string): Promise<LateReminders> {
+  return oneOf(
+    db,
     `select count(*) filter (where state in ('scheduled', 'sending') and send_at < now() - interval '5 minutes')::int as late,
        count(*) filter (where state in ('failed', 'missed') and updated_at > now() - interval '7 days')::int as failed
      from mails where connection = $1 and kind <> 'digest'`,
     [connection],
   );
-  return rows[0] ?? { late: 0, failed: 0 };
 }

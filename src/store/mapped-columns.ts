@@ -48,9 +48,9 @@ export async function rememberColumns(
   }
   await db.query(
     `insert into mapped_columns (connection, field, column_name)
-     select $1, * from unnest($2::text[], $3::text[])
+     select $1, field, "column" from json_to_recordset($2::json) as c (field text, "column" text)
      on conflict (connection, field) do update set column_name = excluded.column_name
-       where mapped_columns.field = any($4::text[])`,
-    [connection, columns.map(({ field }) => field), columns.map(({ column }) => column), [...moved]],
+       where mapped_columns.field = any($3::text[])`,
+    [connection, JSON.stringify(columns), [...moved]],
   );
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { KnownMark, KnownMarks } from '../core/merge/judge-mark.ts';
 import type { Queryable } from './database.ts';
+import type { RunRef } from './runs.ts';
 
 /** How many marks of a connection are remembered. */
 const mostMarks = 50;
@@ -15,7 +16,7 @@ export async function keeperOf(db: Queryable): Promise<string> {
 }
 
 /** The nonce with which a run marks the table: the same one each time that it is asked for. */
-export async function intendMark(db: Queryable, run: { id: number; connection: string }): Promise<string> {
+export async function intendMark(db: Queryable, run: RunRef): Promise<string> {
   const { rows } = await db.query<{ nonce: string }>(
     'select nonce from marks where connection = $1 and run_id = $2',
     [run.connection, run.id],
@@ -27,21 +28,12 @@ export async function intendMark(db: Queryable, run: { id: number; connection: s
 }
 
 /** Takes a mark that was found as that of the table as it is: what the run itself writes comes after it. */
-export async function acceptMark(
-  db: Queryable,
-  run: { id: number; connection: string },
-  nonce: string,
-): Promise<void> {
+export async function acceptMark(db: Queryable, run: RunRef, nonce: string): Promise<void> {
   await rememberMark(db, { ...run, id: run.id - 1 }, nonce, true);
 }
 
 /** Forgets those that are too old. */
-async function rememberMark(
-  db: Queryable,
-  run: { id: number; connection: string },
-  nonce: string,
-  written: boolean,
-): Promise<void> {
+async function rememberMark(db: Queryable, run: RunRef, nonce: string, written: boolean): Promise<void> {
   await db.query(
     `insert into marks (connection, run_id, nonce, written) values ($1, $2, $3, $4)
      on conflict (connection, nonce) do update set run_id = excluded.run_id, written = excluded.written`,

@@ -1,13 +1,9 @@
 import type pg from 'pg';
 import type { Cells, Values } from '../core/lead/value.ts';
-import type { Queryable } from './database.ts';
+import { countOf, type Queryable, rowsOf } from './database.ts';
 import { type Decided, decidedOn } from './decisions.ts';
 import { streamRows } from './stream-rows.ts';
-
-interface RunRef {
-  readonly id: number;
-  readonly connection: string;
-}
+import type { RunRef } from './runs.ts';
 
 /** `undone`: an undo took them apart, so they are proposed again, never linked unasked. */
 export type MatchState = 'proposed' | 'ambiguous' | 'accepted' | 'rejected' | 'undone';
@@ -106,16 +102,16 @@ export async function* pairedValues(
 }
 
 /** What earlier runs and people left of matches. */
-export async function knownMatches(
+export function knownMatches(
   db: Queryable,
   connection: string,
 ): Promise<readonly (MatchMarks & { readonly state: MatchState })[]> {
-  const { rows } = await db.query<MatchMarks & { state: MatchState }>(
+  return rowsOf(
+    db,
     `select lead_id as "leadId", content_hash as "contentHash", lead_mark as "leadMark", row_mark as "rowMark", state
      from matches where connection = $1 order by id`,
     [connection],
   );
-  return rows;
 }
 
 /**
@@ -163,38 +159,34 @@ const columns = `id, connection, lead_id as "leadId", row_number as row, lead, "
   case when state in ('accepted', 'rejected') then ${decidedOn('matches', 'match_id')} end as decided`;
 
 /** Matches of some connections as the last syncs found them, from the one after `after` on. */
-export async function listMatches(
+export function listMatches(
   db: Queryable,
   connections: readonly string[],
   after = 0,
   limit: number | null = null,
 ): Promise<readonly Match[]> {
-  const { rows } = await db.query<Match>(
+  return rowsOf(
+    db,
     `select ${columns} from matches where connection = any($1) and current and id > $2 order by id limit $3`,
     [connections, after, limit],
   );
-  return rows;
 }
 
-export async function countMatches(db: Queryable, connections: readonly string[]): Promise<number> {
-  const { rows } = await db.query<{ count: number }>(
-    `select count(*)::int as count from matches where connection = any($1) and current`,
-    [connections],
-  );
-  return rows[0]?.count ?? 0;
+export function countMatches(db: Queryable, connections: readonly string[]): Promise<number> {
+  return countOf(db, `from matches where connection = any($1) and current`, [connections]);
 }
 
 /** Those of these matches that are current, in the order of their ids, locked until the transaction ends. */
-export async function matchesToDecide(
+export function matchesToDecide(
   db: pg.PoolClient,
   connections: readonly string[],
   ids: readonly number[],
 ): Promise<readonly Match[]> {
-  const { rows } = await db.query<Match>(
+  return rowsOf(
+    db,
     `select ${columns} from matches where connection = any($1) and current and id = any($2) order by id for update`,
     [connections, ids],
   );
-  return rows;
 }
 
 /** The other match of the same lead or the same row that somebody has accepted; null: there is none. */

@@ -4,6 +4,7 @@ import { from as copyFrom } from 'pg-copy-streams';
 import type pg from 'pg';
 import type { Values } from '../core/lead/value.ts';
 import type { Queryable } from './database.ts';
+import type { RunRef } from './runs.ts';
 
 /** A pair that is stored for the first time; `row`: where its row stands, when that is known. */
 export interface NewPair {
@@ -43,7 +44,7 @@ export async function copyPairs(
 /** Remembers leads that have no row yet, though the scan of the run showed them. `hadRows`: whether the table had any. */
 export async function knowLeads(
   db: Queryable,
-  run: { readonly id: number; readonly connection: string },
+  run: RunRef,
   leadIds: readonly string[],
   hadRows: boolean,
 ): Promise<void> {

@@ -1,11 +1,7 @@
 import type pg from 'pg';
 import type { Value, Values } from '../core/lead/value.ts';
-import type { Queryable } from './database.ts';
-
-interface RunRef {
-  readonly id: number;
-  readonly connection: string;
-}
+import { countOf, type Queryable, rowsOf } from './database.ts';
+import type { RunRef } from './runs.ts';
 
 /** Whether a record that a side did not show may be gone. */
 export interface AbsenceProof {
@@ -14,12 +10,10 @@ export interface AbsenceProof {
 }
 
 /** How many pairs were ever in step: what the guard measures against. */
-export async function countKnownPairs(db: Queryable, connection: string): Promise<number> {
-  const { rows } = await db.query<{ count: number }>(
-    `select count(*)::int as count from pairs where connection = $1 and base is not null and lead_deleted_at is null`,
-    [connection],
-  );
-  return rows[0]?.count ?? 0;
+export function countKnownPairs(db: Queryable, connection: string): Promise<number> {
+  return countOf(db, `from pairs where connection = $1 and base is not null and lead_deleted_at is null`, [
+    connection,
+  ]);
 }
 
 /**
@@ -122,9 +116,9 @@ export async function noteRows(
 ): Promise<void> {
   if (rows.length === 0) return;
   await db.query(
-    `update pairs p set row_number = n.row_number from unnest($2::text[], $3::bigint[]) as n (lead_id, row_number)
-     where p.connection = $1 and p.lead_id = n.lead_id and p.row_number is distinct from n.row_number`,
-    [connection, rows.map(({ leadId }) => leadId), rows.map(({ row }) => row)],
+    `update pairs p set row_number = n."row" from json_to_recordset($2::json) as n ("leadId" text, "row" bigint)
+     where p.connection = $1 and p.lead_id = n."leadId" and p.row_number is distinct from n."row"`,
+    [connection, JSON.stringify(rows)],
   );
 }
 
@@ -278,17 +272,17 @@ export async function listDeleted(db: Queryable, connection: string): Promise<re
 }
 
 /** What leads with a follow-up (by `followUpField`) have in a field, as both sides agree: how many, and one of the rows. */
-export async function valuesOfFollowUps(
+export function valuesOfFollowUps(
   db: Queryable,
   connection: string,
   followUpField: string,
   field: string,
 ): Promise<readonly { readonly value: string; readonly count: number; readonly row: number | null }[]> {
-  const { rows } = await db.query<{ value: string; count: number; row: number | null }>(
+  return rowsOf(
+    db,
     `select base->>$3 as value, count(*)::int as count, min(row_number) as row from pairs
      where connection = $1 and lead_deleted_at is null and base->>$2 is not null and base->>$3 is not null
      group by 1 order by 3, 1`,
     [connection, followUpField, field],
   );
-  return rows;
 }

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { Queryable } from './database.ts';
+import { countOf, firstOf, oneOf, type Queryable } from './database.ts';
 import { deleteInBatches } from './delete-batches.ts';
 import { type Run, updateRun } from './runs.ts';
 
@@ -59,17 +59,12 @@ export function connectionOf(key: string): string {
 }
 
 /** The place that a connection keeps in step; null before its first sync. */
-export async function currentPlace(db: Queryable, connection: string): Promise<KnownPlace | null> {
-  const { rows } = await db.query<KnownPlace>(
-    `select ${columns} from places where connection = $1 and is_current`,
-    [connection],
-  );
-  return rows[0] ?? null;
+export function currentPlace(db: Queryable, connection: string): Promise<KnownPlace | null> {
+  return firstOf(db, `select ${columns} from places where connection = $1 and is_current`, [connection]);
 }
 
-export async function placeById(db: Queryable, id: string): Promise<KnownPlace | null> {
-  const { rows } = await db.query<KnownPlace>(`select ${columns} from places where id = $1`, [id]);
-  return rows[0] ?? null;
+export function placeById(db: Queryable, id: string): Promise<KnownPlace | null> {
+  return firstOf(db, `select ${columns} from places where id = $1`, [id]);
 }
 
 /** A place that a connection keeps in step, or did before; `leftAt` (ISO instant): null of the one that it keeps. */
@@ -89,17 +84,17 @@ export async function listPlaces(db: Queryable, connection: string): Promise<rea
 }
 
 /** The place as it is remembered, or null. What is missing can be told by nothing but its address. */
-export async function findPlace(
+export function findPlace(
   db: Queryable,
   connection: string,
   { id, address, isThere }: FoundPlace,
 ): Promise<KnownPlace | null> {
-  const { rows } = await db.query<KnownPlace>(
+  return firstOf(
+    db,
     `select ${columns} from places where connection = $1 and (identity = $2 or address = $3 and not $4)
      order by identity = $2 desc, is_current desc, seen_at desc limit 1`,
     [connection, id, address, isThere],
   );
-  return rows[0] ?? null;
 }
 
 /**
@@ -243,11 +238,12 @@ export async function forgetPlaces(
 }
 
 /** How a place that is said to be moved compares with what is remembered: pairs that were in step, and rows that show it. */
-export async function countRecognised(
+export function countRecognised(
   db: Queryable,
   run: Run,
 ): Promise<{ readonly known: number; readonly recognised: number }> {
-  const { rows } = await db.query<{ known: number; recognised: number }>(
+  return oneOf(
+    db,
     `select (select count(*)::int from pairs where connection = $2 and base is not null and lead_deleted_at is null) as known,
        (select coalesce(sum(unmoved), 0)::int from seen_pairs where run_id = $1 and side = 'row')
        + (select count(*)::int from staged_rows s join pairs p on p.connection = $2 and p.lead_id = s.lead_id
@@ -255,15 +251,14 @@ export async function countRecognised(
             select 2 * count(*) filter (where s.cells->b.key = b.value) >= count(*) from jsonb_each(p.base) b)) as recognised`,
     [run.id, run.connection],
   );
-  return rows[0] ?? { known: 0, recognised: 0 };
 }
 
 /** Rows of a scan that show other values than their leads. */
-export async function countDiffering(db: Queryable, runId: number): Promise<number> {
-  const { rows } = await db.query<{ count: number }>(
-    `select count(*)::int as count from staged_rows t join staged_leads l on l.run_id = $1 and l.lead_id = t.lead_id
+export function countDiffering(db: Queryable, runId: number): Promise<number> {
+  return countOf(
+    db,
+    `from staged_rows t join staged_leads l on l.run_id = $1 and l.lead_id = t.lead_id
      where t.run_id = $1 and not t.duplicate and t.hash is distinct from l.hash`,
     [runId],
   );
-  return rows[0]?.count ?? 0;
 }

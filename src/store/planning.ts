@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { seenNothing } from './follow-ups.ts';
+import { firstOf } from './database.ts';
 
 /**
  * Lets only one transaction at a time plan the reminders and digests of a connection, so that none plans from what
@@ -18,19 +19,19 @@ export async function beginPlanning(client: pg.PoolClient, connection: string): 
  * planned. `isPlanned`: they were planned after it by the same rules. Null while a run is under way, before the first one,
  * and when leads are to be planned again in any case.
  */
-export async function planningBasis(
+export function planningBasis(
   db: pg.Pool,
   connection: string,
   rules: string,
 ): Promise<{ readonly run: number; readonly isPlanned: boolean } | null> {
-  const { rows } = await db.query<{ run: number; isPlanned: boolean }>(
+  return firstOf(
+    db,
     `select r.id as run, coalesce(c.planned_run = r.id and c.planned_rules = $2, false) as "isPlanned"
      from (select id from runs where connection = $1 order by id desc limit 1) r left join connections c on c.connection = $1
      where not exists (select from runs where connection = $1 and finished_at is null)
        and not exists (select from follow_ups where connection = $1 and seen = $3)`,
     [connection, rules, seenNothing],
   );
-  return rows[0] ?? null;
 }
 
 /** Notes that all reminders of a connection are planned after a run (see `planningBasis`) by `rules`. */

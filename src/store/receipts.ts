@@ -1,12 +1,7 @@
 import type { Cell, Value } from '../core/lead/value.ts';
 import { type ActionKind, type Changes, rowKinds } from '../core/merge/action.ts';
-import type { Queryable } from './database.ts';
-import type { Phase } from './runs.ts';
-
-interface RoundRef {
-  readonly id: number;
-  readonly round: number;
-}
+import { countOf, oneOf, type Queryable, rowsOf } from './database.ts';
+import type { Phase, RoundRef, RunRef } from './runs.ts';
 
 /**
  * What reading it again showed. `changed`: neither what was there before nor what was written, so somebody edited it
@@ -31,13 +26,14 @@ export interface Written {
  * the replies showed. A lead's
  * fields come from the history, where they are as the service stored them; those of a new one from what was sent.
  */
-export async function leadsToRead(
+export function leadsToRead(
   db: Queryable,
-  run: RoundRef & { readonly connection: string },
+  run: RunRef & RoundRef,
   after: number,
   limit: number,
 ): Promise<readonly Written[]> {
-  const { rows } = await db.query<Written>(
+  return rowsOf(
+    db,
     `select a.id as "actionId", a.kind, a.reason, coalesce(a.lead_id, i.lead_id) as "leadId", coalesce(h.fields, '{}') as fields
      from actions a
      left join intents i on i.action_id = a.id and i.lead_id is not null
@@ -53,7 +49,6 @@ export async function leadsToRead(
      order by a.id limit $4`,
     [run.id, run.round, after, limit, run.connection],
   );
-  return rows;
 }
 
 /**
@@ -99,7 +94,7 @@ export interface WrittenRow extends Written {
 /** What the round wrote into the rows of these leads and was not seen yet; of a field that was written twice the last. */
 export async function rowsWritten(
   db: Queryable,
-  run: RoundRef & { readonly connection: string },
+  run: RunRef & RoundRef,
   leadIds: readonly string[],
 ): Promise<readonly WrittenRow[]> {
   const { rows } = await db.query<Omit<WrittenRow, 'fields'> & { changes: Changes }>(
@@ -142,8 +137,9 @@ export async function storeReceipts(
 ): Promise<void> {
   if (receipts.length === 0) return;
   await db.query(
-    `update actions a set receipt = r.receipt from unnest($1::bigint[], $2::text[]) as r (id, receipt) where a.id = r.id`,
-    [receipts.map(({ actionId }) => actionId), receipts.map(({ receipt }) => receipt)],
+    `update actions a set receipt = r.receipt from json_to_recordset($1::json) as r ("actionId" bigint, receipt text)
+     where a.id = r."actionId"`,
+    [JSON.stringify(receipts.map(({ actionId, receipt }) => ({ actionId, receipt })))],
   );
 }
 
@@ -162,12 +158,11 @@ export async function storeRowsNotMet(db: Queryable, run: RoundRef): Promise<voi
 }
 
 /** How many writes of the round do not show what was written. */
-export async function countUnexplained(db: Queryable, run: RoundRef): Promise<number> {
-  const { rows } = await db.query<{ count: number }>(
-    `select count(*)::int as count from actions where run_id = $1 and round = $2 and receipt = 'unexplained'`,
-    [run.id, run.round],
-  );
-  return rows[0]?.count ?? 0;
+export function countUnexplained(db: Queryable, run: RoundRef): Promise<number> {
+  return countOf(db, `from actions where run_id = $1 and round = $2 and receipt = 'unexplained'`, [
+    run.id,
+    run.round,
+  ]);
 }
 
 export interface StrangeReceipt {
@@ -211,8 +206,9 @@ interface ReadRun extends RoundRef {
 }
 
 /** Counts the records of the last round by what became of them. What was written and not read again is put off. */
-export async function countRecordsByFate(db: Queryable, run: ReadRun): Promise<RecordCounts> {
-  const { rows } = await db.query<RecordCounts>(
+export function countRecordsByFate(db: Queryable, run: ReadRun): Promise<RecordCounts> {
+  return oneOf(
+    db,
     `with acts as (
        select a.*, coalesce(a.lead_id, i.lead_id) as made, a.kind = any($5) as is_row,
          coalesce(a.lead_id, i.lead_id, '#' || a.row_number, a.content_hash) as record
@@ -257,5 +253,4 @@ export async function countRecordsByFate(db: Queryable, run: ReadRun): Promise<R
       run.phase === 'finish',
     ],
   );
-  return rows[0] ?? { unexplained: 0, held: 0, putOff: 0, left: 0, written: 0 };
 }

@@ -1,5 +1,4 @@
-import type { Queryable } from './database.ts';
-import { timestamp } from './timestamp.ts';
+import { type Queryable, timestamp } from './database.ts';
 
 /** What is wanted for one lead; the rest that is scheduled for it is cancelled. */
 export interface WantedForLead {
@@ -35,28 +34,24 @@ export async function replaceReminders(
   const wanted = leads.flatMap(({ leadId, agreedDueAt, sequence, reminders }) =>
     agreedDueAt === null
       ? []
-      : reminders.map((reminder) => ({ leadId, dueAt: timestamp(agreedDueAt), sequence, ...reminder })),
+      : reminders.map(({ sendAt, ...mail }) => {
+          return { leadId, dueAt: timestamp(agreedDueAt), sequence, sendAt: timestamp(sendAt), ...mail };
+        }),
   );
-  const keys = [
-    wanted.map(({ leadId }) => leadId),
-    wanted.map(({ dueAt }) => dueAt),
-    wanted.map(({ offsetText }) => offsetText),
-    wanted.map(({ recipient }) => recipient),
-  ];
+  const agreed = leads.map(({ leadId, agreedDueAt: at }) => ({
+    leadId,
+    dueAt: at === null ? null : timestamp(at),
+  }));
+  const mails = JSON.stringify(wanted);
   await db.query(
     `update mails m set state = 'cancelled', updated_at = now(), note =
-       case when l.due_at = m.due_at then 'nobody is to be mailed then any more: the stage, the recipient or the settings changed'
+       case when l."dueAt" = m.due_at then 'nobody is to be mailed then any more: the stage, the recipient or the settings changed'
          else 'the follow-up was moved, cleared or deleted' end
-     from unnest($2::text[], $3::timestamptz[]) as l (lead_id, due_at)
-     where m.connection = $1 and m.lead_id = l.lead_id and m.state = 'scheduled'
+     from json_to_recordset($2::json) as l ("leadId" text, "dueAt" timestamptz)
+     where m.connection = $1 and m.lead_id = l."leadId" and m.state = 'scheduled'
        and (m.lead_id, m.due_at, m.offset_text, m.recipient) not in
-         (select * from unnest($4::text[], $5::timestamptz[], $6::text[], $7::text[]))`,
-    [
-      connection,
-      leads.map(({ leadId }) => leadId),
-      leads.map(({ agreedDueAt }) => (agreedDueAt === null ? null : timestamp(agreedDueAt))),
-      ...keys,
-    ],
+         (select * from json_to_recordset($3::json) as w ("leadId" text, "dueAt" timestamptz, "offsetText" text, recipient text))`,
+    [connection, JSON.stringify(agreed), mails],
   );
   if (wanted.length === 0) return;
   await db.query(
@@ -71,11 +66,13 @@ export async function replaceReminders(
      from (select n.*, max(n.send_at) over (partition by n.lead_id, n.recipient) as last,
            n.send_at <= now() and coalesce(o.state = 'cancelled', true) as is_new,
            case when n.send_at <= now() and o.state = 'scheduled' then o.send_at end as put_at,
-           greatest(n.send_at, n.due_at) < now() - $8 * interval '1 ms' as is_old,
+           greatest(n.send_at, n.due_at) < now() - $3 * interval '1 ms' as is_old,
            coalesce(n.send_at <= (select restored_at from keeper where (select count(*) from runs where connection = $1
              and mode = 'sync' and status in ('succeeded', 'partial') and finished_at > restored_at) < 2), false) as may_be_sent
-         from unnest($2::text[], $3::timestamptz[], $4::text[], $5::text[], $6::timestamptz[], $7::int[])
-           as n (lead_id, due_at, offset_text, recipient, send_at, sequence)
+         from json_to_recordset($2::json) as w ("leadId" text, "dueAt" timestamptz, "offsetText" text, recipient text,
+             "sendAt" timestamptz, sequence int)
+           cross join lateral (select "leadId", "dueAt", "offsetText", w.recipient, "sendAt", w.sequence)
+             as n (lead_id, due_at, offset_text, recipient, send_at, sequence)
            left join mails o on o.connection = $1 and o.lead_id = n.lead_id and o.due_at = n.due_at
              and o.kind = 'reminder' and o.offset_text = n.offset_text and o.recipient = n.recipient) n
      where send_at = last or not is_new
@@ -86,13 +83,7 @@ export async function replaceReminders(
          first_tried_at = case when mails.state = 'cancelled' then null else mails.first_tried_at end, round = mails.round + 1
      where mails.state = 'cancelled' or (mails.state = 'scheduled'
        and (mails.send_at, mails.sequence) is distinct from (excluded.send_at, excluded.sequence))`,
-    [
-      connection,
-      ...keys,
-      wanted.map(({ sendAt }) => timestamp(sendAt)),
-      wanted.map(({ sequence }) => sequence),
-      graceMs,
-    ],
+    [connection, mails, graceMs],
   );
 }
 

@@ -1,7 +1,7 @@
 import type { Problem } from '../errors.ts';
 import type { ActionKind, Changes } from '../core/merge/action.ts';
 import { rowKinds, silentKinds } from '../core/merge/action.ts';
-import { epochMs, type Queryable } from './database.ts';
+import { epochMs, type Queryable, rowsOf } from './database.ts';
 import type { Phase, Run, RunMode, RunStatus } from './runs.ts';
 
 /** A run in a list, without its report. Times are epoch ms. */
@@ -21,13 +21,14 @@ export interface ListedRun {
 }
 
 /** The newest runs of a connection with an id below `before` (null: the newest of all), the newest first. */
-export async function listRuns(
+export function listRuns(
   db: Queryable,
   connection: string,
   before: number | null,
   limit: number,
 ): Promise<readonly ListedRun[]> {
-  const { rows } = await db.query<ListedRun>(
+  return rowsOf(
+    db,
     `select id, mode, status, undo_of as "undoOf", approval is not null as "isApplied",
        report#>'{problems,0}' as problem,
        ${epochMs('created_at')} as "createdAt", ${epochMs('finished_at')} as "finishedAt", (report->>'held')::int as held,
@@ -36,7 +37,6 @@ export async function listRuns(
      from runs where connection = $1 and ($2::bigint is null or id < $2) order by id desc limit $3`,
     [connection, before, limit],
   );
-  return rows;
 }
 
 /** When the last sync ended that was carried out, whole or with something held; epoch ms, or null. */
@@ -68,12 +68,13 @@ export interface OpenRun {
 const leadKinds: readonly ActionKind[] = ['create-lead', 'update-lead', 'delete-lead'];
 
 /** The syncs of these connections that are not finished; or their plans. */
-export async function openSyncs(
+export function openSyncs(
   db: Queryable,
   connections: readonly string[],
   mode: RunMode = 'sync',
 ): Promise<readonly OpenRun[]> {
-  const { rows } = await db.query<OpenRun>(
+  return rowsOf(
+    db,
     `select id, connection, phase, pages, pulled, target_rows as "targetRows",
        ${epochMs('paused_at')} as "pausedAt",
        (select l.pulled from runs l where l.connection = r.connection and l.mode = 'sync' and l.undo_of is null
@@ -87,7 +88,6 @@ export async function openSyncs(
      from runs r where connection = any($1) and mode = $4 and finished_at is null order by connection`,
     [connections, leadKinds, rowKinds, mode],
   );
-  return rows;
 }
 
 /** An action as it is shown in the list of what a run did. */
@@ -110,13 +110,14 @@ const lastLineOfPage = '4503599627370496 + (id + 1) * 1048576';
  * What a run did, and what its last round meant to do, from the action after `after` on, oldest first. A lead that was
  * made is named by the id that it was given.
  */
-export async function listActions(
+export function listActions(
   db: Queryable,
   run: Pick<Run, 'id' | 'round' | 'undoOf'>,
   after: number,
   limit: number,
 ): Promise<readonly ListedAction[]> {
-  const { rows } = await db.query<ListedAction>(
+  return rowsOf(
+    db,
     `select a.id, a.kind, coalesce(a.lead_id, i.lead_id) as "leadId", a.row_number as row, a.changes, a.reason, a.state,
        coalesce(a.outcome_message, a.message) as message
      from actions a left join intents i on i.action_id = a.id and i.lead_id is not null
@@ -129,5 +130,4 @@ export async function listActions(
      order by id limit $5`,
     [run.id, run.round, run.undoOf === null ? silentKinds : [], after, limit],
   );
-  return rows;
 }

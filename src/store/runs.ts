@@ -1,6 +1,6 @@
 import type { Problem } from '../errors.ts';
 import type { Refusal } from '../core/merge/guard.ts';
-import { epochMs, type Queryable } from './database.ts';
+import { epochMs, firstOf, type Queryable } from './database.ts';
 
 export type RunMode = 'sync' | 'plan';
 export type Phase = 'pull' | 'read' | 'plan' | 'push-leads' | 'push-rows' | 'receipt' | 'finish';
@@ -61,6 +61,12 @@ export interface Run {
   readonly finishedAt: number | null;
 }
 
+/** A run, and the key of its baselines. */
+export type RunRef = Pick<Run, 'id' | 'connection'>;
+
+/** A round of a run. */
+export type RoundRef = Pick<Run, 'id' | 'round'>;
+
 const columns = `id, coalesce(baseline, connection) as connection, place, mode, status, phase, round, settings_hash as "settingsHash", allow, approval,
   undo_of as "undoOf", cursor,
   ${epochMs('scan_started_at')} as "scanStartedAt", page_size as "pageSize", scan_incomplete as "scanIncomplete", scan_restarted as "scanRestarted", pages, pulled,
@@ -72,59 +78,12 @@ const columns = `id, coalesce(baseline, connection) as connection, place, mode, 
   floor(extract(epoch from now() - progress_at) * 1000)::float8 as "idleMs",
   ${epochMs('finished_at')} as "finishedAt"`;
 
-/** The columns that a step of a run may set. */
-export interface RunPatch {
-  readonly status?: RunStatus;
-  readonly phase?: Phase;
-  readonly round?: number;
-  readonly cursor?: string | null;
-  readonly pageSize?: number;
-  readonly scanIncomplete?: boolean;
-  readonly scanRestarted?: boolean;
-  readonly pages?: number;
-  readonly pulled?: number;
-  readonly pulledBytes?: number;
-  readonly targetRows?: number;
-  readonly records?: number;
-  readonly leftAlone?: number;
-  readonly comparedEqual?: number;
-  readonly waiting?: number;
-  readonly rowsReadEqual?: number;
-  readonly mark?: string | null;
-  readonly place?: string;
-  /** The key of the baselines of its place; null: the name of the connection. */
-  readonly baseline?: string | null;
-  readonly attempts?: number;
-  readonly problems?: readonly Problem[];
-  readonly refusals?: readonly Refusal[];
-  readonly report?: unknown;
-}
+type Fixed = 'id' | 'connection' | 'mode' | 'settingsHash' | 'allow' | 'approval' | 'undoOf';
+type Counted = 'pausedAt' | 'waitedMs' | 'leadRequests' | 'targetRequests' | 'idleMs';
+type Moments = 'scanStartedAt' | 'createdAt' | 'progressAt' | 'finishedAt';
 
-const patchColumns: Readonly<Record<keyof RunPatch, string>> = {
-  status: 'status',
-  phase: 'phase',
-  round: 'round',
-  cursor: 'cursor',
-  pageSize: 'page_size',
-  scanIncomplete: 'scan_incomplete',
-  scanRestarted: 'scan_restarted',
-  pages: 'pages',
-  pulled: 'pulled',
-  pulledBytes: 'pulled_bytes',
-  targetRows: 'target_rows',
-  records: 'records',
-  leftAlone: 'left_alone',
-  comparedEqual: 'compared_equal',
-  waiting: 'waiting',
-  rowsReadEqual: 'rows_read_equal',
-  mark: 'mark',
-  place: 'place',
-  baseline: 'baseline',
-  attempts: 'attempts',
-  problems: 'problems',
-  refusals: 'refusals',
-  report: 'report',
-};
+/** What a step of a run may set. `baseline`: the key of the baselines of its place; null: its connection. */
+export type RunPatch = Partial<Omit<Run, Fixed | Counted | Moments>> & { readonly baseline?: string | null };
 
 const jsonColumns: ReadonlySet<string> = new Set(['problems', 'refusals', 'report']);
 
@@ -156,22 +115,22 @@ export async function insertRun(
       run.pageSize ?? null,
     ],
   );
-  return expectOne(rows, 'run');
+  return expectOne(rows);
 }
 
 /** Sets columns of a run; any call counts as progress. */
 export async function updateRun(db: Queryable, id: number, patch: RunPatch): Promise<Run> {
   const values: unknown[] = [id];
   const sets = Object.entries(patch).map(([key, value]) => {
-    const column = patchColumns[key as keyof RunPatch];
-    values.push(jsonColumns.has(column) ? JSON.stringify(value) : value);
+    values.push(jsonColumns.has(key) ? JSON.stringify(value) : value);
+    const column = key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
     return `${column} = $${values.length}`;
   });
   const { rows } = await db.query<Run>(
     `update runs set ${[...sets, 'progress_at = now()'].join(', ')} where id = $1 returning ${columns}`,
     values,
   );
-  return expectOne(rows, 'run');
+  return expectOne(rows);
 }
 
 /** Begins another round of a run: everything is scanned and planned anew, what was done stays counted. */
@@ -182,7 +141,7 @@ export async function nextRound(db: Queryable, id: number): Promise<Run> {
        scan_started_at = now(), scan_incomplete = false, scan_restarted = false, progress_at = now() where id = $1 returning ${columns}`,
     [id],
   );
-  return expectOne(rows, 'run');
+  return expectOne(rows);
 }
 
 /** Ends a run for good and drops what was staged for it. */
@@ -192,7 +151,7 @@ export async function finishRun(db: Queryable, id: number, status: RunStatus, re
     `update runs set status = $2, report = $3, baseline = null, finished_at = now(), progress_at = now() where id = $1 returning ${columns}`,
     [id, status, JSON.stringify(report)],
   );
-  return expectOne(rows, 'run');
+  return expectOne(rows);
 }
 
 /** Drops what the scan of a run has seen on both sides. */
@@ -242,41 +201,40 @@ export async function countRequests(
   );
 }
 
-export async function getRun(db: Queryable, id: number): Promise<Run | null> {
-  const { rows } = await db.query<Run>(`select ${columns} from runs where id = $1`, [id]);
-  return rows[0] ?? null;
+export function getRun(db: Queryable, id: number): Promise<Run | null> {
+  return firstOf(db, `select ${columns} from runs where id = $1`, [id]);
 }
 
 /** The unfinished run in this mode, or null. */
-export async function openRun(db: Queryable, connection: string, mode: RunMode): Promise<Run | null> {
-  const { rows } = await db.query<Run>(
+export function openRun(db: Queryable, connection: string, mode: RunMode): Promise<Run | null> {
+  return firstOf(
+    db,
     `select ${columns} from runs where connection = $1 and mode = $2 and finished_at is null`,
     [connection, mode],
   );
-  return rows[0] ?? null;
 }
 
 /** The newest finished run in this mode that was neither an undo nor the application of a reviewed plan, or null. */
-export async function lastRun(db: Queryable, connection: string, mode: RunMode): Promise<Run | null> {
-  const { rows } = await db.query<Run>(
+export function lastRun(db: Queryable, connection: string, mode: RunMode): Promise<Run | null> {
+  return firstOf(
+    db,
     `select ${columns} from runs where connection = $1 and mode = $2 and finished_at is not null
        and approval is null and undo_of is null order by id desc limit 1`,
     [connection, mode],
   );
-  return rows[0] ?? null;
 }
 
 /** The finished run that carried out a batch of reviewed lines, or null. */
-export async function runOfBatch(db: Queryable, batch: string): Promise<Run | null> {
-  const { rows } = await db.query<Run>(
+export function runOfBatch(db: Queryable, batch: string): Promise<Run | null> {
+  return firstOf(
+    db,
     `select ${columns} from runs where approval = $1 and finished_at is not null order by id desc limit 1`,
     [batch],
   );
-  return rows[0] ?? null;
 }
 
-function expectOne<Row>(rows: readonly Row[], what: string): Row {
+function expectOne<Row>(rows: readonly Row[]): Row {
   const [row] = rows;
-  if (row === undefined) throw new Error(`the ${what} is not in the database any more`);
+  if (row === undefined) throw new Error('the run is not in the database any more');
   return row;
 }

@@ -1,5 +1,5 @@
 import { shortHash } from '../core/lead/content-hash.ts';
-import type { Queryable } from './database.ts';
+import { countOf, type Queryable } from './database.ts';
 
 /** Remembers that the scan uses these cursors. False when it used one of them before. */
 export async function useCursors(db: Queryable, runId: number, cursors: readonly string[]): Promise<boolean> {
@@ -12,10 +12,6 @@ export async function useCursors(db: Queryable, runId: number, cursors: readonly
 }
 
 /** How many cursors this scan has used. */
-export async function countCursors(db: Queryable, runId: number): Promise<number> {
-  const { rows } = await db.query<{ count: number }>(
-    `select count(*)::int as count from scan_cursors where run_id = $1`,
-    [runId],
-  );
-  return rows[0]?.count ?? 0;
+export function countCursors(db: Queryable, runId: number): Promise<number> {
+  return countOf(db, `from scan_cursors where run_id = $1`, [runId]);
 }

@@ -1,17 +1,8 @@
 import { IdSet } from '../core/lead/id-set.ts';
 import type { Values } from '../core/lead/value.ts';
 import type { NewAction } from './actions.ts';
-import type { Queryable } from './database.ts';
-
-interface RunRef {
-  readonly id: number;
-  readonly connection: string;
-}
-
-interface RoundRef {
-  readonly id: number;
-  readonly round: number;
-}
+import { oneOf, type Queryable } from './database.ts';
+import type { RoundRef, RunRef } from './runs.ts';
 
 /** A new lead of which nothing else is known, and what it shows; null: it has an action of its own since. */
 export type PageLine = readonly [leadId: string, cells: Values];
@@ -95,8 +86,9 @@ interface Looked {
  * Leads in the pages of a scan of which something else is known: a row, another sight in the same scan, what earlier runs left.
  * All, where a row may belong to any of them. Asked when both sides are staged.
  */
-async function leadsToLookAt(db: Queryable, run: RunRef, isMatched: boolean): Promise<Looked> {
-  const { rows } = await db.query<Looked>(
+function leadsToLookAt(db: Queryable, run: RunRef, isMatched: boolean): Promise<Looked> {
+  return oneOf(
+    db,
     `with known as materialized (
        select lead_id from staged_rows where run_id = $1 and lead_id is not null
        union select lead_id from staged_leads where run_id = $1
@@ -113,7 +105,6 @@ async function leadsToLookAt(db: Queryable, run: RunRef, isMatched: boolean): Pr
          where p.run_id = $1 and p.round is null and exists (select from known) and e.line->>0 in (select lead_id from known)) as "leadIds"`,
     [run.id, run.connection, isMatched],
   );
-  return rows[0] ?? { all: true, leadIds: [] };
 }
 
 /**
@@ -166,8 +157,9 @@ export async function pagesBegun(
   pages: readonly { readonly id: number; readonly to: number }[],
 ): Promise<void> {
   await db.query(
-    `update scan_pages p set begun = greatest(begun, b."to") from unnest($1::bigint[], $2::int[]) as b (id, "to") where p.id = b.id`,
-    [pages.map(({ id }) => id), pages.map(({ to }) => to)],
+    `update scan_pages p set begun = greatest(begun, b."to") from json_to_recordset($1::json) as b (id bigint, "to" int)
+     where p.id = b.id`,
+    [JSON.stringify(pages.map(({ id, to }) => ({ id, to })))],
   );
 }
 
@@ -181,14 +173,9 @@ export interface SettledPage {
 
 export async function settlePages(db: Queryable, pages: readonly SettledPage[]): Promise<void> {
   await db.query(
-    `update scan_pages p set settled = s."to", taken = s.taken, body = coalesce(s.body, p.body), done_at = now()
-     from unnest($1::bigint[], $2::int[], $3::int[], $4::text[]) as s (id, "to", taken, body) where p.id = s.id`,
-    [
-      pages.map(({ id }) => id),
-      pages.map(({ to }) => to),
-      pages.map(({ taken }) => taken),
-      pages.map(({ left }) => (left === undefined ? null : JSON.stringify(left))),
-    ],
+    `update scan_pages p set settled = s."to", taken = s.taken, body = coalesce(s."left", p.body), done_at = now()
+     from json_to_recordset($1::json) as s (id bigint, "to" int, taken int, "left" text) where p.id = s.id`,
+    [JSON.stringify(pages.map(({ left, ...page }) => ({ ...page, left: JSON.stringify(left) })))],
   );
 }
 

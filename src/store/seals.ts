@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Queryable } from './database.ts';
 import { type SeenPairs, type Side, storeSealed } from './seen-pairs.ts';
+import type { RunRef } from './runs.ts';
 
 /** A record of a side; `shown`: all that its comparison with the baseline depends on, but for the settings. */
 export interface Sealable {
@@ -67,7 +68,7 @@ function cut<T extends Sealable>(
  */
 export async function meetSealed<T extends Sealable>(
   db: Queryable,
-  run: { readonly id: number; readonly connection: string },
+  run: RunRef,
   side: Side,
   records: readonly T[],
   settings: string | null,

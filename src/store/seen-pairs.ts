@@ -1,4 +1,5 @@
 import type { Queryable } from './database.ts';
+import type { RunRef } from './runs.ts';
 
 /** On which side a pair was met. */
 export type Side = 'lead' | 'row';
@@ -78,10 +79,7 @@ export async function storeSealed(
 }
 
 /** Finds the pairs that a complete scan has not met on one side or on both. Called once, after all rows are staged. */
-export async function noteAbsent(
-  db: Queryable,
-  run: { readonly id: number; readonly connection: string },
-): Promise<void> {
+export async function noteAbsent(db: Queryable, run: RunRef): Promise<void> {
   const { rows } = await db.query<{ pairs: number; leads: number; rows: number }>(
     `select (select count(*) from pairs where connection = $2) as pairs,
        coalesce(sum(cardinality(pair_ids)) filter (where side = 'lead'), 0)::bigint as leads,
@@ -105,7 +103,7 @@ export async function noteAbsent(
 /** Notes which of the missed rows were merged into others: these are not gone. `merged`: by where they stood. */
 export async function noteMerged(
   db: Queryable,
-  run: { readonly id: number; readonly connection: string },
+  run: RunRef,
   merged: ReadonlyMap<number, MergedPlace>,
 ): Promise<void> {
   if (merged.size === 0) return;

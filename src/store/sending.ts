@@ -1,6 +1,5 @@
 import type { Cell, Value } from '../core/lead/value.ts';
-import type { Queryable } from './database.ts';
-import { timestamp } from './timestamp.ts';
+import { type Queryable, timestamp } from './database.ts';
 
 /** What decides whether a mail may be sent now. */
 export interface Claim {
@@ -35,21 +34,27 @@ export async function beginSending(
 ): Promise<readonly boolean[]> {
   const { rows } = await db.query<{ id: number }>(
     `with claims as (
-         select * from unnest($1::bigint[], $2::text[], $3::int[], $4::timestamptz[], $5::timestamptz[])
-           as c (id, state, resends, send_at, tried_at)),
+         select * from json_to_recordset($1::json)
+           as c (id bigint, state text, resends int, "sendAt" timestamptz, "firstTriedAt" timestamptz)),
        -- In one order everywhere, so that two processes do not wait for each other.
-       locked as (select id from mails where id = any($1) order by id for update)
+       locked as (select id from mails where id in (select id from claims) order by id for update)
      update mails m set state = 'sending', attempts = attempts + 1, resends = m.resends + (m.state = 'sending')::int,
-       first_tried_at = c.tried_at, sender = $6, updated_at = clock_timestamp()
+       first_tried_at = c."firstTriedAt", sender = $2, updated_at = clock_timestamp()
      from claims c join locked using (id)
      where m.id = c.id and m.state = c.state and m.resends = c.resends
-       and date_trunc('milliseconds', m.send_at) = date_trunc('milliseconds', c.send_at) returning m.id`,
+       and date_trunc('milliseconds', m.send_at) = date_trunc('milliseconds', c."sendAt") returning m.id`,
     [
-      claims.map(({ id }) => id),
-      claims.map(({ state }) => state),
-      claims.map(({ resends }) => resends),
-      claims.map(({ sendAt }) => timestamp(sendAt)),
-      claims.map(({ firstTriedAt }) => timestamp(firstTriedAt)),
+      JSON.stringify(
+        claims.map(({ id, state, resends, ...at }) => {
+          return {
+            id,
+            state,
+            resends,
+            sendAt: timestamp(at.sendAt),
+            firstTriedAt: timestamp(at.firstTriedAt),
+          };
+        }),
+      ),
       sender,
     ],
   );
@@ -69,17 +74,12 @@ export async function noteUnknown(db: Queryable, id: number, sender: string): Pr
 /** Settles mails that are scheduled or being sent; what another worker has begun or settled meanwhile stays as it is. */
 export async function endSending(db: Queryable, endings: readonly Ending[]): Promise<void> {
   await db.query(
-    `with endings as (select * from unnest($1::bigint[], $2::text[], $3::text[], $4::uuid[]) as e (id, state, note, sender)),
-       locked as (select id from mails where id = any($1) order by id for update)
+    `with endings as (select * from json_to_recordset($1::json) as e (id bigint, state text, note text, sender uuid)),
+       locked as (select id from mails where id in (select id from endings) order by id for update)
      update mails m set state = e.state, note = e.note, sender = null, updated_at = now()
      from endings e join locked using (id)
      where m.id = e.id and m.state in ('scheduled', 'sending') and m.sender is not distinct from e.sender`,
-    [
-      endings.map(({ id }) => id),
-      endings.map(({ state }) => state),
-      endings.map(({ note }) => note),
-      endings.map(({ sender }) => sender),
-    ],
+    [JSON.stringify(endings)],
   );
 }
 

@@ -2,7 +2,7 @@ import { hashContent, hasUnreadable, readableFingerprint } from '../core/lead/co
 import type { FieldMapping } from '../core/lead/mapping.ts';
 import type { IdSet } from '../core/lead/id-set.ts';
 import { type Cells, isUnreadable, sameCell, type Value, type Values } from '../core/lead/value.ts';
-import type { Queryable } from './database.ts';
+import { type Queryable, rowsOf } from './database.ts';
 import { asServiceSpells, storeSpellings } from './lead-spellings.ts';
 import { type SeenPairs, storeSeen } from './seen-pairs.ts';
 import { type PageLine, storePage } from './scan-pages.ts';
@@ -63,14 +63,14 @@ async function lookUp(
   leadIds: readonly string[],
 ): Promise<readonly Known[]> {
   if (leadIds.length === 0) return [];
-  const { rows } = await db.query<Known>(
+  return rowsOf(
+    db,
     `select p.id as "pairId", p.row_number as row,
        case when p.lead_deleted_at is null and p.lead_absences = 0 and p.row_absences = 0 then p.base end as settled
      from unnest($2::text[]) with ordinality as r (lead_id, nth)
      left join lateral (select * from pairs where connection = $1 and lead_id = r.lead_id limit 1) p on true order by nth`,
     [connection, leadIds],
   );
-  return rows;
 }
 
 /** Whether a record shows the baseline in every field that it has. */

@@ -2,6 +2,7 @@ import type { Problem } from '../errors.ts';
 import type { Queryable } from './database.ts';
 import { type SeenPairs, storeSealed } from './seen-pairs.ts';
 import type { ScannedRow } from './staging.ts';
+import type { RunRef } from './runs.ts';
 
 /** What a table showed when it was read as a whole. */
 export interface TableRead {
@@ -34,7 +35,7 @@ export async function keepTableRead(
  */
 export async function repeatTableRead(
   db: Queryable,
-  run: { readonly id: number; readonly connection: string },
+  run: RunRef,
   digest: string,
   met: SeenPairs,
 ): Promise<TableRead | null> {

@@ -3,6 +3,7 @@ import type { FieldMapping } from '../core/lead/mapping.ts';
 import { type Cells, sameCell } from '../core/lead/value.ts';
 import type { Queryable } from './database.ts';
 import type { AbsenceProof } from './pairs.ts';
+import type { RunRef } from './runs.ts';
 
 /** A record that an undo took its other side from; `leadId`: empty for a row without id. */
 interface UndoneRecord {
@@ -63,11 +64,7 @@ export class UndoneRecords {
    * Forgets what a person has decided on, and what two complete scans of different runs did not show as it was. To be
    * called before what is not held any more is released.
    */
-  async settle(
-    db: Queryable,
-    run: { readonly id: number; readonly connection: string },
-    isProof: AbsenceProof,
-  ): Promise<void> {
+  async settle(db: Queryable, run: RunRef, isProof: AbsenceProof): Promise<void> {
     if (this.#records.size === 0) return;
     const isSeen = `exists (select from jsonb_to_recordset($3::jsonb) as s ("leadId" text, "contentHash" text)
       where s."leadId" = u.lead_id and s."contentHash" = u.content_hash)`;

@@ -1,22 +1,18 @@
 import type { AskedCell, Author } from '../core/lead/author.ts';
-import type { Queryable } from './database.ts';
-
-interface RoundRef {
-  readonly id: number;
-  readonly connection: string;
-  readonly round: number;
-}
+import { type Queryable, rowsOf } from './database.ts';
+import type { RoundRef, RunRef } from './runs.ts';
 
 /**
  * The cells of the table in the conflicts of this round that nobody was asked about since they arose, at most `limit`: what
  * is held, and with `isDecided` what a policy decides where both sides were edited.
  */
-export async function unaskedCells(
+export function unaskedCells(
   db: Queryable,
-  run: RoundRef,
+  run: RunRef & RoundRef,
   { limit, isDecided }: { readonly limit: number; readonly isDecided: boolean },
 ): Promise<readonly AskedCell[]> {
-  const { rows } = await db.query<AskedCell>(
+  return rowsOf(
+    db,
     `select h.lead_id as "leadId", h.field, h.row_number as row, coalesce(h.row_value, 'null') as shown from conflicts h
      where h.connection = $1 and h.last_run = $2 and h.last_round = $3 and h.lead_id <> '' and h.field <> ''
        and h.row_number is not null and not exists (
@@ -30,28 +26,33 @@ export async function unaskedCells(
      limit $4`,
     [run.connection, run.id, run.round, limit, isDecided],
   );
-  return rows;
 }
 
 /** Remembers what a place said of cells, as many authors as cells; null: it does not know. */
 export async function storeAuthors(
   db: Queryable,
-  { connection }: Pick<RoundRef, 'connection'>,
+  { connection }: Pick<RunRef, 'connection'>,
   cells: readonly AskedCell[],
   authors: readonly (Author | null)[],
 ): Promise<void> {
   await db.query(
     `insert into value_authors (connection, lead_id, field, value_hash, author)
-     select distinct on (lead_id, field) $1, lead_id, field, value_hash(shown #>> '{}'), author
-     from unnest($2::text[], $3::text[], $4::jsonb[], $5::jsonb[]) as t (lead_id, field, shown, author)
+     select distinct on ("leadId", field) $1, "leadId", field, value_hash(shown::jsonb #>> '{}'), author::jsonb
+     from json_to_recordset($2::json) as t ("leadId" text, field text, shown text, author text)
      on conflict (connection, lead_id, field) do update
        set value_hash = excluded.value_hash, author = excluded.author, seen_at = excluded.seen_at`,
     [
       connection,
-      cells.map(({ leadId }) => leadId),
-      cells.map(({ field }) => field),
-      cells.map(({ shown }) => JSON.stringify(shown)),
-      authors.map((author) => JSON.stringify(author)),
+      JSON.stringify(
+        cells.map(({ leadId, field, shown }, nth) => {
+          return {
+            leadId,
+            field,
+            shown: JSON.stringify(shown),
+            author: JSON.stringify(authors[nth] ?? null),
+          };
+        }),
+      ),
     ],
   );
 }
@@ -59,7 +60,7 @@ export async function storeAuthors(
 /** What was said of cells before, since nobody could be asked this time. */
 export async function forgetAuthors(
   db: Queryable,
-  { connection }: Pick<RoundRef, 'connection'>,
+  { connection }: Pick<RunRef, 'connection'>,
   cells: readonly AskedCell[],
 ): Promise<void> {
   await db.query(

@@ -1,4 +1,4 @@
-import type { Queryable } from './database.ts';
+import { countOf, type Queryable, rowsOf } from './database.ts';
 
 /** A lead that the last scans did not show, or whose row was not there: it may be deleted, which is not proven yet. */
 export interface WaitingDelete {
@@ -20,31 +20,27 @@ const missing = `connection = $1 and base is not null and lead_deleted_at is nul
   and (($2 and lead_absences > 0) or ($3 and row_absences > 0))`;
 
 /** How much may be deleted. */
-export async function countWaitingDeletes(
+export function countWaitingDeletes(
   db: Queryable,
   connection: string,
   { leads, rows: inRows }: DeleteSides,
 ): Promise<number> {
-  const { rows } = await db.query<{ count: number }>(
-    `select count(*)::int as count from pairs where ${missing}`,
-    [connection, leads, inRows],
-  );
-  return rows[0]?.count ?? 0;
+  return countOf(db, `from pairs where ${missing}`, [connection, leads, inRows]);
 }
 
 /** The first of what may be deleted. */
-export async function waitingDeletes(
+export function waitingDeletes(
   db: Queryable,
   connection: string,
   { leads, rows: inRows }: DeleteSides,
   limit: number,
 ): Promise<readonly WaitingDelete[]> {
-  const { rows } = await db.query<WaitingDelete>(
+  return rowsOf(
+    db,
     `select lead_id as "leadId", base->>'companyName' as company,
        case when $2 and lead_absences > 0 then 'lead' else 'row' end as missing,
        case when $2 and lead_absences > 0 then lead_absences else row_absences end as scans
      from pairs where ${missing} order by lead_id limit $4`,
     [connection, leads, inRows, limit],
   );
-  return rows;
 }
