@@ -2,7 +2,7 @@ import { userInfo } from 'node:os';
 import type pg from 'pg';
 import { type Author, authorWords } from '../core/lead/author.ts';
 import { plainCell } from '../core/lead/value.ts';
-import { companiesOf } from '../store/companies.ts';
+import { companiesOf } from '../store/pairs.ts';
 import type { Conflict } from '../store/conflicts.ts';
 import { visibleText } from '../visible-text.ts';
 

@@ -4,7 +4,7 @@ import type { App } from '../app.ts';
 import { LeadsyncError } from '../errors.ts';
 import { statusPage } from '../store/decisions.ts';
 import { countConflicts, type Conflict, conflictsOnPage } from '../store/conflicts.ts';
-import { companiesOf } from '../store/companies.ts';
+import { companiesOf } from '../store/pairs.ts';
 import { decide, type Side } from '../review/decide-conflict.ts';
 import {
   conflictsPage,

@@ -1,7 +1,7 @@
 import type { ConnectionConfig } from '../config/config.ts';
 import { type OpenAlert, openAlerts } from '../store/alerts.ts';
 import { type LateReminders, lateReminders } from '../store/mails.ts';
-import { companiesOf } from '../store/companies.ts';
+import { companiesOf } from '../store/pairs.ts';
 import { lastSuccessAt, openSyncs } from '../store/run-list.ts';
 import { countWaitingDeletes, type DeleteSides } from '../store/waiting-deletes.ts';
 import type { SyncContext } from '../sync/context.ts';

@@ -6,7 +6,7 @@ import { explain } from '../errors.ts';
 import { Semaphore } from '../semaphore.ts';
 import { listDecisions } from '../store/decisions.ts';
 import { conflictsOnPage } from '../store/conflicts.ts';
-import { companiesOf } from '../store/companies.ts';
+import { companiesOf } from '../store/pairs.ts';
 import { listReminders, type ReminderState } from '../store/mails.ts';
 import { listActions, listRuns } from '../store/run-list.ts';
 import { getRun } from '../store/runs.ts';

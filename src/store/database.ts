@@ -5,6 +5,10 @@ import { pooled, protocolViolation } from './own-session.ts';
 /** The pool, or the connection of a transaction. */
 export type Queryable = pg.Pool | pg.PoolClient;
 
+/** SQL for a moment as an ISO instant, to the ms. */
+export const isoMs = (moment: string): string =>
+  `to_char(${moment} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
 type Db = Pick<pg.Pool, 'query'>;
 
 /** SQL for a moment as epoch ms: a float, with parts of a ms. */
@@ -39,6 +43,21 @@ export async function firstOf<Row extends object>(
   values: readonly unknown[] = [],
 ): Promise<Row | null> {
   return (await rowsOf<Row>(db, text, values))[0] ?? null;
+}
+
+/** The only column of the rows of a query. */
+export async function columnOf<T>(
+  db: Db,
+  text: string,
+  values: readonly unknown[] = [],
+): Promise<readonly T[]> {
+  const { rows } = await db.query<[T]>({ text, values: [...values], rowMode: 'array' });
+  return rows.map(([value]) => value);
+}
+
+/** The only column of the first row of a query; null: there is none. */
+export async function valueOf<T>(db: Db, text: string, values: readonly unknown[]): Promise<T | null> {
+  return (await columnOf<T>(db, text, values))[0] ?? null;
 }
 
 /** The row of a query that always has one. */

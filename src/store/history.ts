@@ -1,7 +1,7 @@
 import type { Author } from '../core/lead/author.ts';
 import type { Cell, Value, Values } from '../core/lead/value.ts';
 import type { ActionKind, Changes } from '../core/merge/action.ts';
-import type { Queryable } from './database.ts';
+import { isoMs, type Queryable, rowsOf } from './database.ts';
 import type { RunRef } from './runs.ts';
 
 /** What an action writes to one side. */
@@ -197,13 +197,13 @@ export interface Joined {
 }
 
 /** The matches of a lead with rows that are on record, newest first. */
-export async function joinsOf(db: Queryable, connection: string, leadId: string): Promise<readonly Joined[]> {
-  const { rows } = await db.query<Omit<Joined, 'at'> & { at: Date }>(
-    `select a.run_id as run, a.done_at as at, coalesce(a.message, a.reason) as message from actions a join runs r on r.id = a.run_id
+export function joinsOf(db: Queryable, connection: string, leadId: string): Promise<readonly Joined[]> {
+  return rowsOf(
+    db,
+    `select a.run_id as run, ${isoMs('a.done_at')} as at, coalesce(a.message, a.reason) as message from actions a join runs r on r.id = a.run_id
      where r.connection = $1 and a.lead_id = $2 and a.state = 'done' and a.kind = 'link' and a.reason = 'matched' order by a.id desc`,
     [connection, leadId],
   );
-  return rows.map((row) => ({ ...row, at: row.at.toISOString() }));
 }
 
 /** That a run deleted a lead, or marked or removed the row of a lead that was deleted. */
@@ -216,16 +216,12 @@ export interface Deletion {
 }
 
 /** The deletions of a lead and of its row that are on record, newest first. */
-export async function deletionsOf(
-  db: Queryable,
-  connection: string,
-  leadId: string,
-): Promise<readonly Deletion[]> {
-  const { rows } = await db.query<Omit<Deletion, 'at'> & { at: Date }>(
-    `select a.run_id as run, a.done_at as at, a.kind, a.reason from actions a join runs r on r.id = a.run_id
+export function deletionsOf(db: Queryable, connection: string, leadId: string): Promise<readonly Deletion[]> {
+  return rowsOf(
+    db,
+    `select a.run_id as run, ${isoMs('a.done_at')} as at, a.kind, a.reason from actions a join runs r on r.id = a.run_id
      where r.connection = $1 and a.lead_id = $2 and a.state = 'done' and a.kind in ('delete-lead', 'mark-row', 'remove-row')
      order by a.id desc`,
     [connection, leadId],
   );
-  return rows.map((row) => ({ ...row, at: row.at.toISOString() }));
 }

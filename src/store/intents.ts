@@ -1,6 +1,6 @@
 import type { Cells, Values } from '../core/lead/value.ts';
 import type { Intent } from '../core/merge/match-lost-creates.ts';
-import { type Queryable, rowsOf } from './database.ts';
+import { columnOf, oneOf, type Queryable, rowsOf, valueOf } from './database.ts';
 import type { RunRef } from './runs.ts';
 
 /** Commits that a lead is about to be created; must be durable before the request leaves. Returns the intent's id. */
@@ -8,28 +8,18 @@ export async function beginIntent(
   db: Queryable,
   intent: { connection: string; actionId: number; contentHash: string; row: Cells; content: Values },
 ): Promise<number> {
-  const { rows } = await db.query<{ id: number }>(
+  const { connection, actionId, contentHash, row, content } = intent;
+  const { id } = await oneOf<{ id: number }>(
+    db,
     `insert into intents (connection, action_id, content_hash, row_cells, content) values ($1, $2, $3, $4, $5) returning id`,
-    [
-      intent.connection,
-      intent.actionId,
-      intent.contentHash,
-      JSON.stringify(intent.row),
-      JSON.stringify(intent.content),
-    ],
+    [connection, actionId, contentHash, JSON.stringify(row), JSON.stringify(content)],
   );
-  const [row] = rows;
-  if (row === undefined) throw new Error('insert returned no row');
-  return row.id;
+  return id;
 }
 
 /** The intent of an action, when one was begun and not abandoned. */
-export async function intentOfAction(db: Queryable, actionId: number): Promise<number | null> {
-  const { rows } = await db.query<{ id: number }>(
-    `select id from intents where action_id = $1 and state <> 'abandoned'`,
-    [actionId],
-  );
-  return rows[0]?.id ?? null;
+export function intentOfAction(db: Queryable, actionId: number): Promise<number | null> {
+  return valueOf(db, `select id from intents where action_id = $1 and state <> 'abandoned'`, [actionId]);
 }
 
 /**
@@ -53,15 +43,15 @@ export function openIntents(db: Queryable, run: RunRef): Promise<readonly Intent
 }
 
 /** How long ago (ms) the creates were tried that are not finished and that no person has been asked about. */
-export async function unsettledAttempts(db: Queryable, connection: string): Promise<readonly number[]> {
-  const { rows } = await db.query<{ age: number }>(
+export function unsettledAttempts(db: Queryable, connection: string): Promise<readonly number[]> {
+  return columnOf(
+    db,
     // By the clock of the database alone: those of workers differ from it, and jump.
     `select floor(extract(epoch from now() - attempted_at) * 1000)::float8 as age from intents i
      where connection = $1 and state in ('in-doubt', 'created') and not exists (
        select from conflicts h where h.connection = $1 and h.content_hash = i.content_hash and (h.code like 'create.%' or h.code = 'row.id-unreadable'))`,
     [connection],
   );
-  return rows.map((row) => row.age);
 }
 
 /** The attempt ended only now, without telling anything: from now on the service may still act on it for a while. */
@@ -87,12 +77,7 @@ export async function intentAnswered(db: Queryable, id: number): Promise<void> {
   await db.query(`update intents set answered = true where id = $1`, [id]);
 }
 
-/** The lead of an intent is known. */
-export async function intentCreated(db: Queryable, id: number, leadId: string): Promise<void> {
-  await db.query(`update intents set state = 'created', lead_id = $2 where id = $1`, [id, leadId]);
-}
-
-/** The same of several. */
+/** The leads of these intents are known. */
 export async function intentsCreated(
   db: Queryable,
   made: readonly { readonly id: number; readonly leadId: string }[],
@@ -161,24 +146,20 @@ export async function storeOthers(
 }
 
 /** What a lead had in fields that are not mapped when it was made; null when that was not seen. */
-export async function unmappedHashOf(
-  db: Queryable,
-  connection: string,
-  leadId: string,
-): Promise<string | null> {
-  const { rows } = await db.query<{ unmappedHash: string | null }>(
+export function unmappedHashOf(db: Queryable, connection: string, leadId: string): Promise<string | null> {
+  return valueOf(
+    db,
     `select unmapped_hash as "unmappedHash" from intents where connection = $1 and lead_id = $2 order by id desc limit 1`,
     [connection, leadId],
   );
-  return rows[0]?.unmappedHash ?? null;
 }
 
 /** Leads that the run made and found again by a scan: nobody has read them as they were made. */
-export async function unreadCreates(db: Queryable, runId: number): Promise<readonly string[]> {
-  const { rows } = await db.query<{ leadId: string }>(
+export function unreadCreates(db: Queryable, runId: number): Promise<readonly string[]> {
+  return columnOf(
+    db,
     `select i.lead_id as "leadId" from intents i join actions a on a.id = i.action_id
      where a.run_id = $1 and i.state = 'linked' and i.lead_id is not null and i.unmapped_hash is null order by i.id`,
     [runId],
   );
-  return rows.map(({ leadId }) => leadId);
 }

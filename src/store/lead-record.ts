@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Values } from '../core/lead/value.ts';
-import { countOf, type Queryable } from './database.ts';
+import { columnOf, countOf, firstOf, isoMs, oneOf, type Queryable } from './database.ts';
 import { streamRows } from './stream-rows.ts';
 
 /** What is remembered of a lead now. Times are ISO instants. */
@@ -13,32 +13,24 @@ export interface LeadRecord {
 }
 
 /** Null: never seen, or gone on both sides. */
-export async function leadRecord(
-  db: Queryable,
-  connection: string,
-  leadId: string,
-): Promise<LeadRecord | null> {
-  const { rows } = await db.query<{ base: Values | null; first: Date; deleted: Date | null }>(
-    `select base, first_seen_at as first, lead_deleted_at as deleted from pairs where connection = $1 and lead_id = $2`,
+export function leadRecord(db: Queryable, connection: string, leadId: string): Promise<LeadRecord | null> {
+  return firstOf(
+    db,
+    `select base, ${isoMs('first_seen_at')} as "firstSeenAt", ${isoMs('lead_deleted_at')} as "deletedAt"
+     from pairs where connection = $1 and lead_id = $2`,
     [connection, leadId],
   );
-  const [row] = rows;
-  if (row === undefined) return null;
-  return {
-    base: row.base,
-    firstSeenAt: row.first.toISOString(),
-    deletedAt: row.deleted?.toISOString() ?? null,
-  };
 }
 
 /** The ids that begin so, in capitals or not, of all leads that are known, held or on record; the id itself comes first. */
-export async function findLeadIds(
+export function findLeadIds(
   db: Queryable,
   connection: string,
   beginning: string,
   limit: number,
 ): Promise<readonly string[]> {
-  const { rows } = await db.query<{ id: string }>(
+  return columnOf(
+    db,
     `select id from (
        select lead_id as id from pairs where connection = $1 and starts_with(lower(lead_id), lower($2))
        union select lead_id from history where connection = $1 and starts_with(lower(lead_id), lower($2))
@@ -50,7 +42,6 @@ export async function findLeadIds(
      where id <> '' order by id <> $2, lower(id) <> lower($2), id limit $3`,
     [connection, beginning, limit],
   );
-  return rows.map(({ id }) => id);
 }
 
 /** All leads that are remembered with the name of their company, as both sides last agreed on it. */
@@ -73,9 +64,6 @@ export function countLeads(db: Queryable, connection: string): Promise<number> {
 
 /** When the first run that is on record began (ISO instant), or null. */
 export async function firstRunAt(db: Queryable, connection: string): Promise<string | null> {
-  const { rows } = await db.query<{ at: Date | null }>(
-    `select min(created_at) as at from runs where connection = $1`,
-    [connection],
-  );
-  return rows[0]?.at?.toISOString() ?? null;
+  const text = `select ${isoMs('min(created_at)')} as at from runs where connection = $1`;
+  return (await oneOf<{ at: string | null }>(db, text, [connection])).at;
 }

@@ -54,16 +54,3 @@ export async function knowLeads(
     [run.id, run.connection, leadIds, hadRows],
   );
 }
-
-/** Those of these leads that are pairs. */
-export async function knownOf(
-  db: Queryable,
-  connection: string,
-  leadIds: readonly string[],
-): Promise<ReadonlySet<string>> {
-  const { rows } = await db.query<{ id: string }>(
-    `select lead_id as id from pairs where connection = $1 and lead_id = any($2)`,
-    [connection, leadIds],
-  );
-  return new Set(rows.map(({ id }) => id));
-}

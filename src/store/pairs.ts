@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Value, Values } from '../core/lead/value.ts';
-import { countOf, type Queryable, rowsOf } from './database.ts';
+import { columnOf, countOf, type Queryable, rowsOf } from './database.ts';
 import type { RunRef } from './runs.ts';
 
 /** Whether a record that a side did not show may be gone. */
@@ -80,32 +80,30 @@ export async function adoptScan(
   return (inStep.rowCount ?? 0) + (others.rowCount ?? 0);
 }
 
-/** The rows of these leads were just written: what scans before did not see of them says nothing of a deletion. */
-export async function rowsThere(
+/** Runs a statement on the pairs of some leads, unless there are none. */
+async function changePairs(
   db: Queryable,
   connection: string,
   leadIds: readonly string[],
+  statement: string,
+  and = '',
 ): Promise<void> {
   if (leadIds.length === 0) return;
-  await db.query(
-    `update pairs set row_absences = 0 where connection = $1 and lead_id = any($2) and row_absences > 0`,
-    [connection, leadIds],
-  );
+  await db.query(`${statement} where connection = $1 and lead_id = any($2) ${and}`, [connection, leadIds]);
+}
+
+/** The rows of these leads were just written: what scans before did not see of them says nothing of a deletion. */
+export function rowsThere(db: Queryable, connection: string, leadIds: readonly string[]): Promise<void> {
+  return changePairs(db, connection, leadIds, 'update pairs set row_absences = 0', 'and row_absences > 0');
 }
 
 /** Where the rows of leads stood when they were last seen, by lead id; of those that ever were. */
-export async function placesOf(
+export function placesOf(
   db: Queryable,
   connection: string,
   leadIds: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {
-  if (leadIds.length === 0) return new Map();
-  const { rows } = await db.query<{ leadId: string; place: number }>(
-    `select lead_id as "leadId", row_number as place from pairs
-     where connection = $1 and lead_id = any($2) and row_number is not null`,
-    [connection, leadIds],
-  );
-  return new Map(rows.map(({ leadId, place }) => [leadId, place]));
+  return valuesOf(db, connection, leadIds, 'row_number');
 }
 
 /** Notes where the rows of some leads stand. */
@@ -204,39 +202,22 @@ export async function restoreBase(
 }
 
 /** Forgets the baselines of some leads: they are leads that never had a row, or rows that never had a lead. */
-export async function clearBaselines(
-  db: Queryable,
-  connection: string,
-  leadIds: readonly string[],
-): Promise<void> {
-  if (leadIds.length === 0) return;
-  await db.query(`update pairs set base = null where connection = $1 and lead_id = any($2)`, [
-    connection,
-    leadIds,
-  ]);
+export function clearBaselines(db: Queryable, connection: string, leadIds: readonly string[]): Promise<void> {
+  return changePairs(db, connection, leadIds, 'update pairs set base = null');
 }
 
 /** Remembers that a lead's deletion was carried out on the row. */
-export async function markLeadDeleted(
+export function markLeadDeleted(
   db: Queryable,
   connection: string,
   leadIds: readonly string[],
 ): Promise<void> {
-  if (leadIds.length === 0) return;
-  await db.query(`update pairs set lead_deleted_at = now() where connection = $1 and lead_id = any($2)`, [
-    connection,
-    leadIds,
-  ]);
+  return changePairs(db, connection, leadIds, 'update pairs set lead_deleted_at = now()');
 }
 
 /** Drops pairs that are gone on both sides; what they were stays in the history. */
-export async function forgetPairs(
-  db: Queryable,
-  connection: string,
-  leadIds: readonly string[],
-): Promise<void> {
-  if (leadIds.length === 0) return;
-  await db.query(`delete from pairs where connection = $1 and lead_id = any($2)`, [connection, leadIds]);
+export function forgetPairs(db: Queryable, connection: string, leadIds: readonly string[]): Promise<void> {
+  return changePairs(db, connection, leadIds, 'delete from pairs');
 }
 
 /** Every pair is a first sight again. */
@@ -245,22 +226,54 @@ export async function forgetAllPairs(db: Queryable, connection: string): Promise
   await db.query('delete from restored where connection = $1', [connection]);
 }
 
+/** What the pairs of some leads have in a column or expression, by lead id; without those that have nothing. */
+async function valuesOf<T>(
+  db: Queryable,
+  connection: string,
+  leadIds: readonly string[],
+  column: string,
+): Promise<ReadonlyMap<string, T>> {
+  if (leadIds.length === 0) return new Map();
+  const rows = await rowsOf<{ id: string; value: T }>(
+    db,
+    `select lead_id as id, ${column} as value from pairs
+     where connection = $1 and lead_id = any($2) and ${column} is not null`,
+    [connection, leadIds],
+  );
+  return new Map(rows.map(({ id, value }) => [id, value]));
+}
+
 /** The baselines of some leads. */
-export async function basesOf(
+export function basesOf(
   db: Queryable,
   connection: string,
   leadIds: readonly string[],
 ): Promise<ReadonlyMap<string, Values>> {
-  const { rows } = await db.query<{ id: string; base: Values }>(
-    `select lead_id as id, base from pairs where connection = $1 and lead_id = any($2) and base is not null`,
-    [connection, leadIds],
-  );
-  return new Map(rows.map((row) => [row.id, row.base]));
+  return valuesOf(db, connection, leadIds, 'base');
+}
+
+/** What the companies of some leads are called, as both sides last agreed on it. */
+export function companiesOf(
+  db: Queryable,
+  connection: string,
+  leadIds: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  return valuesOf(db, connection, leadIds, `base->>'companyName'`);
+}
+
+/** Those of these leads that are pairs. */
+export async function knownOf(
+  db: Queryable,
+  connection: string,
+  leadIds: readonly string[],
+): Promise<ReadonlySet<string>> {
+  return new Set((await valuesOf(db, connection, leadIds, 'lead_id')).keys());
 }
 
 /** Leads that were found to be deleted in the service and whose rows are still there: not missed, nor taken away. */
-export async function listDeleted(db: Queryable, connection: string): Promise<readonly string[]> {
-  const { rows } = await db.query<{ id: string }>(
+export function listDeleted(db: Queryable, connection: string): Promise<readonly string[]> {
+  return columnOf(
+    db,
     `select lead_id as id from pairs p where connection = $1 and lead_deleted_at is not null and row_absences = 0
        and (select a.kind from actions a join runs r on r.id = a.run_id
             where r.connection = $1 and a.lead_id = p.lead_id and a.state = 'done' and a.kind in ('create-row', 'remove-row') and a.done_at >= p.first_seen_at
@@ -268,7 +281,6 @@ export async function listDeleted(db: Queryable, connection: string): Promise<re
      order by lead_id`,
     [connection],
   );
-  return rows.map((row) => row.id);
 }
 
 /** What leads with a follow-up (by `followUpField`) have in a field, as both sides agree: how many, and one of the rows. */

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { countOf, firstOf, oneOf, type Queryable } from './database.ts';
+import { countOf, firstOf, isoMs, oneOf, type Queryable, rowsOf, valueOf } from './database.ts';
 import { deleteInBatches } from './delete-batches.ts';
 import { type Run, updateRun } from './runs.ts';
 
@@ -74,13 +74,13 @@ export interface KeptPlace {
 }
 
 /** The places that a connection keeps in step, and did, of which all is remembered; that of today first. */
-export async function listPlaces(db: Queryable, connection: string): Promise<readonly KeptPlace[]> {
-  const { rows } = await db.query<{ address: string; leftAt: Date | null }>(
-    `select address, case when not is_current then switched_at end as "leftAt" from places
+export function listPlaces(db: Queryable, connection: string): Promise<readonly KeptPlace[]> {
+  return rowsOf(
+    db,
+    `select address, case when not is_current then ${isoMs('switched_at')} end as "leftAt" from places
      where connection = $1 and (is_current or switched_at is not null) order by is_current desc, switched_at desc`,
     [connection],
   );
-  return rows.map(({ address, leftAt }) => ({ address, leftAt: leftAt?.toISOString() ?? null }));
 }
 
 /** The place as it is remembered, or null. What is missing can be told by nothing but its address. */
@@ -110,14 +110,12 @@ export async function seePlace(db: Queryable, connection: string, place: FoundPl
       ? null
       : await findPlace(db, connection, { id: idWhileMissing, address, isThere: true });
   if (missing !== null) await renamePlace(db, missing.id, place);
-  const { rows } = await db.query<KnownPlace>(
+  return oneOf(
+    db,
     `insert into places (connection, identity, address) values ($1, $2, $3)
      on conflict (connection, identity) do update set address = excluded.address, seen_at = now() returning ${columns}`,
     [connection, id, address],
   );
-  const [seen] = rows;
-  if (seen === undefined) throw new Error('the place was not stored');
-  return seen;
 }
 
 /** Takes note of what a place is now that it was made. */
@@ -159,15 +157,15 @@ export async function enterPlace(db: pg.PoolClient, run: Run, service: string): 
 
 /** The place that was known is found elsewhere. */
 async function movePlace(db: pg.PoolClient, seen: string, known: string): Promise<void> {
-  const { rows } = await db.query<{ identity: string; address: string }>(
+  const now = await oneOf<{ identity: string; address: string }>(
+    db,
     `delete from places where id = $1 returning identity, address`,
     [seen],
   );
-  const [now] = rows;
   await db.query(`update places set identity = $2, address = $3 where id = $1`, [
     known,
-    now?.identity,
-    now?.address,
+    now.identity,
+    now.address,
   ]);
 }
 
@@ -187,8 +185,9 @@ async function swapPlaces(
 }
 
 /** The service whose leads the baselines under a key are; null: not known. */
-export async function knownService(db: Queryable, key: string): Promise<string | null> {
-  const { rows } = await db.query<{ url: string | null }>(
+export function knownService(db: Queryable, key: string): Promise<string | null> {
+  return valueOf(
+    db,
     `select coalesce(
        (select service from places where connection = $2
           and $1 = case when is_current then connection else connection || '#' || id end),
@@ -196,21 +195,20 @@ export async function knownService(db: Queryable, key: string): Promise<string |
         order by id desc limit 1)) as url`,
     [key, connectionOf(key)],
   );
-  return rows[0]?.url ?? null;
 }
 
 /** Another connection that keeps the same place in step, or did until a week ago; null: none. */
-export async function sharedWith(
+export function sharedWith(
   db: Queryable,
   { connection, identity }: Pick<KnownPlace, 'connection' | 'identity'>,
 ): Promise<string | null> {
-  const { rows } = await db.query<{ connection: string }>(
+  return valueOf(
+    db,
     `select connection from places p where identity = $2 and connection <> $1 and is_current and exists (
        select from runs r where r.connection = p.connection and mode = 'sync' and finished_at > now() - interval '7 days')
      order by 1 limit 1`,
     [connection, identity],
   );
-  return rows[0]?.connection ?? null;
 }
 
 /** Forgets places, with all that is kept of them, that were left longer ago than the retention. Returns how many. */

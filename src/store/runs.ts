@@ -1,6 +1,6 @@
 import type { Problem } from '../errors.ts';
 import type { Refusal } from '../core/merge/guard.ts';
-import { epochMs, firstOf, type Queryable } from './database.ts';
+import { epochMs, firstOf, oneOf, type Queryable } from './database.ts';
 
 export type RunMode = 'sync' | 'plan';
 export type Phase = 'pull' | 'read' | 'plan' | 'push-leads' | 'push-rows' | 'receipt' | 'finish';
@@ -101,7 +101,8 @@ export async function insertRun(
     pageSize?: number;
   },
 ): Promise<Run> {
-  const { rows } = await db.query<Run>(
+  return oneOf<Run>(
+    db,
     `insert into runs (connection, mode, base_url, settings_hash, allow, approval, undo_of, page_size)
      values ($1, $2, $3, $4, $5, $6, $7, $8) returning ${columns}`,
     [
@@ -115,7 +116,6 @@ export async function insertRun(
       run.pageSize ?? null,
     ],
   );
-  return expectOne(rows);
 }
 
 /** Sets columns of a run; any call counts as progress. */
@@ -126,32 +126,32 @@ export async function updateRun(db: Queryable, id: number, patch: RunPatch): Pro
     const column = key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
     return `${column} = $${values.length}`;
   });
-  const { rows } = await db.query<Run>(
+  return oneOf<Run>(
+    db,
     `update runs set ${[...sets, 'progress_at = now()'].join(', ')} where id = $1 returning ${columns}`,
     values,
   );
-  return expectOne(rows);
 }
 
 /** Begins another round of a run: everything is scanned and planned anew, what was done stays counted. */
 export async function nextRound(db: Queryable, id: number): Promise<Run> {
   await clearStaging(db, id);
-  const { rows } = await db.query<Run>(
+  return oneOf<Run>(
+    db,
     `update runs set round = round + 1, phase = 'pull', cursor = null, pulled = 0, pulled_bytes = 0, records = 0, rows_read_equal = 0,
        scan_started_at = now(), scan_incomplete = false, scan_restarted = false, progress_at = now() where id = $1 returning ${columns}`,
     [id],
   );
-  return expectOne(rows);
 }
 
 /** Ends a run for good and drops what was staged for it. */
 export async function finishRun(db: Queryable, id: number, status: RunStatus, report: unknown): Promise<Run> {
   await clearStaging(db, id);
-  const { rows } = await db.query<Run>(
+  return oneOf<Run>(
+    db,
     `update runs set status = $2, report = $3, baseline = null, finished_at = now(), progress_at = now() where id = $1 returning ${columns}`,
     [id, status, JSON.stringify(report)],
   );
-  return expectOne(rows);
 }
 
 /** Drops what the scan of a run has seen on both sides. */
@@ -231,10 +231,4 @@ export function runOfBatch(db: Queryable, batch: string): Promise<Run | null> {
     `select ${columns} from runs where approval = $1 and finished_at is not null order by id desc limit 1`,
     [batch],
   );
-}
-
-function expectOne<Row>(rows: readonly Row[]): Row {
-  const [row] = rows;
-  if (row === undefined) throw new Error('the run is not in the database any more');
-  return row;
 }

@@ -17,17 +17,18 @@ import { type NewConflict, recordConflicts, releaseRow } from '../store/conflict
 import { confirmWrite, forgetWrites, recordHistory } from '../store/history.ts';
 import {
   abandonIntents,
-  intentCreated,
+  intentsCreated,
   intentRefuted,
   intentsLinked,
   storeOthers,
 } from '../store/intents.ts';
 import { forgetMatches } from '../store/matches.ts';
-import { copyPairs, knowLeads, knownOf, type NewPair } from '../store/new-pairs.ts';
+import { copyPairs, knowLeads, type NewPair } from '../store/new-pairs.ts';
 import {
   advanceBaselines,
   clearBaselines,
   forgetPairs,
+  knownOf,
   markLeadDeleted,
   noteRows,
   restoreBase,
@@ -64,7 +65,7 @@ export function commitLead(
     if (intent?.leadId === null) await abandonIntents(db, [intent.id]);
     await recordOutcomes(db, [{ actionId: action.id, ...outcome }]);
     if (typeof intent?.leadId === 'string') {
-      await intentCreated(db, intent.id, intent.leadId);
+      await intentsCreated(db, [{ id: intent.id, leadId: intent.leadId }]);
       await releaseRow(db, run, action.contentHash, action.row);
     }
     await recordConflicts(db, run, conflicts);

@@ -18,7 +18,7 @@ import {
   attemptEnded,
   beginIntent,
   intentAnswered,
-  intentCreated,
+  intentsCreated,
   intentOfAction,
 } from '../store/intents.ts';
 import type { Run } from '../store/runs.ts';
@@ -64,7 +64,7 @@ export async function createLead(context: StepContext, run: Run, action: Action)
   }
   const lead = 'fields' in reply ? reply : await readBack(context, reply.id);
   if (lead === null) {
-    await intentCreated(context.pool, intentId, reply.id);
+    await intentsCreated(context.pool, [{ id: intentId, leadId: reply.id }]);
     return putOff(context, action, 'create.in-doubt', notReadBack);
   }
   const stored = leadCells(lead, context.connection.fields);

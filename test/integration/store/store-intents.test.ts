@@ -4,7 +4,7 @@ import {
   abandonIntents,
   beginIntent,
   countScanWithout,
-  intentCreated,
+  intentsCreated,
   intentOfAction,
   intentsLinked,
   openIntents,
@@ -55,8 +55,8 @@ test('open are those in doubt and those not linked yet, oldest first, of this co
     await begin(here),
   ];
   await begin(other);
-  await intentCreated(here.pool, created, 'lead-1');
-  await intentCreated(here.pool, linked, 'lead-2');
+  await intentsCreated(here.pool, [{ id: created, leadId: 'lead-1' }]);
+  await intentsCreated(here.pool, [{ id: linked, leadId: 'lead-2' }]);
   await intentsLinked(here.pool, [linked]);
   await abandonIntents(here.pool, [abandoned]);
   const open = await openIntents(here.pool, none(here));
@@ -72,7 +72,7 @@ test('an action has its intent until that is abandoned, so that it is not sent t
   expect(await intentOfAction(here.pool, actionId)).toBeNull();
   const id = await begin(here, actionId);
   expect(await intentOfAction(here.pool, actionId)).toBe(id);
-  await intentCreated(here.pool, id, 'lead-1');
+  await intentsCreated(here.pool, [{ id: id, leadId: 'lead-1' }]);
   expect(await intentOfAction(here.pool, actionId)).toBe(id);
   await intentsLinked(here.pool, [id]);
   expect(await intentOfAction(here.pool, actionId)).toBe(id);
@@ -107,6 +107,6 @@ test('a create that was tried again is one action in the list of what a run did,
   const [listed] = await listActions(pool, run, 0, 10);
   const actionId = listed?.id ?? 0;
   for (let attempts = 0; attempts < 2; attempts++) await abandonIntents(pool, [await begin(here, actionId)]);
-  await intentCreated(pool, await begin(here, actionId), 'made');
+  await intentsCreated(pool, [{ id: await begin(here, actionId), leadId: 'made' }]);
   expect(await listActions(pool, run, 0, 10)).toMatchObject([{ id: actionId, leadId: 'made' }]);
 });

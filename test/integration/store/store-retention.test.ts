@@ -4,7 +4,7 @@ import { insertActions, pendingActions } from '../../../src/store/actions.ts';
 import { approve, countApproved } from '../../../src/store/approvals.ts';
 import { recordConflicts } from '../../../src/store/conflicts.ts';
 import { recordHistory } from '../../../src/store/history.ts';
-import { abandonIntents, beginIntent, intentCreated, intentsLinked } from '../../../src/store/intents.ts';
+import { abandonIntents, beginIntent, intentsCreated, intentsLinked } from '../../../src/store/intents.ts';
 import { forgetPairs, markLeadDeleted, advanceBaselines } from '../../../src/store/pairs.ts';
 import { planReminders } from '../../../src/reminders/plan/plan-reminders.ts';
 import { scheduleDigests } from '../../../src/store/digests.ts';
@@ -282,7 +282,7 @@ describe('pruning by age', () => {
     const ofKept = await begin(kept);
     await intentsLinked(pool, [linked, ofKept, young]);
     await abandonIntents(pool, [abandoned]);
-    await intentCreated(pool, created, 'x');
+    await intentsCreated(pool, [{ id: created, leadId: 'x' }]);
     await pool.query(
       `update intents set attempted_at = now() - interval '300 days' where connection = $1 and id <> $2`,
       [connection, young],
