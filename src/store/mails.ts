@@ -12,7 +12,7 @@ export interface SentBy {
 }
 
 /** A mail that is owed to one recipient. Times are epoch ms. */
-export interface OwedMail<State extends string> extends SentBy {
+interface OwedMail<State extends string> extends SentBy {
   readonly id: number;
   readonly connection: string;
   /** In small letters. */
