@@ -50,7 +50,12 @@ export class BatchSender {
       batchesOf(fresh.filter((input) => input.kind === kind)),
     );
     try {
-      for (const batch of batches) await this.#sendBatch(batch, table, fates, signal);
+      for (const batch of batches) {
+        for await (const [input, fate] of this.#sendBatch(batch, table, signal)) {
+          fates.set(input, fate);
+          if (fate.kind === 'refused') this.#refused.set(keyOf(input), fate);
+        }
+      }
     } catch (error) {
       if (!isForbidden(error)) throw error;
       // Reading was allowed: only writes wait for the key.
@@ -59,41 +64,35 @@ export class BatchSender {
     return fates;
   }
 
-  async #sendBatch(
+  /** Yields each fate as soon as it is known, so that a later fault loses none. */
+  async *#sendBatch(
     inputs: readonly PlannedInput[],
     table: CompanyTable,
-    fates: Map<PlannedInput, Fate>,
     signal: AbortSignal,
-  ): Promise<void> {
-    const settle = (input: PlannedInput, fate: Fate): void => {
-      fates.set(input, fate);
-      if (fate.kind === 'refused') this.#refused.set(keyOf(input), fate);
-    };
+  ): AsyncGenerator<readonly [PlannedInput, Fate]> {
     let reply: BatchReply;
     try {
       reply = await this.#request(inputs, signal);
     } catch (error) {
       const said = refusal(error);
-      const [only, ...others] = inputs;
+      const [only, second] = inputs;
       if (said === null || only === undefined) throw error;
       if (isAboutProperties(said)) throw propertyGone();
-      if (others.length === 0) {
-        if (only.kind === 'create' && isTaken(said))
-          await this.#readAgain(inputs, said, table, settle, signal);
-        else settle(only, fateOfError(said, only));
-        return;
-      }
-      const half = Math.ceil(inputs.length / 2);
-      await this.#sendBatch(inputs.slice(0, half), table, fates, signal);
-      await this.#sendBatch(inputs.slice(half), table, fates, signal);
+      if (second !== undefined) {
+        const half = Math.ceil(inputs.length / 2);
+        yield* this.#sendBatch(inputs.slice(0, half), table, signal);
+        yield* this.#sendBatch(inputs.slice(half), table, signal);
+      } else if (only.kind === 'create' && isTaken(said)) {
+        yield* await this.#readAgain(inputs, said, table, signal);
+      } else yield [only, fateOfError(said, only)];
       return;
     }
     if (reply.errors.some(isAboutProperties)) throw propertyGone();
     const { known, unknown, unattributed, taken } = fatesOf(inputs, reply, table);
-    for (const [input, fate] of known) settle(input, fate);
+    yield* known;
     const [said] = taken.values();
-    if (said !== undefined) await this.#readAgain([...taken.keys()], said, table, settle, signal);
-    if (unknown.length > 0) await this.#readAgain(unknown, unattributed, table, settle, signal);
+    if (said !== undefined) yield* await this.#readAgain([...taken.keys()], said, table, signal);
+    if (unknown.length > 0) yield* await this.#readAgain(unknown, unattributed, table, signal);
   }
 
   #request(inputs: readonly PlannedInput[], signal: AbortSignal): Promise<BatchReply> {
@@ -109,9 +108,8 @@ export class BatchSender {
     inputs: readonly PlannedInput[],
     unattributed: SaidFault | null,
     table: CompanyTable,
-    settle: (input: PlannedInput, fate: Fate) => void,
     signal: AbortSignal,
-  ): Promise<void> {
+  ): Promise<(readonly [PlannedInput, Fate])[]> {
     const byLead = inputs[0]?.kind === 'create';
     const companies = await this.#api.batchRead(
       inputs.map(({ id }) => id),
@@ -130,7 +128,7 @@ export class BatchSender {
       return names.filter((name) => company?.properties[name] === undefined);
     });
     if (!(await this.#api.hasProperties(lacking, signal))) throw propertyGone();
-    for (const input of inputs) settle(input, rereadFate(input, companyOf(input), unattributed, table));
+    return inputs.map((input) => [input, rereadFate(input, companyOf(input), unattributed, table)]);
   }
 }
 

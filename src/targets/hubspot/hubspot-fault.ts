@@ -88,17 +88,13 @@ export function hubspotFault({ status, said, retryAfterMs }: RefusedReply, kind:
   }
   if (status === 403) {
     const missing = scopesOf(said);
-    const [scope, ...more] = missing;
-    if (scope === undefined) {
+    if (missing.length === 0) {
       const help = `Give the key these scopes: ${scopes}.`;
       return fault('target.forbidden', 'The access token lacks permission in HubSpot', { help });
     }
-    const [what, it] =
-      more.length === 0
-        ? [`the scope ${scope}`, 'it']
-        : [`each of the scopes ${missing.join(', ')}`, 'one of them'];
+    const [what, it] = missing.length === 1 ? ['the scope', 'it'] : ['each of the scopes', 'one of them'];
     const help = `Add ${it} to the key in HubSpot: Development, Keys, Service keys.`;
-    return fault('target.forbidden', `The access token lacks ${what}`, { help }, '.');
+    return fault('target.forbidden', `The access token lacks ${what} ${missing.join(', ')}`, { help }, '.');
   }
   if (status === 404) {
     return fault('target.not-found', 'HubSpot does not have this address', {
@@ -112,10 +108,8 @@ export function hubspotFault({ status, said, retryAfterMs }: RefusedReply, kind:
 export function lostReply(fault: HttpFault, kind: RequestKind): HubSpotFault {
   const { kind: how, message: reason, cause } = fault;
   if (how === 'too-large') {
-    return new HubSpotFault(
-      'target.too-large',
-      `HubSpot sent ${reason} for one reply; the rest was not read.`,
-    );
+    const message = `HubSpot sent ${reason} for one reply; the rest was not read.`;
+    return new HubSpotFault('target.too-large', message);
   }
   if (how === 'unreachable') {
     const message = `HubSpot cannot be reached (${visibleText(reason, 100)}). Nothing was sent.`;

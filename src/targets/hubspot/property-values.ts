@@ -84,7 +84,7 @@ function notAnOption(value: string, { name, fieldType, options }: PropertyDefini
   if (chosen.every((each) => allowed.has(each))) return null;
   const listed = [...allowed].slice(0, mostOptions).map((each) => JSON.stringify(each));
   const more = allowed.size > mostOptions ? `, and ${allowed.size - mostOptions} more` : '';
-  return `${JSON.stringify(value)} is none of the options of the property ${name}(case matters): ${listed.join(', ')}${more}. Add it in HubSpot, or to \`values\` of the field and run leadsync check --fix.`;
+  return `${JSON.stringify(value)} is none of the options of the property ${name} (case matters): ${listed.join(', ')}${more}. Add it in HubSpot, or to \`values\` of the field and run leadsync check --fix.`;
 }
 
 function notADay(value: string, { type, property }: MappedProperty, timeZone: string): string | null {
