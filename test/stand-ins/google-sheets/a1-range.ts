@@ -2,19 +2,19 @@ import type { sheets_v4 } from '@googleapis/sheets';
 import { invalid } from './api-fault.ts';
 import type { Area, Sheet, Spreadsheet } from './sheet-state.ts';
 
-/** A range as it was asked for: it may reach beyond the grid. Open ends reach to the end of the grid. */
+/** A requested range: may exceed the grid. Open ends reach to the end of the grid. */
 export interface SheetRange {
   readonly sheet: Sheet;
   readonly area: Area;
-  /** Written as one cell, such as `A5`: a write may then go on to the right and down. */
+  /** One cell, such as `A5`: a write may extend to the right and down. */
   readonly single: boolean;
 }
 
 const a1 = /^\$?([A-Za-z]{1,3})?\$?([1-9]\d{0,9})?(?::\$?([A-Za-z]{1,3})?\$?([1-9]\d{0,9})?)?$/;
 
 /**
- * A range in A1 notation: `Tab!A1:C`, `'My tab'!2:3`, `Tab`, `A1`. Without a tab the first one is meant. Throws Google's
- * 400 `Unable to parse range` for a tab that is not there or a range that is none.
+ * A range in A1 notation: `Tab!A1:C`, `'My tab'!2:3`, `Tab`, `A1`. Default: the first tab. Throws Google's 400 `Unable to
+ * parse range` for a missing tab or an invalid range.
  */
 export function parseA1(text: string, state: Spreadsheet): SheetRange {
   const whole = findSheet(state, unquoteTitle(text));
@@ -33,7 +33,7 @@ export function parseA1(text: string, state: Spreadsheet): SheetRange {
   return { sheet, area, single: !cells.includes(':') && /[A-Za-z]/.test(cells) && /\d/.test(cells) };
 }
 
-/** The area of `A1:C4` and the like in a tab; an empty text is the whole of it. Throws `Unable to parse range`. */
+/** The area of a range such as `A1:C4` in a tab; empty: the whole tab. Throws `Unable to parse range`. */
 export function areaOf(sheet: Sheet, text: string): Area {
   const match = a1.exec(text);
   const [, fromColumn, fromRow, toColumn, toRow] = match ?? [];
@@ -73,7 +73,7 @@ export function columnLetters(index: number): string {
   return index < 26 ? letter : columnLetters((index - rest) / 26 - 1) + letter;
 }
 
-/** The area in A1 notation with its tab, as Google writes it in answers. */
+/** The area in A1 notation with its tab, as Google writes it in replies. */
 export function writeA1(sheet: Sheet, area: Area): string {
   const first = columnLetters(area.startColumn) + String(area.startRow + 1);
   const last = columnLetters(area.endColumn - 1) + String(area.endRow);
@@ -88,7 +88,7 @@ function unquoteTitle(text: string): string {
   return /^'.*'$/s.test(text) ? text.slice(1, -1).replaceAll("''", "'") : text;
 }
 
-/** By its title, else by its title in other letter case. */
+/** By exact title, else ignoring case. */
 export function findSheet(state: Spreadsheet, title: string): Sheet | undefined {
   const folded = title.toLowerCase();
   return (
@@ -97,13 +97,13 @@ export function findSheet(state: Spreadsheet, title: string): Sheet | undefined 
   );
 }
 
-/** The fault of a range that is not within the grid. */
+/** The fault of a range outside the grid. */
 export function exceedsGrid(sheet: Sheet, area: Area): Error {
   const most = `Max rows: ${sheet.rows.length}, max columns: ${sheet.columns.length}`;
   return invalid(`Range (${writeA1(sheet, area)}) exceeds grid limits. ${most}`);
 }
 
-/** The part of the area that lies within the grid; throws when it begins outside. */
+/** The part of the area within the grid; throws when it begins outside. */
 export function withinGrid({ sheet, area }: SheetRange): Area {
   if (area.startRow >= sheet.rows.length || area.startColumn >= sheet.columns.length) {
     throw exceedsGrid(sheet, area);
@@ -123,8 +123,8 @@ export function fromGridRange(range: sheets_v4.Schema$GridRange, sheet: Sheet): 
 }
 
 /**
- * As a GridRange with all four sides; null (the whole sheet) has none. Google leaves the id of the tab out when it is 0,
- * and no other zero of a range (pygsheets #116, Aspire-Budgeting/docs #5).
+ * A GridRange with all four sides; null (the whole sheet): none. Google omits the tab's id when it is 0, and no other zero
+ * of a range (pygsheets #116, Aspire-Budgeting/docs #5).
  */
 export function toGridRange(sheet: Sheet, area: Area | null): sheets_v4.Schema$GridRange {
   const sheetId = sheet.id === 0 ? {} : { sheetId: sheet.id };

@@ -12,7 +12,7 @@ const statusNames: Readonly<Record<number, string>> = {
   503: 'UNAVAILABLE',
 };
 
-/** An answer that is an error, in the form of AIP-193. The message is meant for the client to see. */
+/** An error reply in the form of AIP-193. The client sees the message. */
 export class ApiFault extends Error {
   readonly status: number;
   readonly details: readonly FaultDetail[];
@@ -32,7 +32,7 @@ export class ApiFault extends Error {
   }
 }
 
-/** 400 with a message as it is. */
+/** 400 with this message. */
 export function invalid(message: string): ApiFault {
   return new ApiFault(400, message);
 }
@@ -46,7 +46,7 @@ export function badField(field: string, description: string, message = descripti
   return new ApiFault(400, message, [detail]);
 }
 
-/** 501: Google can do it, this stand-in cannot. */
+/** 501: Google supports it, this stand-in does not. */
 export function notCarriedOut(what: string): ApiFault {
   return new ApiFault(501, `The stand-in of Google Sheets does not carry out ${what}.`);
 }

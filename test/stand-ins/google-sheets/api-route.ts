@@ -1,7 +1,7 @@
 import { badField } from './api-fault.ts';
 import { Discovery, type Method } from './discovery.ts';
 
-/** A request that one of the API's methods answers, its address taken apart. */
+/** A request to one of the API's methods, with its address parsed. */
 export interface ApiCall {
   readonly method: Method;
   /** Without the API's name: `spreadsheets.values.batchGet`. */
@@ -18,7 +18,7 @@ interface Route {
 
 let routes: readonly Route[] | null = null;
 
-/** The method for an address; null when there is none. The query is not looked at. */
+/** The method for an address, whatever its query; null: none. */
 export function routeOf(httpMethod: string, url: URL): ApiCall | null {
   routes ??= makeRoutes();
   for (const { method, pattern, names } of routes) {
@@ -32,7 +32,7 @@ export function routeOf(httpMethod: string, url: URL): ApiCall | null {
 }
 
 function makeRoutes(): Route[] {
-  // What is longer has more of its own in it: `{range}:append` is to be tried before `{range}`.
+  // Longer patterns first: `{range}:append` before `{range}`.
   const methods = Discovery.load().methods.toSorted((one, other) => other.path.length - one.path.length);
   return methods.map((method) => {
     const names: string[] = [];
@@ -44,7 +44,7 @@ function makeRoutes(): Route[] {
   });
 }
 
-/** Throws Google's 400 for a query parameter that the method does not have, or a value that it cannot take. */
+/** Throws Google's 400 for an unknown query parameter or an invalid value. */
 export function checkQuery({ method, query }: ApiCall): void {
   const { commonParameters } = Discovery.load();
   for (const name of new Set(query.keys())) {

@@ -21,10 +21,10 @@ import { atomically, changeCells, mergeArea, type Spreadsheet } from './sheet-st
 import { sortArea } from './sort-range.ts';
 import { named } from './values-requests.ts';
 
-/** As Google does: "Cannot exceed 100000 requests in a single batch." */
+/** Google: "Cannot exceed 100000 requests in a single batch." */
 const mostRequests = 100_000;
 
-/** Carries out all requests, in their order, or none of them. */
+/** Carries out all requests in order, or none. */
 export function batchUpdate(
   state: Spreadsheet,
   requests: readonly sheets_v4.Schema$Request[],
@@ -118,7 +118,7 @@ function changeDimension(state: Spreadsheet, request: sheets_v4.Schema$Request):
   }
 }
 
-/** The mask of an update, which must name something that the schema has. */
+/** The mask of an update, which must select something in the schema. */
 function readMask(fields: string | null | undefined, schemaName: string): FieldMask {
   if (!fields) {
     throw invalid("At least one field must be listed in 'fields'. (Use '*' to indicate all fields.)");
@@ -151,7 +151,7 @@ function timeZoneOf({ timeZone }: sheets_v4.Schema$SpreadsheetProperties): { tim
   return { timeZone: timeZone ?? '' };
 }
 
-/** Intl throws a RangeError for locales and time zones that it does not know. */
+/** Intl throws a RangeError for unknown locales and time zones. */
 function isKnown(ask: () => unknown): boolean {
   try {
     return Boolean(ask());
@@ -162,7 +162,7 @@ function isKnown(ask: () => unknown): boolean {
 }
 
 /**
- * At the very top the new rows cannot take after the row before, at the very end only after that one (gspread's
+ * At the top, new rows cannot inherit from the row before; at the end they can inherit from no other (gspread's
  * documentation of `insert_rows`; Google's does not say).
  */
 function insert(state: Spreadsheet, request: sheets_v4.Schema$InsertDimensionRequest): void {
@@ -175,7 +175,7 @@ function insert(state: Spreadsheet, request: sheets_v4.Schema$InsertDimensionReq
     );
   }
   const area = areaOfDimension(sheet, axis, start - 1, start + 1);
-  // Within a protected range; at its edges it is free.
+  // Refused inside a protected range, allowed at its edges.
   const split = sheet.protections.filter(({ area: own }) => {
     if (own === null) return true;
     return axis === 'ROWS'

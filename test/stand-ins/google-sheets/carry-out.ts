@@ -17,7 +17,7 @@ import {
   writeValues,
 } from './values-requests.ts';
 
-/** The bodies of the methods that are carried out. */
+/** The bodies of the supported methods. */
 interface Bodies {
   readonly BatchUpdateSpreadsheetRequest: sheets_v4.Schema$BatchUpdateSpreadsheetRequest;
   readonly BatchUpdateValuesRequest: sheets_v4.Schema$BatchUpdateValuesRequest;
@@ -27,12 +27,12 @@ interface Bodies {
   readonly SearchDeveloperMetadataRequest: sheets_v4.Schema$SearchDeveloperMetadataRequest;
 }
 
-/** Whether a request counts as a read: all that change nothing. */
+/** Whether a request counts as a read: it changes nothing. */
 export function isRead({ method, name }: ApiCall): boolean {
   return method.httpMethod === 'GET' || /(?:[gG]etByDataFilter|\.search)$/.test(name);
 }
 
-/** Carries out one request whose query was checked. Gives the reply, checked and pruned. Throws ApiFault. */
+/** Carries out one request with a checked query. Returns the reply, checked and pruned. Throws ApiFault. */
 export function carryOut(call: ApiCall, body: unknown, state: Spreadsheet, now: number): unknown {
   const discovery = Discovery.load();
   const fields = call.query.get('fields');
@@ -48,7 +48,7 @@ function answer(call: ApiCall, body: unknown, state: Spreadsheet, reading: Readi
   const range = call.path.get('range') ?? '';
   switch (call.name) {
     case 'spreadsheets.get': {
-      // A mask says by itself whether cells are wanted.
+      // With a mask, the mask decides whether cells are included.
       const withGrid = query.has('fields') || query.get('includeGridData') === 'true';
       return describeSpreadsheet(state, query.getAll('ranges'), mask, withGrid);
     }
@@ -99,7 +99,7 @@ function update(
   return { spreadsheetId: state.id, replies: batchUpdate(state, body.requests ?? []) };
 }
 
-/** The body, which the discovery document has been asked about. */
+/** The body, checked against the discovery document. */
 function readBody<Name extends keyof Bodies>(name: Name, body: unknown): Bodies[Name] {
   const checked = (value: unknown): value is Bodies[Name] => {
     Discovery.load().checkBody(name, value);

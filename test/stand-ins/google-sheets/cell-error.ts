@@ -10,7 +10,7 @@ const errorTexts = {
   N_A: '#N/A',
 } as const;
 
-/** What a cell shows in place of a value; as text it is `#DIV/0!` and the like. */
+/** An error value; its text is `#DIV/0!` or the like. */
 export class CellError extends Error {
   readonly type: keyof typeof errorTexts;
 
@@ -29,7 +29,7 @@ export class CellError extends Error {
   }
 }
 
-/** The error that a text names; null: none. */
+/** The error with this text; null: none. */
 export function errorNamed(text: string): CellError | null {
   for (const [type, name] of Object.entries(errorTexts))
     if (name === text.toUpperCase() && isErrorType(type)) return new CellError(type);

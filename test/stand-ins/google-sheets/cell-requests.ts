@@ -13,12 +13,12 @@ import {
   type Spreadsheet,
 } from './sheet-state.ts';
 
-/** Parts of a cell that the stand-in keeps. */
+/** Parts of a cell that the stand-in stores. */
 const kept: readonly string[] = ['userEnteredValue', 'userEnteredFormat', 'note', 'dataValidation'];
-/** Worked out by Google; in a mask of a request they change nothing. */
+/** Computed by Google: without effect in a request's mask. */
 const outputOnly: readonly string[] = ['effectiveValue', 'effectiveFormat', 'formattedValue', 'hyperlink'];
 
-/** Cells as given; of a range, those that no row covers are emptied. */
+/** Writes cells; cells of a range that no row covers are emptied. */
 export function updateCells(
   state: Spreadsheet,
   request: sheets_v4.Schema$UpdateCellsRequest,
@@ -45,7 +45,7 @@ export function updateCells(
     rows[row - area.startRow]?.values?.[column - area.startColumn];
   changeArea(sheet, area, mask, (row, column) => {
     const data = covered(row, column);
-    // From a start on, rows may be ragged: what they do not reach is left.
+    // With `start`, rows may be ragged: cells beyond them stay.
     return data === undefined && !request.range ? null : (data ?? {});
   });
 }
@@ -74,7 +74,7 @@ function areaFrom(
   return { sheet, area };
 }
 
-/** The same for every cell of a range. */
+/** Writes the same into every cell of a range. */
 export function repeatCell(
   state: Spreadsheet,
   request: sheets_v4.Schema$RepeatCellRequest,
@@ -107,7 +107,7 @@ function changeArea(
   });
 }
 
-/** Throws for parts of a cell that Sheets has and the stand-in does not keep. */
+/** Throws for parts of a cell that the stand-in does not store. */
 function checkKept(mask: FieldMask): void {
   for (const name of mask?.keys() ?? []) {
     if (!kept.includes(name) && !outputOnly.includes(name))

@@ -6,25 +6,25 @@ import { isDateFormat, showNumber } from './number-format.ts';
 import type { Cell, Entered, Sheet } from './sheet-state.ts';
 import { readTyped } from './typed-text.ts';
 
-/** Characters a cell may hold. */
+/** Maximum characters per cell. */
 const mostCharacters = 50_000;
 
-/** How values of `values.*` are read. */
+/** How `values.*` reads values. */
 export type InputOption = 'RAW' | 'USER_ENTERED';
 
-/** How values are answered. */
+/** How values are returned. */
 export interface Rendering {
   readonly values: 'FORMATTED_VALUE' | 'UNFORMATTED_VALUE' | 'FORMULA';
   readonly dates: 'SERIAL_NUMBER' | 'FORMATTED_STRING';
 }
 
-/** Where a spreadsheet's values are read and shown: its locale, and now in epoch ms. */
+/** A spreadsheet's locale, and the current time (epoch ms). */
 export interface Reading {
   readonly locale: string;
   readonly now: number;
 }
 
-/** The cell with a value of `values.update` in it: "" empties it; what it looks like stays. */
+/** The cell with a value of `values.update`: "" empties it; its format stays. */
 export function enterValue(cell: Cell, value: unknown, input: InputOption, reading: Reading): Cell {
   if (typeof value === 'string') {
     if (input === 'RAW') return enter(cell, value === '' ? null : checkLength(value));
@@ -37,7 +37,7 @@ export function enterValue(cell: Cell, value: unknown, input: InputOption, readi
 /** The cell with a text typed into it, as by a person. */
 export function typeInto(cell: Cell, text: string, { locale, now }: Reading): Cell {
   checkLength(text);
-  // A cell formatted as plain text takes everything as text.
+  // Plain text format: everything stays text.
   if (cell.format?.numberFormat?.type === 'TEXT') return enter(cell, text === '' ? null : text);
   const typed = readTyped(text, locale, now);
   if (typed.numberFormat === null || cell.format?.numberFormat) return enter(cell, typed.entered);
@@ -55,7 +55,7 @@ function checkLength(text: string): string {
   );
 }
 
-/** What `values.get` answers for a cell; null: it is empty. */
+/** A cell in `values.get`; null: empty. */
 export function renderValue(
   cell: Cell | undefined,
   sheet: Sheet,
@@ -74,7 +74,7 @@ export function renderValue(
   return asText && typeof value === 'number' ? showCell(cell, sheet, formulas, locale) : value;
 }
 
-/** The cell as it is shown to a person. */
+/** The cell's displayed text. */
 export function showCell(cell: Cell, sheet: Sheet, formulas: Formulas, locale: string): string {
   const value = formulas.valueOf(cell, sheet);
   if (value === null) return '';
@@ -94,7 +94,7 @@ export function toExtendedValue(value: Entered | CellError): sheets_v4.Schema$Ex
   return { formulaValue: value.formula };
 }
 
-/** What an ExtendedValue of a request enters. Nothing in it is parsed: a text stays a text. */
+/** The input for an ExtendedValue of a request. Nothing is parsed: a text stays a text. */
 export function fromExtendedValue(value: sheets_v4.Schema$ExtendedValue | null | undefined): Entered {
   if (value?.formulaValue) return { formula: checkLength(value.formulaValue) };
   if (value?.stringValue) return checkLength(value.stringValue);

@@ -15,8 +15,8 @@ import {
 export type Axis = 'ROWS' | 'COLUMNS';
 
 /**
- * Rows or columns put in before `at`. `inherit` is the place (before the change) of the row or column whose formats and
- * data validation they get. Throws the 400 of a full spreadsheet.
+ * Inserts rows or columns before `at`. `inherit`: position (before the change) of the row or column whose formats and data
+ * validation they inherit. Throws the 400 of a full spreadsheet.
  */
 export function insertDimension(
   state: Spreadsheet,
@@ -63,14 +63,14 @@ export function insertDimension(
   followReferences(state, sheet, axis, (index) => (index >= at ? index + count : index));
 }
 
-/** Rows or columns added at the end, plain. */
+/** Appends rows or columns without formats. */
 export function appendDimension(state: Spreadsheet, sheet: Sheet, axis: Axis, count: number): void {
   checkSize(state, sheet, axis, count);
   if (axis === 'ROWS') sheet.rows = [...sheet.rows, ...Array.from({ length: count }, () => emptyRow)];
   else sheet.columns = [...sheet.columns, ...Array.from({ length: count }, () => plainColumn)];
 }
 
-/** Rows or columns taken out, with their records. One that is not frozen must be left. */
+/** Deletes rows or columns with their records. At least one that is not frozen must remain. */
 export function deleteDimension(
   state: Spreadsheet,
   sheet: Sheet,
@@ -97,7 +97,7 @@ export function deleteDimension(
   followReferences(state, sheet, axis, place);
 }
 
-/** Rows or columns put before `to`, which counts before the change, with their records. */
+/** Moves rows or columns with their records before `to` (position before the change). */
 export function moveDimension(
   state: Spreadsheet,
   sheet: Sheet,
@@ -117,7 +117,7 @@ export function moveDimension(
     sheet.columns = after.map((index) => sheet.columns[index] ?? plainColumn);
     mapCells(sheet, (cells) => after.map((index) => cells[index]));
   }
-  // An area goes along when all of it moves; when only a part does, it keeps its place.
+  // An area moves only as a whole; otherwise it keeps its place.
   moveAreas(sheet, axis, (area) => {
     if (area.start >= start && area.end <= end) {
       return { start: area.start - start + at, end: area.end - start + at };
@@ -133,7 +133,7 @@ export function sizeOf(sheet: Sheet, axis: Axis): number {
   return axis === 'ROWS' ? sheet.rows.length : sheet.columns.length;
 }
 
-/** The entries of rows or columns changed, such as their visibility or records. */
+/** Changes properties of rows or columns, such as visibility or records. */
 export function changeEntries(
   sheet: Sheet,
   axis: Axis,
@@ -149,13 +149,13 @@ export function changeEntries(
   }
 }
 
-/** Throws the 400 of a spreadsheet that would have too many cells. */
+/** Throws the 400 of a spreadsheet with too many cells. */
 function checkSize(state: Spreadsheet, sheet: Sheet, axis: Axis, count: number): void {
   const across = axis === 'ROWS' ? sheet.columns.length : sheet.rows.length;
   checkTotal(state, across * count);
 }
 
-/** The same for so many cells more. */
+/** Throws it for a number of additional cells. */
 export function checkTotal(state: Spreadsheet, more: number): void {
   const { mostCells } = state;
   if (countCells(state) + more <= mostCells) return;
@@ -184,7 +184,7 @@ function mapCells(
   });
 }
 
-/** What new rows and columns take over from their neighbour: looks and validation, no content. */
+/** What new rows and columns inherit from their neighbour: formats and validation, no content. */
 function likeness(cell: Cell | undefined): Cell | undefined {
   if (cell === undefined || (cell.format === null && cell.validation === null)) return undefined;
   return { ...cell, entered: null, note: null };
@@ -221,7 +221,7 @@ function moveAreas(sheet: Sheet, axis: Axis, move: (span: Span) => Span): void {
     if (axis === 'ROWS') return [{ ...area, startRow: span.start, endRow: span.end }];
     return [{ ...area, startColumn: span.start, endColumn: span.end }];
   };
-  // One cell that is left of a merge is a cell like others.
+  // A merge of one cell is none.
   sheet.merges = sheet.merges
     .flatMap(moved)
     .filter((area) => area.endRow - area.startRow > 1 || area.endColumn - area.startColumn > 1);

@@ -59,12 +59,12 @@ const documentShape = resourceShape.and(
   }),
 );
 
-/** Google's description of its API: what a request may say and what a reply looks like. Read once in a process. */
+/** Google's description of its API: the shapes of requests and replies. Read once per process. */
 export class Discovery {
   static #loaded: Discovery | null = null;
   readonly #schemas: Readonly<Record<string, Schema>>;
   readonly methods: readonly Method[];
-  /** The query parameters that every method has, such as `fields`. */
+  /** Query parameters of every method, such as `fields`. */
   readonly commonParameters: z.infer<typeof documentShape>['parameters'];
   readonly #validators = new Map<string, ValidateFunction>();
   readonly #ajv: Ajv;
@@ -84,8 +84,8 @@ export class Discovery {
   }
 
   /**
-   * Checks a request's body against a schema of the document. Throws Google's 400 with the place, which it writes with
-   * the names of its own protocol: `requests[0].add_sheet`.
+   * Checks a request's body against a schema of the document. Throws Google's 400 with the place in protocol buffer
+   * names: `requests[0].add_sheet`.
    */
   checkBody(schemaName: string, body: unknown): void {
     const fault = this.#firstFault(schemaName, body);
@@ -104,7 +104,7 @@ export class Discovery {
     );
   }
 
-  /** Checks what the stand-in itself answers; a fault is a mistake in the stand-in. */
+  /** Checks the stand-in's own reply: a fault is a bug of the stand-in. */
   checkReply(schemaName: string, reply: unknown): void {
     const fault = this.#firstFault(schemaName, reply);
     if (fault === null) return;
@@ -112,7 +112,7 @@ export class Discovery {
     throw new ApiFault(500, `The stand-in's reply is no ${schemaName}: ${what}`);
   }
 
-  /** Throws the 400 of a field mask that names what the schema does not have. */
+  /** Throws the 400 of a field mask with names outside the schema. */
   checkMask(schemaName: string, mask: FieldMask, path: string = ''): void {
     if (mask === null) return;
     this.#checkMask({ $ref: schemaName }, mask, path);
@@ -145,7 +145,7 @@ export class Discovery {
     return validate(value) ? null : (validate.errors?.[0] ?? null);
   }
 
-  /** The schema with all that it refers to. */
+  /** The schema with everything it refers to. */
   #jsonSchema(schemaName: string): object {
     const $defs: Record<string, object> = {};
     const take = (name: string): void => {
@@ -165,7 +165,7 @@ function allMethods(resource: Resource): Method[] {
   return [...own, ...Object.values(resource.resources ?? {}).flatMap(allMethods)];
 }
 
-/** Requests that are not carried out are known, and nothing more. */
+/** Unsupported requests are known by name only. */
 function onlyKinds(schema: Schema): Schema {
   const kinds = Object.entries(schema.properties ?? {});
   return {
@@ -193,7 +193,7 @@ function jsonSchema(schema: Schema, take: (name: string) => void): object {
   };
 }
 
-/** In the JSON of protocol buffers, a field that is null is one that is not there. */
+/** In the JSON of protocol buffers, null means absent. */
 function orNull(schema: object): object {
   if ('$ref' in schema) return { if: { type: 'null' }, else: schema };
   return 'type' in schema ? { ...schema, nullable: true } : schema;

@@ -1,12 +1,12 @@
 import { badField } from './api-fault.ts';
 
-/** The names that are selected, and what of each; null: all of it. */
+/** The selected names, and the selection in each; null: everything. */
 export type FieldMask = ReadonlyMap<string, FieldMask> | null;
 type Tree = Map<string, FieldMask>;
 
 /**
  * Reads `sheets(properties(sheetId,title),data.rowData)`: commas between paths, `.` or `/` between the names of a
- * path, brackets for several below one, `*` for all. Throws a 400 for a text that is no mask.
+ * path, brackets for several below one, `*` for all. Throws a 400 for an invalid mask.
  */
 export function parseFieldMask(text: string): FieldMask {
   const tokens = text.match(/[\w$-]+|[*(),./]|[^\s\w]/g) ?? [];
@@ -73,7 +73,7 @@ export function selects(mask: FieldMask, ...path: readonly string[]): boolean {
   return true;
 }
 
-/** What of the value is selected. Objects of a list stay, even when nothing of them is left. */
+/** The selected parts of a value. Objects of a list stay, even when empty. */
 export function prune(value: unknown, mask: FieldMask): unknown {
   if (mask === null || typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map((item) => prune(item, mask));
@@ -86,8 +86,7 @@ export function prune(value: unknown, mask: FieldMask): unknown {
 }
 
 /**
- * The old object with what the mask selects taken from the new one: what the new one does not have is removed. `*`
- * (null) takes the new one as it is.
+ * The old object with the selected parts of the new one; parts that the new one lacks are removed. `*` (null): the new one.
  */
 export function applyMask(old: unknown, next: unknown, mask: FieldMask): Record<string, unknown> {
   if (mask === null) return { ...asRecord(next) };

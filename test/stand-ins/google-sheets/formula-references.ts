@@ -1,13 +1,13 @@
 import { columnLetters, findSheet } from './a1-range.ts';
 import { changeCells, type Formula, type Sheet, type Spreadsheet, wholeSheet } from './sheet-state.ts';
 
-/** Where a row or column is after a change of its sheet; null: it is gone. */
+/** The position of a row or column after a change of its sheet; null: deleted. */
 export type Placement = (index: number) => number | null;
 
 const reference =
   /"(?:[^"]|"")*"|((?:'(?:[^']|'')*'|[A-Za-z_]\w*)!)?(\$?)([A-Za-z]{1,3})(\$?)([1-9]\d*)(?![\w(])/g;
 
-/** All formulas of the spreadsheet, with references into `sheet` pointing to where their cells are now. */
+/** Adjusts all formulas of the spreadsheet: references into `sheet` follow their cells. */
 export function followReferences(
   state: Spreadsheet,
   sheet: Sheet,
@@ -29,7 +29,7 @@ export function followReferences(
   }
 }
 
-/** The formula of a row that was sorted to another place: relative references to this sheet go with it. */
+/** The formula of a row that a sort moved: relative references to this sheet move with it. */
 export function moveFormula({ formula }: Formula, rowsDown: number): Formula {
   return {
     formula: mapReferences(formula, (row, column, _title, absoluteRow) => {

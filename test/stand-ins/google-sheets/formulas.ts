@@ -2,12 +2,12 @@ import { areaOf, findSheet } from './a1-range.ts';
 import { CellError } from './cell-error.ts';
 import { cellAt, type Cell, type Sheet, type Spreadsheet } from './sheet-state.ts';
 
-/** The value of a cell after formulas are worked out. */
+/** The computed value of a cell. */
 export type Effective = string | number | boolean | null | CellError;
 
 /**
- * Works out formulas of one state: literals, references to single cells, + - * / ^ & %, comparisons, brackets and
- * NA(). Anything else shows `#NAME?`, what is no formula `#ERROR!`. To be thrown away when the state changes.
+ * Computes the formulas of one state: literals, references to single cells, + - * / ^ & %, comparisons, brackets and
+ * NA(). Anything else shows `#NAME?`, an invalid formula `#ERROR!`. Valid until the state changes.
  */
 export class Formulas {
   readonly #state: Spreadsheet;
@@ -67,7 +67,7 @@ type Token =
   | { readonly kind: 'value'; readonly value: Effective }
   | { readonly kind: 'sign' | 'name'; readonly text: string };
 
-/** Reads and works out at once. Throws CellError. */
+/** Parses and computes in one pass. Throws CellError. */
 class Parser {
   readonly #tokens: Token[] = [];
   #at = 0;

@@ -18,8 +18,8 @@ import {
 } from './sheet-state.ts';
 
 /**
- * What `spreadsheets.get` answers, before it is pruned; parts that the mask does not name are not made. With ranges,
- * only their sheets and their cells.
+ * The reply of `spreadsheets.get` before pruning; parts outside the mask are not built. With ranges: only their sheets and
+ * cells.
  */
 export function describeSpreadsheet(
   state: Spreadsheet,

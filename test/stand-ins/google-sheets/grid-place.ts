@@ -4,14 +4,14 @@ import { invalid } from './api-fault.ts';
 import { type Axis, sizeOf } from './dimensions.ts';
 import type { Area, Sheet, Spreadsheet } from './sheet-state.ts';
 
-/** The tab with this id; none given is tab 0, as for every number that protocol buffers leave out. */
+/** The tab with this id; absent means 0, as for every number in protocol buffers. */
 export function sheetById(state: Spreadsheet, id: number | null | undefined): Sheet {
   const sheet = state.sheets.find((one) => one.id === (id ?? 0));
   if (sheet === undefined) throw invalid(`No grid with id: ${id ?? 0}`);
   return sheet;
 }
 
-/** A GridRange of a request, which must lie within the grid. */
+/** A GridRange of a request; it must be within the grid. */
 export function gridPlace(
   state: Spreadsheet,
   range: sheets_v4.Schema$GridRange | undefined,
@@ -30,7 +30,7 @@ export function gridPlace(
   return { sheet, area };
 }
 
-/** A DimensionRange of a request. `most`: the last index that `startIndex` may have; open ends reach to the end. */
+/** A DimensionRange of a request. `most`: the maximum of `startIndex`; open ends reach to the end. */
 export function dimensionPlace(
   state: Spreadsheet,
   range: sheets_v4.Schema$DimensionRange | undefined,

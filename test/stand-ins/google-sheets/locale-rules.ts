@@ -1,10 +1,10 @@
-/** How numbers and dates are written in a spreadsheet's locale, such as `en_US` or `de_DE`. */
+/** The notation of numbers and dates in a locale, such as `en_US` or `de_DE`. */
 export interface LocaleRules {
   readonly decimal: string;
   readonly group: string;
-  /** Order of the parts of a date, such as `['month', 'day', 'year']`. */
+  /** The order of a date's parts, such as `['month', 'day', 'year']`. */
   readonly order: readonly ('day' | 'month' | 'year')[];
-  /** Patterns of a number format without one of its own. */
+  /** Default patterns of number formats. */
   readonly datePattern: string;
   readonly dateTimePattern: string;
 }

@@ -4,7 +4,7 @@ import { changeEntries } from './dimensions.ts';
 import { sheetById } from './grid-place.ts';
 import type { MetadataRecord, Sheet, Spreadsheet } from './sheet-state.ts';
 
-/** What a record belongs to. */
+/** What a record is attached to. */
 export type MetadataPlace =
   | { readonly kind: 'spreadsheet' }
   | { readonly kind: 'sheet'; readonly sheet: Sheet }
@@ -15,7 +15,7 @@ interface Found {
   readonly place: MetadataPlace;
 }
 
-/** Google's guide "Read, write, and search metadata": characters of keys and values for each sheet. */
+/** Google's guide "Read, write, and search metadata": maximum characters of keys and values per sheet. */
 const mostCharacters = 30_000;
 
 export function describeRecord(
@@ -57,7 +57,7 @@ export function createRecord(
   return describeRecord(record, place);
 }
 
-/** The records that a filter finds, with their places. */
+/** The records that match a filter, with their locations. */
 export function findRecords(
   state: Spreadsheet,
   filter: sheets_v4.Schema$DataFilter | undefined,
@@ -74,7 +74,7 @@ export function deleteRecords(
   return found.map(({ record, place }) => describeRecord(record, place));
 }
 
-/** Changes key, value, visibility or place of what the filters find; `names` says which of them. */
+/** Changes the key, value, visibility or location (those in `names`) of matching records. */
 export function updateRecords(
   state: Spreadsheet,
   filters: readonly sheets_v4.Schema$DataFilter[],
@@ -119,7 +119,7 @@ function same(wanted: unknown, shown: unknown): boolean {
   return wanted === undefined || wanted === null || wanted === shown;
 }
 
-/** A place as a request names it: without the type, which Google works out. */
+/** A location in a request: without the type, which Google derives. */
 function placeAsAsked(
   location: sheets_v4.Schema$DeveloperMetadataLocation | undefined,
 ): sheets_v4.Schema$DeveloperMetadataLocation {

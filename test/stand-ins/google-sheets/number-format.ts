@@ -6,12 +6,12 @@ const epochMs = Date.UTC(1899, 11, 30);
 
 const dateTypes: readonly unknown[] = ['DATE', 'TIME', 'DATE_TIME'];
 
-/** Whether numbers in this format are shown as dates or times. */
+/** Whether this format shows numbers as dates or times. */
 export function isDateFormat(format: sheets_v4.Schema$NumberFormat | null | undefined): boolean {
   return dateTypes.includes(format?.type);
 }
 
-/** A number as the cell shows it. */
+/** A number as displayed. */
 export function showNumber(
   value: number,
   format: sheets_v4.Schema$NumberFormat | null | undefined,

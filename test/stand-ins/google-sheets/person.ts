@@ -29,77 +29,76 @@ import {
 import { sortArea } from './sort-range.ts';
 
 /**
- * Somebody who works in the spreadsheet: what is called has happened when it returns. Rows and columns count from 0;
- * ranges are in A1 notation without the tab (`A2:C9`, `B:B`; '' is all of it). The owner, so nothing is protected from
- * them. Throws for a tab that is not there.
+ * The owner at work in the spreadsheet, from whom nothing is protected. Each call takes effect at once. Rows and columns
+ * count from 0; ranges are in A1 notation without the tab (`A2:C9`, `B:B`; '': the whole tab). Throws for a missing tab.
  */
 export interface SheetsPerson {
   /**
-   * The tab as shown, as far down as anything is shown; every row as wide as the first, wider ones as they are. null:
-   * there is no such tab.
+   * The displayed texts of a tab, down to the last row with content; rows are padded to the width of the first. Null: no
+   * such tab.
    */
   grid(tab: string): string[][] | null;
-  /** Types a text into a cell, as by hand, of merged cells into the first; the grid grows for it. */
+  /** Types a text into a cell (of merged cells, the first); the grid grows as needed. */
   type(tab: string, row: number, column: number, text: string): void;
   /**
-   * Replaces all content by texts; formats, validation and records stay where they are. `typeDates`: what looks like an
-   * ISO date is typed, and so becomes one.
+   * Replaces all content by texts; formats, validation and records stay in place. `typeDates`: ISO dates are typed, and
+   * so become dates.
    */
   put(tab: string, grid: readonly (readonly string[])[], options?: { readonly typeDates?: boolean }): void;
   insertRows(tab: string, at: number, count?: number): void;
   deleteRows(tab: string, at: number, count?: number): void;
-  /** `to` counts as before the move: the rows come to lie before it. */
+  /** Moves rows before the row that is at `to` before the move. */
   moveRows(tab: string, from: number, count: number, to: number): void;
   insertColumns(tab: string, at: number, count?: number): void;
   deleteColumns(tab: string, at: number, count?: number): void;
   moveColumn(tab: string, from: number, to: number): void;
-  /** Sorts by a column of the tab; other columns than those of the range stay as they are. */
+  /** Sorts a range by a column of the tab; columns outside the range stay. */
   sortRange(tab: string, range: string, column: number, ascending?: boolean): void;
   renameTab(tab: string, title: string): void;
   addTab(title: string): void;
   deleteTab(tab: string): void;
-  /** `records`: the copy gets developer metadata like that of the tab and its columns; whether Google does so is not measured. */
+  /** `records`: also copies the developer metadata of the tab and its columns; whether Google does is unknown. */
   duplicateTab(tab: string, title: string, records: boolean): void;
-  /** Protects a range from the service account, or only warns. Gives the id of the protected range. */
+  /** Protects a range from the service account, or only warns. Returns the protected range's id. */
   protect(tab: string, range: string, warningOnly?: boolean): number;
   unprotect(tab: string): void;
-  /** Merges cells; what all but the first hold is lost. */
+  /** Merges cells; all content but the first cell's is lost. */
   merge(tab: string, range: string): void;
-  /** Makes single cells of all that is merged within a range: what was lost stays lost. */
+  /** Splits the merged cells in a range; lost content stays lost. */
   unmerge(tab: string, range: string): void;
   freeze(tab: string, rows: number): void;
   hideRows(tab: string, at: number, count?: number): void;
-  /** A strict list of what the cells may hold. null takes it away. */
+  /** Sets a strict list of allowed values; null removes it. */
   setValidation(tab: string, range: string, allowed: readonly string[] | null): void;
   /** Such as `{ type: 'DATE', pattern: 'dd.mm.yyyy' }`. */
   setNumberFormat(tab: string, range: string, type: string, pattern?: string): void;
   setTimeZone(timeZone: string): void;
   setLocale(locale: string): void;
-  /** Drive names this person as the last who changed the file. */
+  /** Drive then names this person as the last one who changed the file. */
   signAs(name: string): void;
   setTrashed(trashed: boolean): void;
-  /** What the service account may do with the spreadsheet: all, look only (`reader`), nothing. */
+  /** The service account's access to the spreadsheet: everything, reading (`reader`), or none. */
   setShared(shared: boolean | 'reader'): void;
-  /** A copy of the file as it is, with all records, shared with the same account; and somebody who works in it. */
+  /** Copies the file with all records, shared with the same account; returns the person at work in it. */
   copySpreadsheet(): { readonly spreadsheetId: string; readonly person: SheetsPerson };
   /**
-   * The tabs as they are now, as a version of the history; what is given restores it. `records`: the developer metadata of
-   * the tabs too, else they keep what they have today; which of them Google does is not measured.
+   * Saves the tabs as a version of the history; the returned function restores it. `records`: including developer metadata,
+   * else the tabs keep their current metadata; what Google does is unknown.
    */
   keepVersion(): (records: boolean) => void;
 }
 
-/** Where a person works. */
+/** A person's surroundings. */
 export interface Workplace {
   /** Epoch ms, for dates typed without a year. */
   readonly now: () => number;
-  /** Makes a new file known. */
+  /** Registers a new file. */
   readonly addFile: (file: Spreadsheet) => void;
 }
 
 const isoLike = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?)?$/;
 
-/** A person at work in `state`. */
+/** The owner at work in `state`. */
 export function createPerson(state: Spreadsheet, workplace: Workplace): SheetsPerson {
   const sheetOf = (tab: string): Sheet => {
     const sheet = findSheet(state, tab);
@@ -109,7 +108,7 @@ export function createPerson(state: Spreadsheet, workplace: Workplace): SheetsPe
   const reading = (): Reading => ({ locale: state.locale, now: workplace.now() });
   const insert = (tab: string, axis: Axis, at: number, count: number): void => {
     const sheet = sheetOf(tab);
-    // As the menu's "insert above" and "insert left": what is new looks like what it was asked from.
+    // Like the menu's "insert above" and "insert left": the new row or column inherits from the selected one.
     insertDimension(state, sheet, axis, at, count, Math.min(at, sizeOf(sheet, axis) - 1));
   };
   const setCells = (tab: string, range: string, change: Partial<Cell>): void => {
@@ -247,7 +246,7 @@ export function createPerson(state: Spreadsheet, workplace: Workplace): SheetsPe
   };
 }
 
-/** What of the range lies within the grid. */
+/** The part of the range within the grid. */
 function areaIn(sheet: Sheet, range: string): Area {
   return withinGrid({ sheet, area: areaOf(sheet, range), single: false });
 }

@@ -4,7 +4,7 @@ import { describeProtection } from './get-spreadsheet.ts';
 import { gridPlace, sheetById } from './grid-place.ts';
 import type { Protection, Spreadsheet } from './sheet-state.ts';
 
-/** A range protected by the service account itself, which may go on editing it. */
+/** Protects a range in the name of the service account, which may still edit it. */
 export function addProtection(
   state: Spreadsheet,
   wanted: sheets_v4.Schema$ProtectedRange = {},

@@ -6,12 +6,12 @@ const refusal =
   'You are trying to edit a protected cell or object. Please contact the spreadsheet owner to remove protection ' +
   'if you need to edit.';
 
-/** Throws Google's 400 when the service account may not edit all of the area. */
+/** Throws Google's 400 unless the service account may edit the whole area. */
 export function checkEditable(sheet: Sheet, area: Area): void {
   if (sheet.protections.some((one) => forbids(one, area))) throw invalid(refusal);
 }
 
-/** The same for the tab itself: its deletion, its name. */
+/** Throws it unless the service account may delete and rename the tab. */
 export function checkSheetEditable(sheet: Sheet): void {
   if (sheet.protections.some((one) => one.area === null && !one.canEdit && !one.warningOnly)) {
     throw invalid(refusal);
@@ -24,7 +24,7 @@ function forbids(one: Protection, area: Area): boolean {
   return !one.unprotected.some((free) => contains(free, area));
 }
 
-/** Throws when the cell's data validation is strict and does not list what was entered. */
+/** Throws when strict data validation does not list the input. */
 export function checkValidation(cell: Cell, row: number, column: number): void {
   const { validation, entered } = cell;
   if (validation?.strict !== true || entered === null || typeof entered === 'object') return;

@@ -5,7 +5,7 @@ export type QuotaScope = 'User' | 'Project';
 
 const minuteMs = 60_000;
 
-/** Requests a minute, reads and writes apart. Counted over any 60 seconds, which is at least as strict as Google. */
+/** Limits reads and writes separately, in any 60 seconds, which is at least as strict as Google. */
 export class Quotas {
   readonly #limits: Readonly<Record<QuotaKind, number>>;
   readonly #clock: { now(): number };
@@ -16,7 +16,7 @@ export class Quotas {
     this.#clock = clock;
   }
 
-  /** Counts a request; throws the 429 of one too many, which is not counted. */
+  /** Counts a request, or throws 429 without counting it. */
   take(kind: QuotaKind): void {
     const now = this.#clock.now();
     const times = this.#times[kind].filter((time) => time > now - minuteMs);

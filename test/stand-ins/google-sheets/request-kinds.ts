@@ -1,4 +1,4 @@
-/** The requests of a batchUpdate that the stand-in carries out; others are answered with 501. */
+/** The requests of a batchUpdate that the stand-in supports; for others it replies 501. */
 export const requestKinds: ReadonlySet<string> = new Set([
   'addProtectedRange',
   'addSheet',
@@ -22,8 +22,8 @@ export const requestKinds: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Schemas of things that the stand-in does not have. Only that they are objects is checked, since compiling all that
- * they refer to takes longer than most tests.
+ * Schemas of what the stand-in does not support. They are checked to be objects only: compiling everything they refer to
+ * takes longer than most tests.
  */
 export const unreadSchemas: ReadonlySet<string> = new Set([
   'BandedRange',

@@ -38,7 +38,7 @@ export function deleteSheet(state: Spreadsheet, sheetId: number | null | undefin
   state.sheets = state.sheets.filter((one) => one !== sheet);
 }
 
-/** Title, grid size, frozen rows and columns, place among the tabs, visibility. */
+/** Changes title, grid size, frozen rows and columns, position, visibility. */
 export function updateSheet(
   state: Spreadsheet,
   properties: sheets_v4.Schema$SheetProperties,
@@ -61,7 +61,7 @@ export function updateSheet(
   resize(state, sheet, 'COLUMNS', grid.columnCount ?? 0);
   freeze(sheet, grid.frozenRowCount ?? 0, grid.frozenColumnCount ?? 0);
   const others = state.sheets.filter((one) => one !== sheet);
-  // The index counts as before the move, when it points to the right.
+  // To the right, the index counts before the move.
   const wanted = next.index ?? 0;
   state.sheets = others.toSpliced(wanted > index ? wanted - 1 : wanted, 0, sheet);
   if (state.sheets.every((one) => one.hidden)) throw invalid("You can't hide all the sheets in a document.");

@@ -7,10 +7,10 @@ export interface Formula {
   readonly formula: string;
 }
 
-/** What was entered into a cell; null: nothing. An empty text is nothing too. An error can be typed, or pasted as a value. */
+/** A cell's input; null or an empty text: none. An error can be typed, or pasted as a value. */
 export type Entered = string | number | boolean | Formula | CellError | null;
 
-/** One cell. Never changed in place, so that a state can be put back. */
+/** One cell. Immutable, so that a state can be restored. */
 export interface Cell {
   readonly entered: Entered;
   readonly format: sheets_v4.Schema$CellFormat | null;
@@ -18,7 +18,7 @@ export interface Cell {
   readonly validation: sheets_v4.Schema$DataValidationRule | null;
 }
 
-/** A developer metadata record without its place: it lies with what it belongs to, and so moves with it. */
+/** A developer metadata record. It is stored with what it is attached to, and so moves with it. */
 export interface MetadataRecord {
   readonly id: number;
   readonly key: string;
@@ -26,7 +26,7 @@ export interface MetadataRecord {
   readonly visibility: 'DOCUMENT' | 'PROJECT';
 }
 
-/** What rows and columns have besides cells. */
+/** Properties of a row or column besides its cells. */
 export interface DimensionEntry {
   readonly hidden: boolean;
   readonly pixelSize: number | null;
@@ -34,11 +34,11 @@ export interface DimensionEntry {
 }
 
 export interface Row extends DimensionEntry {
-  /** Ragged: cells at the end that were never touched are not there. */
+  /** Ragged: untouched cells at the end are absent. */
   readonly cells: readonly (Cell | undefined)[];
 }
 
-/** Half-open, 0-based, within the grid or beyond it. */
+/** Half-open, 0-based; may exceed the grid. */
 export interface Area {
   readonly startRow: number;
   readonly endRow: number;
@@ -48,7 +48,7 @@ export interface Area {
 
 export interface Protection {
   readonly id: number;
-  /** null: the whole sheet. */
+  /** Null: the whole sheet. */
   readonly area: Area | null;
   readonly unprotected: readonly Area[];
   readonly warningOnly: boolean;
@@ -64,7 +64,7 @@ export interface Sheet {
   frozenRows: number;
   frozenColumns: number;
   rows: Row[];
-  /** Another copy of the state has the same list of rows: it must be copied before a change. */
+  /** The list of rows is shared with another copy of the state: copy it before a change. */
   rowsShared: boolean;
   columns: readonly DimensionEntry[];
   metadata: readonly MetadataRecord[];
@@ -72,21 +72,21 @@ export interface Sheet {
   merges: readonly Area[];
 }
 
-/** One spreadsheet. Rows, cells and records are replaced, never changed: a copy costs next to nothing. */
+/** One spreadsheet. Rows, cells and records are immutable, so a copy costs little. */
 export interface Spreadsheet {
   readonly id: string;
   title: string;
   locale: string;
   timeZone: string;
   trashed: boolean;
-  /** What the service account may do with it: all, look only, nothing. */
+  /** The service account's access: everything, reading, none. */
   shared: boolean | 'reader';
-  /** In the order of the tabs. */
+  /** In tab order. */
   sheets: readonly Sheet[];
   metadata: readonly MetadataRecord[];
-  /** Of all tabs together, empty ones included. */
+  /** Of all tabs, empty ones included. */
   readonly mostCells: number;
-  /** Who changed it last, as Drive tells it. */
+  /** The last editor, by Drive. */
   lastChange: { readonly by: string; readonly me: boolean; readonly at: number } | null;
   /** For the ids of tabs, records and protected ranges. */
   lastId: number;
@@ -115,13 +115,13 @@ export function createSheet(id: number, title: string, rowCount: number, columnC
   };
 }
 
-/** A copy that shares what is never changed. */
+/** A copy that shares everything immutable. */
 export function copySpreadsheet(state: Spreadsheet, id: string = state.id): Spreadsheet {
   for (const sheet of state.sheets) sheet.rowsShared = true;
   return { ...state, id, sheets: state.sheets.map((sheet) => ({ ...sheet })) };
 }
 
-/** Carries out all of `act` or nothing of it: when it throws, the state is as it was. */
+/** Carries out all of `act` or nothing: when it throws, the state is restored. */
 export function atomically<T>(state: Spreadsheet, act: () => T): T {
   const before = copySpreadsheet(state);
   try {
@@ -140,14 +140,13 @@ export function cellAt(sheet: Sheet, row: number, column: number): Cell {
   return sheet.rows[row]?.cells[column] ?? emptyCell;
 }
 
-/** Whether anything is in the cell, a format included. */
+/** Whether the cell has anything, even only a format. */
 export function isBlank(cell: Cell | undefined): boolean {
   return cell === undefined || (cell.entered === null && !cell.format && !cell.note && !cell.validation);
 }
 
 /**
- * Changes cells of an area, which must lie within the grid. `change` gets each cell and gives what takes its place;
- * the same object leaves it.
+ * Changes the cells of an area within the grid. `change` returns a cell's replacement; the same object: no change.
  */
 export function changeCells(
   sheet: Sheet,
@@ -173,7 +172,7 @@ export function changeCells(
   }
 }
 
-/** Makes one cell of an area: what all but its first hold is lost. Merges within it become part of it. */
+/** Merges an area: all content but the first cell's is lost. Absorbs merges within it. */
 export function mergeArea(sheet: Sheet, area: Area): void {
   if (area.endRow - area.startRow === 1 && area.endColumn - area.startColumn === 1) return;
   const others = withoutMerges(sheet, area);
@@ -183,7 +182,7 @@ export function mergeArea(sheet: Sheet, area: Area): void {
   sheet.merges = [...others, area];
 }
 
-/** Makes single cells of what is merged within an area: what was lost stays lost. */
+/** Splits the merged cells within an area; lost content stays lost. */
 export function unmergeArea(sheet: Sheet, area: Area): void {
   sheet.merges = withoutMerges(sheet, area);
 }
@@ -195,7 +194,7 @@ function withoutMerges(sheet: Sheet, area: Area): Area[] {
   return others;
 }
 
-/** The first cell of the merge that covers a cell; null: none does, or it is the first itself. */
+/** The first cell of the merge that covers a cell; null: none, or the cell is that first one. */
 export function mergedInto(sheet: Sheet, row: number, column: number): Area | null {
   const merge = sheet.merges.find((area) =>
     intersects(area, { startRow: row, endRow: row + 1, startColumn: column, endColumn: column + 1 }),
@@ -221,7 +220,7 @@ export function contains(outer: Area, inner: Area): boolean {
   );
 }
 
-/** All cells of the grids together, empty ones included. */
+/** The number of cells of all grids, empty ones included. */
 export function countCells(state: Spreadsheet): number {
   return state.sheets.reduce((sum, sheet) => sum + sheet.rows.length * sheet.columns.length, 0);
 }

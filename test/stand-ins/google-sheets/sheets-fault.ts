@@ -3,20 +3,20 @@ import { ApiFault, errorInfo } from './api-fault.ts';
 import { quotaExceeded } from './quotas.ts';
 import { unauthenticated } from './token.ts';
 
-/** What may happen to a request in place of its answer. */
+/** A fault in place of a proper reply. */
 export type SheetsFault =
-  /** Google's 429; without `quota` it does not say which one is used up. */
+  /** Google's 429; without `quota` it does not name the exhausted quota. */
   | {
       readonly status: 429;
       readonly quota?: 'Read' | 'Write';
       readonly scope?: 'User' | 'Project';
       readonly retryAfter?: string;
     }
-  /** Nothing is done, the answer has this status and Google's words. */
+  /** Nothing is done; the reply has this status and Google's words. */
   | { readonly status: 500 | 503 | 403 | 401 | 404 }
-  /** Nothing is done: the connection is reset, stays silent until it is closed, or gets a page instead of JSON. */
+  /** Nothing is done: the connection is reset, or hangs, or the reply is a page instead of JSON. */
   | { readonly kind: 'reset' | 'hang' | 'html' }
-  /** It is carried out, and the connection reset before the reply. */
+  /** The request is carried out, and the connection reset before the reply. */
   | { readonly kind: 'reset-after' };
 
 const messages: Readonly<Record<number, string>> = {
@@ -26,12 +26,12 @@ const messages: Readonly<Record<number, string>> = {
   503: 'The service is currently unavailable.',
 };
 
-/** An answer with this status, as Google words it. */
+/** A reply with this status in Google's words. */
 export function faultOf(status: 400 | 401 | 403 | 404 | 500 | 503): ApiFault {
   return status === 401 ? unauthenticated() : new ApiFault(status, messages[status] ?? 'Error');
 }
 
-/** Plays a fault that needs no answer. Gives the status, 0 for none. `reset-after` is played after the request. */
+/** Plays a fault. Returns the status; 0: no reply. `reset-after` is played after the request. */
 export function playFault(fault: SheetsFault, request: IncomingMessage, response: ServerResponse): number {
   if ('kind' in fault) {
     if (fault.kind === 'hang') return 0;

@@ -10,27 +10,27 @@ export type { SheetsFault };
 export interface SheetsSandboxOptions {
   readonly spreadsheetId?: string;
   readonly title?: string;
-  /** CLDR name; UTC unless given. */
+  /** CLDR name; default: UTC. */
   readonly timeZone?: string;
-  /** Such as `en_US`, which it is unless given. */
+  /** Default: `en_US`. */
   readonly locale?: string;
-  /** Titles; `Sheet1` alone unless given. Each has 1000 rows and 26 columns. */
+  /** Titles; default: `Sheet1`. Each has 1000 rows and 26 columns. */
   readonly tabs?: readonly string[];
-  /** Requests a minute; null: as many as come. Google's 60 and 60 unless given. */
+  /** Requests per minute; null: unlimited. Default: Google's 60 and 60. */
   readonly quotas?: { readonly reads: number; readonly writes: number } | null;
-  /** For quotas and for dates typed without a year; epoch ms. The life of tokens is real time. */
+  /** For quotas and dates typed without a year; epoch ms. Tokens expire in real time. */
   readonly clock?: { now(): number };
-  /** Of the spreadsheet, empty ones included; Google's 10,000,000 unless given (it was 2 and 5 million before). */
+  /** Maximum cells of the spreadsheet, empty ones included; default: Google's 10,000,000 (earlier 2 and 5 million). */
   readonly mostCells?: number;
   readonly port?: number;
 }
 
-/** A request that got an answer, or none (status 0). */
+/** A request and its reply (status 0: none). */
 export interface SheetsLogEntry {
   readonly kind: 'read' | 'write' | 'token' | 'drive';
   /** Such as `spreadsheets.values.batchGet`, `token`, `drive.files.get`. */
   readonly method: string;
-  /** Of the request's body. */
+  /** Size of the request's body. */
   readonly bytes: number;
   readonly status: number;
 }
@@ -41,31 +41,31 @@ export type BeforeRequest = (request: {
 }) => SheetsFault | void | Promise<SheetsFault | void>;
 
 /**
- * A local Google Sheets v4 that keeps its spreadsheets in memory and answers as its discovery document says. For demo,
- * sandbox and tests; the sync never uses it.
+ * A local Google Sheets v4 that keeps its spreadsheets in memory and replies by Google's discovery document. For demo,
+ * sandbox and tests; a sync never uses it.
  */
 export interface SheetsSandbox extends AsyncDisposable {
   /** `http://127.0.0.1:PORT/`, the client's rootUrl. Serves POST /token and GET /drive/v3/files/{id} too. */
   readonly url: string;
   readonly spreadsheetId: string;
-  /** To share a spreadsheet with. */
+  /** The address to share a spreadsheet with. */
   readonly accountEmail: string;
-  /** Text of a service account's key with a real key pair; its token_uri is here. */
+  /** A service account's key file with a real key pair; its token_uri is this server. */
   readonly keyFile: () => string;
-  /** All requests in the order of their answers. */
+  /** All requests in the order of their replies. */
   readonly requests: readonly SheetsLogEntry[];
   /**
-   * Called before each request to Sheets or Drive is carried out, and not for tokens; `n` counts them from 1. A person
-   * may act here, or a fault be chosen; a promise holds the request back until it is settled.
+   * Called before each request to Sheets or Drive is carried out (not for tokens); `n` counts from 1. A test may act as a
+   * person here, return a fault, or delay the request with a promise.
    */
   before: BeforeRequest | null;
   readonly person: SheetsPerson;
-  /** The tokens given so far are refused from now on. */
+  /** Refuses all tokens issued so far. */
   revokeTokens(): void;
   close(): Promise<void>;
 }
 
-/** Starts a stand-in on 127.0.0.1; see the options for what is not given. */
+/** Starts a stand-in on 127.0.0.1. */
 export async function startSheetsSandbox(options: SheetsSandboxOptions = {}): Promise<SheetsSandbox> {
   const clock = options.clock ?? { now: () => Date.now() };
   let url = '';
@@ -80,10 +80,10 @@ export async function startSheetsSandbox(options: SheetsSandboxOptions = {}): Pr
     mostCells: options.mostCells ?? mostCells,
     tokenUrl: () => `${url}token`,
   });
-  // Above any client's idle time, so that no request meets a connection that is being closed.
+  // Longer than any client's idle time, so that no request meets a closing connection.
   const server = createServer({ keepAliveTimeout: 10 * 60_000 }, (request, response) => {
     service.handle(request, response).catch((error: unknown) => {
-      // Of no effect when the connection is gone; otherwise a bug of the stand-in, to be seen.
+      // Without effect when the connection is gone; otherwise makes a bug of the stand-in visible.
       if (!response.headersSent) response.writeHead(500).end(`The stand-in failed: ${String(error)}`);
     });
   });

@@ -10,7 +10,7 @@ import { faultOf, playFault, sendJson } from './sheets-fault.ts';
 import type { BeforeRequest, SheetsLogEntry } from './sheets-sandbox.ts';
 import { scopesOf, ServiceAccount } from './token.ts';
 
-/** Above it nothing is read at all. */
+/** Longer bodies are not read at all. */
 const mostBytes = 12_000_000;
 /** PSGSuite #62. */
 const mostPayload = 10_485_760;
@@ -27,7 +27,7 @@ export interface SheetsServiceOptions {
   readonly tokenUrl: () => string;
 }
 
-/** Answers requests: tokens, Drive's files.get, and the methods of Sheets. */
+/** Replies to requests: tokens, Drive's files.get, and the methods of Sheets. */
 export class SheetsService {
   readonly spreadsheet: Spreadsheet;
   readonly account: ServiceAccount;
@@ -60,7 +60,7 @@ export class SheetsService {
     this.#quotas = options.quotas === null ? null : new Quotas(options.quotas, options.clock);
   }
 
-  /** Answers one request. Rejects only for a mistake of the stand-in or a client that went away. */
+  /** Replies to one request. Rejects only for a bug of the stand-in or a client that disconnected. */
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? '/', 'http://127.0.0.1');
     const body = await readRequestBody(request, mostBytes);
@@ -93,12 +93,12 @@ export class SheetsService {
     this.log.push({ kind, method, bytes: body.bytes, status });
   }
 
-  /** Serves another spreadsheet too. */
+  /** Also serves another spreadsheet. */
   addFile(spreadsheet: Spreadsheet): void {
     this.#files.set(spreadsheet.id, spreadsheet);
   }
 
-  /** Gives the status of the answer, 0 for none. */
+  /** Returns the status; 0: no reply. */
   async #answer(
     request: IncomingMessage,
     response: ServerResponse,
@@ -130,7 +130,7 @@ export class SheetsService {
     this.account.check(token, scopesOf.drive);
     const { title: name, trashed, shared, lastChange } = this.#file(id);
     const shown = { kind: 'drive#file', id, name, mimeType: 'application/vnd.google-apps.spreadsheet' };
-    // Drive shows the trash, and what an account may do, only to who asks for it.
+    // Drive returns `trashed` and `capabilities` only when requested.
     return fields === null
       ? shown
       : prune(

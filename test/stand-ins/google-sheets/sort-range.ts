@@ -4,14 +4,14 @@ import { type Effective, Formulas } from './formulas.ts';
 import { type Area, type Cell, emptyCell, emptyRow, type Sheet, type Spreadsheet } from './sheet-state.ts';
 
 export interface SortKey {
-  /** Of the sheet, not of the range. */
+  /** Position in the sheet, not in the range. */
   readonly column: number;
   readonly descending: boolean;
 }
 
 /**
- * Sorts the cells of an area, with their formats and notes; what lies beside it stays. Numbers, then texts, then
- * booleans, then errors; empty cells are last in either direction; equal ones keep their order.
+ * Sorts the cells of an area with their formats and notes; cells beside it stay. Numbers, then texts, booleans, errors;
+ * empty cells last in either direction; equal cells keep their order.
  */
 export function sortArea(state: Spreadsheet, sheet: Sheet, area: Area, keys: readonly SortKey[]): void {
   const formulas = new Formulas(state);

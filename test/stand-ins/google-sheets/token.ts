@@ -2,14 +2,14 @@ import { generateKeyPairSync, randomUUID, verify } from 'node:crypto';
 import { z } from 'zod';
 import { ApiFault, errorInfo } from './api-fault.ts';
 
-/** What the token endpoint answers. */
+/** A reply of the token endpoint. */
 export interface TokenReply {
   readonly status: number;
   readonly body: object;
 }
 
 const accountEmail = 'leadsync@stand-in.iam.gserviceaccount.com';
-/** Written into the assertion by google-auth-library, whatever the key says. */
+/** The audience in google-auth-library's assertions, whatever the key says. */
 const googleTokenUrl = 'https://oauth2.googleapis.com/token';
 const skewSeconds = 300;
 const lifeSeconds = 3600;
@@ -26,19 +26,19 @@ const claimsShape = z.object({
 
 const scopeUrl = 'https://www.googleapis.com/auth/';
 
-/** Scopes of which a method needs one; the discovery document has the same. */
+/** Scopes of which a method needs one, as in the discovery document. */
 export const scopesOf = {
   read: ['spreadsheets', 'spreadsheets.readonly', 'drive', 'drive.readonly', 'drive.file'],
   write: ['spreadsheets', 'drive', 'drive.file'],
   drive: ['drive', 'drive.readonly', 'drive.metadata', 'drive.metadata.readonly', 'drive.file'],
 } as const;
 
-// One pair for the process: making it takes longer than everything else a test does with it.
+// One pair per process: generating it takes longer than the rest of a test.
 let keyPair: { readonly publicKey: string; readonly privateKey: string } | null = null;
 
 /**
- * A service account with a real key pair: gives tokens for a signed JWT (RFC 7523) and knows them again. Tokens live
- * an hour of real time, since the client dates its assertions with the clock of the machine.
+ * A service account with a real key pair: issues tokens for a signed JWT (RFC 7523) and checks them. Tokens expire after
+ * an hour of real time, since the client dates its assertions by the machine's clock.
  */
 export class ServiceAccount {
   readonly email = accountEmail;
@@ -50,7 +50,7 @@ export class ServiceAccount {
     this.#tokenUrl = tokenUrl;
   }
 
-  /** The text of a key file, as the Cloud Console gives it. */
+  /** A key file, as the Cloud Console creates it. */
   keyFile(): string {
     const key = {
       type: 'service_account',
@@ -66,7 +66,7 @@ export class ServiceAccount {
     return `${JSON.stringify(key, null, 2)}\n`;
   }
 
-  /** Answers a form with `grant_type` and `assertion`. */
+  /** Replies to a form with `grant_type` and `assertion`. */
   exchange(form: URLSearchParams): TokenReply {
     if (form.get('grant_type') !== 'urn:ietf:params:oauth:grant-type:jwt-bearer') {
       return refused('unsupported_grant_type', `Invalid grant_type: ${form.get('grant_type') ?? ''}`);
@@ -113,7 +113,7 @@ export class ServiceAccount {
     return { status: 200, body };
   }
 
-  /** Throws the 401 or 403 of a request without a token of ours, or with one of too little scope. */
+  /** Throws 401 or 403 for a request without our token, or with insufficient scope. */
   check(authorization: string | undefined, needs: readonly string[]): void {
     if (authorization === undefined) {
       const text =
@@ -129,7 +129,7 @@ export class ServiceAccount {
     ]);
   }
 
-  /** Tokens given so far are worth nothing any more. */
+  /** Invalidates all tokens issued so far. */
   revoke(): void {
     this.#tokens.clear();
   }

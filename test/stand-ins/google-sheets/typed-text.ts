@@ -3,7 +3,7 @@ import { errorNamed } from './cell-error.ts';
 import { localeRules, type LocaleRules } from './locale-rules.ts';
 import type { Entered } from './sheet-state.ts';
 
-/** What a typed text becomes, and the number format that a cell without one gets by it. */
+/** The value of a typed text, and the number format it gives a cell without one. */
 export interface Typed {
   readonly entered: Entered;
   readonly numberFormat: sheets_v4.Schema$NumberFormat | null;
@@ -14,8 +14,8 @@ const dayMs = 86_400_000;
 const epochMs = Date.UTC(1899, 11, 30);
 
 /**
- * What Sheets makes of a text that is typed (USER_ENTERED): a formula, a boolean, a number, a date or time, or text. A
- * leading apostrophe keeps it text. `today` (epoch ms) gives the year of a date without one.
+ * Interprets a typed text as Sheets does (USER_ENTERED): a formula, a boolean, a number, a date or time, or text. A
+ * leading apostrophe keeps it text. `today` (epoch ms): the year of dates without one.
  */
 export function readTyped(text: string, locale: string, today: number): Typed {
   if (text.startsWith("'")) return plain(text.slice(1));
@@ -29,7 +29,7 @@ export function readTyped(text: string, locale: string, today: number): Typed {
   if (number !== null) return number;
   const date = readDate(trimmed, rules, today);
   if (date !== null) return date;
-  // A sign begins a formula, which is why a telephone number that is typed shows #ERROR!.
+  // A sign begins a formula: this is why a typed telephone number shows #ERROR!.
   return plain(/^\+./.test(text) ? { formula: `=${text}` } : text);
 }
 
@@ -73,7 +73,7 @@ function readDate(text: string, rules: LocaleRules, today: number): Typed | null
     return dated(day, iso[5], 'yyyy-mm-dd', 'yyyy-mm-dd hh:mm:ss');
   }
   const local = localDate.exec(text);
-  // A dot divides a date only where the locale says so; elsewhere it is no date.
+  // Dots separate a date only in locales that write it so.
   if (local === null || (local[2] === '.' && !rules.datePattern.includes('.'))) return null;
   const order = rules.order.filter((part) => part !== 'year');
   const [first, second] = [Number(local[1]), Number(local[3])];
@@ -95,7 +95,7 @@ function dated(
   return { entered: day + time, numberFormat: { type: 'DATE_TIME', pattern: dateTimePattern } };
 }
 
-/** The fraction of a day. */
+/** As a fraction of a day. */
 function timeOfDay(text: string): number | null {
   const match = timeOnly.exec(text);
   if (match === null) return null;

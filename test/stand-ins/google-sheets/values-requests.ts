@@ -13,7 +13,7 @@ import {
   type Spreadsheet,
 } from './sheet-state.ts';
 
-/** Values of one range, as they are. `COLUMNS` gives a list for each column. */
+/** The values of one range. `COLUMNS`: a list per column. */
 export function readValues(
   state: Spreadsheet,
   range: string,
@@ -23,7 +23,7 @@ export function readValues(
   return readArea(state, parseA1(range, state), rendering, byColumns, new Formulas(state));
 }
 
-/** Values of several ranges, in their order. */
+/** The values of several ranges, in order. */
 export function readRanges(
   state: Spreadsheet,
   ranges: readonly string[],
@@ -74,12 +74,12 @@ function transpose(rows: readonly (readonly unknown[])[]): unknown[][] {
   return Array.from({ length: width }, (_, column) => rows.map((row) => row[column] ?? ''));
 }
 
-/** What a write answers besides its counts. */
+/** What a write's reply includes besides counts. */
 export interface Echo {
   readonly rendering: Rendering;
 }
 
-/** Writes all ranges or none. `null` leaves a cell, `""` empties it. */
+/** Writes all ranges or none. `null` keeps a cell, `""` empties it. */
 export function writeRanges(
   state: Spreadsheet,
   data: readonly sheets_v4.Schema$ValueRange[],
@@ -102,7 +102,7 @@ export function writeRanges(
   };
 }
 
-/** Writes one range; `range` of the body, when given, must be the one of the address. */
+/** Writes one range; `range` in the body, if any, must equal the one in the address. */
 export function writeValues(
   state: Spreadsheet,
   range: sheets_v4.Schema$ValueRange,
@@ -124,7 +124,7 @@ function withEcho(
   return { ...answer, updatedData: readValues(state, counts.updatedRange, echo.rendering, false) };
 }
 
-/** What a refused write says is preceded by which of the ranges it was. */
+/** Prefixes the message of a refused write with its range. */
 export function named<T>(place: string, act: () => T): T {
   try {
     return act();
@@ -162,7 +162,7 @@ function writeRange(
       checkEditable(sheet, { startRow: row, endRow: row + 1, startColumn: column, endColumn: column + 1 });
     }
     updatedCells++;
-    // Accepted, and kept nowhere: the cell shows nothing of its own.
+    // Accepted and ignored: the cell shows nothing of its own.
     if (mergedInto(sheet, row, column) !== null) return cell;
     const next = enterValue(cell, value, input, reading);
     checkValidation(next, row, column);
@@ -178,7 +178,7 @@ function transposeGiven(given: readonly (readonly unknown[])[]): unknown[][] {
   return Array.from({ length: width }, (_, index) => given.map((list) => list[index] ?? null));
 }
 
-/** Where values go: from the first cell of the range on, not beyond it, and not beyond the grid. */
+/** The area of values: from the range's first cell, neither beyond the range nor beyond the grid. */
 function areaOfValues(target: SheetRange, values: readonly (readonly unknown[])[]): Area {
   const { sheet, area, single } = target;
   const width = values.reduce((most, row) => Math.max(most, row.length), 0);
@@ -199,7 +199,7 @@ function areaOfValues(target: SheetRange, values: readonly (readonly unknown[])[
   return needed;
 }
 
-/** Empties the values of ranges; formats, notes and validation stay. */
+/** Clears the values of ranges; formats, notes and validation stay. */
 export function clearRanges(state: Spreadsheet, ranges: readonly string[]): string[] {
   return atomically(state, () =>
     ranges.map((text) => {

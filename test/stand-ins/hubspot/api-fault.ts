@@ -19,7 +19,7 @@ interface FaultExtras {
   readonly policyName?: string;
 }
 
-/** An answer that is an error, in HubSpot's shape (facts: section 4). The message is meant for the client to see. */
+/** An error reply in HubSpot's shape (facts: section 4). The client sees the message. */
 export class ApiFault extends Error {
   readonly status: number;
   readonly extras: FaultExtras;
@@ -36,7 +36,7 @@ export class ApiFault extends Error {
     return { status: 'error', message: this.message, correlationId: randomUUID(), ...this.extras };
   }
 
-  /** As one of the `errors` of a batch; `context` says which input is meant. */
+  /** As an entry of a batch's `errors`; `context` names the input. */
   inBatch(context: FaultContext): object {
     return {
       status: 'error',
@@ -52,7 +52,7 @@ export function badRequest(message: string): ApiFault {
   return new ApiFault(400, message, { category: 'VALIDATION_ERROR' });
 }
 
-/** 400 for a record some of whose values are not accepted: details as JSON inside the message, and once more apart. */
+/** 400 for a record with refused values: the details are in `errors`, and as JSON inside the message. */
 export function badValues(faults: readonly PropertyFault[]): ApiFault {
   const inner = faults.map(({ name, code, message }) => ({ isValid: false, message, error: code, name }));
   return new ApiFault(400, `Property values were not valid: ${JSON.stringify(inner)}`, {
@@ -61,7 +61,7 @@ export function badValues(faults: readonly PropertyFault[]): ApiFault {
   });
 }
 
-/** 404 for records, or for one path. */
+/** 404 for records or a path. */
 export function notFound(message: string, ids: readonly string[] = []): ApiFault {
   return new ApiFault(404, message, {
     category: 'OBJECT_NOT_FOUND',
@@ -69,19 +69,19 @@ export function notFound(message: string, ids: readonly string[] = []): ApiFault
   });
 }
 
-/** 409 for a property or group that is there. */
+/** 409 for a property or group that exists. */
 export function alreadyExists(message: string, subCategory: string): ApiFault {
   return new ApiFault(409, message, { category: 'OBJECT_ALREADY_EXISTS', subCategory });
 }
 
-/** 401: no token, or another. */
+/** 401: no token, or a wrong one. */
 export function unauthenticated(): ApiFault {
   return new ApiFault(401, 'Authentication credentials not found. This API takes a bearer token.', {
     category: 'INVALID_AUTHENTICATION',
   });
 }
 
-/** 403 that names the scopes that are asked for. */
+/** 403 that names the missing scopes. */
 export function missingScopes(scopes: readonly string[]): ApiFault {
   const message = "This app hasn't been granted all required scopes to make this call.";
   const asked = {
@@ -93,7 +93,7 @@ export function missingScopes(scopes: readonly string[]): ApiFault {
 
 export type LimitPolicy = 'TEN_SECONDLY_ROLLING' | 'DAILY' | 'SECONDLY';
 
-/** The 429. Without a policy it does not say which limit was reached. */
+/** 429. Without a policy it does not name the limit. */
 export function rateLimited(policyName?: LimitPolicy): ApiFault {
   const limit = policyName === undefined ? '' : `${policyName.toLowerCase()} `;
   return new ApiFault(429, `You have reached your ${limit}limit.`, {

@@ -7,7 +7,7 @@ import type { Reply } from './send-reply.ts';
 
 const bodySchema = z.strictObject({ inputs: z.array(z.strictObject({ id: z.string().min(1) })) });
 
-/** `POST …/associations/…/companies/tickets/batch/read`: a company that has none is named in `errors`. */
+/** `POST …/associations/…/companies/tickets/batch/read`: companies without tickets are named in `errors`. */
 export function readTickets(call: ApiCall): Reply {
   const { portal } = call;
   const { inputs } = checkInput(bodySchema, call.body);

@@ -31,7 +31,7 @@ const schemas = {
   archive: z.strictObject({ inputs: z.array(z.strictObject({ id: text })) }),
 };
 
-/** `POST …/batch/read`: by record id or by a unique property. What is not there is named in `errors`. */
+/** `POST …/batch/read`: by record id or by a unique property. Missing ones are named in `errors`. */
 export function batchRead(call: ApiCall): Reply {
   const { portal } = call;
   const query = checkInput(z.strictObject({ archived: z.enum(['true', 'false']).optional() }), call.query);
@@ -79,7 +79,7 @@ export function batchWrite(call: ApiCall, verb: 'create' | 'update' | 'upsert'):
     try {
       writes.push(prepare(call, verb, input, claims, written));
     } catch (error) {
-      // Without trace ids the first bad one takes the whole batch with it (facts: section 2, Upsert).
+      // Without trace ids, the first bad input fails the whole batch (facts: section 2, Upsert).
       if (!(error instanceof ApiFault) || !traced) throw error;
       errors.push(error.inBatch({ objectWriteTraceId: [input.objectWriteTraceId ?? ''] }));
     }
@@ -88,7 +88,7 @@ export function batchWrite(call: ApiCall, verb: 'create' | 'update' | 'upsert'):
   return batchReply(call, verb === 'create' ? 201 : 200, results, errors);
 }
 
-/** `POST …/batch/archive`: what is not there is as good as archived. */
+/** `POST …/batch/archive`: a missing company counts as archived. */
 export function batchArchive(call: ApiCall): Reply {
   checkInput(z.strictObject({}), call.query);
   const { inputs } = checkInput(schemas.archive, call.body);
@@ -100,7 +100,7 @@ export function batchArchive(call: ApiCall): Reply {
   return { status: 204 };
 }
 
-/** Checks one input and gives what carries it out. Throws ApiFault when it is not accepted. */
+/** Checks one input; returns a function that carries it out. Throws ApiFault for a refused one. */
 function prepare(
   { portal, behaviour }: ApiCall,
   verb: 'create' | 'update' | 'upsert',
@@ -124,7 +124,7 @@ function prepare(
   };
 }
 
-/** Refuses a batch without inputs, with too many, and with one twice. */
+/** Refuses a batch without inputs, with too many, or with duplicates. */
 export function checkInputs(inputs: readonly { readonly id?: string }[], most = mostInputs): void {
   if (inputs.length === 0) throw badRequest('The batch has no inputs.');
   if (inputs.length > most) throw badRequest(`The batch has more than ${most} inputs.`);
@@ -157,7 +157,7 @@ function inRecycleBin(portal: Portal, id: string, property: string | undefined):
   return all.find(({ values, archivedAt }) => archivedAt !== null && values.get(property) === id);
 }
 
-/** What a batch comes to; some of it may have failed. */
+/** The reply to a batch, of which a part may have failed. */
 export function batchReply(
   call: ApiCall,
   status: number,

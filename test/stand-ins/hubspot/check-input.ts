@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { badRequest } from './api-fault.ts';
 
-/** What came, in the shape that is expected. Throws ApiFault 400, for unknown members too. */
+/** Parses a body. Throws ApiFault 400, also for unknown members. */
 export function checkInput<T>(schema: z.ZodType<T>, input: unknown): T {
   const checked = schema.safeParse(input);
   if (checked.success) return checked.data;

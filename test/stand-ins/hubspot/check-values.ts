@@ -4,15 +4,15 @@ import { storedValue } from './stored-value.ts';
 
 interface CheckOptions {
   readonly trim: boolean;
-  /** The rules that admins made are kept. */
+  /** Whether validation rules apply. */
   readonly rules: boolean;
-  /** Unique values that other inputs of the same batch take, as `property=value`; those of this one are added. */
+  /** Unique values claimed by the batch so far, as `property=value`; this record's are added. */
   readonly claims?: Set<string>;
 }
 
 /**
- * Values as they will be kept, for a record that is there or (null) is to be made. Throws ApiFault for a record some of
- * whose values are not accepted; then nothing was claimed.
+ * The values as HubSpot stores them, for an existing record or (null) a new one. Throws ApiFault for refused values, and
+ * then claims nothing.
  */
 export function checkValues(
   portal: Portal,

@@ -11,15 +11,15 @@ import { type Reply, sendHalf, sendReply } from './send-reply.ts';
 
 type FaultStatus = 401 | 403 | 404 | 423 | 477 | 500 | 502 | 503 | 504 | 524;
 
-/** What may happen to a request or to its answer. */
+/** A fault of a request or its reply. */
 export type HubSpotFault =
-  /** Nothing is done. Without `policy` the answer does not say which limit was reached. */
+  /** Nothing is done. Without `policy` the reply does not name the limit. */
   | { readonly status: 429; readonly policy?: LimitPolicy; readonly retryAfter?: string }
-  /** Nothing is done, or (`after`) everything, and the answer is an error in HubSpot's shape. */
+  /** Nothing is done, or (`after`) everything; the reply is an error in HubSpot's shape. */
   | { readonly status: FaultStatus; readonly retryAfter?: string; readonly after?: boolean }
-  /** Nothing is done: the connection is reset, stays silent until it is closed, or gets a gateway's page (502). */
+  /** Nothing is done: the connection is reset, or hangs, or a gateway replies with a page (502). */
   | { readonly kind: 'reset' | 'hang' | 'html' }
-  /** It is carried out; the reply is lost, a page with status 200 instead of JSON, or cut in the middle. */
+  /** The request is carried out; the reply is lost, a page (200) instead of JSON, or truncated. */
   | { readonly kind: 'reset-after' | 'not-json' | 'short' };
 
 const messages: Readonly<Record<number, string>> = {
@@ -34,7 +34,7 @@ const messages: Readonly<Record<number, string>> = {
 
 const page = '<!DOCTYPE html><title>Bad gateway</title><center><h1>Bad gateway</h1></center>\n';
 
-/** Whether the request is carried out all the same. */
+/** Whether the request is carried out nevertheless. */
 export function isAfter(fault: HubSpotFault): boolean {
   if ('kind' in fault)
     return fault.kind === 'reset-after' || fault.kind === 'not-json' || fault.kind === 'short';
@@ -42,8 +42,7 @@ export function isAfter(fault: HubSpotFault): boolean {
 }
 
 /**
- * Answers in the way of a fault; `reply` is what a request that was carried out would have got. Gives the status, 0 for
- * none.
+ * Replies with a fault; `reply`: the proper one of a request that was carried out. Returns the status; 0: no reply.
  */
 export function playFault(
   fault: HubSpotFault,

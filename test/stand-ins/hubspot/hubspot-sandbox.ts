@@ -10,67 +10,67 @@ import { type Limits, RateLimits } from './rate-limits.ts';
 export type { HubSpotFault };
 
 /**
- * How the portal behaves. Facts are those of HubSpot's own documentation; what it leaves open is an option here, or is
- * answered in the way that lets a client assume least:
+ * How the portal behaves: by HubSpot's documentation. What it leaves open is an option, or follows the assumption that
+ * is hardest on a client:
  *
- * - Whether results of a partly failed batch come with 207 or 200: `partial`. Whether trace ids do what was measured:
- *   `traceIds`. Whether white space at the ends of a string is kept: `trim`. All fail with trace ids: 207, no results.
- * - Duplicate ids are refused in every batch, reading and archiving included.
- * - A batch without trace ids that has a record which is gone: 404 for the whole of it. Archiving what is gone: 204.
- * - A value that another company has of a unique property: VALIDATION_ERROR with CONFLICTING_UNIQUE_VALUE, 400.
- * - Wording and code of a broken validation rule (FAILED_VALIDATION_RULE), of too long a text and of no number.
- * - An archived company gives its unique values free; an upsert makes a new one beside it.
- * - Merging: a new record comes of it, to which both old ids lead (developers.hubspot.com/changelog,
- *   updated-merge-functionality-for-contacts-and-companies), or the winner goes on: `merge`. Whether those merged away
- *   are listed as archived: `mergedInBin`. Writes to an old id reach the new record. A unique value of the loser's is lost when the winner has one of its own.
- *   hs_merged_object_ids names what was merged into either of them before, too (of contacts: github.com/fivetran/dbt_hubspot/issues/172).
- * - An archived property comes back as it was, whatever the definition says that was sent.
- * - Every write moves hs_lastmodifieddate, also one that changes nothing.
- * - A day or an instant without a zone is refused for a datetime; ISO text with a time is refused for a date.
- * - Numbers are returned as they were sent. Property values that are no strings are refused, null too.
- * - Requests that are refused with 429 do not count; those 429 have the headers of the limits. 401: neither.
- * - Unique values and ids are compared exactly. Query parameters that are not known are refused, as are members.
- * - A new property can be used at once, or after `propertyLagMs` (measured: 250 to 700 ms); the recycle bin keeps for ever; cursors never expire.
+ * - Whether a partly failed batch replies 207 or 200: `partial`. Whether trace ids work as measured:
+ *   `traceIds`. Whether strings keep white space at their ends: `trim`. When all inputs with trace ids fail: 207, no results.
+ * - Every kind of batch refuses duplicate ids.
+ * - A batch without trace ids with a missing record: 404 for the whole batch. Archiving a missing record: 204.
+ * - A unique value that another company has: VALIDATION_ERROR with CONFLICTING_UNIQUE_VALUE, 400.
+ * - Words and codes for a broken validation rule (FAILED_VALIDATION_RULE), a text that is too long, and a non-number.
+ * - Archiving frees a company's unique values; an upsert creates another company.
+ * - Merging: a new record results, to which both old ids lead (developers.hubspot.com/changelog,
+ *   updated-merge-functionality-for-contacts-and-companies), or the winner survives: `merge`. Whether merged records
+ *   are listed as archived: `mergedInBin`. Writes to an old id reach the survivor. The loser's unique value is lost when the winner has one.
+ *   hs_merged_object_ids also names what was merged into either of them before (for contacts: github.com/fivetran/dbt_hubspot/issues/172).
+ * - An archived property is restored as it was, whatever definition is sent.
+ * - Every write moves hs_lastmodifieddate, even without a change.
+ * - A datetime property refuses a day and an instant without a zone; a date property refuses ISO text with a time.
+ * - Numbers come back as sent. Property values other than strings are refused, including null.
+ * - A 429 does not count as a request, and has the limits' headers; a 401 has not, and does not count either.
+ * - Unique values and ids are compared exactly. Unknown query parameters and members are refused.
+ * - A new property is usable at once, or after `propertyLagMs` (measured: 250 to 700 ms); the recycle bin keeps forever; cursors never expire.
  */
 export interface HubSpotSandboxOptions {
   readonly token?: string;
-  /** What the token may do; all that are used here unless given, such as `crm.objects.companies.read`. */
+  /** The token's scopes, such as `crm.objects.companies.read`; default: all that exist here. */
   readonly scopes?: readonly string[];
-  /** Requests; null: as many as come, without headers. Those of the free plan (100, 250,000) unless given. */
+  /** Requests; null: unlimited, without headers. Default: the free plan's (100, 250,000). */
   readonly limits?: Limits | null;
-  /** 1 unless given. */
+  /** Default: 1. */
   readonly portalId?: number;
-  /** The portal's, at whose midnight the day of the limit ends. UTC unless given. */
+  /** The portal's; the daily limit ends at its midnight. Default: UTC. */
   readonly timeZone?: string;
-  /** The machine's own unless given. */
+  /** Default: the machine's. */
   readonly clock?: { now(): number; random(): number };
   readonly port?: number;
-  /** Of the results of a batch; shuffled unless given. */
+  /** Of a batch's results; default: shuffled. */
   readonly order?: 'shuffled' | 'input';
-  /** Status of a partly failed batch; 207 unless given. */
+  /** Status of a partly failed batch; default: 207. */
   readonly partial?: '207' | '200';
-  /** false: trace ids are not returned, and one bad input fails the batch whatever was sent. */
+  /** False: trace ids are not returned, and one bad input fails the batch. */
   readonly traceIds?: boolean;
-  /** true: strings lose the white space at their ends. */
+  /** True: strings lose white space at their ends. */
   readonly trim?: boolean;
-  /** How old what the search sees is; 10 s unless given. */
+  /** Age of the search index; default: 10 s. */
   readonly searchLagMs?: number;
-  /** How long a property that was made through the API cannot be seen or used; at once unless given. */
+  /** Time until a property created through the API is visible; default: 0. */
   readonly propertyLagMs?: number;
-  /** What comes of a merge; a new record unless given. */
+  /** The survivor of a merge; default: a new record. */
   readonly merge?: 'new-record' | 'primary';
-  /** true: what was merged away is listed as archived. */
+  /** True: merged records are listed as archived. */
   readonly mergedInBin?: boolean;
 }
 
-/** A request that got an answer, or none (status 0). */
+/** A request and its reply (status 0: none). */
 export interface HubSpotLogEntry {
   readonly kind: RequestKind;
-  /** Of HTTP. */
+  /** HTTP method. */
   readonly method: string;
-  /** With the query. */
+  /** With query. */
   readonly path: string;
-  /** Of a batch; 0 for others. */
+  /** Number of a batch's inputs; otherwise 0. */
   readonly inputs: number;
   readonly status: number;
 }
@@ -82,25 +82,25 @@ export type BeforeRequest = (request: {
 }) => HubSpotFault | void | Promise<HubSpotFault | void>;
 
 /**
- * A local HubSpot that keeps a portal's companies in memory and answers as version 2026-09 of its API. For demo, sandbox
- * and tests; the sync never uses it.
+ * A local HubSpot that keeps a portal's companies in memory and replies like version 2026-09 of the API. For demo, sandbox
+ * and tests; a sync never uses it.
  */
 export interface HubSpotSandbox extends AsyncDisposable {
   /** `http://127.0.0.1:PORT`. */
   readonly url: string;
   readonly token: string;
-  /** All requests in the order of their answers. */
+  /** All requests in the order of their replies. */
   readonly requests: readonly HubSpotLogEntry[];
   /**
-   * Called before each request is carried out, and before its token is looked at; `n` counts them from 1. A person may
-   * act here, or a fault be chosen; a promise holds the request back until it is settled.
+   * Called before each request is authorized and carried out; `n` counts from 1. A test may act as a person here, return a
+   * fault, or delay the request with a promise.
    */
   before: BeforeRequest | null;
   readonly person: HubSpotPerson;
   close(): Promise<void>;
 }
 
-/** Starts a stand-in on 127.0.0.1; see the options for what is not given. */
+/** Starts a stand-in on 127.0.0.1. */
 export async function startHubSpotSandbox(options: HubSpotSandboxOptions = {}): Promise<HubSpotSandbox> {
   const clock = options.clock ?? { now: () => Date.now(), random: () => Math.random() };
   const token = options.token ?? 'pat-na1-stand-in-of-a-service-key';
@@ -127,10 +127,10 @@ export async function startHubSpotSandbox(options: HubSpotSandboxOptions = {}): 
     limits: limits === null ? null : new RateLimits(limits, options.timeZone ?? 'UTC'),
     behaviour,
   });
-  // Above any client's idle time, so that no request meets a connection that is being closed.
+  // Longer than any client's idle time, so that no request meets a closing connection.
   const server = createServer({ keepAliveTimeout: 10 * 60_000 }, (request, response) => {
     service.handle(request, response).catch((error: unknown) => {
-      // Of no effect when the connection is gone; otherwise a bug of the stand-in, to be seen.
+      // Without effect when the connection is gone; otherwise makes a bug of the stand-in visible.
       if (!response.headersSent) response.writeHead(500).end(`The stand-in failed: ${String(error)}`);
     });
   });

@@ -19,7 +19,7 @@ interface HubSpotServiceOptions {
 
 const batchSchema = z.object({ inputs: z.array(z.unknown()) });
 
-/** Answers requests to the API. */
+/** Replies to API requests. */
 export class HubSpotService {
   readonly log: HubSpotLogEntry[] = [];
   before: BeforeRequest | null = null;
@@ -30,7 +30,7 @@ export class HubSpotService {
     this.#options = options;
   }
 
-  /** Answers one request. Rejects only for a mistake of the stand-in or a client that went away. */
+  /** Replies to one request. Rejects only for a bug of the stand-in or a client that disconnected. */
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? '/', 'http://127.0.0.1');
     const method = request.method ?? 'GET';

@@ -12,7 +12,7 @@ const querySchema = z.strictObject({
   archived: z.enum(['true', 'false']).default('false'),
 });
 
-/** `GET …/companies`: in the order of the record ids, in pages; the recycle bin when `archived` is true. */
+/** `GET …/companies`: by record id, in pages; with `archived=true` the recycle bin. */
 export function listCompanies({ portal, query }: ApiCall): Reply {
   const { limit, after, properties, archived } = checkInput(querySchema, query);
   const last = after === undefined ? 0 : readCursor(after);

@@ -9,7 +9,7 @@ import * as properties from './property-requests.ts';
 import { searchCompanies } from './search-companies.ts';
 import type { Reply } from './send-reply.ts';
 
-/** In which of several ways the portal behaves; see HubSpotSandboxOptions. */
+/** See HubSpotSandboxOptions. */
 export interface PortalBehaviour {
   readonly order: 'shuffled' | 'input';
   readonly partial: '207' | '200';
@@ -24,12 +24,12 @@ export interface PortalBehaviour {
   readonly random: () => number;
 }
 
-/** A request that has reached what it asks for. */
+/** A request that is routed to its operation. */
 export interface ApiCall {
   readonly portal: Portal;
   readonly behaviour: PortalBehaviour;
   readonly query: Readonly<Record<string, string>>;
-  /** Of the path: what a property is called, or a user's number. */
+  /** The last part of the path: a property's name or a user's number. */
   readonly name: string;
   readonly body: unknown;
 }
@@ -49,7 +49,7 @@ export type RequestKind =
   | 'search'
   | 'other';
 
-/** Something the API can be asked. Its function throws ApiFault. */
+/** An operation of the API. Its function throws ApiFault. */
 export interface Operation {
   readonly kind: RequestKind;
   /** null: none. */
@@ -67,7 +67,7 @@ const schemas = { read: 'crm.schemas.companies.read', write: 'crm.schemas.compan
 
 const ownersRead = 'crm.objects.owners.read';
 
-/** The scopes that a token can have here. */
+/** All scopes a token can have here. */
 export const allScopes: readonly string[] = [
   ...Object.values(records),
   ...Object.values(schemas),
@@ -85,7 +85,7 @@ const operations = new Map<string, Operation>([
   ]),
   [`POST ${companies}/search`, { kind: 'search', scope: records.read, act: searchCompanies }],
   [`POST ${associations}/tickets/batch/read`, { kind: 'associations', scope: 'tickets', act: readTickets }],
-  // Any token may ask whose it is.
+  // Any token may read its own account.
   ['GET /account-info/2026-09/details', { kind: 'account', scope: null, act: showAccount }],
   [`POST ${companies}/merge`, { kind: 'other', scope: records.write, act: mergeCompanies }],
   [`GET ${definitions}`, { kind: 'properties', scope: schemas.read, act: properties.listProperties }],
@@ -100,7 +100,7 @@ const one: Readonly<Record<string, Operation>> = {
   DELETE: { kind: 'properties', scope: schemas.write, act: properties.archiveProperty },
 };
 
-/** What a request asks for, and the name at the end of its path; null: there is no such thing. */
+/** The operation of a path, and the name at its end; null: none. */
 export function findOperation(method: string, url: URL): { operation: Operation; name: string } | null {
   const operation = operations.get(`${method} ${url.pathname}`);
   if (operation !== undefined) {

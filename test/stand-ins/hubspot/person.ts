@@ -5,27 +5,27 @@ import type { ChangeSource, Company, Owner, Portal } from './portal.ts';
 import { plainOptions, type PropertyType } from './property.ts';
 
 /**
- * Somebody who works in the portal: what is called has happened when it returns. An admin, so rules for values are not
- * asked; everything else is as for the API. Throws for what is not there and for values that a property cannot hold.
+ * An admin at work in the portal. Each call takes effect at once. Validation rules do not apply; everything else does.
+ * Throws for missing records and for values that a property cannot hold.
  */
 export interface HubSpotPerson {
-  /** What is not archived, in the order of the ids, with every property. */
+  /** Companies that are not archived, by id, with all properties. */
   companies(): { id: string; properties: Record<string, string | null> }[];
-  /** Gives the record id. */
+  /** Returns the record id. */
   create(properties: Record<string, string>): string;
-  /** `userId`: whom the history names; nobody unless given. */
+  /** `userId`: the user in the property history; default: none. */
   edit(id: string, properties: Record<string, string>, userId?: number): void;
   /** Imports a list: properties by record id. */
   importList(importId: string, list: Readonly<Record<string, Record<string, string>>>, userId?: number): void;
-  /** Makes a user known by name. */
+  /** Gives a user a name. */
   addOwner(owner: Owner): void;
   archive(id: string): void;
   restore(id: string): void;
-  /** Deletes for good, from the recycle bin or from the list. */
+  /** Deletes permanently, from the recycle bin or from the list. */
   purge(id: string): void;
-  /** Gives the record id of what comes of it, which is a new one unless the option `merge` says otherwise. */
+  /** Returns the surviving record id: a new one unless the option `merge` says otherwise. */
   merge(winner: string, loser: string): string;
-  /** A group that is not there is made. `calculated` is read-only too. */
+  /** Creates a missing group. `calculated` implies read-only. */
   addProperty(property: {
     readonly name: string;
     readonly label?: string;
@@ -38,7 +38,7 @@ export interface HubSpotPerson {
     readonly calculated?: boolean;
   }): void;
   archiveProperty(name: string): void;
-  /** Those that are not archived, in the order in which they were made; `options` by value. */
+  /** Properties that are not archived, in order of creation; `options` by value. */
   properties(): {
     readonly name: string;
     readonly type: PropertyType;
@@ -47,15 +47,15 @@ export interface HubSpotPerson {
     readonly hasUniqueValue: boolean;
     readonly options: readonly string[];
   }[];
-  /** Of an enumeration, all of them. */
+  /** Replaces all options of an enumeration. */
   setOptions(property: string, options: readonly string[]): void;
-  /** A validation rule of the portal: writes of other values ('' too) are refused, each with this message. */
+  /** Adds a validation rule: the API refuses other values ('' included) with this message. */
   addRule(property: string, allows: (value: string) => boolean, message: string): void;
-  /** How many contacts, deals, notes and tickets a company has. Of the tickets no property tells. */
+  /** Sets the numbers of contacts, deals, notes and tickets. No property counts tickets. */
   associate(id: string, contacts: number, deals: number, notes?: number, tickets?: number): void;
 }
 
-/** A person at work in `portal`. */
+/** An admin in `portal`. */
 export function createPerson(portal: Portal, behaviour: PortalBehaviour): HubSpotPerson {
   const liveCompany = (id: string): Company => {
     const company = portal.live(id);
@@ -153,7 +153,7 @@ export function createPerson(portal: Portal, behaviour: PortalBehaviour): HubSpo
   };
 }
 
-/** By hand, in the pages of HubSpot. */
+/** Typed by hand in HubSpot's pages. */
 function typing(userId?: number): ChangeSource {
   return {
     sourceType: 'CRM_UI',

@@ -1,6 +1,6 @@
 import { companyPipeline, defineProperty, type Property, usualProperties } from './property.ts';
 
-/** A company. `values` holds what is filled; of archived properties too. */
+/** A company. `values`: filled properties only, archived ones included. */
 export interface Company {
   readonly id: string;
   readonly values: ReadonlyMap<string, string>;
@@ -8,35 +8,35 @@ export interface Company {
   readonly archivedAt: number | null;
 }
 
-/** A rule that an admin made for a property's values. */
+/** An admin's validation rule for a property. */
 interface Rule {
   readonly property: string;
   readonly allows: (value: string) => boolean;
   readonly message: string;
 }
 
-/** What the search knows of a company: how it was at some time. */
+/** A company as the search index knows it: its state at an earlier time. */
 interface Version {
   /** Epoch ms. */
   readonly at: number;
-  /** null: it was archived or gone. */
+  /** Null: archived or deleted. */
   readonly company: Company | null;
 }
 
-/** By what means, and by whom, a value was set. */
+/** How a value was set, and by whom. */
 export interface ChangeSource {
   readonly sourceType: 'CRM_UI' | 'INTEGRATION' | 'IMPORT';
   readonly sourceId?: string;
   readonly updatedByUserId?: number;
 }
 
-/** A value that a property had, '' for none, as the API shows it. */
+/** A past value of a property ('': empty), as the API shows it. */
 interface PropertyVersion extends ChangeSource {
   readonly value: string;
   readonly timestamp: string;
 }
 
-/** Somebody who may be named as the owner of a record. */
+/** A user who can own records. */
 export interface Owner {
   readonly userId: number;
   readonly firstName: string;
@@ -44,7 +44,7 @@ export interface Owner {
   readonly email: string;
 }
 
-/** A person whom nobody has named. */
+/** A person without a user number. */
 const byHand: ChangeSource = { sourceType: 'CRM_UI' };
 const integration: ChangeSource = { sourceType: 'INTEGRATION', sourceId: '5005' };
 
@@ -54,10 +54,10 @@ export class Portal {
   /** Label by name. */
   readonly groups = new Map([['companyinformation', 'Company information']]);
   readonly rules: Rule[] = [];
-  /** How many tickets hang on a company, by its id. */
+  /** Number of associated tickets by company id. */
   readonly tickets = new Map<string, number>();
   readonly owners: Owner[] = [];
-  /** By id, ascending; the recycle bin's too. */
+  /** By id, ascending; including the recycle bin. */
   readonly companies = new Map<string, Company>();
   readonly #clock: { now(): number };
   readonly #searchLagMs: number;
@@ -66,12 +66,12 @@ export class Portal {
   readonly #unique = new Map<string, Map<string, string>>();
   /** By the company's id and the property's name, newest first. */
   readonly #history = new Map<string, Map<string, readonly PropertyVersion[]>>();
-  /** New ids by the ids of companies that were merged. */
+  /** The surviving id by the ids of merged companies. */
   readonly #heirs = new Map<string, string>();
-  /** Epoch ms from which on a property can be used, by its name. */
+  /** When a new property becomes usable (epoch ms), by name. */
   readonly #coming = new Map<string, number>();
   readonly #versions = new Map<string, Version[]>();
-  /** Above what 32 bits hold. */
+  /** More than 32 bits. */
   #lastId = 41_000_000_000;
 
   constructor(clock: { now(): number }, lags: { readonly searchMs: number; readonly propertyMs: number }) {
@@ -85,31 +85,31 @@ export class Portal {
     return this.#clock.now();
   }
 
-  /** A property that is in use; one that was just made through the API is not yet. */
+  /** A usable property: not archived, and not created a moment ago. */
   property(name: string): Property | undefined {
     const property = this.properties.get(name);
     return property === undefined || property.archived || this.isComing(property) ? undefined : property;
   }
 
-  /** Whether a property was made through the API a moment ago, and cannot be seen or used yet. */
+  /** Whether a property was created through the API a moment ago and is not visible yet. */
   isComing({ name }: Property): boolean {
     return this.now() < (this.#coming.get(name) ?? 0);
   }
 
-  /** Makes or restores a property for the API: it takes a moment until it is there. */
+  /** Creates or restores a property for the API; it becomes visible after `propertyLagMs`. */
   addProperty(given: Parameters<typeof defineProperty>[0]): Property {
     this.#coming.set(given.name, this.now() + this.#propertyLagMs);
     return this.putProperty(given);
   }
 
-  /** Makes or replaces a property. */
+  /** Creates or replaces a property at once. */
   putProperty(given: Parameters<typeof defineProperty>[0]): Property {
     const property = defineProperty(given);
     this.properties.set(property.name, property);
     return property;
   }
 
-  /** A company that is not archived. The id of one that was merged leads to what it became. */
+  /** A company that is not archived. A merged company's id leads to the surviving one. */
   live(id: string): Company | undefined {
     const heir = this.#heirs.get(id);
     if (heir !== undefined) return this.live(heir);
@@ -123,7 +123,7 @@ export class Portal {
     return id === undefined ? undefined : this.companies.get(id);
   }
 
-  /** The values that a property of a company had, newest first; undefined: none ever. */
+  /** A property's past values, newest first; undefined: it never had one. */
   history({ id }: Company, property: string): readonly PropertyVersion[] | undefined {
     return this.#history.get(id)?.get(property);
   }
@@ -141,7 +141,7 @@ export class Portal {
     return this.#put({ id, values: own, archivedAt: null }, values, by);
   }
 
-  /** Sets values; '' takes one away. */
+  /** Sets values; '' clears one. */
   change(company: Company, values: ReadonlyMap<string, string>, by = integration): Company {
     return this.#put(company, values, by);
   }
@@ -161,9 +161,9 @@ export class Portal {
   }
 
   /**
-   * Makes one company of two: by HubSpot's changelog a new one, to which both old ids lead from now on. The winner's
-   * values count, the loser's where it has none. `keepWinner`: it stays, as before 2025. `intoBin`: what was merged away
-   * can be seen in the recycle bin.
+   * Merges two companies. By HubSpot's changelog a new record results, to which both old ids lead. The winner's values
+   * take precedence over the loser's. `keepWinner`: the winner survives, as before 2025. `intoBin`: merged records are
+   * listed in the recycle bin.
    */
   merge(winner: Company, loser: Company, options: { keepWinner: boolean; intoBin: boolean }): Company {
     const values = new Map([...loser.values, ...winner.values]);
@@ -182,7 +182,7 @@ export class Portal {
     return heir;
   }
 
-  /** The companies as the search sees them: as they were some time ago, in the order of their ids. */
+  /** The companies as the search index sees them (some seconds old), by id. */
   indexed(): Company[] {
     return [...this.#versions.values()].flatMap((versions) => this.#seen(versions)?.company ?? []);
   }

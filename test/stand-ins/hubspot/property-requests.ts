@@ -8,7 +8,7 @@ import type { Reply } from './send-reply.ts';
 
 const mostUnique = 10;
 
-/** Which fields can show which type. */
+/** The field types of each property type. */
 const fieldTypes: Readonly<Record<PropertyType, readonly string[]>> = {
   bool: ['booleancheckbox', 'calculation_equation'],
   date: ['date'],
@@ -36,7 +36,7 @@ const createSchema = z.strictObject({
   fieldType: z.string(),
   hasUniqueValue: z.boolean().exactOptional(),
 });
-// Of the type it is not said here what becomes of the values: refused.
+// What a change of type does to existing values is undocumented: refused.
 const changeSchema = z.strictObject({
   ...changeable,
   label: text.exactOptional(),
@@ -63,7 +63,7 @@ export function getProperty({ portal, name }: ApiCall): Reply {
   return { status: 200, body: showProperty(existing(portal, name)) };
 }
 
-/** `POST …/companies`. One that is archived comes back as it was (facts: section 5). */
+/** `POST …/companies`. An archived namesake is restored as it was (facts: section 5). */
 export function createProperty({ portal, body }: ApiCall): Reply {
   const given = checkInput(createSchema, body);
   const before = portal.properties.get(given.name);
@@ -100,7 +100,7 @@ export function changeProperty({ portal, name, body }: ApiCall): Reply {
   return { status: 200, body: showProperty(after) };
 }
 
-/** `DELETE …/companies/{name}`: archives it; what records hold comes back with it. */
+/** `DELETE …/companies/{name}`: archives it; its values return when it is restored. */
 export function archiveProperty({ portal, name }: ApiCall): Reply {
   const property = existing(portal, name);
   if (property.hubspotDefined) throw badRequest(`${name} is HubSpot's own and cannot be archived.`);

@@ -20,7 +20,7 @@ export const optionSchema = z.strictObject({
 });
 export type PropertyOption = z.infer<typeof optionSchema>;
 
-/** How a property of companies is defined. */
+/** A definition of a company property. */
 export interface Property {
   readonly name: string;
   readonly label: string;
@@ -35,7 +35,7 @@ export interface Property {
   readonly hasUniqueValue: boolean;
   readonly hubspotDefined: boolean;
   readonly calculated: boolean;
-  /** Its values cannot be written. */
+  /** Not writable. */
   readonly readOnly: boolean;
   readonly archived: boolean;
   /** Epoch ms. */
@@ -43,7 +43,7 @@ export interface Property {
   readonly updatedAt: number;
 }
 
-/** A property with what is not given left at its usual value. */
+/** A property, with defaults for what is not given. */
 export function defineProperty(
   given: Pick<Property, 'name' | 'type' | 'fieldType' | 'createdAt'> & Partial<Property>,
 ): Property {
@@ -84,15 +84,15 @@ export function showProperty(property: Property): object {
   };
 }
 
-/** Options whose labels are their values. */
+/** Options labelled by their values. */
 export function plainOptions(values: readonly string[]): PropertyOption[] {
   return values.map((value) => ({ label: value, value }));
 }
 
-/** The pipeline in which HubSpot puts every company. */
+/** The pipeline that HubSpot gives every company. */
 export const companyPipeline = 'companies-lifecycle-pipeline';
 
-/** The properties of every portal's companies that are of use here: not nearly all there are. */
+/** Some of the properties that every portal has. */
 export function usualProperties(createdAt: number): Property[] {
   const text = [
     'name',
@@ -136,7 +136,7 @@ export function usualProperties(createdAt: number): Property[] {
       options: plainOptions([...stages, 'evangelist', 'other']),
     } as const,
     { ...select, name: 'hs_lead_status', options: plainOptions(statuses) } as const,
-    // Its options are the portal's users, whom no property lists.
+    // Its options are the portal's users; HubSpot does not list them in the property.
     { ...select, name: 'hubspot_owner_id' } as const,
     { ...select, name: 'hs_pipeline', options: plainOptions([companyPipeline]) } as const,
     { name: 'createdate', type: 'datetime', fieldType: 'date', ...readOnly } as const,

@@ -9,7 +9,7 @@ export interface Limits {
   readonly daily: number;
 }
 
-/** Counts requests: over any ten seconds, over the portal's day, and searches over any second. */
+/** Counts requests in any ten seconds and in the portal's day, and searches in any second. */
 export class RateLimits {
   readonly #limits: Limits;
   readonly #timeZone: string;
@@ -23,7 +23,7 @@ export class RateLimits {
     this.#timeZone = timeZone;
   }
 
-  /** Counts a request, but not one that is refused. Gives the limit that refuses it, if any, and the headers. */
+  /** Counts a request unless a limit refuses it. Returns that limit, if any, and the headers. */
   take(now: number, search: boolean): { reached: LimitPolicy | null; headers: Record<string, string> } {
     this.#times = this.#times.filter((time) => time > now - windowMs);
     this.#searches = this.#searches.filter((time) => time > now - 1000);

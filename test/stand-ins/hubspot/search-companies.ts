@@ -28,7 +28,7 @@ const bodySchema = z.strictObject({
   after: z.string().regex(/^\d+$/).default('0'),
 });
 
-/** `POST …/companies/search`: sees the companies as they were some time ago, never the recycle bin. */
+/** `POST …/companies/search`: reads the index, which lags behind and never has the recycle bin. */
 export function searchCompanies({ portal, body: given }: ApiCall): Reply {
   const body = checkInput(bodySchema, given);
   const filters = body.filterGroups.flatMap((group) => group.filters);
@@ -75,7 +75,7 @@ function matches(value: string | undefined, filter: z.infer<typeof filterSchema>
   return accepted[operator];
 }
 
-/** Numbers by size, instants by time, all else as text. */
+/** Compares numbers by size, instants by time, all else as text. */
 function compare(one: string, other: string): number {
   const [first, second] = [one, other].map((text) =>
     /^-?\d+(?:\.\d+)?$/.test(text) ? Number(text) : Date.parse(text),

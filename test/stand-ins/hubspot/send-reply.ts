@@ -1,20 +1,20 @@
 import type { ServerResponse } from 'node:http';
 
-/** What the API answers. `body` undefined: none. */
+/** A reply. `body` undefined: none. */
 export interface Reply {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: object | undefined;
 }
 
-/** Sends a reply. Gives its status. */
+/** Sends a reply. Returns its status. */
 export function sendReply(response: ServerResponse, { status, headers, body }: Reply): number {
   if (body === undefined) response.writeHead(status, headers).end();
   else response.writeHead(status, { ...headers, ...jsonHeaders }).end(JSON.stringify(body));
   return status;
 }
 
-/** Announces the length in full, and sends half of it. */
+/** Announces the full length, and sends half of it. */
 export function sendHalf(response: ServerResponse, { status, headers, body }: Reply): number {
   const whole = Buffer.from(JSON.stringify(body ?? {}));
   response.writeHead(status, { ...headers, ...jsonHeaders, 'content-length': whole.length });

@@ -1,11 +1,11 @@
 import type { Company, Portal } from './portal.ts';
 
-/** What is shown when no properties are asked for. */
+/** Shown when no properties are requested. */
 const usual = ['name', 'domain'];
-/** What is always shown. */
+/** Always shown. */
 const always = ['createdate', 'hs_lastmodifieddate', 'hs_object_id'];
 
-/** A company as the API shows it: null for what is not filled, nothing of properties that are not known. */
+/** A company as the API shows it: null for empty properties, unknown ones omitted. */
 export function showCompany(
   portal: Portal,
   company: Company,

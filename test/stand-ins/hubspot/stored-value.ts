@@ -8,8 +8,8 @@ const isNumber = /^-?\d+$/;
 const isoInstant = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})$/;
 
 /**
- * A value as it is kept, '' for none, or why it is not accepted (facts: section 5). Datetimes are kept to the ms.
- * `trim`: white space at the ends of strings is lost.
+ * The value as HubSpot stores it ('': empty), or why it is refused (facts: section 5). Datetimes keep milliseconds.
+ * `trim`: strings lose white space at their ends.
  */
 export function storedValue(property: Property, text: string, trim: boolean): string | PropertyFault {
   if (text === '') return '';
@@ -41,7 +41,7 @@ export function storedValue(property: Property, text: string, trim: boolean): st
       const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text);
       const epochMs = isDay ? Date.parse(text) : isNumber.test(text) ? Number(text) : Number.NaN;
       const day = epochMs % dayMs === 0 ? toIso(epochMs)?.slice(0, 10) : undefined;
-      // A day that no month has is moved on by Date.parse, or not understood.
+      // Date.parse shifts or rejects a day that the month does not have.
       if (day !== undefined && (!isDay || day === text)) return day;
       return refuse('INVALID_DATE', `${text} is not midnight UTC, which a date property needs.`);
     }
@@ -53,7 +53,7 @@ function toIso(epochMs: number): string | undefined {
   return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
 }
 
-/** Epoch ms; NaN for what is no instant, such as a 30th of February. */
+/** Epoch ms; NaN for no instant, such as 30 February. */
 function instantOf(text: string): number {
   if (!isoInstant.test(text)) return Number.NaN;
   try {
