@@ -1,4 +1,5 @@
 import { LeadsyncError } from '../../errors.ts';
+import { idKey } from '../../core/lead/lead.ts';
 import { optInProperty } from '../../core/lead/opt-in-property.ts';
 import { contentKey, type PresentRow } from '../shared/row-changes.ts';
 import type { RowChange, TargetRow, TargetSnapshot } from '../../ports/target.ts';
@@ -93,25 +94,34 @@ export function companyRow(company: ShownCompany, table: CompanyTable): CompanyR
   return { leadId, cells: Object.fromEntries(cells), status, place: company, isOther };
 }
 
+/** Record ids from the last full read, of rows that HubSpot does not find by lead id. */
+export interface KnownIds {
+  /** Companies that request a lead. */
+  readonly asking: readonly string[];
+  /** Companies without a request, by content. */
+  readonly others: ReadonlyMap<string, readonly string[]>;
+  /** Companies whose lead id has another spelling, by its key. */
+  readonly untidy: ReadonlyMap<string, readonly string[]>;
+}
+
+export function knownIds(rows: readonly CompanyRow[], { fields, idProperty }: CompanyTable): KnownIds {
+  const others = rows.filter(({ isOther }) => isOther);
+  const untidy = rows.filter(
+    ({ leadId, place }) => leadId !== null && place.properties[idProperty] !== idKey(leadId),
+  );
+  return {
+    asking: askingOf(rows),
+    others: idsBy(others, ({ cells }) => contentKey(cells, fields.keys())),
+    untidy: idsBy(untidy, ({ leadId }) => idKey(leadId ?? '')),
+  };
+}
+
 /** Record ids of companies that request a lead. */
 export function askingOf(rows: readonly CompanyRow[]): readonly string[] {
   return rows.flatMap(({ leadId, isOther, place }) => (leadId === null && !isOther ? place.id : []));
 }
 
-/** Record ids of companies without a request, by content. */
-export function othersOf(
-  rows: readonly CompanyRow[],
-  { fields }: CompanyTable,
-): ReadonlyMap<string, readonly string[]> {
-  const others = rows.filter(({ isOther }) => isOther);
-  return idsBy(others, ({ cells }) => contentKey(cells, fields.keys()));
-}
-
-/** Record ids by a key of the row. */
-export function idsBy(
-  rows: readonly CompanyRow[],
-  key: (row: CompanyRow) => string,
-): ReadonlyMap<string, readonly string[]> {
+function idsBy(rows: readonly CompanyRow[], key: (row: CompanyRow) => string) {
   const grouped = Map.groupBy(rows, key);
   return new Map([...grouped].map(([text, group]) => [text, group.map(({ place }) => place.id)]));
 }

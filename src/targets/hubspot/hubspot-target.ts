@@ -17,11 +17,11 @@ import {
   inOrder,
   isWhole,
   leadIdOf,
+  knownIds,
+  type KnownIds,
   locateProperties,
   propertyGone,
   targetRow,
-  idsBy,
-  othersOf,
   othersToLink,
 } from './company-table.ts';
 import { propertyAuthors } from './property-authors.ts';
@@ -56,12 +56,8 @@ class CompaniesTarget implements HubSpotTarget {
   readonly #marker: PropertyMarker;
   /** Cached properties; null: read again. */
   #table: CompanyTable | null = null;
-  /** Companies that requested a lead at the last full read; null: not read yet. */
-  #asking: readonly string[] | null = null;
-  /** Companies without a request, by content at that time. */
-  #others: ReadonlyMap<string, readonly string[]> = new Map();
-  /** Companies whose lead id has another spelling, by its key: HubSpot does not find them by id. Null: not read yet. */
-  #untidy: ReadonlyMap<string, readonly string[]> | null = null;
+  /** Null: not read yet. */
+  #known: KnownIds | null = null;
   /** Read at the first new row since `open`. */
   #bin: RecycleBin | null = null;
 
@@ -202,7 +198,7 @@ class CompaniesTarget implements HubSpotTarget {
     throw changed(`HubSpot's companies lack the property ${this.#options.idColumn}. Nothing was written.`);
   }
 
-  /** All rows, and the fate of merged companies. Remembers the companies that request a lead. */
+  /** All rows, and the fate of merged companies. Remembers ids for `#look`, which may be some minutes old then. */
   async #readRows(
     table: CompanyTable,
     purpose: string | null,
@@ -217,12 +213,7 @@ class CompaniesTarget implements HubSpotTarget {
     );
     await this.#assertWhole(companies.values(), table, signal);
     const rows = inOrder(companies.values()).flatMap((company) => companyRow(company, table) ?? []);
-    this.#asking = askingOf(rows);
-    this.#others = this.#options.showsOthers ? othersOf(rows, table) : new Map();
-    const untidy = rows.filter(
-      ({ leadId, place }) => leadId !== null && place.properties[table.idProperty] !== idKey(leadId),
-    );
-    this.#untidy = idsBy(untidy, ({ leadId }) => idKey(leadId ?? ''));
+    this.#known = knownIds(rows, table);
     return { rows, merged: mergedCompanies(companies.values(), table) };
   }
 
@@ -251,21 +242,18 @@ class CompaniesTarget implements HubSpotTarget {
     };
     const leadIds = changes.map(({ leadId }) => leadId?.trim() ?? '').filter((leadId) => leadId !== '');
     await read(leadIds, table.idProperty);
-    if (this.#untidy === null && this.#lacks(leadIds, found.values(), table))
-      await this.#readRows(table, 'spellings', signal);
-    await read(
-      leadIds.flatMap((leadId) => this.#untidy?.get(idKey(leadId)) ?? []),
-      null,
-    );
     const isAsking = changes.some((change) => isForLoose(change) || change.leadId === null);
-    if (isAsking) {
-      // May be some minutes old: only record ids are taken from it.
-      if (this.#asking === null) await this.#readRows(table, 'asking', signal);
-      await read([...(this.#asking ?? []), ...othersToLink(changes, this.#others, table)], null);
+    if (this.#known === null && (isAsking || this.#lacks(leadIds, found.values(), table)))
+      await this.#readRows(table, 'ids', signal);
+    const known = this.#known;
+    if (known !== null) {
+      const untidy = leadIds.flatMap((leadId) => known.untidy.get(idKey(leadId)) ?? []);
+      const loose = isAsking ? [...known.asking, ...othersToLink(changes, known.others, table)] : [];
+      await read([...untidy, ...loose], null);
     }
     await this.#assertWhole(found.values(), table, signal);
     const rows = inOrder(found.values()).flatMap((company) => companyRow(company, table) ?? []);
-    if (isAsking) this.#asking = askingOf(rows);
+    if (isAsking && known !== null) this.#known = { ...known, asking: askingOf(rows) };
     return rows;
   }
 
