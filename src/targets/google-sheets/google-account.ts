@@ -1,4 +1,5 @@
 import type { BaseExternalAccountClient, JWT } from 'google-auth-library';
+import { untilAborted } from '../../until-aborted.ts';
 import { accountAddress, type GoogleCredentials, readGoogleCredentials } from './google-credentials.ts';
 import { GoogleFault, googleFault } from './google-fault.ts';
 import { readGoogleReply } from './google-reply.ts';
@@ -53,8 +54,7 @@ export function openGoogleAccount(credentialsPath: string | undefined): GoogleAc
     },
     async authorize(signal) {
       const signing = (client ??= await createClient(await readGoogleCredentials(credentialsPath)));
-      const token = await unlessAborted(getToken(signing), signal);
-      return { client: signing, token };
+      return { client: signing, token: await untilAborted(getToken(signing), signal) };
     },
   };
 }
@@ -112,17 +112,4 @@ async function createClient(credentials: GoogleCredentials): Promise<SigningClie
   if ('executable' in source)
     return new google.PluggableAuthClient({ ...options, credential_source: source });
   return new google.IdentityPoolClient({ ...options, credential_source: source });
-}
-
-/** Rejects with the signal's reason as soon as it is aborted. */
-async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  if (signal.aborted) throw signal.reason;
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const onAbort = (): void => reject(signal.reason);
-  signal.addEventListener('abort', onAbort, { once: true });
-  try {
-    return await Promise.race([promise, aborted]);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-  }
 }

@@ -35,7 +35,7 @@ import { nothingSettled, type Settled, UnsettledWrite } from './unsettled-write.
 import { outcomesOf, rememberRefused } from './write-outcomes.ts';
 import { planWrite, type WritePlan } from './write-plan.ts';
 import { packNote, unpackNote } from './write-journal.ts';
-import { WriteRequests } from './write-requests.ts';
+import { type Job, WriteRequests } from './write-requests.ts';
 
 export type GoogleSheetsTarget = Target & Required<Pick<Target, 'address' | 'fix'>>;
 
@@ -91,9 +91,7 @@ class SheetsTarget implements GoogleSheetsTarget {
     if (found.kind !== 'table' && !create)
       return { missing: [], created: false, mayWrite: canEdit, rows: rowBatches([]) };
     const created = found.kind !== 'table' && (await this.#create(found, signal));
-    const table = found.kind === 'table' ? found : await this.#read(signal);
-    if (table.kind !== 'table') throw changed(this.name);
-    this.#assertNotCopied(table.tab);
+    const table = this.#asTable(found.kind === 'table' ? found : await this.#read(signal));
     const seen = create ? await this.#recorded(await this.#widened(table, newFields, signal), signal) : table;
     const { columns, tab } = seen;
     return {
@@ -128,21 +126,13 @@ class SheetsTarget implements GoogleSheetsTarget {
     if (changes.length === 0) return [];
     // Includes writes of a process that died: a resumed run writes without reading the table again.
     await this.#settleKept(signal);
-    const seen = await this.#read(signal);
-    if (seen.kind !== 'table') throw changed(this.name);
-    this.#assertNotCopied(seen.tab);
+    const seen = this.#asTable(await this.#read(signal));
     const plan = planWrite(seen, changes, this.#refused);
     const unsettled = await this.#begin(seen, plan);
-    const rest = await this.#send(
-      {
-        plan,
-        snapshot: seen,
-        unsettled,
-        marking: markingOf(this.#options, seen.tab, mark),
-        onRefused: (refused) => rememberRefused(refused, changes, seen.columns, this.#refused),
-      },
-      signal,
-    );
+    const marking = markingOf(this.#options, seen.tab, mark);
+    const onRefused: Job['onRefused'] = (refused) =>
+      rememberRefused(refused, changes, seen.columns, this.#refused);
+    const rest = await this.#send({ plan, snapshot: seen, unsettled, marking, onRefused }, signal);
     const settled = await this.#settle(signal);
     const notPutBack = new Map(this.#notPutBack);
     this.#notPutBack.clear();
@@ -161,7 +151,7 @@ class SheetsTarget implements GoogleSheetsTarget {
   }
 
   /** Verifies immediately after a failed request; if that fails too, the next write does. */
-  async #send(...[job, signal]: Parameters<WriteRequests['send']>): ReturnType<WriteRequests['send']> {
+  async #send(job: Job, signal: AbortSignal): ReturnType<WriteRequests['send']> {
     try {
       return await this.#requests.send(job, signal);
     } catch (error) {
@@ -259,9 +249,7 @@ class SheetsTarget implements GoogleSheetsTarget {
       if (isRefused(error)) return null;
       throw error;
     }
-    const now = await this.#read(signal);
-    if (now.kind !== 'table') throw changed(this.name);
-    return now;
+    return this.#asTable(await this.#read(signal));
   }
 
   /** Adds our missing records; a tab that refuses them is located by headings only. */
@@ -282,7 +270,10 @@ class SheetsTarget implements GoogleSheetsTarget {
     return tabRecords.length > 0 && !tabRecords.some((record) => record.spreadsheetId === spreadsheetId);
   }
 
-  #assertNotCopied(tab: TabDescription): void {
-    if (this.#isCopied(tab)) throw copiedFault(this.name, tab.tabRecords[0]?.spreadsheetId ?? '');
+  /** Throws unless the tab has headings and its records are this spreadsheet's. */
+  #asTable(found: Found): TabSnapshot {
+    if (found.kind !== 'table') throw changed(this.name);
+    if (!this.#isCopied(found.tab)) return found;
+    throw copiedFault(this.name, found.tab.tabRecords[0]?.spreadsheetId ?? '');
   }
 }

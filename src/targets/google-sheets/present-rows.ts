@@ -3,7 +3,7 @@ import type { Cell, FieldType } from '../../core/lead/value.ts';
 import { ownedColumns, shownStatus } from '../shared/columns.ts';
 import type { PresentRow } from '../shared/row-changes.ts';
 import type { TargetRow } from '../../ports/target.ts';
-import { type CellArea, cellName, isWithin } from './a1.ts';
+import { cellName, isWithin } from './a1.ts';
 import { holdsError } from './cell-errors.ts';
 import { cellText, idText, showFormula } from './cell-values.ts';
 import { cellAt, type GridCell, isFormula } from './grid.ts';
@@ -11,23 +11,18 @@ import type { TabSnapshot } from './tab-snapshot.ts';
 import { isProtected } from './protected-cells.ts';
 import type { SheetCell } from './sheets-api.ts';
 
-/** `unreadableId`: see TargetRow. */
-export interface SheetRow extends PresentRow<number> {
-  readonly unreadableId?: string;
-}
-
 /**
  * Rows below the headings with an id or content in a mapped column, ignoring what people fill down: check boxes and
  * formulas.
  */
-export function* presentRows(snapshot: TabSnapshot): Generator<SheetRow> {
+export function* presentRows(snapshot: TabSnapshot): Generator<PresentRow<number>> {
   for (let row = 1; row < snapshot.grid.length; row++) {
     const present = presentRow(snapshot, row);
     if (present !== null) yield present;
   }
 }
 
-function presentRow(snapshot: TabSnapshot, row: number): SheetRow | null {
+function presentRow(snapshot: TabSnapshot, row: number): PresentRow<number> | null {
   const { grid, columns } = snapshot;
   const id = idText(grid, row, columns.id);
   const unreadableId = unreadableIdAt(snapshot, row);
@@ -104,18 +99,12 @@ export function lastRow({ grid, columns, tab }: TabSnapshot): number {
     // A note below the table stays below: rows inserted after it would make it part of the table.
     if (pieces.see(each + 1, idText(grid, each, columns.id) !== '')) row = each;
   }
-  const ends = tab.merged.flatMap((area) =>
-    owned.some((column) => isWithinColumns(area, column)) ? [area] : [],
-  );
-  for (const { startRow, endRow = tab.rowCount } of ends.toSorted(
-    (one, other) => one.startRow - other.startRow,
-  ))
+  const merged = tab.merged
+    .filter((area) => owned.some((column) => isWithin(area, area.startRow, column)))
+    .toSorted((one, other) => one.startRow - other.startRow);
+  for (const { startRow, endRow = tab.rowCount } of merged)
     if (startRow <= row && endRow > row + 1) row = endRow - 1;
   return row;
-}
-
-function isWithinColumns(area: CellArea, column: number): boolean {
-  return isWithin(area, area.startRow, column);
 }
 
 /** A date in a text column, as displayed; else null. */

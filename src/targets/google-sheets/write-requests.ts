@@ -15,7 +15,7 @@ import type { PlannedRow, WritePlan } from './write-plan.ts';
 const mostAlone = 8;
 
 /** A plan to be sent, with the snapshot it was made from. */
-interface Job {
+export interface Job {
   readonly plan: WritePlan;
   readonly snapshot: TabSnapshot;
   readonly unsettled: UnsettledWrite;
