@@ -1,3 +1,5 @@
+import { parseJson } from '../parse-json.ts';
+
 /** What an error reply's body says, where it says anything. */
 export interface ErrorBody {
   readonly code: string | null;
@@ -39,13 +41,4 @@ function member(value: unknown, key: string | number): unknown {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, key)
     ? Reflect.get(value, key)
     : undefined;
-}
-
-/** Undefined: not JSON. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -2,6 +2,7 @@ import { createPrivateKey } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { LeadsyncError } from '../../errors.ts';
+import { parseJson } from '../../parse-json.ts';
 
 /** A service account key, as the Google Cloud console creates it. */
 const serviceAccountSchema = z.object({
@@ -80,7 +81,9 @@ export async function readGoogleCredentials(path: string | undefined): Promise<G
       },
     );
   }
-  const parsed = credentialsSchema.safeParse(parseJson(await readText(path), path));
+  const json = parseJson(await readText(path));
+  if (json === undefined) throw invalid(path, 'is not JSON');
+  const parsed = credentialsSchema.safeParse(json);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const field = issue?.path.join('.') ?? '';
@@ -111,14 +114,6 @@ async function readText(path: string): Promise<string> {
       );
     }
     throw invalid(path, `cannot be read (${code})`);
-  }
-}
-
-function parseJson(text: string, path: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw invalid(path, 'is not JSON');
   }
 }
 

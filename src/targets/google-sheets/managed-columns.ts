@@ -1,5 +1,6 @@
 import type { sheets_v4 } from '@googleapis/sheets';
 import { z } from 'zod';
+import { parseJson } from '../../parse-json.ts';
 import { type ColumnMapping, type Columns, folded, locateColumns, missingHeader } from '../shared/columns.ts';
 import type { SheetCell } from './sheets-replies.ts';
 
@@ -55,19 +56,9 @@ export function readRecords<T extends object>(
 ): (T & { metadataId: number })[] {
   return (metadata ?? []).flatMap(({ metadataId, metadataKey, metadataValue }) => {
     if (metadataKey !== key || typeof metadataId !== 'number') return [];
-    const { success, data } = value.safeParse(readJson(metadataValue ?? ''));
+    const { success, data } = value.safeParse(parseJson(metadataValue ?? ''));
     return success ? [{ ...data, metadataId }] : [];
   });
-}
-
-/** Undefined: not JSON. */
-function readJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }
 
 /**

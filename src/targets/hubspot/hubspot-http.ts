@@ -1,6 +1,7 @@
 import type { Client } from 'undici';
 import type { z } from 'zod';
 import { LeadsyncError } from '../../errors.ts';
+import { parseJson } from '../../parse-json.ts';
 import { decodeBody } from '../../http/decode-body.ts';
 import { Exchange, type ExchangeBounds } from '../../http/exchange.ts';
 import { jsonRequest } from '../../http/json-request.ts';
@@ -97,7 +98,7 @@ export class HubSpotHttp implements AsyncDisposable {
       typeof encoding === 'string' ? encoding : undefined,
       bounds.bodyBytes,
     );
-    const json = parseJson(body.replaceAll(this.#token, '[secret]'));
+    const json = body === '' ? null : parseJson(body.replaceAll(this.#token, '[secret]'));
     const { status } = head;
     if (status < 300) {
       const { success, data } = call.reply.safeParse(json);
@@ -121,13 +122,4 @@ function hubspotAddress(apiUrl: string): ServiceAddress {
   throw new LeadsyncError('target.bad-url', `The address of HubSpot's API cannot be used: ${why}.`, {
     help: 'Use https://api.hubapi.com.',
   });
-}
-
-function parseJson(text: string): unknown {
-  if (text === '') return null;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
