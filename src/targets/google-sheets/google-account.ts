@@ -108,8 +108,8 @@ async function createClient(credentials: GoogleCredentials): Promise<SigningClie
   }
   const { credential_source: source, ...rest } = credentials;
   const options = { ...rest, ...common };
-  if ('environment_id' in source) return new google.AwsClient({ ...options, credential_source: source });
-  if ('executable' in source)
-    return new google.PluggableAuthClient({ ...options, credential_source: source });
-  return new google.IdentityPoolClient({ ...options, credential_source: source });
+  if ('aws' in source) return new google.AwsClient({ ...options, credential_source: source.aws });
+  if ('program' in source)
+    return new google.PluggableAuthClient({ ...options, credential_source: source.program });
+  return new google.IdentityPoolClient({ ...options, credential_source: source.fileOrUrl });
 }

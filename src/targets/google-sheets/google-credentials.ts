@@ -12,37 +12,16 @@ const serviceAccountSchema = z.object({
   token_uri: z.url({ protocol: /^https?$/ }).exactOptional(),
 });
 
-const fileOrUrlSchema = z.object({
-  file: z.string().exactOptional(),
-  url: z.string().exactOptional(),
-  headers: z.record(z.string(), z.string()).exactOptional(),
-  format: z
-    .object({ type: z.enum(['json', 'text']), subject_token_field_name: z.string().exactOptional() })
-    .exactOptional(),
-  certificate: z
-    .object({
-      use_default_certificate_config: z.boolean().exactOptional(),
-      certificate_config_location: z.string().exactOptional(),
-      trust_chain_path: z.string().exactOptional(),
-    })
-    .exactOptional(),
-});
-
-const awsSchema = z.object({
-  environment_id: z.string(),
-  region_url: z.string().exactOptional(),
-  url: z.string().exactOptional(),
-  regional_cred_verification_url: z.string(),
-  imdsv2_session_token_url: z.string().exactOptional(),
-});
-
-const executableSchema = z.object({
-  executable: z.object({
-    command: z.string(),
-    timeout_millis: z.number().exactOptional(),
-    output_file: z.string().exactOptional(),
-  }),
-});
+/** Where a workload identity gets its tokens. Google's library knows the other fields. */
+const sourceSchema = z.union([
+  z
+    .looseObject({ environment_id: z.string(), regional_cred_verification_url: z.string() })
+    .transform((aws) => ({ aws })),
+  z.looseObject({ executable: z.looseObject({ command: z.string() }) }).transform((program) => ({ program })),
+  z
+    .looseObject({ file: z.string().exactOptional(), url: z.string().exactOptional() })
+    .transform((fileOrUrl) => ({ fileOrUrl })),
+]);
 
 /** A workload identity: a cloud or identity provider vouches for this process; there is no key. */
 const externalAccountSchema = z.object({
@@ -57,7 +36,7 @@ const externalAccountSchema = z.object({
   client_id: z.string().exactOptional(),
   client_secret: z.string().exactOptional(),
   workforce_pool_user_project: z.string().exactOptional(),
-  credential_source: z.union([awsSchema, executableSchema, fileOrUrlSchema]),
+  credential_source: sourceSchema,
 });
 
 const credentialsSchema = z.discriminatedUnion('type', [serviceAccountSchema, externalAccountSchema]);

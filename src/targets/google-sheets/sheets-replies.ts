@@ -9,57 +9,43 @@ export type SheetCell = string | number | boolean | null;
 
 const text = z.string().nullable().exactOptional();
 const whole = z.number().int().nullable().exactOptional();
-const rangeSchema = z.looseObject({
-  sheetId: whole,
+const truth = z.boolean().nullable().exactOptional();
+const list = <T extends z.ZodType>(item: T) => z.array(item).exactOptional();
+
+const range = z.looseObject({
   startRowIndex: whole,
   endRowIndex: whole,
   startColumnIndex: whole,
   endColumnIndex: whole,
 });
-const metadataSchema = z.looseObject({
-  metadataId: whole,
-  metadataKey: text,
-  metadataValue: text,
-});
-const cellSchema = z.looseObject({
-  formattedValue: text,
-  effectiveFormat: z
-    .looseObject({ numberFormat: z.looseObject({ type: text }).exactOptional() })
-    .exactOptional(),
-});
-const dimensionSchema = z.looseObject({ developerMetadata: z.array(metadataSchema).exactOptional() });
-const dataSchema = z.looseObject({
+const metadata = list(z.looseObject({ metadataId: whole, metadataKey: text, metadataValue: text }));
+const numberFormat = z.looseObject({ type: text }).exactOptional();
+const effectiveFormat = z.looseObject({ numberFormat }).exactOptional();
+const cell = z.looseObject({ formattedValue: text, effectiveFormat });
+const data = z.looseObject({
   startRow: whole,
-  startColumn: whole,
-  rowData: z.array(z.looseObject({ values: z.array(cellSchema).exactOptional() })).exactOptional(),
-  columnMetadata: z.array(dimensionSchema).exactOptional(),
+  rowData: list(z.looseObject({ values: list(cell) })),
+  columnMetadata: list(z.looseObject({ developerMetadata: metadata })),
 });
-const protectedSchema = z.looseObject({
-  range: rangeSchema.exactOptional(),
-  warningOnly: z.boolean().nullable().exactOptional(),
-  requestingUserCanEdit: z.boolean().nullable().exactOptional(),
-  unprotectedRanges: z.array(rangeSchema).exactOptional(),
+const protectedRange = z.looseObject({
+  range: range.exactOptional(),
+  warningOnly: truth,
+  requestingUserCanEdit: truth,
+  unprotectedRanges: list(range),
 });
-const sheetSchema = z.looseObject({
-  properties: z
-    .looseObject({
-      sheetId: whole,
-      title: text,
-      gridProperties: z.looseObject({ rowCount: whole, columnCount: whole }).exactOptional(),
-    })
-    .exactOptional(),
-  data: z.array(dataSchema).exactOptional(),
-  merges: z.array(rangeSchema).exactOptional(),
-  developerMetadata: z.array(metadataSchema).exactOptional(),
-  protectedRanges: z.array(protectedSchema).exactOptional(),
+const gridProperties = z.looseObject({ rowCount: whole, columnCount: whole }).exactOptional();
+const sheet = z.looseObject({
+  properties: z.looseObject({ sheetId: whole, title: text, gridProperties }).exactOptional(),
+  data: list(data),
+  merges: list(range),
+  developerMetadata: metadata,
+  protectedRanges: list(protectedRange),
 });
 
 /** The parts of a description that are used; others pass through. */
 const spreadsheetSchema = z.looseObject({
-  spreadsheetId: text,
-  properties: z.looseObject({ title: text, timeZone: text, locale: text }).exactOptional(),
-  sheets: z.array(sheetSchema).exactOptional(),
-  developerMetadata: z.array(metadataSchema).exactOptional(),
+  properties: z.looseObject({ timeZone: text, locale: text }).exactOptional(),
+  sheets: list(sheet),
 });
 
 /** Throws `target.unavailable` (now) for a proxy's page or half a reply. */

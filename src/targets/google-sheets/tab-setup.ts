@@ -1,5 +1,4 @@
 import type { sheets_v4 } from '@googleapis/sheets';
-import type { FieldMapping } from '../../core/lead/mapping.ts';
 import { type Columns, folded, headingsOf } from '../shared/columns.ts';
 import type { GoogleSheetsOptions } from './google-sheets-options.ts';
 import {
@@ -58,7 +57,7 @@ export function newHeadings(
 
 /** Headings, formats, drop-down lists, and our records. */
 function furniture(settings: Settings, sheetId: number, rowCount: number): Request[] {
-  const columns = columnFurniture(settings, managedColumns(settings), sheetId, 0, rowCount);
+  const columns = columnFurniture(settings, managedColumns(settings), { sheetId, rowCount }, 0);
   return [...columns, tabRecord(settings, sheetId)];
 }
 
@@ -66,24 +65,22 @@ function furniture(settings: Settings, sheetId: number, rowCount: number): Reque
 function columnFurniture(
   settings: Settings,
   managed: readonly ManagedColumn[],
-  sheetId: number,
+  tab: Pick<TabDescription, 'sheetId' | 'rowCount'>,
   start: number,
-  rowCount: number,
 ): Request[] {
+  const { sheetId } = tab;
   const values = managed.map(({ heading }) => ({
     userEnteredValue: { stringValue: heading },
     userEnteredFormat: { textFormat: { bold: true } },
   }));
-  const [startColumnIndex, endColumnIndex] = [start, start + values.length];
-  const range = { sheetId, startRowIndex: 0, endRowIndex: 1, startColumnIndex, endColumnIndex };
+  const place = { sheetId, rowIndex: 0, columnIndex: start };
   const fields = 'userEnteredValue,userEnteredFormat.textFormat.bold';
   return [
-    { updateCells: { range, rows: [{ values }], fields } },
-    ...managed.flatMap((each, at) => {
-      const field = settings.fields.find(({ field }) => field === each.field) ?? {};
-      const rules = columnRules(settings, field, sheetId, start + at, rowCount);
-      return [...rules, columnRecord(each, sheetId, start + at)];
-    }),
+    { updateCells: { start: place, rows: [{ values }], fields } },
+    ...managed.flatMap((each, at) => [
+      ...columnRules(settings, each, tab, start + at),
+      columnRecord(each, sheetId, start + at),
+    ]),
   ];
 }
 
@@ -92,7 +89,7 @@ function columnFurniture(
  * being overwritten. Empty when nothing is missing.
  */
 export function newColumns(settings: Settings, tab: TabDescription, fields: readonly string[]): Request[] {
-  const { sheetId, headings, rowCount, columnCount } = tab;
+  const { sheetId, headings, columnCount } = tab;
   const shown = new Set(headings.map(folded));
   const managed = managedColumns(settings).filter(
     ({ field, heading }) => fields.includes(field) && !shown.has(folded(heading)),
@@ -105,7 +102,7 @@ export function newColumns(settings: Settings, tab: TabDescription, fields: read
   return [
     ...(at === columnCount ? [spare] : []),
     { insertDimension: { range, inheritFromBefore: false } },
-    ...columnFurniture(settings, managed, sheetId, at, rowCount),
+    ...columnFurniture(settings, managed, tab, at),
   ];
 }
 
@@ -194,23 +191,24 @@ function withoutRecord(metadataId: number): Request {
   return { deleteDeveloperMetadata: { dataFilter: { developerMetadataLookup: { metadataId } } } };
 }
 
-/** The cells of a column below its heading: a date format; or a drop-down list, beside which other values may be typed. */
+/** Below a heading: a date format, and a drop-down list, beside which other values may be typed. */
 function columnRules(
-  { dates }: Settings,
-  { type, values = [] }: Partial<FieldMapping>,
-  sheetId: number,
+  { fields, dates }: Settings,
+  managed: ManagedColumn,
+  { sheetId, rowCount }: Pick<TabDescription, 'sheetId' | 'rowCount'>,
   column: number,
-  rowCount: number,
 ): Request[] {
+  const { type, values = [] } = fields.find(({ field }) => field === managed.field) ?? {};
   const range = { sheetId, startRowIndex: 1, startColumnIndex: column, endColumnIndex: column + 1 };
   const cell = { userEnteredFormat: { numberFormat: dateTimeFormat } };
-  const choices = values.map((userEnteredValue) => ({ userEnteredValue }));
-  const condition = { type: 'ONE_OF_LIST', values: choices };
-  const isDate = type === 'instant' && dates === 'native' && rowCount > 1;
+  const format = { repeatCell: { range, cell, fields: 'userEnteredFormat.numberFormat' } };
+  const condition = {
+    type: 'ONE_OF_LIST',
+    values: values.map((userEnteredValue) => ({ userEnteredValue })),
+  };
+  const choices = { setDataValidation: { range, rule: { condition, showCustomUi: true, strict: false } } };
   return [
-    ...(isDate ? [{ repeatCell: { range, cell, fields: 'userEnteredFormat.numberFormat' } }] : []),
-    ...(choices.length > 0
-      ? [{ setDataValidation: { range, rule: { condition, showCustomUi: true, strict: false } } }]
-      : []),
+    ...(type === 'instant' && dates === 'native' && rowCount > 1 ? [format] : []),
+    ...(values.length > 0 ? [choices] : []),
   ];
 }

@@ -54,20 +54,20 @@ export function notStorable(value: string, mapped: MappedProperty, timeZone: str
     case 'date':
       return notADay(value, mapped, timeZone);
     case 'datetime':
-      return readInstant(value, 'UTC') === value
-        ? null
-        : `The property ${property.name} holds a date and a time. Map a text property.`;
-    case 'number':
-      return String(Number(value)) === value && Number.isFinite(Number(value))
-        ? null
-        : `The property ${property.name} holds a number, and would show another text. Map a text property.`;
+      return readInstant(value, 'UTC') === value ? null : holdsOnly(property, 'a date and a time');
+    case 'number': {
+      const isNumber = Number.isFinite(Number(value)) && String(Number(value)) === value;
+      return isNumber ? null : holdsOnly(property, 'a number, and would show another text');
+    }
     case 'bool':
-      return value === 'true' || value === 'false'
-        ? null
-        : `The property ${property.name} holds true or false. Map a text property.`;
+      return value === 'true' || value === 'false' ? null : holdsOnly(property, 'true or false');
     default:
       return null;
   }
+}
+
+function holdsOnly({ name }: PropertyDefinition, what: string): string {
+  return `The property ${name} holds ${what}. Map a text property.`;
 }
 
 /** Whether only HubSpot sets the property. */
@@ -93,7 +93,7 @@ function notADay(value: string, { type, property }: MappedProperty, timeZone: st
       ? `The property ${property.name} holds no time. Map a datetime property.`
       : null;
   const isDay = /^\d{4}-\d{2}-\d{2}$/.test(value) && readInstant(value, 'UTC') === `${value}T00:00:00.000Z`;
-  return isDay ? null : `The property ${property.name} holds a date as YYYY-MM-DD. Map a text property.`;
+  return isDay ? null : holdsOnly(property, 'a date as YYYY-MM-DD');
 }
 
 /** The day that starts at exactly this instant in the zone, else null. */
