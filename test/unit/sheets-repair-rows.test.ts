@@ -5,7 +5,7 @@ import { cellsToPutBack } from '../../src/targets/google-sheets/repair.ts';
 import { hasArrived, linkedIds, type SentRow } from '../../src/targets/google-sheets/verify.ts';
 import { carryOut, gridOf, lawColumns, move, play, traced } from './sheets-moves.ts';
 
-test('an id that was written over one of two copies of a row comes back', () => {
+test('an id overwritten in one of two copies of a row is restored', () => {
   const copy = ['id-1', 'Company', 'note', 'City', 'Stage'];
   const grid = [
     ['Lead ID', 'Company', 'Notes', 'City', 'Stage'],
@@ -18,7 +18,7 @@ test('an id that was written over one of two copies of a row comes back', () => 
   expect(gridOf(end)).toEqual([grid[0], grid[3], copy, copy]);
 });
 
-test('a row that got its id and was edited at that moment keeps it', () => {
+test('a row that got its id and was edited at that moment keeps the id', () => {
   const grid = [
     ['Lead ID', 'Company', 'Notes', 'City', 'Stage'],
     [null, 'New', 'mine', 'City', 'first'],
@@ -36,7 +36,7 @@ test('a row that got its id and was edited at that moment keeps it', () => {
   expect(cellsToPutBack(sent, astray, sent)).toMatchObject([{ row: 1, cells: new Map([[0, null]]) }]);
 });
 
-test('an id that was written over comes back to a row that was edited at that moment, too', () => {
+test('an overwritten id is restored in a row that was edited at that moment', () => {
   const grid = [
     ['Lead ID', 'Company', 'Notes', 'City', 'Stage'],
     ['id-1', 'Company', 'note', 'City', 'first'],
@@ -48,7 +48,7 @@ test('an id that was written over comes back to a row that was edited at that mo
   expect(cellsToPutBack(sent, alignment, sent)).toMatchObject([{ row: 2, cells: new Map([[0, 'id-1']]) }]);
 });
 
-test('a row that got its id with a value that others show is known again when columns are moved', () => {
+test('a row that got its id and a value that other rows show is recognised after columns moved', () => {
   const grid = [
     ['Lead ID', 'Company', 'Notes', 'City', 'Stage'],
     ['id-1', 'One', null, 'Rome', 'new'],
@@ -70,39 +70,36 @@ test('a row that got its id with a value that others show is known again when co
 test.each([
   ['the field that was sent', 4],
   ['another field', 1],
-])(
-  'somebody empties %s of the row when columns are moved: the cell that was hit comes back',
-  (_, emptied) => {
-    const grid: Grid = [
-      ['Lead ID', 'Company', 'Notes', 'City', 'Stage'],
-      ['id-1', 'One', null, 'Rome', 'new'],
-      [null, 'Two', 'mine', 'Bonn', ' won '],
-      ['id-3', 'Three', null, null, 'new'],
-    ];
-    const owned = new Set([0, 1, 2, 3, 4]);
-    const sent: SentRow[] = [
-      {
-        row: 2,
-        isNew: false,
-        cells: new Map([
-          [0, 'link'],
-          [4, 'won'],
-        ]),
-      },
-    ];
-    const edited = traced(grid).map((row, at) =>
-      at === 2 ? row.map((cell, column) => (column === emptied ? { ...cell, value: null } : cell)) : row,
-    );
-    const written = carryOut(move(edited, [{ kind: 'column', from: 4, to: 2 }]), sent);
-    const alignment = new Alignment(grid, gridOf(written), { id: 0, owned }, linkedIds(sent, 0));
-    const missed = sent.filter((row) => !hasArrived(row, alignment, sent));
-    const end = carryOut(written, cellsToPutBack(missed, alignment, sent));
-    const city = end.flat().find(({ from }) => from?.[0] === 2 && from[1] === 3);
-    expect(city?.value).toBe('Bonn');
-  },
-);
+])('somebody empties %s of the row while columns move: the overwritten cell is restored', (_, emptied) => {
+  const grid: Grid = [
+    ['Lead ID', 'Company', 'Notes', 'City', 'Stage'],
+    ['id-1', 'One', null, 'Rome', 'new'],
+    [null, 'Two', 'mine', 'Bonn', ' won '],
+    ['id-3', 'Three', null, null, 'new'],
+  ];
+  const owned = new Set([0, 1, 2, 3, 4]);
+  const sent: SentRow[] = [
+    {
+      row: 2,
+      isNew: false,
+      cells: new Map([
+        [0, 'link'],
+        [4, 'won'],
+      ]),
+    },
+  ];
+  const edited = traced(grid).map((row, at) =>
+    at === 2 ? row.map((cell, column) => (column === emptied ? { ...cell, value: null } : cell)) : row,
+  );
+  const written = carryOut(move(edited, [{ kind: 'column', from: 4, to: 2 }]), sent);
+  const alignment = new Alignment(grid, gridOf(written), { id: 0, owned }, linkedIds(sent, 0));
+  const missed = sent.filter((row) => !hasArrived(row, alignment, sent));
+  const end = carryOut(written, cellsToPutBack(missed, alignment, sent));
+  const city = end.flat().find(({ from }) => from?.[0] === 2 && from[1] === 3);
+  expect(city?.value).toBe('Bonn');
+});
 
-test('a name that was written into a row without id, of which somebody emptied another cell, comes back after a sort', () => {
+test('a name overwritten in a row without id is restored after a sort, even when somebody emptied another cell', () => {
   const grid: Grid = [
     ['Lead ID', 'Company', 'Notes', 'City', 'Stage'],
     ['id-1', 'One', null, 'Rome', 'new'],

@@ -41,8 +41,8 @@ function newValues(sent: readonly SentRow[]) {
   return sent.filter(({ isNew }) => isNew).flatMap(({ cells }) => [...cells.values()]);
 }
 
-describe('what people moved between a look and a write', () => {
-  test('does not matter when nobody moved anything', () => {
+describe('moves between a snapshot and a write', () => {
+  test('without any move nothing is missed or restored', () => {
     fc.assert(
       fc.property(night, ({ grid, sent }) => {
         const { missed, puts } = play(grid, sent, []);
@@ -60,7 +60,7 @@ describe('what people moved between a look and a write', () => {
     );
   });
 
-  test('an update of which a cell is missed leaves nothing: what it wrote over would be on no record', () => {
+  test('an incomplete update is undone: no record has what it overwrote', () => {
     fc.assert(
       fc.property(night, moves, ({ grid, sent }, before) => {
         const { missed, end } = play(grid, sent, before);
@@ -77,7 +77,7 @@ describe('what people moved between a look and a write', () => {
     );
   });
 
-  test('any move after the write: what was sent has arrived, nothing is put back', () => {
+  test('any move after the write: everything sent has arrived, nothing is restored', () => {
     const harmless = moves.map((all) =>
       all.filter(({ kind }) => kind !== 'delete-row' && kind !== 'delete-own-column'),
     );
@@ -90,7 +90,7 @@ describe('what people moved between a look and a write', () => {
     );
   });
 
-  test('rows moved before and after the write: texts that landed elsewhere are taken out again', () => {
+  test('rows moved before and after the write: texts that landed elsewhere are removed', () => {
     const onlyMoved = rowMoves.map((all) =>
       all.filter(({ kind }) => kind !== 'delete-row' && kind !== 'heading-down'),
     );
@@ -113,7 +113,7 @@ describe('what people moved between a look and a write', () => {
     );
   });
 
-  describe('and where nothing was moved', () => {
+  describe('where nothing moved', () => {
     const grid: Grid = [
       ['Lead ID', 'Company', 'Notes', 'City', 'Stage'],
       ['id-1', 'One', null, 'Rome', 'new'],
@@ -175,12 +175,12 @@ describe('what people moved between a look and a write', () => {
       expect(putBack(typed(cells))).toEqual([]);
     });
 
-    test('nor are other rows of any matter that were moved', () => {
+    test('moves of other rows do not matter', () => {
       const [headings = [], one = [], two = [], three = []] = typed([[3, 4, 'won']]);
       expect(putBack([headings, one, three, two])).toEqual([]);
     });
 
-    test('a removal that came too late', () => {
+    test('a removal that came too late restores nothing', () => {
       const removal: SentRow = {
         row: 1,
         isNew: false,
@@ -195,7 +195,7 @@ describe('what people moved between a look and a write', () => {
     });
   });
 
-  test('what was perhaps never carried out is not searched for where it cannot have landed', () => {
+  test('a write of unknown outcome is not searched for where it cannot have landed', () => {
     const grid: Grid = [
       ['Lead ID', 'Company', 'Notes', 'City', 'Stage'],
       ['id-1', 'One', null, 'Rome', 'new'],
@@ -240,7 +240,7 @@ describe('what people moved between a look and a write', () => {
         [empty, ...loose].map((row, n) => (n < rows.length ? row.with(0, `link-${n}`) : row)),
         all((n) => [[0, `link-${n}`]]),
       ],
-    ])('%s take no long time', (_, before, after, sent) => {
+    ])('%s are fast', (_, before, after, sent) => {
       const began = performance.now();
       const alignment = new Alignment(
         [headings, ...before],
@@ -254,7 +254,7 @@ describe('what people moved between a look and a write', () => {
       expect(performance.now() - began).toBeLessThan(10_000);
     });
 
-    test('nor do thousands of columns', () => {
+    test('so are thousands of columns', () => {
       const wide = Array.from({ length: 18_000 }, (_, n) => (n % 3 === 0 ? null : `Column ${n}`));
       const began = performance.now();
       expect(new Alignment([wide], [[null, ...wide]], lawColumns).columnAfter(17_999)).toBe(18_000);
@@ -262,7 +262,7 @@ describe('what people moved between a look and a write', () => {
     });
   });
 
-  test('a request that was never carried out puts nothing back', () => {
+  test('a request that was never carried out restores nothing', () => {
     fc.assert(
       fc.property(night, moves, ({ grid, sent }, after) => {
         const now = gridOf(move(traced(grid), after));

@@ -29,7 +29,8 @@ export class Quota {
     const now = this.#clock.now();
     const bucket = this.#buckets[kind];
     const waitMs = bucket.wait(now, perMinute);
-    if (waitMs > 0) throw rateLimited(`no request was sent: this minute's ${kind}s are used up`, waitMs);
+    if (waitMs > 0)
+      throw rateLimited(`No request was sent to Google Sheets: this minute's ${kind}s are used up`, waitMs);
     return bucket.take(() => this.#clock.now());
   }
 
@@ -43,7 +44,10 @@ export class Quota {
     const random = this.#clock.random();
     const waits = kinds.map((each) => this.#buckets[each].shut(now, askedMs, random));
     const what = kind === null ? 'requests' : `${kind}s`;
-    return rateLimited(`nothing was done: Google refuses more ${what} for now (quota)`, Math.max(...waits));
+    return rateLimited(
+      `Google Sheets refused the request: the quota of ${what} is used up`,
+      Math.max(...waits),
+    );
   }
 
   /** Success: the next refusal counts as the first. */
@@ -109,7 +113,7 @@ function backoffMs(refusals: number, random: number): number {
 }
 
 function rateLimited(what: string, waitMs: number): LeadsyncError {
-  const message = `Google Sheets: ${what}; ${Math.ceil(waitMs / 1000)} s remain.`;
+  const message = `${what}; ${Math.ceil(waitMs / 1000)} s remain.`;
   return new LeadsyncError('target.rate-limited', message, {
     retry: 'later',
     retryAfterMs: Math.ceil(waitMs),

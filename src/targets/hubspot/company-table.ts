@@ -154,7 +154,9 @@ export function inOrder(companies: Iterable<ShownCompany>): ShownCompany[] {
 }
 
 export function changed(what: string): LeadsyncError {
-  return new LeadsyncError('target.changed', `${what} leadsync reads it again.`, { retry: 'now' });
+  return new LeadsyncError('target.changed', `${what} leadsync reads the properties again.`, {
+    retry: 'now',
+  });
 }
 
 /** A property was removed while leadsync read or wrote. */

@@ -87,8 +87,7 @@ export class RateLimits {
 
   #rateLimited(what: string, waitMs: number): LeadsyncError {
     const { day } = this.#shut;
-    const why =
-      day === null ? 'the limit of HubSpot is used up' : `the daily limit of HubSpot is used up ${day}`;
+    const why = day === null ? "HubSpot's limit is used up" : `HubSpot's daily limit is used up ${day}`;
     const remains = `${Math.ceil(waitMs / 1000)} s remain`;
     return new LeadsyncError('target.rate-limited', `${what}: ${why}; ${remains}.`, {
       retry: 'later',

@@ -66,7 +66,7 @@ describe('columns', () => {
     },
   );
 
-  test('the id column too', async () => {
+  test('so is the id column', async () => {
     await using harness = await recordedTable();
     harness.sandbox.person.type('Leads', 0, 0, 'Do not touch');
     expect((await readAll(harness.target())).map(({ leadId }) => leadId)).toEqual(['id-a', 'id-b']);
@@ -86,7 +86,7 @@ describe('columns', () => {
     ['deleted', deleted],
     ['sorted among the rows', sorted],
     ['sorted among the rows, below one that reads like it', pushed],
-  ])('headings that were %s are missed, and nothing is written', async (_, act) => {
+  ])('headings that were %s are missing: nothing is written', async (_, act) => {
     await using harness = await recordedTable();
     // `Lead ID` comes after these.
     harness.edit((grid) => grid.map((row, at) => (at === 0 ? row : row.with(0, `a-${at}`))));
@@ -100,7 +100,7 @@ describe('columns', () => {
     expect(harness.show()).toEqual(before);
   });
 
-  test('cells that were cut and pasted elsewhere are found by their heading', async () => {
+  test('columns that were cut and pasted are found by their heading', async () => {
     await using harness = await recordedTable();
     const swapped = table.map((row) => row.with(1, row[3] ?? '').with(3, row[1] ?? ''));
     harness.sandbox.person.put('Leads', swapped);
@@ -116,7 +116,7 @@ describe('columns', () => {
     expect((await readAll(harness.target()))[0]?.cells).toEqual(annaCells);
   });
 
-  test('a record that was made while columns were moved is taken back', async () => {
+  test('a record created while columns moved is removed again', async () => {
     await using harness = await makeGoogleSheetsHarness();
     harness.edit(() => table);
     harness.sandbox.before = ({ method }) => {
@@ -131,7 +131,7 @@ describe('columns', () => {
     expect((await readAll(harness.target()))[0]?.cells).toEqual(annaCells);
   });
 
-  test('records that Google does not show are not made again and again', async () => {
+  test('records that Google does not show are not created again and again', async () => {
     await using harness = await makeGoogleSheetsHarness();
     harness.edit(() => table);
     await using proxy = await startProxy(harness.sandbox.url, (body) =>
@@ -144,7 +144,7 @@ describe('columns', () => {
     expect(harness.sandbox.requests.filter(({ kind }) => kind === 'write')).toHaveLength(1);
   });
 
-  test('a field that comes later gets its record then, and the column keeps its format', async () => {
+  test('a field added later gets its record then; the column keeps its format', async () => {
     await using harness = await makeGoogleSheetsHarness({ dates: 'native' });
     harness.edit(() => [headings.map((heading) => (heading === 'Next follow-up' ? 'x' : heading)), bert]);
     await harness.target({ fields: contractFields.slice(0, 2) }).open({ create: true }, never());

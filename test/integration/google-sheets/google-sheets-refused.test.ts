@@ -5,7 +5,7 @@ import { append, headings, never, update, verdict } from '../../contract/target-
 const bare = ['id-a', 'Anna AG', '', '', '', ''];
 
 describe('values that the spreadsheet refuses', () => {
-  test('stand alone after halving, are held with its words, and are not looked for again', async () => {
+  test('are isolated by halving, held with its words, and not searched for again', async () => {
     await using harness = await makeGoogleSheetsHarness();
     const rows = Array.from({ length: 16 }, (_, n) => bare.with(0, `id-${n}`));
     harness.edit(() => [headings, ...rows]);
@@ -40,7 +40,7 @@ describe('values that the spreadsheet refuses', () => {
     expect((await target.write([other], never())).map(verdict)).toEqual(['done']);
   });
 
-  test('more of them than are looked for one by one are held together, within the quota', async () => {
+  test('beyond a number are held as a group, within the quota', async () => {
     let now = 0;
     const clock = { now: () => now, random: () => 0.5 };
     await using harness = await makeGoogleSheetsHarness({ quotas: { reads: 60, writes: 60 }, clock });
@@ -78,7 +78,7 @@ describe('values that the spreadsheet refuses', () => {
     expect(cities).toEqual(outcomes.map(({ status }) => (status === 'done' ? 'Rome' : '')));
   });
 
-  test('a fault in the middle of looking for them loses none that was found', async () => {
+  test('stay found after a fault in the middle of the search', async () => {
     await using harness = await makeGoogleSheetsHarness();
     const ids = Array.from({ length: 8 }, (_, n) => `id-${n}`);
     harness.edit(() => [headings, ...ids.map((id) => bare.with(0, id))]);
@@ -96,7 +96,7 @@ describe('values that the spreadsheet refuses', () => {
     expect(writes).toBeLessThan(20);
   });
 
-  test('are tried again by the next run: somebody may have corrected the rule', async () => {
+  test('are tried again in the next run: somebody may have corrected the rule', async () => {
     await using harness = await makeGoogleSheetsHarness();
     harness.edit(() => [headings, bare]);
     harness.sandbox.person.setValidation('Leads', 'D2:D100', ['Rome']);

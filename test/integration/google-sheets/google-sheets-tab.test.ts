@@ -8,7 +8,7 @@ const kinds = (harness: Awaited<ReturnType<typeof recordedTable>>, from: number)
     .flatMap(({ kind }) => (kind === 'read' || kind === 'write' ? [kind] : []));
 
 describe('requests', () => {
-  test('an unchanged night is three reads, and no write', async () => {
+  test('a night without changes takes three reads and no write', async () => {
     await using harness = await recordedTable();
     const from = harness.sandbox.requests.length;
     await readAll(harness.target({ statusColumn: 'Sync' }));
@@ -16,7 +16,7 @@ describe('requests', () => {
     expect(kinds(harness, from)).toEqual(Array.from({ length: 6 }, () => 'read'));
   });
 
-  test('500 changed and 500 new rows are two writes, looked at before and after', async () => {
+  test('500 changed and 500 new rows take two writes, with reads before and after', async () => {
     await using harness = await makeGoogleSheetsHarness();
     const rows = Array.from({ length: 500 }, (_, n) => [`id-${n}`, `Company ${n}`, '', '', '', '']);
     harness.edit(() => [headings, ...rows]);
@@ -34,7 +34,7 @@ describe('requests', () => {
     expect(harness.show()).toHaveLength(1001);
   });
 
-  test('what is more than 2 MB goes in several requests', async () => {
+  test('more than 2 MB is sent in several requests', async () => {
     await using harness = await recordedTable();
     const from = harness.sandbox.requests.length;
     const long = 'ü'.repeat(50_000);
@@ -54,7 +54,7 @@ describe('requests', () => {
 });
 
 describe('the tab', () => {
-  test('is made with a frozen header, in one request', async () => {
+  test('is created with a frozen header, in one request', async () => {
     await using harness = await makeGoogleSheetsHarness({ dates: 'native' });
     const target = harness.target({ statusColumn: 'Sync' });
     expect(await target.open({ create: true }, never())).toMatchObject({ created: true, missing: [] });
@@ -65,7 +65,7 @@ describe('the tab', () => {
     expect(harness.sandbox.person.grid('Leads')?.[1]?.[3]).toBe('2026-11-21 09:30');
   });
 
-  test('gets its headings when there is nothing in it, and what is typed at that moment stays', async () => {
+  test('gets headings when it is empty; what somebody types at that moment stays', async () => {
     await using harness = await makeGoogleSheetsHarness({ tabs: ['Leads'] });
     const { sandbox } = harness;
     sandbox.before = ({ method }) => {
@@ -76,7 +76,7 @@ describe('the tab', () => {
     expect(harness.show()?.map((row) => row[0])).toEqual(['Lead ID', 'typed']);
   });
 
-  test('made by somebody else at the same moment is taken as it is', async () => {
+  test('created by somebody else at the same moment is used as it is', async () => {
     await using harness = await makeGoogleSheetsHarness();
     const { sandbox } = harness;
     sandbox.before = ({ method }) => {
@@ -88,7 +88,7 @@ describe('the tab', () => {
     expect(harness.show()).toEqual(table);
   });
 
-  test('is found in whatever case its title is written', async () => {
+  test('is found whatever the case of its title', async () => {
     await using harness = await makeGoogleSheetsHarness({ tabs: ['leads'] });
     const target = harness.target();
     expect(await target.open({ create: false }, never())).toMatchObject({ missing: [] });
@@ -102,7 +102,7 @@ describe('the tab', () => {
     expect(harness.sandbox.person.grid('leads')?.map(([id]) => id)).toEqual(['Lead ID', 'id-1']);
   });
 
-  test('is known by its record when it was renamed', async () => {
+  test('is recognised by its record after it was renamed', async () => {
     await using harness = await recordedTable();
     harness.sandbox.person.renameTab('Leads', 'Deals');
     for (const create of [true, false]) {
@@ -121,7 +121,7 @@ describe('the tab', () => {
     });
   });
 
-  test('of a copied file is refused until it is taken as the target', async () => {
+  test('of a copied file is refused until check --fix adopts it', async () => {
     await using harness = await recordedTable();
     const { spreadsheetId, person } = harness.sandbox.person.copySpreadsheet();
     const copy = harness.target({ spreadsheetId });
@@ -135,7 +135,7 @@ describe('the tab', () => {
     expect(await harness.target().fix(never())).toBe(false);
   });
 
-  test('in the trash, or not shared, is refused with what helps', async () => {
+  test('in the trash, or not shared, is refused with help', async () => {
     await using harness = await recordedTable();
     harness.sandbox.person.setTrashed(true);
     await expect(harness.target().open({ create: true }, never())).rejects.toMatchObject({
@@ -158,7 +158,7 @@ describe('the tab', () => {
     await expect(writing).rejects.toMatchObject({ code: 'target.forbidden' });
   });
 
-  test('without room for more rows is full, and nothing is written', async () => {
+  test('without room for more rows is target.full, and nothing is written', async () => {
     await using harness = await makeGoogleSheetsHarness();
     harness.edit(() => table);
     harness.sandbox.person.insertColumns('Leads', 26, 9_000);

@@ -12,8 +12,8 @@ import {
   verdict,
 } from '../../contract/target-harness.ts';
 
-describe('cells that must not be written', () => {
-  test('protected ones are held before anything is sent; what only warns is written', async () => {
+describe('cells that are not writable', () => {
+  test('protected cells are held before anything is sent; cells with a warning are written', async () => {
     await using harness = await recordedTable();
     const { person } = harness.sandbox;
     person.protect('Leads', 'D2:D2');
@@ -32,7 +32,7 @@ describe('cells that must not be written', () => {
     expect(harness.show()?.slice(1, 3)).toEqual([anna.with(5, 'marked'), bert.with(3, 'Rome')]);
   });
 
-  test('merged ones are held, wherever they stand', async () => {
+  test('merged cells are held, wherever they are', async () => {
     await using harness = await recordedTable();
     const { person } = harness.sandbox;
     for (const row of [3, 4]) person.type('Leads', row, 0, `id-${row}`);
@@ -44,7 +44,7 @@ describe('cells that must not be written', () => {
     expect(outcomes[0]).toMatchObject({ message: expect.stringContaining('D5') });
   });
 
-  test('where a whole column is protected no row can be added', async () => {
+  test('no row is added where a whole column is protected', async () => {
     await using harness = await recordedTable();
     harness.sandbox.person.protect('Leads', 'D:D');
     const changes = [append('id-c', { city: 'Graz' }), append('id-d', { name: 'D' })];
@@ -55,7 +55,7 @@ describe('cells that must not be written', () => {
     expect((await harness.target().write([update_], never())).map(verdict)).toEqual(['done']);
   });
 
-  test('formulas are held, and shown with what they say', async () => {
+  test('formulas are held, and shown with their value', async () => {
     await using harness = await recordedTable();
     harness.sandbox.person.type('Leads', 1, 3, '="Aa"&"chen"');
     const [row] = await readAll(harness.target());

@@ -25,7 +25,7 @@ describe('texts', () => {
     '🦊',
   ];
 
-  test('stay what they are, in new rows and in old ones', async () => {
+  test('stay as they are, in new rows and in existing ones', async () => {
     await using harness = await makeGoogleSheetsHarness();
     harness.edit(() => [headings, bare]);
     const target = harness.target();
@@ -47,7 +47,7 @@ describe('texts', () => {
     ).toEqual(texts.map((text) => `${text}!`));
   });
 
-  test('a date that somebody types where a text belongs is read as it shows, and is left alone', async () => {
+  test('a date typed into a text column is read as displayed, and stays', async () => {
     await using harness = await makeGoogleSheetsHarness();
     harness.edit(() => [headings, bare, ['id-b', 'Bert BV', '', '', '', '']]);
     const { person } = harness.sandbox;
@@ -67,7 +67,7 @@ describe('texts', () => {
     expect(harness.show()?.[1]?.[3]).toBe('12');
   });
 
-  test('what a cell cannot keep is held, and what it just keeps is written', async () => {
+  test('what a cell cannot store is held; the longest possible text is written', async () => {
     await using harness = await makeGoogleSheetsHarness();
     harness.edit(() => [headings]);
     const values = ['x'.repeat(50_000), 'x'.repeat(50_001), 'a\0b', '\uD800', '#N/A'];
@@ -82,7 +82,7 @@ describe('texts', () => {
     ]);
   });
 
-  test('numbers, truths and errors that people type', async () => {
+  test('typed numbers, booleans and errors', async () => {
     await using harness = await makeGoogleSheetsHarness();
     harness.edit(() => [headings, bare, bare.with(0, 'id-b'), bare.with(0, 'id-c')]);
     const { person } = harness.sandbox;
@@ -107,7 +107,7 @@ describe('texts', () => {
     expect(harness.show()?.[3]?.[2]).toBe('2600');
   });
 
-  test('an id that a person typed as a number is found', async () => {
+  test('an id typed as a number is found', async () => {
     await using harness = await makeGoogleSheetsHarness();
     harness.edit(() => [headings, bare]);
     harness.sandbox.person.type('Leads', 1, 0, '4711');
@@ -118,7 +118,7 @@ describe('texts', () => {
   });
 });
 
-test('rows that are sorted while they are read are noticed, though their ids are numbers', async () => {
+test('a sort during the read is noticed, even when ids are numbers', async () => {
   await using harness = await makeGoogleSheetsHarness();
   harness.edit(() => [headings, bare, bare]);
   const { sandbox } = harness;
@@ -137,11 +137,11 @@ test('rows that are sorted while they are read are noticed, though their ids are
   });
 });
 
-describe('rows that are only prepared', () => {
+describe('prepared rows', () => {
   test.each([
     ['check boxes', () => 'FALSE'],
     ['formulas', (row: number) => `=B${row + 1}&""`],
-  ])('with %s are none, and new rows come before them', async (_, prepared) => {
+  ])('with %s do not count; new rows come before them', async (_, prepared) => {
     await using harness = await makeGoogleSheetsHarness();
     harness.edit(() => [headings, bare]);
     for (let row = 1; row < 6; row++) harness.sandbox.person.type('Leads', row, 3, prepared(row));
@@ -203,13 +203,13 @@ describe('moments', () => {
     ['en_US', '2026-03-04T00:00:00.000Z'],
     ['en_GB', '2026-04-03T00:00:00.000Z'],
     ['de_DE', '2026-04-03T00:00:00.000Z'],
-  ])('a text 03/04/2026 is meant as in the locale %s', async (locale, instant) => {
+  ])('the text 03/04/2026 is read by the locale %s', async (locale, instant) => {
     await using harness = await makeGoogleSheetsHarness({ timeZone: 'UTC', locale });
     harness.edit(() => [headings, bare.with(4, '03/04/2026')]);
     expect((await readAll(harness.target()))[0]?.cells['due']).toBe(instant);
   });
 
-  test('what a person types as a date is that moment, in the spreadsheet time zone, and does not change', async () => {
+  test('a typed date is that moment in the spreadsheet time zone, and stays', async () => {
     await using harness = await makeGoogleSheetsHarness({ dates: 'native' });
     harness.edit(() => [headings, bare]);
     harness.sandbox.person.type('Leads', 1, 4, '2026-11-21 09:30');
@@ -221,7 +221,7 @@ describe('moments', () => {
   });
 });
 
-describe('the formats of a tab that was there', () => {
+describe('formats of an existing tab', () => {
   const due = '2026-12-01T08:00:00.000Z';
   const columns = ['Lead ID', 'Company', 'City', 'Next follow-up'];
   const dueCells = (harness: Awaited<ReturnType<typeof makeGoogleSheetsHarness>>) =>
@@ -246,7 +246,7 @@ describe('the formats of a tab that was there', () => {
     expect((await readAll(harness.target()))[row - 1]?.cells['due']).toBe(due);
   };
 
-  test('stay, and a date is written where dates stand', async () => {
+  test('stay; a date is written where dates are', async () => {
     await using harness = await existing((person) => {
       person.setNumberFormat('Leads', 'D3:D6', 'DATE', 'dd.mm.yyyy');
       person.type('Leads', 2, 3, '2026-11-24');
@@ -257,7 +257,7 @@ describe('the formats of a tab that was there', () => {
     expect(dueCells(harness)).toEqual(['', '01.12.2026', '01.12.2026']);
   });
 
-  test('without any date: moments are texts', async () => {
+  test('without any date: moments become texts', async () => {
     await using harness = await existing(() => {});
     await setDue(harness, 2);
     expect((await harness.target().write([append('id-4', { due })], never())).map(verdict)).toEqual(['done']);

@@ -123,7 +123,7 @@ test.each(['America/Los_Angeles', 'US/Eastern', 'Asia/Kolkata'])(
     expect(error).toMatchObject({
       code: 'target.rate-limited',
       message: expect.stringContaining(
-        `the daily limit of HubSpot is used up until 2026-11-22 00:00 in the portal's time zone (${timeZone})`,
+        `HubSpot's daily limit is used up until 2026-11-22 00:00 in the portal's time zone (${timeZone})`,
       ),
     });
     clock.at += (error as LeadsyncError).retryAfterMs ?? 0;

@@ -19,7 +19,7 @@ describe.each<[string, HubSpotSandboxOptions]>([
   ['into a new record', {}],
   ['into the winner', { merge: 'primary', mergedInBin: true }],
 ])('companies that a person merges %s', (_, options) => {
-  test('are found again by the id that is left', async () => {
+  test('are found by the surviving id', async () => {
     await using harness = await makeHubSpotHarness(options);
     harness.edit(() => [headings, anna, bert, loose]);
     const target = harness.target();
@@ -46,31 +46,28 @@ describe.each<[string, HubSpotSandboxOptions]>([
   });
 });
 
-test.each([true, false])(
-  'companies that are merged in the very moment of a write: trace ids %s',
-  async (traceIds) => {
-    await using harness = await makeHubSpotHarness({ traceIds });
-    harness.edit(() => [headings, anna, bert, loose]);
-    const { person } = harness.sandbox;
-    const [a = '', b = '', c = ''] = person.companies().map(({ id }) => id);
-    const merging = (winner: string, loser: string) => {
-      harness.sandbox.before = ({ kind }) => {
-        if (kind !== 'update') return;
-        harness.sandbox.before = null;
-        person.merge(winner, loser);
-      };
+test.each([true, false])('companies merged at the moment of a write: trace ids %s', async (traceIds) => {
+  await using harness = await makeHubSpotHarness({ traceIds });
+  harness.edit(() => [headings, anna, bert, loose]);
+  const { person } = harness.sandbox;
+  const [a = '', b = '', c = ''] = person.companies().map(({ id }) => id);
+  const merging = (winner: string, loser: string) => {
+    harness.sandbox.before = ({ kind }) => {
+      if (kind !== 'update') return;
+      harness.sandbox.before = null;
+      person.merge(winner, loser);
     };
-    const target = harness.target();
-    merging(a, c);
-    expect((await target.write([update('id-a', {}, { city: 'Rome' })], never())).map(verdict)).toEqual([
-      'done',
-    ]);
-    const heir = person.companies().find(({ properties }) => properties['lead_id'] === 'id-a');
-    expect(heir?.properties['lead_city']).toBe('Rome');
-    // What is another lead's now is not taken for this one's.
-    merging(heir?.id ?? '', b);
-    expect((await target.write([update('id-b', {}, { city: 'Oslo' })], never())).map(verdict)).toEqual([
-      'row.gone',
-    ]);
-  },
-);
+  };
+  const target = harness.target();
+  merging(a, c);
+  expect((await target.write([update('id-a', {}, { city: 'Rome' })], never())).map(verdict)).toEqual([
+    'done',
+  ]);
+  const heir = person.companies().find(({ properties }) => properties['lead_id'] === 'id-a');
+  expect(heir?.properties['lead_city']).toBe('Rome');
+  // What is another lead's now is not taken for this one's.
+  merging(heir?.id ?? '', b);
+  expect((await target.write([update('id-b', {}, { city: 'Oslo' })], never())).map(verdict)).toEqual([
+    'row.gone',
+  ]);
+});

@@ -15,7 +15,7 @@ import {
   verdict,
 } from '../../contract/target-harness.ts';
 
-test('a company in the recycle bin is not made again, until it is gone for good', async () => {
+test('a company in the recycle bin is not created again until it is deleted permanently', async () => {
   await using harness = await makeHubSpotHarness();
   harness.edit(() => [headings, anna, bert]);
   const { person } = harness.sandbox;
@@ -44,7 +44,7 @@ test('a company in the recycle bin is not made again, until it is gone for good'
   expect(looks()).toBe(2);
 });
 
-test('what we archived ourselves lies in the recycle bin as well', async () => {
+test('a company that leadsync archived is in the recycle bin, too', async () => {
   await using harness = await makeHubSpotHarness();
   harness.edit(() => [headings, bert]);
   const target = harness.target();
@@ -76,7 +76,7 @@ describe('removing', () => {
     expect(harness.show()).toEqual([headings, bert]);
   });
 
-  test('leaves a company of which the key cannot see the tickets, and names the scope', async () => {
+  test('leaves a company whose tickets the key cannot see, and names the scope', async () => {
     const scopes = allScopes.filter((scope) => scope !== 'tickets');
     await using harness = await makeHubSpotHarness({ scopes });
     harness.edit(() => [headings, anna, bert]);

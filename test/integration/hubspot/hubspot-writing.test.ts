@@ -27,8 +27,8 @@ describe.each<[string, HubSpotSandboxOptions]>([
   ['with 207', {}],
   ['with 200', { partial: '200', order: 'input' }],
   ['without trace ids, as a whole', { traceIds: false }],
-])('records that HubSpot refuses, told %s', (_, options) => {
-  test('are held with its words, and all others are written', async () => {
+])('records that HubSpot refuses, reported %s', (_, options) => {
+  test('are held with its words; all others are written', async () => {
     await using harness = await makeHubSpotHarness(options);
     const { person } = harness.sandbox;
     harness.edit(() => [headings, ...ids(150).map((id) => [id, 'Old', '', '', '', ''])]);
@@ -67,7 +67,7 @@ describe.each<[string, HubSpotSandboxOptions]>([
     expect(sent(harness, 'update')).toHaveLength(before + 1);
   });
 
-  test('a company that is deleted in the last moment is not made again', async () => {
+  test('a company deleted at the last moment is not created again', async () => {
     await using harness = await makeHubSpotHarness(options);
     harness.edit(() => [headings, anna, bert]);
     const [first] = harness.sandbox.person.companies();
@@ -82,7 +82,7 @@ describe.each<[string, HubSpotSandboxOptions]>([
     expect(harness.show()).toEqual([headings, bert.with(3, 'Oslo')]);
   });
 
-  test('a large write takes as few requests as it can', async () => {
+  test('a large write takes the fewest possible requests', async () => {
     await using harness = await makeHubSpotHarness(options);
     harness.edit(() => [headings, ...ids(250).map((id) => [id, 'Old', '', '', '', ''])]);
     const target = harness.target();
@@ -100,7 +100,7 @@ describe.each<[string, HubSpotSandboxOptions]>([
   });
 });
 
-test('a company that asks for a lead gets its id, though others ask as well, and those that do not ask are not touched', async () => {
+test('a company that requests a lead gets its id, beside other requests; companies without a request stay untouched', async () => {
   await using harness = await makeHubSpotHarness();
   harness.edit(() => [headings, anna]);
   const { person } = harness.sandbox;
@@ -126,14 +126,14 @@ test('a company that asks for a lead gets its id, though others ask as well, and
   ]);
 });
 
-test('a company that asks for a lead with nothing to make one of is left alone', async () => {
+test('a request for a lead without any mapped content is ignored', async () => {
   await using harness = await makeHubSpotHarness();
   harness.edit(() => [headings, loose]);
   harness.sandbox.person.create({ lead_sync: 'true', website: 'example.com' });
   expect((await readAll(harness.target())).map(({ cells }) => cells)).toEqual([looseCells]);
 });
 
-test('companies that got their lead are not looked at any more with those that ask', async () => {
+test('companies that got their lead are no longer read among the requests', async () => {
   await using harness = await makeHubSpotHarness();
   harness.edit(() => [headings, ...ids(150).map((id) => loose.with(1, id))]);
   const target = harness.target();
@@ -146,7 +146,7 @@ test('companies that got their lead are not looked at any more with those that a
   expect(sent(harness, 'batch-read')).toEqual([60, 100, 50, 90, 100, 50, 1, 90]);
 });
 
-test('an id with blanks around it is the same id', async () => {
+test('blanks around an id do not matter', async () => {
   await using harness = await makeHubSpotHarness();
   harness.edit(() => [headings, anna.with(0, ' id-a ')]);
   const target = harness.target();
@@ -157,7 +157,7 @@ test('an id with blanks around it is the same id', async () => {
   expect(harness.show()).toEqual([headings, anna.with(0, ' id-a ').with(3, 'Rome')]);
 });
 
-test('what HubSpot turned into what was there before is not written once more', async () => {
+test('a value that HubSpot turned back into the earlier one is not restored again', async () => {
   await using harness = await makeHubSpotHarness({ trim: true });
   harness.edit(() => [headings, anna]);
   const outcomes = await harness.target().write([update('id-a', {}, { city: 'Aachen ' })], never());
@@ -165,7 +165,7 @@ test('what HubSpot turned into what was there before is not written once more', 
   expect(sent(harness, 'update')).toEqual([1]);
 });
 
-test('two companies with blanks around one id are two of one id', async () => {
+test('two companies whose ids differ in blanks are duplicates', async () => {
   await using harness = await makeHubSpotHarness();
   harness.edit(() => [headings, [' id-a', ...anna.slice(1)], ['id-a ', ...bert.slice(1)]]);
   const target = harness.target();
@@ -177,7 +177,7 @@ test('two companies with blanks around one id are two of one id', async () => {
   expect(harness.show()?.map((row) => row[3])).toEqual(['City', 'Rome', 'Bonn']);
 });
 
-test('what is said of a company speaks of companies and properties, not of a table', async () => {
+test('messages speak of companies and properties, not of a table', async () => {
   await using harness = await makeHubSpotHarness();
   harness.edit(() => [headings, anna, [' id-b', ...bert.slice(1)], ['id-b ', ...bert.slice(1)]]);
   const target = harness.target();
