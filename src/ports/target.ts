@@ -63,10 +63,9 @@ export interface TargetSnapshot {
  * One change of one row. `expect` is what the plan saw: if the row shows anything else, the change is put off. Rows are
  * found by id, or without one by content; never by number.
  */
-export type RowChange =
+export type RowChange = { readonly key: string } & (
   | {
       readonly kind: 'append';
-      readonly key: string;
       readonly leadId: string;
       readonly values: Values;
       /** For the status column, if there is one. */
@@ -78,7 +77,6 @@ export type RowChange =
     }
   | {
       readonly kind: 'update';
-      readonly key: string;
       readonly leadId: string;
       readonly expect: Cells;
       readonly values: Values;
@@ -86,7 +84,6 @@ export type RowChange =
   | {
       /** Writes the id (and values) into a row without one that shows exactly `expect` in all mapped columns. */
       readonly kind: 'link';
-      readonly key: string;
       readonly leadId: string;
       readonly expect: Cells;
       readonly values: Values;
@@ -101,7 +98,6 @@ export type RowChange =
        * is not writable.
        */
       readonly kind: 'status';
-      readonly key: string;
       readonly leadId: string | null;
       readonly copies?: boolean;
       readonly expect: Cells;
@@ -111,7 +107,6 @@ export type RowChange =
   | {
       /** Writes the text of a deleted lead into the status column. */
       readonly kind: 'mark';
-      readonly key: string;
       readonly leadId: string;
       readonly expect: Cells;
       readonly text: string;
@@ -122,7 +117,6 @@ export type RowChange =
        * status are emptied; with `bare` nothing is (`row.has-own-cells`).
        */
       readonly kind: 'remove';
-      readonly key: string;
       readonly leadId: string;
       readonly expect: Cells;
       readonly bare?: boolean;
@@ -134,11 +128,11 @@ export type RowChange =
        */
       readonly kind: 'unlink';
       readonly again?: boolean;
-      readonly key: string;
       readonly leadId: string;
       readonly expect: Cells;
       readonly values: Values;
-    };
+    }
+);
 
 /**
  * The result of one change. `done` also when the row already showed the new values: interrupted writes can be repeated.
@@ -147,19 +141,18 @@ export type RowChange =
  * `target.no-status-column`), or not there (`target.cell-not-writable`: a formula, merged cells; `row.has-own-cells`;
  * `row.archived`: a person deleted it, and it can be restored).
  */
-export type RowOutcome =
+export type RowOutcome = { readonly key: string } & (
   | {
-      readonly key: string;
       readonly status: 'done';
       /** The position of a new row, if known. */
       readonly row?: number;
     }
   | {
-      readonly key: string;
       readonly status: 'deferred' | 'held';
       readonly code: string;
       readonly message: string;
-    };
+    }
+);
 
 /** Where a target keeps its rows. */
 export interface Place {

@@ -104,10 +104,10 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'expect: a file that changed is replaced all the same',
     file: 'src/targets/file/file-target.ts',
-    from: `          return file.isCurrent();
-        },`,
-    to: `          return true;
-        },`,
+    from: `        return file.isCurrent();
+      };`,
+    to: `        return true;
+      };`,
   },
   {
     name: 'holds: released by each run',

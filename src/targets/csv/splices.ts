@@ -4,7 +4,7 @@ import type { CsvRecord } from './records.ts';
 import { csvCell, guarded } from './text.ts';
 import type { RowDecisions, RowWrite } from '../shared/row-changes.ts';
 import { contentOf } from '../shared/row-content.ts';
-import type { Splice } from '../file/splice.ts';
+import { type Splice, splice } from '../file/splice.ts';
 
 /** Formatting for new text, as in the rest of the file. */
 export interface CsvStyle {
@@ -100,8 +100,4 @@ export function notPaddable(write: RowWrite<CsvRecord>, columns: Columns): strin
   );
   if (!unknown) return null;
   return `Row ${place.row} ends after ${counted(place.cells.length, 'cell')}, before other mapped columns: fill them in.`;
-}
-
-function splice(start: number, end: number, text: string): Splice {
-  return { start, end, bytes: Buffer.from(text, 'utf8') };
 }

@@ -20,14 +20,12 @@ async function refuse(path: string, lockPath: string, userOf: (content: Buffer) 
   const user = userOf(content)
     .replaceAll(/\p{Cc}/gu, '')
     .trim();
-  throw new LeadsyncError(
-    'target.busy',
-    `${path} is open in a spreadsheet program${user === '' ? '' : ` (${user})`}. Nothing was written.`,
-    {
-      retry: 'later',
-      help: `Save and close it. If nobody has it open, the program crashed: delete ${lockPath}.`,
-    },
-  );
+  const who = user === '' ? '' : ` (${user})`;
+  const message = `${path} is open in a spreadsheet program${who}. Nothing was written.`;
+  throw new LeadsyncError('target.busy', message, {
+    retry: 'later',
+    help: `Save and close it. If nobody has it open, the program crashed: delete ${lockPath}.`,
+  });
 }
 
 /** The first bytes; empty when the lock file is unreadable (Excel locks it on Windows). */

@@ -1,4 +1,4 @@
-import { LeadsyncError } from '../../errors.ts';
+import { LeadsyncError, type LeadsyncErrorOptions } from '../../errors.ts';
 
 const noSpace = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 const noPermission = new Set(['EACCES', 'EPERM', 'EROFS']);
@@ -13,89 +13,73 @@ export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
 
 /** The error for a truncated file; `what` names the file and where it ends. */
 export function incompleteFile(what: string, cause?: unknown): LeadsyncError {
-  return new LeadsyncError(
-    'target.incomplete',
-    `${what}: it is still being written, or truncated. Nothing was read or written.`,
-    {
-      retry: 'later',
-      help: 'Save it again from the program that wrote it, or restore an older version; then run leadsync sync.',
-      cause,
-    },
-  );
+  const message = `${what}: it is still being written, or truncated. Nothing was read or written.`;
+  return new LeadsyncError('target.incomplete', message, {
+    retry: 'later',
+    help: 'Save it again from the program that wrote it, or restore an older version; then run leadsync sync.',
+    cause,
+  });
 }
 
 /** Translates a system error of writing or replacing a file; other errors pass. */
 export function writeFault(error: unknown, path: string): unknown {
-  const code = systemCode(error);
-  if (code === null) return error;
-  if (noSpace.has(code)) {
-    return new LeadsyncError(
-      'target.disk-full',
-      `No space to write ${path} (${code}). The file is unchanged.`,
-      {
-        retry: 'later',
+  return translated(error, (code) => {
+    if (noSpace.has(code))
+      return {
+        code: 'target.disk-full',
+        message: `No space to write ${path} (${code}). The file is unchanged.`,
         help: 'Free some space on that disk; the next run writes what is left.',
-        cause: error,
-      },
-    );
-  }
-  if (noPermission.has(code)) {
-    return new LeadsyncError(
-      'target.not-writable',
-      `${path} is not writable (${code}). The file is unchanged.`,
-      {
+        retry: 'later',
+      };
+    if (noPermission.has(code))
+      return {
+        code: 'target.not-writable',
+        message: `${path} is not writable (${code}). The file is unchanged.`,
         help: 'Give the user that runs leadsync write permission on the file and on its folder.',
-        cause: error,
-      },
-    );
-  }
-  if (noPath.has(code)) {
-    return new LeadsyncError(
-      'target.not-writable',
-      `${path} cannot be written: its folder does not exist (${code}).`,
-      {
+      };
+    if (noPath.has(code))
+      return {
+        code: 'target.not-writable',
+        message: `${path} cannot be written: its folder does not exist (${code}).`,
         help: 'Create the folder, or correct the path of the target.',
-        cause: error,
-      },
-    );
-  }
-  return otherFault(error, code, path);
+      };
+    return otherFault(code, path);
+  });
 }
 
 /** Translates a system error of reading a file; other errors pass. */
 export function readFault(error: unknown, path: string): unknown {
-  const code = systemCode(error);
-  if (code === null) return error;
-  if (noPermission.has(code)) {
-    return new LeadsyncError('target.unreadable', `${path} is not readable (${code}).`, {
-      help: 'Give the user that runs leadsync read permission on the file and on its folder.',
-      cause: error,
-    });
-  }
-  return otherFault(error, code, path);
+  return translated(error, (code) =>
+    noPermission.has(code)
+      ? {
+          code: 'target.unreadable',
+          message: `${path} is not readable (${code}).`,
+          help: 'Give the user that runs leadsync read permission on the file and on its folder.',
+        }
+      : otherFault(code, path),
+  );
 }
 
-function otherFault(error: unknown, code: string, path: string): LeadsyncError {
-  if (code === 'EBUSY' || code === 'ETXTBSY') {
-    return new LeadsyncError(
-      'target.busy',
-      `Another program holds ${path} (${code}). The file is unchanged.`,
-      {
-        retry: 'later',
-        help: 'Close the program that has it open.',
-        cause: error,
-      },
-    );
-  }
-  return new LeadsyncError('target.io', `System error for ${path} (${code}).`, {
-    retry: 'later',
+type Fault = Pick<LeadsyncError, 'code' | 'message'> & LeadsyncErrorOptions;
+
+function otherFault(code: string, path: string): Fault {
+  if (code === 'EBUSY' || code === 'ETXTBSY')
+    return {
+      code: 'target.busy',
+      message: `Another program holds ${path} (${code}). The file is unchanged.`,
+      help: 'Close the program that has it open.',
+      retry: 'later',
+    };
+  return {
+    code: 'target.io',
+    message: `System error for ${path} (${code}).`,
     help: 'Check the disk or network share that holds the file.',
-    cause: error,
-  });
+    retry: 'later',
+  };
 }
 
-function systemCode(error: unknown): string | null {
-  return error instanceof Error && 'syscall' in error && 'code' in error && typeof error.code === 'string'
-    ? error.code
-    : null;
+function translated(error: unknown, faultOf: (code: string) => Fault): unknown {
+  if (!(error instanceof Error && 'syscall' in error && 'code' in error)) return error;
+  const { code, message, ...options } = faultOf(String(error.code));
+  return new LeadsyncError(code, message, { ...options, cause: error });
 }

@@ -20,9 +20,6 @@ const holderSchema = z.object({
 });
 type Holder = z.infer<typeof holderSchema>;
 
-/** Bytes. */
-const longestHolder = 4096;
-
 export interface FileLock extends AsyncDisposable {
   /** @throws LeadsyncError `target.busy` when another process took over the lock: stop writing. */
   assertHeld(): Promise<void>;
@@ -49,8 +46,7 @@ export async function lockFile(path: string): Promise<FileLock> {
   };
   for (let attempt = 0; attempt < 3; attempt++) {
     if (await create(lockPath, self, path)) return heldLock(lockPath, self.token, path);
-    const abandoned = await isAbandoned(lockPath);
-    if (!abandoned) break;
+    if (!(await isAbandoned(lockPath))) break;
     await rm(lockPath, { force: true }).catch((error: unknown) => {
       throw writeFault(error, path);
     });
@@ -59,14 +55,8 @@ export async function lockFile(path: string): Promise<FileLock> {
 }
 
 function heldByOther(path: string): LeadsyncError {
-  return new LeadsyncError(
-    'target.busy',
-    `Another leadsync process is writing ${path}. Nothing was written.`,
-    {
-      retry: 'later',
-      retryAfterMs: 5_000,
-    },
-  );
+  const message = `Another leadsync process is writing ${path}. Nothing was written.`;
+  return new LeadsyncError('target.busy', message, { retry: 'later', retryAfterMs: 5_000 });
 }
 
 async function create(lockPath: string, self: Holder, path: string): Promise<boolean> {
@@ -118,7 +108,7 @@ async function readHolder(lockPath: string): Promise<Holder | null> {
     // Others may write in this folder: a link or a pipe is not our lock.
     const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
     await using handle = await open(lockPath, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(longestHolder), 0, longestHolder, 0);
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(4096), 0, 4096, 0);
     const parsed = holderSchema.safeParse(JSON.parse(buffer.toString('utf8', 0, bytesRead)));
     return parsed.success ? parsed.data : null;
   } catch (error) {
@@ -148,9 +138,8 @@ function isRunning(holder: Holder): boolean {
  */
 function processStart(pid: number): string | null {
   try {
-    const afterName = readFileSync(`/proc/${pid}/stat`, 'latin1')
-      .replace(/^.*\) /s, '')
-      .split(' ');
+    const found = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    const afterName = found.replace(/^.*\) /s, '').split(' ');
     return afterName[0] === 'Z' || afterName[0] === 'X' ? 'dead' : (afterName[19] ?? null);
   } catch {
     return null;

@@ -11,7 +11,7 @@ import type {
 import { goneFault } from '../shared/gone-fault.ts';
 import { AddedRows } from './added-rows.ts';
 import { assertNotOpenInEditor } from './editor-lock.ts';
-import { lockFile, type FileLock } from './file-lock.ts';
+import { lockFile } from './file-lock.ts';
 import { filePlace, isFileLeft } from './file-place.ts';
 import type { FileFormat, FilePlan } from './file-format.ts';
 import { removeLeftovers, replaceFile, whyReadOnly } from './replace-file.ts';
@@ -67,9 +67,12 @@ export class FileTarget implements Target {
     await using made = found === null ? await this.#openContent(path) : null;
     const file = found ?? made;
     if (file === null) throw this.#changed();
-    const tells = await this.#unlessChanged(file, () => this.#format.readHead(file, signal));
-    const { missing } = tells;
-    const toMake = missing.filter(({ field, isDoubled }) => isDoubled !== true && newFields.includes(field));
+    const head = await this.#format.readHead(file, signal).catch(async (error: unknown) => {
+      throw await this.#faultOf(error, file);
+    });
+    const toMake = head.missing.filter(
+      ({ field, isDoubled }) => isDoubled !== true && newFields.includes(field),
+    );
     if (create && toMake.length > 0) {
       const fields = new Set(toMake.map(({ field }) => field));
       await this.#replace(path, signal, async (whole) => ({
@@ -78,7 +81,7 @@ export class FileTarget implements Target {
       }));
       return await this.open({ create }, signal);
     }
-    return { ...tells, created, rows: this.#rows(path, file, signal) };
+    return { ...head, created, rows: this.#rows(path, file, signal) };
   }
 
   place(signal: AbortSignal): Promise<Place> {
@@ -135,46 +138,31 @@ export class FileTarget implements Target {
     await using lock = await lockFile(path);
     await removeLeftovers(path);
     for (let pass = 0; pass < passes; pass++) {
-      const done = await this.#replaceOnce(path, lock, signal, plan);
-      if (done !== null) return done.result;
+      await using file = await this.#openContent(path);
+      if (file === null) break;
+      const mayReplace = async (): Promise<boolean> => {
+        signal.throwIfAborted();
+        await assertNotOpenInEditor(path);
+        await lock.assertHeld();
+        return file.isCurrent();
+      };
+      try {
+        const { result, content, written } = await plan(file);
+        if (content === null && (await file.isCurrent())) return result;
+        if (content === null) continue;
+        this.#requests++;
+        const replaced = await replaceFile({ path, original: file.stat, content, mayReplace });
+        if (replaced === null) continue;
+        if (replaced.left !== null) {
+          this.#bytes = Number(replaced.left.size);
+          written?.(versionOf(replaced.left));
+        }
+        return result;
+      } catch (error) {
+        if (!(await isOfHalfWritten(error, file))) throw error;
+      }
     }
     throw this.#changed();
-  }
-
-  /** Null: somebody else changed the file before ours could replace it. */
-  async #replaceOnce<T>(
-    path: string,
-    lock: FileLock,
-    signal: AbortSignal,
-    plan: (file: SourceFile) => Promise<Replacement<T>>,
-  ): Promise<{ readonly result: T } | null> {
-    await using file = await this.#openContent(path);
-    if (file === null) throw this.#changed();
-    try {
-      const { result, content, written } = await plan(file);
-      if (content === null) return (await file.isCurrent()) ? { result } : null;
-      this.#requests++;
-      const replaced = await replaceFile({
-        path,
-        original: file.stat,
-        content,
-        mayReplace: async () => {
-          signal.throwIfAborted();
-          await assertNotOpenInEditor(path);
-          await lock.assertHeld();
-          return file.isCurrent();
-        },
-      });
-      if (!replaced.replaced) return null;
-      if (replaced.left !== null) {
-        this.#bytes = Number(replaced.left.size);
-        written?.(versionOf(replaced.left));
-      }
-      return { result };
-    } catch (error) {
-      if (await isOfHalfWritten(error, file)) return null;
-      throw error;
-    }
   }
 
   async *#rows(path: string, seen: SourceFile, signal: AbortSignal): AsyncGenerator<TargetRow[]> {
@@ -189,8 +177,7 @@ export class FileTarget implements Target {
           ? rows
           : rows.map((row) => (row.leadId === null ? { ...row, idClosed } : row));
     } catch (error) {
-      if (await isOfHalfWritten(error, file)) throw this.#changed();
-      throw error;
+      throw await this.#faultOf(error, file);
     }
     if (!(await file.isCurrent()) || !(await seen.isCurrent())) throw this.#changed();
   }
@@ -201,31 +188,24 @@ export class FileTarget implements Target {
     await removeLeftovers(path);
     this.#requests++;
     await using empty = await openSource(path);
-    const { replaced } = await replaceFile({
-      path,
-      original: empty?.stat ?? null,
-      content: this.#format.newContent(),
-      mayReplace: async () => {
-        await using now = await this.#openContent(path);
-        await lock.assertHeld();
-        return now === null;
-      },
-    });
-    return replaced;
+    const mayReplace = async (): Promise<boolean> => {
+      await using now = await this.#openContent(path);
+      await lock.assertHeld();
+      return now === null;
+    };
+    const [original, content] = [empty?.stat ?? null, this.#format.newContent()];
+    return (await replaceFile({ path, original, content, mayReplace })) !== null;
   }
 
   /** An empty file that had rows is never filled again: a share may not be mounted, a program may have crashed. */
   async #refuseEmptied(path: string): Promise<void> {
     await using file = await openSource(path);
     if (file === null) throw goneFault(this.name);
-    throw new LeadsyncError(
-      'target.emptied',
-      `${this.name} is empty, but had rows before. Nothing was written.`,
-      {
-        retry: 'later',
-        help: 'Restore the file. To fill it again, delete it and sync with --allow target-gone.',
-      },
-    );
+    const message = `${this.name} is empty, but had rows before. Nothing was written.`;
+    throw new LeadsyncError('target.emptied', message, {
+      retry: 'later',
+      help: 'Restore the file. To fill it again, delete it and sync with --allow target-gone.',
+    });
   }
 
   /** Null when the file is missing or empty. */
@@ -246,21 +226,13 @@ export class FileTarget implements Target {
     return path;
   }
 
-  async #unlessChanged<T>(file: SourceFile, read: () => Promise<T>): Promise<T> {
-    try {
-      return await read();
-    } catch (error) {
-      if (await isOfHalfWritten(error, file)) throw this.#changed();
-      throw error;
-    }
+  async #faultOf(error: unknown, file: SourceFile): Promise<unknown> {
+    return (await isOfHalfWritten(error, file)) ? this.#changed() : error;
   }
 
   #changed(): LeadsyncError {
-    return new LeadsyncError(
-      'target.changed',
-      `${this.name} was changed while it was read or written. Nothing was written.`,
-      { retry: 'now' },
-    );
+    const message = `${this.name} was changed while it was read or written. Nothing was written.`;
+    return new LeadsyncError('target.changed', message, { retry: 'now' });
   }
 }
 

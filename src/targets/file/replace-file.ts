@@ -15,18 +15,17 @@ export interface Replacement {
   readonly mayReplace: () => Promise<boolean>;
 }
 
-/** `left`: the new file in place; null when somebody has changed it since. */
-export type Replaced =
-  | { readonly replaced: false }
-  | { readonly replaced: true; readonly left: BigIntStats | null };
-
 /**
  * Replaces a file atomically: temporary file beside it, sync, rename, sync of the folder. Any earlier failure keeps the
- * old file, as does `mayReplace`. Keeps the owner where allowed, but not extended attributes and hard links. @throws
- * LeadsyncError `target.disk-full`, `target.not-writable`, `target.busy`.
+ * old file, as does `mayReplace`: null. Keeps the owner where allowed, but not extended attributes and hard links.
+ * `left`: the new file in place; null when somebody has changed it since. @throws LeadsyncError `target.disk-full`, `target.not-writable`, `target.busy`.
  */
-export async function replaceFile(replacement: Replacement): Promise<Replaced> {
-  const { path, original, content, mayReplace } = replacement;
+export async function replaceFile({
+  path,
+  original,
+  content,
+  mayReplace,
+}: Replacement): Promise<{ readonly left: BigIntStats | null } | null> {
   const temporary = join(dirname(path), `${temporaryPrefix(path)}${randomBytes(6).toString('hex')}`);
   try {
     // A rename would replace even a file that its owner made read-only.
@@ -34,13 +33,13 @@ export async function replaceFile(replacement: Replacement): Promise<Replaced> {
     const filled = await fill(temporary, original, content);
     if (!(await mayReplace())) {
       await rm(temporary, { force: true });
-      return { replaced: false };
+      return null;
     }
     await rename(temporary, path);
     // On most systems the rename sets the change time.
     const left = await stat(path, { bigint: true }).catch(() => null);
     await syncFolder(dirname(path));
-    return { replaced: true, left: left !== null && sameContent(filled, left) ? left : null };
+    return { left: left !== null && sameContent(filled, left) ? left : null };
   } catch (error) {
     await rm(temporary, { force: true });
     throw writeFault(error, path);
@@ -82,19 +81,13 @@ async function fill(
 ): Promise<BigIntStats> {
   // Private until it has the original's mode.
   await using handle = await open(temporary, 'wx', original === null ? 0o666 : 0o600);
-  for await (const chunk of content) await writeAll(handle, chunk);
+  await handle.writeFile(content);
   if (original !== null) {
     await keepOwner(handle, original);
     await handle.chmod(Number(original.mode) & 0o7777);
   }
   await handle.sync();
   return await handle.stat({ bigint: true });
-}
-
-async function writeAll(handle: FileHandle, chunk: Buffer): Promise<void> {
-  for (let written = 0; written < chunk.length; ) {
-    written += (await handle.write(chunk, written)).bytesWritten;
-  }
 }
 
 async function keepOwner(handle: FileHandle, original: BigIntStats): Promise<void> {

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import { constants } from 'node:fs';
+import { type BigIntStats, constants } from 'node:fs';
 import { lstat, open, readlink, realpath, stat, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import type { BigIntStats } from 'node:fs';
 import { LeadsyncError } from '../../errors.ts';
 import { hasCode, readFault } from './file-fault.ts';
 import type { RandomAccess } from '../xlsx/zip-directory.ts';
@@ -30,23 +29,16 @@ export interface SourceFile extends AsyncDisposable {
  * not readable.
  */
 export async function openSource(path: string): Promise<SourceFile | null> {
-  try {
-    // Without NONBLOCK a named pipe would block.
-    const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    const opened = await handle.stat({ bigint: true });
-    if (opened.isFile()) return sourceFile(path, handle, opened);
-    await handle.close();
-    throw new LeadsyncError(
-      'target.unreadable',
-      `${path} is ${opened.isDirectory() ? 'a folder' : 'not a regular file'}.`,
-      {
-        help: 'Correct the path of the target.',
-      },
-    );
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return null;
-    throw readFault(error, path);
-  }
+  // Without NONBLOCK a named pipe would block.
+  const handle = await unlessMissing(path, open(path, constants.O_RDONLY | constants.O_NONBLOCK));
+  if (handle === null) return null;
+  const opened = await handle.stat({ bigint: true });
+  if (opened.isFile()) return sourceFile(path, handle, opened);
+  await handle.close();
+  const what = opened.isDirectory() ? 'a folder' : 'not a regular file';
+  throw new LeadsyncError('target.unreadable', `${path} is ${what}.`, {
+    help: 'Correct the path of the target.',
+  });
 }
 
 function sourceFile(path: string, handle: FileHandle, opened: BigIntStats): SourceFile {
@@ -69,12 +61,8 @@ function sourceFile(path: string, handle: FileHandle, opened: BigIntStats): Sour
       }
     },
     async isCurrent() {
-      try {
-        return versionOf(opened) === versionOf(await stat(path, { bigint: true }));
-      } catch (error) {
-        if (hasCode(error, 'ENOENT')) return false;
-        throw readFault(error, path);
-      }
+      const now = await unlessMissing(path, stat(path, { bigint: true }));
+      return now !== null && versionOf(now) === versionOf(opened);
     },
     async [Symbol.asyncDispose]() {
       await handle.close();
@@ -105,21 +93,21 @@ export function sameContent(a: BigIntStats, b: BigIntStats): boolean {
 
 /** Resolves symbolic links, even to a missing file: replacing the target must keep the link. */
 export async function followLinks(path: string): Promise<string> {
+  const real = await unlessMissing(path, realpath(path));
+  if (real !== null) return real;
+  const isLink = (await unlessMissing(path, lstat(path)))?.isSymbolicLink() === true;
+  const link = isLink ? await unlessMissing(path, readlink(path)) : null;
+  if (link !== null) return followLinks(resolve(dirname(path), link));
+  const folder = await unlessMissing(path, realpath(dirname(path)));
+  return folder === null ? path : join(folder, basename(path));
+}
+
+/** Null when there is no such file. */
+async function unlessMissing<T>(path: string, work: Promise<T>): Promise<T | null> {
   try {
-    return await realpath(path);
+    return await work;
   } catch (error) {
-    if (!hasCode(error, 'ENOENT')) throw readFault(error, path);
-  }
-  try {
-    if ((await lstat(path)).isSymbolicLink())
-      return await followLinks(resolve(dirname(path), await readlink(path)));
-  } catch (error) {
-    if (!hasCode(error, 'ENOENT')) throw readFault(error, path);
-  }
-  try {
-    return join(await realpath(dirname(path)), basename(path));
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return path;
+    if (hasCode(error, 'ENOENT')) return null;
     throw readFault(error, path);
   }
 }

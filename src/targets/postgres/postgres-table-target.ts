@@ -8,18 +8,16 @@ import { isForLoose, type PresentRow, RowChanges } from '../shared/row-changes.t
 import { targetRow } from '../shared/row-content.ts';
 import type { RowChange, RowOutcome, Target } from '../../ports/target.ts';
 import { goneFault } from '../shared/gone-fault.ts';
+import { type Ask, attempt, type Texts } from './attempt.ts';
 import { raise } from './postgres-fault.ts';
 import { isTableLeft, tablePlace } from './table-place.ts';
-import { refuseTooMuch } from './refuse-too-much.ts';
 import {
-  type Ask,
   columnType,
   definitions,
   describe,
   type Place,
   type Table,
   type TableMapping,
-  type Texts,
 } from './table-columns.ts';
 import { readTableMark, writeTableMark } from './table-mark.ts';
 import { store } from './table-writes.ts';
@@ -29,6 +27,10 @@ export interface PostgresTableOptions extends TableMapping {
   /** Limit for one read of the table; default: 256 MiB. */
   readonly mostBytes?: number;
 }
+
+const usualMostBytes = 256 * 1024 * 1024;
+/** Memory of a row besides its texts. */
+const bytesBeside = 200;
 
 /** Per statement: a server that vanished would otherwise be awaited forever. */
 const mostMs = 10 * 60_000;
@@ -108,25 +110,24 @@ export function createPostgresTableTarget(options: PostgresTableOptions): Target
     for (const row of rows.all) changing.see(row);
     const decided = changing.decide();
     if (decided.writes.length + decided.appends.length === 0) return decided.outcomes;
-    await ask('savepoint before_changes');
-    try {
-      const { written, added } = await store(ask, table, found, decided);
-      await ask('release savepoint before_changes');
+    const stored = await attempt(
+      ask,
+      (code) => code === 'target.refused',
+      () => store(ask, table, found, decided),
+    );
+    if (!(stored instanceof LeadsyncError)) {
       const kept = rows.all.flatMap((row) => {
-        const now = written.get(row.place);
-        return now === undefined ? [row] : now === null ? [] : [now];
+        const now = stored.written.get(row.place);
+        return now === undefined ? row : (now ?? []);
       });
-      rows.all = [...kept, ...added];
+      rows.all = [...kept, ...stored.added];
       rows.changed = true;
       return decided.outcomes;
-    } catch (error) {
-      if (!(error instanceof LeadsyncError) || error.code !== 'target.refused') throw error;
-      await ask('rollback to savepoint before_changes');
-      const [change] = changes;
-      if (change === undefined || changes.length > 1) return inHalves();
-      const message = `${error.message} The row was not changed.`;
-      return [{ key: change.key, status: 'held', code: 'target.value-not-storable', message }];
     }
+    const [change] = changes;
+    if (change === undefined || changes.length > 1) return inHalves();
+    const message = `${stored.message} The row was not changed.`;
+    return [{ key: change.key, status: 'held', code: 'target.value-not-storable', message }];
   }
 
   /** Adds columns for new fields. Without permission they stay missing, which is reported. */
@@ -137,13 +138,11 @@ export function createPostgresTableTarget(options: PostgresTableOptions): Target
     const columns = added.map(
       ({ column, type }) => `add column if not exists ${pg.escapeIdentifier(column)} ${columnType(type)}`,
     );
-    await ask('savepoint before_columns');
-    try {
-      await ask(`alter table ${table} ${columns.join()}`);
-    } catch (error) {
-      if (!(error instanceof LeadsyncError) || error.code !== 'target.forbidden') throw error;
-      await ask('rollback to savepoint before_columns');
-    }
+    await attempt(
+      ask,
+      (code) => code === 'target.forbidden',
+      () => ask(`alter table ${table} ${columns.join()}`),
+    );
     return (await describe(ask, table, options)) ?? raiseMissing(name);
   }
 
@@ -168,8 +167,9 @@ export function createPostgresTableTarget(options: PostgresTableOptions): Target
         if (present === null) await ask(`create table ${table} (${definitions(options)})`);
         const described = present ?? (await describe(ask, table, options)) ?? raiseMissing(name);
         const found = create ? await addColumns(described, newFields, ask) : described;
-        await refuseTooMuch(ask, `select ${found.selection} from ${table}`, name, options.mostBytes);
-        const all = await ask(`select ${found.selection} from ${table} order by ${found.order}`);
+        const query = `select ${found.selection} from ${table}`;
+        await refuseTooMuch(ask, query, name, options.mostBytes ?? usualMostBytes);
+        const all = await ask(`${query} order by ${found.order}`);
         const rows = all.flatMap((texts, index) => {
           const row = targetRow(found.row(texts), index + 1, found.columns);
           if (row.leadId === null && Object.values(row.cells).every((cell) => cell === null)) return [];
@@ -215,6 +215,16 @@ export function createPostgresTableTarget(options: PostgresTableOptions): Target
       return outcomes;
     },
   };
+}
+
+/** Throws `target.too-large`: nobody with write access to the table may exhaust the memory. */
+async function refuseTooMuch(ask: Ask, query: string, name: string, mostBytes: number): Promise<void> {
+  const size = `select (sum(octet_length(q::text) + $1) > $2)::text from (${query}) q`;
+  const [answer] = await ask(size, [bytesBeside, mostBytes]);
+  if (answer?.[0] !== 'true') return;
+  throw new LeadsyncError('target.too-large', `${name} holds more than fits in memory.`, {
+    help: 'Move unneeded rows out of the table, or shorten its texts.',
+  });
 }
 
 /** Throws `target.bad-url`, for example for a missing certificate. */

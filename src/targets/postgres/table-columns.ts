@@ -10,6 +10,7 @@ import {
   ownedColumns,
 } from '../shared/columns.ts';
 import type { PresentRow } from '../shared/row-changes.ts';
+import type { Ask, Texts } from './attempt.ts';
 
 export interface TableMapping extends ColumnMapping {
   /** `table` or `schema.table`, spelled as in the database. */
@@ -22,8 +23,6 @@ export interface TableMapping extends ColumnMapping {
 
 /** The row's ctid, and whether it has own content. */
 export type Place = { readonly ctid: string; readonly hasOwn: boolean };
-export type Texts = (string | null)[];
-export type Ask = (text: string, values?: readonly unknown[]) => Promise<Texts[]>;
 export type Table = NonNullable<Awaited<ReturnType<typeof describe>>>;
 
 /** Defaults that the database fills in: nobody wrote them. */

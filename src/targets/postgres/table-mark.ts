@@ -1,5 +1,5 @@
 import { LeadsyncError } from '../../errors.ts';
-import type { Ask } from './table-columns.ts';
+import { type Ask, attempt } from './attempt.ts';
 
 /** The table that holds the marks of a schema's tables. */
 const markTable = 'leadsync_mark';
@@ -22,10 +22,9 @@ export async function readTableMark(ask: Ask, table: string): Promise<string | n
   const [found] = await ask(place, [table]);
   const [marks, name, isThere, isReadable, isWritable] = found ?? [];
   if (isThere === 'true' && isReadable === 'true') {
-    const read = (): Promise<readonly (readonly (string | null)[])[]> =>
-      ask(`select mark from ${marks} where table_name = $1`, [name]);
-    const rows = await unlessRefused(ask, read);
-    return rows === null ? undefined : (rows[0]?.[0] ?? null);
+    const read = () => ask(`select mark from ${marks} where table_name = $1`, [name]);
+    const rows = await attempt(ask, isRefusal, read);
+    return rows instanceof LeadsyncError ? undefined : (rows[0]?.[0] ?? null);
   }
   return isThere !== 'true' && isWritable === 'true' ? null : undefined;
 }
@@ -35,7 +34,7 @@ export async function writeTableMark(ask: Ask, table: string, mark: string): Pro
   const [found] = await ask(place, [table]);
   const [marks, name, isThere, , isWritable] = found ?? [];
   if (isWritable !== 'true') return false;
-  const written = await unlessRefused(ask, async () => {
+  const written = await attempt(ask, isRefusal, async () => {
     if (isThere !== 'true')
       await ask(`create table if not exists ${marks} (table_name text primary key, mark text not null)`);
     return ask(
@@ -44,19 +43,8 @@ export async function writeTableMark(ask: Ask, table: string, mark: string): Pro
       [name, mark],
     );
   });
-  return written !== null;
+  return !(written instanceof LeadsyncError);
 }
 
-/** Null when PostgreSQL refused, and nothing was done: somebody's own table of that name, for example. */
-async function unlessRefused<T>(ask: Ask, work: () => Promise<T>): Promise<T | null> {
-  await ask('savepoint before_mark');
-  try {
-    const result = await work();
-    await ask('release savepoint before_mark');
-    return result;
-  } catch (error) {
-    if (!(error instanceof LeadsyncError) || error.code === 'target.unavailable') throw error;
-    await ask('rollback to savepoint before_mark');
-    return null;
-  }
-}
+/** Somebody's own table of that name, for example. */
+const isRefusal = (code: string): boolean => code !== 'target.unavailable';

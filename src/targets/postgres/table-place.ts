@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { LeadsyncError } from '../../errors.ts';
 import type { Place } from '../../ports/target.ts';
-import type { Ask } from './table-columns.ts';
+import { type Ask, attempt, type Texts } from './attempt.ts';
 
 /** Null without permission. */
 const system = `(select system_identifier from pg_control_system())::text`;
@@ -47,14 +47,8 @@ async function askSystem(
   ask: Ask,
   text: (identifier: string) => string,
   values: readonly unknown[],
-): ReturnType<Ask> {
-  await ask('savepoint before_system');
-  try {
-    return await ask(text(system), values);
-  } catch (error) {
-    if (!(error instanceof LeadsyncError)) throw error;
-    if (error.code !== 'target.forbidden' && error.code !== 'target.refused') throw error;
-    await ask('rollback to savepoint before_system');
-    return ask(text('null::text'), values);
-  }
+): Promise<Texts[]> {
+  const isRefusal = (code: string) => code === 'target.forbidden' || code === 'target.refused';
+  const found = await attempt(ask, isRefusal, () => ask(text(system), values));
+  return found instanceof LeadsyncError ? ask(text('null::text'), values) : found;
 }

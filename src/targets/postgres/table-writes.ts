@@ -2,8 +2,9 @@ import { idKey } from '../../core/lead/lead.ts';
 import { sameCell, type Value } from '../../core/lead/value.ts';
 import type { PresentRow, RowDecisions, RowWrite } from '../shared/row-changes.ts';
 import { contentOf } from '../shared/row-content.ts';
+import type { Ask, Texts } from './attempt.ts';
 import { refused } from './postgres-fault.ts';
-import type { Ask, Place, Table, Texts } from './table-columns.ts';
+import type { Place, Table } from './table-columns.ts';
 
 /** One row by column position. */
 type Cells = ReadonlyMap<number, Value>;

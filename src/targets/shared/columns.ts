@@ -1,4 +1,5 @@
 import { LeadsyncError } from '../../errors.ts';
+import { counted } from '../../core/lead/counted.ts';
 import type { FieldMapping } from '../../core/lead/mapping.ts';
 import type { FieldType, Value } from '../../core/lead/value.ts';
 import type { MissingColumn } from '../../ports/target.ts';
@@ -31,11 +32,7 @@ export function locateColumns(
   name: string,
   where = 'The first row',
 ): Columns {
-  const positions = findAll(headings, [
-    mapping.idColumn,
-    ...mapping.fields.map((field) => field.column),
-    ...(mapping.statusColumn === undefined ? [] : [mapping.statusColumn]),
-  ]);
+  const positions = findAll(headings, headingsOf(mapping));
   if ([...positions.values()].every((found) => found.length === 0))
     throw headerMissing(headings, mapping, `${where} of ${name}`);
 
@@ -46,14 +43,13 @@ export function locateColumns(
   const missing: MissingColumn[] = [];
   for (const { field, column, type } of mapping.fields) {
     const [index, second] = positions.get(column) ?? [];
-    if (index !== undefined && second === undefined) fields.set(field, { index, type });
-    else {
-      const isDoubled = index !== undefined;
+    const isDoubled = second !== undefined;
+    if (index === undefined || isDoubled)
       missing.push({ field, message: missingMessage(column, isDoubled, name), isDoubled });
-    }
+    else fields.set(field, { index, type });
   }
-  const status = mapping.statusColumn === undefined ? [] : (positions.get(mapping.statusColumn) ?? []);
-  return { id, status: status.length === 1 ? (status[0] ?? null) : null, fields, missing };
+  const [status = null, secondStatus] = positions.get(mapping.statusColumn ?? '') ?? [];
+  return { id, status: secondStatus === undefined ? status : null, fields, missing };
 }
 
 /** The positions of the id, the status and the mapped fields. */
@@ -83,27 +79,18 @@ export function headingRank(texts: readonly string[], mapping: ColumnMapping): 0
 
 /** All positions of each heading. An exact match is not given to another heading. */
 function findAll(headings: readonly string[], wanted: readonly string[]): Map<string, readonly number[]> {
-  const shown = headings.map(normalized);
-  const taken = new Set<number>();
   const found = new Map<string, readonly number[]>();
-  for (const heading of wanted) {
-    const exact = positionsOf(shown, (text) => text === normalized(heading));
-    for (const position of exact) taken.add(position);
-    found.set(heading, exact);
-  }
-  for (const heading of wanted) {
-    if (found.get(heading)?.length !== 0) continue;
-    const alike = positionsOf(shown, (text) => folded(text) === folded(heading)).filter(
-      (at) => !taken.has(at),
-    );
-    for (const position of alike) taken.add(position);
-    found.set(heading, alike);
+  const taken = new Set<number>();
+  for (const keyOf of [normalized, folded]) {
+    const keys = headings.map(keyOf);
+    for (const heading of wanted) {
+      if ((found.get(heading)?.length ?? 0) > 0) continue;
+      const positions = [...keys.keys()].filter((at) => keys[at] === keyOf(heading) && !taken.has(at));
+      for (const position of positions) taken.add(position);
+      found.set(heading, positions);
+    }
   }
   return found;
-}
-
-function positionsOf(texts: readonly string[], matches: (text: string) => boolean): number[] {
-  return texts.flatMap((text, position) => (matches(text) ? [position] : []));
 }
 
 function normalized(heading: string): string {
@@ -119,43 +106,33 @@ export function folded(heading: string): string {
 function headerMissing(headings: readonly string[], mapping: ColumnMapping, where: string): LeadsyncError {
   const filled = headings.filter((heading) => normalized(heading) !== '').length;
   if (filled === 0) return missingHeader(`${where} is empty.`, mapping);
-  return missingHeader(
-    filled === 1
-      ? `${where} has 1 filled cell, which is not a mapped heading.`
-      : `${where} has ${filled} filled cells, none of them a mapped heading.`,
-    mapping,
-  );
+  const none = filled === 1 ? 'which is not a mapped heading' : 'none of them a mapped heading';
+  return missingHeader(`${where} has ${counted(filled, 'filled cell')}, ${none}.`, mapping);
 }
 
 /** `target.header-missing`; `what`: one sentence. */
-export function missingHeader(what: string, mapping: ColumnMapping): LeadsyncError {
+export function missingHeader(what: string, { idColumn, fields }: ColumnMapping): LeadsyncError {
+  const headings = [idColumn, ...fields.map(({ column }) => column)].join(', ');
   return new LeadsyncError('target.header-missing', `${what} Nothing was changed.`, {
-    help: `Put the headings into the first row: ${[mapping.idColumn, ...mapping.fields.map((field) => field.column)].join(', ')}.`,
+    help: `Put the headings into the first row: ${headings}.`,
   });
 }
 
-function idColumnMissing(doubled: boolean, mapping: ColumnMapping, name: string): LeadsyncError {
+function idColumnMissing(isDoubled: boolean, mapping: ColumnMapping, name: string): LeadsyncError {
   const column = JSON.stringify(mapping.idColumn);
-  return doubled
-    ? new LeadsyncError(
-        'target.id-column-missing',
-        `${name} has two columns headed ${column}. Nothing was changed.`,
-        {
-          help: 'Rename one of them.',
-        },
-      )
-    : new LeadsyncError(
-        'target.id-column-missing',
-        `${name} has no column headed ${column}. Nothing was changed.`,
-        {
-          help: `Put the heading ${column} back above the ids, or name the column in the configuration (idColumn).`,
-        },
-      );
+  const [what, help] = isDoubled
+    ? ['two columns', 'Rename one of them.']
+    : [
+        'no column',
+        `Put the heading ${column} back above the ids, or name the column in the configuration (idColumn).`,
+      ];
+  const message = `${name} has ${what} headed ${column}. Nothing was changed.`;
+  return new LeadsyncError('target.id-column-missing', message, { help });
 }
 
-function missingMessage(column: string, doubled: boolean, name: string): string {
-  const heading = JSON.stringify(column);
-  return doubled
-    ? `${name} has more than one column headed ${heading}; the field is left out until one of them is renamed.`
-    : `${name} has no column headed ${heading}; the field is left out until the column is back.`;
+function missingMessage(column: string, isDoubled: boolean, name: string): string {
+  const [what, until] = isDoubled
+    ? ['more than one column', 'one of them is renamed']
+    : ['no column', 'the column is back'];
+  return `${name} has ${what} headed ${JSON.stringify(column)}; the field is left out until ${until}.`;
 }

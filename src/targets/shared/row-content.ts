@@ -1,6 +1,6 @@
 import type { FieldType, Value } from '../../core/lead/value.ts';
 import type { RowChange, RowOutcome, TargetRow } from '../../ports/target.ts';
-import { type Columns, ownedColumns } from './columns.ts';
+import { type Columns, ownedColumns, shownStatus } from './columns.ts';
 import type { PresentRow, RowDecisions, RowWrite } from './row-changes.ts';
 
 /** Content of one row by column position; null empties a cell. */
@@ -28,7 +28,7 @@ export function targetRow(
   row: number,
   columns: Columns,
 ): TargetRow {
-  return { row, ...rest, status: columns.status === null ? null : (status ?? '') };
+  return { row, ...rest, status: shownStatus(columns, status) };
 }
 
 /** Adds the position of each new row to its outcome; `rowOf` maps the index among the added rows to it. */

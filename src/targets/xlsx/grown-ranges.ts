@@ -1,6 +1,5 @@
 import { type CellRange, contains, type PlacedRange, showRange } from './cell-reference.ts';
-import type { Splice } from '../file/splice.ts';
-import { splice } from './row-splices.ts';
+import { type Splice, splice } from '../file/splice.ts';
 import type { SheetLayout } from './rows.ts';
 import type { SheetTable } from './tables.ts';
 
@@ -23,10 +22,10 @@ export function grownRanges(
   };
   const isOurs = ({ range }: PlacedRange) => range.top === headerRow && contains(range, headerRow, idColumn);
   const { dimension, autoFilter } = layout;
-  const used = dimension && { ...dimension.range, bottom: Math.max(dimension.range.bottom, ...lastOf(rows)) };
+  const bottom = Math.max(dimension?.range.bottom ?? 0, rows.at(-1) ?? 0);
   return {
     sheet: [
-      ...replaced(dimension, used),
+      ...replaced(dimension, dimension && { ...dimension.range, bottom }),
       ...(autoFilter !== null && isOurs(autoFilter) ? replaced(autoFilter, grown(autoFilter)) : []),
     ],
     tables: tables
@@ -39,11 +38,6 @@ export function grownRanges(
         ],
       })),
   };
-}
-
-function lastOf(rows: readonly number[]): number[] {
-  const last = rows.at(-1);
-  return last === undefined ? [] : [last];
 }
 
 function replaced(place: PlacedRange | null, range: CellRange | null): Splice[] {

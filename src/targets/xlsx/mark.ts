@@ -1,5 +1,4 @@
-import type { Splice } from '../file/splice.ts';
-import { splice } from './row-splices.ts';
+import { type Splice, splice } from '../file/splice.ts';
 import type { XlsxPackage } from './part.ts';
 import { withChild, type XmlElements } from './xml-elements.ts';
 import { attribute } from './xml-scanner.ts';

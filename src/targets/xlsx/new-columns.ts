@@ -1,9 +1,8 @@
 import { contains, showRange } from './cell-reference.ts';
 import { type NewColumn, placeNewColumns } from '../file/new-columns.ts';
-import type { Splice } from '../file/splice.ts';
-import { CellWriter } from './cell-writer.ts';
+import { type Splice, splice } from '../file/splice.ts';
 import type { RowContent } from '../shared/row-content.ts';
-import { RowWriter, splice } from './row-splices.ts';
+import { rowWriter } from './row-writer.ts';
 import { openXlsxSheet, textsOf, type XlsxTargetOptions } from './sheet.ts';
 import type { SheetTable } from './tables.ts';
 import type { PartEdit } from './write-plan.ts';
@@ -40,8 +39,7 @@ export async function planXlsxColumns(
 
   const beside = header.cells.findLast(({ raw }) => raw !== '')?.style ?? null;
   const styles = new Map(added.map(({ index }) => [index, beside]));
-  const cells = new CellWriter(layout.prefix, sheet.dates, sheet.clock);
-  const writer = new RowWriter(layout, cells, { row: null, styles, dateStyle: null });
+  const writer = rowWriter(sheet, { row: null, styles, dateStyle: null });
   const content: RowContent = new Map(
     added.map(({ heading, index }) => [index, { value: heading, type: 'text' }]),
   );

@@ -1,5 +1,4 @@
-import type { Splice } from '../file/splice.ts';
-import { splice } from './row-splices.ts';
+import { type Splice, splice } from '../file/splice.ts';
 import { isOn, type XlsxWorkbook } from './workbook.ts';
 import { attribute, attributePlace } from './xml-scanner.ts';
 

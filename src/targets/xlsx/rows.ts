@@ -42,34 +42,38 @@ export interface SheetRow {
 }
 
 /** The sheet's part besides its rows; complete only after all rows were read. */
-export interface SheetLayout {
+class Layout {
   /** Its elements' prefix with colon, or empty. */
-  readonly prefix: string;
+  prefix = '';
   /** Where `</sheetData>` starts. */
-  readonly dataEnd: number;
-  readonly dimension: PlacedRange | null;
-  readonly autoFilter: PlacedRange | null;
-  readonly merged: readonly CellRange[];
+  dataEnd = 0;
+  dimension: PlacedRange | null = null;
+  autoFilter: PlacedRange | null = null;
+  readonly merged: CellRange[] = [];
   /** Ranges filled by one formula: arrays and data tables. */
-  readonly filled: readonly CellRange[];
-  readonly hasFormulas: boolean;
+  readonly filled: CellRange[] = [];
+  hasFormulas = false;
   /** Formats of whole columns. */
-  readonly columnStyles: readonly { readonly from: number; readonly to: number; readonly style: number }[];
+  readonly columnStyles: { from: number; to: number; style: number }[] = [];
+}
+export type SheetLayout = Readonly<Layout>;
+
+/** The cell in a column (0-based). */
+export function cellAt({ cells }: SheetRow, column: number): SheetCell | undefined {
+  // Fast path: most rows have all their cells.
+  const usual = cells[column];
+  return usual?.column === column ? usual : cells.find((cell) => cell.column === column);
+}
+
+/** The format of a whole column; null: none. */
+export function columnStyle({ columnStyles }: SheetLayout, column: number): number | null {
+  return columnStyles.find(({ from, to }) => column >= from && column <= to)?.style ?? null;
 }
 
 /** Reads a sheet's rows chunk by chunk, and its layout on the way. */
 export class SheetReader implements XmlHandler {
   readonly #book: XlsxWorkbook;
-  readonly #layout = {
-    prefix: '',
-    dataEnd: 0,
-    dimension: null as PlacedRange | null,
-    autoFilter: null as PlacedRange | null,
-    merged: [] as CellRange[],
-    filled: [] as CellRange[],
-    hasFormulas: false,
-    columnStyles: [] as { from: number; to: number; style: number }[],
-  };
+  readonly #layout = new Layout();
   readonly #runs = new TextRuns();
   #done: SheetRow[] = [];
   #depth = 0;
@@ -170,10 +174,8 @@ export class SheetReader implements XmlHandler {
     const element = { attributes, attributesStart };
     if (depth === 1 && local === 'dimension') layout.dimension = placedRange(element);
     else if (depth === 1 && local === 'autoFilter') layout.autoFilter ??= placedRange(element);
-    else if (local === 'mergeCell') {
-      const range = readRange(attribute(attributes, 'ref') ?? '');
-      if (range !== null) layout.merged.push(range);
-    } else if (local === 'col') {
+    else if (local === 'mergeCell') layout.merged.push(...rangeOf(attributes));
+    else if (local === 'col') {
       const style = Number(attribute(attributes, 'style') ?? 0);
       const from = Number(attribute(attributes, 'min')) - 1;
       const to = Number(attribute(attributes, 'max')) - 1;
@@ -196,17 +198,11 @@ export class SheetReader implements XmlHandler {
       );
     }
     const own = usual === null ? attribute(attributes, 's') : (usual[3] ?? null);
-    const style = own === null ? this.#styleAround(row.style, column) : Number(own);
+    const style = own === null ? (row.style ?? columnStyle(this.#layout, column)) : Number(own);
     const type = (usual === null ? attribute(attributes, 't') : usual[4]) ?? 'n';
     this.#cell = { column, start, attributes, style, type };
     this.#value = null;
     this.#formula = null;
-  }
-
-  /** The row's format, else the column's. */
-  #styleAround(rowStyle: number | null, column: number): number | null {
-    if (rowStyle !== null) return rowStyle;
-    return this.#layout.columnStyles.find(({ from, to }) => column >= from && column <= to)?.style ?? null;
   }
 
   #openInCell(local: string, attributes: string, depth: number): void {
@@ -218,9 +214,7 @@ export class SheetReader implements XmlHandler {
       this.#reading = 'formula';
       this.#layout.hasFormulas = true;
       const type = attribute(attributes, 't');
-      const range =
-        type === 'array' || type === 'dataTable' ? readRange(attribute(attributes, 'ref') ?? '') : null;
-      if (range !== null) this.#layout.filled.push(range);
+      if (type === 'array' || type === 'dataTable') this.#layout.filled.push(...rangeOf(attributes));
     } else {
       this.#runs.open(local);
     }
@@ -233,4 +227,9 @@ export class SheetReader implements XmlHandler {
     this.#row.cells.push({ ...this.#cell, end, raw, formula: this.#formula });
     this.#cell = null;
   }
+}
+
+function rangeOf(attributes: string): CellRange[] {
+  const range = readRange(attribute(attributes, 'ref') ?? '');
+  return range === null ? [] : [range];
 }

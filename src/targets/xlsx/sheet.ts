@@ -4,7 +4,7 @@ import { type ColumnMapping, type Columns, headingRank, locateColumns } from '..
 import type { PresentRow } from '../shared/row-changes.ts';
 import { CellReader } from './cell-reader.ts';
 import { xlsxFaults } from './fault.ts';
-import { type SheetCell, type SheetLayout, SheetReader, type SheetRow } from './rows.ts';
+import { cellAt, type SheetLayout, SheetReader, type SheetRow } from './rows.ts';
 import { SerialClock } from '../shared/serial-clock.ts';
 import { readSharedStrings } from './strings.ts';
 import { type DateStyles, readDateStyles } from './styles.ts';
@@ -138,12 +138,6 @@ function coveringCell({ merged }: XlsxSheet, row: number, column: number): strin
 
 function isTotalsRow({ whole, hasTotals }: SheetTable, row: number, { header, columns }: XlsxSheet): boolean {
   return hasTotals && row === whole.range.bottom && contains(whole.range, header.row, columns.id);
-}
-
-function cellAt(row: SheetRow, column: number): SheetCell | undefined {
-  // Fast path: most rows have all their cells.
-  const usual = row.cells[column];
-  return usual?.column === column ? usual : row.cells.find((cell) => cell.column === column);
 }
 
 async function firstRows(batches: AsyncGenerator<readonly SheetRow[]>): Promise<readonly SheetRow[]> {

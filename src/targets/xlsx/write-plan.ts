@@ -7,15 +7,14 @@ import { type Columns, ownedColumns } from '../shared/columns.ts';
 import { contentOf, withPlaces } from '../shared/row-content.ts';
 import { RowChanges, type RowDecisions, type RowWrite } from '../shared/row-changes.ts';
 import { IdSet } from '../../core/lead/id-set.ts';
-import type { Splice } from '../file/splice.ts';
-import { CellWriter, notStorableInXlsx } from './cell-writer.ts';
+import { type Splice, splice } from '../file/splice.ts';
 import { FreeRows } from './free-rows.ts';
 import { grownRanges } from './grown-ranges.ts';
 import { planXlsxMark } from './mark.ts';
 import type { Cuts, KnownSheet } from './packed-rows.ts';
 import { recalculation } from './recalculation.ts';
-import { RowWriter, splice } from './row-splices.ts';
-import type { SheetCell, SheetLayout, SheetRow } from './rows.ts';
+import { notStorableInXlsx, type RowWriter, rowWriter } from './row-writer.ts';
+import { cellAt, type SheetCell, type SheetLayout, type SheetRow } from './rows.ts';
 import { openXlsxSheet, readXlsxRow, type XlsxSheet, type XlsxTargetOptions } from './sheet.ts';
 import type { RandomAccess } from './zip-directory.ts';
 import type { NewPart } from './zip-rewrite.ts';
@@ -96,13 +95,11 @@ export async function planXlsxWrite(
     }
   }
   const decisions = rowChanges.decide();
-  const cells = new CellWriter(layout.prefix, sheet.dates, sheet.clock);
   const ofDates = [...columns.fields.values()].map(({ index, type }) =>
     type === 'instant' ? (styles.get(index) ?? null) : null,
   );
   const dateStyle = ofDates.find((style) => style !== null && sheet.dates.has(style)) ?? null;
-  const writer = new RowWriter(layout, cells, { row: model, styles, dateStyle });
-  const { tables } = sheet;
+  const writer = rowWriter(sheet, { row: model, styles, dateStyle });
   const appended = appendedRows(decisions, sheet, mapped, notes, free, writer, options.path);
   const splices = [
     ...decisions.writes.flatMap((write) => writer.existing(write.place, contentOf(write, columns))),
@@ -110,7 +107,7 @@ export async function planXlsxWrite(
   ];
   if (splices.length === 0) return { outcomes: decisions.outcomes, edits: [], added: [] };
   const outcomes = withPlaces(decisions, changes, (index) => appended.rows[index]);
-  const grown = grownRanges(appended.rows, header.row, columns.id, layout, tables);
+  const grown = grownRanges(appended.rows, header.row, columns.id, layout, sheet.tables);
   const counting = await recalculation(book, layout.hasFormulas);
   const marking =
     mark === undefined ? { edits: [], added: [] } : await planXlsxMark(book.pack, book.sheetName, mark);
@@ -156,7 +153,7 @@ function isTyped(cell: SheetCell): boolean {
 function untouchable(write: RowWrite<SheetRow>, columns: Columns, layout: SheetLayout): string | null {
   const { place: row } = write;
   for (const [column, { value }] of contentOf(write, columns)) {
-    const cell = row.cells.find((candidate) => candidate.column === column);
+    const cell = cellAt(row, column);
     const at = `${columnName(column)}${row.row}`;
     if (cell !== undefined && cell.formula !== null) return `The cell ${at} holds a formula.`;
     if (value === null && cell === undefined) continue;
@@ -204,11 +201,8 @@ function appendedRows(
   for (const newRow of appends) {
     const next = places.next();
     if (next.done === true) {
-      throw new LeadsyncError(
-        'target.not-writable',
-        `The sheet of ${name} has no rows left. Nothing was written.`,
-        { help: 'Move old rows to another sheet.' },
-      );
+      const message = `The sheet of ${name} has no rows left. Nothing was written.`;
+      throw new LeadsyncError('target.not-writable', message, { help: 'Move old rows to another sheet.' });
     }
     const content = contentOf(newRow, columns);
     const { row, place } = next.value;

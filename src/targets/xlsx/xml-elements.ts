@@ -1,5 +1,4 @@
-import type { Splice } from '../file/splice.ts';
-import { splice } from './row-splices.ts';
+import { type Splice, splice } from '../file/splice.ts';
 import { localName, XmlScanner } from './xml-scanner.ts';
 import { XmlFault } from './xml-text.ts';
 
