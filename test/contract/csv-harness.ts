@@ -54,3 +54,13 @@ export async function makeCsvHarness(): Promise<CsvHarness> {
     },
   };
 }
+
+/** Runs `body` on a file of this content. */
+export async function withFile(
+  content: string | Buffer,
+  body: (harness: CsvHarness) => Promise<void>,
+): Promise<void> {
+  await using harness = await makeCsvHarness();
+  harness.write(content);
+  await body(harness);
+}

@@ -1,32 +1,7 @@
 import { expect, test } from 'vitest';
-import { Secret } from '../../src/config/secret.ts';
-import type { RowChange } from '../../src/ports/target.ts';
-import { createPostgresTableTarget } from '../../src/targets/postgres/postgres-table-target.ts';
 import { until } from '../support/until.ts';
-import { makePostgresTableHarness, type PostgresTableHarness } from './postgres-table-harness.ts';
-import { append, never, readAll, remove, update, verdict } from './target-harness.ts';
-
-const targetOf = ({ url }: PostgresTableHarness) =>
-  createPostgresTableTarget({
-    url: new Secret(url),
-    table: 'leads',
-    fields: [
-      { field: 'name', column: 'name', type: 'text', direction: 'two-way' },
-      { field: 'due', column: 'due', type: 'instant', direction: 'two-way' },
-    ],
-    idColumn: 'lead_id',
-    timeZone: 'Europe/Berlin',
-    isZoneSet: true,
-  });
-
-async function withTable(sql: string, body: (harness: PostgresTableHarness) => Promise<void>) {
-  await using harness = await makePostgresTableHarness();
-  await harness.query(sql);
-  await body(harness);
-}
-
-const outcomesOf = async (harness: PostgresTableHarness, change: RowChange) =>
-  (await targetOf(harness).write([change], never())).map(verdict);
+import { outcomesOf, targetOf, withTable } from './postgres-table-harness.ts';
+import { append, never, readAll, remove, update } from './target-harness.ts';
 
 test('a table that others inherit from is refused: a place would be in each of them', () =>
   withTable(
@@ -49,8 +24,8 @@ test.each(['cascade', 'set null', 'set default'])(
       `create table leads (n int primary key, lead_id text, name text); insert into leads values (1, 'a', 'Anna');
        create table notes (lead int default 1 references leads on delete ${action}, note text); insert into notes values (1, 'call back')`,
       async (harness) => {
-        expect(await outcomesOf(harness, remove('a', {}, true))).toEqual(['row.has-own-cells']);
-        expect(await outcomesOf(harness, remove('a', {}))).toEqual(['done']);
+        expect(await outcomesOf(harness, [remove('a', {}, true)])).toEqual(['row.has-own-cells']);
+        expect(await outcomesOf(harness, [remove('a', {})])).toEqual(['done']);
         expect(await harness.query('select * from notes')).toEqual([[1, 'call back']]);
         expect(await harness.query('select * from leads')).toEqual([[1, null, null]]);
       },

@@ -1,8 +1,19 @@
 import pg from 'pg';
 import { Secret } from '../../src/config/secret.ts';
-import { createPostgresTableTarget } from '../../src/targets/postgres/postgres-table-target.ts';
+import type { RowChange } from '../../src/ports/target.ts';
+import {
+  createPostgresTableTarget,
+  type PostgresTableOptions,
+} from '../../src/targets/postgres/postgres-table-target.ts';
 import { createTestDatabase } from '../support/database.ts';
-import { contractFields, type Inability, type Table, type TargetHarness } from './target-harness.ts';
+import {
+  contractFields,
+  type Inability,
+  never,
+  type Table,
+  type TargetHarness,
+  verdict,
+} from './target-harness.ts';
 
 export interface PostgresTableHarness extends TargetHarness {
   readonly url: string;
@@ -80,3 +91,32 @@ export async function makePostgresTableHarness(
     },
   };
 }
+
+/** A small table `leads`, in the words of PostgreSQL. */
+const tableFields: PostgresTableOptions['fields'] = [
+  { field: 'name', column: 'name', type: 'text', direction: 'two-way' },
+  { field: 'size', column: 'size', type: 'text', direction: 'two-way' },
+  { field: 'due', column: 'due', type: 'instant', direction: 'two-way' },
+];
+
+export function targetOf({ url }: PostgresTableHarness, changed: Partial<PostgresTableOptions> = {}) {
+  const usual = {
+    url: new Secret(url),
+    table: 'leads',
+    fields: tableFields,
+    idColumn: 'lead_id',
+    timeZone: 'Europe/Berlin',
+    isZoneSet: true,
+  };
+  return createPostgresTableTarget({ ...usual, ...changed });
+}
+
+/** Runs `body` on a database after these statements. */
+export async function withTable(sql: string, body: (harness: PostgresTableHarness) => Promise<void>) {
+  await using harness = await makePostgresTableHarness();
+  await harness.query(sql);
+  await body(harness);
+}
+
+export const outcomesOf = async (harness: PostgresTableHarness, changes: readonly RowChange[]) =>
+  (await targetOf(harness).write(changes, never())).map(verdict);

@@ -1,6 +1,7 @@
 import type { Inability, LocalHarness, MakeHarness } from './target-harness.ts';
 import { describeMarks, describeNoMarks } from './target-marks.ts';
 import { describeReplaced, describeWriters } from './target-meanwhile.ts';
+import { describeNewRows } from './target-new-rows.ts';
 import { describePlace } from './target-place.ts';
 import { describeReading } from './target-reading.ts';
 import { describeSpellings } from './target-spellings.ts';
@@ -16,6 +17,7 @@ export function describeTarget(
   const cannot = new Set(inabilities);
   describeReading(name, makeHarness, cannot);
   describeWriting(name, makeHarness, cannot);
+  describeNewRows(name, makeHarness);
   describeStatus(name, makeHarness, cannot);
   describeSpellings(name, makeHarness);
   describeWriters(name, makeHarness);

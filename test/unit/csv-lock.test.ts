@@ -5,16 +5,12 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { lockFile, lockPathOf } from '../../src/targets/file/file-lock.ts';
-import { makeCsvHarness, type CsvHarness } from '../contract/csv-harness.ts';
+import { makeCsvHarness, withFile, type CsvHarness } from '../contract/csv-harness.ts';
 import { append } from '../contract/target-harness.ts';
 
 const signal = new AbortController().signal;
 
-async function withFile(body: (harness: CsvHarness) => Promise<void>): Promise<void> {
-  await using harness = await makeCsvHarness();
-  harness.write('Lead ID,City\na,Bonn\n');
-  await body(harness);
-}
+const withRow = (body: (harness: CsvHarness) => Promise<void>) => withFile('Lead ID,City\na,Bonn\n', body);
 
 /** A process that holds our lock on the path until it is killed. */
 async function holder(path: string) {
@@ -42,7 +38,7 @@ const done = [{ key: 'n', status: 'done', row: 3 }];
 
 describe('our own lock', () => {
   test('a second writer is told to come back, and takes over at once when the first was killed', () =>
-    withFile(async (harness) => {
+    withRow(async (harness) => {
       const kill = await holder(harness.path);
       await expect(write(harness)).rejects.toMatchObject({ code: 'target.busy', retry: 'later' });
       expect(harness.read()).toBe('Lead ID,City\na,Bonn\n');
@@ -52,7 +48,7 @@ describe('our own lock', () => {
     }));
 
   test('within one process as well', () =>
-    withFile(async (harness) => {
+    withRow(async (harness) => {
       await using lock = await lockFile(harness.path);
       await lock.assertHeld();
       await expect(write(harness)).rejects.toMatchObject({ code: 'target.busy' });
@@ -62,7 +58,7 @@ describe('our own lock', () => {
     ['a process number that now belongs to another process', { pid: process.pid, started: '1' }],
     ['a process that is gone', { pid: 2 ** 22 + 1, started: '1' }],
   ])('is taken over from %s', (_, dead) =>
-    withFile(async (harness) => {
+    withRow(async (harness) => {
       await using lock = await lockFile(harness.path);
       const content = await ownLock(harness.path);
       writeFileSync(lockPathOf(harness.path), JSON.stringify({ ...content, ...dead, token: 'other' }));
@@ -75,7 +71,7 @@ describe('our own lock', () => {
     ['another machine', JSON.stringify({ token: 't', pid: 1, machine: 'elsewhere', started: null })],
     ['a writer that has not yet put its name in', ''],
   ])('of %s holds until it is silent for long', (_, content) =>
-    withFile(async (harness) => {
+    withRow(async (harness) => {
       writeFileSync(lockPathOf(harness.path), content);
       await expect(write(harness)).rejects.toMatchObject({ code: 'target.busy' });
       const past = new Date(Date.now() - 60_000);
@@ -85,7 +81,7 @@ describe('our own lock', () => {
   );
 
   test('a writer that lost its lock in the middle writes nothing', () =>
-    withFile(async (harness) => {
+    withRow(async (harness) => {
       const losing = new AbortController().signal;
       losing.throwIfAborted = () =>
         writeFileSync(
@@ -116,7 +112,7 @@ describe("an editor's lock file", () => {
     ['Excel', '~$leads.csv', '\x05Berta                        ', 'Berta'],
     ['an unreadable one', '~$leads.csv', '', 'open in a spreadsheet program'],
   ])('of %s means come back later', (_, name, content, who) =>
-    withFile(async (harness) => {
+    withRow(async (harness) => {
       writeFileSync(join(harness.folder, name), content);
       const fault = { code: 'target.busy', retry: 'later', message: expect.stringContaining(who) };
       await expect(harness.target().open({ create: true }, signal)).rejects.toMatchObject(fault);
@@ -126,7 +122,7 @@ describe("an editor's lock file", () => {
   );
 
   test('is seen beside the file that a link leads to, and when it comes in the middle of a write', () =>
-    withFile(async (harness) => {
+    withRow(async (harness) => {
       await using other = await makeCsvHarness();
       symlinkSync(harness.path, other.path);
       const editing = new AbortController().signal;
