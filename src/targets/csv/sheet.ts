@@ -5,6 +5,7 @@ import { type Columns, locateColumns } from '../shared/columns.ts';
 import { type CsvFormat, csvHeadBytes, type CsvTargetOptions, detectCsvFormat } from './format.ts';
 import { readCsvRecords, type CsvRecord } from './records.ts';
 import { incompleteFile } from '../file/file-fault.ts';
+import { resumed } from '../file/file-format.ts';
 import { unguarded } from './text.ts';
 import type { PresentRow } from '../shared/row-changes.ts';
 import type { SourceFile } from '../file/source-file.ts';
@@ -38,7 +39,7 @@ export async function openCsvSheet(
     }
     const header = first[0] ?? { row: 1, cells: [], start: 0, contentEnd: 0, end: 0 };
     const columns = columnsOf(header, options);
-    return { format, header, columns, records: following(first.slice(1), batches) };
+    return { format, header, columns, records: resumed(first.slice(1), batches) };
   } catch (error) {
     await batches.return(undefined);
     throw error;
@@ -62,18 +63,6 @@ function columnsOf(header: CsvRecord, options: CsvTargetOptions): Columns {
 /** The texts of the first row. */
 export function headingsShown(header: CsvRecord): readonly string[] {
   return header.cells.map((cell) => unguarded(cell.text));
-}
-
-async function* following(
-  first: readonly CsvRecord[],
-  batches: AsyncGenerator<readonly CsvRecord[]>,
-): AsyncGenerator<readonly CsvRecord[]> {
-  try {
-    yield first;
-    yield* batches;
-  } finally {
-    await batches.return(undefined);
-  }
 }
 
 /**

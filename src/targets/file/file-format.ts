@@ -42,3 +42,13 @@ export interface FilePlan {
   /** Whether the content has the requested mark. */
   readonly isMarked?: boolean;
 }
+
+/** Batches of which the first was read already. Stopping early stops the reader. */
+export async function* resumed<T>(first: T, rest: AsyncGenerator<T>): AsyncGenerator<T> {
+  try {
+    yield first;
+    yield* rest;
+  } finally {
+    await rest.return(undefined);
+  }
+}

@@ -176,18 +176,16 @@ export function createPostgresTableTarget(options: PostgresTableOptions): Target
           return row.leadId === null && found.isIdClosed ? { ...row, idClosed } : row;
         });
         const { closed, unsuited, columns } = found;
-        const { timeZone } = options;
-        const created = present === null;
         const mark = await readTableMark(ask, table);
-        const told = {
+        return {
           missing: columns.missing,
-          created,
-          timeZone,
+          created: present === null,
+          timeZone: options.timeZone,
           closed,
           unsuited,
           rows: rowBatches(rows),
+          ...(mark !== undefined && { mark }),
         };
-        return mark === undefined ? told : { ...told, mark };
       }),
 
     async write(changes, signal, mark) {

@@ -28,21 +28,36 @@ export type Table = NonNullable<Awaited<ReturnType<typeof describe>>>;
 /** Defaults that the database fills in: nobody wrote them. */
 const automatic = String.raw`^(nextval|now|timezone|gen_random_uuid|uuidv?\w*|\w+_timestamp)\(|^CURRENT_|^LOCAL`;
 
-/**
- * By column: name, type, NOT NULL, in the primary key, not writable, and an expression that detects own content (null:
- * none). Only constant defaults are considered: others may have side effects. For the table: whether it is an ordinary
- * one, with unique ctids, and whether deletes cascade to other tables.
- */
+/** One column in the catalogue. */
+interface CatalogueColumn {
+  readonly name: string;
+  readonly type: string;
+  /** As in `pg_type.typtype`: `e` an enum, `d` a domain. */
+  readonly kind: string;
+  /** NOT NULL. */
+  readonly isRequired: boolean;
+  /** In the primary key. */
+  readonly isKey: boolean;
+  readonly isClosed: boolean;
+  /** An expression that detects own content; null: none. */
+  readonly own: string | null;
+  /** Whether the table is an ordinary one, with unique ctids, and whether deletes cascade to other tables. */
+  readonly isOrdinary: boolean;
+  readonly isReferred: boolean;
+}
+
+/** For own content only constant defaults are considered: others may have side effects. */
 const catalogue = String.raw`
-  select a.attname, a.atttypid::regtype::text, a.attnotnull::text, (a.attnum = any(i.indkey))::text,
-    (a.attgenerated <> '' or a.attidentity = 'a' or not has_column_privilege(c.oid, a.attnum, 'update'))::text,
-    case when a.attgenerated = '' and a.attidentity = '' and (a.attnum = any(i.indkey)) is not true
+  select json_build_object('name', a.attname, 'type', a.atttypid::regtype::text, 'isRequired', a.attnotnull,
+    'kind', (select t.typtype from pg_type t where t.oid = a.atttypid),
+    'isKey', coalesce(a.attnum = any(i.indkey), false),
+    'isClosed', a.attgenerated <> '' or a.attidentity = 'a' or not has_column_privilege(c.oid, a.attnum, 'update'),
+    'own', case when a.attgenerated = '' and a.attidentity = '' and (a.attnum = any(i.indkey)) is not true
         and coalesce(e.preset, '') !~ '${automatic}'
       then format('coalesce(%I::text, '''') not in ('''', coalesce((%s)::text, ''''))', a.attname,
         case when e.preset ~ '\w\(' then 'null' else coalesce(e.preset, 'null') end) end,
-    (c.relkind = 'r' and not exists (select from pg_inherits where inhparent = c.oid))::text,
-    exists (select from pg_constraint where confrelid = c.oid and confdeltype in ('c', 'd', 'n'))::text,
-    (select t.typtype from pg_type t where t.oid = a.atttypid)
+    'isOrdinary', c.relkind = 'r' and not exists (select from pg_inherits where inhparent = c.oid),
+    'isReferred', exists (select from pg_constraint where confrelid = c.oid and confdeltype in ('c', 'd', 'n')))::text
   from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
     left join pg_attrdef d on d.adrelid = c.oid and d.adnum = a.attnum
     left join pg_index i on i.indrelid = c.oid and i.indisprimary
@@ -57,11 +72,13 @@ const textTypes: readonly string[] = ['text', 'character varying', 'character', 
 
 /** Describes the table (quoted) from the catalogue; null: missing. Throws as `locateColumns` does. */
 export async function describe(ask: Ask, table: string, options: TableMapping) {
-  const catalogued = await ask(catalogue, [table]);
-  if (catalogued.length === 0) return null;
-  const names = catalogued.map(([column]) => column ?? '');
+  const found = await ask(catalogue, [table]);
+  const all = found.map(([json]) => JSON.parse(json ?? '') as CatalogueColumn);
+  const [first] = all;
+  if (first === undefined) return null;
+  const names = all.map((column) => column.name);
   const name = `table ${options.table}`;
-  if (catalogued[0]?.[6] !== 'true') {
+  if (!first.isOrdinary) {
     const message = `${name} is not an ordinary table, but a view, a partitioned table, or one that others inherit from.`;
     throw new LeadsyncError('target.unreadable', message);
   }
@@ -70,14 +87,14 @@ export async function describe(ask: Ask, table: string, options: TableMapping) {
       help: `Add a column ${JSON.stringify(options.idColumn)} (text), or set idColumn to the column with the ids.`,
     });
   }
-  const typeOf = (index: number): string => catalogued[index]?.[1] ?? '';
-  const columns = withoutGuesses(locateColumns(names, options, name), typeOf, options);
+  const columns = withoutGuesses(locateColumns(names, options, name), all, options);
   const owned = [...ownedColumns(columns)];
+  const typeOf = (index: number): string => all[index]?.type ?? '';
   const quoted = (index: number) => pg.escapeIdentifier(names[index] ?? '');
   const zone = pg.escapeLiteral(options.timeZone);
   const idText = String.raw`btrim(coalesce(${quoted(columns.id)}::text, ''), E' \t\n\x0b\f\r')`;
   const instants = new Set(
-    [...columns.fields.values()].map(({ index, type }) => (type === 'instant' ? index : -1)),
+    [...columns.fields.values()].flatMap(({ index, type }) => (type === 'instant' ? index : [])),
   );
   const isMoment = (index: number) => instants.has(index) && [withZone, withoutZone].includes(typeOf(index));
   const shown = owned.map((index) => {
@@ -86,9 +103,8 @@ export async function describe(ask: Ask, table: string, options: TableMapping) {
     const moment = typeOf(index) === withZone ? quoted(index) : `${quoted(index)} at time zone ${zone}`;
     return `floor(extract(epoch from ${moment}) * 1000)::text`;
   });
-  const isReferred = catalogued[0]?.[7] === 'true';
-  const own = catalogued.flatMap((column, index) => (owned.includes(index) ? [] : (column[5] ?? [])));
-  const keys = catalogued.flatMap((column, index) => (column[3] === 'true' ? quoted(index) : []));
+  const own = all.flatMap((column, index) => (owned.includes(index) ? [] : (column.own ?? [])));
+  const keys = all.flatMap(({ isKey }, index) => (isKey ? quoted(index) : []));
   const text = (index: number | null, texts: Texts): string =>
     (index === null ? null : texts[owned.indexOf(index) + 2]) ?? '';
   const cell = (index: number, texts: Texts): Cell => {
@@ -113,13 +129,13 @@ export async function describe(ask: Ask, table: string, options: TableMapping) {
       return `${expression}::${type}`;
     },
     /** The selected expressions: place, own content, then our columns. */
-    selection: ['ctid::text', `(${[String(isReferred), ...own].join(' or ')})::text`, ...shown].join(', '),
+    selection: ['ctid::text', `(${[first.isReferred, ...own].join(' or ')})::text`, ...shown].join(', '),
     order: [...(keys.length > 0 ? keys : [`${quoted(columns.id)} nulls last`]), 'ctid'].join(', '),
-    isIdClosed: catalogued[columns.id]?.[4] === 'true',
-    closed: owned.flatMap((index) => (catalogued[index]?.[4] === 'true' ? (names[index] ?? []) : [])),
-    unsuited: unsuited(columns, names, catalogued),
+    isIdClosed: all[columns.id]?.isClosed === true,
+    closed: owned.flatMap((index) => (all[index]?.isClosed === true ? all[index].name : [])),
+    unsuited: unsuited(columns, all),
     /** The column's empty value. */
-    nothing: (index: number): Value => (catalogued[index]?.[2] === 'true' ? '' : null),
+    nothing: (index: number): Value => (all[index]?.isRequired === true ? '' : null),
     row: (texts: Texts): PresentRow<Place> => ({
       leadId: text(columns.id, texts) || null,
       status: text(columns.status, texts) || null,
@@ -132,49 +148,39 @@ export async function describe(ask: Ask, table: string, options: TableMapping) {
 /** The columns without those of type `timestamp` whose zone is not configured. */
 function withoutGuesses(
   columns: Columns,
-  typeOf: (index: number) => string,
-  { timeZone, isZoneSet, fields }: TableMapping,
+  all: readonly CatalogueColumn[],
+  { timeZone, isZoneSet }: TableMapping,
 ): Columns {
-  const isGuess = ({ index, type }: { index: number; type: string }): boolean =>
-    !isZoneSet && type === 'instant' && typeOf(index) === withoutZone;
-  const guesses = [...columns.fields].filter(([, column]) => isGuess(column)).map(([field]) => field);
-  if (guesses.length === 0) return columns;
-  return {
-    ...columns,
-    fields: new Map([...columns.fields].filter(([field]) => !guesses.includes(field))),
-    missing: [
-      ...columns.missing,
-      ...guesses.map((field) => {
-        const column = fields.find((one) => one.field === field)?.column ?? field;
-        const message = `The column ${JSON.stringify(column)} is a timestamp without time zone, and its zone is not configured; the field is left out until target.timeZone (or TARGET_TZ_NAME) is set: UTC for NocoDB and most grids, ${timeZone} when people type local times. Or make the column timestamptz.`;
-        return { field, message };
-      }),
-    ],
-  };
+  const fields = new Map(columns.fields);
+  const missing = [...columns.missing];
+  for (const [field, { index, type }] of columns.fields) {
+    if (isZoneSet || type !== 'instant' || all[index]?.type !== withoutZone) continue;
+    fields.delete(field);
+    const message = `The column ${JSON.stringify(all[index].name)} is a timestamp without time zone, and its zone is not configured; the field is left out until target.timeZone (or TARGET_TZ_NAME) is set: UTC for NocoDB and most grids, ${timeZone} when people type local times. Or make the column timestamptz.`;
+    missing.push({ field, message });
+  }
+  return { ...columns, fields, missing };
 }
 
 /** What columns cannot hold of their fields, a sentence each; for `check`. */
-function unsuited(
-  { id, fields }: Columns,
-  names: readonly string[],
-  catalogued: readonly Texts[],
-): readonly string[] {
-  const typed = (index: number) => `The column ${JSON.stringify(names[index])} is ${catalogued[index]?.[1]}`;
-  const isText = (index: number) => textTypes.includes(catalogued[index]?.[1] ?? '');
+function unsuited({ id, fields }: Columns, all: readonly CatalogueColumn[]): readonly string[] {
   const found: string[] = [];
-  if (!isText(id) && catalogued[id]?.[1] !== 'uuid')
-    found.push(`${typed(id)}: lead ids are texts; ids of any other form cannot be stored.`);
-  for (const { index, type } of fields.values()) {
-    const kind = catalogued[index]?.[1] ?? '';
-    if (isText(index)) continue;
-    if (type === 'instant' && kind === 'date')
-      found.push(`${typed(index)}: it has no time of day, so a follow-up with a time is held.`);
-    else if (type === 'instant' && kind !== withZone && kind !== withoutZone)
-      found.push(`${typed(index)}, which cannot hold moments: they are held.`);
-    // An enum or a domain is a deliberate choice of values.
-    else if (type === 'text' && !['e', 'd'].includes(catalogued[index]?.[8] ?? ''))
-      found.push(`${typed(index)}: texts of any other form are held.`);
-  }
+  const see = (index: number, whatOf: (column: CatalogueColumn) => string | null): void => {
+    const column = all[index];
+    const what = column === undefined || textTypes.includes(column.type) ? null : whatOf(column);
+    if (what !== null) found.push(`The column ${JSON.stringify(column?.name)} is ${column?.type}${what}`);
+  };
+  see(id, ({ type }) =>
+    type === 'uuid' ? null : ': lead ids are texts; ids of any other form cannot be stored.',
+  );
+  for (const { index, type: wanted } of fields.values())
+    see(index, ({ type, kind }) => {
+      // An enum or a domain is a deliberate choice of values.
+      if (wanted === 'text') return ['e', 'd'].includes(kind) ? null : ': texts of any other form are held.';
+      if (type === 'date') return ': it has no time of day, so a follow-up with a time is held.';
+      if (type === withZone || type === withoutZone) return null;
+      return ', which cannot hold moments: they are held.';
+    });
   return found;
 }
 

@@ -7,26 +7,18 @@ import type { SharedStrings } from './strings.ts';
 import type { DateStyles } from './styles.ts';
 import { unescapeCellText, xmlText } from './xml-text.ts';
 
-/** Methods throw XmlFault for content that no program writes. */
-export class CellReader {
-  readonly #strings: SharedStrings;
-  readonly #dates: DateStyles;
-  readonly #clock: SerialClock;
+export type CellReader = ReturnType<typeof cellReader>;
 
-  constructor(strings: SharedStrings, dates: DateStyles, clock: SerialClock) {
-    this.#strings = strings;
-    this.#dates = dates;
-    this.#clock = clock;
-  }
-
+/** Functions throw XmlFault for content that no program writes. */
+export function cellReader(strings: SharedStrings, dates: DateStyles, clock: SerialClock) {
   /** The cell of a mapped column. Formulas and errors are unreadable: nothing is written over them. */
-  cell(cell: SheetCell | undefined, type: FieldType): Cell {
+  function readCell(cell: SheetCell | undefined, type: FieldType): Cell {
     if (cell === undefined) return null;
-    if (type === 'instant' && cell.type === 'n' && cell.formula === null && this.#isDate(cell)) {
-      const instant = cell.raw === '' ? null : this.#clock.toInstant(Number(cell.raw));
+    if (type === 'instant' && cell.type === 'n' && cell.formula === null && isDate(cell)) {
+      const instant = cell.raw === '' ? null : clock.toInstant(Number(cell.raw));
       if (instant !== null) return instant;
     }
-    const text = this.text(cell);
+    const text = textOf(cell);
     if (cell.formula !== null) return { unreadable: showFormula(cell.formula, text), why: 'formula' };
     if (text === '') return null;
     if (cell.type === 'e') return { unreadable: text, why: 'error' };
@@ -34,25 +26,25 @@ export class CellReader {
     // A boolean, or a number that is no date: a guess could lose an edit.
     if (cell.type === 'n' || cell.type === 'b') return { unreadable: text };
     if (text.trim() === '') return null;
-    return readInstant(text, this.#clock.timeZone) ?? { unreadable: text };
+    return readInstant(text, clock.timeZone) ?? { unreadable: text };
   }
 
   /** An id, which may come from a formula; or an error or a formula without a value, which must not be overwritten. */
-  id(cell: SheetCell | undefined): { readonly id: string } | { readonly unreadable: string } {
-    const text = this.text(cell).trim();
+  function readId(cell: SheetCell | undefined): { readonly id: string } | { readonly unreadable: string } {
+    const text = textOf(cell).trim();
     if (cell === undefined || (cell.type !== 'e' && (cell.formula === null || text !== '')))
       return { id: text };
     return { unreadable: cell.formula === null ? text : showFormula(cell.formula, text) };
   }
 
   /** As displayed: a formula by its value, dates in one form, numbers in the format "General". */
-  text(cell: SheetCell | undefined): string {
+  function textOf(cell: SheetCell | undefined): string {
     if (cell === undefined) return '';
     switch (cell.type) {
       case 's':
-        return cell.raw === '' ? '' : this.#strings.get(Number(cell.raw));
+        return cell.raw === '' ? '' : strings.get(Number(cell.raw));
       case 'n':
-        return this.#number(cell);
+        return numberText(cell);
       case 'b':
         return cell.raw === '' ? '' : /^\s*(1|true)\s*$/.test(cell.raw) ? 'TRUE' : 'FALSE';
       default:
@@ -60,16 +52,18 @@ export class CellReader {
     }
   }
 
-  #number(cell: SheetCell): string {
+  function numberText(cell: SheetCell): string {
     const raw = cell.raw.trim();
     const number = Number(raw);
     if (raw === '' || !Number.isFinite(number)) return xmlText(raw);
-    return (this.#isDate(cell) ? this.#clock.toLocalText(number) : null) ?? generalNumber(number);
+    return (isDate(cell) ? clock.toLocalText(number) : null) ?? generalNumber(number);
   }
 
-  #isDate(cell: SheetCell): boolean {
-    return this.#dates.has(cell.style ?? 0);
+  function isDate(cell: SheetCell): boolean {
+    return dates.has(cell.style ?? 0);
   }
+
+  return { cell: readCell, id: readId, text: textOf };
 }
 
 function showFormula(formula: string, value: string): string {

@@ -1,8 +1,9 @@
 import type { Cell } from '../../core/lead/value.ts';
 import { type CellRange, columnName, contains } from './cell-reference.ts';
 import { type ColumnMapping, type Columns, headingRank, locateColumns } from '../shared/columns.ts';
+import { resumed } from '../file/file-format.ts';
 import type { PresentRow } from '../shared/row-changes.ts';
-import { CellReader } from './cell-reader.ts';
+import { type CellReader, cellReader } from './cell-reader.ts';
 import { xlsxFaults } from './fault.ts';
 import { cellAt, type SheetLayout, SheetReader, type SheetRow } from './rows.ts';
 import { SerialClock } from '../shared/serial-clock.ts';
@@ -56,7 +57,7 @@ export async function openXlsxSheet(
   if (known !== undefined) book.pack.readInstead(book.sheet, known);
   const dates = await readDateStyles(book.pack, book.styles);
   const clock = new SerialClock(options.timeZone, book.date1904);
-  const cells = new CellReader(await readSharedStrings(book.pack, book.strings), dates, clock);
+  const cells = cellReader(await readSharedStrings(book.pack, book.strings), dates, clock);
   const tables = await readTables(book);
   const reader = new SheetReader(book);
   const batches = reader.rows();
@@ -85,11 +86,14 @@ export async function openXlsxSheet(
       tables,
       layout: reader.layout,
       merged: [] as readonly CellRange[],
-      rows: following(after, batches, async () => {
-        sheet.merged = await readMerged(book);
-      }),
+      rows: rowsOf(),
     };
     return sheet;
+
+    async function* rowsOf(): AsyncGenerator<readonly SheetRow[]> {
+      sheet.merged = await readMerged(book);
+      yield* resumed(after, batches);
+    }
   } catch (error) {
     await batches.return(undefined);
     throw error;
@@ -155,18 +159,4 @@ export function textsOf(row: SheetRow, reader: CellReader): string[] {
   const texts: string[] = Array.from({ length: (row.cells.at(-1)?.column ?? -1) + 1 }, () => '');
   for (const cell of row.cells) texts[cell.column] = reader.text(cell);
   return texts;
-}
-
-async function* following(
-  first: readonly SheetRow[],
-  batches: AsyncGenerator<readonly SheetRow[]>,
-  begin: () => Promise<void>,
-): AsyncGenerator<readonly SheetRow[]> {
-  try {
-    await begin();
-    yield first;
-    yield* batches;
-  } finally {
-    await batches.return(undefined);
-  }
 }

@@ -5,36 +5,23 @@ import { unescapeCellText, XmlFault, xmlText } from './xml-text.ts';
 /** The shared texts that cells refer to by number; packed as bytes: there can be a million. */
 export class SharedStrings {
   #bytes = Buffer.alloc(64 * 1024);
-  #ends = new Uint32Array(1024);
-  #count = 0;
+  readonly #ends: number[] = [];
 
   add(raw: string): void {
-    const start = this.#endOf(this.#count - 1);
+    const start = this.#ends.at(-1) ?? 0;
     if (start + raw.length > this.#bytes.length) {
       const larger = Buffer.allocUnsafe(2 * (start + raw.length));
       this.#bytes.copy(larger, 0, 0, start);
       this.#bytes = larger;
     }
-    if (this.#count === this.#ends.length) {
-      const larger = new Uint32Array(2 * this.#ends.length);
-      larger.set(this.#ends);
-      this.#ends = larger;
-    }
-    this.#ends[this.#count++] = start + this.#bytes.write(raw, start, 'latin1');
+    this.#ends.push(start + this.#bytes.write(raw, start, 'latin1'));
   }
 
   /** @throws XmlFault when there is no such text */
   get(index: number): string {
-    if (!Number.isInteger(index) || index < 0 || index >= this.#count) {
-      throw new XmlFault('refers to a missing shared text');
-    }
-    return unescapeCellText(
-      xmlText(this.#bytes.toString('latin1', this.#endOf(index - 1), this.#endOf(index))),
-    );
-  }
-
-  #endOf(index: number): number {
-    return index < 0 ? 0 : (this.#ends[index] ?? 0);
+    const end = this.#ends[index];
+    if (end === undefined) throw new XmlFault('refers to a missing shared text');
+    return unescapeCellText(xmlText(this.#bytes.toString('latin1', this.#ends[index - 1] ?? 0, end)));
   }
 }
 

@@ -33,22 +33,14 @@ export async function openWorkbook(
   sheetName: string | undefined,
   fault: XlsxFault,
 ): Promise<XlsxWorkbook> {
-  const pack = await openPackage(file, fault);
-  const root = ofType(await pack.relationships(''), 'officeDocument');
-  if (root === null) throw fault('is a zip, but not an Excel workbook');
-  if (!root.part.toLowerCase().endsWith('.xml')) {
-    throw fault('is a binary workbook (.xlsb)', 'Save it as "Excel workbook (.xlsx)".');
-  }
-  const workbook = pack.get(root.part);
-  const { sheets, date1904 } = await readWorkbook(pack, workbook);
-  const parts = await pack.relationships(root.part);
+  const { pack, workbook, sheets, date1904 } = await readWorkbook(file, fault);
+  const parts = await pack.relationships(workbook.name);
   const worksheets = sheets.filter(({ relationship }) => isType(parts.get(relationship), 'worksheet'));
   const chosen = chooseSheet(worksheets, sheetName, fault);
-  const part = parts.get(chosen.relationship)?.part ?? '';
   return {
     pack,
     workbook,
-    sheet: pack.get(part),
+    sheet: pack.get(parts.get(chosen.relationship)?.part ?? ''),
     sheetName: chosen.name,
     date1904,
     styles: ofType(parts, 'styles')?.part ?? null,
@@ -60,10 +52,7 @@ export async function openWorkbook(
 /** Whether there is a sheet of that name; true for unreadable workbooks, which their readers report. */
 export async function hasSheet(file: RandomAccess, name: string, fault: XlsxFault): Promise<boolean> {
   try {
-    const pack = await openPackage(file, fault);
-    const root = ofType(await pack.relationships(''), 'officeDocument');
-    if (root === null) return true;
-    const { sheets } = await readWorkbook(pack, pack.get(root.part));
+    const { sheets } = await readWorkbook(file, fault);
     return findSheet(sheets, name) !== undefined;
   } catch (error) {
     if (error instanceof LeadsyncError) return true;
@@ -71,9 +60,15 @@ export async function hasSheet(file: RandomAccess, name: string, fault: XlsxFaul
   }
 }
 
-function readWorkbook(pack: XlsxPackage, entry: ZipEntry) {
-  return pack.parse(entry, (elements) => {
-    assertTransitional(elements[0].attributes, pack.fault);
+async function readWorkbook(file: RandomAccess, fault: XlsxFault) {
+  const pack = await openPackage(file, fault);
+  const root = ofType(await pack.relationships(''), 'officeDocument');
+  if (root === null) throw fault('is a zip, but not an Excel workbook');
+  if (!root.part.toLowerCase().endsWith('.xml'))
+    throw fault('is a binary workbook (.xlsb)', 'Save it as "Excel workbook (.xlsx)".');
+  const workbook = pack.get(root.part);
+  return pack.parse(workbook, (elements) => {
+    assertTransitional(elements[0].attributes, fault);
     const named = (wanted: string) => elements.filter(({ local }) => local === wanted);
     const sheets = named('sheet').map(({ attributes }) => ({
       name: attribute(attributes, 'name') ?? '',
@@ -81,7 +76,7 @@ function readWorkbook(pack: XlsxPackage, entry: ZipEntry) {
       hidden: /hidden/i.test(attribute(attributes, 'state') ?? ''),
     }));
     const date1904 = named('workbookPr').some(({ attributes }) => isOn(attribute(attributes, 'date1904')));
-    return { sheets, date1904 };
+    return { pack, workbook, sheets, date1904 };
   });
 }
 
@@ -123,19 +118,13 @@ function chooseSheet(
   wanted: string | undefined,
   fault: XlsxFault,
 ): SheetEntry {
+  const found = wanted === undefined ? sheets.find(({ hidden }) => !hidden) : findSheet(sheets, wanted);
+  if (found !== undefined) return found;
+  if (wanted === undefined)
+    throw fault('has only hidden sheets', 'Unhide a sheet, or name one in the configuration (sheet).');
   const names = sheets.map(({ name }) => JSON.stringify(name)).join(', ');
-  if (wanted === undefined) {
-    const first = sheets.find(({ hidden }) => !hidden);
-    if (first === undefined)
-      throw fault('has only hidden sheets', 'Unhide a sheet, or name one in the configuration (sheet).');
-    return first;
-  }
-  const found = findSheet(sheets, wanted);
-  if (found === undefined) {
-    throw fault(
-      `has no sheet named ${JSON.stringify(wanted)}`,
-      `Its sheets: ${names}. Correct the name in the configuration (sheet) or in the workbook.`,
-    );
-  }
-  return found;
+  throw fault(
+    `has no sheet named ${JSON.stringify(wanted)}`,
+    `Its sheets: ${names}. Correct the name in the configuration (sheet) or in the workbook.`,
+  );
 }
