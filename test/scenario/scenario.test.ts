@@ -1,26 +1,28 @@
 import { describe, test } from 'vitest';
-import { badInputScenarios, faultScenarios } from './bad-input.ts';
+import { badInputScenarios } from './bad-input.ts';
 import { lostReplyScenarios } from './creates.ts';
 import { decisionScenarios, guardScenarios } from './decisions.ts';
 import { deletionScenarios } from './deletions.ts';
 import { editScenarios } from './edits.ts';
+import { changedMatchScenarios } from './matches-changed.ts';
 import { matchScenarios } from './matches.ts';
 import { pairScenarios } from './pairs.ts';
 import { runScenario } from './run-scenario.ts';
 import { sameRowScenarios } from './same-rows.ts';
+import { faultScenarios, keyScenarios } from './service-faults.ts';
 import { statusScenarios } from './statuses.ts';
 
 describe.each([
   ['new leads, new rows, first sights', pairScenarios],
   ['rows that lost their ids, and other spellings of ids', sameRowScenarios],
-  ['new rows and new leads that may be one', matchScenarios],
+  ['new rows and new leads that may be one', [...matchScenarios, ...changedMatchScenarios]],
   ['edits of a known pair', editScenarios],
   ['one side is gone', deletionScenarios],
   ['decisions of a person', decisionScenarios],
   ['the guard', guardScenarios],
   ['what the status column says', statusScenarios],
   ['replies that are lost', lostReplyScenarios],
-  ['bad input', badInputScenarios],
+  ['bad input', [...badInputScenarios, ...keyScenarios]],
   ['a service that does not answer as it should', faultScenarios],
 ])('%s', (_, scenarios) => {
   test.each(scenarios)('$title', runScenario);

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { defaultOptions } from '../../src/sandbox/options.ts';
 import { parseFaults } from '../../src/sandbox/parse-faults.ts';
 import { createRandom, type Random } from '../../src/sandbox/random.ts';
-import type { SyncReport } from '../../src/sync/report.ts';
 import {
   type Customs,
   fateAtRequest,
@@ -14,13 +13,14 @@ import {
   randomFate,
   randomSettings,
 } from './customs.ts';
-import { guardsOf, Habits, habits } from './habits.ts';
+import { Habits, habits } from './habits.ts';
 import { judge } from './judge.ts';
 import type { Fate } from './life.ts';
+import { heldNow, isCounting, suspicious, unexplained } from './look-at-end.ts';
 import { People } from './people.ts';
 import { SimClock } from './sim-clock.ts';
 import type { SimDatabase } from './sim-database.ts';
-import { type End, World } from './world.ts';
+import { World } from './world.ts';
 import { randomFaults } from './random-faults.ts';
 
 /** Kinds of trouble, to be added one after the other. */
@@ -164,13 +164,6 @@ export async function simulate(
   };
 }
 
-async function heldNow(database: SimDatabase): Promise<string[]> {
-  const { rows } = await database.pool.query<{ text: string }>(
-    `select concat_ws(' ', 'held:', code, lead_id, field, row_number, message) as text from conflicts order by id`,
-  );
-  return rows.map(({ text }) => text);
-}
-
 interface Scene {
   readonly database: SimDatabase;
   readonly world: World;
@@ -269,41 +262,6 @@ async function comeToRest({ world, people, habit, database }: Scene): Promise<st
     if (still >= 3 || (still === 2 && !(await isCounting(database, end)))) return [];
   }
   return ['nine quiet syncs do not come to rest'];
-}
-
-/** `mayStop`: something has happened to the table that a guard is there for. */
-function suspicious(end: End, mayStop: boolean, habit: Habits): string[] {
-  if (end.kind === 'threw')
-    return [
-      `a life threw ${end.error instanceof Error ? (end.error.stack ?? end.error.message) : JSON.stringify(end.error)}`,
-    ];
-  if (end.kind !== 'finished') return [];
-  const text = JSON.stringify(end.run.report);
-  // Each record is counted, and once: else the run says `receipt.unaccounted`.
-  const { status, receipt } = end.run.report as SyncReport;
-  const { records, equal, held, putOff, left, unexplained } = receipt;
-  if (
-    equal + held + putOff + left + unexplained !== records ||
-    (status === 'succeeded' && equal + left !== records)
-  )
-    return [`a receipt does not add up: ${text}`];
-  const isGuard = guardsOf(end.run.report as SyncReport).some((code) => !habit.expects(code));
-  const isBad = (isGuard && !mayStop) || /"(receipt\.unaccounted|internal|run\.abandoned)"/.test(text);
-  return isBad ? [`a run reports ${text}`] : [];
-}
-
-/** Whether something waits for another scan: a record that was missed once, an action that was put off. */
-async function isCounting({ pool }: SimDatabase, end: End): Promise<boolean> {
-  if (end.kind !== 'finished' || (end.run.report as SyncReport).putOff > 0) return true;
-  const { rows } = await pool.query(`select from pairs where lead_absences = 1 or row_absences = 1 limit 1`);
-  return rows.length > 0;
-}
-
-/** With nobody at work everything that was written is there. */
-function unexplained(end: End): string[] {
-  if (end.kind !== 'finished') return [];
-  const text = JSON.stringify(end.run.report);
-  return text.includes('"receipt.unexplained"') ? [`with nobody at work a run reports ${text}`] : [];
 }
 
 function snapshot({ sandbox, table }: World): string {

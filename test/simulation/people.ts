@@ -2,9 +2,10 @@ import type { Random } from '../../src/sandbox/random.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { type Customs, type Deed, inOrder, isMishap } from './customs.ts';
 import type { Edit } from './edit.ts';
+import * as grid from './grid.ts';
 import { Mishaps } from './mishaps.ts';
 import type { Table } from './table.ts';
-import { columns, entityOf, type Field, fieldNames, plainId, tokensOf } from './tokens.ts';
+import { columns, entityOf, type Field, fieldNames, tokensOf } from './tokens.ts';
 import { type Side, Words } from './words.ts';
 
 /** Everybody who works on either side, and a book of what they did. */
@@ -81,8 +82,12 @@ export class People {
         return this.#changeGrid((headings, records) => {
           const record = this.#pick(records);
           if (record === undefined) return;
-          if (this.mishaps.isHit(record) || this.#isRetyped(record, headings)) return;
-          if (isNameOfAnother(record, headings, records)) return;
+          if (
+            this.mishaps.isHit(record) ||
+            grid.mayGetTwoLeads(record, headings, this.settled, this.#retyped)
+          )
+            return;
+          if (grid.isNameOfAnother(record, headings, records)) return;
           const told = this.#retype(record, headings);
           if (told !== null) tell(told);
         });
@@ -93,10 +98,10 @@ export class People {
         const old = lead[field] ?? '';
         // Before the row has the lead's id, a field that is emptied is filled again, and a lead that is renamed may be
         // made twice: known limits (docs/guarantees.md, 1 and 3).
-        const isLinked = await this.#isLinked(lead.id);
-        if (field === 'companyName' && !isLinked) return;
+        const hasRow = await grid.isLinked(this.#table, lead.id);
+        if (field === 'companyName' && !hasRow) return;
         const value = this.#words.value(field, lead.companyName, 'web');
-        if (value === null || (value === '' && !isLinked)) return;
+        if (value === null || (value === '' && !hasRow)) return;
         // Nobody can tell that what is empty was emptied once more.
         if (value === old) return;
         this.#forget(old);
@@ -109,9 +114,7 @@ export class People {
       case 'insert-row':
       case 'insert-below':
         return this.#changeGrid((headings, records) => {
-          const fresh = this.#fresh('sheet');
-          const fieldOf = (heading: string) => fieldNames.find((field) => columns[field] === heading) ?? '';
-          const record = headings.map((heading) => fresh[fieldOf(heading)] ?? '');
+          const record = grid.asRow(this.#fresh('sheet'), headings);
           const at = deed === 'insert-below' ? records.length : this.#random.below(records.length + 1);
           records.splice(at, 0, record);
           tell(JSON.stringify(record));
@@ -124,11 +127,8 @@ export class People {
           tell(`${at + 2}`);
         });
       case 'move-column': {
-        const [headings = []] = (await this.#table.grid()) ?? [];
-        if (headings.length < 2) return;
-        const [from, to] = [this.#random.below(headings.length), this.#random.below(headings.length)];
-        this.#table.moveColumn?.(from, to);
-        return tell(`${headings[from]} before ${headings[to]}`);
+        const told = await grid.moveColumn(this.#table, this.#random);
+        return told === null ? undefined : tell(told);
       }
       case 'copy-row':
       case 'copy-with-id':
@@ -165,7 +165,7 @@ export class People {
           const entity = entityOf(record[headings.indexOf('Company')] ?? '');
           if (entity !== null) {
             this.deletedRows.add(entity);
-            this.#loseJoined(entity);
+            grid.loseJoined(this.joined, this.deletedRows, entity);
             // A row that never had a lead leaves nothing behind.
             if (!this.#sandbox.leads.list().some((lead) => entityOf(lead.companyName) === entity))
               this.deletedLeads.add(entity);
@@ -186,7 +186,7 @@ export class People {
         const entity = entityOf(lead.companyName);
         if (entity !== null) {
           this.deletedLeads.add(entity);
-          if (!(await this.#showsRow(entity))) this.deletedRows.add(entity);
+          if (!(await grid.showsRow(this.#table, entity))) this.deletedRows.add(entity);
         }
         this.#sandbox.leads.remove(lead.id);
         return tell(`${lead.id} ${lead.companyName}`);
@@ -199,15 +199,15 @@ export class People {
     const at = headings.indexOf(columns[field]);
     const old = record[at] ?? '';
     const name = record[headings.indexOf('Company')] ?? '';
-    const isOfTwo = this.#isOfTwo(record, headings);
+    const isTwo = grid.isOfTwo(record, headings, this.#sandbox);
     // Over a name that stands there for a moment: it renames whose row it is (docs/google-sheets.md, "Edits in the moment of a write").
-    if (isOfTwo && field === 'companyName') return null;
+    if (isTwo && field === 'companyName') return null;
     const value = this.#words.value(field, name, 'sheet');
     if (value === null || value === old || !this.#canType(field, value)) return null;
     this.#forget(old);
     this.#forgetEarlier(name, field);
     record[at] = value;
-    this.#isInGap ||= isOfTwo;
+    this.#isInGap ||= isTwo;
     this.#note('sheet', name, field, value);
     return `${record[0]} ${record[1]}: ${field} ${JSON.stringify(old)} -> ${JSON.stringify(value)}`;
   }
@@ -221,8 +221,7 @@ export class People {
 
   /** Something that was there before is typed again. */
   types(name: string, field: Field, old: string, value: string): void {
-    this.#byDay = true;
-    this.#isInGap = false;
+    [this.#byDay, this.#isInGap] = [true, false];
     this.#forget(old);
     this.#note('sheet', name, field, value);
   }
@@ -230,58 +229,11 @@ export class People {
   /** The later ones of rows with one id are removed by hand, and empty rows within the table. */
   async #tidy(): Promise<void> {
     await this.#changeGrid((headings, records) => {
-      const seen = new Set<string>();
-      const kept = records.filter((record) => {
-        // As a run asks for that tells of rows apart from the table.
-        if (record.every((cell) => cell === '')) return false;
-        const id = plainId(record[headings.indexOf('Lead ID')] ?? '');
-        if (id === '' || !seen.has(id)) {
-          seen.add(id);
-          return true;
-        }
+      for (const record of grid.removeRepeated(headings, records)) {
         for (const cell of record) this.#forget(cell);
         this.#trace(`tidy: removed ${JSON.stringify(record)}`);
-        return false;
-      });
-      records.splice(0, records.length, ...kept);
+      }
     });
-  }
-
-  /**
-   * Whether a row shows the id of one company and the name of another, until what was written into it when people moved
-   * rows is put back: nobody can tell for which of them something is typed there, and it stays in the row.
-   */
-  #isOfTwo(record: readonly string[], headings: readonly string[]): boolean {
-    const id = plainId(record[headings.indexOf('Lead ID')] ?? '');
-    const lead = this.#sandbox.leads.list().find((one) => plainId(one.id) === id);
-    const entity = entityOf(record[headings.indexOf('Company')] ?? '');
-    return lead !== undefined && entity !== null && entityOf(lead.companyName) !== entity;
-  }
-
-  /**
-   * A new row of which more than half is retyped before it is known that it has got its id may get two leads: a known
-   * limit (promise 3).
-   */
-  #isRetyped(record: readonly string[], headings: readonly string[]): boolean {
-    const entity = entityOf(record[headings.indexOf('Company')] ?? '') ?? '';
-    const others = [headings.indexOf('Status'), headings.indexOf('Lead ID')];
-    const filled = record.filter((cell, column) => cell !== '' && !others.includes(column)).length;
-    const hasId = (record[headings.indexOf('Lead ID')] ?? '') !== '';
-    if (hasId) return filled < 2 && !this.settled.has(`${entity}.companyName`);
-    if (filled < 2 || this.#retyped.has(entity)) return true;
-    this.#retyped.add(entity);
-    return false;
-  }
-
-  async #isLinked(leadId: string): Promise<boolean> {
-    return ((await this.#table.grid()) ?? []).some((record) =>
-      record.some((cell) => plainId(cell) === leadId),
-    );
-  }
-
-  async #showsRow(entity: string): Promise<boolean> {
-    const grid = await this.#table.grid();
-    return (grid ?? []).some((record) => record.some((cell) => entityOf(cell) === entity));
   }
 
   async #changeGrid(change: (headings: readonly string[], records: string[][]) => void): Promise<void> {
@@ -292,16 +244,6 @@ export class People {
     const before = JSON.stringify(records);
     change(headings, records);
     if (JSON.stringify(records) !== before) await this.#table.write([headings, ...records, ...below]);
-  }
-
-  /** Of a company that is gone nobody can tell any more what was made one with it: that row is deleted, too. */
-  #loseJoined(winner: string): void {
-    for (const [loser, into] of this.joined) {
-      if (into !== winner) continue;
-      this.joined.delete(loser);
-      this.deletedRows.add(loser);
-      this.#loseJoined(loser);
-    }
   }
 
   /** What cannot be typed is looked for nowhere. */
@@ -355,18 +297,4 @@ export class People {
   #pick<T>(items: readonly T[]): T | undefined {
     return items[this.#random.below(items.length)];
   }
-}
-
-/**
- * Whether a row without id shows the name of another row, until what was written into it when people moved rows is put
- * back: nobody can tell for which of them something is typed there.
- */
-function isNameOfAnother(
-  record: readonly string[],
-  headings: readonly string[],
-  records: readonly (readonly string[])[],
-): boolean {
-  if ((record[headings.indexOf('Lead ID')] ?? '') !== '') return false;
-  const company = (of: readonly string[]) => entityOf(of[headings.indexOf('Company')] ?? '');
-  return records.some((other) => other !== record && company(other) === company(record));
 }

@@ -1,0 +1,29 @@
+import { guard, type Limit, type PlanCounts } from '../../src/core/merge/guard.ts';
+
+export const rows = (amount: number): Limit => ({ amount, percent: false });
+export const share = (amount: number): Limit => ({ amount, percent: true });
+export const defaults = { maxDeletes: share(10), maxChanges: share(50) };
+
+export function refused(
+  counts: Partial<PlanCounts>,
+  limits: Partial<typeof defaults> = {},
+  allow: readonly string[] = [],
+): readonly string[] {
+  const all = {
+    knownPairs: 100,
+    leads: 100,
+    otherService: null,
+    byKind: {},
+    byField: {},
+    rewritten: 0,
+    emptied: {},
+    strangers: 0,
+    permuted: {},
+    idsUnknown: 0,
+    otherPlace: null,
+    rows: 100,
+    mark: { kind: 'current' as const },
+    ...counts,
+  };
+  return guard(all, { ...defaults, ...limits }, allow).map(({ code }) => code);
+}

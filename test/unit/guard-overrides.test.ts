@@ -1,0 +1,92 @@
+import { describe, expect, test } from 'vitest';
+import { guard, guardCodes } from '../../src/core/merge/guard.ts';
+import { defaults, refused } from './guard-counts.ts';
+
+describe('overrides', () => {
+  const everything = {
+    knownPairs: 100,
+    leads: 0,
+    otherService: 'http://127.0.0.1:4000',
+    byKind: { 'mark-row': 50, 'update-row': 100 },
+    byField: { stage: 100 },
+    strangers: 100,
+    permuted: {},
+    idsUnknown: 100,
+    otherPlace: { here: 'b', before: 'a', known: 0, recognised: 0, newLeads: 1, differing: 0 },
+    rows: 0,
+    mark: { kind: 'older-state', by: 'main' },
+  } as const;
+  // A table has one mark, which says one thing.
+  const codes = guardCodes.filter((code) => code !== 'other-keeper');
+
+  test('all refusals are told at once', () => {
+    expect(refused(everything)).toEqual([
+      'other-target',
+      'target-gone',
+      'older-state',
+      'other-service',
+      'empty-scan',
+      'max-deletes',
+      'max-changes',
+      'whole-field',
+      'rows-shuffled',
+      'ids-unknown',
+    ]);
+    expect(new Set(refused(everything))).toEqual(new Set(codes));
+  });
+
+  test.each(guardCodes)('%s alone is overridden by its name', (code) => {
+    const kind = code === 'other-keeper' ? code : 'older-state';
+    const counts = { ...everything, mark: { kind, by: 'main' } as const };
+    const told = codes.map((each) => (each === 'older-state' ? kind : each));
+    expect(refused(counts)).toEqual(told);
+    expect(refused(counts, {}, [code])).toEqual(told.filter((other) => other !== code));
+  });
+
+  test('all together, and no other name', () => {
+    expect(refused(everything, {}, guardCodes)).toEqual([]);
+    expect(refused(everything, {}, ['everything', '', 'max'])).toEqual([...codes]);
+  });
+
+  test('a refusal says what is wrong with the service', () => {
+    const counts = {
+      knownPairs: 300,
+      leads: 0,
+      otherService: 'http://old',
+      byKind: {},
+      byField: {},
+      rewritten: 0,
+      emptied: {},
+      strangers: 0,
+      permuted: {},
+      idsUnknown: 0,
+      otherPlace: null,
+      rows: 300,
+      mark: { kind: 'current' as const },
+    };
+    const [otherService, emptyScan] = guard(counts, defaults, []).map(({ message }) => message);
+    expect(otherService).toMatch(/\b300 leads\b.*http:\/\/old/);
+    expect(emptyScan).toMatch(/no lead at all.*\b300\b/);
+  });
+
+  test('a refusal says how many and how many are allowed', () => {
+    const counts = {
+      knownPairs: 300,
+      leads: 300,
+      otherService: null,
+      byKind: { 'mark-row': 41, 'update-row': 200 },
+      byField: {},
+      rewritten: 0,
+      emptied: {},
+      strangers: 0,
+      permuted: {},
+      idsUnknown: 0,
+      otherPlace: null,
+      rows: 300,
+      mark: { kind: 'current' as const },
+    };
+    const messages = guard(counts, defaults, []).map(({ message }) => message);
+    expect(messages[0]).toMatch(/\b41\b.*\b300\b.*\b30\b/);
+    expect(messages[1]).toMatch(/\b200\b.*\b300\b.*\b150\b/);
+  });
+});
