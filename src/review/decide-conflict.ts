@@ -19,7 +19,7 @@ const sidesByCode: Readonly<Record<string, readonly Side[]>> = {
   'lead.undone': ['lead'],
 };
 
-/** The sides whose value a person may choose; none for what has to be mended in the row or in the service. */
+/** The sides whose value a person may choose; none: the row or the lead has to be corrected. */
 export function decidableSides(item: Conflict, fields: readonly FieldMapping[]): readonly Side[] {
   // A new row has no lead yet whose value could be taken.
   if (item.leadId === '' && item.code !== 'row.undone') return [];
@@ -35,41 +35,32 @@ interface Choice {
 }
 
 /**
- * Remembers a person's decision on what is held under this id; the next sync carries it out, nothing is written now.
- * `fieldsOf`: the mapping of a connection, undefined for one that is not configured. `isSeen` tells whether the person saw
- * what is held now. Throws `usage.unknown-conflict`, `usage.conflict-changed` and `usage.not-decidable`; then nothing was changed.
+ * Stores a person's decision on the conflict with this id; the next sync carries it out. `fieldsOf`: the mapping of a
+ * connection, undefined for one that is not configured. `isSeen`: whether the person saw both values of now. Throws
+ * `usage.unknown-conflict`, `usage.conflict-changed` and `usage.not-decidable`, and then changes nothing.
  */
 export async function decide(
   pool: pg.Pool,
   id: string,
   { use, by }: Choice,
   fieldsOf: (connection: string) => readonly FieldMapping[] | undefined,
-  isSeen: (item: Conflict) => boolean = () => true,
+  isSeen: (conflict: Conflict) => boolean = () => true,
 ): Promise<Conflict> {
-  const held = /^\d{1,15}$/.test(id) ? await findConflict(pool, Number(id)) : null;
-  const fields = held === null ? undefined : fieldsOf(held.connection);
-  if (held === null || fields === undefined) {
-    throw new LeadsyncError('usage.unknown-conflict', `nothing with the id ${id} is held`, {
-      help: 'leadsync conflicts lists what is held.',
+  const conflict = /^\d{1,15}$/.test(id) ? await findConflict(pool, Number(id)) : null;
+  const fields = conflict === null ? undefined : fieldsOf(conflict.connection);
+  if (conflict === null || fields === undefined)
+    throw new LeadsyncError('usage.unknown-conflict', `there is no conflict with the id ${id}`, {
+      help: 'leadsync conflicts lists all conflicts.',
+    });
+  if (!decidableSides(conflict, fields).includes(use)) {
+    const message = `the ${use}'s value cannot be chosen here: ${conflict.message} [${conflict.code}]`;
+    throw new LeadsyncError('usage.not-decidable', message, {
+      help: 'Nothing was changed. Change the row or the lead as the sentence says, then run leadsync sync.',
     });
   }
-  if (!decidableSides(held, fields).includes(use)) {
-    throw new LeadsyncError(
-      'usage.not-decidable',
-      `the ${use}'s value cannot be chosen here: ${held.message} [${held.code}]`,
-      {
-        help: 'Nothing was changed. Change the row or the lead as the sentence says, then run leadsync sync.',
-      },
-    );
-  }
-  if (!isSeen(held) || !(await decideConflict(pool, held, use, by))) {
-    throw new LeadsyncError(
-      'usage.conflict-changed',
-      `what is held under the id ${id} has changed meanwhile`,
-      {
-        help: 'Nothing was changed. Look at both values again, then decide.',
-      },
-    );
-  }
-  return held;
+  if (!isSeen(conflict) || !(await decideConflict(pool, conflict, use, by)))
+    throw new LeadsyncError('usage.conflict-changed', `the conflict ${id} has changed meanwhile`, {
+      help: 'Nothing was changed. Look at both values again, then decide.',
+    });
+  return conflict;
 }

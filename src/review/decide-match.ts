@@ -4,9 +4,9 @@ import { transaction } from '../store/database.ts';
 import { acceptedBeside, decideMatch, type Match, matchesToDecide } from '../store/matches.ts';
 
 /**
- * Remembers what a person (`by`) has decided on matches: all of them or none. The next sync carries it out, nothing is written now.
- * `isSeen` tells whether the person saw what is stored now. Throws `usage.unknown-match`, `usage.match-changed` and
- * `usage.match-taken`; then nothing was changed.
+ * Stores a person's (`by`) decision on matches, on all or none; the next sync carries it out. `isSeen`: whether the person
+ * saw what is stored now. Throws `usage.unknown-match`, `usage.match-changed` and `usage.match-taken`, and then changes
+ * nothing.
  */
 export function decideMatches(
   pool: pg.Pool,

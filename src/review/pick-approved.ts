@@ -5,9 +5,9 @@ import { type ApprovedLine, intentsOfRun, openLines } from '../store/approvals.t
 import { connectionOf } from '../store/places.ts';
 import type { Run } from '../store/runs.ts';
 
-/** Picks from a plan what a person has approved. */
+/** Picks the approved actions of a plan. */
 export interface Review {
-  /** The action as far as an approved line covers it; what none covers is left out. Each line is used once, ever. */
+  /** The action, as far as an approved line covers it; the rest is `left-out`. Each line is used once. */
   pick(action: NewAction): readonly NewAction[];
 }
 
@@ -18,12 +18,12 @@ export async function openReview(
 ): Promise<Review | null> {
   if (approval === null) return null;
   const begun = await intentsOfRun(db, id);
-  const asked = { id, round, connection: connectionOf(connection), approval };
-  const lines = Map.groupBy(await openLines(db, asked), keyOf);
+  const approved = { id, round, connection: connectionOf(connection), approval };
+  const lines = Map.groupBy(await openLines(db, approved), keyOf);
   return {
     pick(action) {
       if (action.kind === 'hold' || action.kind === 'report') return [action];
-      // The create was approved and begun: its link finishes it.
+      // The link finishes a create that was approved and begun.
       if (action.kind === 'link' && action.intentId !== undefined && begun.has(action.intentId))
         return [action];
       const candidates = lines.get(keyOf(action)) ?? [];

@@ -22,8 +22,8 @@ export async function* planOfUndo(
   pool: pg.Pool,
   run: Parameters<typeof stagedDeeds>[1],
 ): AsyncGenerator<readonly PlannedAction[]> {
-  for await (const { lead, row, rowNumber, ...deeds } of stagedDeeds(pool, run))
-    yield planUndo(deeds, { lead, row: row && { row: rowNumber ?? 0, cells: row } });
+  for await (const { lead, row, rowNumber, ...changes } of stagedDeeds(pool, run))
+    yield planUndo(changes, { lead, row: row && { row: rowNumber ?? 0, cells: row } });
 }
 
 /** Throws `undo.other-place` unless `seen` is where run `undoOf` wrote. */

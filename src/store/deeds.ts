@@ -1,10 +1,10 @@
 import type pg from 'pg';
 import type { Cells } from '../core/lead/value.ts';
-import type { Deeds } from '../core/merge/undo.ts';
+import type { RunChanges } from '../core/merge/undo.ts';
 import { streamRows } from './stream-rows.ts';
 
 /** What a run did to one lead and its row, beside what both show in the scan of the run that is to put it back. */
-export interface StagedDeeds extends Deeds {
+export interface StagedDeeds extends RunChanges {
   readonly lead: Cells | null;
   readonly row: Cells | null;
   readonly rowNumber: number | null;

@@ -193,11 +193,11 @@ async function describe(
 ): Promise<FoundMatches> {
   const isProposed = new Set(proposed);
   const rejected = compared.filter(({ state }) => state === 'rejected');
-  const told = [...links, ...proposed, ...ambiguous, ...rejected];
+  const involved = [...links, ...proposed, ...ambiguous, ...rejected];
   const leadIdOf = ({ lead }: Compared): string => sides.leadIds[lead] ?? '';
   const rowOf = ({ row }: Compared): number => sides.rows[row] ?? 0;
-  const leads = await scannedLeadCells(pool, run.id, [...new Set(told.map(leadIdOf))]);
-  const rows = await newRowCells(pool, run.id, [...new Set(told.map(rowOf))]);
+  const leads = await scannedLeadCells(pool, run.id, [...new Set(involved.map(leadIdOf))]);
+  const rows = await newRowCells(pool, run.id, [...new Set(involved.map(rowOf))]);
   const shownRow = (row: number) => rows.get(row) ?? { row, contentHash: '', cells: {} };
   const cellsOf = (one: Compared) => {
     const row = shownRow(rowOf(one));

@@ -59,7 +59,7 @@ function makesRows({ connection, runPolicy }: StepContext, run: Run): boolean {
   return run.mode === 'sync' && runPolicy.doesAll && policyOf(connection).direction !== 'to-leads';
 }
 
-interface AskedPage extends LeadPage {
+interface RequestedPage extends LeadPage {
   /** The `limit` of the next page; see `Run`. */
   readonly pageSize: number;
 }
@@ -72,18 +72,18 @@ function weightOf({ leads }: LeadPage): number {
  * The pages from the run's cursor on; ends at a cursor that was used before. The request for the next page is written
  * before a page is yielded.
  */
-async function* pagesOf(context: StepContext, run: Run): AsyncGenerator<AskedPage, void> {
-  const ask = pageAsker(context, run);
-  const asked = new Set([run.cursor]);
-  let next: Promise<AskedPage> | null = ask(run.cursor);
+async function* pagesOf(context: StepContext, run: Run): AsyncGenerator<RequestedPage, void> {
+  const request = pageRequests(context, run);
+  const used = new Set([run.cursor]);
+  let next: Promise<RequestedPage> | null = request(run.cursor);
   try {
     while (next !== null) {
-      const page: AskedPage = await next;
+      const page: RequestedPage = await next;
       next = null;
       const { nextCursor } = page;
-      if (nextCursor !== null && !asked.has(nextCursor)) {
-        asked.add(nextCursor);
-        next = ask(nextCursor);
+      if (nextCursor !== null && !used.has(nextCursor)) {
+        used.add(nextCursor);
+        next = request(nextCursor);
         // Its error is thrown when it is awaited.
         next.catch(() => {});
         await written();
@@ -96,10 +96,10 @@ async function* pagesOf(context: StepContext, run: Run): AsyncGenerator<AskedPag
 }
 
 /** Requests pages, with half the `limit` after a page that was too large or too slow. */
-function pageAsker(
+function pageRequests(
   { leads, clock, stop, cut, connection, log }: StepContext,
   run: Run,
-): (cursor: string | null) => Promise<AskedPage> {
+): (cursor: string | null) => Promise<RequestedPage> {
   let pageSize = run.pageSize ?? connection.leads.pageSize;
   const spent = (): number => clock.now() - leads.pacedMs;
   const halve = (least: number): boolean => {
@@ -160,7 +160,7 @@ const mostProblems = 20;
 function storePages(
   context: StepContext,
   run: Run,
-  pages: readonly AskedPage[],
+  pages: readonly RequestedPage[],
   met: SeenPairs,
   newIds: IdSet | null,
 ): Promise<Run> {

@@ -27,7 +27,7 @@ interface WrittenPage extends ScanPage {
 
 /** Writes the rows of very many new leads. Lines that were not written get an action of their own. */
 export async function pushNewRows(context: StepContext, run: Run): Promise<void> {
-  const told = context.connection.target.statusColumn === undefined ? {} : { status: inStep };
+  const shown = context.connection.target.statusColumn === undefined ? {} : { status: inStep };
   let pairs = 0;
   await writeBatches(context, run, {
     batches: batchesOf(context, run),
@@ -40,7 +40,7 @@ export async function pushNewRows(context: StepContext, run: Run): Promise<void>
       const repeated = new Set(batch.flatMap(({ page, from }) => page.lines.slice(from, page.begun)));
       return linesOf(batch).map((line): RowChange => {
         const [leadId, values] = line;
-        return { kind: 'append', key: leadId, leadId, values, ...told, isRepeated: repeated.has(line) };
+        return { kind: 'append', key: leadId, leadId, values, ...shown, isRepeated: repeated.has(line) };
       });
     },
     async commit(batch, outcomeOf) {

@@ -22,12 +22,12 @@ export function rowChange(
   const isUndo = putsBack(action);
   const values = readable(writtenCells(action.changes));
   // The next sync decides the status of a row that an undo brings back.
-  const told = isUndo || status === undefined ? {} : { status };
+  const shown = isUndo || status === undefined ? {} : { status };
   switch (action.kind) {
     case 'create-row':
-      return { kind: 'append', key, leadId, values, ...told, ...(was !== undefined && { was }), isRepeated };
+      return { kind: 'append', key, leadId, values, ...shown, ...(was !== undefined && { was }), isRepeated };
     case 'link':
-      return { kind: 'link', key, leadId, expect, values, ...told };
+      return { kind: 'link', key, leadId, expect, values, ...shown };
     case 'mark-row':
       return { kind: 'mark', key, leadId, expect, text: isUndo ? '' : deleted };
     case 'remove-row':

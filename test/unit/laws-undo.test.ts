@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Cell, isUnreadable, sameCell } from '../../src/core/lead/value.ts';
 import type { PlannedAction } from '../../src/core/merge/action.ts';
-import { type Deeds, planUndo, type Present } from '../../src/core/merge/undo.ts';
+import { type RunChanges, planUndo, type Present } from '../../src/core/merge/undo.ts';
 import { lawRuns } from '../support/law-runs.ts';
 import { anyCell, anyValue, names, recordOf } from './any-pair.ts';
 
@@ -17,7 +17,7 @@ const anyWritten = fc.uniqueArray(
   }),
   { selector: ({ side, field }) => `${side} ${field}`, maxLength: 4 },
 );
-const anyDeeds: fc.Arbitrary<Deeds> = fc.record({
+const anyChanges: fc.Arbitrary<RunChanges> = fc.record({
   leadId: fc.constant('lead-1'),
   written: anyWritten,
   leadMade: fc.option(recordOf(anyValue, true)),
@@ -34,10 +34,10 @@ const anyPresent: fc.Arbitrary<Present> = fc.record({
   row: fc.option(recordOf(anyCell, true).map((cells) => ({ row: 7, cells }))),
 });
 
-function law(check: (actions: readonly PlannedAction[], deeds: Deeds, present: Present) => void): void {
+function law(check: (actions: readonly PlannedAction[], run: RunChanges, present: Present) => void): void {
   fc.assert(
-    fc.property(anyDeeds, anyPresent, (deeds, present) => {
-      check(planUndo(deeds, present), deeds, present);
+    fc.property(anyChanges, anyPresent, (run, present) => {
+      check(planUndo(run, present), run, present);
     }),
     { numRuns: lawRuns(5000) },
   );
@@ -78,20 +78,20 @@ describe('promise 1: no edit is lost, not by an undo either', () => {
   });
 
   test('a value is put back only where nobody wrote or edited it since, on either side', () => {
-    law((actions, deeds, { lead, row }) => {
+    law((actions, run, { lead, row }) => {
       for (const { kind, changes } of actions) {
         if (kind !== 'update-lead' && kind !== 'update-row') continue;
-        expect(deeds.later).toBeNull();
+        expect(run.later).toBeNull();
         const [side, other] =
           kind === 'update-lead' ? (['lead', 'row'] as const) : (['row', 'lead'] as const);
         for (const field of Object.keys(changes)) {
-          const deed = deeds.written.find((one) => one.side === side && one.field === field);
+          const deed = run.written.find((one) => one.side === side && one.field === field);
           expect(deed?.later).toBeNull();
           const there = { lead, row: row?.cells }[other];
-          const left = deeds.written.find((one) => one.side === other && one.field === field);
-          const made = other === 'row' ? deeds.rowMade?.[field] : undefined;
+          const left = run.written.find((one) => one.side === other && one.field === field);
+          const made = other === 'row' ? run.rowMade?.[field] : undefined;
           const shared = deed?.rule === 'undone' ? deed.before : (made ?? deed?.after ?? null);
-          if (there && (deeds.rowMade === null || other === 'lead'))
+          if (there && (run.rowMade === null || other === 'lead'))
             expect(sameCell(there[field] ?? null, left === undefined ? shared : left.after)).toBe(true);
         }
       }

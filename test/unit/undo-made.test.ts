@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import type { Deeds, Present } from '../../src/core/merge/undo.ts';
-import { acme, row, soon, undo, undone, wrote } from './deeds.ts';
+import type { RunChanges, Present } from '../../src/core/merge/undo.ts';
+import { acme, row, soon, undo, undone, wrote } from './run-changes.ts';
 
 describe('a lead that a run made', () => {
   const leadMade = { companyName: 'Acme', stage: 'new' };
 
-  test.each<[string, Partial<Deeds>, Partial<Present>, readonly string[]]>([
+  test.each<[string, Partial<RunChanges>, Partial<Present>, readonly string[]]>([
     ['as it was made', { leadMade }, { lead: acme }, ['delete-lead (undone)']],
     [
       'in the spelling of the service',
@@ -58,8 +58,8 @@ describe('a lead that a run made', () => {
       { row: row(acme) },
       ['unlink (undone)'],
     ],
-  ])('%s', (_, deeds, present, expected) => {
-    expect(undone(deeds, present)).toEqual(expected);
+  ])('%s', (_, made, present, expected) => {
+    expect(undone(made, present)).toEqual(expected);
   });
 
   test('its row gives back the id only while it shows what it shows now', () => {
@@ -80,7 +80,7 @@ describe('a lead that a run made', () => {
 });
 
 describe('a row that a run made', () => {
-  test.each<[string, Partial<Deeds>, Partial<Present>, readonly string[]]>([
+  test.each<[string, Partial<RunChanges>, Partial<Present>, readonly string[]]>([
     ['as it was made', { rowMade: acme }, { row: row(acme) }, ['remove-row (undone)']],
     [
       'edited since',
@@ -119,8 +119,8 @@ describe('a row that a run made', () => {
       { lead: { ...acme, stage: 'won' }, row: row(acme) },
       ['remove-row (undone)', 'update-lead (undone); stage: won > new'],
     ],
-  ])('%s', (_, deeds, present, expected) => {
-    expect(undone(deeds, present)).toEqual(expected);
+  ])('%s', (_, made, present, expected) => {
+    expect(undone(made, present)).toEqual(expected);
   });
 
   test('is taken away only while it shows what it shows now', () => {

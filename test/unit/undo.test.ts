@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Deeds, Present } from '../../src/core/merge/undo.ts';
-import { acme, row, soon, undo, undone, wrote } from './deeds.ts';
+import type { RunChanges, Present } from '../../src/core/merge/undo.ts';
+import { acme, row, soon, undo, undone, wrote } from './run-changes.ts';
 import { told } from './pair-state.ts';
 
 test('a run that did nothing has nothing to be undone', () => {
@@ -10,7 +10,7 @@ test('a run that did nothing has nothing to be undone', () => {
 describe('what a run wrote over', () => {
   const both: Present = { lead: { ...acme, stage: 'won' }, row: row({ ...acme, stage: 'won' }) };
 
-  test.each<[string, Deeds['written'], Partial<Present>, readonly string[]]>([
+  test.each<[string, RunChanges['written'], Partial<Present>, readonly string[]]>([
     ['in the lead', [wrote('lead', 'stage', 'new', 'won')], both, ['update-lead (undone); stage: won > new']],
     ['in the row', [wrote('row', 'stage', 'new', 'won')], both, ['update-row (undone); stage: won > new']],
     ['an empty one', [wrote('row', 'stage', null, 'won')], both, ['update-row (undone); stage: won > -']],
@@ -179,7 +179,7 @@ describe('what a run took away', () => {
   });
 });
 
-test.each<[string, Partial<Deeds>, Partial<Present>, string]>([
+test.each<[string, Partial<RunChanges>, Partial<Present>, string]>([
   [
     'two edited fields',
     { written: [wrote('lead', 'stage', 'a', 'b'), wrote('lead', 'companyName', 'a', 'b')] },
@@ -212,8 +212,8 @@ test.each<[string, Partial<Deeds>, Partial<Present>, string]>([
     { row: row(acme) },
     'stage of the row was "soon", which cannot be written: type it again if you need it',
   ],
-])('a person is told why something stays: %s', (_, deeds, present, message) => {
-  expect(undo(deeds, present)).toEqual([
+])('a person is told why something stays: %s', (_, made, present, message) => {
+  expect(undo(made, present)).toEqual([
     {
       kind: 'report',
       leadId: 'lead-1',

@@ -30,6 +30,6 @@ export function authorWords({ of, place, by, source }: Author): string {
       ? `workbook last saved by ${by}`
       : `spreadsheet last changed by ${by} (${place})`;
   const means = source === undefined ? [] : [source.type, source.id ?? ''].filter((word) => word !== '');
-  if (by === null) return `changed by ${means.join(' ') || 'nobody who is named'} (${place})`;
+  if (by === null) return `changed by ${means.join(' ') || 'an unnamed user'} (${place})`;
   return `changed by ${by} (${[place, means.join(' ')].filter((word) => word !== '').join(', ')})`;
 }

@@ -90,7 +90,7 @@ export function findLostRows(
   const mayBe = new Map<number, string[]>();
   const moved = new Map<number, readonly string[]>();
   const leadIds = new Set<string>();
-  const told = new Set<number>();
+  const certain = new Set<number>();
   const gone = lost.filter(({ shown }) => shown === undefined);
   const keysOf = new Map(lost.map((lead) => [lead, contentKeys(lead, fields, readable)]));
 
@@ -109,7 +109,7 @@ export function findLostRows(
     for (const { row, leadId, isClosed } of rows) {
       const isCertain =
         rows.length === 1 && leads.length === 1 && only !== undefined && rowsOf(only).length === 1;
-      if (isCertain) told.add(row);
+      if (isCertain) certain.add(row);
       if (isCertain && leadId === null && !isClosed && only.isListed && only.shown === undefined)
         links.set(row, only.leadId);
       // One shared list: there may be many rows.
@@ -151,7 +151,7 @@ export function findLostRows(
     );
     for (const other of others) leadIds.add(other.leadId);
   }
-  const isAnyones = strays.some((stray) => stray.isUnreadable && !told.has(stray.row));
+  const isAnyones = strays.some((stray) => stray.isUnreadable && !certain.has(stray.row));
   return { links, mayBe, moved, leadIds, isAnyones };
 }
 

@@ -10,12 +10,11 @@ import {
 } from '../lead/value.ts';
 import { type Change, type PlannedAction, plannedAction, shownBefore } from './action.ts';
 import { isPutBack, putBack } from './put-back.ts';
-import { editedSince, gone, notWritable, report, writtenSince } from './undo-reports.ts';
 
 const reason = 'undone';
 
 /** One field that a run wrote on one side. */
-export interface FieldDeed {
+export interface FieldChange {
   readonly side: 'lead' | 'row';
   readonly field: string;
   /** Before the run's first and after its last write. */
@@ -31,9 +30,9 @@ export interface FieldDeed {
 }
 
 /** What a run did to one lead and its row, from the history. */
-export interface Deeds {
+export interface RunChanges {
   readonly leadId: string;
-  readonly written: readonly FieldDeed[];
+  readonly written: readonly FieldChange[];
   /** What the lead was created with, and what its row showed then. */
   readonly leadMade: Values | null;
   readonly rowLinked: Cells | null;
@@ -58,34 +57,34 @@ export interface Present {
  * The undo of a run for one lead and its row: one action for each change that both sides still show as the run left it.
  * Later edits and later runs' writes stay and are reported. Pure.
  */
-export function planUndo(deeds: Deeds, present: Present): readonly PlannedAction[] {
-  const { leadId, rowMatched, rowMade } = deeds;
+export function planUndo(run: RunChanges, present: Present): readonly PlannedAction[] {
+  const { leadId, rowMatched, rowMade } = run;
   const part = (row: NonNullable<Present['row']>): PlannedAction => ({
-    ...unlink(deeds, row),
+    ...unlink(run, row),
     reason: 'unmatched',
   });
   const remove = ({ row, cells }: NonNullable<Present['row']>): PlannedAction =>
     plannedAction('remove-row', { leadId, row, expect: cells, reason });
   return [
-    ...undoLeadDeleted(deeds),
-    ...undoLeadMade(deeds, present),
-    ...takeRowBack(deeds, present.row, rowMatched, 'keeps its id', part),
-    ...takeRowBack(deeds, present.row, rowMade, 'was not removed', remove),
-    ...undoRowRemoved(deeds, present),
-    ...undoRowMarked(deeds, present),
-    ...undoWritten(deeds, present),
+    ...undoLeadDeleted(run),
+    ...undoLeadMade(run, present),
+    ...takeRowBack(run, present.row, rowMatched, 'keeps its id', part),
+    ...takeRowBack(run, present.row, rowMade, 'was not removed', remove),
+    ...undoRowRemoved(run, present),
+    ...undoRowMarked(run, present),
+    ...undoWritten(run, present),
   ];
 }
 
-function undoLeadDeleted({ leadId, leadDeleted }: Deeds): readonly PlannedAction[] {
+function undoLeadDeleted({ leadId, leadDeleted }: RunChanges): readonly PlannedAction[] {
   if (leadDeleted === null) return [];
   const values = Object.entries(leadDeleted).map(([field, cell]) => `${field} ${showCell(cell)}`);
   const message = `the lead was deleted in the service and cannot come back under its id. It had ${values.join(', ')}. To create a new lead, type them into a new row without an id`;
   return [report(leadId, 'undo.lead-deleted', message)];
 }
 
-function undoLeadMade(deeds: Deeds, { lead, row }: Present): readonly PlannedAction[] {
-  const { leadId, leadMade, rowLinked, written, later } = deeds;
+function undoLeadMade(run: RunChanges, { lead, row }: Present): readonly PlannedAction[] {
+  const { leadId, leadMade, rowLinked, written, later } = run;
   if (leadMade === null) return [];
   if (later !== null) return [writtenSince(leadId, later, 'the lead was not deleted')];
   const inRow = lastWritten(written, 'row');
@@ -98,13 +97,13 @@ function undoLeadMade(deeds: Deeds, { lead, row }: Present): readonly PlannedAct
   if (rowEdited.length > 0) return [editedSince(leadId, 'row', rowEdited, 'its lead was not deleted')];
   return [
     ...(lead === null ? [] : [plannedAction('delete-lead', { leadId, expect: lead, reason })]),
-    ...(row === null ? [] : [unlink(deeds, row)]),
+    ...(row === null ? [] : [unlink(run, row)]),
   ];
 }
 
 /** Takes a row back that still shows what the run left (`made`, null: nothing to take back); else reports why it stays. */
 function takeRowBack(
-  { leadId, written, later }: Deeds,
+  { leadId, written, later }: RunChanges,
   row: Present['row'],
   made: Cells | null,
   stays: string,
@@ -118,7 +117,7 @@ function takeRowBack(
 }
 
 /** The row as typed: without the id and the values filled in with it. */
-function unlink({ leadId, written }: Deeds, { row, cells }: NonNullable<Present['row']>): PlannedAction {
+function unlink({ leadId, written }: RunChanges, { row, cells }: NonNullable<Present['row']>): PlannedAction {
   const changes = written.flatMap(({ side, field, before }) => {
     const from = cells[field] ?? null;
     if (side !== 'row' || isUnreadable(before) || sameCell(from, before)) return [];
@@ -128,7 +127,10 @@ function unlink({ leadId, written }: Deeds, { row, cells }: NonNullable<Present[
   return plannedAction('unlink', { leadId, row, changes: restored, expect: cells, reason });
 }
 
-function undoRowRemoved({ leadId, rowRemoved, later }: Deeds, { row }: Present): readonly PlannedAction[] {
+function undoRowRemoved(
+  { leadId, rowRemoved, later }: RunChanges,
+  { row }: Present,
+): readonly PlannedAction[] {
   if (rowRemoved === null) return [];
   const message = `row ${row?.row} carries this id again; no second one was added`;
   if (row !== null) return [report(leadId, 'undo.row-exists', message)];
@@ -146,34 +148,32 @@ function undoRowRemoved({ leadId, rowRemoved, later }: Deeds, { row }: Present):
   ];
 }
 
-function undoRowMarked({ leadId, rowMarked, later }: Deeds, { row }: Present): readonly PlannedAction[] {
+function undoRowMarked({ leadId, rowMarked, later }: RunChanges, { row }: Present): readonly PlannedAction[] {
   if (!rowMarked || row === null) return [];
   if (later !== null) return [writtenSince(leadId, later, 'the mark was left')];
   return [plannedAction('mark-row', { leadId, row: row.row, expect: row.cells, reason })];
 }
 
-function undoWritten(deeds: Deeds, present: Present): readonly PlannedAction[] {
-  const { written } = deeds;
+function undoWritten(run: RunChanges, present: Present): readonly PlannedAction[] {
+  const { written } = run;
   // A record that was created or removed as a whole is restored as a whole.
-  const wholeLead = deeds.leadMade !== null || deeds.leadDeleted !== null;
-  const wholeRow = [deeds.rowMade, deeds.rowRemoved, deeds.leadMade, deeds.rowMatched].some(
-    (made) => made !== null,
-  );
+  const wholeLead = run.leadMade !== null || run.leadDeleted !== null;
+  const wholeRow = [run.rowMade, run.rowRemoved, run.leadMade, run.rowMatched].some((made) => made !== null);
   const onLead = wholeLead ? [] : written.filter(({ side }) => side === 'lead');
   // Where a run wrote both sides, the row only got the lead's form of its own value.
   const onRow = written.filter(
     ({ side, field }) => side === 'row' && !wholeRow && onLead.every((one) => one.field !== field),
   );
-  return [...undoSide(deeds, 'lead', onLead, present), ...undoSide(deeds, 'row', onRow, present)];
+  return [...undoSide(run, 'lead', onLead, present), ...undoSide(run, 'row', onRow, present)];
 }
 
 function undoSide(
-  deeds: Deeds,
+  run: RunChanges,
   side: 'lead' | 'row',
-  written: readonly FieldDeed[],
+  written: readonly FieldChange[],
   present: Present,
 ): readonly PlannedAction[] {
-  const { leadId } = deeds;
+  const { leadId } = run;
   const sides = { lead: present.lead, row: present.row?.cells ?? null };
   const cells = sides[side];
   if (written.length === 0) return [];
@@ -182,18 +182,18 @@ function undoSide(
   const changes: Record<string, Change> = {};
   const edited = { lead: [] as string[], row: [] as string[] };
   const reports: PlannedAction[] = [];
-  for (const deed of written) {
-    const { field, before, after } = deed;
+  for (const write of written) {
+    const { field, before, after } = write;
     const now = cells[field] ?? null;
-    const later = Math.max(deed.later ?? 0, deeds.later ?? 0);
+    const later = Math.max(write.later ?? 0, run.later ?? 0);
     if (sameCell(now, before)) continue;
     if (later > 0) reports.push(writtenSince(leadId, later, `${field} of the ${side} was left alone`, field));
     else if (!sameCell(now, after)) edited[side].push(field);
-    else if (sides[other] && !sameCell(sides[other][field] ?? null, leftOnOther(deeds, deed, other)))
+    else if (sides[other] && !sameCell(sides[other][field] ?? null, leftOnOther(run, write, other)))
       edited[other].push(field);
     else if (isUnreadable(before)) {
       reports.push(notWritable(leadId, side, field, before));
-    } else changes[field] = putBack(deed, now, before);
+    } else changes[field] = putBack(write, now, before);
   }
   for (const where of [side, other] as const) {
     const then = where === side ? 'the edit was left alone' : `the ${side} was left alone`;
@@ -207,8 +207,8 @@ function undoSide(
 
 /** What the run left on the side it did not write: the source of the value, or the value both shared before an undo. */
 function leftOnOther(
-  { written, rowMade }: Deeds,
-  { field, rule, before, after, wanted }: FieldDeed,
+  { written, rowMade }: RunChanges,
+  { field, rule, before, after, wanted }: FieldChange,
   other: 'lead' | 'row',
 ): Cell {
   const there = written.find((one) => one.side === other && one.field === field);
@@ -224,8 +224,40 @@ function fieldsThatDiffer(now: Cells, left: Cells, same: (a: Cell, b: Cell) => b
   return [...fields].filter((field) => !same(now[field] ?? null, left[field] ?? null));
 }
 
-function lastWritten(written: Deeds['written'], side: 'lead' | 'row'): Cells {
+function lastWritten(written: RunChanges['written'], side: 'lead' | 'row'): Cells {
   return Object.fromEntries(
     written.filter((one) => one.side === side).map(({ field, after }) => [field, after]),
   );
+}
+
+/** Something an undo leaves alone, and why. */
+function report(leadId: string, reason: string, message: string): PlannedAction {
+  return plannedAction('report', { leadId, reason, message });
+}
+
+/** These fields were edited on this side after the run; `then`: what was not done therefore. */
+function editedSince(
+  leadId: string,
+  side: 'lead' | 'row',
+  fields: readonly string[],
+  then: string,
+): PlannedAction {
+  const message = `${fields.join(', ')} of the ${side} was edited after the run; ${then}`;
+  return report(leadId, 'undo.edited-since', message);
+}
+
+/** A later run wrote the field; without a field: created, marked or removed the lead or its row. */
+function writtenSince(leadId: string, run: number, then: string, field?: string): PlannedAction {
+  const what = field === undefined ? 'created, marked or removed the lead or its row' : `wrote ${field}`;
+  return report(leadId, 'undo.written-since', `run ${run} ${what} since; ${then}`);
+}
+
+function gone(leadId: string, side: 'lead' | 'row'): PlannedAction {
+  return report(leadId, 'undo.gone', `the ${side} is gone; nothing can be put back`);
+}
+
+/** The earlier value was a formula or unreadable. */
+function notWritable(leadId: string, side: 'lead' | 'row', field: string, was: Cell): PlannedAction {
+  const message = `${field} of the ${side} was ${showCell(was)}, which cannot be written: type it again if you need it`;
+  return report(leadId, 'undo.not-writable', message);
 }

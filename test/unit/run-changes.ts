@@ -1,5 +1,5 @@
 import type { Cell, Cells, Values } from '../../src/core/lead/value.ts';
-import { type Deeds, type FieldDeed, planUndo, type Present } from '../../src/core/merge/undo.ts';
+import { type RunChanges, type FieldChange, planUndo, type Present } from '../../src/core/merge/undo.ts';
 import { told } from './pair-state.ts';
 
 export const soon: Cell = { unreadable: 'soon' };
@@ -12,8 +12,8 @@ export const wrote = (
   field: string,
   before: Cell,
   after: Cell,
-  more: Partial<FieldDeed> = {},
-): FieldDeed => ({
+  more: Partial<FieldChange> = {},
+): FieldChange => ({
   side,
   field,
   before,
@@ -23,8 +23,8 @@ export const wrote = (
   ...more,
 });
 
-/** What is put back of deeds of which nothing is known but what is given. */
-export function undo(deeds: Partial<Deeds>, present: Partial<Present> = {}) {
+/** What is put back of made of which nothing is known but what is given. */
+export function undo(made: Partial<RunChanges>, present: Partial<Present> = {}) {
   const nothing = {
     leadId: 'lead-1',
     written: [],
@@ -37,9 +37,9 @@ export function undo(deeds: Partial<Deeds>, present: Partial<Present> = {}) {
     rowMarked: false,
     leadDeleted: null,
   };
-  return planUndo({ ...nothing, ...deeds }, { lead: null, row: null, ...present });
+  return planUndo({ ...nothing, ...made }, { lead: null, row: null, ...present });
 }
 
 /** As `undo`, each action as one short text. */
-export const undone = (deeds: Partial<Deeds>, present: Partial<Present> = {}) =>
-  undo(deeds, present).map(told);
+export const undone = (made: Partial<RunChanges>, present: Partial<Present> = {}) =>
+  undo(made, present).map(told);
