@@ -39,35 +39,25 @@ function formOf(cell: Cell, isCompany: boolean): NormalForm | null {
 
 /** How alike two records are. Symmetric. */
 export function likeness(a: MatchForms, b: MatchForms, rarity: Rarity): Likeness {
-  const fields: FieldLikeness[] = [];
-  let [named, agreed, against, asked] = [0, 0, 0, 0];
-  for (const [nth, one] of a.entries()) {
+  /** By field; null: empty on one side. */
+  const alike = a.map((one, nth) => {
     const other = b[nth] ?? null;
-    if (one === null || other === null) {
-      fields.push('empty');
-      if (nth > 0) asked += 1;
-      continue;
-    }
-    const alike =
-      nth === 0
-        ? nameLikeness(a, b, (word) => rarity(0, word))
-        : formLikeness(one, other, (word) => rarity(nth, word));
-    fields.push(one.key === other.key ? 'same' : alike >= leastAlike ? 'alike' : 'differs');
-    if (nth === 0) named = alike;
-    else {
-      asked += 1;
-      if (alike >= leastScore) agreed += alike;
-      else against += 1;
-    }
-  }
-  const [name, otherName] = [a[0] ?? null, b[0] ?? null];
-  const legalDiffers =
-    name !== null &&
-    otherName !== null &&
-    name.legal !== '' &&
-    otherName.legal !== '' &&
-    name.legal !== otherName.legal;
-  const whole = asked === 0 ? named : named * (1 - confirming) + (agreed / asked) * confirming;
+    if (one === null || other === null) return null;
+    const rarityOf = (word: string): number => rarity(nth, word);
+    return nth === 0 ? nameLikeness(a, b, rarityOf) : formLikeness(one, other, rarityOf);
+  });
+  const fields = alike.map((value, nth): FieldLikeness => {
+    if (value === null) return 'empty';
+    if (a[nth]?.key === b[nth]?.key) return 'same';
+    return value >= leastAlike ? 'alike' : 'differs';
+  });
+  const [named = 0, ...others] = alike.map((value) => value ?? 0);
+  const agreed = others.reduce((sum, value) => sum + (value >= leastScore ? value : 0), 0);
+  const against = alike.slice(1).filter((value) => value !== null && value < leastScore).length;
+  const [legal = '', otherLegal = ''] = [a[0]?.legal, b[0]?.legal];
+  const legalDiffers = legal !== '' && otherLegal !== '' && legal !== otherLegal;
+  const whole =
+    others.length === 0 ? named : named * (1 - confirming) + (agreed / others.length) * confirming;
   const score = Math.max(0, whole - against * contradicting - (legalDiffers ? otherForm : 0));
   const isExact =
     !legalDiffers &&

@@ -1,4 +1,4 @@
-import { type Cells, sameButSpelling, sameCell, type Values } from '../lead/value.ts';
+import { type Cells, sameButSpelling, sameCell, type Value, type Values } from '../lead/value.ts';
 import {
   AlikeLeads,
   cellsKey,
@@ -236,18 +236,16 @@ function isYoung({ madeAt }: NewLead, intent: Intent): boolean {
 
 /** The sent content that the created lead shows, in any spelling. */
 export function agreedContent(intent: Intent, lead: Cells): Values {
-  const entries = Object.entries(intent.content).filter(([field, value]) =>
-    sameButSpelling(value, lead[field] ?? null),
-  );
-  return Object.fromEntries(entries);
+  return contentThat(intent, (value, field) => sameButSpelling(value, lead[field] ?? null));
 }
 
 /** The sent content without fields that the created lead left empty. */
 export function shownContent(intent: Intent, lead: Cells): Values {
-  const entries = Object.entries(intent.content).filter(
-    ([field, value]) => sameCell(value, null) || !sameCell(lead[field] ?? null, null),
-  );
-  return Object.fromEntries(entries);
+  return contentThat(intent, (value, field) => sameCell(value, null) || !sameCell(lead[field] ?? null, null));
+}
+
+function contentThat({ content }: Intent, keep: (value: Value, field: string) => boolean): Values {
+  return Object.fromEntries(Object.entries(content).filter(([field, value]) => keep(value, field)));
 }
 
 /** Whether a record shows all filled cells of `part`. */
