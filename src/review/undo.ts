@@ -83,11 +83,7 @@ export async function rememberUndone(
   if (parted.length > 0) await storeMatches(db, connection, parted, true);
   // Recorded under the run that was undone: this one has finished its work.
   await recordConflicts(db, { id: undoOf, connection, round: 0 }, left);
-  if (left.length > 0)
-    await keepUndone(
-      db,
-      connection,
-      left.map((one) => ({ ...one, leadId: one.leadId ?? '' })),
-    );
+  const records = left.map((one) => ({ ...one, leadId: one.leadId ?? '' }));
+  if (records.length > 0) await keepUndone(db, connection, records);
   await abandonIntentsOf(db, connection, leadIds('unlink', 'delete-lead'));
 }

@@ -56,7 +56,7 @@ export async function* rowStandings(
          and not exists (select from absent_pairs where run_id = $1 and lead_id = p.lead_id and row))
      select r.lead_id as "leadId", r.cells, r.status as shown, r.duplicate as "isCopy",
        case when r.lead_id is null and made.held then json_build_array(json_build_object('field', '', 'code', made.code))
-         else coalesce(holds.items, '[]') end as held,
+         else coalesce(holds.items, '[]') end as conflicts,
        case when r.lead_id is not null then known.waiting
          when made.row_number is null then 'create.in-doubt'
          when not made.held then made.code end as waiting,

@@ -56,17 +56,12 @@ export async function commitScan(
 }
 
 async function storeLostCreates(db: pg.PoolClient, run: Run, lost: LostCreates): Promise<void> {
-  const made = lost.found.filter(({ intent }) => intent.leadId === null);
-  await intentsCreated(
-    db,
-    made.map(({ intent, leadId }) => ({ id: intent.id, leadId })),
-  );
+  const isNew = ({ intent }: LostCreates['found'][number]): boolean => intent.leadId === null;
+  const created = lost.found.filter(isNew).map(({ intent: { id }, leadId }) => ({ id, leadId }));
+  await intentsCreated(db, created);
   const unpaired = lost.found.filter(({ isPair }) => !isPair);
-  await advanceBaselines(
-    db,
-    run.connection,
-    unpaired.map(({ leadId, base }) => ({ leadId, values: base })),
-  );
+  const bases = unpaired.map(({ leadId, base }) => ({ leadId, values: base }));
+  await advanceBaselines(db, run.connection, bases);
   await rowsSeen(db, lost.seen);
   await intentsLinked(db, lost.linked);
   await abandonIntents(db, lost.abandoned);

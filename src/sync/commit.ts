@@ -105,11 +105,8 @@ async function moveBaselines(
 ): Promise<void> {
   const leadIds = (to: BaselineMove['to']): readonly string[] =>
     moves.flatMap((move) => (move.to === to ? [move.leadId] : []));
-  await advanceBaselines(
-    db,
-    connection,
-    moves.filter((move) => move.to === 'agreed'),
-  );
+  const agreed = moves.filter((move) => move.to === 'agreed');
+  await advanceBaselines(db, connection, agreed);
   for (const move of moves)
     if (move.to === 'reopened') await restoreBase(db, connection, move.leadId, move.values);
   await markLeadDeleted(db, connection, leadIds('lead-deleted'));
@@ -160,11 +157,8 @@ export function commitRows(context: StepContext, run: Run, fates: readonly RowFa
       moves.map((move) => (move.to === 'agreed' && move.row !== undefined ? move.leadId : null)),
     );
     const shown = done.flatMap(({ kind, leadId }) => (shownKinds.includes(kind) ? (leadId ?? []) : []));
-    await rowsThere(
-      db,
-      run.connection,
-      shown.filter((leadId) => !placed.has(leadId)),
-    );
+    const unplaced = shown.filter((leadId) => !placed.has(leadId));
+    await rowsThere(db, run.connection, unplaced);
     // Before the baselines move: a baseline may be all that is known of a lead.
     await context.runPolicy.remember(db, context.connection, run, done);
     await moveBaselines(db, run, moves);

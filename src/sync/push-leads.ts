@@ -124,16 +124,11 @@ async function freeOpen(
   const unsent = open.filter(({ id }) => !written.has(id));
   // A rate limit is no attempt; any other fault is one.
   const tried = new Set(faults.filter(({ error }) => !isRateLimited(error)).map(({ action }) => action.id));
-  await takeBackTries(
-    db,
-    unsent.map(({ id }) => id).filter((id) => !tried.has(id)),
-  );
+  const untried = unsent.map(({ id }) => id).filter((id) => !tried.has(id));
+  await takeBackTries(db, untried);
   // Values that an earlier attempt may have overwritten stay on record.
-  const untried = unsent.filter(({ attempts }) => attempts === 0);
-  await forgetWrites(
-    db,
-    untried.map(({ id }) => id),
-  );
+  const first = unsent.flatMap(({ id, attempts }) => (attempts === 0 ? [id] : []));
+  await forgetWrites(db, first);
 }
 
 function isRateLimited(error: unknown): boolean {

@@ -86,8 +86,8 @@ async function statusOfNewRows(
   if (connection.target.statusColumn === undefined) return () => undefined;
   const fresh = actions.filter(({ kind }) => kind === 'create-row' || kind === 'link');
   const leadIds = fresh.map(({ leadId }) => leadId ?? '');
-  const held = leadIds.length === 0 ? null : await heldOfLeads(pool, connection.name, leadIds);
-  return ({ leadId }) => newRowStatus(held?.get(leadId ?? '') ?? [], connection.fields);
+  const conflicts = leadIds.length === 0 ? null : await heldOfLeads(pool, connection.name, leadIds);
+  return ({ leadId }) => newRowStatus(conflicts?.get(leadId ?? '') ?? [], connection.fields);
 }
 
 function fateOf(action: Action, outcome: RowOutcome): RowFate {

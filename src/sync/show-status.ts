@@ -42,8 +42,8 @@ async function* batchesOf(
 }
 
 /** The status of a new row when it is written. */
-export function newRowStatus(held: readonly ConflictFact[], fields: readonly FieldMapping[]): string {
-  const facts = { isCopy: false, held, waiting: null, isListed: true, deletedOn: null, shown: '' };
+export function newRowStatus(conflicts: readonly ConflictFact[], fields: readonly FieldMapping[]): string {
+  const facts = { isCopy: false, conflicts, waiting: null, isListed: true, deletedOn: null, shown: '' };
   return rowStatus(facts, headingsOf(fields)) ?? inStep;
 }
 

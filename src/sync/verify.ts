@@ -144,11 +144,8 @@ async function readRowsAgain(context: StepContext, run: Run): Promise<void> {
     const read = batches.flat();
     rowsRead += read.length;
     isUsual &&= read.every(({ status, other }) => status === usualStatus && other !== true);
-    const ids = await asServiceSpells(
-      pool,
-      run.connection,
-      read.flatMap(({ leadId }) => leadId ?? []),
-    );
+    const shownIds = read.flatMap(({ leadId }) => leadId ?? []);
+    const ids = await asServiceSpells(pool, run.connection, shownIds);
     for (const row of read) {
       const leadId = ids.get(row.leadId ?? '');
       if (leadId !== undefined && !rows.has(leadId)) rows.set(leadId, row);
@@ -193,10 +190,9 @@ async function readRowsAgain(context: StepContext, run: Run): Promise<void> {
     return;
   }
   await inLeasedTransaction(context, async (db) => {
-    await storeEqual(
-      db,
-      [...equal.keys()].filter((index) => equal[index] === 1).map((index) => toMeet.first + index),
-    );
+    const verified = [...equal.keys()].filter((index) => equal[index] === 1);
+    const actionIds = verified.map((index) => toMeet.first + index);
+    await storeEqual(db, actionIds);
     await storeRowsNotMet(db, run);
   });
 }

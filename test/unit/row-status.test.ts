@@ -8,7 +8,7 @@ const headings = new Map([
 ]);
 const facts: RowFacts = {
   isCopy: false,
-  held: [],
+  conflicts: [],
   waiting: null,
   isListed: true,
   deletedOn: null,
@@ -16,35 +16,41 @@ const facts: RowFacts = {
 };
 const stage = { field: 'stage', code: 'conflict.both-edited' };
 const date = { field: 'nextFollowUpAt', code: 'row.unreadable' };
-const row = (code: string) => ({ held: [{ field: '', code }] });
+const row = (code: string) => ({ conflicts: [{ field: '', code }] });
 
 const table: readonly (readonly [Partial<RowFacts>, string | null])[] = [
   [{}, inStep],
   [{ shown: 'mine' }, inStep],
-  [{ held: [stage] }, 'held: Stage was changed here and in the service'],
-  [{ held: [{ ...stage, code: 'conflict.first-sight' }] }, 'held: Stage is different in the service'],
-  [{ held: [{ ...stage, code: 'lead.field-refused' }] }, 'held: the service refused this Stage'],
-  [{ held: [date] }, 'held: Next follow-up cannot be read'],
-  [{ held: [{ ...date, code: 'lead.unreadable' }] }, 'held: Next follow-up cannot be read in the service'],
-  [{ held: [{ field: 'companyName', code: 'row.company-name-empty' }] }, 'held: Company is empty'],
+  [{ conflicts: [stage] }, 'held: Stage was changed here and in the service'],
+  [{ conflicts: [{ ...stage, code: 'conflict.first-sight' }] }, 'held: Stage is different in the service'],
+  [{ conflicts: [{ ...stage, code: 'lead.field-refused' }] }, 'held: the service refused this Stage'],
+  [{ conflicts: [date] }, 'held: Next follow-up cannot be read'],
+  [
+    { conflicts: [{ ...date, code: 'lead.unreadable' }] },
+    'held: Next follow-up cannot be read in the service',
+  ],
+  [{ conflicts: [{ field: 'companyName', code: 'row.company-name-empty' }] }, 'held: Company is empty'],
   [row('row.company-name-empty'), 'held: Company is empty'],
   // The first of the mapping, in whatever order they were held, and how many more.
-  [{ held: [date, stage] }, 'held: Stage was changed here and in the service (and 1 more)'],
-  [{ held: [stage, date] }, 'held: Stage was changed here and in the service (and 1 more)'],
+  [{ conflicts: [date, stage] }, 'held: Stage was changed here and in the service (and 1 more)'],
+  [{ conflicts: [stage, date] }, 'held: Stage was changed here and in the service (and 1 more)'],
   // A record that is held as a whole, also when that is told of each field.
   [row('row.orphan'), 'held: no lead has this id'],
   [row('row.without-id'), 'held: new rows do not become leads here'],
   [row('lead.create-refused'), 'held: the service refused this row as a lead'],
   [row('create.in-doubt'), 'held: could not tell which lead was created from this row'],
   [row('leads.forbidden'), 'held: leadsync is not allowed to change this in the service'],
-  [{ held: [stage, ...row('row.orphan').held] }, 'held: no lead has this id'],
+  [{ conflicts: [stage, ...row('row.orphan').conflicts] }, 'held: no lead has this id'],
   [
-    { held: [stage, date].map((item) => ({ ...item, code: 'conflict.edit-meets-delete' })), isListed: false },
+    {
+      conflicts: [stage, date].map((item) => ({ ...item, code: 'conflict.edit-meets-delete' })),
+      isListed: false,
+    },
     'held: the lead was deleted, but this row was changed',
   ],
   [row('something.new'), 'held: a person has to look at it (leadsync conflicts)'],
   // What is held counts more than what waits, and both more than a mark.
-  [{ held: [stage], waiting: 'lead.changed' }, 'held: Stage was changed here and in the service'],
+  [{ conflicts: [stage], waiting: 'lead.changed' }, 'held: Stage was changed here and in the service'],
   [{ waiting: 'lead.changed' }, 'waiting: the lead was changed during the sync'],
   [{ waiting: 'leads.unavailable' }, 'waiting: the service did not answer'],
   [{ waiting: 'create.in-doubt', isListed: false }, 'waiting: a lead is being created from this row'],
@@ -53,12 +59,12 @@ const table: readonly (readonly [Partial<RowFacts>, string | null])[] = [
   [{ isListed: false, deletedOn: '2026-11-21', shown: inStep }, 'deleted 2026-11-21'],
   [{ isListed: false, deletedOn: '2026-11-21', shown: 'deleted 2026-11-21' }, 'deleted 2026-11-21'],
   [
-    { isListed: false, deletedOn: '2026-11-21', shown: inStep, held: [stage] },
+    { isListed: false, deletedOn: '2026-11-21', shown: inStep, conflicts: [stage] },
     'held: Stage was changed here and in the service',
   ],
   // An undo has taken the mark out.
   [{ isListed: false, deletedOn: '2026-11-21', shown: '' }, null],
-  [{ isCopy: true, held: [stage] }, 'held: an earlier row has this id'],
+  [{ isCopy: true, conflicts: [stage] }, 'held: an earlier row has this id'],
 ];
 
 describe('how a row stands', () => {

@@ -105,10 +105,9 @@ export function findLostRows(
     if (leads.length === 0) continue;
     const ids = leads.map(({ leadId }) => leadId);
     for (const id of ids) leadIds.add(id);
-    const [only] = leads;
+    const [only] = leads.length === 1 && rows.length === 1 ? leads : [];
+    const isCertain = only !== undefined && rowsOf(only).length === 1;
     for (const { row, leadId, isClosed } of rows) {
-      const isCertain =
-        rows.length === 1 && leads.length === 1 && only !== undefined && rowsOf(only).length === 1;
       if (isCertain) certain.add(row);
       if (isCertain && leadId === null && !isClosed && only.isListed && only.shown === undefined)
         links.set(row, only.leadId);

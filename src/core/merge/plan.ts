@@ -69,8 +69,8 @@ function planNewLead(
     const value = lead[field] ?? null;
     if (isUnreadable(value)) {
       const message = holdMessage('lead.unreadable', mapping, value, null);
-      const held = { [field]: { from: value, to: null } };
-      holds.push(action('hold', state, { changes: held, reason: 'lead.unreadable', message }));
+      const unread = { [field]: { from: value, to: null } };
+      holds.push(action('hold', state, { changes: unread, reason: 'lead.unreadable', message }));
     } else changes[field] = { from: null, to: value };
   }
   return [action('create-row', state, { changes, reason }), ...holds];

@@ -2,8 +2,8 @@
 export interface RowFacts {
   /** An earlier row has the same id. */
   readonly isCopy: boolean;
-  /** The conflicts; an empty field: the whole record. */
-  readonly held: readonly ConflictFact[];
+  /** An empty field: the whole record. */
+  readonly conflicts: readonly ConflictFact[];
   /** The code of what is deferred to the next run. */
   readonly waiting: string | null;
   readonly isListed: boolean;
@@ -31,7 +31,7 @@ export function deletedText(day: string): string {
  */
 export function rowStatus(facts: RowFacts, headings: ReadonlyMap<string, string>): string | null {
   if (facts.isCopy) return heldText([{ field: '', code: 'row.duplicate-id' }], headings);
-  if (facts.held.length > 0) return heldText(facts.held, headings);
+  if (facts.conflicts.length > 0) return heldText(facts.conflicts, headings);
   if (facts.waiting !== null)
     return `waiting: ${waitingReasons[facts.waiting] ?? 'the next sync tries again'}`;
   if (facts.deletedOn !== null) {
@@ -42,9 +42,9 @@ export function rowStatus(facts: RowFacts, headings: ReadonlyMap<string, string>
 }
 
 /** The conflict of the whole record first, else of the first field in mapping order, and how many more. */
-function heldText(held: readonly ConflictFact[], headings: ReadonlyMap<string, string>): string {
+function heldText(conflicts: readonly ConflictFact[], headings: ReadonlyMap<string, string>): string {
   const order = [...headings.keys()];
-  const [first] = held.toSorted((a, b) => order.indexOf(a.field) - order.indexOf(b.field));
+  const [first] = conflicts.toSorted((a, b) => order.indexOf(a.field) - order.indexOf(b.field));
   if (first === undefined) return inStep;
   const ofRecord = recordReasons[first.code];
   if (ofRecord !== undefined) return `held: ${ofRecord}`;
@@ -52,7 +52,7 @@ function heldText(held: readonly ConflictFact[], headings: ReadonlyMap<string, s
   const field = first.code === 'row.company-name-empty' ? 'companyName' : first.field;
   const heading = (headings.get(field) ?? field).replaceAll(/\s+/g, ' ').trim();
   const reason = fieldReasons[first.code]?.(heading) ?? 'a person has to look at it (leadsync conflicts)';
-  return `held: ${reason}${held.length > 1 ? ` (and ${held.length - 1} more)` : ''}`;
+  return `held: ${reason}${conflicts.length > 1 ? ` (and ${conflicts.length - 1} more)` : ''}`;
 }
 
 const fieldReasons: Readonly<Record<string, (heading: string) => string>> = {
