@@ -6,7 +6,7 @@ const outageClasses: ReadonlySet<string> = new Set(['08', '40', '53', '57']);
 const silentTransaction = '25P03';
 const outageErrno: ReadonlySet<string> = new Set(['ECONNRESET', 'ECONNREFUSED', 'EPIPE', 'ETIMEDOUT']);
 
-/** Ours for the same. */
+/** Codes of LeadsyncErrors with the same meaning. */
 const outageCodes: ReadonlySet<string> = new Set(['database.unreachable', 'database.unavailable']);
 
 /** Whether an error of pg, or of a pool of ours, means that the database was away, so that the same statement may succeed later. */

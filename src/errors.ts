@@ -33,12 +33,12 @@ export class LeadsyncError extends Error {
   }
 }
 
-/** A message without its full stop, to be gone on with. */
+/** A message without its full stop, so that a sentence can go on. */
 export function withoutStop(message: string): string {
   return message.replace(/\.$/, '');
 }
 
-/** What a fault says, and what helps. */
+/** The message of an error, and its help. */
 export function explain({ message, help }: LeadsyncError): string {
   return help === undefined ? message : `${withoutStop(message)}. ${help}`;
 }

@@ -14,16 +14,16 @@ export interface Store extends AsyncDisposable {
 /** Where the state is. */
 type Place = Pick<Config, 'databaseUrl' | 'dataDir' | 'databasePoolMax'>;
 
-/** What the embedded server tells on its way; by default what was put right is said on stderr. */
-type Told = Pick<EmbeddedPostgresOptions, 'onFault' | 'tell'>;
+/** Callbacks of the embedded server; by default its repairs are reported on stderr. */
+type Callbacks = Pick<EmbeddedPostgresOptions, 'onFault' | 'tell'>;
 
 /**
  * The database that is configured, or the embedded one, with the schema of this version. Throws what `openStoreAsIs` and
  * `migrate` do.
  */
-export async function openStore(place: Place, told?: Told): Promise<Store> {
+export async function openStore(place: Place, callbacks?: Callbacks): Promise<Store> {
   await using stack = new AsyncDisposableStack();
-  const store = stack.use(await openStoreAsIs(place, told));
+  const store = stack.use(await openStoreAsIs(place, callbacks));
   await migrate(store.pool);
   const owned = stack.move();
   return { ...store, [Symbol.asyncDispose]: () => owned.disposeAsync() };
@@ -32,21 +32,25 @@ export async function openStore(place: Place, told?: Told): Promise<Store> {
 /** The same with the schema as it is, or without any. Throws what `startEmbeddedPostgres`, `openDatabase` and `assertOwnSession` do. */
 export async function openStoreAsIs(
   { databaseUrl, dataDir, databasePoolMax }: Place,
-  told: Told = { tell: (line) => void process.stderr.write(`leadsync: ${line}\n`) },
+  callbacks: Callbacks = { tell: (line) => void process.stderr.write(`leadsync: ${line}\n`) },
 ): Promise<Store> {
   await using stack = new AsyncDisposableStack();
-  const connectionString = databaseUrl?.reveal() ?? (await useEmbedded(dataDir, stack, told));
+  const connectionString = databaseUrl?.reveal() ?? (await useEmbedded(dataDir, stack, callbacks));
   const pool = stack.adopt(openDatabase({ connectionString, max: databasePoolMax }), (opened) =>
     opened.end(),
   );
-  // One that we have started has nothing before it.
+  // The embedded one has no pooler in front of it.
   if (databaseUrl !== undefined) await assertOwnSession(pool);
   const owned = stack.move();
   return { pool, connectionString, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
-async function useEmbedded(dataDir: string, stack: AsyncDisposableStack, told: Told): Promise<string> {
+async function useEmbedded(
+  dataDir: string,
+  stack: AsyncDisposableStack,
+  callbacks: Callbacks,
+): Promise<string> {
   const { startEmbeddedPostgres } = await import('./embedded-postgres/embedded-postgres.ts');
-  const server = stack.adopt(await startEmbeddedPostgres(dataDir, told), (started) => started.close());
+  const server = stack.adopt(await startEmbeddedPostgres(dataDir, callbacks), (started) => started.close());
   return server.connectionString;
 }

@@ -12,7 +12,7 @@ export class Semaphore {
     return this.#waiting.length > 0;
   }
 
-  /** Waits for its turn; to be disposed at the end. Rejects with the reason of `signal` when that aborts while waiting. */
+  /** Waits for a turn; disposing the result ends it. Rejects with the reason of `signal` when that aborts while waiting. */
   async acquire(signal?: AbortSignal): Promise<Disposable> {
     signal?.throwIfAborted();
     if (this.#free > 0) this.#free--;

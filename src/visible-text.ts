@@ -1,6 +1,6 @@
 /**
- * One line of at most `length` characters (and "…") from the beginning of a text from outside: no control characters,
- * white space made single. Of a text that is mostly white space less may be left.
+ * The beginning of a text from outside as one line of at most `length` characters (and "…"): without control characters, with
+ * single spaces. A text that is mostly white space may be cut earlier.
  */
 export function visibleText(text: string, length: number): string {
   const line = text

@@ -9,7 +9,7 @@ const text = {
   help: [],
 };
 
-const nobody: CheckLine = {
+const none: CheckLine = {
   name: 'alerts',
   ok: true,
   message:
@@ -19,7 +19,7 @@ const nobody: CheckLine = {
 /** The lines for alerts. If `test` is true, sends a test to each address and the webhook. */
 export async function checkAlertChannels(app: App, test: boolean): Promise<readonly CheckLine[]> {
   const { alerting } = app;
-  if (alerting === null) return [nobody];
+  if (alerting === null) return [none];
   const { alerts, clock } = alerting;
   if (!test) {
     const parts = [

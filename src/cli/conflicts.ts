@@ -1,27 +1,27 @@
 import { plainCell, showCell } from '../core/lead/value.ts';
 import { type Conflict, listConflicts } from '../store/conflicts.ts';
 import { decidableSides } from '../review/decide-conflict.ts';
-import { companiesIn, describeAuthor, heldCompany, nameRecord, rowName } from './names.ts';
+import { companiesIn, describeAuthor, companyOfConflict, nameRecord, rowName } from './names.ts';
 import type { CommonOptions } from './main.ts';
 import { print, printJson } from './output.ts';
 import { withStore } from './with-store.ts';
 
-type NamedHeld = Conflict & { readonly company: string | null };
+type NamedConflict = Conflict & { readonly company: string | null };
 
 /** `leadsync conflicts`: all held items, with both values. */
 export function conflicts(options: CommonOptions): Promise<void> {
   return withStore(options, async (pool, { connections }) => {
-    const held: NamedHeld[] = [];
+    const held: NamedConflict[] = [];
     let isDecidable = false;
     for (const connection of connections) {
       const items = await listConflicts(pool, connection.name);
       const companies = await companiesIn(pool, connection.name, items);
-      held.push(...items.map((item) => ({ ...item, company: heldCompany(item, companies) })));
+      held.push(...items.map((item) => ({ ...item, company: companyOfConflict(item, companies) })));
       isDecidable ||= items.some((item) => decidableSides(item, connection.fields).length > 0);
     }
-    if (options.json) return printJson({ conflicts: held.map(heldJson) });
-    if (held.length === 0) return print('nothing is held');
-    for (const item of held) print(describeHeld(item));
+    if (options.json) return printJson({ conflicts: held.map(conflictJson) });
+    if (held.length === 0) return print('there are no conflicts');
+    for (const item of held) print(describeConflict(item));
     if (isDecidable)
       print(
         '\nleadsync resolve ID --use lead|target decides one, --all in place of ID every field; the next sync carries it out',
@@ -29,7 +29,7 @@ export function conflicts(options: CommonOptions): Promise<void> {
   });
 }
 
-function heldJson(item: NamedHeld): object {
+function conflictJson(item: NamedConflict): object {
   return {
     id: String(item.id),
     connection: item.connection,
@@ -50,7 +50,7 @@ function heldJson(item: NamedHeld): object {
   };
 }
 
-function describeHeld(item: NamedHeld): string {
+function describeConflict(item: NamedConflict): string {
   const by = item.decided === null ? '' : `, by ${item.decided.by}`;
   return [
     `${String(item.id).padStart(5)}  ${nameRecord(item.company, rowName(item.row), item.connection, item.leadId)}`,

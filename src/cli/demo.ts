@@ -5,12 +5,8 @@ import { pino } from 'pino';
 import { type App, openApp } from '../app.ts';
 import { loadConfig } from '../config/load.ts';
 import { counted } from '../core/lead/counted.ts';
-import { leadCells } from '../core/lead/lead.ts';
-import { defaultFields } from '../core/lead/mapping.ts';
 import { type DemoTarget, shownPath, workbookTarget } from '../demo/demo-target.ts';
 import { LeadsyncError } from '../errors.ts';
-import { composeReminder } from '../reminders/compose/compose-reminder.ts';
-import { openTemplates } from '../reminders/compose/templates.ts';
 import { parseFaults } from '../sandbox/parse-faults.ts';
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
 import { decideConflict, listConflicts } from '../store/conflicts.ts';
@@ -22,6 +18,7 @@ import { tellReport } from './describe-report.ts';
 import type { CommonOptions } from './main.ts';
 import { print, printJson } from './output.ts';
 import { describePlan } from './plan-output.ts';
+import { previewOf } from './preview-reminder.ts';
 import { lookAtPlan } from './plan.ts';
 import { runJob } from './run-job.ts';
 import { stopSignal } from './with-app.ts';
@@ -111,7 +108,7 @@ export async function demo(options: DemoOptions): Promise<void> {
 
     step('7. A reminder for the follow-up that has just fallen due');
     await sendDueReminders(app, stop);
-    for (const line of await describeReminder(service, target.name, folder)) tell(`  ${line}`);
+    for (const line of await describeReminder(app, service, folder)) tell(`  ${line}`);
   }
   // Remove the database; keep what a person wants to see.
   await rm(join(folder, 'postgres'), { recursive: true, force: true });
@@ -180,26 +177,15 @@ async function outbox(folder: string): Promise<string[]> {
   return names.filter((name) => name.endsWith('.eml')).map((name) => join(folder, 'outbox', name));
 }
 
-async function describeReminder(service: Sandbox, target: string, folder: string): Promise<string[]> {
+async function describeReminder(app: App, service: Sandbox, folder: string): Promise<string[]> {
   const mails = await outbox(folder);
   const lead = service.leads.list().find(isDue);
-  if (mails.length === 0 || lead === undefined) throw new Error('no reminder was written');
-  const { id, ...values } = lead;
-  const { subject, text } = composeReminder({
-    lead: { id, cells: leadCells({ id, fields: values }, defaultFields) },
-    fields: defaultFields,
-    dueAt: Date.parse(lead.nextFollowUpAt ?? ''),
-    offsetText: '0m',
-    timeZone: 'UTC',
-    now: Date.now(),
-    changes: [],
-    row: { target, row: null },
-    leadUrl: null,
-    note: null,
-    templates: await openTemplates(null, () => {}),
-  });
+  const context = app.contexts.get(connection);
+  if (mails.length === 0 || lead === undefined || context === undefined)
+    throw new Error('no reminder was written');
+  const { mail } = await previewOf(app, context, lead.id);
   const where = `${counted(mails.length, 'mail')}, as files because no SMTP_URL is set: ${shownPath(join(folder, 'outbox'))}`;
-  return [where, '', `Subject: ${subject}`, '', ...text.trimEnd().split('\n')];
+  return [where, '', `Subject: ${mail.subject}`, '', ...mail.text.trimEnd().split('\n')];
 }
 
 /** The follow-up that the demo moved to a minute ago; seeded ones are at whole quarters of an hour. */

@@ -44,7 +44,7 @@ function describeRecord({
   for (const deletion of deletions)
     lines.push(`${inUtc(deletion.at)}, run ${deletion.run}: ${describeDeletion(deletion)}`);
   for (const decision of decisions) lines.push(describeDecision(decision));
-  for (const item of held) lines.push(describeHeld(item, mappings));
+  for (const item of held) lines.push(describeConflict(item, mappings));
   return lines;
 }
 
@@ -76,12 +76,12 @@ function describeField(
     '',
     `${field} (${column === null ? 'not mapped any more' : `column ${column}`})`,
     base === undefined ? '  no baseline' : `  both sides last agreed on ${showShort(base)}`,
-    ...(held === null ? [] : [`  ${describeHeld(held, mappings)}`]),
+    ...(held === null ? [] : [`  ${describeConflict(held, mappings)}`]),
     ...(told.length === 0 ? ['  no write is on record'] : told.flatMap(({ lines }) => lines)),
   ];
 }
 
-function describeHeld(item: Conflict, mappings: readonly FieldMapping[]): string {
+function describeConflict(item: Conflict, mappings: readonly FieldMapping[]): string {
   const sides = decidableSides(item, mappings);
   const decided = item.resolution === null ? '' : `; decided: ${decisionOn(item)}`;
   const help = sides.length === 0 ? '' : `; leadsync resolve ${item.id} --use ${sides.join('|')}`;

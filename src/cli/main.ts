@@ -66,7 +66,7 @@ command('demo', 'shows the main job on a local sandbox, in under a minute, with 
   .action(lazily(async () => (await import('./demo.ts')).demo));
 command('check', 'tests configuration, database, queue, credentials, permissions, target and mail')
   .option('--fix', 'take a copied spreadsheet as the target from now on')
-  .option('--test-alert', 'send a test to everybody whom alerts go to')
+  .option('--test-alert', 'send a test to all recipients of alerts')
   .action(lazily(async () => (await import('./check.ts')).check));
 command('plan', 'scans and compares; shows each change; writes nothing')
   .option('--out <file>', 'keep the plan in a file, to be reviewed and carried out by apply')
@@ -112,12 +112,12 @@ command('reminders', 'lists coming, sent and failed reminders and digests')
   .option('--send-test <address>', 'send a sample mail to this address')
   .option('--cancelled', 'list those that were cancelled too, and why')
   .action(lazily(async () => (await import('./reminders.ts')).reminders));
-command('conflicts', 'lists what is held').action(
+command('conflicts', 'lists the conflicts, with both values').action(
   lazily(async () => (await import('./conflicts.ts')).conflicts),
 );
-command('resolve', 'decides a held field; the next sync carries it out')
+command('resolve', 'decides a conflict; the next sync carries it out')
   .argument('[id]', 'the id that `leadsync conflicts` shows')
-  .option('--all', 'every undecided held field')
+  .option('--all', 'every open conflict of a field')
   .addOption(
     new Option('--use <side>', 'whose value is right').choices(['lead', 'target']).makeOptionMandatory(),
   )

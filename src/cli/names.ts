@@ -31,7 +31,7 @@ export function rowName(row: number | null | undefined): string | null {
 }
 
 /** The company name of a held item; while the name itself is held, the lead's, or else the row's. */
-export function heldCompany(
+export function companyOfConflict(
   { leadId, field, lead, rowValue }: Conflict,
   companies: Companies,
 ): string | null {

@@ -14,7 +14,7 @@ export function assertCanWrite(path: string, kept = 'the plan', option = '--out'
   if (path === '') throw refuse(`${option} has no name`);
   const there = statSync(path, { throwIfNoEntry: false });
   if (there?.isDirectory()) throw refuse(`${path} is a folder`);
-  if (there !== undefined && !there.isFile()) throw refuse(`${path} is no regular file`);
+  if (there !== undefined && !there.isFile()) throw refuse(`${path} is not a regular file`);
   const folder = dirname(path);
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
     throw refuse(`the folder ${folder} does not exist`);

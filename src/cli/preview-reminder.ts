@@ -45,7 +45,8 @@ export async function previewReminder(app: App, lead: string, json: boolean): Pr
   print(previews.map(describe).join('\n\n'));
 }
 
-async function previewOf(app: App, context: SyncContext, leadId: string): Promise<Preview> {
+/** The mails about a lead as it is now, and the next one of them. Throws `usage.no-follow-up` and `usage.lead-gone`. */
+export async function previewOf(app: App, context: SyncContext, leadId: string): Promise<Preview> {
   const { connection, clock, pool } = context;
   const settings = connection.reminders;
   const templates = await app.templates.get(connection.name)?.();
@@ -130,10 +131,10 @@ function describe({ from, mails, mail, timeZone, connection }: Preview): string 
     const about = [`${offsetText} before`, ...more].join('; ');
     return `# ${day} ${time} ${zone}: to ${recipient} (${about})`;
   });
-  const nobody = '# nobody: because of its stage or a missing address, no mail about this lead is sent';
+  const none = '# no mail about this lead is sent: its stage is left out, or it has no address';
   return [
     `# ${connection}: a preview, nothing was sent. Mails by the settings:`,
-    ...(to.length === 0 ? [nobody] : to),
+    ...(to.length === 0 ? [none] : to),
     `From: ${from}`,
     `Subject: ${mail.subject}`,
     '',

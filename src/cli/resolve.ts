@@ -6,7 +6,7 @@ import { sameCell, showCell } from '../core/lead/value.ts';
 import { type Conflict, listConflicts } from '../store/conflicts.ts';
 import { decidableSides, decide, type Side } from '../review/decide-conflict.ts';
 import type { CommonOptions } from './main.ts';
-import { type Companies, companiesIn, heldCompany, nameRecord, rowName, userName } from './names.ts';
+import { type Companies, companiesIn, companyOfConflict, nameRecord, rowName, userName } from './names.ts';
 import { exitCodes, print, printJson } from './output.ts';
 import { withStore } from './with-store.ts';
 
@@ -29,7 +29,7 @@ export function resolve(
     const held = await decide(pool, id, { use, by: userName() }, fieldsIn(config));
     const { connection, field, leadId, row } = held;
     if (options.json) return printJson({ id, connection, use, applies: 'next sync' });
-    const company = heldCompany(held, await companiesIn(pool, connection, [held]));
+    const company = companyOfConflict(held, await companiesIn(pool, connection, [held]));
     const name = nameRecord(company, rowName(row), leadId) || 'The row';
     print(
       field === ''
@@ -72,7 +72,7 @@ async function resolveAll(pool: pg.Pool, config: Config, use: Side, json: boolea
     const numbers = { decided: ids(decided), decidedBefore: before, left: ids(left), changed: ids(changed) };
     return printJson({ use, ...numbers, applies: 'next sync' });
   }
-  if (decided.length + before + left.length + changed.length === 0) return print('nothing is held');
+  if (decided.length + before + left.length + changed.length === 0) return print('there are no conflicts');
   const listed = decided.slice(0, shown);
   for (const [connection, items] of Map.groupBy(listed, (item) => item.connection)) {
     const companies = await companiesIn(pool, connection, items);
@@ -119,6 +119,6 @@ const gone: ReadonlySet<string> = new Set([
 function describeDecided(item: Conflict, use: Side, companies: Companies): string {
   const { leadId, row, field, lead, rowValue } = item;
   const [kept, given] = use === 'lead' ? [lead, rowValue] : [rowValue, lead];
-  const name = nameRecord(heldCompany(item, companies), rowName(row));
+  const name = nameRecord(companyOfConflict(item, companies), rowName(row));
   return `${name}: ${field} ${showCell(kept)} is kept, ${showCell(given)} given up  ${leadId}`;
 }

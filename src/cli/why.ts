@@ -149,7 +149,7 @@ function json(story: LeadStory): object {
         field,
         {
           base,
-          held: held && heldJson(held),
+          held: held && conflictJson(held),
           history: history.map(writeJson),
           ...(decisions.length > 0 && { decisions: decisions.map(decisionJson) }),
         },
@@ -158,7 +158,7 @@ function json(story: LeadStory): object {
   };
 }
 
-function heldJson({ id, code, message, lead, rowValue, resolution, since, author }: Conflict): object {
+function conflictJson({ id, code, message, lead, rowValue, resolution, since, author }: Conflict): object {
   const shown = { lead: plain(lead), row: plain(rowValue), resolution, since };
   return { id: String(id), code, message, ...shown, ...(author !== null && { changedBy: author }) };
 }

@@ -12,13 +12,13 @@ import { loadNarrowed } from './with-store.ts';
 const warnLevel = pino.levels.values['warn'] ?? 40;
 
 /**
- * Logs go to stderr, readable on a terminal, one JSON object a line elsewhere. What `isToldElsewhere` has its line already: at `warn`
- * and above there is no other.
+ * Logs go to stderr, readable on a terminal, one JSON object a line elsewhere. A fault that `isReported` has a line already: others
+ * of it are for debugging.
  */
 async function createLog(
   config: Pick<Config, 'logLevel'>,
   mixin: () => object,
-  isToldElsewhere: (fault: unknown) => boolean,
+  isReported: (fault: unknown) => boolean,
 ): Promise<Logger> {
   const options = {
     level: config.logLevel,
@@ -31,7 +31,7 @@ async function createLog(
         const [fields] = line as readonly unknown[];
         const isFault =
           level >= warnLevel && typeof fields === 'object' && fields !== null && 'err' in fields;
-        if (isFault && isToldElsewhere(fields.err)) this.debug(...line);
+        if (isFault && isReported(fields.err)) this.debug(...line);
         else write.apply(this, line);
       },
     },
@@ -45,8 +45,8 @@ async function createLog(
 }
 
 /**
- * A log line without e-mail addresses, unless it is for debugging: logs go to places where nobody asked the people in them,
- * and mail servers repeat addresses in their words. The id of the reminder or lead leads to them.
+ * A log line without e-mail addresses, unless it is for debugging: logs are read by others than the mails, and mail servers quote
+ * addresses in their replies. The id of the reminder or lead leads to them.
  */
 function withoutAddresses(line: string): string {
   if (/^\{"level":[12]0,/.test(line)) return line;
@@ -57,8 +57,8 @@ function withoutAddresses(line: string): string {
 }
 
 /**
- * What a log line says of an error: no properties, which may hold whole connections and their passwords; where it came from
- * only of what nobody expects.
+ * An error in a log line: without its properties, which may hold whole connections and their passwords; with a stack only when it
+ * is unexpected.
  */
 function describeError(error: unknown, isExpected = false): object {
   if (!(error instanceof Error)) return { message: String(error) };
@@ -69,7 +69,7 @@ function describeError(error: unknown, isExpected = false): object {
   return { ...code, message: error.message, ...stack, ...cause };
 }
 
-/** A number as `code` is an answer of BullMQ's: that a job went on elsewhere meanwhile, for instance. */
+/** Codes of BullMQ are numbers: another worker has taken the job over, for instance. */
 function isExpectedFault(error: Error): boolean {
   if (error instanceof LeadsyncError) return error.code !== 'internal';
   return isDatabaseOutage(error) || ('code' in error && typeof error.code === 'number');
@@ -82,14 +82,14 @@ export function stopSignal(): AbortSignal {
     process.on(name, () => {
       if (stop.signal.aborted) process.exit(130);
       stop.abort(
-        new LeadsyncError('process.stopped', `stopped by ${name}; what was begun goes on with the next sync`),
+        new LeadsyncError('process.stopped', `stopped by ${name}; the next sync continues what was begun`),
       );
     });
   }
   return stop.signal;
 }
 
-/** Ms after which a process that has nothing more to do is ended. */
+/** Ms after which a process that has nothing left to do is ended. */
 const leftOverMs = 1_000;
 
 /**
@@ -115,8 +115,8 @@ export async function withApp(options: CommonOptions, run: (app: App) => Promise
 }
 
 /**
- * Ends the process although something keeps it: BullMQ forgets the connection of a worker that it closes while Redis is
- * being reached.
+ * Ends the process even when something keeps it alive: BullMQ loses track of the connection of a worker that it closes while
+ * it connects to Redis.
  */
 function endSoon(): void {
   setTimeout(() => process.exit(), leftOverMs).unref();

@@ -13,8 +13,6 @@ export interface DemoTarget extends AsyncDisposable {
   readonly env: Readonly<Record<string, string>>;
   /** Where people work, such as `file`. */
   readonly place: string;
-  /** Its name in a mail. */
-  readonly name: string;
   /** What is missing before the first sync, as the end of a sentence. */
   readonly missing: string;
   /** What can be seen after the first sync, a line each. */
@@ -37,7 +35,6 @@ export function workbookTarget(folder: string, connection: string): DemoTarget {
   return {
     env: { TARGET: file },
     place: 'file',
-    name: 'leads.xlsx',
     missing: 'the file does not exist yet',
     own: './leads.xlsx',
     filled: () => [`${shownPath(file)} has a row for each lead; open it in Excel or LibreOffice.`],

@@ -10,7 +10,7 @@ import { leaseName } from '../sync/leading.ts';
 import { resumeWithin } from '../sync/run.ts';
 import { planMails } from './plan-mails.ts';
 
-/** A run without a lease and without progress for so long (ms) may have lost its job. */
+/** A run without a lease and without progress for this long (ms) may have lost its job. */
 const leftMs = 60_000;
 
 /**
@@ -44,7 +44,7 @@ async function takeUpLeftRuns(app: App): Promise<void> {
   }
 }
 
-/** Whether a queue has lost its memory since `fillQueues`. */
+/** Whether a queue has lost a schedule since `fillQueues`, and with it its jobs. */
 async function haveForgotten(app: App): Promise<boolean> {
   for (const { queue, name } of schedules(app)) {
     if ((await app.queues.queue(queue).nextRun(name)) === null) return true;

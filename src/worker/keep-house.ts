@@ -5,7 +5,7 @@ import { followUpField } from '../reminders/plan/plan-reminders.ts';
 import { forgetConnection, leftConnections } from '../store/forget.ts';
 import { type Pruned, prune } from '../store/retention.ts';
 
-/** The data of a connection is kept for so long after it left the configuration: it may come back. */
+/** Days for which the data of a connection is kept after it left the configuration: it may come back. */
 const leftDays = 90;
 
 /**

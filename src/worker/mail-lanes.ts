@@ -17,7 +17,7 @@ interface Lanes {
   readonly turn: Semaphore;
   /** A slot for each mail that is composed and sent. */
   readonly mails: Semaphore;
-  /** Epoch ms before which no mail can be sent, as far as one of them has found out. */
+  /** Epoch ms until which no mail can be sent, as the last failure told. */
   pausedUntil: number;
 }
 

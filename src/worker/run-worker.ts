@@ -9,12 +9,12 @@ import { watchSchema } from './watch-schema.ts';
 import { workReminders } from './work-reminders.ts';
 
 /**
- * What is under way goes back by itself within this time (ms). A server that says nothing at all would be waited for
- * without end, and there is nothing to wait for: the next process continues from what is stored.
+ * Jobs under way go back within this time (ms). A silent server would keep the process for ever, and for nothing: the next process
+ * continues from what is stored.
  */
 const stopMs = 9_000;
 
-/** Ends the process when it has not ended by itself within `stopMs`; `code`: its exit code, that of the process by default. */
+/** Ends the process after `stopMs`, unless it ends earlier. `code`: its exit code; by default that of the process. */
 export function forceEnd(code?: number): void {
   setTimeout(() => process.exit(code), stopMs).unref();
 }

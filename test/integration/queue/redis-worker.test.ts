@@ -121,7 +121,7 @@ test.skipIf(!hasRedis)(
     expect(command.stderr).toContain('REDIS_URL');
     const status = (await workspace.cli('status', '--json')).json<{ connections: { nextRunAt: string }[] }>();
     expect(status.connections[0]?.nextRunAt).toMatch(/-01-\d\dT00:00:00.000Z$/);
-    expect((await workspace.cli('conflicts')).stdout).toBe('nothing is held\n');
+    expect((await workspace.cli('conflicts')).stdout).toBe('there are no conflicts\n');
     await until('it is told', () => worker.stderr.includes('leadsync reconnects'));
 
     const from = Date.now();
