@@ -1,4 +1,4 @@
-import { LeadsyncError } from './errors.ts';
+import { codeOf, LeadsyncError } from './errors.ts';
 
 /** SQLSTATE classes that say nothing about the statement: connection, rollback by the server, resources, operator. */
 const outageClasses: ReadonlySet<string> = new Set(['08', '40', '53', '57']);
@@ -13,13 +13,9 @@ const outageCodes: ReadonlySet<string> = new Set(['database.unreachable', 'datab
 export function isDatabaseOutage(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error instanceof LeadsyncError) return outageCodes.has(error.code);
-  if (!('code' in error) || typeof error.code !== 'string') {
-    // pg gives the end of a connection no code.
-    return error.message.startsWith('Connection terminated');
-  }
-  return (
-    outageErrno.has(error.code) ||
-    error.code === silentTransaction ||
-    (error.code.length === 5 && outageClasses.has(error.code.slice(0, 2)))
-  );
+  const code = codeOf(error);
+  // pg gives the end of a connection no code.
+  if (code === null) return error.message.startsWith('Connection terminated');
+  const isOfClass = code.length === 5 && outageClasses.has(code.slice(0, 2));
+  return isOfClass || outageErrno.has(code) || code === silentTransaction;
 }

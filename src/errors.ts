@@ -33,6 +33,11 @@ export class LeadsyncError extends Error {
   }
 }
 
+/** The code of an error, such as one of ours, of the system, of TLS or an SQLSTATE; null: it has none, or a number. */
+export function codeOf(error: unknown): string | null {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
+}
+
 /** A message without its full stop, so that a sentence can go on. */
 export function withoutStop(message: string): string {
   return message.replace(/\.$/, '');

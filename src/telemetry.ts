@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type * as Otel from '@opentelemetry/api';
 import type { BullMQOtel, BullMQOTelSpan } from 'bullmq-otel';
+import { codeOf } from './errors.ts';
 import type { InSpan } from './sync/context.ts';
 import { version } from './version.ts';
 
@@ -81,7 +82,7 @@ export async function startTelemetry(warn: (message: string) => void): Promise<T
           return await part();
         } catch (error) {
           // The code alone: a message may quote a service.
-          span.setStatus({ code: SpanStatusCode.ERROR, message: codeOf(error) });
+          span.setStatus({ code: SpanStatusCode.ERROR, message: codeOf(error) ?? 'internal' });
           throw error;
         } finally {
           span.end();
@@ -121,10 +122,4 @@ function withoutRoutine(
       },
     },
   };
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string'
-    ? error.code
-    : 'internal';
 }

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import { isDatabaseOutage } from '../database-outage.ts';
-import { LeadsyncError } from '../errors.ts';
+import { codeOf, LeadsyncError } from '../errors.ts';
 import { dumpState } from '../store/dump.ts';
 import { broken } from '../store/read-dump.ts';
 import { version } from '../version.ts';
@@ -87,7 +87,7 @@ export async function* readBackupFile(
       file.destroy();
     }
   } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+    const code = codeOf(cause) ?? '';
     if (code.startsWith('Z_'))
       throw broken(code === 'Z_BUF_ERROR' ? 'it ends too early' : 'it is damaged, or not a backup', cause);
     if (cause instanceof LeadsyncError || code === '') throw cause;

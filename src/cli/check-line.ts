@@ -17,11 +17,15 @@ export interface CheckLine {
 /** The line for the success message of `test`, or for the LeadsyncError it throws. */
 export async function look(name: string, test: () => Promise<string>): Promise<CheckLine> {
   try {
-    return { name, ok: true, message: await test() };
+    return passed(name, await test());
   } catch (error) {
     if (error instanceof LeadsyncError) return failed(name, error);
     throw error;
   }
+}
+
+export function passed(name: string, message: string): CheckLine {
+  return { name, ok: true, message };
 }
 
 export function failed(name: string, error: LeadsyncError): CheckLine {

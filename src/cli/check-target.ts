@@ -8,7 +8,7 @@ import { countKnownPairs } from '../store/pairs.ts';
 import { currentPlace, findPlace, keyOf } from '../store/places.ts';
 import type { SyncContext } from '../sync/context.ts';
 import { placeShared } from '../sync/which-place.ts';
-import { type CheckLine, failed, look, never } from './check-line.ts';
+import { type CheckLine, failed, look, never, passed } from './check-line.ts';
 
 type TargetSnapshot = Awaited<ReturnType<SyncContext['target']['open']>>;
 
@@ -37,7 +37,7 @@ export async function checkTarget(context: SyncContext, fix: boolean): Promise<C
     void lines.push(failed(`${connection.name}: ${what}`, error));
   for (const fault of idFaults(seen)) fail('ids', fault);
   lines.push(...(await checkPlace(context)));
-  if (mayWrite === null) lines.push({ name: `${connection.name}: access`, ok: true, message: notTold });
+  if (mayWrite === null) lines.push(passed(`${connection.name}: access`, notTold));
   if (mayWrite === false) fail('access', mayOnlyView(target.name));
   if (closed.length > 0) fail('columns', notWritable(closed, connection.target.type));
   if (unsuited.length > 0) fail('column types', new LeadsyncError('target.unsuited', unsuited.join(' ')));

@@ -1,4 +1,5 @@
 import { upkeep } from '../../jobs/upkeep.ts';
+import { channelsOf, sendText, webhookChannel } from '../alerts/channels.ts';
 import type { App } from '../app.ts';
 import { loadConfigFromProcess } from '../config/load.ts';
 import { counted } from '../core/lead/counted.ts';
@@ -6,12 +7,11 @@ import { LeadsyncError } from '../errors.ts';
 import { type ClockDifference, clockDifferences } from '../ops/clock-differences.ts';
 import { templateMistakes } from '../reminders/compose/template-mistakes.ts';
 import type { SyncContext } from '../sync/context.ts';
-import { addressless, describeAddressless } from './addressless.ts';
-import { checkAlertChannels } from './check-alerts.ts';
-import { type CheckLine, describeLine, failed, look, never } from './check-line.ts';
+import { type CheckLine, describeLine, failed, look, never, passed } from './check-line.ts';
 import { checkTarget } from './check-target.ts';
 import type { CommonOptions } from './main.ts';
 import { exitCodes, print, printJson } from './output.ts';
+import { addressless, describeAddressless } from './reminders.ts';
 import { withApp } from './with-app.ts';
 
 interface CheckOptions extends CommonOptions {
@@ -24,9 +24,7 @@ interface CheckOptions extends CommonOptions {
 /** `leadsync check`: a line for each thing that a sync needs, with help for failures. Writes only with `--fix`. */
 export async function check(options: CheckOptions): Promise<void> {
   const { connections } = await loadConfigFromProcess(options.config);
-  const lines: CheckLine[] = [
-    { name: 'configuration', ok: true, message: counted(connections.length, 'connection') },
-  ];
+  const lines = [passed('configuration', counted(connections.length, 'connection'))];
   try {
     await withApp(options, async (app) => {
       lines.push(...(await checkStores(app)));
@@ -43,25 +41,22 @@ export async function check(options: CheckOptions): Promise<void> {
     if (!(error instanceof LeadsyncError) || error.code.startsWith('usage.')) throw error;
     lines.push(failed(error.code.startsWith('queue.') ? 'queue' : 'database and queue', error));
   }
-  if (options.json) printJson({ ok: lines.every((line) => line.ok), checks: lines });
+  const ok = lines.every((line) => line.ok);
+  if (options.json) printJson({ ok, checks: lines });
   else for (const line of lines) print(describeLine(line));
-  process.exitCode = lines.every((line) => line.ok) ? exitCodes.done : exitCodes.failed;
+  process.exitCode = ok ? exitCodes.done : exitCodes.failed;
 }
 
 /** The database, and the queues if elsewhere. Weaknesses that lose nothing are warnings. */
-async function checkStores(app: App): Promise<CheckLine[]> {
-  const findings = await app.queues.examine();
+async function checkStores({ queues, config: { databaseUrl, dataDir } }: App): Promise<CheckLine[]> {
+  const findings = await queues.examine();
   // Uses what every job needs: scripts, and the keys of our prefix.
-  await app.queues.queue(upkeep['plan-reminders'].queue).counts();
+  await queues.queue(upkeep['plan-reminders'].queue).counts();
   const name = findings.length === 0 ? 'database and queue' : 'database';
   return [
-    { name, ok: true, message: describeDatabase(app) },
+    passed(name, databaseUrl === undefined ? `embedded Postgres in ${dataDir}` : 'DATABASE_URL answers'),
     ...findings.map(({ fault, ...line }) => ({ ...line, ok: fault === undefined, ...fault })),
   ];
-}
-
-function describeDatabase({ config }: App): string {
-  return config.databaseUrl === undefined ? `embedded Postgres in ${config.dataDir}` : 'DATABASE_URL answers';
 }
 
 function checkService({ connection, leads }: SyncContext): Promise<CheckLine> {
@@ -98,7 +93,7 @@ async function checkRecipients(context: SyncContext): Promise<CheckLine[]> {
   if (!context.connection.reminders?.rules.toField) return [];
   const found = await addressless(context);
   const message = found === null ? 'every filled cell is an e-mail address' : describeAddressless(found);
-  return [{ name: `${context.connection.name}: recipients`, ok: true, message }];
+  return [passed(`${context.connection.name}: recipients`, message)];
 }
 
 async function checkMail({ config, mailer }: App): Promise<string> {
@@ -109,24 +104,58 @@ async function checkMail({ config, mailer }: App): Promise<string> {
 }
 
 /** Clocks that differ by more than this (ms) need fixing. */
-const mostMs = 5_000;
+const mostAheadMs = 5_000;
 
 /** The line for the clocks, each compared with the database's, which leadsync uses. */
 export function describeClocks(clocks: readonly ClockDifference[]): CheckLine {
-  const parts = clocks.map((one) => `${nameOf(one)} ${describe(one.aheadMs)}`);
+  const parts = clocks.map((one) => `${nameOfClock(one)} ${describeAhead(one.aheadMs)}`);
   const message = `compared with the database: ${parts.join(', ')}`;
-  if (clocks.every(({ aheadMs }) => Math.abs(aheadMs) <= mostMs))
-    return { name: 'clocks', ok: true, message };
+  if (clocks.every(({ aheadMs }) => Math.abs(aheadMs) <= mostAheadMs)) return passed('clocks', message);
   const help = 'leadsync uses the time of the database; let NTP set every clock, that one first';
-  return { name: 'clocks', ok: true, warning: true, message: `${message}. ${help}` };
+  return { ...passed('clocks', `${message}. ${help}`), warning: true };
 }
 
-function nameOf({ clock, connection }: ClockDifference): string {
+function nameOfClock({ clock, connection }: ClockDifference): string {
   if (clock === 'service') return `the service of ${connection}`;
   return clock === 'worker' ? 'this machine' : 'Redis';
 }
 
-function describe(aheadMs: number): string {
+function describeAhead(aheadMs: number): string {
   const seconds = (Math.abs(aheadMs) / 1_000).toFixed(1);
   return `${seconds} s ${aheadMs < 0 ? 'behind' : 'ahead'}`;
+}
+
+/** Neither a problem nor a success, so that the heartbeat is not called. */
+const testAlert = {
+  title: 'a test of the alerts',
+  lines: ['Somebody ran leadsync check --test-alert. Nothing is wrong.'],
+  help: [],
+};
+
+const noAlerts =
+  'no alerts are configured: set "alerts" in leadsync.yaml (without a file: ALERT_EMAIL, ALERT_WEBHOOK)';
+const notCalled = 'not called, because a call means success; the next sync calls it';
+
+/** The lines for alerts. If `test` is true, sends a test to each address and the webhook. */
+async function checkAlertChannels({ alerting }: App, test: boolean): Promise<readonly CheckLine[]> {
+  if (alerting === null) return [passed('alerts', noAlerts)];
+  const { alerts, clock } = alerting;
+  if (!test) {
+    const parts = [
+      alerts.email.length > 0 && `mail to ${alerts.email.join(', ')}`,
+      alerts.webhook !== undefined && 'a webhook',
+      alerts.heartbeat !== undefined && 'a heartbeat',
+    ].filter(Boolean);
+    return [passed('alerts', `${parts.join(', ')}; not tried: --test-alert sends a test`)];
+  }
+  const now = clock.now();
+  const lines = channelsOf(alerts).map((channel) =>
+    look(`alerts: ${channel === webhookChannel ? 'webhook' : `mail to ${channel}`}`, async () => {
+      const key = JSON.stringify(['alert test', channel, now]);
+      await sendText(alerting, channel, testAlert, { key, thread: key, date: now, message: null }, never);
+      return 'a test was sent';
+    }),
+  );
+  const heartbeat = alerts.heartbeat === undefined ? [] : [passed('alerts: heartbeat', notCalled)];
+  return [...(await Promise.all(lines)), ...heartbeat];
 }

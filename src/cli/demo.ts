@@ -6,7 +6,7 @@ import { type App, openApp } from '../app.ts';
 import { loadConfig } from '../config/load.ts';
 import { counted } from '../core/lead/counted.ts';
 import { type DemoTarget, shownPath, workbookTarget } from '../demo/demo-target.ts';
-import { LeadsyncError } from '../errors.ts';
+import { codeOf, LeadsyncError } from '../errors.ts';
 import { parseFaults } from '../sandbox/parse-faults.ts';
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
 import { decideConflict, listConflicts } from '../store/conflicts.ts';
@@ -203,7 +203,7 @@ function tellEnd(tell: (line?: string) => void, { own }: DemoTarget, folder: str
 /** The stand-in of Google Sheets is not in the package. */
 async function spreadsheetTarget(folder: string): Promise<DemoTarget> {
   const { googleSheetsTarget } = await import('../demo/demo-google-sheets.ts').catch((cause: unknown) => {
-    if (!(cause instanceof Error && 'code' in cause && cause.code === 'ERR_MODULE_NOT_FOUND')) throw cause;
+    if (codeOf(cause) !== 'ERR_MODULE_NOT_FOUND') throw cause;
     throw new LeadsyncError(
       'usage.demo-target',
       'The demo on Google Sheets needs the local stand-in of Google, which is only in the repository.',
@@ -213,10 +213,10 @@ async function spreadsheetTarget(folder: string): Promise<DemoTarget> {
   return googleSheetsTarget(folder);
 }
 
-const pollMs = 100;
+const mailPollMs = 100;
 
 /** Ms without a mail sent before giving up. */
-const patienceMs = 15_000;
+const mailPatienceMs = 15_000;
 
 /** Sends due reminders and digests, for the demo. The rest stays scheduled. */
 async function sendDueReminders(app: App, stop: AbortSignal): Promise<void> {
@@ -225,8 +225,8 @@ async function sendDueReminders(app: App, stop: AbortSignal): Promise<void> {
   if (left === 0) return;
   await using _worker = workReminders(app);
   let changedAt = Date.now();
-  while (left > 0 && Date.now() - changedAt < patienceMs && !stop.aborted) {
-    await sleep(pollMs);
+  while (left > 0 && Date.now() - changedAt < mailPatienceMs && !stop.aborted) {
+    await sleep(mailPollMs);
     const now = await countDueMails(app.pool, names);
     if (now !== left) changedAt = Date.now();
     left = now;

@@ -1,6 +1,7 @@
 import { reminderQueue } from '../../jobs/reminder-jobs.ts';
 import { syncQueue } from '../../jobs/runs.ts';
 import type { App } from '../app.ts';
+import { counted } from '../core/lead/counted.ts';
 import { LeadsyncError } from '../errors.ts';
 import { countKept, forgetConnection, type KeptRows } from '../store/forget.ts';
 import { acquireLease } from '../store/leases.ts';
@@ -30,7 +31,7 @@ export function forget(name: string, options: ForgetOptions): Promise<void> {
     }
     const tables = options.yes === true ? await deleteAll(app, name, stop) : found;
     if (options.json) return printJson({ connection: name, deleted: options.yes === true, tables });
-    for (const { table, rows } of tables) print(`${table}: ${rows} row${rows === 1 ? '' : 's'}`);
+    for (const { table, rows } of tables) print(`${table}: ${counted(rows, 'row')}`);
     print(
       options.yes === true
         ? `${name} is forgotten. Its table and its leads were not touched.`

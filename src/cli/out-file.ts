@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { rmSync, statSync, writeFileSync } from 'node:fs';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { LeadsyncError } from '../errors.ts';
+import { codeOf, LeadsyncError } from '../errors.ts';
 
 /** Throws `usage.plan-out` unless a file can be created or replaced there. Called before long work. */
 export function assertCanWrite(path: string, kept = 'the plan', option = '--out'): void {
@@ -23,7 +23,7 @@ export function assertCanWrite(path: string, kept = 'the plan', option = '--out'
     writeFileSync(temporary, '', own);
     rmSync(temporary);
   } catch (cause) {
-    throw refuse(`${folder} is not writable (${reasonOf(cause)})`, cause);
+    throw refuse(`${folder} is not writable (${codeOf(cause) ?? String(cause)})`, cause);
   }
 }
 
@@ -49,7 +49,7 @@ export async function replaceFileWith(
     if (cause instanceof LeadsyncError) throw cause;
     throw new LeadsyncError(
       'plan.not-written',
-      `${kept} could not be written to ${path} (${reasonOf(cause)}); an existing file is unchanged`,
+      `${kept} could not be written to ${path} (${codeOf(cause) ?? String(cause)}); an existing file is unchanged`,
       { help: `Make room on the disk, or name a file elsewhere with ${option}.`, cause },
     );
   }
@@ -60,8 +60,4 @@ export const own = { mode: 0o600, flag: 'wx' } as const;
 
 function temporaryFor(path: string): string {
   return `${path}.${randomUUID()}.tmp`;
-}
-
-function reasonOf(cause: unknown): string {
-  return cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
 }

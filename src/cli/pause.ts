@@ -26,13 +26,13 @@ export function resume(options: CommonOptions): Promise<void> {
       const waitedUntil = await liftWait(pool, leads.baseUrl, leads.apiKey.reveal());
       const until = waitedUntil === null ? null : waitedUntil.toISOString();
       resumed.push({ connection: name, wasPaused, waitedUntil: until });
-      if (!options.json) print(`${name}: ${describe(wasPaused, until)}`);
+      if (!options.json) print(`${name}: ${describeResumed(wasPaused, until)}`);
     }
     if (options.json) printJson({ resumed });
   });
 }
 
-function describe(wasPaused: boolean, until: string | null): string {
+function describeResumed(wasPaused: boolean, until: string | null): string {
   const done = [
     ...(wasPaused ? ['goes on with its next sync'] : []),
     ...(until === null ? [] : [`the wait for the Leads service is over; it asked to wait until ${until}`]),

@@ -15,6 +15,7 @@ import { planJson, type ShownPlan } from './plan-output.ts';
 /** Increase with changes that older versions would misread. */
 const fileVersion = 1;
 
+const runIdSchema = z.string().regex(/^\d{1,15}$/);
 const cellSchema = z.string().nullable();
 const lineSchema = z.object({
   id: z.string(),
@@ -43,11 +44,8 @@ const fileSchema = z.object({
   version: z.number(),
   leadsync: z.string(),
   connection: z.string(),
-  planId: z.string().regex(/^\d{1,15}$/),
-  undoOf: z
-    .string()
-    .regex(/^\d{1,15}$/)
-    .optional(),
+  planId: runIdSchema,
+  undoOf: runIdSchema.optional(),
   service: z.string(),
   target: z.string(),
   settings: z.object({ leads: z.string(), target: z.string(), fields: z.string(), sync: z.string() }),

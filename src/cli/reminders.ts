@@ -1,5 +1,7 @@
 import { counted } from '../core/lead/counted.ts';
+import { isEmailAddress } from '../core/lead/email-address.ts';
 import { localTime } from '../reminders/plan/local-time.ts';
+import { followUpField } from '../reminders/plan/plan-reminders.ts';
 import {
   comingReminders,
   type Digest,
@@ -8,8 +10,8 @@ import {
   mailName,
   type Reminder,
 } from '../store/mails.ts';
+import { valuesOfFollowUps } from '../store/pairs.ts';
 import type { SyncContext } from '../sync/context.ts';
-import { type Addressless, addressless, describeAddressless } from './addressless.ts';
 import type { CommonOptions } from './main.ts';
 import { companiesIn, shownCompany } from './names.ts';
 import { print, printJson } from './output.ts';
@@ -181,4 +183,33 @@ function tried({ state, attempts, note }: Item): string {
 function shownTime(at: number, timeZone: string): string {
   const { day, time } = localTime(Math.floor(at), timeZone);
   return `${day} ${time}`;
+}
+
+/** Leads with a follow-up whose address column is filled but holds no e-mail address. */
+interface Addressless {
+  readonly column: string;
+  readonly count: number;
+  /** The content of one of them, and its row as last read. */
+  readonly example: string;
+  readonly row: number | null;
+}
+
+/** Null: none, or no such column is configured. Their mails go to `routes` and `to`. */
+export async function addressless({ pool, connection }: SyncContext): Promise<Addressless | null> {
+  const field = connection.reminders?.rules.toField ?? null;
+  if (field === null) return null;
+  const values = await valuesOfFollowUps(pool, connection.name, followUpField, field);
+  const unusable = values.filter(({ value }) => value.trim() !== '' && !isEmailAddress(value.trim()));
+  const [first] = unusable;
+  if (first === undefined) return null;
+  const column = connection.fields.find((mapping) => mapping.field === field)?.column ?? field;
+  const count = unusable.reduce((sum, one) => sum + one.count, 0);
+  return { column, count, example: first.value, row: first.row };
+}
+
+/** For people, in one line. */
+export function describeAddressless({ column, count, example, row }: Addressless): string {
+  const where = row === null ? '' : ` in row ${row}`;
+  const leads = count === 1 ? '1 lead has' : `${count} leads have`;
+  return `${leads} no e-mail address in ${column}, such as ${JSON.stringify(example)}${where}: routes and to decide who is mailed`;
 }

@@ -73,28 +73,26 @@ async function resolveAll(pool: pg.Pool, config: Config, use: Side, json: boolea
     return printJson({ use, ...numbers, applies: 'next sync' });
   }
   if (decided.length + before + left.length + changed.length === 0) return print('there are no conflicts');
-  const listed = decided.slice(0, shown);
-  for (const [connection, items] of Map.groupBy(listed, (item) => item.connection)) {
+  const lines: (string | false)[] = [];
+  for (const [connection, items] of Map.groupBy(decided.slice(0, shown), (item) => item.connection)) {
     const companies = await companiesIn(pool, connection, items);
-    for (const item of items) print(`  ${describeDecided(item, use, companies)}`);
+    lines.push(...items.map((item) => `  ${describeDecided(item, use, companies)}`));
   }
-  if (decided.length > shown) print(`  and ${decided.length - shown} more`);
-  print(`${counted(decided.length, 'conflict')} decided: the ${whose[use]} value is kept.`);
-  if (before > 0)
-    print(`${counted(before, 'was decided before and stays', 'were decided before and stay')} so.`);
-  if (left.length > 0)
-    print(
+  lines.push(
+    decided.length > shown && `  and ${decided.length - shown} more`,
+    `${counted(decided.length, 'conflict')} decided: the ${whose[use]} value is kept.`,
+    before > 0 && `${counted(before, 'was decided before and stays', 'were decided before and stay')} so.`,
+    left.length > 0 &&
       `${counted(left.length, 'item is', 'items are')} left: the ${whose[use]} value cannot be chosen there.`,
-    );
-  if (changed.length > 0)
-    print(
+    changed.length > 0 &&
       `${counted(changed.length, 'item has changed meanwhile and stays', 'items have changed meanwhile and stay')} open.`,
-    );
-  if (left.length + changed.length > 0) print('leadsync conflicts lists what is open.');
-  if (decided.length > 0) print('Nothing has been written yet; leadsync sync carries it out.');
+    left.length + changed.length > 0 && 'leadsync conflicts lists what is open.',
+    decided.length > 0 && 'Nothing has been written yet; leadsync sync carries it out.',
+  );
+  print(lines.filter((line) => line !== false).join('\n'));
 }
 
-/** False: not held any more, or changed since it was listed. */
+/** False: it is over, or has changed since it was listed. */
 async function decideAsListed(pool: pg.Pool, config: Config, listed: Conflict, use: Side): Promise<boolean> {
   const isSeen = (now: Conflict): boolean =>
     now.resolution === null &&

@@ -71,11 +71,12 @@ function waits(
   connection: string,
   { until, why }: NonNullable<RunSummary['waits']>,
 ): LeadsyncError {
-  const asked = {
-    throttled: 'the Leads service asked to wait',
-    'target-throttled': `${app.contexts.get(connection)?.target.name} asked to wait, or its limit is used up`,
-  };
-  const reason = why === 'throttled' || why === 'target-throttled' ? asked[why] : 'the last attempt failed';
+  const reason =
+    why === 'throttled'
+      ? 'the Leads service asked to wait'
+      : why === 'target-throttled'
+        ? `${app.contexts.get(connection)?.target.name} asked to wait, or its limit is used up`
+        : 'the last attempt failed';
   const ends =
     why === 'throttled'
       ? `leadsync resume --connection ${connection} ends the wait.`

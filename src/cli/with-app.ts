@@ -2,7 +2,7 @@ import { type LogFn, type Logger, pino } from 'pino';
 import { type App, openApp } from '../app.ts';
 import type { Config } from '../config/config.ts';
 import { isDatabaseOutage } from '../database-outage.ts';
-import { LeadsyncError } from '../errors.ts';
+import { codeOf, LeadsyncError } from '../errors.ts';
 import type { DatabaseWatch } from '../ops/database-watch.ts';
 import { goByDatabaseTime } from '../store/database-time.ts';
 import { noTelemetry, startTelemetry, type Telemetry } from '../telemetry.ts';
@@ -62,11 +62,11 @@ function withoutAddresses(line: string): string {
  */
 function describeError(error: unknown, isExpected = false): object {
   if (!(error instanceof Error)) return { message: String(error) };
-  const code = 'code' in error && typeof error.code === 'string' ? { code: error.code } : {};
+  const code = codeOf(error);
   const expected = isExpected || isExpectedFault(error);
   const stack = expected ? {} : { stack: error.stack };
   const cause = error.cause === undefined ? {} : { cause: describeError(error.cause, expected) };
-  return { ...code, message: error.message, ...stack, ...cause };
+  return { ...(code !== null && { code }), message: error.message, ...stack, ...cause };
 }
 
 /** Codes of BullMQ are numbers: another worker has taken the job over, for instance. */

@@ -12,7 +12,7 @@ import {
 } from 'bullmq';
 import pg from 'pg';
 import { isDatabaseOutage } from '../database-outage.ts';
-import { LeadsyncError } from '../errors.ts';
+import { codeOf, LeadsyncError } from '../errors.ts';
 import { type Backend, type BackendOptions, onWorkerError } from './backend.ts';
 import { scheduleSettings } from './schedules.ts';
 
@@ -150,7 +150,7 @@ async function schemaVersion(client: pg.PoolClient): Promise<number> {
 
 /** A rollback by the server, such as a deadlock (SQLSTATE class 40): the connection is fine. */
 function isRollback(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && String(error.code).startsWith('40');
+  return codeOf(error)?.startsWith('40') === true;
 }
 
 /** An outage as `queue.unavailable`; any other error as it is. */

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import type { RedisAddress } from '../config/redis-address.ts';
-import { LeadsyncError } from '../errors.ts';
+import { codeOf, LeadsyncError } from '../errors.ts';
 
 /** The first word of an error reply, which is its code (Redis serialization protocol, "Simple errors"); else null. */
 export function replyCode(error: unknown): string | null {
@@ -62,7 +62,7 @@ const noDatabase: Fault = {
 /** A lasting fault for an error of ioredis, else null. Nothing of the error is kept: it may hold the password. */
 export function lastingFault(error: unknown, address: RedisAddress): LeadsyncError | null {
   const inner = innermost(error);
-  const code = replyCode(inner) ?? systemCode(inner);
+  const code = replyCode(inner) ?? codeOf(inner);
   const fault = code === 'ERR' && isAbout(inner, 'select') ? noDatabase : lasting[code ?? ''];
   if (fault === undefined) return null;
   const { says, help } = fault;
@@ -72,7 +72,7 @@ export function lastingFault(error: unknown, address: RedisAddress): LeadsyncErr
 /** An outage of Redis. `error`: the last one; `cause`: what of it may be logged. */
 export function unavailable(error: unknown, address: RedisAddress, cause?: unknown): LeadsyncError {
   const inner = innermost(error);
-  const code = replyCode(inner) ?? systemCode(inner);
+  const code = replyCode(inner) ?? codeOf(inner);
   const why = code === null ? '' : ` (${code})`;
   const message = `Redis at ${describeHosts(address)} does not take jobs now${why}; what is under way is not lost`;
   const other = address.tls ? 'redis:// when it speaks no TLS' : 'rediss:// when it asks for TLS';
@@ -97,15 +97,10 @@ function innermost(error: unknown): unknown {
   return error;
 }
 
-/** The code of an error of the network or of TLS; null for other errors. */
-function systemCode(error: unknown): string | null {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
-}
-
 /** Whether the server was unreachable or silent; for the latter ioredis raises an error without name or code. */
 export function isOfConnection(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  return systemCode(error) !== null || (error.name === 'Error' && !('code' in error));
+  return codeOf(error) !== null || (error.name === 'Error' && !('code' in error));
 }
 
 /** Whether an error reply answers the command `name`. */
@@ -116,13 +111,13 @@ function isAbout(error: unknown, name: string): boolean {
 }
 
 /** Ms for each Sentinel to answer. */
-const patienceMs = 2_000;
+const sentinelPatienceMs = 2_000;
 
 /** Why the Sentinels that answer name no master; null: they do, none answers, or there are none. */
 export async function sentinelFault(address: RedisAddress): Promise<LeadsyncError | null> {
   const { sentinel, hosts } = address;
   if (sentinel === undefined) return null;
-  const answers = await Promise.all(hosts.map((host) => ask(address, host, sentinel)));
+  const answers = await Promise.all(hosts.map((host) => askSentinel(address, host, sentinel)));
   const where = `The Sentinels at ${describeHosts(address)}`;
   if (answers.includes('known')) return null;
   if (answers.includes('unknown')) {
@@ -138,21 +133,21 @@ export async function sentinelFault(address: RedisAddress): Promise<LeadsyncErro
   return null;
 }
 
-type Answer = 'known' | 'unknown' | 'refused' | 'silent';
+type SentinelAnswer = 'known' | 'unknown' | 'refused' | 'silent';
 
-async function ask(
+async function askSentinel(
   { tls }: RedisAddress,
   { host, port }: RedisAddress['hosts'][number],
   { master, username, password }: NonNullable<RedisAddress['sentinel']>,
-): Promise<Answer> {
+): Promise<SentinelAnswer> {
   const client = new Redis({
     host,
     port,
     protocol: 2,
     lazyConnect: true,
     retryStrategy: null,
-    connectTimeout: patienceMs,
-    commandTimeout: patienceMs,
+    connectTimeout: sentinelPatienceMs,
+    commandTimeout: sentinelPatienceMs,
     ...(username !== undefined && { username }),
     ...(password !== undefined && { password: password.reveal() }),
     ...(tls && { tls: {} }),
