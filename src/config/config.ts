@@ -10,14 +10,12 @@ import { headingKey } from './values.ts';
 type Frozen<T> = T extends Secret ? T : T extends object ? { readonly [K in keyof T]: Frozen<T[K]> } : T;
 
 /** The whole configuration, typed and checked; made by load.ts, the only file that reads the environment. Paths are absolute. */
-export interface Config extends Omit<Frozen<ProcessSettings>, 'configFile' | 'tracing'> {
+export interface Config extends Frozen<ProcessSettings> {
   readonly connections: readonly ConnectionConfig[];
   /** The names of all, also when a command is narrowed to one of them. */
   readonly configured: readonly string[];
   /** Absent: no alerts. */
   readonly alerts?: AlertSettings;
-  /** Absent: nothing of OpenTelemetry is loaded. */
-  readonly tracing?: true;
 }
 
 /** A connection with all defaults filled in; what each setting means stands in the schema (and docs/settings.md). */

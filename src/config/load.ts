@@ -7,7 +7,7 @@ import { checkTogether } from './check-together.ts';
 import { buildAlerts, buildConnection, type Config } from './config.ts';
 import { ConfigError, type Mistake } from './config-error.ts';
 import { connectionSource, Environment, processSource, readFault } from './environment.ts';
-import { processSchema, type ProcessSettings } from './process-schema.ts';
+import { processSchema } from './process-schema.ts';
 import { type Readable, readable } from './readable.ts';
 import { fileSchema } from './schema.ts';
 import { schemaMistakes } from './schema-mistakes.ts';
@@ -57,7 +57,9 @@ export async function loadConfig({ env, cwd, file }: LoadOptions): Promise<Confi
     buildConnection(name, connection, source.folder),
   );
   return deepFreeze({
-    ...processConfig(own, cwd),
+    ...own,
+    dataDir: resolve(cwd, own.dataDir),
+    ...(own.googleCredentials && { googleCredentials: resolve(cwd, own.googleCredentials) }),
     connections,
     configured: connections.map(({ name }) => name),
     ...(settings.alerts && { alerts: buildAlerts(settings.alerts, connections) }),
@@ -93,18 +95,6 @@ function readSettings<T>(
   const read = error === undefined ? (data as Readable<T>) : readable(schema, source.raw);
   if (read !== undefined) together?.(report, read);
   return data;
-}
-
-function processConfig(
-  { configFile: _, tracing, dataDir, googleCredentials, ...settings }: ProcessSettings,
-  cwd: string,
-) {
-  return {
-    ...settings,
-    dataDir: resolve(cwd, dataDir),
-    ...(googleCredentials !== undefined && { googleCredentials: resolve(cwd, googleCredentials) }),
-    ...(tracing && { tracing: true as const }),
-  };
 }
 
 function chooseFile(environment: Environment, cwd: string, file: string | undefined): string | undefined {

@@ -42,7 +42,7 @@ const http = z
 const ofOpenTelemetry = (env: string, description: string) =>
   z.string().exactOptional().meta({ env, description });
 
-/** OpenTelemetry's own variables: leadsync reads only whether they ask for traces, and leaves the rest to the SDK. */
+/** OpenTelemetry's own variables: leadsync reads only whether they ask for traces, and leaves the rest to the SDK. Undefined: nothing of it is loaded. */
 const tracing = z
   .object({
     endpoint: ofOpenTelemetry(
@@ -53,11 +53,10 @@ const tracing = z
     exporter: ofOpenTelemetry('OTEL_TRACES_EXPORTER', 'otlp, console or none.'),
     disabled: ofOpenTelemetry('OTEL_SDK_DISABLED', 'true: no traces.'),
   })
-  .transform(({ endpoint, tracesEndpoint, exporter, disabled }) => {
-    if (disabled?.toLowerCase() === 'true') return false;
-    return exporter === undefined
-      ? endpoint !== undefined || tracesEndpoint !== undefined
-      : exporter !== 'none';
+  .transform(({ endpoint, tracesEndpoint, exporter, disabled }): true | undefined => {
+    const isWanted =
+      exporter === undefined ? (endpoint ?? tracesEndpoint) !== undefined : exporter !== 'none';
+    return isWanted && disabled?.toLowerCase() !== 'true' ? true : undefined;
   });
 
 /** The settings of the process as a whole, which stand in the environment alone: each once, with its variable. */

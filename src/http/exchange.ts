@@ -78,10 +78,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#options = options;
     const { bounds, signal } = options;
     const onAbort = (): void => this.#fail(signal.reason);
-    const timer = setTimeout(
-      () => this.#break(`no complete reply within ${bounds.totalMs} ms`),
-      bounds.totalMs,
-    );
+    const timer = setTimeout(() => {
+      const late = new Error(`no complete reply within ${bounds.totalMs} ms`);
+      this.#break(late);
+      this.#controller?.abort(late);
+    }, bounds.totalMs);
     signal.addEventListener('abort', onAbort, { once: true });
     this.#release = () => {
       clearTimeout(timer);
@@ -147,6 +148,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#break(error);
+  }
+
+  /** No more of the reply comes. Of a failure, what arrived is enough. */
+  #break(error: Error): void {
     if (this.#status !== 0 && !this.#isSuccess()) this.#finish();
     else this.#fail(this.#translate(error));
   }
@@ -162,13 +168,6 @@ export class Exchange implements Dispatcher.DispatchHandler {
       Buffer.concat(this.#chunks).subarray(0, this.#isSuccess() ? undefined : errorBodyBytes),
     );
     this.#chunks = [];
-  }
-
-  /** The deadline has passed. */
-  #break(reason: string): void {
-    if (this.#status !== 0 && !this.#isSuccess()) this.#finish();
-    else this.#fail(this.#translate(new Error(reason)));
-    this.#controller?.abort(new Error(reason));
   }
 
   #failTooLarge(): void {

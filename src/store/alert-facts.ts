@@ -25,7 +25,7 @@ export interface ConnectionFacts {
 /** The most failures that are looked at. */
 const failuresSeen = 50;
 
-/** For so long (ms) a mail that failed counts, and after so long one that did not leave is late. */
+/** A failed mail counts for this long (ms); one that did not leave is late after this long. */
 const failedMs = 24 * 3_600_000;
 const lateMs = 3_600_000;
 
@@ -73,8 +73,8 @@ function failuresSince(db: pg.PoolClient, connection: string, runId: number): Pr
 }
 
 /**
- * One that was tried for an hour in vain is late, and one that nobody has tried for an hour since it was due and planned.
- * What was planned when its time of grace was over already, as after a first sync, is missed without a try: no failure.
+ * A mail is late after an hour of failed attempts, or an hour after it was due and planned without an attempt. A mail planned
+ * when its grace period was over already, as after a first sync, is missed without an attempt: no failure.
  */
 function mailFacts(db: pg.PoolClient, connection: string, now: number): Promise<ConnectionFacts['mails']> {
   return oneOf(

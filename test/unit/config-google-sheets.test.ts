@@ -2,9 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { ConfigError } from '../../src/config/config-error.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { targetName } from '../../src/config/config.ts';
+import { mistakesIn } from './config-file-scene.ts';
 
 const minimal = { LEADS_BASE_URL: 'https://api.example.com', LEADS_API_KEY: 'k' };
 const id = '1AbC-dEf_0123456789';
@@ -66,9 +66,8 @@ test.each(['pubhtml', 'pub?output=csv'])(
     const published = `https://docs.google.com/spreadsheets/d/e/2PACX-1vQ_x/${page}`;
     const options = `spreadsheet: "${published}"`;
     await writeFile(join(cwd, 'leadsync.yaml'), `connections:\n${connection('a', options)}`);
-    const error = await loadConfig({ env: {}, cwd }).catch((thrown: unknown) => thrown);
-    if (!(error instanceof ConfigError)) throw new Error('a ConfigError was expected', { cause: error });
-    expect(error.mistakes.map(({ path, message }) => [path, message])).toEqual([
+    const mistakes = await mistakesIn(loadConfig({ env: {}, cwd }));
+    expect(mistakes.map(({ path, message }) => [path, message])).toEqual([
       ['connections.a.target.spreadsheet', expect.stringContaining('a published copy')],
     ]);
   },
@@ -82,9 +81,8 @@ test('two connections on one tab, one of them named by its address', async () =>
     connection('c', `spreadsheet: ${id}, tab: Other`),
   ].join('\n');
   await writeFile(join(cwd, 'leadsync.yaml'), content);
-  const error = await loadConfig({ env: {}, cwd }).catch((thrown: unknown) => thrown);
-  if (!(error instanceof ConfigError)) throw new Error('a ConfigError was expected', { cause: error });
-  expect(error.mistakes.map(({ path, message }) => [path, message])).toEqual([
+  const mistakes = await mistakesIn(loadConfig({ env: {}, cwd }));
+  expect(mistakes.map(({ path, message }) => [path, message])).toEqual([
     ['connections.b.target.tab', 'must be another tab: connection a writes to this one'],
   ]);
 });

@@ -2,9 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { ConfigError } from '../../src/config/config-error.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { targetName } from '../../src/config/config.ts';
+import { mistakesIn } from './config-file-scene.ts';
 
 const url = 'postgres://anna:geheim@db.example.com:5433/crm';
 
@@ -45,9 +45,8 @@ const connection = (name: string, target: string): string =>
 
 async function mistakesOf(content: string) {
   await writeFile(join(cwd, 'leadsync.yaml'), `connections:\n${content}`);
-  const error = await loadConfig({ env: {}, cwd }).catch((thrown: unknown) => thrown);
-  if (!(error instanceof ConfigError)) throw new Error('a ConfigError was expected', { cause: error });
-  return error.mistakes.map(({ path, message, found }) => [path, message, found]);
+  const mistakes = await mistakesIn(loadConfig({ env: {}, cwd }));
+  return mistakes.map(({ path, message, found }) => [path, message, found]);
 }
 
 test('two connections on one table, whoever logs in', async () => {

@@ -2,12 +2,12 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { ConfigError } from '../../src/config/config-error.ts';
 import { leadUrl } from '../../src/config/addresses.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { remindersSchema } from '../../src/config/reminder-schema.ts';
 import { offset, quietHours, timeOfDay } from '../../src/config/values.ts';
 import { mistakeOf, parseOffset, parseQuietHours } from '../support/config-values.ts';
+import { mistakesIn } from './config-file-scene.ts';
 
 const { grace } = remindersSchema.shape;
 
@@ -29,10 +29,8 @@ ${lines.map((line) => `      ${line}\n`).join('')}`;
   return loadConfig({ env: {}, cwd });
 }
 
-async function mistakesOf(lines: readonly string[], fields = '') {
-  const error = await load(lines, fields).catch((thrown: unknown) => thrown);
-  if (!(error instanceof ConfigError)) throw new Error('a ConfigError was expected', { cause: error });
-  return error.mistakes;
+function mistakesOf(lines: readonly string[], fields = '') {
+  return mistakesIn(load(lines, fields));
 }
 
 const to = 'to: [anna@example.com]';

@@ -76,7 +76,7 @@ describe('bounds', () => {
     await using server = await startSocketServer((socket) =>
       socket.write('HTTP/1.1 404 No\r\ncontent-length: 99\r\n\r\n{'),
     );
-    await using leads = client(server, { timeouts: { totalMs: 100 } });
+    await using leads = client(server, { timeouts: { totalMs: 500 } });
     expect(await leads.get('a', never)).toBeNull();
   });
 
