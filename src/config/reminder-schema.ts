@@ -10,7 +10,6 @@ import {
   parseWeekday,
   quietHours,
   recipients,
-  rule,
   sender,
   timeOfDay,
   timeZone,
@@ -32,22 +31,18 @@ const route = z.strictObject({
         'Values of a mapped field, such as region: [BY, BW], compared without case. Leads that match all fields of a route go to its recipients instead of to; the first route that matches counts.',
       ),
     )
-    .check(
-      rule((value) =>
-        Object.keys(value).length === 0
-          ? 'must name at least one field: leads that match no route go to the recipients in to'
-          : null,
-      ),
+    .refine(
+      (value) => Object.keys(value).length > 0,
+      'must name at least one field: leads that match no route go to the recipients in to',
     ),
   to: recipients.describe('Recipients of the route. Required.'),
 });
 
 const before = z
   .array(offset)
-  .check(
-    rule((list) =>
-      new Set(list.map((one) => one.text)).size < list.length ? 'must name no time twice (60m is 1h)' : null,
-    ),
+  .refine(
+    (list) => new Set(list.map((one) => one.text)).size === list.length,
+    'must name no time twice (60m is 1h)',
   );
 
 export const remindersSchema = z.strictObject({
@@ -158,10 +153,7 @@ export const alertsSchema = z
         'leadsync sends an alert after this long without a completed sync: 1h to 90d, such as 26h. Default: 2 hours after one was due by sync.schedule.',
       ),
   })
-  .check(
-    rule(({ email, webhook, heartbeat }) =>
-      email === undefined && webhook === undefined && heartbeat === undefined
-        ? 'must hold email, webhook or heartbeat: without one of them alerts go nowhere'
-        : null,
-    ),
+  .refine(
+    ({ email, webhook, heartbeat }) => (email ?? webhook ?? heartbeat) !== undefined,
+    'must hold email, webhook or heartbeat: without one of them alerts go nowhere',
   );

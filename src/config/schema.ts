@@ -2,18 +2,7 @@ import { z } from 'zod';
 import { leadsUrl } from './addresses.ts';
 import { alertsSchema, remindersSchema } from './reminder-schema.ts';
 import { targetSchema } from './target-schema.ts';
-import {
-  count,
-  heading,
-  limit,
-  listOf,
-  retention,
-  rule,
-  schedule,
-  secretToken,
-  text,
-  timeZone,
-} from './values.ts';
+import { count, heading, limit, listOf, retention, schedule, secretToken, text, timeZone } from './values.ts';
 
 /** Leads on a page at most. */
 const mostOnPage = 1000;
@@ -164,7 +153,7 @@ const connection = z.strictObject({
   target: targetSchema,
   fields: z
     .record(fieldName.meta({ title: 'FIELD' }), field)
-    .check(rule((value) => (Object.keys(value).length === 0 ? 'must map at least one field' : null)))
+    .refine((value) => Object.keys(value).length > 0, 'must map at least one field')
     .exactOptional(),
   sync: sync.prefault({}),
   reminders: remindersSchema.exactOptional(),
@@ -181,7 +170,7 @@ export const fileSchema = z.strictObject({
   connections: z
     // The pattern is for editors. zod would not look into a connection whose name is wrong, so checkTogether judges names.
     .record(z.string().meta({ title: 'NAME', pattern: connectionNamePattern.source }), connection)
-    .check(rule((value) => (Object.keys(value).length === 0 ? 'must hold at least one connection' : null))),
+    .refine((value) => Object.keys(value).length > 0, 'must hold at least one connection'),
   alerts: alertsSchema.exactOptional(),
 });
 

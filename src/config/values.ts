@@ -15,18 +15,12 @@ declare module 'zod' {
   }
 }
 
-/** Says what is wrong with a value and what is allowed, or null. Never repeats the value: it may be a secret. */
-type Check<T> = (value: T) => string | null;
-
-export function rule<T>(check: Check<T>): z.core.CheckFn<T> {
-  return (context) => {
-    const message = check(context.value);
-    if (message !== null) context.issues.push({ code: 'custom', message, input: context.value });
-  };
-}
-
-export function text(check: Check<string>) {
-  return z.string().check(rule(check));
+/** A text; `check` says what is wrong with it and what is allowed, or null. It never repeats the text: that may be a secret. */
+export function text(check: (value: string) => string | null) {
+  return z.string().check(({ value, issues }) => {
+    const message = check(value);
+    if (message !== null) issues.push({ code: 'custom', message, input: value });
+  });
 }
 
 /** A text that `read` turns into a value; where it gives null, the mistake is `allowed`. */
@@ -60,27 +54,17 @@ export function count(
   most: number,
   allowed = `must be a whole number from ${least} to ${most}`,
 ) {
-  return z
-    .union([
-      z.int(allowed).min(least, allowed).max(most, allowed),
-      z
-        .string()
-        .refine(
-          (value) => /^\d{1,15}$/.test(value) && Number(value) >= least && Number(value) <= most,
-          allowed,
-        ),
-    ])
-    .transform(Number);
+  const number = z.int(allowed).min(least, allowed).max(most, allowed);
+  const digits = z.string().refine((value) => /^\d{1,15}$/.test(value), allowed);
+  return z.union([number, digits.transform(Number).pipe(number)]);
 }
 
-/** A list in which nothing stands twice (compared without case), and something unless `empty` is null. */
-export function listOf<T extends z.ZodType<string, string>>(item: T, empty: string | null, twice: string) {
-  return z.array(item).check(
-    rule((list: readonly string[]) => {
-      if (list.length === 0) return empty;
-      return new Set(list.map(headingKey)).size < list.length ? twice : null;
-    }),
-  );
+/** A list of at least one item, and of none twice (compared without case); the mistakes are `empty` and `twice`. */
+export function listOf<T extends z.ZodType<string, string>>(item: T, empty: string, twice: string) {
+  return z
+    .array(item)
+    .min(1, empty)
+    .refine((list) => new Set(list.map(headingKey)).size === list.length, twice);
 }
 
 /** What two headings share when they name the same column: case, blanks around and the form of umlauts do not matter. */
@@ -171,12 +155,9 @@ export const quietHours = parsed((written) => {
   const [start = '', end = '', ...more] = written.split('-');
   const [from, to] = [readTime(start), end === '24:00' ? 0 : readTime(end)];
   return from === null || to === null || more.length > 0 ? null : { from, to };
-}, 'must be two times of the day such as 20:00-08:00').check(
-  rule(({ from, to }) =>
-    from === to
-      ? 'must leave some time for mails: these are the whole day; without quietHours there are none'
-      : null,
-  ),
+}, 'must be two times of the day such as 20:00-08:00').refine(
+  ({ from, to }) => from !== to,
+  'must leave some time for mails: these are the whole day; without quietHours there are none',
 );
 
 /** Monday first. */
