@@ -6,6 +6,7 @@ import { count, heading, limit, listOf, retention, schedule, secretToken, text, 
 
 /** Leads on a page at most. */
 const mostOnPage = 1000;
+const pageSizes = `must be auto, or a whole number from 1 to ${mostOnPage}`;
 
 const leads = z.strictObject({
   baseUrl: leadsUrl.meta({
@@ -18,9 +19,7 @@ const leads = z.strictObject({
     description: 'Organization key or personal access token of the Leads service. Required.',
   }),
   pageSize: z
-    .union([z.literal('auto').transform(() => mostOnPage), count(1, mostOnPage)], {
-      error: `must be auto, or a whole number from 1 to ${mostOnPage}`,
-    })
+    .union([z.literal('auto').transform(() => mostOnPage), count(1, mostOnPage, pageSizes)], pageSizes)
     .prefault('auto')
     .describe(
       'Leads on one page: 1 to 1000, or auto (1000). When the service rejects that number, leadsync asks for 500, 200, 100, and at last leaves the number to the service; it halves a page that is too large or takes longer than ten seconds. It remembers for 30 days what the service takes.',

@@ -2,11 +2,9 @@ import { setTimeout as timer } from 'node:timers/promises';
 import type { Client } from 'undici';
 import type { Clock } from '../ports/clock.ts';
 import { decodeBody } from '../http/decode-body.ts';
-import { Exchange, type ExchangeBounds, type OnReply, type ReplyHead } from '../http/exchange.ts';
-import { jsonRequest } from '../http/json-request.ts';
-import { HttpFault } from '../http/http-fault.ts';
-import { openClient } from '../http/open-client.ts';
-import type { ServiceAddress } from '../http/service-address.ts';
+import { Exchange, type ExchangeBounds, HttpFault, type OnReply, type ReplyHead } from '../http/exchange.ts';
+import { jsonRequest, openClient } from '../http/client.ts';
+import { parseServiceAddress, type ServiceAddress } from '../http/service-address.ts';
 import type { Secret } from '../config/secret.ts';
 import { LeadsyncError } from '../errors.ts';
 import { parseJson } from '../parse-json.ts';
@@ -15,10 +13,8 @@ import { parseHttpDate } from '../retry-after.ts';
 import { visibleText } from '../visible-text.ts';
 import { type ErrorBody, readErrorBody } from './error-body.ts';
 import { type Lane, type Lanes, lanesOf, mostLanes } from './lanes.ts';
-import { leadsAddress } from './leads-address.ts';
-import { LeadsApiError } from './leads-api-error.ts';
 import { RateLimiter, type Permission } from './rate-limiter.ts';
-import { lostReply, type Operation, replyFault } from './reply-fault.ts';
+import { LeadsApiError, lostReply, type Operation, replyFault } from './leads-api-error.ts';
 
 export interface LeadsHttpOptions {
   /** https, or http to this machine; may have a path prefix. */
@@ -257,4 +253,25 @@ export class LeadsHttp implements AsyncDisposable {
 
 async function sleepByTimer(ms: number, signal: AbortSignal): Promise<void> {
   await timer(ms, undefined, { signal }).catch(() => signal.throwIfAborted());
+}
+
+/**
+ * Parses the base URL of the Leads service. Throws `leads.insecure-url` or `leads.bad-url`; neither repeats the URL's
+ * user name, password or query.
+ */
+function leadsAddress(baseUrl: string): ServiceAddress {
+  const address = parseServiceAddress(baseUrl);
+  if (!('mistake' in address)) return address;
+  const { mistake, host } = address;
+  if (mistake === 'unencrypted')
+    throw new LeadsyncError(
+      'leads.insecure-url',
+      `The key was not sent: http://${host} is not encrypted and not this machine.`,
+      { help: `Use https://${host}.` },
+    );
+  throw new LeadsyncError(
+    'leads.bad-url',
+    'The base URL of the Leads service is not an http(s) address without user name, password, "?" and "#".',
+    { help: 'Use an address such as https://api.example.com; the key has its own setting.' },
+  );
 }

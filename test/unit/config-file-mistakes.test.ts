@@ -59,7 +59,7 @@ describe('mistakes in the file', () => {
     [
       'a page of none',
       connection('').replace('baseUrl', 'pageSize: 0, baseUrl'),
-      [at(3, `${a}.leads.pageSize`, '1 to 1000', '0')],
+      [at(3, `${a}.leads.pageSize`, 'must be auto, or a whole number from 1 to 1000', '0')],
     ],
     [
       'a key that is a number',

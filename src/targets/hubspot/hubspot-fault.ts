@@ -1,5 +1,5 @@
 import { LeadsyncError, type LeadsyncErrorOptions } from '../../errors.ts';
-import type { HttpFault } from '../../http/http-fault.ts';
+import type { HttpFault } from '../../http/exchange.ts';
 import { visibleText } from '../../visible-text.ts';
 import type { SaidFault } from './hubspot-replies.ts';
 
