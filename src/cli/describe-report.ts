@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { count, counted } from '../core/lead/counted.ts';
 import { waysPast } from '../core/merge/older-copy.ts';
+import { describeReceipt } from '../ops/describe-progress.ts';
 import type { AppliedPlan, SyncReport } from '../sync/report.ts';
 import { type Companies, companiesIn } from './names.ts';
 import { describeProblem, seconds } from './output.ts';
@@ -93,21 +94,6 @@ function howToGoOn({ problems }: SyncReport, command: string): readonly string[]
 
 function whoLooksAgain({ undoOf }: SyncReport): string {
   return undoOf === undefined ? 'the next sync' : `leadsync undo ${undoOf}`;
-}
-
-/** The verification in words. */
-function describeReceipt({ receipt, undoOf }: SyncReport): string {
-  const { records, equal, held, putOff, left, unexplained } = receipt;
-  const [one, several, whole] =
-    undoOf === undefined ? ['record', 'records', 'equal on both sides'] : ['write', 'writes', 'put back'];
-  const parts = [
-    `${count(equal)} of ${counted(records, one, several)} ${whole}`,
-    held > 0 && `${count(held)} held`,
-    putOff > 0 && `${count(putOff)} put off`,
-    left > 0 && counted(left, 'left as it is', 'left as they are'),
-    unexplained > 0 && counted(unexplained, 'does not show what was written', 'do not show what was written'),
-  ];
-  return parts.filter(Boolean).join(', ');
 }
 
 function describeApplied({ lines, done, doneBefore, stale }: AppliedPlan): string {

@@ -1,5 +1,6 @@
 import { count, counted } from '../core/lead/counted.ts';
 import type { OpenRun } from '../store/run-list.ts';
+import type { SyncReport } from '../sync/report.ts';
 
 /** The totals of a run, for callers that know them. */
 type Totals = Pick<OpenRun, 'writes' | 'lastPulled'>;
@@ -44,4 +45,19 @@ export function describeProgress({
 /** In whole percent; 100 only when all is done. */
 function share(done: number, all: number): string {
   return `${Math.floor((done / all) * 100)} %`;
+}
+
+/** How many records a run left in which state, in one line. */
+export function describeReceipt({ receipt, undoOf }: Pick<SyncReport, 'receipt' | 'undoOf'>): string {
+  const { records, equal, held, putOff, left, unexplained } = receipt;
+  const [one, several, whole] =
+    undoOf === undefined ? ['record', 'records', 'equal on both sides'] : ['write', 'writes', 'put back'];
+  const parts = [
+    `${count(equal)} of ${counted(records, one, several)} ${whole}`,
+    held > 0 && `${count(held)} held`,
+    putOff > 0 && `${count(putOff)} put off`,
+    left > 0 && counted(left, 'left as it is', 'left as they are'),
+    unexplained > 0 && counted(unexplained, 'does not show what was written', 'do not show what was written'),
+  ];
+  return parts.filter(Boolean).join(', ');
 }

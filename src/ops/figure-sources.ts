@@ -102,30 +102,30 @@ export function figureSources(
       .each(
         'runs',
         { connection, mode, status },
-        'Finished runs that the history still has, by how they ended',
+        'Finished runs in the history, by outcome',
         (run) => run.count,
       )
       .each(
         'last_success_timestamp_seconds',
         ofConnection,
-        'End of the newest sync that was carried out: succeeded, or partial with something held or put off; missing when there is none',
+        'End of the newest sync that was carried out (succeeded or partial); missing when there is none',
         (run) => (isSuccess(run) ? run.lastAt : null),
       )
       .each(
         'last_success_age_seconds',
         { connection },
-        'Time since that end by the clock of the database; +Inf when no sync was carried out so far',
+        'Time since that end by the clock of the database; +Inf when there is none',
         (run) => (isSuccess(run) ? run.lastAge : null),
         Number.POSITIVE_INFINITY,
       )
-      .show('last_due_timestamp_seconds', ['connection'], 'When the schedule was due for the last time', () =>
+      .show('last_due_timestamp_seconds', ['connection'], 'When the schedule was last due', () =>
         connections.map(({ name, lastDue }) => [{ connection: name }, lastDue() / 1000]),
       ),
     source('last_run', () => lastRunFigures(pool, connection))
       .show(
         'last_run_status',
         ['connection', 'status'],
-        'How the newest sync ended: 1 for that, 0 for the others',
+        'Outcome of the newest sync: 1 for that, 0 for the others',
         (runs) =>
           runs.flatMap((run) =>
             status.map(
@@ -133,38 +133,18 @@ export function figureSources(
             ),
           ),
       )
-      .each(
-        'last_run_timestamp_seconds',
-        ofConnection,
-        'End of the newest sync, however it ended',
-        (run) => run.finishedAt,
-      )
-      .each(
-        'last_run_duration_seconds',
-        ofConnection,
-        'Time from its start to its end, with all waits',
-        (run) => run.duration,
-      )
-      .each(
-        'last_run_waited_seconds',
-        ofConnection,
-        'Its waits: for Retry-After, a quota or a retry',
-        (run) => run.waited,
-      )
-      .show('last_run_records', ofSide, 'Leads that it pulled and rows that it read', (runs) =>
+      .each('last_run_timestamp_seconds', ofConnection, 'End of the newest sync', (run) => run.finishedAt)
+      .each('last_run_duration_seconds', ofConnection, 'Duration of the newest sync', (run) => run.duration)
+      .each('last_run_waited_seconds', ofConnection, 'Waits of the newest sync', (run) => run.waited)
+      .show('last_run_records', ofSide, 'Leads and rows that the newest sync read', (runs) =>
         bySide(runs, 'pulled', 'targetRows'),
       )
-      .show('last_run_requests', ofSide, 'Requests that it sent', (runs) =>
+      .show('last_run_requests', ofSide, 'Requests of the newest sync', (runs) =>
         bySide(runs, 'leadRequests', 'targetRequests'),
       )
-      .each('last_run_put_off', ofConnection, 'Changes that it left to the next run', (run) => run.putOff),
+      .each('last_run_put_off', ofConnection, 'Changes that the newest sync put off', (run) => run.putOff),
     source('open_run', () => openRunFigures(pool, connection))
-      .each(
-        'run_open',
-        { connection, mode },
-        '1 while a run is under way, waits, or was interrupted',
-        () => 1,
-      )
+      .each('run_open', { connection, mode }, '1 while a run is under way or interrupted', () => 1)
       .each('open_run_started_timestamp_seconds', ofOpenRun, 'Start of the open run', (run) => run.startedAt)
       .each(
         'open_run_progress_timestamp_seconds',
@@ -181,20 +161,20 @@ export function figureSources(
     source('held', () => heldFigures(pool, connection)).each(
       'held_items',
       { connection },
-      'Fields and records that are held now and wait for a person',
+      'Held fields and records, which wait for a person',
       (held) => held.count,
     ),
     source('reminders', () => mailFigures(pool, connection))
       .each(
         'reminders',
         { connection, kind, state },
-        'Reminders and digests that the history still has, by state',
+        'Reminders and digests in the history, by state',
         (mails) => mails.count,
       )
       .each(
         'reminder_lateness_seconds',
         { connection, kind },
-        'How late the oldest mail is that is due and not sent; 0 when none is',
+        'How late the oldest unsent mail is; 0: none is',
         // A kind has a row for `scheduled` and one for `sending`: the query returns the later one last.
         (mails) => mails.lateSeconds,
       )
@@ -221,7 +201,7 @@ export function figureSources(
     ).show(
       'throttled_until_timestamp_seconds',
       ['connection'],
-      'No request leaves for the Leads service before this moment, as it asked; 0 when it never did',
+      'No request leaves for the Leads service before this moment, at its request; 0: none',
       (rows) => {
         const until = new Map(rows.map((row) => [row.scope, row.until]));
         return connections.map(({ name, throttleScope }) => [
@@ -233,7 +213,7 @@ export function figureSources(
     source('clocks', async () => (await clocks()).map((one) => ({ connection: '', ...one }))).each(
       'clock_ahead_seconds',
       { clock: [], connection: [] },
-      "How far the clock of this worker's machine, of Redis or of a service is ahead of the database's; below 0: behind",
+      "How far the clock of this machine, of Redis or of a service is ahead of the database's; below 0: behind",
       (clock) => clock.aheadMs / 1000,
     ),
   ];

@@ -48,27 +48,16 @@ export class MetricsPage {
         this.set(database.awayMs === 0 ? 1 : 0);
       },
     });
-    count(
-      registry,
-      'requests',
-      ['side', 'connection', 'status'],
-      activity.requests,
-      'Requests of this process to the Leads service, to targets and of mails, by the status of the reply or why there was none',
-    );
-    count(
-      registry,
-      'waits',
-      ['connection', 'reason'],
-      activity.waits,
-      'Times that a run of this process had to wait',
-    );
-    count(
-      registry,
-      'wait_seconds',
-      ['connection', 'reason'],
-      activity.waitSeconds,
-      'Seconds that runs of this process had to wait',
-    );
+    const byReason = ['connection', 'reason'];
+    const byStatus = ['side', 'connection', 'status'];
+    const requests =
+      'Requests to the Leads service, targets and mail servers, by status of the reply or fault';
+    for (const [name, labels, counts, help] of [
+      ['requests', byStatus, activity.requests, requests],
+      ['waits', byReason, activity.waits, 'Waits of runs'],
+      ['wait_seconds', byReason, activity.waitSeconds, 'Seconds that runs waited'],
+    ] as const)
+      addCounter(registry, `leadsync_${name}_total`, labels, counts, `${help}, of this process.`);
     const { stored, queues } = figureSources(registry, origins);
     [this.#stored, this.#queues] = [stored, queues];
     new Gauge({
@@ -131,7 +120,7 @@ export class MetricsPage {
 }
 
 /** A counter that shows what `counts` hold at the moment of a scrape. */
-function count(
+function addCounter(
   registry: Registry,
   name: string,
   labelNames: readonly string[],
@@ -139,8 +128,8 @@ function count(
   help: string,
 ): void {
   new Counter({
-    name: `leadsync_${name}_total`,
-    help: `${help}.`,
+    name,
+    help,
     labelNames,
     registers: [registry],
     collect() {

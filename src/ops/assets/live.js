@@ -1,4 +1,4 @@
-// Keeps the lines "Running now" up to date. The page says all without it, as of the moment at which it was made.
+// Keeps the lines "Running now" up to date. Without it the page shows all as of the moment it was made.
 const lines = [...document.querySelectorAll('[data-progress]')];
 const announce = document.getElementById('live');
 const running = new Map(
@@ -9,7 +9,7 @@ function say(text) {
   if (announce !== null) announce.textContent = text;
 }
 
-/** The result of a run is on a page that is made anew; nobody is taken from where they are. */
+/** Links to the result, which a new page shows: the reader stays on this one. */
 function showEnd(line, connection, run) {
   const text = line.querySelector('[data-text]');
   const link = document.createElement('a');

@@ -59,7 +59,7 @@ export function conflictsPage(page: ConflictsPage, menu: Menu): Html {
   const body = html`<p>${total === 0 ? 'Nothing is held.' : `${counted(total, 'item')} held: both sides stay as they are until a person decides, or makes them equal. The next sync applies a decision.`}
 ${connection !== null && html`<a href="/conflicts">Conflicts of all connections</a>`}</p>
 ${asOf(now)}
-${conflicts.length > 0 && html`<h2>Conflict items, oldest first</h2>${decideAllLinks(page)}${conflictList(conflicts, here)}`}
+${conflicts.length > 0 && html`<h2>Held items, oldest first</h2>${decideAllLinks(page)}${conflictList(conflicts, here)}`}
 ${pageLinks(isFirst ? null : first, next)}`;
   return layout({ title: connection === null ? 'Conflicts' : `Conflicts of ${connection}`, body, menu });
 }

@@ -146,5 +146,5 @@ function runTable({ facts, runs }: ConnectionPage): Html {
     const duration = took === null ? 'not ended' : shownDuration(took);
     return [head, duration, number(written), number(held), shownStatus(status)];
   });
-  return table('runs', 'Runs, the newest first', ['Run', 'Took', 'Changes', 'Conflict', 'Result'], rows);
+  return table('runs', 'Runs, the newest first', ['Run', 'Took', 'Changes', 'Held', 'Result'], rows);
 }

@@ -7,7 +7,7 @@ import type { ConnectionFacts } from '../connection-facts.ts';
 import type { ConnectionStatus } from '../connection-status.ts';
 import { factList, type Html, postButton } from './elements.ts';
 import { layout, type Menu } from './layout.ts';
-import { receiptWords, shownStatus, writtenWords } from './run-words.ts';
+import { shownReceipt, shownStatus, writtenWords } from './run-words.ts';
 import { asOf, problemList, shownAge, shownDuration, shownTime } from './shown.ts';
 
 /** `/`: the state of each connection. `now`: epoch ms. `stopped`: why this worker takes no more jobs; null: it does. */
@@ -112,15 +112,15 @@ function connectionFactList(facts: ConnectionFacts, now: number): Html {
         ? 'no sync so far'
         : html`<a href="/runs/${lastRun.runId}">run ${lastRun.runId}</a>, ${iso(lastRunAt)}, took ${shownDuration(lastRun.durationMs)}`,
     ],
-    ['Keeps in step', status.place],
+    ['Table', status.place],
     [
-      'Before',
+      'Former tables',
       formerPlaces.map(({ address, leftAt }) => `${address} (left ${leftAt.slice(0, 10)})`).join(', ') ||
         null,
     ],
     ['Why', lastRun && whyNot(lastRun, companies)],
     ['Written', lastRun && writtenWords(lastRun)],
-    ['Receipt', lastRun && receiptWords(lastRun)],
+    ['Receipt', lastRun && shownReceipt(lastRun)],
     ['Last success', facts.lastSuccessAt === null ? 'never' : time(facts.lastSuccessAt)],
     [
       'Next run',

@@ -1,8 +1,9 @@
 import { html } from 'hono/html';
-import { count, counted } from '../../core/lead/counted.ts';
+import { counted } from '../../core/lead/counted.ts';
 import type { ListedRun } from '../../store/run-list.ts';
 import type { RunStatus } from '../../store/runs.ts';
 import type { SyncReport } from '../../sync/report.ts';
+import { describeReceipt } from '../describe-progress.ts';
 import type { Html } from './elements.ts';
 
 const words: Readonly<Record<RunStatus, readonly [mark: string, word: string, look: string]>> = {
@@ -38,30 +39,22 @@ export function runKind({
 /** What a run wrote, in one line without zeros. */
 export function writtenWords({ created, updated, deleted }: SyncReport): string {
   const parts = [
-    [created.leads, 'lead', 'made'],
-    [created.rows, 'row', 'made'],
+    [created.leads, 'lead', 'created'],
+    [created.rows, 'row', 'created'],
     [updated.leads, 'lead', 'changed'],
     [updated.rows, 'row', 'changed'],
     [deleted.leads, 'lead', 'deleted'],
-    [deleted.rows, 'row', 'taken away'],
+    [deleted.rows, 'row', 'removed'],
   ] as const;
-  const said = parts.flatMap(([number, what, deed]) =>
-    number > 0 ? [`${counted(number, what)} ${deed}`] : [],
+  const shown = parts.filter(([number]) => number > 0);
+  return (
+    shown.map(([number, what, done]) => `${counted(number, what)} ${done}`).join(', ') ||
+    'nothing was written'
   );
-  return said.length === 0 ? 'nothing was written' : said.join(', ');
 }
 
-/** The outcome of the records, in one line. A run of an older version has no receipt. */
-export function receiptWords({ receipt, undoOf }: SyncReport): string | null {
-  if ((receipt as SyncReport['receipt'] | undefined) === undefined) return null;
-  const { records, equal, held, putOff, left, unexplained } = receipt;
-  if (records === 0) return 'the run ended before it compared anything';
-  const whole = undoOf === undefined ? 'records equal on both sides' : 'writes put back';
-  const rest = [
-    held > 0 && `${count(held)} held`,
-    putOff > 0 && `${count(putOff)} put off`,
-    left > 0 && `${count(left)} left as they are`,
-    unexplained > 0 && `${count(unexplained)} do not show what was written`,
-  ].filter((part) => part !== false);
-  return [`${count(equal)} of ${count(records)} ${whole}`, ...rest].join(', ');
+/** The receipt of a run that ended. */
+export function shownReceipt(report: SyncReport): string {
+  if (report.receipt.records === 0) return 'the run ended before it compared anything';
+  return describeReceipt(report);
 }

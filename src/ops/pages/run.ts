@@ -7,7 +7,7 @@ import type { SyncReport } from '../../sync/report.ts';
 import { describeProgress } from '../describe-progress.ts';
 import { cards, factList, type Html, pageLinks, table } from './elements.ts';
 import { layout, type Menu } from './layout.ts';
-import { receiptWords, runKind, shownStatus, writtenWords } from './run-words.ts';
+import { runKind, shownReceipt, shownStatus, writtenWords } from './run-words.ts';
 import {
   asOf,
   foldedText,
@@ -54,7 +54,7 @@ ${factList([
   ],
   ['Read', `${counted(run.pulled, 'lead')}, ${counted(run.targetRows, 'row')}`],
   ['Written', report && writtenWords(report)],
-  ['Receipt', report && receiptWords(report)],
+  ['Receipt', report && shownReceipt(report)],
   ['Requests', `${count(run.leadRequests)} to the service, ${count(run.targetRequests)} to the table`],
   ['Waited', run.waitedMs > 0 ? shownDuration(run.waitedMs) : null],
 ])}
@@ -84,16 +84,16 @@ const kindWords: Readonly<Record<ListedAction['kind'], string>> = {
   'create-row': 'New row',
   'update-row': 'Row changed',
   'mark-row': 'Row marked as deleted',
-  'remove-row': 'Row taken away',
+  'remove-row': 'Row removed',
   'create-lead': 'New lead',
   'update-lead': 'Lead changed',
   'delete-lead': 'Lead deleted',
   hold: 'Held',
   link: 'Id written into the row',
-  unlink: 'Id taken out of the row',
+  unlink: 'Id removed from the row',
   agree: 'Both sides agree',
   forget: 'Gone on both sides',
-  report: 'Left alone',
+  report: 'Left as it is',
 };
 
 const stateWords: Readonly<Record<ListedAction['state'], string>> = {

@@ -38,7 +38,7 @@ export class CircuitBreakers {
 
   /** Epoch ms before which a connection's service gets no request. */
   leadsUntil(connection: string): number {
-    return this.#leads.get(connection)?.until ?? 0;
+    return this.#service(connection).until;
   }
 
   /**
@@ -54,7 +54,7 @@ export class CircuitBreakers {
 
   /** Whether a lead failed before, so that another should find out whether any can be read. */
   hasFailed(connection: string, leadId: string): boolean {
-    return this.#leads.get(connection)?.failed.has(leadId) ?? false;
+    return this.#service(connection).failed.has(leadId);
   }
 
   leadsAnswered(connection: string): void {
