@@ -13,7 +13,7 @@ import {
   seenConflict,
   type ShownConflict,
 } from './pages/conflicts.ts';
-import { type Menu, refusalPage } from './pages/layout.ts';
+import { refusalPage } from './pages/layout.ts';
 import { formOf, pageOf, position } from './requests.ts';
 
 /** Items on one page of the list. */
@@ -33,7 +33,7 @@ const decisions = z.object({
 });
 
 /** The list of held items. It writes a person's decisions alone. */
-export function conflictPages(app: App, menu: Menu): Hono {
+export function conflictPages(app: App): Hono {
   const { pool, contexts } = app;
   const site = new Hono();
   const fieldsOf = (name: string) => contexts.get(name)?.connection.fields;
@@ -63,12 +63,12 @@ export function conflictPages(app: App, menu: Menu): Hono {
     };
   }
 
-  site.get('/conflicts', async (c) => c.html(conflictsPage(await listed(c.req.query()), menu)));
+  site.get('/conflicts', async (c) => c.render(conflictsPage(await listed(c.req.query()))));
 
   site.get('/conflicts/all', async (c) => {
     const use = side.safeParse(c.req.query('use'));
     const page = await listed(c.req.query());
-    return use.success ? c.html(decideAllPage(page, use.data, menu)) : c.redirect(page.here, 303);
+    return use.success ? c.render(decideAllPage(page, use.data)) : c.redirect(page.here, 303);
   });
 
   site.post('/conflicts/all', async (c) => {
@@ -87,7 +87,7 @@ export function conflictPages(app: App, menu: Menu): Hono {
     }
     return refused.length === 0
       ? c.redirect(back, 303)
-      : c.html(decidedAllPage({ decided, refused, back }, menu), 409);
+      : c.render(decidedAllPage({ decided, refused, back }), 409);
   });
 
   site.post('/conflicts/:id', async (c) => {
@@ -96,7 +96,7 @@ export function conflictPages(app: App, menu: Menu): Hono {
       const held = await decideSeen(c.req.param('id'), use, seen);
       return c.redirect(`${back}#held-${held.id}`, 303);
     } catch (error) {
-      return c.html(refusalPage('Not decided', error, menu, back), 409);
+      return c.render(refusalPage('Not decided', error, back), 409);
     }
   });
   return site;

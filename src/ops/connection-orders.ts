@@ -8,21 +8,21 @@ import { lastRun } from '../store/runs.ts';
 import { liftWait } from '../store/throttles.ts';
 import type { SyncContext } from '../sync/context.ts';
 import { leaseName } from '../sync/leading.ts';
-import { type Menu, missingPage, refusalPage } from './pages/layout.ts';
+import { missingPage, refusalPage } from './pages/layout.ts';
 import { type Order, orders } from './pages/overview.ts';
 
 /** What the buttons of a connection do: the same as `leadsync sync`, `pause` and `resume`. */
-export function connectionOrders(app: App, menu: Menu): Hono {
+export function connectionOrders(app: App): Hono {
   const site = new Hono();
   for (const order of orders) {
     site.post(`/connections/:name/${order}`, async (c) => {
       const context = app.contexts.get(c.req.param('name'));
-      if (context === undefined) return c.html(missingPage(menu), 404);
+      if (context === undefined) return c.render(missingPage(), 404);
       const page = `/connections/${context.connection.name}`;
       try {
         await handlers[order](app, context);
       } catch (error) {
-        return c.html(refusalPage('Nothing was changed', error, menu, page), 409);
+        return c.render(refusalPage('Nothing was changed', error, page), 409);
       }
       context.log.info({ order }, 'ordered on the status page');
       return c.redirect(page, 303);

@@ -1,5 +1,6 @@
-import type { AddressInfo } from 'node:net';
+import { once } from 'node:events';
 import { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
 import type { Hono } from 'hono';
 import type { App } from '../app.ts';
@@ -42,17 +43,11 @@ export async function startHttpServer(app: App): Promise<HttpServer> {
   if (!(server instanceof Server)) throw new TypeError('not an HTTP server');
   server.timeout = silenceMs;
   server.maxConnections = maxConnections;
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      const code = error.code === 'EADDRINUSE' ? 'http.port-taken' : 'http.not-listening';
-      reject(
-        new LeadsyncError(code, `cannot listen on ${host}:${port}: ${error.code}`, {
-          help: 'Set PORT (and HOST) to a free address.',
-          cause: error,
-        }),
-      );
-    });
-    server.listen(port, host, resolve);
+  server.listen(port, host);
+  await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
+    const code = error.code === 'EADDRINUSE' ? 'http.port-taken' : 'http.not-listening';
+    const help = 'Set PORT (and HOST) to a free address.';
+    throw new LeadsyncError(code, `cannot listen on ${host}:${port}: ${error.code}`, { help, cause: error });
   });
   const bound = server.address() as AddressInfo;
   const { fetch } = await site(app, live, { token, host, address: bound.address });

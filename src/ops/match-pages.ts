@@ -4,7 +4,7 @@ import type { App } from '../app.ts';
 import { statusPage } from '../store/decisions.ts';
 import { countMatches, listMatches } from '../store/matches.ts';
 import { decideMatches } from '../review/decide-match.ts';
-import { type Menu, refusalPage } from './pages/layout.ts';
+import { refusalPage } from './pages/layout.ts';
 import { matchesPage, seenMatch } from './pages/matches.ts';
 import { formOf, pageOf, position } from './requests.ts';
 
@@ -18,7 +18,7 @@ const decision = z.object({
 });
 
 /** The list of rows and leads that may be one. It writes a person's decisions alone. */
-export function matchPages({ pool, contexts }: App, menu: Menu): Hono {
+export function matchPages({ pool, contexts }: App): Hono {
   const site = new Hono();
   const matching = [...contexts.values()].filter(({ connection }) => connection.sync.match !== 'off');
   const names = matching.map(({ connection }) => connection.name);
@@ -34,7 +34,7 @@ export function matchPages({ pool, contexts }: App, menu: Menu): Hono {
     });
     const total = await countMatches(pool, names);
     const isOn = names.length > 0;
-    return c.html(matchesPage({ matches, total, isOn, here: address(after), next, now: Date.now() }, menu));
+    return c.render(matchesPage({ matches, total, isOn, here: address(after), next, now: Date.now() }));
   });
 
   site.post('/matches/:id', async (c) => {
@@ -44,7 +44,7 @@ export function matchPages({ pool, contexts }: App, menu: Menu): Hono {
       await decideMatches(pool, names, [id], { as, by: statusPage }, (match) => seenMatch(match) === seen);
       return c.redirect(`${back}#match-${id}`, 303);
     } catch (error) {
-      return c.html(refusalPage('Not decided', error, menu, back), 409);
+      return c.render(refusalPage('Not decided', error, back), 409);
     }
   });
   return site;

@@ -7,7 +7,7 @@ import { accessWithoutToken, type AccessPolicy, sameOrigin, TokenAccess } from '
 import { assets } from './assets.ts';
 import type { LiveRuns } from './live-runs.ts';
 import { matchPages } from './match-pages.ts';
-import { loginPage, missingPage } from './pages/layout.ts';
+import { layout, loginPage, missingPage } from './pages/layout.ts';
 import { probes } from './probes.ts';
 import { conflictPages } from './conflict-pages.ts';
 import { connectionOrders } from './connection-orders.ts';
@@ -44,6 +44,10 @@ export async function site(app: App, live: LiveRuns, policy: AccessPolicy): Prom
   site.use(sameOrigin());
   const { token } = policy;
   const menu = { hasLogin: token !== undefined };
+  site.use(async (c, next) => {
+    c.setRenderer((page, status) => c.html(layout(page, menu), status));
+    await next();
+  });
   const { metrics } = app;
   if (token === undefined) {
     site.use(accessWithoutToken(policy));
@@ -59,7 +63,7 @@ export async function site(app: App, live: LiveRuns, policy: AccessPolicy): Prom
   }
   site.notFound((c: Context) =>
     c.req.header('accept')?.includes('text/html')
-      ? c.html(missingPage(menu, 'There is nothing at this address.'), 404)
+      ? c.render(missingPage('There is nothing at this address.'), 404)
       : c.text('not found\n', 404),
   );
   site.route('/', assets());
@@ -68,9 +72,9 @@ export async function site(app: App, live: LiveRuns, policy: AccessPolicy): Prom
   );
   site.route(boardPath, await app.queues.board(boardPath));
   site.get('/events', (c) => live.listen(c));
-  site.route('/', statusPages(app, menu));
-  site.route('/', connectionOrders(app, menu));
-  site.route('/', conflictPages(app, menu));
-  site.route('/', matchPages(app, menu));
+  site.route('/', statusPages(app));
+  site.route('/', connectionOrders(app));
+  site.route('/', conflictPages(app));
+  site.route('/', matchPages(app));
   return site;
 }

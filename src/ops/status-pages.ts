@@ -17,7 +17,7 @@ import { shownConflicts } from './conflict-pages.ts';
 import { connectionFacts, deleteSides } from './connection-facts.ts';
 import { isWaiting } from './connection-orders.ts';
 import { connectionPage, runsShown } from './pages/connection.ts';
-import { type Menu, missingPage } from './pages/layout.ts';
+import { missingPage } from './pages/layout.ts';
 import { overviewPage } from './pages/overview.ts';
 import { problemsShown, runPage } from './pages/run.ts';
 import { pageOf, position } from './requests.ts';
@@ -31,7 +31,7 @@ const readsAtOnce = 4;
 const id = z.string().regex(/^\d{1,15}$/);
 
 /** The status page, and the pages of connections and runs. */
-export function statusPages(app: App, menu: Menu): Hono {
+export function statusPages(app: App): Hono {
   const { pool, contexts } = app;
   const reads = new Semaphore(readsAtOnce);
   const site = new Hono();
@@ -42,12 +42,12 @@ export function statusPages(app: App, menu: Menu): Hono {
       return await connectionFacts(context);
     });
     const stopped = app.outdated === null ? null : explain(app.outdated);
-    return c.html(overviewPage(await Promise.all(facts), Date.now(), stopped, menu));
+    return c.render(overviewPage(await Promise.all(facts), Date.now(), stopped));
   });
 
   site.get('/connections/:name', async (c) => {
     const context = contexts.get(c.req.param('name'));
-    if (context === undefined) return c.html(missingPage(menu), 404);
+    if (context === undefined) return c.render(missingPage(), 404);
     const before = position.parse(c.req.query('before'));
     const { name } = context.connection;
     using _slot = await reads.acquire();
@@ -71,7 +71,7 @@ export function statusPages(app: App, menu: Menu): Hono {
       failed: await reminders(['failed', 'missed']),
       now: Date.now(),
     };
-    return await c.html(connectionPage(page, menu));
+    return await c.render(connectionPage(page));
   });
 
   site.get('/runs/:id', async (c) => {
@@ -79,7 +79,7 @@ export function statusPages(app: App, menu: Menu): Hono {
     const run = runId.success ? await getRun(pool, Number(runId.data)) : null;
     const context = run === null ? undefined : contexts.get(run.connection);
     if (run === null || context === undefined)
-      return c.html(missingPage(menu, 'No run has this number, or it is older than the retention.'), 404);
+      return c.render(missingPage('No run has this number, or it is older than the retention.'), 404);
     const after = position.parse(c.req.query('after'));
     const actions = await listActions(pool, run, after, shown.changes + 1);
     const { items, next } = pageOf(actions, shown.changes, (id) => `/runs/${run.id}?after=${id}#changes`);
@@ -101,7 +101,7 @@ export function statusPages(app: App, menu: Menu): Hono {
       next,
       now: Date.now(),
     };
-    return c.html(runPage(page, menu));
+    return c.render(runPage(page));
   });
   return site;
 }

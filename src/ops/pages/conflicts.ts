@@ -8,7 +8,7 @@ import { decidableSides, type Side } from '../../review/decide-conflict.ts';
 import type { Conflict } from '../../store/conflicts.ts';
 import type { Decided } from '../../store/decisions.ts';
 import { card, cards, type Html, list, pageLinks, postButton, table } from './elements.ts';
-import { layout, type Menu } from './layout.ts';
+import type { Page } from './layout.ts';
 import { asOf, foldedText, heldMessage, placeWords, shownTime, shownValue } from './shown.ts';
 
 /** A held item with what a page shows of it. */
@@ -53,7 +53,7 @@ const whereWords: Readonly<Record<Side, string>> = { lead: 'In the service', tar
 export const whoseWords: Readonly<Record<Side, string>> = { lead: 'the lead’s', target: 'the row’s' };
 
 /** `/conflicts`: the held items, page by page. */
-export function conflictsPage(page: ConflictsPage, menu: Menu): Html {
+export function conflictsPage(page: ConflictsPage): Page {
   const { connection, conflicts, total, here, next, isFirst, now } = page;
   const first = connection === null ? '/conflicts' : `/conflicts?connection=${connection}`;
   const body = html`<p>${total === 0 ? 'Nothing is held.' : `${counted(total, 'item')} held: both sides stay as they are until a person decides, or makes them equal. The next sync applies a decision.`}
@@ -61,7 +61,7 @@ ${connection !== null && html`<a href="/conflicts">Conflicts of all connections<
 ${asOf(now)}
 ${conflicts.length > 0 && html`<h2>Held items, oldest first</h2>${decideAllLinks(page)}${conflictList(conflicts, here)}`}
 ${pageLinks(isFirst ? null : first, next)}`;
-  return layout({ title: connection === null ? 'Conflicts' : `Conflicts of ${connection}`, body, menu });
+  return { title: connection === null ? 'Conflicts' : `Conflicts of ${connection}`, body };
 }
 
 /** Held items with both values and a button for each side that may be chosen. `back`: the page to return to. */
@@ -146,12 +146,12 @@ function openFor(conflicts: readonly ShownConflict[], use: Side): readonly Shown
 }
 
 /** `/conflicts/all`: confirms a decision on all items of one page of the list. */
-export function decideAllPage({ conflicts, here }: ConflictsPage, use: Side, menu: Menu): Html {
+export function decideAllPage({ conflicts, here }: ConflictsPage, use: Side): Page {
   const open = openFor(conflicts, use);
   if (open.length === 0) {
     const none = html`<p>Nothing on this page of the list can be decided for this side, or all of it is decided already.</p>
 ${backToList(here)}`;
-    return layout({ title: 'Nothing to decide', body: none, menu });
+    return { title: 'Nothing to decide', body: none };
   }
   const rest = conflicts.length - open.length;
   const stay = rest === 1 ? 'stays as it is: it is' : 'stay as they are: they are';
@@ -166,20 +166,21 @@ ${table(
   ['Company and field', 'Kept', 'Given up'],
   open.map((one) => [headingOf(one), valueOf(one, use), valueOf(one, other)]),
 )}`;
-  return layout({ title: `${keep}?`, body, menu });
+  return { title: `${keep}?`, body };
 }
 
 /** The outcome of many decisions of which some were refused. */
-export function decidedAllPage(
-  page: { readonly decided: number; readonly refused: readonly LeadsyncError[]; readonly back: string },
-  menu: Menu,
-): Html {
+export function decidedAllPage(page: {
+  readonly decided: number;
+  readonly refused: readonly LeadsyncError[];
+  readonly back: string;
+}): Page {
   const { decided, refused, back } = page;
   const title = `${counted(refused.length, 'item')} not decided`;
   const body = html`<p>${counted(decided, 'decision')} taken. ${title}:</p>
 ${list(refused.map((error) => foldedText(explain(error))))}
 ${backToList(back)}`;
-  return layout({ title, body, menu });
+  return { title, body };
 }
 
 function backToList(address: string): Html {

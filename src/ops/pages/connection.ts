@@ -7,7 +7,7 @@ import type { WaitingDelete } from '../../store/waiting-deletes.ts';
 import { type ConnectionFacts, namesShown } from '../connection-facts.ts';
 import { conflictList, type ShownConflict, whoseWords } from './conflicts.ts';
 import { type Html, list, pageLinks, table } from './elements.ts';
-import { layout, type Menu } from './layout.ts';
+import type { Page } from './layout.ts';
 import { connectionState } from './overview.ts';
 import { durationOf, runChart } from './run-chart.ts';
 import { runKind, shownStatus } from './run-words.ts';
@@ -42,7 +42,7 @@ const problemsShown = 10;
 export const runsShown = 30;
 
 /** `/connections/NAME`: the state of a connection. */
-export function connectionPage(page: ConnectionPage, menu: Menu): Html {
+export function connectionPage(page: ConnectionPage): Page {
   const { facts, conflicts, runs, now } = page;
   const { connection, lastRun, held } = facts.status;
   const problems = lastRun?.problems ?? [];
@@ -66,7 +66,7 @@ ${reminders(page)}
 <h2 id="runs">Runs</h2>
 ${runs.length === 0 ? html`<p>None.</p>` : runTable(page)}
 ${pageLinks(page.isFirst ? null : `/connections/${connection}#runs`, page.next, 'runs')}`;
-  return layout({ title: `Connection ${connection}`, body, menu });
+  return { title: `Connection ${connection}`, body };
 }
 
 function deletesSection({ facts, deletes }: ConnectionPage): Html {

@@ -3,12 +3,17 @@ import { explain, LeadsyncError } from '../../errors.ts';
 import { assetUrl } from '../assets.ts';
 import { type Html, postButton } from './elements.ts';
 
-interface Page {
+/** What a handler shows with `c.render`. */
+export interface Page {
   /** The title of the window and the heading of the page. */
   readonly title: string;
   readonly body: Html;
-  /** Null: without a login there is no menu. */
-  readonly menu: Menu | null;
+}
+
+declare module 'hono' {
+  interface ContextRenderer {
+    (page: Page, status?: 404 | 409): Response | Promise<Response>;
+  }
 }
 
 /** The menu in the head of a page. */
@@ -17,8 +22,8 @@ export interface Menu {
   readonly hasLogin: boolean;
 }
 
-/** A whole page. */
-export function layout({ title, body, menu }: Page): Html {
+/** A whole page. `menu`: null without a login. */
+export function layout({ title, body }: Page, menu: Menu | null): Html {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -56,19 +61,19 @@ ${hasLogin && postButton('/logout', 'Log out', {}, true)}`;
 }
 
 /** Of an address, or of a connection, that is not there. */
-export function missingPage(menu: Menu, why = 'No connection of this name is configured.'): Html {
-  return messagePage('There is no such page', why, menu, '/');
-}
-
-function messagePage(title: string, message: string, menu: Menu, back: string): Html {
-  const body = html`<p>${message}</p><p><a href="${back}">${back === '/' ? 'Status' : 'Back'}</a></p>`;
-  return layout({ title, body, menu });
+export function missingPage(why = 'No connection of this name is configured.'): Page {
+  return messagePage('There is no such page', why, '/');
 }
 
 /** Why an order or a decision was refused. Throws any error but a LeadsyncError. */
-export function refusalPage(title: string, error: unknown, menu: Menu, back: string): Html {
+export function refusalPage(title: string, error: unknown, back: string): Page {
   if (!(error instanceof LeadsyncError)) throw error;
-  return messagePage(title, explain(error), menu, back);
+  return messagePage(title, explain(error), back);
+}
+
+function messagePage(title: string, message: string, back: string): Page {
+  const body = html`<p>${message}</p><p><a href="${back}">${back === '/' ? 'Status' : 'Back'}</a></p>`;
+  return { title, body };
 }
 
 const mistakes = {
@@ -87,5 +92,5 @@ export function loginPage(next: string, verdict?: keyof typeof mistakes): Html {
 <p id="hint" class="hint">The value of <code>ADMIN_TOKEN</code>. The login lasts 12 hours.</p>
 <button>Log in</button>
 </form>`;
-  return layout({ title: 'Log in', body, menu: null });
+  return layout({ title: 'Log in', body }, null);
 }

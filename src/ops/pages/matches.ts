@@ -5,7 +5,7 @@ import { sameCell } from '../../core/lead/value.ts';
 import type { Match, MatchState } from '../../store/matches.ts';
 import { decidedBy, seenHash } from './conflicts.ts';
 import { card, cards, type Html, pageLinks, postButton, table } from './elements.ts';
-import { layout, type Menu } from './layout.ts';
+import type { Page } from './layout.ts';
 import { asOf, foldedText, placeWords, shownValue } from './shown.ts';
 
 /** A match with the mapping of its connection. */
@@ -32,7 +32,7 @@ export function seenMatch({ lead, cells, leadId }: Match): string {
 }
 
 /** `/matches`: new rows and new leads that may be one, page by page. */
-export function matchesPage({ matches, total, isOn, here, next, now }: MatchesPage, menu: Menu): Html {
+export function matchesPage({ matches, total, isOn, here, next, now }: MatchesPage): Page {
   const none = isOn
     ? 'The last sync found no new row and no new lead that may be one.'
     : 'Matching is off in every connection (sync.match).';
@@ -40,7 +40,7 @@ export function matchesPage({ matches, total, isOn, here, next, now }: MatchesPa
 ${asOf(now)}
 ${matches.length > 0 && html`<h2>Rows and leads that may be one</h2>${cards(matches.map((shown) => matchCard(shown, here)))}`}
 ${pageLinks(here === '/matches' ? null : '/matches', next)}`;
-  return layout({ title: 'Matches', body, menu });
+  return { title: 'Matches', body };
 }
 
 const stateWords: Readonly<Record<MatchState, string>> = {

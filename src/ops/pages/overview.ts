@@ -6,22 +6,17 @@ import type { SyncReport } from '../../sync/report.ts';
 import type { ConnectionFacts } from '../connection-facts.ts';
 import type { ConnectionStatus } from '../connection-status.ts';
 import { factList, type Html, postButton } from './elements.ts';
-import { layout, type Menu } from './layout.ts';
+import type { Page } from './layout.ts';
 import { shownReceipt, shownStatus, writtenWords } from './run-words.ts';
 import { asOf, problemList, shownAge, shownDuration, shownTime } from './shown.ts';
 
 /** `/`: the state of each connection. `now`: epoch ms. `stopped`: why this worker takes no more jobs; null: it does. */
-export function overviewPage(
-  all: readonly ConnectionFacts[],
-  now: number,
-  stopped: string | null,
-  menu: Menu,
-): Html {
+export function overviewPage(all: readonly ConnectionFacts[], now: number, stopped: string | null): Page {
   const body = html`${stopped !== null && html`<p role="alert"><strong>This worker has stopped taking work.</strong> ${stopped}</p>`}
 <p class="lead">${summary(all.map(({ status }) => status))}</p>
 ${asOf(now)}
 ${all.map((facts) => connectionSection(facts, now))}`;
-  return layout({ title: 'Status', body, menu });
+  return { title: 'Status', body };
 }
 
 function summary(all: readonly ConnectionStatus[]): string {

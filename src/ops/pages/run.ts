@@ -6,7 +6,7 @@ import type { Run } from '../../store/runs.ts';
 import type { SyncReport } from '../../sync/report.ts';
 import { describeProgress } from '../describe-progress.ts';
 import { cards, factList, type Html, pageLinks, table } from './elements.ts';
-import { layout, type Menu } from './layout.ts';
+import type { Page } from './layout.ts';
 import { runKind, shownReceipt, shownStatus, writtenWords } from './run-words.ts';
 import {
   asOf,
@@ -38,7 +38,7 @@ interface RunPage {
 export const problemsShown = 50;
 
 /** `/runs/ID`: counts, receipt, problems, and the changes field by field. */
-export function runPage(page: RunPage, menu: Menu): Html {
+export function runPage(page: RunPage): Page {
   const { run, timeZone, actions, isFirst, next, now } = page;
   const path = `/runs/${run.id}`;
   const report = run.report === null ? null : (run.report as SyncReport);
@@ -62,7 +62,7 @@ ${problemsSection(page, report, path)}
 <h2 id="changes">Changes</h2>
 ${actions.length === 0 ? html`<p>${isFirst ? 'None.' : 'No further ones.'}</p>` : cards(actions.map((action) => actionCard(action, page)))}
 ${pageLinks(isFirst ? null : `${path}#changes`, next, 'changes')}`;
-  return layout({ title: `Run ${run.id}`, body, menu });
+  return { title: `Run ${run.id}`, body };
 }
 
 function problemsSection(
