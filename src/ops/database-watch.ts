@@ -106,7 +106,7 @@ export class DatabaseWatch {
     const reason = fault instanceof Error ? fault.message : String(fault);
     this.#log.warn(
       { code: fault instanceof LeadsyncError ? fault.code : 'database.unavailable', reason },
-      'the database is away; nothing is lost, and all that needs it waits',
+      'the database is unavailable: work that needs it waits, nothing is lost',
     );
   }
 
@@ -114,12 +114,12 @@ export class DatabaseWatch {
     const now = performance.now();
     if (this.#since === null || now - this.#toldAt < this.#times.tellMs) return;
     this.#toldAt = now;
-    this.#log.error({ awaySeconds: Math.round(this.awayMs / 1000) }, 'the database is still away');
+    this.#log.error({ awaySeconds: Math.round(this.awayMs / 1000) }, 'the database is still unavailable');
   }
 
   #end(): void {
     if (this.#since === null) return;
-    this.#log.info({ awaySeconds: Math.round(this.awayMs / 1000) }, 'the database is there again');
+    this.#log.info({ awaySeconds: Math.round(this.awayMs / 1000) }, 'the database is available again');
     this.#since = null;
   }
 }
@@ -131,7 +131,7 @@ function codeOf(fault: unknown): string {
 function lost(awayMs: number): LeadsyncError {
   return new LeadsyncError(
     'database.lost',
-    `The bundled Postgres has been away for ${Math.round(awayMs / 60_000)} minutes and could not be started again; the worker ends. Nothing was deleted`,
+    `The bundled Postgres has been unavailable for ${Math.round(awayMs / 60_000)} minutes and could not be started again; the worker ends. Nothing was deleted`,
     {
       retry: 'later',
       help: 'Put the folder `postgres` back under DATA_DIR, or make room on its disk, before the worker starts again: where there is no such folder, a start makes a new, empty database. The lines before this one, and server.log in that folder, say why.',

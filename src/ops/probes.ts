@@ -13,7 +13,7 @@ export function probes(app: App): Hono {
   const { database, queues } = app;
   const site = new Hono();
   site.get('/healthz', (c) =>
-    database.isLost ? c.text('the database has been away for too long\n', 503) : c.text('ok\n'),
+    database.isLost ? c.text('the database has been unavailable for too long\n', 503) : c.text('ok\n'),
   );
   site.get('/readyz', async (c) => {
     const [hasDatabase, hasQueue] = await Promise.all([database.answers(), answers(queues.ping())]);

@@ -64,15 +64,15 @@ export class CircuitBreakers {
   }
 
   /**
-   * Records a refusal by policy at `now` (epoch ms). `his`: others are accepted, so this one fails. `ours`: enough in a row
+   * Records a refusal by policy at `now` (epoch ms). `recipient`: others are accepted, so this one fails. `sender`: enough in a row
    * that the server refuses us. `unclear`: try again.
    */
-  refusedByPolicy(from: string, recipient: string, now: number): 'his' | 'ours' | 'unclear' {
-    if (this.#refusedAlone.has(recipient)) return 'his';
+  refusedByPolicy(from: string, recipient: string, now: number): 'recipient' | 'sender' | 'unclear' {
+    if (this.#refusedAlone.has(recipient)) return 'recipient';
     const isStopped = this.#stopped.has(from);
     for (const [other, at] of this.#refused) if (!isStopped && now - at > rowMs) this.#refused.delete(other);
     this.#refused.set(recipient, now);
-    return this.#refused.size < enoughInARow ? 'unclear' : 'ours';
+    return this.#refused.size < enoughInARow ? 'unclear' : 'sender';
   }
 
   /** After enough refusals in a row, when this recipient was refused (epoch ms): try others first. */

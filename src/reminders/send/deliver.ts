@@ -182,7 +182,11 @@ async function undelivered(
   }
   const policy =
     error.code === 'mail.policy-refused' ? breakers.refusedByPolicy(from, recipient, clock.now()) : null;
-  if (error.retry === 'never' || policy === 'his' || (policy === 'unclear' && attempts + 1 >= policyTries)) {
+  if (
+    error.retry === 'never' ||
+    policy === 'recipient' ||
+    (policy === 'unclear' && attempts + 1 >= policyTries)
+  ) {
     await end(context, owed, 'failed', error.message, stop);
     log.error(about, `a mail was not sent: ${error.message}`);
     return { state: 'failed' };
@@ -203,7 +207,7 @@ async function undelivered(
 /** Whose mails a fault stops: a sender's, all (`server`), or none (null). */
 function whoseMailStops({ code }: LeadsyncError, policy: string | null, from: string): string | null {
   if (code === 'mail.credentials') return 'server';
-  return code === 'mail.sender-refused' || policy === 'ours' ? from : null;
+  return code === 'mail.sender-refused' || policy === 'sender' ? from : null;
 }
 
 async function inDoubt(

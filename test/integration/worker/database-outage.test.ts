@@ -120,7 +120,7 @@ test.each(hasRedis ? ['Postgres', 'Redis'] : ['Postgres'])(
     expect(await isUp()).toBe(1);
 
     cable.refuse();
-    await until('it is noticed', () => worker.stderr.includes('the database is away'));
+    await until('it is noticed', () => worker.stderr.includes('the database is unavailable'));
     // Each second every job is tried again.
     await sleep(3_000);
     expect(await isUp()).toBe(0);
@@ -129,13 +129,13 @@ test.each(hasRedis ? ['Postgres', 'Redis'] : ['Postgres'])(
       '200 ok\n',
     ]);
     worker.child.kill('SIGUSR2');
-    await until('it is told once more', () => worker.stderr.includes('still away'));
+    await until('it is told once more', () => worker.stderr.includes('still unavailable'));
     expect([await get('healthz'), await checkHealth(worker)]).toEqual([
-      '503 the database has been away for too long\n',
+      '503 the database has been unavailable for too long\n',
       1,
     ]);
     cable.heal();
-    await until('it is over', () => worker.stderr.includes('the database is there again'));
+    await until('it is over', () => worker.stderr.includes('the database is available again'));
     expect([await isUp(), await get('healthz'), await checkHealth(worker)]).toEqual([1, '200 ok\n', 0]);
     await until('the sync is done', async () => {
       const { rowCount } = await workspace.database.pool.query(`select from runs where status = 'succeeded'`);
@@ -144,9 +144,9 @@ test.each(hasRedis ? ['Postgres', 'Redis'] : ['Postgres'])(
     const { stderr } = await worker.kill('SIGTERM');
     const lines = logged({ stderr }).filter(({ level, msg }) => level > 30 || msg.includes('database'));
     expect(lines.map(({ level, msg }) => `${level} ${msg}`)).toEqual([
-      '40 the database is away; nothing is lost, and all that needs it waits',
-      '50 the database is still away',
-      '30 the database is there again',
+      '40 the database is unavailable: work that needs it waits, nothing is lost',
+      '50 the database is still unavailable',
+      '30 the database is available again',
     ]);
   },
   60_000,
@@ -172,7 +172,7 @@ test('a worker whose bundled Postgres cannot be started again says so at each tr
   const { code, stderr } = await worker.ended;
   expect({ code, stderr }).toEqual({
     code: 1,
-    stderr: expect.stringMatching(/^leadsync: .* away for 6 minutes .* \[database\.lost\]$/m),
+    stderr: expect.stringMatching(/^leadsync: .* unavailable for 6 minutes .* \[database\.lost\]$/m),
   });
   expect(logged({ stderr }).at(-1)).toMatchObject({ level: 50, err: { code: 'database.lost' } });
 }, 60_000);
