@@ -136,7 +136,7 @@ export type RowChange = { readonly key: string } & (
 
 /**
  * The result of one change. `done` also when the row already showed the new values: interrupted writes can be repeated.
- * `put-off`: the row is not what the plan saw; the next run tries again (`row.changed`, `row.gone`, `row.exists`,
+ * `deferred`: the row is not what the plan saw; the next run tries again (`row.changed`, `row.gone`, `row.exists`,
  * `row.duplicated`, `target.column-missing`). `held`: the change can never be written (`target.value-not-storable`,
  * `target.no-status-column`), or not there (`target.cell-not-writable`: a formula, merged cells; `row.has-own-cells`;
  * `row.archived`: a person deleted it, and it can be restored).

@@ -97,8 +97,7 @@ export async function* readCsvRecords(
       const chunk = whole.subarray(toSkip);
       toSkip -= whole.length - chunk.length;
       if (chunk.length === 0) continue;
-      if (chunk.includes(0))
-        throw faultAt('contains NUL bytes, so it is not a CSV file in UTF-8; they follow');
+      if (chunk.includes(0)) throw faultAt('is not a CSV file in UTF-8: NUL bytes follow');
       rest = Buffer.concat([rest, chunk]);
       await step(parser, chunk, faultAt, cutAt);
       yield complete();

@@ -66,8 +66,8 @@ function otherFault(code: string, path: string): Fault {
   if (code === 'EBUSY' || code === 'ETXTBSY')
     return {
       code: 'target.busy',
-      message: `Another program holds ${path} (${code}). The file is unchanged.`,
-      help: 'Close the program that has it open.',
+      message: `Another program has ${path} open (${code}). The file is unchanged.`,
+      help: 'Close that program.',
       retry: 'later',
     };
   return {

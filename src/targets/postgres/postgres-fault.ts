@@ -5,14 +5,14 @@ import { visibleText } from '../../visible-text.ts';
 /** By SQLSTATE prefix (PostgreSQL, appendix A); anything else is `target.refused`. */
 const faults: readonly (readonly [state: string, code: string, retry: Retry, what: string])[] = [
   ['28', 'target.unauthenticated', 'never', 'wrong user or password'],
-  ['42501', 'target.forbidden', 'never', 'SELECT, INSERT, UPDATE and DELETE have to be granted'],
+  ['42501', 'target.forbidden', 'never', 'grant SELECT, INSERT, UPDATE and DELETE'],
   ['42P01', 'target.not-found', 'never', 'the table does not exist'],
   ['3D', 'target.not-found', 'never', 'the database does not exist'],
   ['3F', 'target.not-found', 'never', 'the schema does not exist'],
   ['25P03', 'target.unavailable', 'later', 'the transaction took too long'],
   ['25006', 'target.not-writable', 'never', 'the database is read-only'],
   ['53100', 'target.disk-full', 'later', 'the disk is full'],
-  ['55P03', 'target.busy', 'later', 'rows are locked by somebody else'],
+  ['55P03', 'target.busy', 'later', 'somebody else has locked the rows'],
   ['40', 'target.changed', 'now', 'somebody else wrote at the same moment'],
   ['42703', 'target.changed', 'now', 'its columns changed meanwhile'],
   ['08', 'target.unavailable', 'later', 'the connection failed'],

@@ -220,7 +220,7 @@ async function refuseTooMuch(ask: Ask, query: string, name: string, mostBytes: n
   const size = `select (sum(octet_length(q::text) + $1) > $2)::text from (${query}) q`;
   const [answer] = await ask(size, [bytesBeside, mostBytes]);
   if (answer?.[0] !== 'true') return;
-  throw new LeadsyncError('target.too-large', `${name} holds more than fits in memory.`, {
+  throw new LeadsyncError('target.too-large', `${name} has more content than leadsync reads into memory.`, {
     help: 'Move unneeded rows out of the table, or shorten its texts.',
   });
 }

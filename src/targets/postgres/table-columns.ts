@@ -170,16 +170,14 @@ function unsuited({ id, fields }: Columns, all: readonly CatalogueColumn[]): rea
     const what = column === undefined || textTypes.includes(column.type) ? null : whatOf(column);
     if (what !== null) found.push(`The column ${JSON.stringify(column?.name)} is ${column?.type}${what}`);
   };
-  see(id, ({ type }) =>
-    type === 'uuid' ? null : ': lead ids are texts; ids of any other form cannot be stored.',
-  );
+  see(id, ({ type }) => (type === 'uuid' ? null : ': it cannot hold every lead id, since ids are texts.'));
   for (const { index, type: wanted } of fields.values())
     see(index, ({ type, kind }) => {
       // An enum or a domain is a deliberate choice of values.
-      if (wanted === 'text') return ['e', 'd'].includes(kind) ? null : ': texts of any other form are held.';
-      if (type === 'date') return ': it has no time of day, so a follow-up with a time is held.';
+      if (wanted === 'text') return ['e', 'd'].includes(kind) ? null : ': it cannot hold other texts.';
+      if (type === 'date') return ': it cannot hold a follow-up with a time of day.';
       if (type === withZone || type === withoutZone) return null;
-      return ', which cannot hold moments: they are held.';
+      return ': it cannot hold moments.';
     });
   return found;
 }

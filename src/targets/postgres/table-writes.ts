@@ -30,7 +30,7 @@ export async function store(
   if (removed.length > 0) {
     const places = removed.map(({ place }) => place.ctid);
     const gone = await ask(`delete from ${table} where ctid = any($1::tid[]) returning ctid::text`, [places]);
-    if (gone.length < removed.length) throw refused('A rule of the table keeps the row from being deleted.');
+    if (gone.length < removed.length) throw refused('A rule of the table prevents the deletion.');
     for (const { place } of removed) written.set(place, null);
   }
   const changed = writes
@@ -106,7 +106,7 @@ function parameters(found: Table, rows: readonly { readonly cells: Cells }[]) {
 
 /** The row as it is now. Throws `target.refused` when it does not show what was written. */
 function compared(cells: Cells, texts: Texts | undefined, found: Table): PresentRow<Place> {
-  if (texts === undefined) throw refused('A rule of the table keeps the row from being written.');
+  if (texts === undefined) throw refused('A rule of the table prevents the write.');
   const other = [...cells].find(([index, value]) => {
     const shown = found.cell(index, texts);
     if (index === found.columns.id && typeof shown === 'string' && value !== null)

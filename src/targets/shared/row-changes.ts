@@ -114,12 +114,13 @@ export class RowChanges<Place> {
   decide(): RowDecisions<Place> {
     const outcomes = this.#changes.map((change): RowOutcome => {
       const verdict = this.#verdict(change);
-      return verdict === 'done' ? { key: change.key, status: 'done' } : { key: change.key, ...verdict };
+      return { key: change.key, ...(verdict ?? { status: 'done' }) };
     });
     return { outcomes, writes: [...this.#writes.values()], appends: this.#appends };
   }
 
-  #verdict(change: RowChange): Verdict | 'done' {
+  /** Null: done, here and below. */
+  #verdict(change: RowChange): Verdict | null {
     if (change.kind === 'status') return this.#status(change);
     const { row, count } = this.#knownRow(change.leadId);
     switch (change.kind) {
@@ -127,82 +128,83 @@ export class RowChanges<Place> {
         return this.#notWritable(change.values) ?? this.#append(change, row);
       case 'update':
         if (row === null) return this.#verdicts.gone;
-        if (this.#hasAll(row.cells, change.values) && shows(row.cells, change.values)) return 'done';
+        if (this.#hasAll(row.cells, change.values) && shows(row.cells, change.values)) return null;
         return (
           this.#notWritable(change.values) ?? this.#ifExpected(row, change.expect, { values: change.values })
         );
       case 'link':
         // A lone id in an otherwise empty row got there by mistake, when people moved rows.
-        if ((row !== null && !isBlank(row.cells)) || this.#added.has(idKey(change.leadId))) return 'done';
+        if ((row !== null && !isBlank(row.cells)) || this.#added.has(idKey(change.leadId))) return null;
         return this.#notWritable(change.values) ?? this.#link(change);
       case 'mark':
         if (!this.#rules.hasStatus) return this.#verdicts.noStatusColumn;
         if (row === null) return this.#verdicts.gone;
-        if (sameCell(row.status, change.text)) return 'done';
+        if (sameCell(row.status, change.text)) return null;
         return this.#ifExpected(row, change.expect, { status: change.text });
       case 'remove':
-        if (row === null) return 'done';
+        if (row === null) return null;
         // After removing one of two, a repeated call would remove the copy too.
         if (count > 1) return this.#verdicts.duplicated;
         if (change.bare === true && this.#rules.hasOwnCells(row.place)) return this.#verdicts.ownCells;
         return this.#ifExpected(row, change.expect, { remove: true });
       case 'unlink':
-        if (row === null) return 'done';
+        if (row === null) return null;
         if (count > 1) return this.#verdicts.duplicated;
-        return this.#unlink(row, change);
+        return (
+          this.#notWritable(change.values) ??
+          this.#ifExpected(row, change.expect, {
+            values: change.values,
+            unlink: change.again === true ? 'again' : 'alone',
+          })
+        );
       default:
         return change satisfies never;
     }
   }
 
-  #unlink(row: PresentRow<Place>, { expect, values, again = false }: ChangeOf<'unlink'>): Verdict | 'done' {
-    const unlink = again ? 'again' : 'alone';
-    return this.#notWritable(values) ?? this.#ifExpected(row, expect, { values, unlink });
-  }
-
-  #append(change: ChangeOf<'append'>, row: PresentRow<Place> | null): Verdict | 'done' {
+  #append(change: ChangeOf<'append'>, row: PresentRow<Place> | null): Verdict | null {
     const { leadId, values, status } = change;
     const present = row?.cells ?? this.#added.get(idKey(leadId));
-    if (present !== undefined) return shows(present, values) ? 'done' : this.#verdicts.exists;
+    if (present !== undefined) return shows(present, values) ? null : this.#verdicts.exists;
     const own = isForLoose(change) ? this.#byContent.take(this.#contentKey(values)) : undefined;
     if (own !== undefined) return this.#giveId(own, change);
     this.#added.set(idKey(leadId), values);
     this.#appends.push({ leadId, values, status: status ?? null });
-    return 'done';
+    return null;
   }
 
-  #link(change: ChangeOf<'link'>): Verdict | 'done' {
+  #link(change: ChangeOf<'link'>): Verdict | null {
     const row = this.#byContent.take(this.#contentKey(change.expect));
     return row === undefined ? this.#verdicts.changed : this.#giveId(row, change);
   }
 
-  #giveId(row: PresentRow<Place>, { leadId, values, status }: ChangeOf<'append' | 'link'>): Verdict | 'done' {
+  #giveId(row: PresentRow<Place>, { leadId, values, status }: ChangeOf<'append' | 'link'>): Verdict | null {
     const differs = status !== undefined && this.#rules.hasStatus && !sameCell(row.status, status);
-    const both = differs ? this.#write(row, { leadId, values, status }) : null;
     // The id matters more: a formula in the status cell must not prevent it.
-    const verdict = both === 'done' ? both : this.#write(row, { leadId, values });
-    if (verdict === 'done') this.#added.set(idKey(leadId), values);
+    const withoutStatus = () => this.#write(row, { leadId, values });
+    const verdict = differs && this.#write(row, { leadId, values, status }) === null ? null : withoutStatus();
+    if (verdict === null) this.#added.set(idKey(leadId), values);
     return verdict;
   }
 
-  #status({ leadId, copies, expect, shown, text }: ChangeOf<'status'>): Verdict | 'done' {
-    if (!this.#rules.hasStatus) return 'done';
+  #status({ leadId, copies, expect, shown, text }: ChangeOf<'status'>): Verdict | null {
+    if (!this.#rules.hasStatus) return null;
     const known = leadId === null ? null : this.#knownRow(leadId);
     const found = known === null ? this.#byStatus.take(this.#statusKey(expect, shown)) : known.row;
     const first = found ? [found] : [];
     const rows = copies === true ? (known?.copies ?? []) : first;
     const verdicts = rows.map((row) =>
-      sameCell(row.status, text) ? 'done' : this.#write(row, { status: text }),
+      sameCell(row.status, text) ? null : this.#write(row, { status: text }),
     );
-    return verdicts.find((verdict) => verdict !== 'done') ?? 'done';
+    return verdicts.find((verdict) => verdict !== null) ?? null;
   }
 
-  #ifExpected(row: PresentRow<Place>, expect: Cells, write: Partial<RowWrite<Place>>): Verdict | 'done' {
+  #ifExpected(row: PresentRow<Place>, expect: Cells, write: Partial<RowWrite<Place>>): Verdict | null {
     if (!shows(row.cells, expect)) return this.#verdicts.changed;
     return this.#write(row, write);
   }
 
-  #write(row: PresentRow<Place>, write: Partial<RowWrite<Place>>): Verdict | 'done' {
+  #write(row: PresentRow<Place>, write: Partial<RowWrite<Place>>): Verdict | null {
     const before = this.#writes.get(row.place);
     const differing = Object.entries(write.values ?? {}).filter(
       ([field, value]) => !(field in row.cells) || !sameCell(cellOf(row.cells, field), value),
@@ -221,7 +223,7 @@ export class RowChanges<Place> {
       return { status: 'held', code: 'target.cell-not-writable', message };
     }
     this.#writes.set(row.place, whole);
-    return 'done';
+    return null;
   }
 
   /** A missing cell is not empty. Fields without a column never match. */
@@ -244,13 +246,9 @@ export class RowChanges<Place> {
         return { status: 'deferred', code: 'target.column-missing', message };
       }
       const reason = this.#rules.notStorable(value, field);
-      if (reason !== null) {
-        return {
-          status: 'held',
-          code: 'target.value-not-storable',
-          message: `${field}: ${reason} The ${this.#words.row} was not changed.`,
-        };
-      }
+      if (reason === null) continue;
+      const message = `${field}: ${reason} The ${this.#words.row} was not changed.`;
+      return { status: 'held', code: 'target.value-not-storable', message };
     }
     return null;
   }

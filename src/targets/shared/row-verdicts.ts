@@ -27,7 +27,7 @@ export const verdicts = ({ row, column }: TargetWords) =>
     exists: {
       status: 'deferred',
       code: 'row.exists',
-      message: `A ${row} with this id exists and shows something else. It was not changed.`,
+      message: `A ${row} with this id exists already, with other values. It was not changed.`,
     },
     duplicated: {
       status: 'deferred',

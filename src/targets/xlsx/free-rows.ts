@@ -1,11 +1,12 @@
 import { mostRows } from './cell-reference.ts';
 import type { SheetRow } from './rows.ts';
 
-/** Where a new row goes: into an empty existing one, or as a new element before byte `at`. */
-export type FreeRow = { readonly row: number } & (
-  | { readonly place: SheetRow }
-  | { readonly place: null; readonly at: number }
-);
+/** Where a new row goes: into an empty existing one (`place`), or as a new element before byte `at`. */
+interface FreeRow {
+  readonly row: number;
+  readonly place: SheetRow | null;
+  readonly at: number;
+}
 
 /** Collects the free rows below the last one with data, no more than needed. */
 export class FreeRows {
@@ -46,8 +47,7 @@ export class FreeRows {
       const known = this.#rows[next] === row;
       const place = this.#empty.get(row) ?? null;
       if ((known && place === null) || isBlocked(row)) continue;
-      if (place === null) yield { row, place, at: this.#starts[next] ?? end };
-      else yield { row, place };
+      yield { row, place, at: this.#starts[next] ?? end };
     }
   }
 }

@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 import { idKey } from '../../core/lead/lead.ts';
 import type { RowChange } from '../../ports/target.ts';
-import type { IdSet } from '../../core/lead/id-set.ts';
+import { IdSet } from '../../core/lead/id-set.ts';
 import type { RandomAccess } from './zip-directory.ts';
 import { copied } from './zip-inflate.ts';
 import { joined, once, pack, type Packed } from './zip-pack.ts';
@@ -12,15 +12,21 @@ export type Cuts = readonly [from: number, to: number];
 
 /** A sheet to whose end rows were added: enough to add more without unpacking those. */
 export interface KnownSheet {
-  /** The part without the rows between the headings and the last one, and where they belong. */
+  /** The part without the rows between the headings and the last one. */
   readonly around: Buffer;
-  readonly at: number;
   /** Those rows as packed in the file, and where. */
   readonly rows: Omit<Packed, 'chunks'> & { readonly start: number };
   /** Of all its rows. */
   readonly ids: IdSet;
   /** Cell formats by column, from above the last row. */
   readonly styles: ReadonlyMap<number, number | null>;
+}
+
+/** What is known of a sheet besides its bytes, as plain data. */
+export interface SheetEnd extends Pick<KnownSheet, 'styles'> {
+  readonly cuts: Cuts;
+  /** The `IdSet` slots of the existing rows. */
+  readonly ids: Float64Array<ArrayBuffer>;
 }
 
 /** Whether all changes add rows for leads that have none, so that existing rows need not be read. */
@@ -36,10 +42,10 @@ export function addsOnly(changes: readonly RowChange[], { ids }: KnownSheet): bo
  */
 export function packRows(
   content: AsyncIterable<Buffer>,
-  [from, to]: Cuts,
+  { cuts: [from, to], ids, styles }: SheetEnd,
   known: KnownSheet | null,
   file: RandomAccess,
-  left: (known: Pick<KnownSheet, 'around' | 'at' | 'rows'>) => void,
+  left: (known: KnownSheet) => void,
 ): NewContent {
   return async () => {
     const take = pieces(content);
@@ -51,7 +57,7 @@ export function packRows(
     const at = (start: number): void => {
       const { chunks: _, ...size } = rows;
       const place = { ...size, start: start + first.compressedSize };
-      left({ around: Buffer.concat([head, tail]), at: head.length, rows: place });
+      left({ around: Buffer.concat([head, tail]), rows: place, ids: new IdSet(ids), styles });
     };
     return { ...joined([first, rows, await pack(once(tail), 8)]), at };
   };

@@ -59,7 +59,11 @@ async function* inThread(
     }
   } catch (error) {
     if (!isOutOfMemory(error)) throw error;
-    throw xlsxFaults(workerData.options.path)('needs more memory than a workbook may', undefined, error);
+    throw xlsxFaults(workerData.options.path)(
+      `needs more than the ${threadMegabytes} MB of memory that a workbook may use`,
+      undefined,
+      error,
+    );
   } finally {
     // The thread must not read from a closed file.
     await worker.terminate();

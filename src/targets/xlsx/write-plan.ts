@@ -11,7 +11,7 @@ import { type Splice, splice } from '../file/splice.ts';
 import { FreeRows } from './free-rows.ts';
 import { grownRanges } from './grown-ranges.ts';
 import { planXlsxMark } from './mark.ts';
-import type { Cuts, KnownSheet } from './packed-rows.ts';
+import type { Cuts, KnownSheet, SheetEnd } from './packed-rows.ts';
 import { recalculation } from './recalculation.ts';
 import { notStorableInXlsx, type RowWriter, rowWriter } from './row-writer.ts';
 import { cellAt, type SheetCell, type SheetLayout, type SheetRow } from './rows.ts';
@@ -32,13 +32,6 @@ export interface PartEdit {
   readonly splices: readonly Splice[];
   /** Set when rows are only added at the end. */
   readonly end?: SheetEnd;
-}
-
-/** What is known of a sheet besides its bytes, as plain data. */
-export interface SheetEnd extends Pick<KnownSheet, 'styles'> {
-  readonly cuts: Cuts;
-  /** The `IdSet` slots of the existing rows. */
-  readonly ids: Float64Array<ArrayBuffer>;
 }
 
 /**
@@ -205,15 +198,15 @@ function appendedRows(
       throw new LeadsyncError('target.not-writable', message, { help: 'Move old rows to another sheet.' });
     }
     const content = contentOf(newRow, columns);
-    const { row, place } = next.value;
+    const { row, place, at } = next.value;
     rows.push(row);
     if (place !== null) {
       filled.push(...writer.existing(place, content));
       continue;
     }
-    const texts = fresh.get(next.value.at) ?? [];
+    const texts = fresh.get(at) ?? [];
     texts.push(writer.fresh(row, content));
-    fresh.set(next.value.at, texts);
+    fresh.set(at, texts);
   }
   // A new row goes before a filled row that starts at the same byte. The last one is separate: more may follow it.
   const added = [...fresh].flatMap(([at, texts]) =>

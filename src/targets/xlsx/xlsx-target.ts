@@ -3,7 +3,6 @@ import { idKey } from '../../core/lead/lead.ts';
 import type { RowChange, Target, TargetRow } from '../../ports/target.ts';
 import type { FileFormat, FileHead, FilePlan } from '../file/file-format.ts';
 import { FileTarget } from '../file/file-target.ts';
-import { IdSet } from '../../core/lead/id-set.ts';
 import { followLinks, openSource, type SourceFile, versionOf, watchedAccess } from '../file/source-file.ts';
 import { spliced } from '../file/splice.ts';
 import { xlsxFaults } from './fault.ts';
@@ -14,7 +13,7 @@ import { runXlsxTask } from './thread.ts';
 import { addsOnly, type KnownSheet, packRows } from './packed-rows.ts';
 import { openPackage } from './part.ts';
 import { hasSheet } from './workbook.ts';
-import type { PartEdit, SheetEnd } from './write-plan.ts';
+import type { PartEdit } from './write-plan.ts';
 import type { ZipEntry } from './zip-directory.ts';
 import { pack } from './zip-pack.ts';
 import { type NewContent, type NewPart, rewrittenZip } from './zip-rewrite.ts';
@@ -95,9 +94,9 @@ class XlsxFormat implements FileFormat {
     const { outcomes, edits, added } = await first(runXlsxTask(file, this.#options, task, signal));
     if (edits.length === 0) return { outcomes, content: null };
     let after: KnownSheet | null = null;
-    const content = this.#edited(file, edits, signal, added, known, (now, { ids, styles }) => {
-      after = { ...now, styles, ids: new IdSet(ids) };
-      for (const { leadId } of changes) after.ids.add(idKey(leadId ?? ''));
+    const content = this.#edited(file, edits, signal, added, known, (now) => {
+      for (const { leadId } of changes) now.ids.add(idKey(leadId ?? ''));
+      after = now;
     });
     const written = (version: string): void => {
       this.#left = after === null ? null : { version, known: after };
@@ -116,7 +115,7 @@ class XlsxFormat implements FileFormat {
     signal: AbortSignal,
     added: readonly NewPart[] = [],
     known: KnownSheet | null = null,
-    left: (now: Pick<KnownSheet, 'around' | 'at' | 'rows'>, end: SheetEnd) => void = () => undefined,
+    left: (now: KnownSheet) => void = () => undefined,
   ): AsyncGenerator<Buffer> {
     const access = watchedAccess(file, signal);
     const fault = xlsxFaults(this.#options.path);
@@ -128,7 +127,7 @@ class XlsxFormat implements FileFormat {
         const content = spliced(parts.chunks(entry), splices);
         return end === undefined || entry.method !== 8
           ? [entry, () => pack(content, entry.method)]
-          : [entry, packRows(content, end.cuts, known, access, (now) => left(now, end))];
+          : [entry, packRows(content, end, known, access, left)];
       }),
     );
     yield* rewrittenZip(access, parts.directory, contents, added, fault);
