@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { csvCell, guarded, notStorableInCsv, unguarded } from '../../src/targets/csv/text.ts';
+import { csvCell, guarded, longestCsvText, unguarded } from '../../src/targets/csv/text.ts';
+import { notStorable } from '../../src/targets/shared/row-content.ts';
 
 describe('the guard against formulas', () => {
   test.each([
@@ -43,8 +44,8 @@ test('a cell is quoted when it must be, or always', () => {
 });
 
 test('what UTF-8 text cannot hold is told', () => {
-  expect(notStorableInCsv('a\0b')).toMatch('NUL');
-  expect(notStorableInCsv('\ud83d')).toMatch('surrogate');
-  expect(notStorableInCsv('x'.repeat(1_000_001))).toMatch('1000001');
-  expect(notStorableInCsv('x'.repeat(40_000))).toBeNull();
+  expect(notStorable('a\0b', longestCsvText)).toMatch('NUL');
+  expect(notStorable('\ud83d', longestCsvText)).toMatch('surrogate');
+  expect(notStorable('x'.repeat(1_000_001), longestCsvText)).toMatch('1000001');
+  expect(notStorable('x'.repeat(40_000), longestCsvText)).toBeNull();
 });

@@ -10,7 +10,7 @@ export interface CsvTargetOptions extends ColumnMapping {
 }
 
 /** The format of a CSV file, detected from its first bytes. */
-export interface CsvFormat {
+export interface CsvDialect {
   /** Bytes before the first record: a byte order mark, and a line such as `sep=;`. */
   readonly start: number;
   readonly delimiter: string;
@@ -18,7 +18,7 @@ export interface CsvFormat {
   readonly hasSeparatorLine: boolean;
 }
 
-/** How much of a file `detectCsvFormat` needs. */
+/** How much of a file `detectCsvDialect` needs. */
 export const csvHeadBytes = 64 * 1024;
 
 export const utf8Bom = Buffer.from([0xef, 0xbb, 0xbf]);
@@ -35,7 +35,7 @@ const delimiters = [',', ';', '\t', '|'];
  * headings in the first row, then most cells; else comma. @throws LeadsyncError `target.unreadable` for another kind of
  * file.
  */
-export function detectCsvFormat(head: Buffer, options: CsvTargetOptions): CsvFormat {
+export function detectCsvDialect(head: Buffer, options: CsvTargetOptions): CsvDialect {
   for (const { start, what } of foreign) {
     if (head.subarray(0, start.length).equals(Buffer.from(start)))
       throw unreadableCsv(options.path, `is ${what}`);

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { CsvError, parse, type Parser } from 'csv-parse';
 import { cutLength } from './encoding.ts';
-import { unreadableCsv, type CsvFormat } from './format.ts';
+import { unreadableCsv, type CsvDialect } from './format.ts';
 import { incompleteFile } from '../file/file-fault.ts';
 
 /** A cell and its bytes in the file, quotes included. */
@@ -38,7 +38,7 @@ const mostCells = 20_000;
  */
 export async function* readCsvRecords(
   chunks: AsyncIterable<Buffer>,
-  format: CsvFormat,
+  format: CsvDialect,
   name: string,
 ): AsyncGenerator<readonly CsvRecord[]> {
   let line = format.hasSeparatorLine ? 2 : 1;

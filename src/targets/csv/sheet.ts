@@ -1,18 +1,18 @@
 import { counted } from '../../core/lead/counted.ts';
 import { readInstant } from '../../core/lead/instant.ts';
-import type { Cell, Cells } from '../../core/lead/value.ts';
+import type { Cell } from '../../core/lead/value.ts';
 import { type Columns, locateColumns } from '../shared/columns.ts';
-import { type CsvFormat, csvHeadBytes, type CsvTargetOptions, detectCsvFormat } from './format.ts';
+import { type CsvDialect, csvHeadBytes, type CsvTargetOptions, detectCsvDialect } from './format.ts';
 import { readCsvRecords, type CsvRecord } from './records.ts';
 import { incompleteFile } from '../file/file-fault.ts';
 import { resumed } from '../file/file-format.ts';
 import { unguarded } from './text.ts';
-import type { PresentRow } from '../shared/row-changes.ts';
+import { isBlank, type PresentRow } from '../shared/row-changes.ts';
 import type { SourceFile } from '../file/source-file.ts';
 
 /** An open CSV file: its header, and the rows after it. */
 export interface CsvSheet {
-  readonly format: CsvFormat;
+  readonly format: CsvDialect;
   readonly header: CsvRecord;
   readonly columns: Columns;
   /** All records after the header, blank ones included; can be read once. */
@@ -28,7 +28,7 @@ export async function openCsvSheet(
   options: CsvTargetOptions,
   signal: AbortSignal,
 ): Promise<CsvSheet> {
-  const format = detectCsvFormat(await file.head(csvHeadBytes), options);
+  const format = detectCsvDialect(await file.head(csvHeadBytes), options);
   const batches = readCsvRecords(file.chunks(signal), format, options.path);
   try {
     let first: readonly CsvRecord[] = [];
@@ -90,7 +90,7 @@ export function readCsvRow(
     }
     cells[field] = type === 'instant' ? instantCell(text(index), timeZone) : textCell(text(index));
   }
-  if (leadId === '' && isEmpty(cells)) return null;
+  if (leadId === '' && isBlank(cells)) return null;
   const status = columns.status === null ? null : textCell(text(columns.status));
   return { leadId: leadId === '' ? null : leadId, cells, status, place: record };
 }
@@ -102,8 +102,4 @@ function textCell(text: string): string | null {
 function instantCell(text: string, timeZone: string): Cell {
   if (text.trim() === '') return null;
   return readInstant(text, timeZone) ?? { unreadable: text };
-}
-
-function isEmpty(cells: Cells): boolean {
-  return Object.values(cells).every((cell) => cell === null);
 }

@@ -18,15 +18,4 @@ export function csvCell(text: string, delimiter: string, always: boolean): strin
 }
 
 /** Longest text that we write: well below what records.ts reads as one row. */
-const longestText = 1_000_000;
-
-/** Why a CSV file cannot hold a text and give it back unchanged, as a sentence; null when it can. */
-export function notStorableInCsv(text: string): string | null {
-  if (text.includes('\0'))
-    return 'The text contains a NUL character, which spreadsheet programs cannot read.';
-  if (!text.isWellFormed())
-    return 'The text contains half a character (a lone surrogate), which UTF-8 cannot hold.';
-  if (text.length > longestText)
-    return `The text has ${text.length} characters; the maximum is ${longestText}.`;
-  return null;
-}
+export const longestCsvText = 1_000_000;

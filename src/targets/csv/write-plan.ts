@@ -1,5 +1,5 @@
 import type { Columns } from '../shared/columns.ts';
-import { withPlaces } from '../shared/row-content.ts';
+import { notStorable, withPlaces } from '../shared/row-content.ts';
 import { RowChanges } from '../shared/row-changes.ts';
 import { TablePieces } from '../../core/lead/table-pieces.ts';
 import type { RowChange, RowOutcome } from '../../ports/target.ts';
@@ -8,7 +8,7 @@ import { openCsvSheet, readCsvRow } from './sheet.ts';
 import type { CsvTargetOptions } from './format.ts';
 import { type CsvEncoding, notInEncoding } from './encoding.ts';
 import { type CsvEnd, type CsvStyle, csvSplices, hasOwnCells, notPaddable } from './splices.ts';
-import { notStorableInCsv } from './text.ts';
+import { longestCsvText } from './text.ts';
 import { idKey } from '../../core/lead/lead.ts';
 import { IdSet } from '../../core/lead/id-set.ts';
 import type { SourceFile } from '../file/source-file.ts';
@@ -111,7 +111,7 @@ function rowChangesOf(
     fields: new Set(columns.fields.keys()),
     hasStatus: columns.status !== null,
     hasOwnCells: (record) => hasOwnCells(record, columns),
-    notStorable: (text) => notStorableInCsv(text) ?? notInEncoding(text, encoding),
+    notStorable: (text) => notStorable(text, longestCsvText) ?? notInEncoding(text, encoding),
     notWritable: (write) => notPaddable(write, columns),
   });
 }

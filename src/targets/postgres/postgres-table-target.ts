@@ -4,7 +4,7 @@ import { LeadsyncError } from '../../errors.ts';
 import { idKey } from '../../core/lead/lead.ts';
 import { visibleText } from '../../visible-text.ts';
 import { rowBatches } from '../shared/row-batches.ts';
-import { isForLoose, type PresentRow, RowChanges } from '../shared/row-changes.ts';
+import { isBlank, isForLoose, type PresentRow, RowChanges } from '../shared/row-changes.ts';
 import { targetRow } from '../shared/row-content.ts';
 import type { RowChange, RowOutcome, Target } from '../../ports/target.ts';
 import { goneFault } from '../shared/gone-fault.ts';
@@ -172,7 +172,7 @@ export function createPostgresTableTarget(options: PostgresTableOptions): Target
         const all = await ask(`${query} order by ${found.order}`);
         const rows = all.flatMap((texts, index) => {
           const row = targetRow(found.row(texts), index + 1, found.columns);
-          if (row.leadId === null && Object.values(row.cells).every((cell) => cell === null)) return [];
+          if (row.leadId === null && isBlank(row.cells)) return [];
           return row.leadId === null && found.isIdClosed ? { ...row, idClosed } : row;
         });
         const { closed, unsuited, columns } = found;

@@ -287,7 +287,8 @@ interface KnownRow<Place> {
   copies: PresentRow<Place>[] | null;
 }
 
-const isBlank = (cells: Cells): boolean => Object.values(cells).every((cell) => cell === null);
+/** Whether all these cells are empty. */
+export const isBlank = (cells: Cells): boolean => Object.values(cells).every((cell) => cell === null);
 
 function shows(cells: Cells, wanted: Cells): boolean {
   return Object.entries(wanted).every(([field, cell]) => sameCell(cellOf(cells, field), cell));

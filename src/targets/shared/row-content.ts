@@ -43,3 +43,13 @@ export function withPlaces(
     return outcome.status === 'done' && row !== undefined ? { ...outcome, row } : outcome;
   });
 }
+
+/** Why a text file or a cell cannot hold a text and give it back unchanged, as a sentence; null when it can. */
+export function notStorable(text: string, longest: number): string | null {
+  if (text.includes('\0'))
+    return 'The text contains a NUL character, which spreadsheet programs cannot read.';
+  if (!text.isWellFormed())
+    return 'The text contains half a character (a lone surrogate), which UTF-8 cannot hold.';
+  if (text.length <= longest) return null;
+  return `The text has ${text.length} characters; a cell holds at most ${longest}.`;
+}

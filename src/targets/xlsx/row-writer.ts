@@ -2,7 +2,7 @@ import type { FieldType, Value } from '../../core/lead/value.ts';
 import { type Splice, splice } from '../file/splice.ts';
 import { generalNumber } from '../shared/general-number.ts';
 import type { RowContent } from '../shared/row-content.ts';
-import { columnName, longestCellText } from './cell-reference.ts';
+import { columnName } from './cell-reference.ts';
 import { cellAt, columnStyle, type SheetCell, type SheetRow } from './rows.ts';
 import type { XlsxSheet } from './sheet.ts';
 import { attribute, attributePlace } from './xml-scanner.ts';
@@ -136,15 +136,4 @@ function inOrder<T>(content: ReadonlyMap<number, T>): [number, T][] {
 
 function utf8(raw: string): string {
   return Buffer.from(raw, 'latin1').toString('utf8');
-}
-
-/** Why a cell cannot hold a text and give it back unchanged, as a sentence; null when it can. */
-export function notStorableInXlsx(text: string): string | null {
-  if (text.includes('\0'))
-    return 'The text contains a NUL character, which spreadsheet programs cannot read.';
-  if (!text.isWellFormed())
-    return 'The text contains half a character (a lone surrogate), which no file can hold.';
-  if (text.length > longestCellText)
-    return `The text has ${text.length} characters; a cell holds at most ${longestCellText}.`;
-  return null;
 }

@@ -2,9 +2,9 @@ import { LeadsyncError } from '../../errors.ts';
 import { idKey } from '../../core/lead/lead.ts';
 import { TablePieces } from '../../core/lead/table-pieces.ts';
 import type { RowChange, RowOutcome } from '../../ports/target.ts';
-import { type CellRange, columnName, contains } from './cell-reference.ts';
+import { type CellRange, columnName, contains, longestCellText } from './cell-reference.ts';
 import { type Columns, ownedColumns } from '../shared/columns.ts';
-import { contentOf, withPlaces } from '../shared/row-content.ts';
+import { contentOf, notStorable, withPlaces } from '../shared/row-content.ts';
 import { RowChanges, type RowDecisions, type RowWrite } from '../shared/row-changes.ts';
 import { IdSet } from '../../core/lead/id-set.ts';
 import { type Splice, splice } from '../file/splice.ts';
@@ -13,7 +13,7 @@ import { grownRanges } from './grown-ranges.ts';
 import { planXlsxMark } from './mark.ts';
 import type { Cuts, KnownSheet, SheetEnd } from './packed-rows.ts';
 import { recalculation } from './recalculation.ts';
-import { notStorableInXlsx, type RowWriter, rowWriter } from './row-writer.ts';
+import { type RowWriter, rowWriter } from './row-writer.ts';
 import { cellAt, type SheetCell, type SheetLayout, type SheetRow } from './rows.ts';
 import { openXlsxSheet, readXlsxRow, type XlsxSheet, type XlsxTargetOptions } from './sheet.ts';
 import type { RandomAccess } from './zip-directory.ts';
@@ -54,7 +54,7 @@ export async function planXlsxWrite(
     fields: new Set(columns.fields.keys()),
     hasStatus: columns.status !== null,
     hasOwnCells: (row) => row.cells.some((cell) => isTyped(cell) && !mapped.has(cell.column)),
-    notStorable: notStorableInXlsx,
+    notStorable: (text) => notStorable(text, longestCellText),
     notWritable: (write) => untouchable(write, columns, layout),
   });
   const free = new FreeRows(changes.filter(({ kind }) => kind === 'append').length);
