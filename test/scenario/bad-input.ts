@@ -157,7 +157,7 @@ export const badInputScenarios: readonly Scenario[] = [
     },
   },
   {
-    title: '"next Tuesday" in a new row: the lead is made without a date, and that is told at once',
+    title: '"next Tuesday" in a new row: the lead is created without a date, and this is reported at once',
     steps: [
       { addRow: ' | Dorn AG | Linz | new | next Tuesday | ' },
       {
@@ -244,7 +244,7 @@ export const badInputScenarios: readonly Scenario[] = [
     end: { leads, rows: leads },
   },
   {
-    title: 'a mapped column was deleted: that field is left out and told, the others go on',
+    title: 'a mapped column was deleted: that field is left out and reported, the others are synced',
     given: { leads: [acme], rows: [acmeRow] },
     steps: [
       { sync: { exit: 0, did: 'nothing' } },

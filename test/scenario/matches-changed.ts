@@ -23,7 +23,7 @@ export const changedMatchScenarios: readonly Scenario[] = [
     },
   },
   {
-    title: 'the row of a proposal is renamed: they are two',
+    title: 'the row of a proposal is renamed: the two are different companies',
     sync: propose,
     given: { leads: [lead], rows: [typed] },
     steps: [
@@ -37,7 +37,7 @@ export const changedMatchScenarios: readonly Scenario[] = [
     },
   },
   {
-    title: 'an accepted row is edited where it is not recognised by: the decision holds',
+    title: 'an accepted row is edited in a field outside matchBy: the decision holds',
     sync: propose,
     given: { leads: [lead], rows: [typed] },
     steps: [
@@ -50,7 +50,7 @@ export const changedMatchScenarios: readonly Scenario[] = [
     end: { leads: ['acme | ACME | berlin | lost'], rows: [row('acme | ACME | berlin | lost | ')] },
   },
   {
-    title: 'an accepted row is renamed to something else that may be the lead: asked again',
+    title: 'an accepted row is renamed to another name that resembles the lead: proposed again',
     sync: propose,
     given: { leads: [lead], rows: [typed] },
     steps: [
@@ -89,7 +89,7 @@ export const changedMatchScenarios: readonly Scenario[] = [
     },
   },
   {
-    title: 'the id is typed by hand meanwhile: that counts, in this row or in another',
+    title: 'the id is typed by hand meanwhile: it counts, in this row or another',
     sync: propose,
     given: { leads: [lead], rows: [typed, ' | Other | Bonn | new | '] },
     steps: [
@@ -108,21 +108,21 @@ export const changedMatchScenarios: readonly Scenario[] = [
     },
   },
   {
-    title: 'direction to-target: the row gets the id and what the lead shows',
+    title: 'direction to-target: the row gets the id and the values of the lead',
     sync: { match: 'exact', direction: 'to-target', onFirstSync: 'leads-win' },
     given: { leads: [lead], rows: [typed] },
     steps: [{ sync: { exit: 0, did: 'updated 1 rows' } }],
     end: { leads: [lead], rows: [row(lead)] },
   },
   {
-    title: 'direction to-leads: the lead gets what the row shows, and no second one is made',
+    title: 'direction to-leads: the lead gets the values of the row, and no second lead is created',
     sync: { match: 'exact', direction: 'to-leads', onFirstSync: 'target-wins' },
     given: { leads: [lead, dorn], rows: [typed] },
     steps: [{ sync: { exit: 0, did: 'updated 1 leads 1 rows' } }],
     end: { leads: ['acme | ACME | berlin | won', dorn], rows: [row('acme | ACME | berlin | won | ')] },
   },
   {
-    title: 'with a filter: what it shows is matched, what it hides is not there',
+    title: 'with a filter: leads that it shows are matched, hidden ones are not',
     sync: exact,
     query: { stage: 'new' },
     given: {

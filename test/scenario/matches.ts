@@ -14,7 +14,7 @@ const held = { exit: 3, did: 'nothing', problems: ['match.proposed acme'] } as c
 /** New rows without an id and new leads that may be one (`match`). */
 export const matchScenarios: readonly Scenario[] = [
   {
-    title: 'off: a row and a lead of one company become two of each',
+    title: 'off: a row and a lead of the same company become two of each',
     given: { leads: [lead], rows: [typed] },
     steps: [{ sync: { exit: 0, did: 'created 1 leads 1 rows' } }],
     end: {
@@ -23,7 +23,7 @@ export const matchScenarios: readonly Scenario[] = [
     },
   },
   {
-    title: 'propose: nothing is made of a row and a lead that may be one; what is new is made',
+    title: 'propose: a row and a lead that may be the same get no counterpart; new ones do',
     sync: propose,
     given: { leads: [lead, dorn], rows: [typed, ernst] },
     steps: [
@@ -91,7 +91,8 @@ export const matchScenarios: readonly Scenario[] = [
     },
   },
   {
-    title: 'two rows that one lead may be: listed, nothing is made, and the decision on one frees the other',
+    title:
+      'one lead that may be either of two rows: listed, nothing is created, and the decision on one frees the other',
     sync: propose,
     given: { leads: [lead], rows: [typed, ' | Acme | Berlin | new | '] },
     steps: [

@@ -85,7 +85,7 @@ export const keyScenarios: readonly Scenario[] = [
     },
   },
   {
-    title: 'a key that may delete nothing: the lead of a deleted row stays, and that is told',
+    title: 'a key that may not delete: the lead of a deleted row stays, and this is reported',
     service: { permissions: ['leads:read', 'leads:create', 'leads:update'] },
     sync: { onRowDeleted: 'delete-lead' },
     steps: [
@@ -136,7 +136,7 @@ export const faultScenarios: readonly Scenario[] = (
   ] as const
 ).map(([what, service, code]): Scenario => {
   return {
-    title: `${what}: failed and told, nothing is touched, all edits arrive afterwards`,
+    title: `${what}: failed and reported, nothing is touched, all edits arrive afterwards`,
     steps: [
       { lead: 'acme', set: { stage: 'won' } },
       { row: 'bolt', set: { Stage: 'won' } },

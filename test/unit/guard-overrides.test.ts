@@ -19,7 +19,7 @@ describe('overrides', () => {
   // A table has one mark, which says one thing.
   const codes = guardCodes.filter((code) => code !== 'other-keeper');
 
-  test('all refusals are told at once', () => {
+  test('all refusals are listed at once', () => {
     expect(refused(everything)).toEqual([
       'other-target',
       'target-gone',
@@ -43,7 +43,7 @@ describe('overrides', () => {
     expect(refused(counts, {}, [code])).toEqual(told.filter((other) => other !== code));
   });
 
-  test('all together, and no other name', () => {
+  test('all of them together, and no other name', () => {
     expect(refused(everything, {}, guardCodes)).toEqual([]);
     expect(refused(everything, {}, ['everything', '', 'max'])).toEqual([...codes]);
   });
@@ -69,7 +69,7 @@ describe('overrides', () => {
     expect(emptyScan).toMatch(/no lead at all.*\b300\b/);
   });
 
-  test('a refusal says how many and how many are allowed', () => {
+  test('a refusal gives the number and the limit', () => {
     const counts = {
       knownPairs: 300,
       leads: 300,

@@ -152,7 +152,7 @@ describe('rows that show the values of other leads', () => {
 });
 
 describe('a first sync', () => {
-  test('knows no pair, so nothing can be too much', () => {
+  test('knows no pair, so no change is too much', () => {
     const byKind = { 'create-row': 5000, 'create-lead': 5000, 'update-row': 5000, 'update-lead': 5000 };
     const byField = { stage: 5000 };
     const limits = { maxDeletes: rows(0), maxChanges: rows(0) };
@@ -160,7 +160,7 @@ describe('a first sync', () => {
   });
 });
 
-describe('rows with ids that nobody knows, while as many known rows are gone', () => {
+describe('rows with unknown ids while as many known rows are gone', () => {
   test.each<[number, number, readonly string[]]>([
     // known pairs, such rows
     [5, 2, []],
@@ -180,7 +180,7 @@ describe('rows with ids that nobody knows, while as many known rows are gone', (
   });
 });
 
-describe('a place that is not the one that was kept in step', () => {
+describe('a place that is not the one in step so far', () => {
   const place = { here: 'b.csv', before: 'a.csv', known: 0, recognised: 0, newLeads: 0, differing: 0 };
 
   test.each<[string, Partial<typeof place>, readonly string[]]>([

@@ -6,7 +6,7 @@ import { type Case, decide, type Win } from './field-case.ts';
 
 const wins: readonly Win[] = ['hold', 'leads-win', 'target-wins'];
 
-describe('what an earlier run left', () => {
+describe('what an earlier run recorded', () => {
   test.each<[Value | undefined, 'lead' | 'target', Direction, string]>([
     ['b', 'lead', 'two-way', 'row := l (resolved)'],
     ['b', 'target', 'two-way', 'lead := r (resolved)'],
@@ -26,7 +26,7 @@ describe('what an earlier run left', () => {
     },
   );
 
-  test('a decision is no matter any more when the two sides are equal', () => {
+  test('a decision is void when both sides are equal', () => {
     expect(decide({ base: 'b', lead: 'x', row: 'x', memo: { resolution: 'target' } })).toBe('agree on x');
   });
 
@@ -58,7 +58,7 @@ describe('what an earlier run left', () => {
   });
 });
 
-describe('a side that shows again what it showed before', () => {
+describe('a side that shows an earlier value again', () => {
   test.each<[string, Case, string]>([
     [
       'the row, in step before',

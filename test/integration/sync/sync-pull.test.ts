@@ -36,7 +36,7 @@ describe('paging', () => {
     expect(await workspace.sync()).toMatchObject({ status: 'succeeded', created: { leads: 0, rows: 60 } });
   });
 
-  test('a scan that was restarted proves no absence: nothing is taken for deleted', async () => {
+  test('a restarted scan proves no absence: nothing counts as deleted', async () => {
     await using workspace = await Workspace.open({ sandbox: { leads: 60, maxLimit: 20 } });
     await workspace.sync();
     const { sandbox, sheet } = workspace;
@@ -51,7 +51,7 @@ describe('paging', () => {
     expect(sandbox.stats.byRoute.get, 'not even asked for').toBe(0);
   });
 
-  test('a table that was read while the pages came is not forgotten when their scan begins again', async () => {
+  test('a table that was read meanwhile is not forgotten when the scan of leads begins again', async () => {
     await using workspace = await Workspace.open({ sandbox: { leads: 60, maxLimit: 20 } });
     await workspace.sync();
     workspace.sandbox.set({
@@ -108,7 +108,7 @@ describe('paging', () => {
     expect(await limitsSent()).toEqual(['50']);
   });
 
-  test('a page is as large as the service takes: rejected sizes are not asked for again, clamped pages believed', async () => {
+  test('a page is as large as the service takes: rejected sizes are not requested again, and smaller pages than requested are accepted', async () => {
     await using workspace = await Workspace.open({
       sandbox: { leads: 450, maxLimit: 200, rejectLimit: 'above-max' },
     });
@@ -120,7 +120,7 @@ describe('paging', () => {
     expect(limitsSince(workspace, from)).toEqual(['200', '200', '200']);
   });
 
-  test('a page that is too large is asked for with half as many leads, and so are the next scans', async () => {
+  test('a page that is too large is requested with half as many leads, also in the next scans', async () => {
     await using workspace = await Workspace.open({ sandbox: { leads: 900, maxLimit: 1_000 } });
     const asked: (string | null)[] = [];
     await using between = await startBetween(workspace, (_method, path) => {
@@ -135,7 +135,7 @@ describe('paging', () => {
     expect(asked.slice(6)).toEqual(['250', '250', '250', '250']);
   });
 
-  test('so is one that takes longer than ten seconds, down to a hundred; the scan goes on where it was', async () => {
+  test('a page that takes longer than ten seconds is requested with half as many leads, down to a hundred; the scan continues where it was', async () => {
     await using workspace = await Workspace.open({ sandbox: { leads: 1_600, maxLimit: 1_000 } });
     await using app = await workspace.openApp();
     const real = app.contexts.get(connectionName);
