@@ -6,11 +6,11 @@ import { fileURLToPath } from 'node:url';
 
 const main = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url));
 const node24 = fileURLToPath(new URL('../node_modules/node/bin/node', import.meta.url));
-// Half a second of each start is compiling. A folder of ours: whoever could write into a shared one could have us run code.
+// Half a second of each start is compiling. A folder of our own: in a shared one, others could put code for us to run.
 const compiled = fileURLToPath(new URL('../node_modules/.cache/leadsync-compiled', import.meta.url));
 
-// What works for long would take several times the memory that it uses: V8 is told to let its heap grow by half at a time.
-// It takes that only when it starts, and whoever gave it sizes of their own is left alone.
+// A long-running command would take several times the memory that it uses, so V8's heap grows by half at a time. V8 takes flags
+// only when it starts; sizes that the user has set are kept.
 const sparing = ['--max-semi-space-size=4', '--heap-growing-percent=50'];
 const worksLong = ['sync', 'plan', 'apply', 'undo', 'worker'].includes(process.argv[2] ?? '');
 // oxlint-disable-next-line node/no-process-env -- read by Node, not by us
@@ -30,7 +30,7 @@ if (major >= 24) {
 } else if (existsSync(node24)) {
   // Loaded here alone: each command under Node 24 starts some ms earlier.
   const { spawn } = await import('node:child_process');
-  // The channel lets the child die with us even when we are killed by SIGKILL and can pass nothing on.
+  // Through the channel the child notices our death, also by SIGKILL, which we cannot pass on.
   const child = spawn(node24, [...flags, ...process.argv.slice(1)], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   });

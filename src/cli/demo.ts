@@ -10,7 +10,6 @@ import { codeOf, LeadsyncError } from '../errors.ts';
 import { parseFaults } from '../sandbox/parse-faults.ts';
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
 import { decideConflict, listConflicts } from '../store/conflicts.ts';
-import type { RunMode } from '../store/runs.ts';
 import { countDueMails } from '../store/mails.ts';
 import type { SyncReport } from '../sync/report.ts';
 import { workReminders } from '../worker/work-reminders.ts';
@@ -19,19 +18,12 @@ import type { CommonOptions } from './main.ts';
 import { print, printJson } from './output.ts';
 import { describePlan } from './plan-output.ts';
 import { previewOf } from './preview-reminder.ts';
-import { lookAtPlan } from './plan.ts';
+import { makePlanNow } from './plan.ts';
 import { runJob } from './run-job.ts';
 import { stopSignal } from './with-app.ts';
 
 const connection = 'default';
 const leadCount = 120;
-
-/** The object of `demo --json`. */
-interface DemoResult {
-  readonly folder: string;
-  readonly reminders: readonly string[];
-  readonly reports: readonly SyncReport[];
-}
 
 interface DemoOptions extends CommonOptions {
   readonly dir?: string;
@@ -71,21 +63,15 @@ export async function demo(options: DemoOptions): Promise<void> {
     await using app = await openApp(config, pino({ level: 'silent' }));
     const step = (title: string): void =>
       tell(`\n── ${title} ${'─'.repeat(Math.max(3, 76 - title.length))}\n`);
-    const run = async (mode: RunMode): Promise<void> => {
-      const finished = await runJob(
-        app,
-        connection,
-        mode === 'plan' ? { job: 'plan' } : { job: 'sync', allow: [] },
-        stop,
-      );
-      if (mode === 'plan') return tell(describePlan(await lookAtPlan(app.pool, finished)));
-      const report = finished.report as SyncReport;
+    const sync = async (): Promise<void> => {
+      const run = await runJob(app, connection, { job: 'sync', allow: [] }, stop);
+      const report = run.report as SyncReport;
       reports.push(report);
       tell(await tellReport(app.pool, report));
     };
 
     step(`1. First sync: ${target.missing}`);
-    await run('sync');
+    await sync();
     tell();
     for (const line of target.filled()) tell(`  ${line}`);
 
@@ -93,18 +79,18 @@ export async function demo(options: DemoOptions): Promise<void> {
     for (const line of await editBothSides(service, target, app, stop)) tell(`  ${line}`);
 
     step('3. The plan: what a sync would do; nothing is written');
-    await run('plan');
+    tell(describePlan(await makePlanNow(app, connection, {}, stop)));
 
     step('4. Second sync: each edit arrives on the other side, the conflict is held');
-    await run('sync');
+    await sync();
 
     step('5. Somebody decides the conflict: leadsync resolve ID --use lead');
     for (const held of await listConflicts(app.pool, connection))
       await decideConflict(app.pool, held, 'lead', 'the demo');
-    await run('sync');
+    await sync();
 
     step('6. Once more: nothing is left to write');
-    await run('sync');
+    await sync();
 
     step('7. A reminder for the follow-up that has just fallen due');
     await sendDueReminders(app, stop);
@@ -119,9 +105,10 @@ export async function demo(options: DemoOptions): Promise<void> {
   );
   tell('\nLook at:');
   for (const line of target.ended()) tell(`  ${line}`.trimEnd());
-  tellEnd(tell, target, folder);
-  const result: DemoResult = { folder, ...target.result(), reminders, reports };
-  if (options.json) printJson(result);
+  tell(`  ${shownPath(join(folder, 'outbox'))}   the mails`);
+  tell(`\nYour own leads:  export LEADS_BASE_URL=https://… LEADS_API_KEY=… TARGET=${target.own}`);
+  tell('                 npx leadsync check && npx leadsync plan && npx leadsync sync');
+  if (options.json) printJson({ folder, ...target.result(), reminders, reports });
 }
 
 async function demoFolder(dir: string | undefined): Promise<string> {
@@ -192,12 +179,6 @@ async function describeReminder(app: App, service: Sandbox, folder: string): Pro
 function isDue(lead: { readonly nextFollowUpAt: string | null }): boolean {
   const at = Date.parse(lead.nextFollowUpAt ?? '');
   return at <= Date.now() && at > Date.now() - 10 * 60_000;
-}
-
-function tellEnd(tell: (line?: string) => void, { own }: DemoTarget, folder: string): void {
-  tell(`  ${shownPath(join(folder, 'outbox'))}   the mails`);
-  tell(`\nYour own leads:  export LEADS_BASE_URL=https://… LEADS_API_KEY=… TARGET=${own}`);
-  tell('                 npx leadsync check && npx leadsync plan && npx leadsync sync');
 }
 
 /** The stand-in of Google Sheets is not in the package. */

@@ -38,7 +38,7 @@ function describeRecord({
     lines.push('gone on both sides; what it was is below');
   else lines.push('never seen in the service');
   if (record?.deletedAt)
-    lines.push(`deleted in the service; its row was dealt with ${inUtc(record.deletedAt)}`);
+    lines.push(`deleted in the service; its row was handled at ${inUtc(record.deletedAt)}`);
   for (const { at, run, message } of joins)
     lines.push(`${inUtc(at)}, run ${run}: the row was matched with the lead: ${message}`);
   for (const deletion of deletions)

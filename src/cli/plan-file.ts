@@ -162,21 +162,16 @@ export function assertSameSettings(file: PlanFile, connection: ConnectionConfig)
 
 /**
  * Throws `usage.plan-unknown` unless `run` made the plan, and `usage.plan-too-old` when runs of its age are pruned: which
- * lines were carried out is then unknown. `now`: epoch ms.
+ * lines were carried out is then unknown.
  */
-export function assertOnRecord(
-  file: PlanFile,
-  run: Run | null,
-  retentionDays: number,
-  now = Date.now(),
-): void {
+export function assertOnRecord(file: PlanFile, run: Run | null, retentionDays: number): void {
   if (run === null || run.mode !== 'plan' || run.connection !== file.connection) {
     throw refused(
       'unknown',
       `the plan ${file.planId} of ${file.connection} is not on record: it was made with another database, or its run was pruned`,
     );
   }
-  if (now - run.createdAt >= retentionDays * 24 * 3_600_000)
+  if (Date.now() - run.createdAt >= retentionDays * 24 * 3_600_000)
     throw refused(
       'too-old',
       `the plan ${file.planId} is older than the ${counted(retentionDays, 'day')} of sync.retention`,

@@ -1,4 +1,3 @@
-import type pg from 'pg';
 import type { App } from '../app.ts';
 import { LeadsyncError, type Problem } from '../errors.ts';
 import { silentKinds } from '../core/merge/action.ts';
@@ -62,11 +61,8 @@ export async function makePlanNow(
   request: { readonly undoOf?: number },
   stop: AbortSignal,
 ): Promise<MadePlan> {
-  return lookAtPlan(app.pool, await runJob(app, connection, { job: 'plan', ...request }, stop));
-}
-
-/** What a finished plan says. */
-export async function lookAtPlan(pool: pg.Pool, run: Run): Promise<MadePlan> {
+  const { pool } = app;
+  const run = await runJob(app, connection, { job: 'plan', ...request }, stop);
   const actions = await visibleActions(pool, run);
   const problems = await planProblems(pool, run);
   const ended = run.status === 'stopped' || run.status === 'failed';

@@ -56,7 +56,7 @@ async function runToUndo(app: App, id: string): Promise<Run> {
       : run.mode === 'plan'
         ? `${id} is a plan: it has written nothing`
         : run.finishedAt === null
-          ? `run ${id} is not finished; leadsync status tells where it is`
+          ? `run ${id} is not finished; leadsync status shows its progress`
           : null;
   if (run !== null && reason === null) return run;
   throw new LeadsyncError('usage.unknown-run', `${reason ?? ''}. Nothing was changed`, {

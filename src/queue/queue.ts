@@ -52,7 +52,6 @@ export interface JobQueue {
 type JobCounts = Readonly<Record<'waiting' | 'active' | 'delayed' | 'failed', number>>;
 
 interface AddedJob {
-  readonly id: string;
   /** Waits until some worker has finished the job and returns its summary; rejects when the job failed. */
   finished(signal: AbortSignal): Promise<unknown>;
 }
@@ -184,7 +183,7 @@ function jobQueue(
       };
       const put = async (): Promise<void> => void (await ask((queue) => queue.add(job, payload, options)));
       await put();
-      return { id, finished: (signal) => finished(ask, id, put, handlers, signal) };
+      return { finished: (signal) => finished(ask, id, put, handlers, signal) };
     },
     async addAll(job, jobs) {
       const all = jobs.map(({ payload, id, delayMs }) => ({
