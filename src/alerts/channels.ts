@@ -34,7 +34,7 @@ const claimMs = 5 * 60_000;
 const firstWaitMs = 60_000;
 const longestWaitMs = 3_600_000;
 
-/** An alert that fails for so long (ms) is given up. */
+/** After this long (ms) without success leadsync gives a delivery up. */
 const giveUpMs = 3 * 24 * 3_600_000;
 
 const deliveriesAtOnce = 20;

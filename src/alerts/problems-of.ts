@@ -8,7 +8,7 @@ export const heldThreshold = 10;
 /** Ms after which a heartbeat that fails is a problem: a short outage of the network is none. */
 export const heartbeatGraceMs = 15 * 60_000;
 
-/** Of a run that a newer one replaces: that one decides. */
+/** A newer run replaced this one: the outcome of the newer one counts. */
 const ignoredCode = 'run.abandoned';
 
 /** Faults of credentials: every sync fails until a person corrects them. */

@@ -22,10 +22,10 @@ const usualMs = 60_000;
 /** Ms that a delivery under way has when the process stops; afterwards it is sent once more. */
 const graceMs = 2_000;
 
-/** A scheduled sync has so long (ms) to succeed. */
+/** A scheduled sync must succeed within this time (ms). */
 const scheduleGraceMs = 2 * 3_600_000;
 
-/** A connection that left the configuration so long ago has no problems any more. */
+/** After this long a connection that left the configuration has no problems any more. */
 const leftHours = 24;
 
 /** Ms for which alerts that are over are kept. */

@@ -49,7 +49,7 @@ export function checkTogether(
     );
 }
 
-/** Each column has one use. Of a HubSpot portal the columns are properties. */
+/** Each column has one use; the columns of a HubSpot portal are properties. */
 function checkColumns(report: Report, connection: Connection): void {
   const { target, fields } = connection;
   const mapped = fieldMappings(connection).map(({ field, column }) => {

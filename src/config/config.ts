@@ -93,7 +93,7 @@ function buildReminders(
       /** `from` may be later than `to`: over midnight. */
       quietHours: settings.quietHours ?? null,
       workingDays,
-      /** A mail that could not be sent in time is sent late for so long (ms); after that it is missed. */
+      /** A delayed mail is still sent within this time (ms); afterwards it is missed. */
       graceMs: settings.grace,
       skipStages: settings.skipStages ?? [],
       /** Null: every stage. */

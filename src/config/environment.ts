@@ -70,7 +70,7 @@ export class Environment {
     return nearestName(name, others);
   }
 
-  /** Variables that were not read, written like one of ours that is unset but for its `_`. Call it last. */
+  /** Unread variables that differ from an unset one of our own only in their `_`. Call it after all reads. */
   misspelled(): readonly Mistake[] {
     const names = Object.keys(this.#env);
     const ours = settings.flatMap(({ variable }) =>

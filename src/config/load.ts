@@ -48,7 +48,7 @@ export async function loadConfig({ env, cwd, file }: LoadOptions): Promise<Confi
     readSettings(fileSchema, source, mistakes, (report, read) =>
       checkTogether(report, source, read, smtpIsSet),
     );
-  // Of a setting that is missing, what was meant is said there.
+  // The mistake of a missing setting names a misspelt variable already.
   if (mistakes.length === 0) mistakes.push(...environment.misspelled());
   if (mistakes.length > 0 || own === undefined || source === undefined || settings === undefined)
     // The environment first, then the file from top to bottom.
@@ -133,7 +133,7 @@ async function readConfigFile(
 ): Promise<Source | undefined> {
   const inside = relative(cwd, file);
   const where = inside === '' || inside === '..' || inside.startsWith(`..${sep}`) ? file : inside;
-  // Loaded for those alone who have a file.
+  // Loaded only when there is a file.
   const { yamlSource } = await import('./yaml-source.ts');
   try {
     const content = new TextDecoder('utf-8', { fatal: true }).decode(await readFile(file));

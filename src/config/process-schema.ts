@@ -8,7 +8,7 @@ import { count, filePath, secret, secretToken, text } from './values.ts';
 /** Shorter ones (characters) can be guessed. */
 const leastToken = 16;
 const makeToken = `node -p "crypto.randomBytes(24).toString('base64url')"`;
-/** One run, the help for two others, and what else a worker does: with fewer they would wait for each other. */
+/** With fewer, one run, its helpers and the other work of a worker would wait for each other. */
 const leastPool = 8;
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;

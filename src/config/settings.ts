@@ -19,7 +19,7 @@ export interface Setting {
   readonly secret?: true;
   /** A list, which its variable holds with commas. */
   readonly list?: true;
-  /** Of a target's setting: the kinds of target that have it. */
+  /** The kinds of target that have it; absent when it is no setting of a target. */
   readonly only?: readonly string[];
 }
 

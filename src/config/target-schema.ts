@@ -68,7 +68,7 @@ const workbook = z.strictObject({
 });
 
 const inAddress = /^https:\/\/docs\.google\.com\/spreadsheets\/(?:u\/\d+\/)?d\/([\w-]+)(?:[/?#]|$)/;
-/** Of what "File > Share > Publish to web" gives: the `e` in it is no id. */
+/** A copy made by "File > Share > Publish to web": the `e` in its address is no id. */
 const publishedAddress = /^https:\/\/docs\.google\.com\/spreadsheets\/(?:u\/\d+\/)?d\/e\//;
 
 /** The id, written as it is or within the address that a browser shows. */
@@ -80,7 +80,7 @@ export const spreadsheet = text((written) => {
     : 'must be the address of a spreadsheet, https://docs.google.com/spreadsheets/d/…, or the id in it';
 }).transform((written) => inAddress.exec(written)?.[1] ?? written);
 
-/** One look takes up to four requests, and has to end. */
+/** Reading a tab takes up to four requests, which have to fit. */
 const perMinute = (what: string) =>
   count(6, 6000)
     .prefault(60)

@@ -150,7 +150,7 @@ export const timeOfDay = parsed(
   'must be a time of the day from "00:00" to "23:59", such as "08:00"',
 );
 
-/** Midnight may be written as the end of the day too. */
+/** The end may be 24:00. */
 export const quietHours = parsed((written) => {
   const [start = '', end = '', ...more] = written.split('-');
   const [from, to] = [readTime(start), end === '24:00' ? 0 : readTime(end)];
@@ -179,7 +179,7 @@ export const schedule = text((pattern) => {
   // The parser takes fewer fields too, and `H` as a random number that is another one in each process.
   if (fields.length !== 5 || fields.some((field) => /\bH\b/i.test(field))) return cronAllowed;
   if (daily.test(fields.join(' '))) return null;
-  // Loaded, with all that it needs, for those alone whose pattern is another one.
+  // Loaded only for other patterns: it brings many modules.
   const { CronExpressionParser } = createRequire(import.meta.url)('cron-parser') as typeof CronParser;
   try {
     CronExpressionParser.parse(fields.join(' '), { tz: 'UTC' }).next();
