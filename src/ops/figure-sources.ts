@@ -4,7 +4,6 @@ import {
   heldFigures,
   lastRunFigures,
   mailFigures,
-  type LastRunFigures,
   type OutcomeFigures,
   openRunFigures,
   outcomeFigures,
@@ -18,7 +17,10 @@ const kind = ['reminder', 'digest'] as const;
 const state = ['scheduled', 'sending', 'sent', 'missed', 'failed'] as const;
 const stats = ['median', 'p95', 'max'] as const;
 
-type Samples = readonly (readonly [labels: Readonly<Record<string, string>>, value: number])[];
+type Labels = Readonly<Record<string, string>>;
+
+/** The value of a row, or several, each with labels besides those of the row. Null: the row has none. */
+type Shown = number | null | readonly (readonly [labels: Labels, value: number])[];
 
 /** One query and the gauges that show its rows. */
 export class FigureSource<Row extends object = object> {
@@ -33,14 +35,19 @@ export class FigureSource<Row extends object = object> {
     [this.#registry, this.name, this.query] = [registry, name, query];
   }
 
-  /** Adds the gauge `leadsync_<name>`. Of samples with the same labels the last one is shown. */
+  /**
+   * Adds the gauge `leadsync_<name>`. `labels` are properties of the row; those that have values here are shown as `initial`
+   * when no row has them. Of samples with the same labels the last one is shown.
+   */
   show(
     name: string,
-    labelNames: readonly string[],
+    labels: Readonly<Record<string, readonly string[]>>,
     help: string,
-    samples: (rows: readonly Row[]) => Samples,
+    shown: (row: Row) => Shown,
+    initial: (known: Labels) => number = () => 0,
   ): this {
-    const read = (): Samples => (this.rows === null ? [] : samples(this.rows));
+    const labelNames = Object.keys(labels);
+    const rowsNow = (): readonly Row[] | null => this.rows;
     new Gauge({
       name: `leadsync_${name}`,
       help: `${help}.`,
@@ -48,32 +55,18 @@ export class FigureSource<Row extends object = object> {
       registers: [this.#registry],
       collect() {
         this.reset();
-        for (const [labels, value] of read()) this.set(labels, value);
+        const rows = rowsNow();
+        if (rows === null) return;
+        for (const known of combinations(labels)) this.set(known, initial(known));
+        for (const row of rows) {
+          const value = shown(row);
+          const own = Object.entries(row).filter(([property]) => labelNames.includes(property));
+          for (const [more, one] of typeof value === 'number' ? [[{}, value] as const] : (value ?? []))
+            this.set({ ...(Object.fromEntries(own) as Labels), ...more }, one);
+        }
       },
     });
     return this;
-  }
-
-  /**
-   * As `show`, with a sample of each row whose `value` is not null. The labels are properties of the row; `labels` has the
-   * values that are shown as `initial` when no row has them.
-   */
-  each(
-    name: string,
-    labels: Readonly<Record<string, readonly string[]>>,
-    help: string,
-    value: (row: Row) => number | null,
-    initial = 0,
-  ): this {
-    const names = Object.keys(labels);
-    return this.show(name, names, help, (rows) => [
-      ...combinations(labels).map((known) => [known, initial] as const),
-      ...rows.flatMap((row) => {
-        const shown = value(row);
-        const own = Object.entries(row).filter(([property]) => names.includes(property));
-        return shown === null ? [] : [[Object.fromEntries(own) as Record<string, string>, shown] as const];
-      }),
-    ]);
   }
 }
 
@@ -86,11 +79,10 @@ export function figureSources(
   { pool, connections, queueCounts, clocks }: FigureOrigins,
 ): { readonly stored: readonly FigureSource[]; readonly queues: FigureSource } {
   const connection = connections.map(({ name }) => name);
-  const [ofConnection, ofSide, ofOpenRun] = [
-    { connection: [] },
-    ['connection', 'side'],
-    { connection: [], mode: [] },
-  ];
+  const lastDue = new Map(connections.map((one) => [one.name, one.lastDue]));
+  const ofConnection = { connection: [] };
+  const ofSide = { connection: [], side: [] };
+  const ofOpenRun = { connection: [], mode: [] };
   const source = <Row extends object>(
     name: string,
     query: () => Promise<readonly Row[]>,
@@ -99,79 +91,79 @@ export function figureSources(
     source('runs', async () =>
       (await outcomeFigures(pool, connection)).toSorted((a, b) => (a.lastAt ?? 0) - (b.lastAt ?? 0)),
     )
-      .each(
+      .show(
         'runs',
         { connection, mode, status },
         'Finished runs in the history, by outcome',
         (run) => run.count,
       )
-      .each(
+      .show(
         'last_success_timestamp_seconds',
         ofConnection,
         'End of the newest sync that was carried out (succeeded or partial); missing when there is none',
         (run) => (isSuccess(run) ? run.lastAt : null),
       )
-      .each(
+      .show(
         'last_success_age_seconds',
         { connection },
         'Time since that end by the clock of the database; +Inf when there is none',
         (run) => (isSuccess(run) ? run.lastAge : null),
-        Number.POSITIVE_INFINITY,
+        () => Number.POSITIVE_INFINITY,
       )
-      .show('last_due_timestamp_seconds', ['connection'], 'When the schedule was last due', () =>
-        connections.map(({ name, lastDue }) => [{ connection: name }, lastDue() / 1000]),
+      // Beside the successes: an alert compares both.
+      .show(
+        'last_due_timestamp_seconds',
+        { connection },
+        'When the schedule was last due',
+        () => null,
+        (known) => (lastDue.get(known['connection'] ?? '')?.() ?? 0) / 1000,
       ),
     source('last_run', () => lastRunFigures(pool, connection))
       .show(
         'last_run_status',
-        ['connection', 'status'],
+        { connection: [], status: [] },
         'Outcome of the newest sync: 1 for that, 0 for the others',
-        (runs) =>
-          runs.flatMap((run) =>
-            status.map(
-              (one) => [{ connection: run.connection, status: one }, Number(one === run.status)] as const,
-            ),
-          ),
+        (run) => status.map((one) => [{ status: one }, Number(one === run.status)]),
       )
-      .each('last_run_timestamp_seconds', ofConnection, 'End of the newest sync', (run) => run.finishedAt)
-      .each('last_run_duration_seconds', ofConnection, 'Duration of the newest sync', (run) => run.duration)
-      .each('last_run_waited_seconds', ofConnection, 'Waits of the newest sync', (run) => run.waited)
-      .show('last_run_records', ofSide, 'Leads and rows that the newest sync read', (runs) =>
-        bySide(runs, 'pulled', 'targetRows'),
+      .show('last_run_timestamp_seconds', ofConnection, 'End of the newest sync', (run) => run.finishedAt)
+      .show('last_run_duration_seconds', ofConnection, 'Duration of the newest sync', (run) => run.duration)
+      .show('last_run_waited_seconds', ofConnection, 'Waits of the newest sync', (run) => run.waited)
+      .show('last_run_records', ofSide, 'Leads and rows that the newest sync read', (run) =>
+        bySide(run.pulled, run.targetRows),
       )
-      .show('last_run_requests', ofSide, 'Requests of the newest sync', (runs) =>
-        bySide(runs, 'leadRequests', 'targetRequests'),
+      .show('last_run_requests', ofSide, 'Requests of the newest sync', (run) =>
+        bySide(run.leadRequests, run.targetRequests),
       )
-      .each('last_run_put_off', ofConnection, 'Changes that the newest sync put off', (run) => run.putOff),
+      .show('last_run_put_off', ofConnection, 'Changes that the newest sync put off', (run) => run.putOff),
     source('open_run', () => openRunFigures(pool, connection))
-      .each('run_open', { connection, mode }, '1 while a run is under way or interrupted', () => 1)
-      .each('open_run_started_timestamp_seconds', ofOpenRun, 'Start of the open run', (run) => run.startedAt)
-      .each(
+      .show('run_open', { connection, mode }, '1 while a run is under way or interrupted', () => 1)
+      .show('open_run_started_timestamp_seconds', ofOpenRun, 'Start of the open run', (run) => run.startedAt)
+      .show(
         'open_run_progress_timestamp_seconds',
         ofOpenRun,
         'When the open run last made progress',
         (run) => run.progressAt,
       ),
-    source('actions', () => actionFigures(pool, connection)).each(
+    source('actions', () => actionFigures(pool, connection)).show(
       'last_run_actions',
       { connection: [], kind: [], state: [] },
       'Actions of the newest sync that ended, by their outcome',
       (actions) => actions.count,
     ),
-    source('held', () => heldFigures(pool, connection)).each(
+    source('held', () => heldFigures(pool, connection)).show(
       'held_items',
       { connection },
       'Held fields and records, which wait for a person',
       (held) => held.count,
     ),
     source('reminders', () => mailFigures(pool, connection))
-      .each(
+      .show(
         'reminders',
         { connection, kind, state },
         'Reminders and digests in the history, by state',
         (mails) => mails.count,
       )
-      .each(
+      .show(
         'reminder_lateness_seconds',
         { connection, kind },
         'How late the oldest unsent mail is; 0: none is',
@@ -180,37 +172,21 @@ export function figureSources(
       )
       .show(
         'reminder_sent_lateness_seconds',
-        ['connection', 'kind', 'stat'],
+        { connection: [], kind: [], stat: [] },
         'How late the mails of the last 24 hours were sent',
-        (rows) =>
-          rows.flatMap((mails) =>
-            (mails.sentLateSeconds ?? []).map(
-              (seconds, index) =>
-                [
-                  { connection: mails.connection, kind: mails.kind, stat: stats[index] ?? '' },
-                  seconds,
-                ] as const,
-            ),
-          ),
+        (mails) => (mails.sentLateSeconds ?? []).map((seconds, nth) => [{ stat: stats[nth] ?? '' }, seconds]),
       ),
-    source('throttles', () =>
-      throttleFigures(
-        pool,
-        connections.map((one) => one.throttleScope),
-      ),
-    ).show(
+    source('throttles', async () => {
+      const scopes = connections.map((one) => one.throttleScope);
+      const until = new Map((await throttleFigures(pool, scopes)).map((row) => [row.scope, row.until]));
+      return connections.map((one) => ({ connection: one.name, until: until.get(one.throttleScope) ?? 0 }));
+    }).show(
       'throttled_until_timestamp_seconds',
-      ['connection'],
+      ofConnection,
       'No request leaves for the Leads service before this moment, at its request; 0: none',
-      (rows) => {
-        const until = new Map(rows.map((row) => [row.scope, row.until]));
-        return connections.map(({ name, throttleScope }) => [
-          { connection: name },
-          until.get(throttleScope) ?? 0,
-        ]);
-      },
+      (throttle) => throttle.until,
     ),
-    source('clocks', async () => (await clocks()).map((one) => ({ connection: '', ...one }))).each(
+    source('clocks', async () => (await clocks()).map((one) => ({ connection: '', ...one }))).show(
       'clock_ahead_seconds',
       { clock: [], connection: [] },
       "How far the clock of this machine, of Redis or of a service is ahead of the database's; below 0: behind",
@@ -222,7 +198,7 @@ export function figureSources(
     [...(await queueCounts())].flatMap(([queue, counts]) =>
       Object.entries(counts).map(([jobs, count]) => ({ queue, state: jobs, count })),
     ),
-  ).each('queue_jobs', { queue: [], state: [] }, 'Jobs in a queue', (jobs) => jobs.count);
+  ).show('queue_jobs', { queue: [], state: [] }, 'Jobs in a queue', (jobs) => jobs.count);
   return { stored, queues };
 }
 
@@ -230,22 +206,15 @@ function isSuccess({ status: ended }: OutcomeFigures): boolean {
   return ended === 'succeeded' || ended === 'partial';
 }
 
-type Counted = 'pulled' | 'targetRows' | 'leadRequests' | 'targetRequests';
-
-function bySide(runs: readonly LastRunFigures[], ofLeads: Counted, ofTarget: Counted): Samples {
-  return runs.flatMap(
-    (run) =>
-      [
-        [{ connection: run.connection, side: 'leads' }, run[ofLeads]],
-        [{ connection: run.connection, side: 'target' }, run[ofTarget]],
-      ] as const,
-  );
+function bySide(leads: number, target: number) {
+  return [
+    [{ side: 'leads' }, leads],
+    [{ side: 'target' }, target],
+  ] as const;
 }
 
-function combinations(
-  labels: Readonly<Record<string, readonly string[]>>,
-): readonly Readonly<Record<string, string>>[] {
-  let all: readonly Readonly<Record<string, string>>[] = [{}];
+function combinations(labels: Readonly<Record<string, readonly string[]>>): readonly Labels[] {
+  let all: readonly Labels[] = [{}];
   for (const [name, values] of Object.entries(labels))
     all = all.flatMap((known) => values.map((value) => ({ ...known, [name]: value })));
   return all;
