@@ -13,7 +13,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import type pg from 'pg';
 import { expect, test } from 'vitest';
 import { readBackupFile, writeBackupFile } from '../../../src/cli/backup.ts';
 import { dumpState } from '../../../src/store/dump.ts';
@@ -24,6 +23,7 @@ import { administrate } from '../../support/administrate.ts';
 import type { CliResult } from '../../support/cli.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { Workspace } from '../../support/workspace.ts';
+import { contents } from './table-contents.ts';
 
 const leads = 40;
 /** Of a report: nothing was written. */
@@ -54,22 +54,6 @@ const type = (here: Workspace, nth: number, cells: Readonly<Record<string, strin
   here.sheet.edit((row) => row['Lead ID'] === ids(here)[nth], cells);
 const edit = (here: Workspace, nth: number, value: string): void =>
   void here.sandbox.leads.edit(ids(here)[nth] ?? '', { stage: value });
-
-/** Of each table how many rows it has, and a hash of them all. */
-async function contents(pool: pg.Pool, leftOut: readonly string[] = []): Promise<Record<string, string>> {
-  const { rows: tables } = await pool.query<{ name: string }>(
-    `select tablename as name from pg_tables where schemaname = 'leadsync' and tablename <> all($1) order by 1`,
-    [leftOut],
-  );
-  const found: Record<string, string> = {};
-  for (const { name } of tables) {
-    const { rows } = await pool.query<{ hash: string }>(
-      `select count(*) || ' ' || coalesce(md5(string_agg(t::text, E'\\n' order by t::text)), '') as hash from ${name} t`,
-    );
-    found[name] = rows[0]?.hash ?? '';
-  }
-  return found;
-}
 
 /** Else this process counts as one that works with it. */
 const closeSessions = ({ url }: TestDatabase): Promise<void> =>

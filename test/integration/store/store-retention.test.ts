@@ -1,17 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import type { Value } from '../../../src/core/lead/value.ts';
 import { insertActions, pendingActions } from '../../../src/store/actions.ts';
 import { approve, countApproved } from '../../../src/store/approvals.ts';
 import { recordConflicts } from '../../../src/store/conflicts.ts';
 import { recordHistory } from '../../../src/store/history.ts';
 import { abandonIntents, beginIntent, intentsCreated, intentsLinked } from '../../../src/store/intents.ts';
-import { forgetPairs, markLeadDeleted, advanceBaselines } from '../../../src/store/pairs.ts';
-import { planReminders } from '../../../src/reminders/plan/plan-reminders.ts';
-import { scheduleDigests } from '../../../src/store/digests.ts';
-import { setMailState } from '../../support/mail-state.ts';
+import { markLeadDeleted, advanceBaselines } from '../../../src/store/pairs.ts';
 import { knownService } from '../../../src/store/places.ts';
 import { listDecisions } from '../../../src/store/decisions.ts';
-import { type Pruned, prune } from '../../../src/store/retention.ts';
+import { prune } from '../../../src/store/retention.ts';
 import {
   finishRun,
   insertRun,
@@ -20,12 +16,10 @@ import {
   type RunMode,
   type RunStatus,
 } from '../../../src/store/runs.ts';
-import { reminderConnection } from '../../support/reminder-rules.ts';
 import { type Scene, useScenes } from './store-scene.ts';
+import { field, ids, nothing, pruneOf } from './retention-scene.ts';
 
 const scene = useScenes();
-const field = 'nextFollowUpAt';
-const never = new AbortController().signal;
 
 /** A finished run of so many days ago with an action and a line of history; returns its id. */
 async function finishedRun(
@@ -66,14 +60,6 @@ async function finishedRun(
   return run.id;
 }
 
-async function ids({ pool, connection }: Scene, table: 'runs' | 'intents' | 'mails'): Promise<number[]> {
-  const { rows } = await pool.query<{ id: number }>(
-    `select id from ${table} where connection = $1 order by id`,
-    [connection],
-  );
-  return rows.map(({ id }) => id);
-}
-
 async function count({ pool, connection }: Scene): Promise<{ history: number; actions: number }> {
   const { rows } = await pool.query<{ history: number; actions: number }>(
     `select (select count(*)::int from history where connection = $1) as history,
@@ -82,24 +68,6 @@ async function count({ pool, connection }: Scene): Promise<{ history: number; ac
   );
   return rows[0] ?? { history: 0, actions: 0 };
 }
-
-const pruneOf = ({ pool, connection }: Scene, retentionDays = 90, batch?: number): Promise<Pruned> =>
-  prune(pool, { name: connection, retentionDays }, field, never, batch);
-
-const nothing = {
-  runs: 0,
-  actions: 0,
-  history: 0,
-  intents: 0,
-  approvals: 0,
-  mails: 0,
-  followUps: 0,
-  earlierValues: 0,
-  places: 0,
-  matches: 0,
-  valueAuthors: 0,
-  decisions: 0,
-};
 
 describe('pruning by age', () => {
   test('deletes runs with their actions and their history, and only what is older', async () => {
@@ -291,82 +259,6 @@ describe('pruning by age', () => {
     expect(await ids(here, 'intents')).toEqual([inDoubt, created, young, ofKept]);
   });
 
-  test('of reminders only those that are over and whose follow-up does not stand any more', async () => {
-    const here = scene();
-    const { pool, connection } = here;
-    const day = 24 * 3_600_000;
-    const follow = async (values: Readonly<Record<string, Value>>): Promise<void> => {
-      await advanceBaselines(
-        pool,
-        connection,
-        Object.entries(values).map(([leadId, at]) => ({ leadId, values: { [field]: at } })),
-      );
-      await planReminders(pool, reminderConnection(connection));
-    };
-    const past = new Date(Date.now() - 200 * day).toISOString();
-    const future = new Date(Date.now() + 200 * day).toISOString();
-    await follow({
-      sent: past,
-      fresh: past,
-      stands: past,
-      gone: past,
-      failed: past,
-      later: future,
-      next: future,
-    });
-    const { rows } = await pool.query<{ id: number; lead: string }>(
-      `select id, lead_id as lead from mails where connection = $1`,
-      [connection],
-    );
-    const idOf = (name: string): number => rows.find(({ lead }) => lead === name)?.id ?? 0;
-    for (const name of ['sent', 'fresh', 'stands', 'gone']) await setMailState(pool, idOf(name), 'sent');
-    await setMailState(pool, idOf('failed'), 'failed');
-    await follow({ sent: null, fresh: null, failed: future, later: null });
-    await markLeadDeleted(pool, connection, ['gone']);
-    await pool.query(`update mails set updated_at = now() - interval '100 days' where connection = $1`, [
-      connection,
-    ]);
-    // Due long ago, but sent only now: the worker was away.
-    await setMailState(pool, idOf('fresh'), 'sent');
-    const before = await ids(here, 'mails');
-    expect(await pruneOf(here)).toEqual({ ...nothing, mails: 3 });
-    const deleted = ['sent', 'gone', 'failed'].map(idOf);
-    expect(await ids(here, 'mails')).toEqual(before.filter((id) => !deleted.includes(id)));
-
-    // The follow-up that is set to the old moment again is noted, not mailed.
-    await follow({ sent: past });
-    const again = await pool.query(`select state from mails where connection = $1 and lead_id = 'sent'`, [
-      connection,
-    ]);
-    expect(again.rows).toEqual([{ state: 'missed' }]);
-  });
-
-  test('of reminders that are over none that may still be late: they would be sent again', async () => {
-    const here = scene();
-    const { pool, connection } = here;
-    const instant = new Date(Date.now() - 3_600_000).toISOString();
-    const follow = async (value: Value): Promise<void> => {
-      await advanceBaselines(pool, connection, [{ leadId: 'a', values: { [field]: value } }]);
-      await planReminders(pool, reminderConnection(connection));
-    };
-    await follow(instant);
-    const ago = async (days: number): Promise<void> => {
-      await pool.query(
-        `update mails set updated_at = now() - $2 * interval '1 day', due_at = now() - $2 * interval '1 day',
-           send_at = now() - $2 * interval '1 day', state = 'sent' where connection = $1`,
-        [connection, days],
-      );
-    };
-    await ago(20);
-    await follow(null);
-    expect(await pruneOf(here, 1)).toEqual(nothing);
-    await ago(40);
-    // With the reminder goes what was planned for a lead that is not there any more; the lead itself is.
-    expect(await pruneOf(here, 1)).toEqual({ ...nothing, mails: 1 });
-    await forgetPairs(pool, connection, ['a']);
-    expect(await pruneOf(here, 1)).toEqual({ ...nothing, followUps: 1 });
-  });
-
   test('of decisions those that were taken before', async () => {
     const here = scene();
     const { pool, connection } = here;
@@ -377,25 +269,5 @@ describe('pruning by age', () => {
     );
     expect(await pruneOf(here)).toEqual({ ...nothing, decisions: 1 });
     expect(await listDecisions(pool, connection, 'a', null)).toHaveLength(1);
-  });
-
-  test('of digests those that are over', async () => {
-    const here = scene();
-    const { pool, connection } = here;
-    const recipients = ['scheduled', 'sending', 'sent', 'skipped', 'missed', 'failed', 'fresh'];
-    const sendAt = Date.now() - 100 * 24 * 3_600_000;
-    await scheduleDigests(pool, connection, recipients, { localDate: '2020-01-01', sendAt });
-    await pool.query(
-      `update mails set state = case recipient when 'fresh' then 'sent' else recipient end,
-         updated_at = now() - case recipient when 'fresh' then interval '1 day' else interval '100 days' end
-       where connection = $1`,
-      [connection],
-    );
-    expect(await pruneOf(here)).toEqual({ ...nothing, mails: 4 });
-    const { rows } = await pool.query<{ recipient: string }>(
-      `select recipient from mails where connection = $1 order by 1`,
-      [connection],
-    );
-    expect(rows.map(({ recipient }) => recipient)).toEqual(['fresh', 'scheduled', 'sending']);
   });
 });
