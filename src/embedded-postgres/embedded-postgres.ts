@@ -19,14 +19,14 @@ import { isServer, type ServerProcess, startFault, startServer } from './postgre
 export interface EmbeddedPostgres {
   /** `postgres://` URL with password, of a superuser. */
   readonly connectionString: string;
-  /** Says that this process is done with it. The last one that does stops the server. Close your pools first. */
+  /** Leaves the server; the last process to leave stops it. Close your pools first. */
   close(): Promise<void>;
 }
 
 export interface EmbeddedPostgresOptions {
   /** False (for tests only): faster, and a power failure destroys the database. */
   readonly durable?: boolean;
-  /** Told of each try in vain to start it again, with the ms until the next one. */
+  /** Gets each failed restart, with the ms until the next one. */
   readonly onFault?: (fault: LeadsyncError, againMs: number) => void;
   /** Receives a sentence for each repair of the folder. */
   readonly tell?: (line: string) => void;
@@ -152,7 +152,7 @@ async function join(cluster: Cluster, durable: boolean, usual: number | null = n
   throw await startFault(cluster, server);
 }
 
-/** Null when this server does not (or not yet, or no longer) take us. */
+/** Null when this server does not (not yet, no longer) accept connections. */
 async function connect(cluster: Cluster, pid: number, port: number): Promise<Session | null> {
   const client = new pg.Client({
     host: '127.0.0.1',
@@ -184,7 +184,7 @@ async function connect(cluster: Cluster, pid: number, port: number): Promise<Ses
   return null;
 }
 
-/** Gives up the shared lock, and stops the server when nobody else holds it. */
+/** Gives up the shared lock, and stops the server when no other process holds it. */
 async function leave(cluster: Cluster, { client, pid }: Session): Promise<void> {
   if (await isLastUser(client)) {
     // Fast shutdown: ends all sessions, then a checkpoint.
@@ -195,7 +195,7 @@ async function leave(cluster: Cluster, { client, pid }: Session): Promise<void> 
   await client.end().catch(() => {});
 }
 
-/** True with the exclusive lock, so that nobody joins in between. False also when the server is gone already. */
+/** True with the exclusive lock, so that no process joins in between. False also when the server is gone. */
 async function isLastUser(client: pg.Client): Promise<boolean> {
   try {
     await client.query('select pg_advisory_unlock_shared($1, $2)', useLock);

@@ -31,7 +31,7 @@ export async function isServer(cluster: Cluster, pid: number): Promise<boolean> 
 }
 
 /**
- * Starts a server on this loopback port and does not wait for it. It belongs to nobody: it survives us and a Ctrl-C.
+ * Starts a server on this loopback port and does not wait for it. It is detached: it survives this process and a Ctrl-C.
  * `stalePid` is the process that a left-over pid file names, when that one is some other program: Postgres itself
  * only overwrites the file when there is no such process.
  */

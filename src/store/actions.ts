@@ -18,7 +18,7 @@ export interface Action extends PlannedAction {
   readonly fingerprint: string;
 }
 
-/** An action to store; `intentId` ties a link to the create that it finishes, `outcome` tells what became of it already. */
+/** An action to store; `intentId` ties a link to the create that it finishes, `outcome`: its outcome, when it has one. */
 export interface NewAction extends PlannedAction {
   readonly intentId?: number;
   readonly state?: ActionState;
@@ -105,7 +105,7 @@ export interface ActionOutcome {
   readonly isShown?: boolean;
 }
 
-/** That a write of these is about to begin, of which nobody may hear what became. */
+/** Counts an attempt before the write is sent: its reply may be lost. */
 export async function countTries(db: Queryable, actionIds: readonly number[]): Promise<void> {
   if (actionIds.length === 0) return;
   await db.query('update actions set attempts = attempts + 1 where id = any($1)', [actionIds]);

@@ -21,7 +21,7 @@ export interface Conflict {
   readonly resolution: 'lead' | 'target' | null;
   /** Of the row's value; null: not known. */
   readonly author: Author | null;
-  /** Who chose it; null when nobody has, or it is not on record. */
+  /** Who chose the resolution; null: none, or not on record. */
   readonly decided: Decided | null;
   /** ISO instant. */
   readonly since: string;

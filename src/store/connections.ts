@@ -29,7 +29,7 @@ export function getSchedule(db: pg.Pool, connection: string): Promise<Schedule |
   );
 }
 
-/** Stops connections until a person lets them go on; one that is stopped already keeps its date. */
+/** Pauses connections until `unpause`; one that is paused keeps its date. */
 export async function pauseConnections(db: Queryable, connections: readonly string[]): Promise<void> {
   await db.query(
     `insert into connections (connection, paused_at) select name, now() from unnest($1::text[]) name
@@ -38,7 +38,7 @@ export async function pauseConnections(db: Queryable, connections: readonly stri
   );
 }
 
-/** Lets a connection go on. False: it was not stopped. */
+/** Ends a pause. False: there was none. */
 export async function unpause(db: pg.Pool, connection: string): Promise<boolean> {
   const { rowCount } = await db.query(
     `update connections set paused_at = null where connection = $1 and paused_at is not null`,
@@ -47,7 +47,7 @@ export async function unpause(db: pg.Pool, connection: string): Promise<boolean>
   return rowCount === 1;
 }
 
-/** Since when (epoch ms) a person has stopped the connection; null: nobody has. */
+/** Since when (epoch ms) the connection is paused; null: it is not. */
 export async function pausedSince(db: pg.Pool, connection: string): Promise<number | null> {
   const { rows } = await db.query<{ since: Date | null }>(
     `select paused_at as since from connections where connection = $1`,

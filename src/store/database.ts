@@ -111,8 +111,8 @@ export function openDatabase({
     constructor(config?: pg.ClientConfig) {
       // Here and not for the pool, where it would also end the wait for a connection that is only busy.
       super({ ...config, connectionTimeoutMillis: connectTimeoutMs });
-      // Its query, or the pool, tells of a connection that breaks; without a listener the same error would end the process.
-      // From the very beginning: a server may let us in and die in one breath.
+      // The query or the pool reports a broken connection; without a listener the same error would end the process.
+      // Before the connect: a server may accept the connection and die at once.
       this.on('error', () => {});
     }
 
@@ -156,7 +156,7 @@ export function openDatabase({
 /**
  * `lasting`: on the disk before it is reported as done. `repeatable`: when the database server dies, the last moments of
  * it may be missing, as if the work had come less far. A lasting transaction that follows brings it to the disk as well,
- * so it is enough for all that nobody outside has seen so far (PostgreSQL, Asynchronous Commit).
+ * so it is enough for all that has not left the process (PostgreSQL, Asynchronous Commit).
  */
 export type Durability = 'lasting' | 'repeatable';
 
@@ -176,7 +176,7 @@ export async function transaction<T>(
 ): Promise<T> {
   const client = await pool.connect();
   let broken = false;
-  // Between two statements: the next one would only tell that the connection is of no use.
+  // A break between two statements: the next statement would only fail with "not queryable".
   let breakage: Error | null = null;
   const onBreak = (error: Error): void => {
     breakage ??= error;
@@ -224,7 +224,7 @@ function placeOf(connectionString: string): string {
 function unreachable(place: string, cause: unknown): LeadsyncError {
   const code =
     cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : null;
-  if (code === protocolViolation) return pooled('does not take the settings of a session', cause);
+  if (code === protocolViolation) return pooled('refuses session settings', cause);
   const reason = cause instanceof Error && cause.message !== '' ? cause.message : (code ?? 'no reason given');
   return new LeadsyncError('database.unreachable', `The database ${place} cannot be reached: ${reason}`, {
     retry: 'later',

@@ -12,7 +12,7 @@ export interface StagedDeeds extends RunChanges {
 
 /**
  * Streams what the run `undoOf` did, lead by lead in the order of their ids, with what the scan of run `id` shows. What
- * other runs did since is told; what an earlier undo of the same run did is not: it is what is to be gone on with.
+ * other runs did since is included; what an earlier undo of the same run did is not: this undo goes on with it.
  */
 export async function* stagedDeeds(
   pool: pg.Pool,

@@ -1,10 +1,10 @@
 import type pg from 'pg';
 
-/** So few at a time that a delete is short. */
+/** Few enough that each statement is short. */
 export const usualBatchSize = 1_000;
 
 /**
- * Deletes what `old` chooses (a query for the key of `table`, with $1, $2 … of `values`), so many rows in each statement that none
+ * Deletes what `old` chooses (a query for the key of `table`, with $1, $2 … of `values`), few rows in each statement, so that none
  * holds locks for long, until nothing is left or `stop` aborts. What another process deletes at that moment is passed over.
  * Returns how many were deleted.
  */

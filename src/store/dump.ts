@@ -19,7 +19,7 @@ export const dumpFormat = 'leadsync-backup-1';
 /** Says of which table what is under way is, and how many bytes of it have passed. */
 export type OnDumpProgress = (table: string, bytes: number) => void;
 
-/** Who works now, what a scan under way has staged, what spares the next one work, and the ledger, which the header holds. */
+/** Leases, what an open scan has staged, caches of the next scan, and the ledger, which is in the header. */
 const leftOut = [
   'leases',
   'scan_cursors',
@@ -72,7 +72,7 @@ export async function* dumpState(
     await client.query('rollback');
     isComplete = true;
   } finally {
-    // Who stops in the middle of a table leaves a connection that nobody can use any more.
+    // A consumer that stops within a table leaves the connection in the middle of a COPY.
     client.release(!isComplete);
   }
 }
@@ -83,8 +83,8 @@ export async function assertState(client: pg.PoolClient): Promise<void> {
     `select to_regclass('leadsync.runs') is not null as found`,
   );
   if (rows[0]?.found === true) return;
-  throw new LeadsyncError('database.no-state', 'There is no state of leadsync in this database.', {
-    help: 'Check that DATABASE_URL or DATA_DIR is the one that the worker has.',
+  throw new LeadsyncError('database.no-state', 'This database has no leadsync state.', {
+    help: 'Check that DATABASE_URL or DATA_DIR is that of the worker.',
   });
 }
 

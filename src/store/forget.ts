@@ -61,7 +61,7 @@ export async function countKept(db: Queryable, connection: string): Promise<read
 
 /**
  * Deletes all that is kept of a connection, and of its former places, bit by bit; what is left when `stop` aborts is there for
- * the next time. The caller has made sure that nobody syncs it. Returns what was deleted, by table.
+ * the next time. The caller makes sure that no process syncs it. Returns what was deleted, by table.
  */
 export async function forgetConnection(
   pool: pg.Pool,
@@ -88,8 +88,8 @@ async function keysOf(db: Queryable, connection: string): Promise<readonly strin
 }
 
 /**
- * Connections of which something is kept, though they are not `configured` here and for so many hours no worker has had them in
- * its configuration and none of their runs has moved.
+ * Connections with kept data that are not `configured` here, and that for `hours` no worker had in its configuration and no
+ * run has moved.
  */
 export async function leftConnections(
   db: Queryable,

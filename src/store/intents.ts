@@ -42,7 +42,7 @@ export function openIntents(db: Queryable, run: RunRef): Promise<readonly Intent
   );
 }
 
-/** How long ago (ms) the creates were tried that are not finished and that no person has been asked about. */
+/** How long ago (ms) unfinished creates without a conflict were attempted. */
 export function unsettledAttempts(db: Queryable, connection: string): Promise<readonly number[]> {
   return columnOf(
     db,
@@ -54,7 +54,7 @@ export function unsettledAttempts(db: Queryable, connection: string): Promise<re
   );
 }
 
-/** The attempt ended only now, without telling anything: from now on the service may still act on it for a while. */
+/** The attempt ended only now, without a reply: the service may still act on it for a while. */
 export async function attemptEnded(db: Queryable, id: number): Promise<void> {
   await db.query(`update intents set attempted_at = now() where id = $1`, [id]);
 }
@@ -109,12 +109,12 @@ export async function countScanWithout(db: Queryable, ids: readonly number[], we
   ]);
 }
 
-/** A scan showed leads that may have been made of these intents: that scans before did not speaks against nothing. */
+/** A scan showed leads that may come from these intents: earlier scans without them count no more. */
 export async function forgetScansWithout(db: Queryable, ids: readonly number[]): Promise<void> {
   await db.query(`update intents set scans_without_it = 0 where id = any($1)`, [ids]);
 }
 
-/** The lead that the service said it had made is not there: its row is nobody's. */
+/** The service reported the lead as created, but does not have it: its row belongs to no lead. */
 export async function intentRefuted(db: Queryable, actionId: number): Promise<void> {
   await db.query(`update intents set state = 'abandoned' where action_id = $1`, [actionId]);
 }
@@ -154,7 +154,7 @@ export function unmappedHashOf(db: Queryable, connection: string, leadId: string
   );
 }
 
-/** Leads that the run made and found again by a scan: nobody has read them as they were made. */
+/** Leads that the run created and found by a scan: it has not read them as they were created. */
 export function unreadCreates(db: Queryable, runId: number): Promise<readonly string[]> {
   return columnOf(
     db,

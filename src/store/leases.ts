@@ -23,7 +23,7 @@ export interface Lease extends AsyncDisposable {
   readonly outlived: AbortSignal;
   /**
    * Throws `run.lease-lost` (retry later) unless the lease still holds; called inside the transaction that claims a
-   * step, so that a worker that was paused past its lease claims nothing more. Until the transaction ends nobody takes
+   * step, so that a worker that was paused past its lease claims nothing more. Until the transaction ends no process takes
    * the lease over: the token is a key, which a renewal leaves as it is.
    */
   assertHeld(db: pg.PoolClient): Promise<void>;

@@ -85,7 +85,7 @@ export function unheardRows(db: Queryable, run: RunRef): Promise<readonly LostLe
 
 /** A stray as it is stored. */
 export interface StagedStray extends Stray {
-  /** Its id is nobody's, and was not in the scan before. */
+  /** Its id belongs to no lead, and was not in the scan before. */
   readonly isNewOrphan: boolean;
 }
 

@@ -93,7 +93,7 @@ async function whenBack(write: () => Promise<void>, stop: AbortSignal | undefine
 /** Postgres's `deadlock_detected`: the statement has had no effect. */
 const deadlock = '40P01';
 
-/** The planning writes many rows too, in an order of its own. One row alone waits for nobody who waits for it. */
+/** The planning writes many rows too, in another order. A statement on one row cannot be part of a deadlock. */
 async function afterDeadlock<In, Out>(
   items: readonly In[],
   carryOut: (items: readonly In[]) => Promise<readonly Out[]>,

@@ -10,7 +10,7 @@ export class MailSender implements AsyncDisposable {
     this.#pool = pool;
   }
 
-  /** What its mails are marked with: another one when the lease was lost. */
+  /** The token that marks its mails; a new one when the lease was lost. */
   async token(): Promise<string> {
     const lease = await (this.#lease ??= this.#acquire());
     if (!lease.lost.aborted) return lease.token;
@@ -21,7 +21,7 @@ export class MailSender implements AsyncDisposable {
 
   async #acquire(): Promise<Lease> {
     try {
-      // A name that nobody else has, so that nobody has to wait.
+      // A unique name: no process waits for it.
       await this.#pool.query(`delete from leases where name like 'mails %' and not (${isAlive})`);
       const lease = await acquireLease(this.#pool, `mails ${crypto.randomUUID()}`);
       if (lease === null) throw new Error('the lease of a name of our own is held by another');

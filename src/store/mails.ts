@@ -1,7 +1,7 @@
 import { countOf, epochMs, oneOf, type Queryable, rowsOf } from './database.ts';
 import { isAlive } from './leases.ts';
 
-/** Who hands a mail to the server. */
+/** The process that hands a mail to the server. */
 export interface SentBy {
   /** The lease of the process that began with it and has not said how it ended; null: none. */
   readonly sender: string | null;

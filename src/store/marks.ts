@@ -6,7 +6,7 @@ import type { RunRef } from './runs.ts';
 /** How many marks of a connection are remembered. */
 const mostMarks = 50;
 
-/** Which state this is: a UUID that its database got when it was first asked for. */
+/** The identity of this state: a UUID, created with the first call. */
 export async function keeperOf(db: Queryable): Promise<string> {
   await db.query('insert into keeper default values on conflict do nothing');
   const { rows } = await db.query<{ id: string }>('select id from keeper');
@@ -15,7 +15,7 @@ export async function keeperOf(db: Queryable): Promise<string> {
   return row.id;
 }
 
-/** The nonce with which a run marks the table: the same one each time that it is asked for. */
+/** The nonce with which a run marks the table: the same one at each call. */
 export async function intendMark(db: Queryable, run: RunRef): Promise<string> {
   const { rows } = await db.query<{ nonce: string }>(
     'select nonce from marks where connection = $1 and run_id = $2',

@@ -16,7 +16,7 @@ export interface BlockPair {
   readonly rowForms: MatchForms;
 }
 
-/** Of a key that more leads and rows share than this, none is compared for it: it tells nothing. */
+/** A key with more pairs of leads and rows than this is not compared: it distinguishes nothing. */
 const mostPairs = 400;
 
 /** A whole name says more. Of more than this each record is compared with two of the other side: they are no one's for certain. */

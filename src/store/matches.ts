@@ -5,7 +5,7 @@ import { type Decided, decidedOn } from './decisions.ts';
 import { streamRows } from './stream-rows.ts';
 import type { RunRef } from './runs.ts';
 
-/** `undone`: an undo took them apart, so they are proposed again, never linked unasked. */
+/** `undone`: an undo took them apart, so they are proposed again, never linked without a decision. */
 export type MatchState = 'proposed' | 'ambiguous' | 'accepted' | 'rejected' | 'undone';
 
 /** A lead and a row that may be one, with what both show. */
@@ -20,7 +20,7 @@ export interface Match {
   readonly score: number;
   readonly why: string;
   readonly state: MatchState;
-  /** Who accepted or rejected it; null when nobody has, or it is not on record. */
+  /** Who accepted or rejected it; null: undecided, or not on record. */
   readonly decided: Decided | null;
 }
 
@@ -189,7 +189,7 @@ export function matchesToDecide(
   );
 }
 
-/** The other match of the same lead or the same row that somebody has accepted; null: there is none. */
+/** Another accepted match of the same lead or row; null: none. */
 export async function acceptedBeside(db: Queryable, id: number): Promise<number | null> {
   const { rows } = await db.query<{ id: number }>(
     `select o.id from matches m join matches o on o.connection = m.connection and o.id <> m.id

@@ -125,7 +125,7 @@ function pendingAfter(
   if (changed !== undefined) {
     throw new LeadsyncError(
       'database.migration-changed',
-      `${made} with another migration ${changed.name} than this leadsync has. Nothing was changed.`,
+      `${made} with a migration ${changed.name} that differs from the one of this leadsync. Nothing was changed.`,
       { help: 'Restore the file as it was released; a change of the schema goes into a new file.' },
     );
   }

@@ -15,10 +15,10 @@ export async function assertOwnSession(pool: pg.Pool): Promise<void> {
     const { rows } = await client.query<{ pid: number; timeout: string }>(
       `select pg_backend_pid() as pid, current_setting('idle_in_transaction_session_timeout') as timeout`,
     );
-    // Of the settings that `openDatabase` asks for, the one that nobody sets for a user, or a whole database, by chance.
+    // The one setting of `openDatabase` that is hardly ever a default of a user or a database.
     if (rows[0]?.timeout !== '1min')
-      throw pooled('does not hand on the settings of a session, or DATABASE_URL has options of its own');
-    // A pooler makes up the number that it tells when a connection begins.
+      throw pooled('does not pass on session settings, or DATABASE_URL sets its own options');
+    // A pooler invents the process id that it sends when a connection begins.
     if ('processID' in client && client.processID === rows[0].pid) return;
     if (await isShared(client, pool)) throw pooled('gives each transaction another session');
   } finally {
@@ -46,11 +46,11 @@ async function isShared(client: pg.PoolClient, pool: pg.Pool): Promise<boolean> 
   }
 }
 
-/** `does`: what it is that cannot be worked with. */
+/** `does`: what leadsync cannot work with. */
 export function pooled(does: string, cause?: unknown): LeadsyncError {
   return new LeadsyncError(
     'config.database-pooler',
-    `Between leadsync and Postgres is a pooler (PgBouncer or the like) that ${does}. Nothing was done`,
+    `A pooler (PgBouncer or the like) between leadsync and Postgres ${does}. Nothing was done`,
     {
       help: 'Set DATABASE_URL to the address of Postgres itself, which managed databases call direct or session; DATABASE_POOL_MAX keeps the number of connections down.',
       cause,

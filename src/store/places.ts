@@ -235,7 +235,7 @@ export async function forgetPlaces(
   return forgotten;
 }
 
-/** How a place that is said to be moved compares with what is remembered: pairs that were in step, and rows that show it. */
+/** How a place that may have moved compares with what is remembered: pairs that were in step, and rows that show it. */
 export function countRecognised(
   db: Queryable,
   run: Run,

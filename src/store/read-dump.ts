@@ -47,7 +47,7 @@ export class DumpReader {
     const found = parsed(z.union([table, end]), await this.#line());
     if ('table' in found) return { ...found, rows: this.#rows() };
     // The sum of the file is checked where it ends.
-    if (this.#rest.length > 0 || (await this.#more())) throw broken('something follows its end');
+    if (this.#rest.length > 0 || (await this.#more())) throw broken('data follows its end');
     return found;
   }
 
@@ -64,7 +64,7 @@ export class DumpReader {
         this.#rest = this.#rest.subarray(at + 1);
         return text;
       }
-      if (this.#rest.length > longestLine) throw broken('it is none');
+      if (this.#rest.length > longestLine) throw broken('its first line is too long');
       if (!(await this.#more())) throw broken('it ends too early');
     }
   }
@@ -98,13 +98,13 @@ export class DumpReader {
   }
 }
 
-/** What is read is not a whole backup. */
+/** The backup is incomplete, or none. */
 export function broken(why: string, cause?: unknown): LeadsyncError {
   return new LeadsyncError(
     'usage.backup-broken',
-    `This is no whole backup of leadsync: ${why}. Nothing was changed`,
+    `This is not a complete leadsync backup: ${why}. Nothing was changed`,
     {
-      help: 'Restore another backup; each is one file, as leadsync backup has written it.',
+      help: 'Restore another backup: one file, as leadsync backup wrote it.',
       cause,
     },
   );
@@ -115,7 +115,7 @@ function parsed<T>(schema: z.ZodType<T>, text: string): T {
     return schema.parse(JSON.parse(text));
   } catch (cause) {
     // The cause may quote what stands there.
-    if (cause instanceof SyntaxError || cause instanceof z.ZodError) throw broken('it holds something else');
+    if (cause instanceof SyntaxError || cause instanceof z.ZodError) throw broken('it has other content');
     throw cause;
   }
 }

@@ -4,7 +4,7 @@ import { countOf, oneOf, type Queryable, rowsOf } from './database.ts';
 import type { Phase, RoundRef, RunRef } from './runs.ts';
 
 /**
- * What reading it again showed. `changed`: neither what was there before nor what was written, so somebody edited it
+ * What reading it again showed. `changed`: neither what was there before nor what was written, so a person edited it
  * since, or the side stored something else. `unexplained`: what was there before, or nothing at all.
  */
 export type Receipt = 'equal' | 'changed' | 'unexplained';

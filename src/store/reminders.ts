@@ -3,7 +3,7 @@ import { type Queryable, timestamp } from './database.ts';
 /** What is wanted for one lead; the rest that is scheduled for it is cancelled. */
 export interface WantedForLead {
   readonly leadId: string;
-  /** Epoch ms, as agreed on, also when nobody is reminded of it; null: nothing is due. */
+  /** Epoch ms, as agreed on, also without a reminder; null: nothing is due. */
   readonly agreedDueAt: number | null;
   readonly sequence: number;
   readonly reminders: readonly {
@@ -20,10 +20,9 @@ export const mayBeSent = 'it was due before the state was restored from a backup
  * Schedules what is wanted for some leads and cancels what was scheduled for them and is not wanted any more. What was
  * sent, failed or missed stays so for good; what was cancelled is scheduled again, what is being sent is left alone.
  *
- * What is new, or comes again, and is past already is left out, unless it is the last that somebody is to get for the
- * follow-up. That one is sent now: one for a time before the due moment is late only from now on, since nobody could have
- * sent it. When the due moment, too, lies back for longer than `graceMs` it is `missed` with a note, so that the first sync
- * of an old table floods nobody. Missed is, too, what the first sync after a restore finds due before that: it may have been sent.
+ * New reminders whose time has passed are left out, but for a recipient's last one for the follow-up. That one is sent now:
+ * one for a time before the due moment is late only from now on, because it could not have been sent before. When the due moment, too, lies back for longer than `graceMs` it is `missed` with a note, so that the first sync
+ * of an old table sends no flood. Missed is, too, what the first sync after a restore finds due before that: it may have been sent.
  */
 export async function replaceReminders(
   db: Queryable,
@@ -45,7 +44,7 @@ export async function replaceReminders(
   const mails = JSON.stringify(wanted);
   await db.query(
     `update mails m set state = 'cancelled', updated_at = now(), note =
-       case when l."dueAt" = m.due_at then 'nobody is to be mailed then any more: the stage, the recipient or the settings changed'
+       case when l."dueAt" = m.due_at then 'no mail is due then any more: the stage, the recipient or the settings changed'
          else 'the follow-up was moved, cleared or deleted' end
      from json_to_recordset($2::json) as l ("leadId" text, "dueAt" timestamptz)
      where m.connection = $1 and m.lead_id = l."leadId" and m.state = 'scheduled'
@@ -62,7 +61,7 @@ export async function replaceReminders(
          when put_at is not null then greatest(put_at, send_at) else send_at end, sequence,
        case when is_new and (is_old or may_be_sent) then 'missed' else 'scheduled' end,
        case when is_new and may_be_sent then '${mayBeSent}' when is_new and is_old
-         then 'it could not be sent in time: the follow-up was overdue for longer than the time of grace when it became known' end
+         then 'it could not be sent in time: the follow-up was overdue for longer than the grace period when leadsync first saw it' end
      from (select n.*, max(n.send_at) over (partition by n.lead_id, n.recipient) as last,
            n.send_at <= now() and coalesce(o.state = 'cancelled', true) as is_new,
            case when n.send_at <= now() and o.state = 'scheduled' then o.send_at end as put_at,
@@ -98,7 +97,7 @@ export async function settleLate(
   next: number | null,
 ): Promise<void> {
   await db.query(
-    `update mails set state = 'missed', updated_at = now(), note = 'it could not be sent in time, nor within the time of grace'
+    `update mails set state = 'missed', updated_at = now(), note = 'it could not be sent in time, nor within the grace period'
      where connection = $1 and kind <> 'digest' and state = 'scheduled' and send_at < now() - $2 * interval '1 ms'`,
     [connection, graceMs],
   );

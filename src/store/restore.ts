@@ -35,7 +35,7 @@ export interface Restored {
  */
 const numberGap = 100_000;
 
-/** Ms for which others may keep us from a table before it is given up. */
+/** Maximum wait (ms) for a lock on a table. */
 const lockTimeoutMs = 10_000;
 
 /**
@@ -89,7 +89,7 @@ export async function assertUnused(client: pg.PoolClient): Promise<void> {
   if (sessions + (held?.rowCount ?? 0) === 0) return;
   throw new LeadsyncError(
     'database.in-use',
-    'A worker or a command of leadsync uses this database at this moment. Nothing was changed',
+    'A leadsync worker or command is using this database. Nothing was changed',
     { retry: 'later', help: 'Stop every worker, and try again.' },
   );
 }
@@ -105,12 +105,12 @@ async function assertEmpty(client: pg.PoolClient): Promise<void> {
   if (rows[0]?.is !== true) return;
   throw new LeadsyncError(
     'usage.state-not-empty',
-    'There is a state in this database already, with runs of its own. Nothing was changed',
+    'This database already has a leadsync state with runs of its own. Nothing was changed',
     { help: 'Keep it with leadsync backup FILE, and then throw it away with --replace.' },
   );
 }
 
-/** The schema itself stays: the right to make it may be somebody else's. */
+/** Keeps the schema itself: this user may lack the right to create it. */
 async function dropAll(client: pg.PoolClient): Promise<void> {
   await client.query(`do $$
     declare what text;
@@ -143,7 +143,7 @@ async function loadTables(
       continue;
     }
     const isWhole = Object.entries(part.rows).every(([table, rows]) => counts[table] === rows);
-    if (!isWhole) throw broken('rows are missing in it');
+    if (!isWhole) throw broken('rows are missing');
     return counts;
   }
 }
@@ -195,7 +195,7 @@ async function castDoubt(client: pg.PoolClient, backedUpAt: string): Promise<rea
   return [...new Set(rows.map(({ connection }) => connectionOf(connection)))];
 }
 
-/** Not in the words of the database, which may quote what stands in a row. */
+/** Without the database's own message, which may quote a row. */
 function asFault(cause: unknown): unknown {
   if (cause instanceof LeadsyncError) return cause;
   const sqlState = cause instanceof pg.DatabaseError ? (cause.code ?? '') : null;
@@ -208,21 +208,25 @@ function asFault(cause: unknown): unknown {
   if (sqlState === '55P03')
     return new LeadsyncError(
       'database.in-use',
-      'Another session has a table of the state locked. Nothing was changed',
+      'Another session has locked a table of leadsync. Nothing was changed',
       { retry: 'later', help: 'End the other sessions on this database, and try again.', cause },
     );
   if (isDatabaseOutage(cause))
-    return new LeadsyncError('database.unavailable', 'The database broke off. Nothing was changed', {
-      retry: 'later',
-      help: 'Try again when it is back.',
-      cause,
-    });
+    return new LeadsyncError(
+      'database.unavailable',
+      'The connection to the database was lost. Nothing was changed',
+      {
+        retry: 'later',
+        help: 'Try again when the database is back.',
+        cause,
+      },
+    );
   if (sqlState === null) return cause;
   return new LeadsyncError(
     'database.restore-failed',
-    `The database does not take the backup (SQLSTATE ${sqlState}). Nothing was changed`,
+    `The database refuses the backup (SQLSTATE ${sqlState}). Nothing was changed`,
     {
-      help: 'Its user must own the tables in the schema leadsync, or be allowed to make that schema. Else try another backup.',
+      help: 'The user of DATABASE_URL must own the tables of the schema leadsync, or may create it. Otherwise try another backup.',
       cause,
     },
   );

@@ -19,7 +19,7 @@ export interface Pruned {
   readonly decisions: number;
 }
 
-/** For so long it is known at least what a cell showed before. */
+/** How long at least earlier values of a cell are known. */
 const earlierValuesDays = 400;
 
 /** Those that have no id of their own. */
@@ -30,7 +30,7 @@ const withoutId: readonly (keyof typeof prunable)[] = [
   'value_authors',
 ];
 
-/** Under which key runs wait to be deleted: nobody looks for them, or undoes them, any more. */
+/** The key of runs that wait to be deleted: no query finds them, and no undo. */
 const prunedKey = (connection: string): string => `${connection}#pruned`;
 
 /**

@@ -151,7 +151,7 @@ export function pagesToWrite(db: Queryable, run: RoundRef): AsyncGenerator<ScanP
   return readPages(db, run.id, 'round = $3 and settled < leads', [run.round]);
 }
 
-/** That a write of the first `to` leads of pages is about to begin, of which nobody may hear what became. */
+/** Notes that a write of the first `to` leads of each page begins: its reply may be lost. */
 export async function pagesBegun(
   db: Queryable,
   pages: readonly { readonly id: number; readonly to: number }[],

@@ -4,7 +4,7 @@ import type { RunRef } from './runs.ts';
 /** On which side a pair was met. */
 export type Side = 'lead' | 'row';
 
-/** Where the row stands into which another was merged, and what to tell of it. */
+/** The row into which another was merged, and the message about it. */
 export interface MergedPlace {
   readonly row: number;
   readonly message: string;

@@ -5,7 +5,7 @@ import { type Queryable, timestamp } from './database.ts';
 export interface Claim {
   readonly id: number;
   readonly state: string;
-  /** How often a mail was begun again though nobody knew what had become of it. */
+  /** How often a mail was begun again with an unknown outcome. */
   readonly resends: number;
   /** Epoch ms. */
   readonly sendAt: number;
@@ -18,7 +18,7 @@ export interface Ending {
   readonly id: number;
   readonly state: 'scheduled' | 'sent' | 'cancelled' | 'skipped' | 'missed' | 'failed';
   readonly note: string | null;
-  /** Who is to be at it for this to count: the process that began it; null when nobody did. */
+  /** The process that began it, without which this does not count; null: none did. */
   readonly sender: string | null;
 }
 
@@ -62,7 +62,7 @@ export async function beginSending(
   return claims.map(({ id }) => begun.delete(id));
 }
 
-/** Notes that the mail server left it open whether it took a mail that is being sent: nobody is at it any more. */
+/** Notes that the mail server left open whether it took the mail; no process sends it any more. */
 export async function noteUnknown(db: Queryable, id: number, sender: string): Promise<void> {
   await db.query(
     `update mails set unknown_outcomes = unknown_outcomes + 1, sender = null, updated_at = now()
@@ -99,7 +99,7 @@ export async function putOffMail(db: Queryable, id: number, sendAt: number): Pro
   );
 }
 
-/** What a mail about a lead tells besides the lead itself. */
+/** What a mail about a lead shows besides the lead. */
 export interface LeadBackground {
   /**
    * By field, what both sides agreed on before the first change since the last reminder of this lead that was sent. Empty

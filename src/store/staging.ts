@@ -12,7 +12,7 @@ import { meetSealed, seal } from './seals.ts';
 interface RunRef {
   readonly id: number;
   readonly connection: string;
-  /** Seals are made by a sync alone: nobody else moves pairs meanwhile. */
+  /** Only a sync makes seals: nothing else moves pairs meanwhile. */
   readonly mode: RunMode;
 }
 
@@ -186,7 +186,7 @@ export interface RowStaging {
   readonly fields: readonly FieldMapping[];
   /** A field without a column is in no row: then rows are not as in the baseline, whatever they show. */
   readonly isWhole: boolean;
-  /** What the status column shows of a row of which there is nothing to tell; null when there is none. */
+  /** What the status column shows of an ordinary row; null: there is no status column. */
   readonly usualStatus: string | null;
   /** Whether an id says by itself whose row it is; else the service spells some otherwise, and learns more of them. */
   readonly isSealable: boolean;

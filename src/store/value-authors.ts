@@ -3,7 +3,7 @@ import { type Queryable, rowsOf } from './database.ts';
 import type { RoundRef, RunRef } from './runs.ts';
 
 /**
- * The cells of the table in the conflicts of this round that nobody was asked about since they arose, at most `limit`: what
+ * The cells of the table in the conflicts of this round whose author was not looked up since they arose, at most `limit`: what
  * is held, and with `isDecided` what a policy decides where both sides were edited.
  */
 export function unaskedCells(
@@ -57,7 +57,7 @@ export async function storeAuthors(
   );
 }
 
-/** What was said of cells before, since nobody could be asked this time. */
+/** Forgets the authors of cells that could not be looked up this time. */
 export async function forgetAuthors(
   db: Queryable,
   { connection }: Pick<RunRef, 'connection'>,

@@ -7,7 +7,7 @@ create table connections (
   pattern text,
   time_zone text,
   noted_at timestamptz,
-  -- A person has stopped it until leadsync resume; null: nobody has.
+  -- Paused by a person, until leadsync resume; null: not paused.
   paused_at timestamptz,
   -- Since when it is checked for alerts: before its first success the age counts from then.
   watched_since timestamptz,
@@ -26,7 +26,7 @@ comment on table connections is
 create table places (
   id uuid default gen_random_uuid() primary key,
   connection text not null,
-  -- What tells it from all others, whatever it is called; the address is what people call it.
+  -- What identifies it under any name; the address is its name for people.
   identity text not null,
   address text not null,
   service text,
@@ -433,7 +433,7 @@ create table value_authors (
   primary key (connection, lead_id, field)
 );
 comment on table value_authors is
-  'Who changed a value of the table, as the table told when a run met it in a conflict.';
+  'Who changed a value of the table, as the place reported when a run found it in a conflict.';
 
 create table undone (
   connection text not null,
@@ -623,7 +623,7 @@ create table alerts (
   id bigint generated always as identity primary key,
   connection text not null,
   kind text not null,
-  -- How bad it was when it was last told; worse is told again.
+  -- The severity that was last reported; a worse one is reported again.
   level int not null,
   -- Codes, counts and moments; no values of leads.
   detail jsonb not null,

@@ -19,8 +19,8 @@ async function ask(kind: PoolerKind): Promise<void> {
 
 test.each([
   ['transaction', 'gives each transaction another session'],
-  ['settings-dropped', 'does not hand on the settings of a session'],
-  ['settings-refused', 'does not take the settings of a session'],
+  ['settings-dropped', 'does not pass on session settings'],
+  ['settings-refused', 'refuses session settings'],
 ] as const)('a pooler is refused by name: %s', async (kind, why) => {
   await expect(ask(kind)).rejects.toMatchObject({
     code: 'config.database-pooler',
