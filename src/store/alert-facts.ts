@@ -40,7 +40,13 @@ export async function connectionFacts(
      on conflict (connection) do update set watched_since = excluded.watched_since where c.watched_since is null`,
     [connection, timestamp(now)],
   );
-  const { rows } = await db.query<{ since: number; runId: number | null; at: number | null; held: number }>(
+  const { since, runId, at, held } = await oneOf<{
+    since: number;
+    runId: number | null;
+    at: number | null;
+    held: number;
+  }>(
+    db,
     `select ${epochMs('watched_since')} as since, s.id as "runId", s.at,
        (select count(*)::int from conflicts h where h.connection = $1 and resolution is null) as held
      from connections w left join lateral (
@@ -49,9 +55,6 @@ export async function connectionFacts(
      where w.connection = $1`,
     [connection],
   );
-  const [row] = rows;
-  if (row === undefined) throw new Error('the connection is not watched any more');
-  const { since, runId, at, held } = row;
   return {
     lastSuccess: runId === null || at === null ? null : { runId, at },
     watchedSince: since,

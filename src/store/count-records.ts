@@ -1,4 +1,4 @@
-import type { Queryable } from './database.ts';
+import { oneOf, type Queryable } from './database.ts';
 import type { RoundRef, RunRef } from './runs.ts';
 
 /** What a scan shows, counted before it is taken over. */
@@ -13,8 +13,9 @@ export interface ScanCounts {
  * Counts the records of a scan, and apart from them those that were compared and are equal: pairs that show the baseline on
  * both sides, by what was met and not staged, and staged records that are the same.
  */
-export async function countRecords(db: Queryable, run: RunRef & RoundRef): Promise<ScanCounts> {
-  const { rows } = await db.query<ScanCounts>(
+export function countRecords(db: Queryable, run: RunRef & RoundRef): Promise<ScanCounts> {
+  return oneOf(
+    db,
     `with met as (
        select coalesce(sum(unmoved) filter (where side = 'lead'), 0)::int as leads,
          coalesce(sum(unmoved) filter (where side = 'row'), 0)::int as rows
@@ -51,6 +52,4 @@ export async function countRecords(db: Queryable, run: RunRef & RoundRef): Promi
      from met, moved_on_both, (select count(*)::int as pairs from pairs where connection = $2) known`,
     [run.id, run.connection, run.round],
   );
-  const { records = 0, equal = 0 } = rows[0] ?? {};
-  return { records, equal };
 }

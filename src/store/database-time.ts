@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
-import { epochMs } from './database.ts';
+import { epochMs, oneOf } from './database.ts';
 
 /** Ms between two looks at the clock of the database. */
 const lookEveryMs = 15_000;
@@ -15,10 +15,7 @@ const steadyNow = (): number => performance.timeOrigin + performance.now();
 
 /** The time of the database, epoch ms. */
 export async function databaseNow(db: Pick<pg.Pool, 'query'>): Promise<number> {
-  const { rows } = await db.query<{ now: number }>(`select ${epochMs('clock_timestamp()')} as now`);
-  const [row] = rows;
-  if (row === undefined) throw new Error('the database does not tell the time');
-  return row.now;
+  return (await oneOf<{ now: number }>(db, `select ${epochMs('clock_timestamp()')} as now`)).now;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { KnownMark, KnownMarks } from '../core/merge/judge-mark.ts';
-import type { Queryable } from './database.ts';
+import { oneOf, type Queryable, valueOf } from './database.ts';
 import type { RunRef } from './runs.ts';
 
 /** How many marks of a connection are remembered. */
@@ -9,19 +9,14 @@ const mostMarks = 50;
 /** The identity of this state: a UUID, created with the first call. */
 export async function keeperOf(db: Queryable): Promise<string> {
   await db.query('insert into keeper default values on conflict do nothing');
-  const { rows } = await db.query<{ id: string }>('select id from keeper');
-  const [row] = rows;
-  if (row === undefined) throw new Error('the keeper is not in the database any more');
-  return row.id;
+  return (await oneOf<{ id: string }>(db, 'select id from keeper')).id;
 }
 
 /** The nonce with which a run marks the table: the same one at each call. */
 export async function intendMark(db: Queryable, run: RunRef): Promise<string> {
-  const { rows } = await db.query<{ nonce: string }>(
-    'select nonce from marks where connection = $1 and run_id = $2',
-    [run.connection, run.id],
-  );
-  if (rows[0] !== undefined) return rows[0].nonce;
+  const text = 'select nonce from marks where connection = $1 and run_id = $2';
+  const known = await valueOf<string>(db, text, [run.connection, run.id]);
+  if (known !== null) return known;
   const nonce = randomBytes(8).toString('hex');
   await rememberMark(db, run, nonce, false);
   return nonce;
@@ -55,12 +50,8 @@ export async function confirmMark(db: Queryable, connection: string, nonce: stri
 }
 
 /** When the backup was made that the baselines of a connection came out of; null: they did not, or a person has decided. */
-async function backedUpAt(db: Queryable, connection: string): Promise<Date | null> {
-  const { rows } = await db.query<{ at: Date }>(
-    'select backed_up_at as at from restored where connection = $1',
-    [connection],
-  );
-  return rows[0]?.at ?? null;
+function backedUpAt(db: Queryable, connection: string): Promise<Date | null> {
+  return valueOf(db, 'select backed_up_at from restored where connection = $1', [connection]);
 }
 
 /** What is remembered of a mark that was found in the table of a connection. */

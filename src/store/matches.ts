@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Cells, Values } from '../core/lead/value.ts';
-import { countOf, type Queryable, rowsOf } from './database.ts';
+import { countOf, type Queryable, rowsOf, valueOf } from './database.ts';
 import { type Decided, decidedOn } from './decisions.ts';
 import { streamRows } from './stream-rows.ts';
 import type { RunRef } from './runs.ts';
@@ -190,14 +190,14 @@ export function matchesToDecide(
 }
 
 /** Another accepted match of the same lead or row; null: none. */
-export async function acceptedBeside(db: Queryable, id: number): Promise<number | null> {
-  const { rows } = await db.query<{ id: number }>(
+export function acceptedBeside(db: Queryable, id: number): Promise<number | null> {
+  return valueOf(
+    db,
     `select o.id from matches m join matches o on o.connection = m.connection and o.id <> m.id
        and (o.lead_id = m.lead_id or o.row_number = m.row_number)
      where m.id = $1 and o.state = 'accepted' and o.current order by o.id limit 1`,
     [id],
   );
-  return rows[0]?.id ?? null;
 }
 
 /** Remembers a person's decision, and `by` whom. */

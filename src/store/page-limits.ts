@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { valueOf } from './database.ts';
 
 /** After so long it is tried again: the service may have learned it meanwhile, or the rejection had another reason. */
 const remembered = `interval '30 days'`;
@@ -8,11 +9,8 @@ const remembered = `interval '30 days'`;
  * without `limit`.
  */
 export async function learnedPageSize(db: pg.Pool, scope: string, pageSize: number): Promise<number> {
-  const { rows } = await db.query<{ takes: number }>(
-    `select takes from page_limits where scope = $1 and page_size = $2 and learned_at > now() - ${remembered}`,
-    [scope, pageSize],
-  );
-  return rows[0]?.takes ?? pageSize;
+  const text = `select takes from page_limits where scope = $1 and page_size = $2 and learned_at > now() - ${remembered}`;
+  return (await valueOf<number>(db, text, [scope, pageSize])) ?? pageSize;
 }
 
 /** Remembers the page size that the service answered, after it had rejected larger ones. */

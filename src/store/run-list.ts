@@ -1,7 +1,7 @@
 import type { Problem } from '../errors.ts';
 import type { ActionKind, Changes } from '../core/merge/action.ts';
 import { rowKinds, silentKinds } from '../core/merge/action.ts';
-import { epochMs, type Queryable, rowsOf } from './database.ts';
+import { epochMs, type Queryable, rowsOf, valueOf } from './database.ts';
 import type { Phase, Run, RunMode, RunStatus } from './runs.ts';
 
 /** A run in a list, without its report. Times are epoch ms. */
@@ -40,13 +40,13 @@ export function listRuns(
 }
 
 /** When the last sync ended that was carried out, whole or with something held; epoch ms, or null. */
-export async function lastSuccessAt(db: Queryable, connection: string): Promise<number | null> {
-  const { rows } = await db.query<{ at: number }>(
+export function lastSuccessAt(db: Queryable, connection: string): Promise<number | null> {
+  return valueOf(
+    db,
     `select ${epochMs('finished_at')} as at from runs
      where connection = $1 and mode = 'sync' and status in ('succeeded', 'partial') order by id desc limit 1`,
     [connection],
   );
-  return rows[0]?.at ?? null;
 }
 
 /** How far a run is that is not finished. */

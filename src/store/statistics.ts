@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { Queryable } from './database.ts';
+import { oneOf, type Queryable } from './database.ts';
 
 /** Below it Postgres joins fast in any way; above, its planner has to know what there is. */
 const manyRecords = 5_000;
@@ -31,10 +31,7 @@ export async function analyzePairs(pool: pg.Pool): Promise<void> {
 
 /** How many records of a run are staged. */
 export async function countStaged(db: Queryable, runId: number): Promise<number> {
-  const { rows } = await db.query<{ count: number }>(
-    `select (select count(*) from staged_leads where run_id = $1) + (select count(*) from staged_rows where run_id = $1)
-       + (select count(*) from absent_pairs where run_id = $1) as count`,
-    [runId],
-  );
-  return rows[0]?.count ?? 0;
+  const text = `select (select count(*) from staged_leads where run_id = $1) + (select count(*) from staged_rows where run_id = $1)
+       + (select count(*) from absent_pairs where run_id = $1) as count`;
+  return (await oneOf<{ count: number }>(db, text, [runId])).count;
 }

@@ -4,7 +4,7 @@ import type pg from 'pg';
 import { isDatabaseOutage } from '../database-outage.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Throttle } from '../ports/leads-service.ts';
-import { epochMs } from './database.ts';
+import { epochMs, valueOf } from './database.ts';
 
 /**
  * Between two tries to note a pause while the database is away: this part of the time that it has been away, at most so
@@ -76,14 +76,14 @@ export function serviceScope(baseUrl: string, apiKey: string): string {
 }
 
 /** Ends the wait that a service asked for. Returns until when it would have lasted; null: there was none. */
-export async function liftWait(pool: pg.Pool, baseUrl: string, apiKey: string): Promise<Date | null> {
-  const { rows } = await pool.query<{ until: Date }>(
+export function liftWait(pool: pg.Pool, baseUrl: string, apiKey: string): Promise<Date | null> {
+  return valueOf(
+    pool,
     `update throttles t set not_before = now()
      from (select scope, not_before from throttles where scope = $1 for update) before
      where t.scope = before.scope and before.not_before > now() returning before.not_before as until`,
     [serviceScope(baseUrl, apiKey)],
   );
-  return rows[0]?.until ?? null;
 }
 
 /** Tries again while the database is away and `isOfUse`. A pool that is closed is another fault, and ends it, too. */
