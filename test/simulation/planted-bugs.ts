@@ -145,8 +145,8 @@ async function notRecorded(`,
   {
     name: 'reminders: not cancelled',
     file: 'src/store/reminders.ts',
-    from: `where m.connection = $1 and m.lead_id = l.lead_id and m.state = 'scheduled'`,
-    to: `where false and m.connection = $1 and m.lead_id = l.lead_id and m.state = 'scheduled'`,
+    from: `where m.connection = $1 and m.lead_id = l."leadId" and m.state = 'scheduled'`,
+    to: `where false and m.connection = $1 and m.lead_id = l."leadId" and m.state = 'scheduled'`,
   },
   {
     name: 'merge: an edit does not beat a deletion',
