@@ -67,7 +67,7 @@ export async function oneOf<Row extends object>(
   values: readonly unknown[] = [],
 ): Promise<Row> {
   const row = await firstOf<Row>(db, text, values);
-  if (row === null) throw new Error('the database returned no row');
+  if (row === null) throw new Error('the row is not in the database');
   return row;
 }
 

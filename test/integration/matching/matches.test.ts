@@ -169,7 +169,7 @@ test('off: nothing is asked of the database for it, and the page and the command
   await using site = await openStatusSite({ connection: { fields } });
   const { sandbox, sheet, database } = site.workspace;
   // Whoever touched it would fail.
-  await database.pool.query(`drop table matches`);
+  await database.pool.query(`drop table matches cascade`);
   sandbox.leads.add({ companyName: 'Acme', city: 'Berlin', stage: 'new' });
   sheet.write([headings, ['', 'Acme', 'Berlin', 'new']]);
   expect(await site.workspace.sync()).toMatchObject({ status: 'succeeded', created: { leads: 1, rows: 1 } });
