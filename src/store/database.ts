@@ -51,8 +51,8 @@ export async function columnOf<T>(
   text: string,
   values: readonly unknown[] = [],
 ): Promise<readonly T[]> {
-  const { rows } = await db.query<[T]>({ text, values: [...values], rowMode: 'array' });
-  return rows.map(([value]) => value);
+  const { rows } = await db.query<Record<string, T>>(text, [...values]);
+  return rows.flatMap((row) => Object.values(row));
 }
 
 /** The only column of the first row of a query; null: there is none. */
