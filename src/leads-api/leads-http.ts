@@ -50,7 +50,7 @@ export interface Call {
   /** 404 and 410 are answers, not faults. */
   readonly mayBeGone?: boolean;
   /** May be deferred for the pace: no earlier work would be lost. */
-  readonly mayPutOff?: boolean;
+  readonly mayDefer?: boolean;
   /** Awaited just before sending, and again if the request was delayed after it. */
   readonly onLeaving?: (() => Promise<void>) | undefined;
 }
@@ -197,14 +197,10 @@ export class LeadsHttp implements AsyncDisposable {
    * Waits for the pace, and at a service that limits requests for all others to end. Throws when a deferrable request
    * would wait too long, or no request may leave now.
    */
-  async #mayAsk(
-    { mayPutOff = false, onLeaving }: Call,
-    lane: Lane,
-    signal: AbortSignal,
-  ): Promise<Permission> {
+  async #mayAsk({ mayDefer = false, onLeaving }: Call, lane: Lane, signal: AbortSignal): Promise<Permission> {
     for (let late = 0; late < maxChecks; ) {
       signal.throwIfAborted();
-      const permission = await this.#limiter.acquire(mayPutOff, onLeaving !== undefined);
+      const permission = await this.#limiter.acquire(mayDefer, onLeaving !== undefined);
       const { waitMs, limitedLately, isFresh } = permission;
       if (limitedLately) {
         this.#lanes.limit();

@@ -67,10 +67,10 @@ export class RateLimiter {
 
   /**
    * Acquires the turn to send one request, which no other process gets. `waitMs` above zero: not acquired, ask again
-   * after that. Throws `leads.rate-limited` when no request may leave yet. `mayPutOff`: see `longestSleepMs`; `isLate`:
+   * after that. Throws `leads.rate-limited` when no request may leave yet. `mayDefer`: see `longestSleepMs`; `isLate`:
    * other work precedes the request, so a prefetched check would be stale.
    */
-  async acquire(mayPutOff: boolean, isLate = false): Promise<Permission> {
+  async acquire(mayDefer: boolean, isLate = false): Promise<Permission> {
     if (isLate) this.#next = null;
     for (;;) {
       const check = await this.#check();
@@ -79,7 +79,7 @@ export class RateLimiter {
         throw rateLimited(remaining, 'No request was sent: the Leads service asked to wait', {});
       const now = this.#sharedTime();
       const waitMs = pace === null ? 0 : Math.max(0, pace.nextAt - now);
-      if (mayPutOff && waitMs > (this.#isCrowded() ? longestCrowdedSleepMs : longestSleepMs))
+      if (mayDefer && waitMs > (this.#isCrowded() ? longestCrowdedSleepMs : longestSleepMs))
         throw rateLimited(waitMs, 'No request was sent: the pace of the Leads service is used up', {});
       if (waitMs > 0) return { ...check, waitMs };
       this.#pace = pace && sent(pace, now);

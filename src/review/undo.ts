@@ -9,7 +9,7 @@ import { planUndo } from '../core/merge/undo.ts';
 import { LeadsyncError } from '../errors.ts';
 import { type Action, writtenCells } from '../store/actions.ts';
 import { type NewConflict, recordConflicts } from '../store/conflicts.ts';
-import { stagedDeeds } from '../store/deeds.ts';
+import { stagedRunChanges } from '../store/run-changes.ts';
 import { scannedLeadCells } from '../store/differences.ts';
 import { abandonIntentsOf } from '../store/intents.ts';
 import { type MatchLine, storeMatches } from '../store/matches.ts';
@@ -20,9 +20,9 @@ import { keepUndone } from '../store/undone.ts';
 /** The plan of an undo, lead by lead, from what run `undoOf` did and what the scan of run `id` shows. */
 export async function* planOfUndo(
   pool: pg.Pool,
-  run: Parameters<typeof stagedDeeds>[1],
+  run: Parameters<typeof stagedRunChanges>[1],
 ): AsyncGenerator<readonly PlannedAction[]> {
-  for await (const { lead, row, rowNumber, ...changes } of stagedDeeds(pool, run))
+  for await (const { lead, row, rowNumber, ...changes } of stagedRunChanges(pool, run))
     yield planUndo(changes, { lead, row: row && { row: rowNumber ?? 0, cells: row } });
 }
 

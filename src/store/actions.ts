@@ -2,7 +2,7 @@ import type { Cells } from '../core/lead/value.ts';
 import { type ActionKind, type Changes, type PlannedAction, silentKinds } from '../core/merge/action.ts';
 import { fingerprint } from '../core/merge/fingerprint.ts';
 import { type Queryable, rowsOf } from './database.ts';
-import type { Receipt } from './receipts.ts';
+import type { VerificationResult } from './verifications.ts';
 import type { RoundRef, RunRef } from './runs.ts';
 
 /** `left-out`: no line of the reviewed plan that the run carries out. */
@@ -22,7 +22,11 @@ export interface Action extends PlannedAction {
 export interface NewAction extends PlannedAction {
   readonly intentId?: number;
   readonly state?: ActionState;
-  readonly outcome?: { readonly code?: string; readonly message?: string; readonly receipt?: Receipt };
+  readonly outcome?: {
+    readonly code?: string;
+    readonly message?: string;
+    readonly receipt?: VerificationResult;
+  };
   /** The reviewed line that it carries out: the run of its plan, and its id there. */
   readonly planId?: number;
   readonly planLine?: string;
@@ -106,7 +110,7 @@ export interface ActionOutcome {
 }
 
 /** Counts an attempt before the write is sent: its reply may be lost. */
-export async function countTries(db: Queryable, actionIds: readonly number[]): Promise<void> {
+export async function countAttempts(db: Queryable, actionIds: readonly number[]): Promise<void> {
   if (actionIds.length === 0) return;
   await db.query('update actions set attempts = attempts + 1 where id = any($1)', [actionIds]);
 }

@@ -7,7 +7,7 @@ import type { RoundRef, RunRef } from './runs.ts';
  * The next actions of these kinds that are still to be done, oldest first, each counted as tried once more, so that one
  * that always fails does not hold up the others. Their `tries` are those before.
  */
-export async function beginTries(
+export async function beginAttempts(
   db: Queryable,
   run: RoundRef,
   kinds: readonly ActionKind[],
@@ -25,7 +25,7 @@ export async function beginTries(
 }
 
 /** Takes back a try of actions of which nothing was sent. */
-export async function takeBackTries(db: Queryable, actionIds: readonly number[]): Promise<void> {
+export async function takeBackAttempts(db: Queryable, actionIds: readonly number[]): Promise<void> {
   if (actionIds.length === 0) return;
   await db.query(`update actions set attempts = attempts - 1 where id = any($1) and state = 'planned'`, [
     actionIds,

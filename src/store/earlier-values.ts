@@ -20,7 +20,7 @@ const names = {
 export async function whatIsKnown(
   db: Queryable,
   connection: string,
-): Promise<{ readonly hasMoved: boolean; readonly heldOn: readonly Side[] }> {
+): Promise<{ readonly hasMoved: boolean; readonly conflictOn: readonly Side[] }> {
   const { rows } = await db.query<{ hasMoved: boolean; row: boolean; lead: boolean }>(
     `select exists (select from earlier_values where connection = $1) as "hasMoved",
        exists (select from conflicts where connection = $1 and code = 'row.put-back' and resolution is null) as row,
@@ -28,7 +28,7 @@ export async function whatIsKnown(
     [connection],
   );
   const [{ hasMoved, row, lead } = { hasMoved: false, row: false, lead: false }] = rows;
-  return { hasMoved, heldOn: [...(row ? ['row' as const] : []), ...(lead ? ['lead' as const] : [])] };
+  return { hasMoved, conflictOn: [...(row ? ['row' as const] : []), ...(lead ? ['lead' as const] : [])] };
 }
 
 /** That a cell shows a value which it showed from one moment to another. `leftAt` (epoch ms): when it was changed. */

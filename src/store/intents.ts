@@ -43,7 +43,7 @@ export function openIntents(db: Queryable, run: RunRef): Promise<readonly Intent
 }
 
 /** How long ago (ms) unfinished creates without a conflict were attempted. */
-export function unsettledAttempts(db: Queryable, connection: string): Promise<readonly number[]> {
+export function openAttempts(db: Queryable, connection: string): Promise<readonly number[]> {
   return columnOf(
     db,
     // By the clock of the database alone: those of workers differ from it, and jump.
@@ -132,7 +132,7 @@ export async function abandonIntentsOf(
 }
 
 /** Remembers what a lead that the run made has in fields that are not mapped; of any other lead nothing. */
-export async function storeOthers(
+export async function storeUnmappedHashes(
   db: Queryable,
   run: RunRef,
   leadId: string,

@@ -79,7 +79,7 @@ export async function* rowStandings(
 }
 
 /** What is held for some leads whose rows are about to be made or linked. */
-export async function heldOfLeads(
+export async function conflictsOfLeads(
   db: pg.Pool,
   connection: string,
   leadIds: readonly string[],

@@ -164,14 +164,14 @@ export async function pagesBegun(
 }
 
 /** That the first `to` leads of a page are written; `left`: its lines without those that are `taken`, when these became more. */
-export interface SettledPage {
+export interface EndedPage {
   readonly id: number;
   readonly to: number;
   readonly taken: number;
   readonly left?: readonly (PageLine | null)[];
 }
 
-export async function settlePages(db: Queryable, pages: readonly SettledPage[]): Promise<void> {
+export async function endPages(db: Queryable, pages: readonly EndedPage[]): Promise<void> {
   await db.query(
     `update scan_pages p set settled = s."to", taken = s.taken, body = coalesce(s."left", p.body), done_at = now()
      from json_to_recordset($1::json) as s (id bigint, "to" int, taken int, "left" text) where p.id = s.id`,

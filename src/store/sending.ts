@@ -92,7 +92,7 @@ export async function noteTry(db: Queryable, id: number, note: string): Promise<
 }
 
 /** Moves a mail that may not leave now to the next moment (epoch ms) at which it may. */
-export async function putOffMail(db: Queryable, id: number, sendAt: number): Promise<void> {
+export async function deferMail(db: Queryable, id: number, sendAt: number): Promise<void> {
   await db.query(
     `update mails set send_at = $2::timestamptz where id = $1 and state in ('scheduled', 'sending')`,
     [id, timestamp(sendAt)],

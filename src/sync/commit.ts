@@ -20,7 +20,7 @@ import {
   intentsCreated,
   intentRefuted,
   intentsLinked,
-  storeOthers,
+  storeUnmappedHashes,
 } from '../store/intents.ts';
 import { forgetMatches } from '../store/matches.ts';
 import { copyPairs, knowLeads, type NewPair } from '../store/new-pairs.ts';
@@ -34,9 +34,9 @@ import {
   restoreBase,
   rowsThere,
 } from '../store/pairs.ts';
-import { type Look, storeReceipts } from '../store/receipts.ts';
+import { type Finding, storeVerifications } from '../store/verifications.ts';
 import { type Run, updateRun } from '../store/runs.ts';
-import { ownAction, type PageLine, type SettledPage, settlePages } from '../store/scan-pages.ts';
+import { ownAction, type PageLine, type EndedPage, endPages } from '../store/scan-pages.ts';
 import { inLeasedTransaction, inRepeatable, type StepContext } from './context.ts';
 import { actionsOnRow, basesOfMatched, isReplacing, readable, rowHistory } from './row-change.ts';
 
@@ -79,7 +79,7 @@ export function commitLead(
 }
 
 /** Leaves an action to the next run. The values that an earlier attempt may have overwritten stay on record. */
-export function putOff(context: StepContext, action: Action, code: string, message: string): Promise<void> {
+export function defer(context: StepContext, action: Action, code: string, message: string): Promise<void> {
   return inLeasedTransaction(context, async (db) => {
     if (action.kind === 'update-lead' && action.attempts === 0) await forgetWrites(db, [action.id]);
     await recordOutcomes(db, [{ actionId: action.id, state: 'deferred', code, message }]);
@@ -183,7 +183,7 @@ export async function commitNewRows(
   context: StepContext,
   run: Run,
   lines: readonly WrittenLine[],
-  pagesOf: (own: ReadonlySet<string>) => readonly SettledPage[],
+  pagesOf: (own: ReadonlySet<string>) => readonly EndedPage[],
 ): Promise<ReadonlySet<string>> {
   const commit = (known: ReadonlySet<string>): Promise<ReadonlySet<string>> => {
     const pairs: NewPair[] = [];
@@ -196,7 +196,7 @@ export async function commitNewRows(
     const own = new Set(others.map(({ line }) => line[0]));
     return inLeasedTransaction(context, async (db) => {
       await copyPairs(db, run.connection, pairs);
-      await settlePages(db, pagesOf(own));
+      await endPages(db, pagesOf(own));
       if (others.length > 0) await commitOtherLines(db, run, others);
       await updateRun(db, run.id, { attempts: 0 });
       return own;
@@ -243,15 +243,15 @@ async function commitOtherLines(db: pg.PoolClient, run: Run, others: readonly Wr
 export function commitLooks(
   context: StepContext,
   run: Run,
-  looks: readonly Look[],
+  looks: readonly Finding[],
   places: Parameters<typeof noteRows>[2] = [],
 ): Promise<void> {
   const store = async (db: pg.PoolClient): Promise<void> => {
-    await storeReceipts(db, looks);
+    await storeVerifications(db, looks);
     await noteRows(db, run.connection, places);
     // A value that an undo wrote has no baseline: it is an edit.
     for (const { actionId, kind, leadId, receipt, lost, others } of looks.filter((one) => !putsBack(one))) {
-      if (others !== undefined) await storeOthers(db, run, leadId, others);
+      if (others !== undefined) await storeUnmappedHashes(db, run, leadId, others);
       await restoreBase(db, run.connection, leadId, lost);
       if (kind !== 'create-lead' || receipt !== 'unexplained') continue;
       // A row with the id of a lead that never existed is an orphan, not a deletion.

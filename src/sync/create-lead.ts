@@ -22,7 +22,7 @@ import {
   intentOfAction,
 } from '../store/intents.ts';
 import type { Run } from '../store/runs.ts';
-import { commitLead, type LeadOutcome, putOff } from './commit.ts';
+import { commitLead, type LeadOutcome, defer } from './commit.ts';
 import { inLeasedTransaction, type StepContext } from './context.ts';
 import { mayHaveActed } from '../ports/leads-service.ts';
 import { readable } from './row-change.ts';
@@ -39,7 +39,7 @@ const inDoubt = 'the reply does not tell whether, or which, lead was made; the n
  */
 export async function createLead(context: StepContext, run: Run, action: Action): Promise<void> {
   if ((await intentOfAction(context.pool, action.id)) !== null) {
-    return putOff(context, action, 'create.in-doubt', inDoubt);
+    return defer(context, action, 'create.in-doubt', inDoubt);
   }
   const content = readable(writtenCells(action.changes));
   const intent: { id: number | null } = { id: null };
@@ -60,12 +60,12 @@ export async function createLead(context: StepContext, run: Run, action: Action)
   if (intentId === null) throw new Error('a request left without its intent');
   if (reply === null) {
     await intentAnswered(context.pool, intentId);
-    return putOff(context, action, 'create.in-doubt', inDoubt);
+    return defer(context, action, 'create.in-doubt', inDoubt);
   }
   const lead = 'fields' in reply ? reply : await readBack(context, reply.id);
   if (lead === null) {
     await intentsCreated(context.pool, [{ id: intentId, leadId: reply.id }]);
-    return putOff(context, action, 'create.in-doubt', notReadBack);
+    return defer(context, action, 'create.in-doubt', notReadBack);
   }
   const stored = leadCells(lead, context.connection.fields);
   const outcome = outcomeOf(context, action, lead.id, stored, content);
@@ -93,7 +93,7 @@ async function failed(
   if (!(error instanceof LeadsyncError) || mayHaveActed(error)) {
     await attemptEnded(context.pool, intentId);
     if (!(error instanceof LeadsyncError)) throw error;
-    return putOff(context, action, 'create.in-doubt', `${withoutStop(error.message)}; ${inDoubt}`);
+    return defer(context, action, 'create.in-doubt', `${withoutStop(error.message)}; ${inDoubt}`);
   }
   if (error.code !== 'leads.rejected') {
     await abandonIntents(context.pool, [intentId]);

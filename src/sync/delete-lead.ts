@@ -5,7 +5,7 @@ import { putsBack, takenAway } from '../core/merge/put-back.ts';
 import type { Action } from '../store/actions.ts';
 import { unmappedHashOf } from '../store/intents.ts';
 import type { Run } from '../store/runs.ts';
-import { commitLead, putOff } from './commit.ts';
+import { commitLead, defer } from './commit.ts';
 import type { StepContext } from './context.ts';
 
 /**
@@ -20,12 +20,12 @@ export async function deleteLead(context: StepContext, run: Run, action: Action)
     cells && Object.entries(action.expect).some(([field, cell]) => !sameCell(cells[field] ?? null, cell));
   if (edited) {
     const message = 'the lead was edited since the plan was made; it was not deleted';
-    return putOff(context, action, 'lead.changed', message);
+    return defer(context, action, 'lead.changed', message);
   }
   if (lead && putsBack(action)) {
     const asMade = await unmappedHashOf(context.pool, run.connection, leadId);
     if (asMade !== unmappedHash(lead, context.connection.fields))
-      return putOff(context, action, 'lead.changed', othersChanged(asMade));
+      return defer(context, action, 'lead.changed', othersChanged(asMade));
   }
   if (cells) await context.leads.delete(leadId, context.cut);
   const written = takenAway(action, 'row-edited');
@@ -53,7 +53,7 @@ export async function proveLeadGone(context: StepContext, run: Run, action: Acti
       action.kind === 'unlink'
         ? 'the lead created from this row is still there, so the row keeps its id'
         : 'two scans missed the lead, but it is still there; nothing was deleted';
-    return putOff(context, action, 'lead.still-there', message);
+    return defer(context, action, 'lead.still-there', message);
   }
   await commitLead(context, run, action, { state: 'proven' });
 }

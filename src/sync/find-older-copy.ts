@@ -52,13 +52,13 @@ export class OlderCopies {
   readonly #found: readonly Found[];
   readonly #allow: readonly string[];
 
-  constructor(found: readonly Found[], heldOn: readonly CopiedSide[], allow: readonly string[]) {
+  constructor(found: readonly Found[], conflictOn: readonly CopiedSide[], allow: readonly string[]) {
     this.#found = found;
     this.#allow = allow;
     this.refusals = found.flatMap(({ refusal }) => refusal ?? []);
     const isOpen = (side: CopiedSide): boolean => !allow.includes(copyCodes[side]) && !this.isBroughtForward;
     const unsure = found.flatMap(({ side, verdict }) => (verdict.kind === 'none' ? [] : [side]));
-    this.undecided = new Set([...heldOn, ...unsure].filter(isOpen));
+    this.undecided = new Set([...conflictOn, ...unsure].filter(isOpen));
   }
 
   /** Whether a person chose to bring the older side forward. */
@@ -109,13 +109,13 @@ export async function findOlderCopies(
   policy: Policy,
   evidence: Evidence,
 ): Promise<OlderCopies> {
-  const { hasMoved, heldOn } = await whatIsKnown(context.pool, run.connection);
+  const { hasMoved, conflictOn } = await whatIsKnown(context.pool, run.connection);
   const found: Found[] = [];
   for (const side of hasMoved ? (['row', 'lead'] as const) : []) {
-    const one = await look(context, run, policy, side, evidence, heldOn.includes(side));
+    const one = await look(context, run, policy, side, evidence, conflictOn.includes(side));
     if (one !== null) found.push(one);
   }
-  return new OlderCopies(found, heldOn, run.allow);
+  return new OlderCopies(found, conflictOn, run.allow);
 }
 
 async function look(

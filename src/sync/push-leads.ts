@@ -6,11 +6,11 @@ import { areRepliesDoubted } from '../store/doubted-replies.ts';
 import { forgetWrites, recordHistory } from '../store/history.ts';
 import { type Run, updateRun } from '../store/runs.ts';
 import {
-  beginTries,
+  beginAttempts,
   holdRemaining,
   putOffInARow,
   putOffRemaining,
-  takeBackTries,
+  takeBackAttempts,
 } from '../store/attempts.ts';
 import { inLeasedTransaction, scopeOf, type StepContext } from './context.ts';
 import { createLead } from './create-lead.ts';
@@ -57,7 +57,7 @@ export async function pushLeads(context: StepContext, run: Run): Promise<Run> {
  * the values that it may overwrite before the lead is read, so that nothing delays the write after that read.
  */
 async function begin(context: StepContext, db: pg.PoolClient, run: Run): Promise<readonly Action[]> {
-  const batch = await beginTries(db, run, kindsOf(context), batchSize);
+  const batch = await beginAttempts(db, run, kindsOf(context), batchSize);
   const patches = batch.filter(({ kind }) => kind === 'update-lead');
   await recordHistory(
     db,
@@ -125,7 +125,7 @@ async function freeOpen(
   // A rate limit is no attempt; any other fault is one.
   const tried = new Set(faults.filter(({ error }) => !isRateLimited(error)).map(({ action }) => action.id));
   const untried = unsent.map(({ id }) => id).filter((id) => !tried.has(id));
-  await takeBackTries(db, untried);
+  await takeBackAttempts(db, untried);
   // Values that an earlier attempt may have overwritten stay on record.
   const first = unsent.flatMap(({ id, attempts }) => (attempts === 0 ? [id] : []));
   await forgetWrites(db, first);

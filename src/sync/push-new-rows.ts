@@ -5,7 +5,7 @@ import {
   pagesBegun,
   pagesToWrite,
   type ScanPage,
-  type SettledPage,
+  type EndedPage,
 } from '../store/scan-pages.ts';
 import { analyzePairs, isMany } from '../store/statistics.ts';
 import type { RowChange } from '../ports/target.ts';
@@ -79,7 +79,7 @@ async function* batchesOf({ pool, target }: StepContext, run: Run): AsyncGenerat
 }
 
 /** `others`: the lead ids of lines that get an action of their own. */
-function settledPiece({ page, to }: Piece, others: ReadonlySet<string>): SettledPage {
+function settledPiece({ page, to }: Piece, others: ReadonlySet<string>): EndedPage {
   const own = page.lines.filter((line) => line !== null && others.has(line[0])).length;
   const settled = { id: page.id, to, taken: page.taken + page.own.size + own };
   if (own === 0) return settled;

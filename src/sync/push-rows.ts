@@ -2,10 +2,10 @@ import type pg from 'pg';
 import { rowKinds } from '../core/merge/action.ts';
 import { putsBack } from '../core/merge/put-back.ts';
 import { deletedText } from '../core/merge/row-status.ts';
-import { type Action, countTries, pendingActions } from '../store/actions.ts';
+import { type Action, countAttempts, pendingActions } from '../store/actions.ts';
 import { recordHistory } from '../store/history.ts';
 import { placesOf } from '../store/pairs.ts';
-import { heldOfLeads } from '../store/row-facts.ts';
+import { conflictsOfLeads } from '../store/row-facts.ts';
 import { type Run, updateRun } from '../store/runs.ts';
 import type { RowOutcome } from '../ports/target.ts';
 import { commitRows, type RowFate } from './commit.ts';
@@ -72,7 +72,7 @@ async function recordBegun(db: pg.PoolClient, run: Run, actions: readonly Action
     return { ...entry, changes: Object.fromEntries(filled) };
   });
   await recordHistory(db, run, entries);
-  await countTries(
+  await countAttempts(
     db,
     actions.map(({ id }) => id),
   );
@@ -86,7 +86,7 @@ async function statusOfNewRows(
   if (connection.target.statusColumn === undefined) return () => undefined;
   const fresh = actions.filter(({ kind }) => kind === 'create-row' || kind === 'link');
   const leadIds = fresh.map(({ leadId }) => leadId ?? '');
-  const conflicts = leadIds.length === 0 ? null : await heldOfLeads(pool, connection.name, leadIds);
+  const conflicts = leadIds.length === 0 ? null : await conflictsOfLeads(pool, connection.name, leadIds);
   return ({ leadId }) => newRowStatus(conflicts?.get(leadId ?? '') ?? [], connection.fields);
 }
 

@@ -11,8 +11,8 @@ import {
   staleLines,
 } from '../store/approvals.ts';
 import { countConflicts, listConflicts } from '../store/conflicts.ts';
-import { unsettledAttempts } from '../store/intents.ts';
-import { countRecordsByFate, strangeReceipts } from '../store/receipts.ts';
+import { openAttempts } from '../store/intents.ts';
+import { countRecordsByFate, strangeReceipts } from '../store/verifications.ts';
 import { connectionOf } from '../store/places.ts';
 import type { Phase, Run, RunStatus } from '../store/runs.ts';
 import type { Forecast } from './forecast.ts';
@@ -83,7 +83,7 @@ export async function buildReport(
     sum(({ state, kind, reason }) => state === 'done' && kind === 'link' && reasons.includes(reason));
   const { seesAll, idle, named } = runPolicy(run);
   const heldBy = seesAll ? null : run.id;
-  const inDoubt = seesAll ? (await unsettledAttempts(db, run.connection)).length : 0;
+  const inDoubt = seesAll ? (await openAttempts(db, run.connection)).length : 0;
   const deferred = sum(
     ({ state, round, kind }) => state === 'deferred' && round === run.round && kind !== 'create-lead',
   );

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { Clock } from '../ports/clock.ts';
 import { LeadsyncError } from '../errors.ts';
 import { attemptOverAfter } from '../core/merge/match-lost-creates.ts';
-import { unsettledAttempts } from '../store/intents.ts';
+import { openAttempts } from '../store/intents.ts';
 import { isDatabaseOutage } from '../database-outage.ts';
 import { pausedSince } from '../store/connections.ts';
 import { runPolicy } from '../review/run-policy.ts';
@@ -215,7 +215,7 @@ async function nextRoundDelay(
   // A filtered scan may show the lead, but never proves that there is none.
   if (run.round > 1 && Object.keys(connection.leads.query).length > 0) return null;
   if (run.refusals.length > 0 || run.round >= maxRounds) return null;
-  const attempts = await unsettledAttempts(pool, run.connection);
+  const attempts = await openAttempts(pool, run.connection);
   if (attempts.length === 0) return null;
   // The next scan finds a created lead at once; only "not created" needs the attempt to be over.
   if (run.round === 1) return 0;

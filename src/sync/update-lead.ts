@@ -13,7 +13,7 @@ import type { Change } from '../core/merge/action.ts';
 import type { Action } from '../store/actions.ts';
 import type { NewConflict } from '../store/conflicts.ts';
 import type { Run } from '../store/runs.ts';
-import { commitLead, type LeadOutcome, putOff } from './commit.ts';
+import { commitLead, type LeadOutcome, defer } from './commit.ts';
 import type { StepContext } from './context.ts';
 import { mayHaveActed } from '../ports/leads-service.ts';
 
@@ -40,7 +40,7 @@ export async function updateLead(
 ): Promise<void> {
   const leadId = action.leadId ?? '';
   const before = await context.leads.get(leadId, context.cut);
-  if (before === null) return putOff(context, action, 'lead.gone', 'the lead is not there any more');
+  if (before === null) return defer(context, action, 'lead.gone', 'the lead is not there any more');
   const shown = leadCells(before, context.connection.fields);
   const was = leadBefore(action, shown);
   const open = Object.entries(action.changes).filter(
@@ -52,7 +52,7 @@ export async function updateLead(
     .map(([field]) => field);
   if (drifted.length > 0) {
     const message = `${drifted.join(', ')} of the lead changed since the plan was made; the next run looks again`;
-    return putOff(context, action, 'lead.changed', message);
+    return defer(context, action, 'lead.changed', message);
   }
 
   const refused = new Map<string, string>();
@@ -66,7 +66,7 @@ export async function updateLead(
   const { lead: after, isWhole } = await patch(context, action, body, refused, pushing);
   if (after === null) {
     const message = 'the lead was deleted while it was being written';
-    return putOff(context, action, 'lead.gone', message);
+    return defer(context, action, 'lead.gone', message);
   }
   const isShown = isWhole && pushing.repliesToCheck <= 0;
   if (isWhole) pushing.repliesToCheck -= 1;

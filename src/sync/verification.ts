@@ -1,7 +1,7 @@
 import { counted } from '../core/lead/counted.ts';
 import type { Problem } from '../errors.ts';
 import type { ActionKind } from '../core/merge/action.ts';
-import type { RecordCounts, StrangeReceipt } from '../store/receipts.ts';
+import type { RecordCounts, StrangeReceipt } from '../store/verifications.ts';
 import type { Run } from '../store/runs.ts';
 
 /**

@@ -5,20 +5,20 @@ import { type Cell, type Cells, sameCell, type Value } from '../core/lead/value.
 import { doubtReplies } from '../store/doubted-replies.ts';
 import { IdSet } from '../core/lead/id-set.ts';
 import { insertActions } from '../store/actions.ts';
-import { storeOthers, unreadCreates } from '../store/intents.ts';
+import { storeUnmappedHashes, unreadCreates } from '../store/intents.ts';
 import { asServiceSpells } from '../store/lead-spellings.ts';
 import {
   acceptReplies,
   countUnexplained,
   leadsToRead,
-  type Look,
-  type Receipt,
+  type Finding,
+  type VerificationResult,
   rowsToRead,
   rowsWritten,
   storeEqual,
   storeRowsNotMet,
   type Written,
-} from '../store/receipts.ts';
+} from '../store/verifications.ts';
 import { type Run, updateRun } from '../store/runs.ts';
 import {
   newRowsOf,
@@ -80,7 +80,7 @@ async function readLeadsAgain(context: StepContext, run: Run): Promise<void> {
   }
 }
 
-async function lookAtLead(context: StepContext, written: Written): Promise<Look> {
+async function lookAtLead(context: StepContext, written: Written): Promise<Finding> {
   const lead = await readAgain(context, written.leadId);
   if (lead === undefined) return { ...written, receipt: 'unexplained', lost: {} };
   const { fields } = context.connection;
@@ -106,7 +106,7 @@ async function readCreatesAgain(context: StepContext, run: Run): Promise<void> {
     const lead = await readAgain(context, leadId);
     if (!lead) continue;
     const others = unmappedHash(lead, context.connection.fields);
-    await inLeasedTransaction(context, (db) => storeOthers(db, run, leadId, others));
+    await inLeasedTransaction(context, (db) => storeUnmappedHashes(db, run, leadId, others));
   }
 }
 
@@ -177,7 +177,7 @@ async function readRowsAgain(context: StepContext, run: Run): Promise<void> {
     met += seen.length;
   }
   if (newRows !== null) {
-    const resultOfNew = (leadId: string): Receipt =>
+    const resultOfNew = (leadId: string): VerificationResult =>
       changedNew.has(leadId) ? 'changed' : seenNew.mayHave(leadId) ? 'equal' : 'unexplained';
     const areEqual = metNew === newRows.count && changedNew.size === 0;
     await recordNewRows(context, run, areEqual ? null : resultOfNew);
@@ -201,7 +201,7 @@ async function readRowsAgain(context: StepContext, run: Run): Promise<void> {
 async function recordNewRows(
   context: StepContext,
   run: Run,
-  resultOf: ((leadId: string) => Receipt) | null,
+  resultOf: ((leadId: string) => VerificationResult) | null,
 ): Promise<void> {
   await inLeasedTransaction(context, async (db) => {
     if (resultOf !== null) {
@@ -215,9 +215,13 @@ async function recordNewRows(
 }
 
 /** Whether a side shows what was written; `cells` null: the record is not there. */
-function compare({ fields, ...written }: Written, cells: Cells | null): Look {
+function compare({ fields, ...written }: Written, cells: Cells | null): Finding {
   const { kind } = written;
-  const look = (receipt: Receipt, lost: Look['lost'] = {}): Look => ({ ...written, receipt, lost });
+  const look = (receipt: VerificationResult, lost: Finding['lost'] = {}): Finding => ({
+    ...written,
+    receipt,
+    lost,
+  });
   const isRemoval = kind === 'remove-row' || kind === 'unlink' || kind === 'delete-lead';
   if (isRemoval || cells === null) return look(isRemoval === (cells === null) ? 'equal' : 'unexplained');
   const shows = (field: string, value: Cell): boolean => sameCell(cells[field] ?? null, value);

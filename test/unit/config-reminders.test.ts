@@ -44,7 +44,7 @@ describe('each value', () => {
       ['', '1', 'm', '1w', '-1d', '1.5h', '366d', '8761h', '1 d', '1D', '1d2h', '525601m'],
     ],
     [
-      'time of grace',
+      'grace period',
       mistakeOf(grace),
       ['1m', '24h', '30d'],
       ['', '0m', '0d', '24', '31d', '721h', 'forever'],

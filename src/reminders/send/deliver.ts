@@ -4,7 +4,7 @@ import type { ReminderSettings } from '../../config/config.ts';
 import { LeadsyncError } from '../../errors.ts';
 import type { MailLedger } from '../../store/mail-ledger.ts';
 import type { SentBy } from '../../store/mails.ts';
-import { type Claim, type Ending, putOffMail } from '../../store/sending.ts';
+import { type Claim, type Ending, deferMail } from '../../store/sending.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Mail, Mailer } from './mail.ts';
 import { longestSendMs, stopwatch } from './mail-limits.ts';
@@ -99,7 +99,7 @@ export async function notNow(
     return later(refusedAt + 2 * waits.stoppedMs - now);
   const allowedAt = nextAllowed(now, rules);
   if (allowedAt === now) return null;
-  await putOffMail(pool, id, allowedAt);
+  await deferMail(pool, id, allowedAt);
   return later(allowedAt - now);
 }
 

@@ -49,7 +49,7 @@ export function outcomesOf(
     const lead = idKey(change.leadId ?? '');
     // A lost status does not matter: the next run writes it again.
     const isAstray = change.kind !== 'status' && settled.astray.has(lead);
-    return isAstray || settled.notPutBack.has(lead) ? putOff(change, settled) : outcome;
+    return isAstray || settled.notPutBack.has(lead) ? defer(change, settled) : outcome;
   });
 }
 
@@ -89,7 +89,7 @@ function refusedMessage({ row, cells, isNew }: PlannedRow, error: Error, isWithO
     : `Google Sheets refused the new values of ${names}${others}${words} The cells were not changed.`;
 }
 
-function putOff({ key, leadId }: RowChange, { putBack, notPutBack }: Settled): RowOutcome {
+function defer({ key, leadId }: RowChange, { putBack, notPutBack }: Settled): RowOutcome {
   const lead = idKey(leadId ?? '');
   const [back, lost] = [putBack.get(lead) ?? [], notPutBack.get(lead) ?? []];
   const messages = [

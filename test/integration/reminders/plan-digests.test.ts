@@ -169,7 +169,7 @@ describe('after a downtime', () => {
     expect(await told(here)).toEqual([`${date(-2)} ${anna} missed`, `${date()} ${anna} scheduled`]);
   });
 
-  test('of some hours it is sent late on its day, unless the time of grace or the day is over', async () => {
+  test('of some hours it is sent late on its day, unless the grace period or the day is over', async () => {
     const cases: readonly [Partial<ReminderRules>, string][] = [
       [{}, 'scheduled'],
       [{ graceMs: hour }, 'missed'],

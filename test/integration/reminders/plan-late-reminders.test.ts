@@ -17,7 +17,7 @@ const daysUntil = (end: number) => ({ today: Date.now(), tomorrow: Date.now() + 
 describe('what is late', () => {
   test.each<[string, number, string]>([
     ['just due', -1, 'scheduled'],
-    ['within the time of grace', -day + hour, 'scheduled'],
+    ['within the grace period', -day + hour, 'scheduled'],
     ['after it', -day - hour, 'missed'],
   ])('is mailed or noted: %s', async (_, fromNow, expected) => {
     const here = scene();
@@ -30,7 +30,7 @@ describe('what is late', () => {
     expect((await states(here))[0]).toBe(`a ${anna} ${expected === 'scheduled' ? 'cancelled' : 'missed'}`);
   });
 
-  test('is missed once the time of grace is over, though nothing else has changed', async () => {
+  test('is missed once the grace period is over, though nothing else has changed', async () => {
     const here = scene();
     await agree(here, 'a', at(-hour));
     expect(await plan(here)).toHaveLength(1);
@@ -133,7 +133,7 @@ describe('what is late', () => {
     },
   );
 
-  test('500 leads that were overdue for longer than the time of grace when they became known: no flood, each with a word', async () => {
+  test('500 leads that were overdue for longer than the grace period when they became known: no flood, each with a word', async () => {
     const here = scene();
     const before = ['0m', '1d'].map(parseOffset);
     for (let n = 0; n < 500; n++) await agree(here, `old${n}`, at(-day - (n + 1) * hour));
@@ -191,7 +191,7 @@ describe('what is late', () => {
     expect(await plan(here, { before })).toMatchObject([{ offsetText: '0m', state: 'scheduled' }]);
   });
 
-  test('waits for the end of the quiet hours, which is no time of grace that runs out', async () => {
+  test('waits for the end of the quiet hours, which is no grace period that runs out', async () => {
     const here = scene();
     const due = at(-hour);
     await agree(here, 'a', due);

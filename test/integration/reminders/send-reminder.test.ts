@@ -189,7 +189,7 @@ describe('late', () => {
     expect(Date.parse(header(server.mails[0]?.source ?? '', 'Date'))).toBeGreaterThanOrEqual(before);
   });
 
-  test('within the time of grace: sent, saying so', async () => {
+  test('within the grace period: sent, saying so', async () => {
     await using server = await startMailServer();
     await using scene = await dueLead(server.port, { agoMs: 3 * 60 * minute });
     expect(await scene.send(scene.id)).toEqual({ state: 'sent' });

@@ -13,7 +13,7 @@ import {
   writtenCells,
 } from '../../../src/store/actions.ts';
 import { recordHistory } from '../../../src/store/history.ts';
-import { beginTries, takeBackTries } from '../../../src/store/attempts.ts';
+import { beginAttempts, takeBackAttempts } from '../../../src/store/attempts.ts';
 import { useScenes } from './store-scene.ts';
 
 const scene = useScenes();
@@ -131,13 +131,13 @@ describe('what is still to be done', () => {
     const run = await here.run();
     await insertActions(here.pool, run, [action('update-lead'), action('update-lead'), action('link')]);
     const begin = async (limit: number) =>
-      (await beginTries(here.pool, run, ['update-lead'], limit)).map(({ id, attempts }) => ({
+      (await beginAttempts(here.pool, run, ['update-lead'], limit)).map(({ id, attempts }) => ({
         id,
         attempts,
       }));
     const [first] = await begin(1);
     expect(await begin(5)).toEqual([{ ...first, attempts: 1 }, expect.objectContaining({ attempts: 0 })]);
-    await takeBackTries(here.pool, [first?.id ?? 0]);
+    await takeBackAttempts(here.pool, [first?.id ?? 0]);
     expect(await begin(1)).toEqual([{ ...first, attempts: 1 }]);
     await recordOutcomes(here.pool, [{ actionId: first?.id ?? 0, state: 'deferred' }]);
     expect(await begin(5)).toEqual([expect.objectContaining({ attempts: 1 })]);

@@ -7,7 +7,7 @@ import type { Phase, RoundRef, RunRef } from './runs.ts';
  * What reading it again showed. `changed`: neither what was there before nor what was written, so a person edited it
  * since, or the side stored something else. `unexplained`: what was there before, or nothing at all.
  */
-export type Receipt = 'equal' | 'changed' | 'unexplained';
+export type VerificationResult = 'equal' | 'changed' | 'unexplained';
 
 /** One thing that a run wrote, by field: what was there before and what was written. */
 export interface Written {
@@ -122,8 +122,8 @@ export async function rowsWritten(
 }
 
 /** What a look at one record that was written showed. */
-export interface Look extends Omit<Written, 'fields'> {
-  readonly receipt: Receipt;
+export interface Finding extends Omit<Written, 'fields'> {
+  readonly receipt: VerificationResult;
   /** The fields that show what was there before, with their baseline of then. */
   readonly lost: Readonly<Record<string, Value | undefined>>;
   /** Of a lead: see `unmappedHash`. */
@@ -131,9 +131,9 @@ export interface Look extends Omit<Written, 'fields'> {
 }
 
 /** Records what reading again showed. */
-export async function storeReceipts(
+export async function storeVerifications(
   db: Queryable,
-  receipts: readonly { readonly actionId: number; readonly receipt: Receipt }[],
+  receipts: readonly { readonly actionId: number; readonly receipt: VerificationResult }[],
 ): Promise<void> {
   if (receipts.length === 0) return;
   await db.query(
@@ -169,7 +169,7 @@ export interface StrangeReceipt {
   readonly kind: ActionKind;
   readonly leadId: string | null;
   readonly row: number | null;
-  readonly receipt: Receipt;
+  readonly receipt: VerificationResult;
 }
 
 /** Writes that did not show what was written when they were read again, for the problems of a run. */

@@ -4,7 +4,7 @@ import type { RunChanges } from '../core/merge/undo.ts';
 import { streamRows } from './stream-rows.ts';
 
 /** What a run did to one lead and its row, beside what both show in the scan of the run that is to put it back. */
-export interface StagedDeeds extends RunChanges {
+export interface StagedRunChanges extends RunChanges {
   readonly lead: Cells | null;
   readonly row: Cells | null;
   readonly rowNumber: number | null;
@@ -14,11 +14,11 @@ export interface StagedDeeds extends RunChanges {
  * Streams what the run `undoOf` did, lead by lead in the order of their ids, with what the scan of run `id` shows. What
  * other runs did since is included; what an earlier undo of the same run did is not: this undo goes on with it.
  */
-export async function* stagedDeeds(
+export async function* stagedRunChanges(
   pool: pg.Pool,
   { id, undoOf, connection }: { readonly id: number; readonly undoOf: number; readonly connection: string },
-): AsyncIterable<StagedDeeds> {
-  yield* streamRows<StagedDeeds>(
+): AsyncIterable<StagedRunChanges> {
+  yield* streamRows<StagedRunChanges>(
     pool,
     // A mark that had no column to go to is none.
     `with those as (
