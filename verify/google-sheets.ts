@@ -14,7 +14,8 @@ import { LeadsyncError } from '../src/errors.ts';
 import { openGoogleAccount } from '../src/targets/google-sheets/google-account.ts';
 import { readGoogleReply } from '../src/targets/google-sheets/google-reply.ts';
 import { adapterChecks } from './adapter-checks.ts';
-import { assumptionChecks, headersCheck, protectedCheck, quotaCheck } from './assumption-checks.ts';
+import { assumptionChecks } from './assumption-checks.ts';
+import { headersCheck, protectedCheck, quotaCheck } from './refusal-checks.ts';
 import { type Check, Differs, shortened, Skipped } from './check.ts';
 import { Scratch } from './scratch.ts';
 

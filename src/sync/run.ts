@@ -258,7 +258,7 @@ async function interrupted(
 function asLeadsyncError(error: unknown): LeadsyncError {
   if (error instanceof LeadsyncError) return error;
   if (isDatabaseOutage(error)) {
-    return new LeadsyncError('database.unavailable', 'the database broke off', {
+    return new LeadsyncError('database.unavailable', 'the connection to the database was lost', {
       cause: error,
       retry: 'later',
     });

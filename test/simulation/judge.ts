@@ -99,8 +99,9 @@ export async function judgeSides(world: TwoSides, people: People, pool: pg.Pool)
     }
     if (found === undefined) {
       if (direction === 'to-leads') continue;
-      // It may be the lead of a create that is in doubt: a person is asked which.
-      if (held.some(({ code, message }) => code === 'create.in-doubt' && message.includes(lead?.id ?? '?')))
+      // It may be the lead of a create that is in doubt, or of a row without an id: a person is asked.
+      const asking = ['create.in-doubt', 'row.id-lost'];
+      if (held.some(({ code, message }) => asking.includes(code) && message.includes(lead?.id ?? '?')))
         continue;
       faults.push(`${entity} has no row (lead ${lead?.id})`);
       continue;
