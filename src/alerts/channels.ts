@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import type { AlertSettings, ConnectionConfig } from '../config/config.ts';
-import { LeadsyncError } from '../errors.ts';
+import { codeOf, LeadsyncError } from '../errors.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Mail, Mailer } from '../reminders/send/mail.ts';
 import { type AlertDelivery, claimDeliveries, noteAttempt } from '../store/alerts.ts';
@@ -140,7 +140,7 @@ export function faultText(error: unknown): string {
 /** The code of a network fault, such as ECONNREFUSED. Its text may hold the address. */
 function reasonOf(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined;
-  return cause instanceof Error && 'code' in cause ? String(cause.code) : 'no connection';
+  return codeOf(cause) ?? 'no connection';
 }
 
 /** Without a cause: nothing of the address may get into a log. */

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { codeOf } from '../errors.ts';
 import type { Mistake } from './config-error.ts';
 import { nearestName } from './nearest-name.ts';
 import {
@@ -23,7 +24,7 @@ const readFaults: Readonly<Record<string, string>> = {
 
 /** Why a file or folder could not be read, as the end of a sentence. */
 export function readFault(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+  const code = codeOf(error) ?? 'unknown error';
   return readFaults[code] ?? code;
 }
 

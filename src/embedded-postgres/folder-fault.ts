@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import { LeadsyncError } from '../errors.ts';
+import { codeOf, LeadsyncError } from '../errors.ts';
 
 const enoughSpace = 64 * 1024 * 1024;
 const unusable = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST']);
@@ -10,7 +10,7 @@ const unusable = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST']);
  * `database.not-started`. Told by the system's error code and by what the disk has left, never by a message's text.
  */
 export async function folderFault(folder: string, cause: unknown): Promise<LeadsyncError> {
-  const code = errnoOf(cause);
+  const code = codeOf(cause);
   if (code !== null && unusable.has(code)) {
     return new LeadsyncError(
       'database.not-writable',
@@ -45,9 +45,4 @@ export async function folderFault(folder: string, cause: unknown): Promise<Leads
       cause,
     },
   );
-}
-
-/** The system's error code (`ENOENT`); null for anything else, such as a program that failed. */
-export function errnoOf(error: unknown): string | null {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
 }

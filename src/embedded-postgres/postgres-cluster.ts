@@ -14,9 +14,9 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errnoOf } from './folder-fault.ts';
 import { loadPostgresBinaries } from './postgres-binaries.ts';
 import { findPostgresUser, handOver, programOptions, runProgram } from './postgres-user.ts';
+import { codeOf } from '../errors.ts';
 
 /** Name of the superuser of an embedded cluster. */
 export const clusterUser = 'leadsync';
@@ -63,7 +63,7 @@ async function readCluster(folder: string): Promise<Cluster | null> {
     const password = await readFile(join(folder, 'password'), 'utf8');
     return { folder: await realpath(folder), password: password.trim() };
   } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return null;
+    if (codeOf(error) === 'ENOENT') return null;
     throw error;
   }
 }
@@ -136,7 +136,7 @@ export async function readPidFile(cluster: Cluster): Promise<PidFile | null> {
       stopping: lines[7]?.trim() === 'stopping',
     };
   } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return null;
+    if (codeOf(error) === 'ENOENT') return null;
     throw error;
   }
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import { isDatabaseOutage } from '../database-outage.ts';
-import { LeadsyncError } from '../errors.ts';
+import { codeOf, LeadsyncError } from '../errors.ts';
 
 /** Ms: between two checks, for an answer, between two log lines, and until an outage counts as lasting. */
 const usualTimes = { lookMs: 5_000, answerMs: 3_000, tellMs: 60_000, patienceMs: 300_000 };
@@ -95,7 +95,7 @@ export class DatabaseWatch {
     if (this.#watched.hasJobs && fault instanceof LeadsyncError && fault.code === 'queue.unavailable')
       return true;
     // A rollback by the server (SQLSTATE class 40) is worth another try, and no outage.
-    return isDatabaseOutage(fault) && !codeOf(fault).startsWith('40');
+    return isDatabaseOutage(fault) && codeOf(fault)?.startsWith('40') !== true;
   }
 
   #meet(fault: unknown): void {
@@ -122,10 +122,6 @@ export class DatabaseWatch {
     this.#log.info({ awaySeconds: Math.round(this.awayMs / 1000) }, 'the database is available again');
     this.#since = null;
   }
-}
-
-function codeOf(fault: unknown): string {
-  return fault instanceof Error && 'code' in fault && typeof fault.code === 'string' ? fault.code : '';
 }
 
 function lost(awayMs: number): LeadsyncError {

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { LeadsyncError } from '../errors.ts';
+import { codeOf, LeadsyncError } from '../errors.ts';
 import { pooled, protocolViolation } from './own-session.ts';
 
 /** The pool, or the connection of a transaction. */
@@ -222,8 +222,7 @@ function placeOf(connectionString: string): string {
 }
 
 function unreachable(place: string, cause: unknown): LeadsyncError {
-  const code =
-    cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : null;
+  const code = codeOf(cause);
   if (code === protocolViolation) return pooled('refuses session settings', cause);
   const reason = cause instanceof Error && cause.message !== '' ? cause.message : (code ?? 'no reason given');
   return new LeadsyncError('database.unreachable', `The database ${place} cannot be reached: ${reason}`, {

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
-import { LeadsyncError } from '../errors.ts';
+import { codeOf, LeadsyncError } from '../errors.ts';
 
 interface Migration {
   /** File name. */
@@ -140,7 +140,7 @@ async function askLedger(db: Pick<pg.Pool, 'query'>): Promise<Map<string, string
     );
     return new Map(rows.map(({ name, checksum }) => [name, checksum]));
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === undefinedTable) return null;
+    if (codeOf(error) === undefinedTable) return null;
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import { LeadsyncError } from '../errors.ts';
+import { codeOf, LeadsyncError } from '../errors.ts';
 
 /** How a server ends what is no part of the protocol: so a pooler refuses settings of a session, or a transaction. */
 export const protocolViolation = '08P01';
@@ -39,7 +39,7 @@ async function isShared(client: pg.PoolClient, pool: pg.Pool): Promise<boolean> 
     await other.query('rollback');
     return seen.rows[0]?.mark === mark || kept.rows[0]?.mark !== mark;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === protocolViolation) return true;
+    if (codeOf(error) === protocolViolation) return true;
     throw error;
   } finally {
     other.release(true);

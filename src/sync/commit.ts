@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { isDeepStrictEqual } from 'node:util';
+import { codeOf } from '../errors.ts';
 import type { Values } from '../core/lead/value.ts';
 import type { ActionKind, Changes } from '../core/merge/action.ts';
 import { type BaselineMove, movesAfter } from '../core/merge/baseline-moves.ts';
@@ -205,7 +206,7 @@ export async function commitNewRows(
   try {
     return await commit(new Set());
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === uniqueViolation)) throw error;
+    if (codeOf(error) !== uniqueViolation) throw error;
     // The service gave a create of this run the id of a lead that was there before: that is a pair by now.
     const leadIds = lines.map(({ line }) => line[0]);
     return commit(await knownOf(context.pool, run.connection, leadIds));

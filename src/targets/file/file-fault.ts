@@ -1,4 +1,4 @@
-import { LeadsyncError, type LeadsyncErrorOptions } from '../../errors.ts';
+import { codeOf, LeadsyncError, type LeadsyncErrorOptions } from '../../errors.ts';
 
 const noSpace = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 const noPermission = new Set(['EACCES', 'EPERM', 'EROFS']);
@@ -6,9 +6,7 @@ const noPath = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG']);
 
 /** Whether this is an operating system error with one of the codes. */
 export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
-  return (
-    error instanceof Error && 'code' in error && typeof error.code === 'string' && codes.includes(error.code)
-  );
+  return codes.includes(codeOf(error) ?? '');
 }
 
 /** The error for a truncated file; `what` names the file and where it ends. */

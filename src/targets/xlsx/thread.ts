@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { LeadsyncError } from '../../errors.ts';
+import { codeOf, LeadsyncError } from '../../errors.ts';
 import { watchedAccess, type SourceFile } from '../file/source-file.ts';
 import { xlsxFaults } from './fault.ts';
 import type { XlsxTargetOptions } from './sheet.ts';
@@ -75,5 +75,5 @@ function faultOf({ code, message, help, retry }: Extract<ThreadAnswer, { fault: 
 }
 
 function isOutOfMemory(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
+  return codeOf(error) === 'ERR_WORKER_OUT_OF_MEMORY';
 }

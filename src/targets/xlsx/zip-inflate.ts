@@ -1,5 +1,6 @@
 import { pipeline } from 'node:stream';
 import { crc32, createInflateRaw } from 'node:zlib';
+import { codeOf } from '../../errors.ts';
 import type { XlsxFault } from './fault.ts';
 import type { RandomAccess, ZipEntry } from './zip-directory.ts';
 import { localLength, localSignature } from './zip-format.ts';
@@ -67,7 +68,5 @@ async function* inflate(packed: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
 }
 
 function isZlibFault(error: unknown): boolean {
-  return (
-    error instanceof Error && 'code' in error && typeof error.code === 'string' && error.code.startsWith('Z_')
-  );
+  return codeOf(error)?.startsWith('Z_') ?? false;
 }
