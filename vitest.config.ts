@@ -4,8 +4,8 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/database.ts'],
-    // vitest leaves a core free by itself; these tests wait for servers and for processes, so that four keep two cores busy.
-    maxWorkers: 4,
+    // vitest leaves a core free by itself; these tests wait for servers and for processes, so that five keep two cores busy.
+    maxWorkers: 5,
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // Large files first: none is begun alone at the end.

@@ -1,6 +1,7 @@
 import { mailHandlers } from '../../jobs/mails.ts';
 import { digestJobId, reminderQueue, singleJob } from '../../jobs/reminder-jobs.ts';
 import type { App } from '../app.ts';
+import { codeOf } from '../errors.ts';
 import { dueDigests, dueReminders } from '../store/mails.ts';
 
 /** Jobs of a connection that run at once. */
@@ -11,7 +12,9 @@ export function workReminders(app: App): AsyncDisposable {
   const stop = new AbortController();
   const ending = [...app.contexts].map(([connection, { log }]) =>
     endMailPause(app, connection, stop.signal).catch((error: unknown) => {
-      log.warn({ err: error }, 'the pause of the mails was not ended: they go on when it is over');
+      // An outage of the queue is logged where it is watched.
+      const level = codeOf(error) === 'queue.unavailable' ? 'debug' : 'warn';
+      log[level]({ err: error }, 'the pause of the mails was not ended: they go on when it is over');
     }),
   );
   const working = [...app.contexts.keys()].map((connection) =>
