@@ -82,11 +82,16 @@ export type RowChange = { readonly key: string } & (
       readonly values: Values;
     }
   | {
-      /** Writes the id (and values) into a row without one that shows exactly `expect` in all mapped columns. */
+      /**
+       * Writes the id (and values) into a row without one that shows exactly `expect` in all mapped columns. A row that has
+       * the id by now gets the values while it shows `expect`; showing anything else it is `row.changed`, or `done` when
+       * `isRepeated`: an earlier attempt may have written it, and a person edited it since.
+       */
       readonly kind: 'link';
       readonly leadId: string;
       readonly expect: Cells;
       readonly values: Values;
+      readonly isRepeated?: boolean;
       /** For the status column, where it is writable. */
       readonly status?: string;
     }

@@ -27,7 +27,7 @@ export function rowChange(
     case 'create-row':
       return { kind: 'append', key, leadId, values, ...shown, ...(was !== undefined && { was }), isRepeated };
     case 'link':
-      return { kind: 'link', key, leadId, expect, values, ...shown };
+      return { kind: 'link', key, leadId, expect, values, ...shown, isRepeated };
     case 'mark-row':
       return { kind: 'mark', key, leadId, expect, text: isUndo ? '' : deleted };
     case 'remove-row':

@@ -101,12 +101,19 @@ export const update = (leadId: string, expected: Cells, values: Values): RowChan
   expect: expected,
   values,
 });
-export const link = (leadId: string, expected: Cells, values: Values = {}, status?: string): RowChange => ({
+export const link = (
+  leadId: string,
+  expected: Cells,
+  values: Values = {},
+  status?: string,
+  isRepeated = false,
+): RowChange => ({
   kind: 'link',
   key: leadId,
   leadId,
   expect: expected,
   values,
+  isRepeated,
   ...(status !== undefined && { status }),
 });
 /** What the status column is to say: of the row with the id, of its copies, or of a row without id. */

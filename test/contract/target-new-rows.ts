@@ -87,5 +87,20 @@ export function describeNewRows(name: string, makeHarness: MakeHarness): void {
         expect(await written(harness, [link('id-1', looseCells)])).toEqual(['done']);
         expect((await harness.show())?.slice(1)).toEqual([loose, loose.with(0, 'id-1')]);
       }));
+
+    test('a row into which a person put the id back gets the values while it shows what was expected', () =>
+      withRows(makeHarness, [headings, loose.with(0, 'id-1'), anna.with(0, 'id-2')], async (harness) => {
+        const values = { due: '2026-12-01T00:00:00.000Z' };
+        expect(
+          await written(harness, [
+            link('id-1', looseCells, values),
+            link('id-2', { ...annaCells, city: 'Elsewhere' }, values),
+          ]),
+        ).toEqual(['done', 'row.changed']);
+        expect((await harness.show())?.slice(1)).toEqual([
+          loose.with(0, 'id-1').with(4, '2026-12-01T00:00:00.000Z'),
+          anna.with(0, 'id-2'),
+        ]);
+      }));
   });
 }

@@ -90,7 +90,7 @@ export function describeWriting(name: string, makeHarness: MakeHarness, cannot: 
           await written(harness, [
             update('id-a', bertCells, annaCells),
             append('id-b', bertCells),
-            link('id-b', looseCells, { city: 'Leeds' }),
+            link('id-b', looseCells, { city: 'Leeds' }, undefined, true),
             mark('id-a', annaCells, 'deleted'),
             remove('id-z', annaCells),
           ]),

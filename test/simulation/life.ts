@@ -1,5 +1,4 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { LeadsyncError } from '../../src/errors.ts';
 import { withCalls } from '../../src/leads-api/retry-reads.ts';
 import type { LeadsPort } from '../../src/ports/leads-service.ts';
 import type { Target, TargetRow } from '../../src/ports/target.ts';
@@ -161,15 +160,9 @@ export class Life {
         pass(
           'list',
           async () => {
-            try {
-              const page = await leads.list(request, signal);
-              witness.page(request.cursor, page);
-              return page;
-            } catch (error) {
-              if (error instanceof LeadsyncError && error.code === 'leads.rejected')
-                witness.rejected(request.cursor);
-              throw error;
-            }
+            const page = await leads.list(request, signal);
+            witness.page(request.cursor, page);
+            return page;
           },
           'both',
         ),

@@ -20,24 +20,15 @@ export class Witness {
   readonly #known = new Set<string>();
   /** The scan that goes on at a cursor: which ids it has shown, and whether one came twice. */
   readonly #scans = new Map<string, { readonly ids: readonly string[]; readonly torn: boolean }>();
-  /** The run whose scan begins anew, since the service did not take its cursor. */
-  #rejectedIn: number | null = null;
 
   constructor(isFiltered: boolean) {
     this.#isFiltered = isFiltered;
   }
 
-  /** The service did not take a cursor: this run's scan begins anew and proves nothing, since leads may have moved. */
-  rejected(cursor: string | null): void {
-    this.#rejectedIn = cursor === null ? null : this.run;
-  }
-
   page(cursor: string | null, page: LeadPage): void {
     // A process that dies before it stored a page asks for it again.
     if (cursor === null) this.#scans.clear();
-    const before =
-      cursor === null ? { ids: [], torn: this.#rejectedIn === this.run } : this.#scans.get(cursor);
-    this.#rejectedIn = null;
+    const before = cursor === null ? { ids: [], torn: false } : this.#scans.get(cursor);
     const own = page.leads.map(({ id }) => id);
     this.#see(this.#leads, own);
     if (before === undefined) return;

@@ -1,7 +1,8 @@
 import { LeadsyncError } from '../../errors.ts';
 import { idKey } from '../../core/lead/lead.ts';
 import { optInProperty } from '../../core/lead/opt-in-property.ts';
-import { contentKey, type PresentRow } from '../shared/row-changes.ts';
+import type { PresentRow } from '../shared/row-changes.ts';
+import { contentKey } from '../shared/wanted-rows.ts';
 import type { RowChange, TargetRow, TargetSnapshot } from '../../ports/target.ts';
 import type { HubSpotOptions } from './hubspot-options.ts';
 import type { PropertyDefinition, ShownCompany } from './hubspot-replies.ts';

@@ -1,7 +1,6 @@
 import { idKey } from '../../core/lead/lead.ts';
 import {
   canonical,
-  isUnreadable,
   sameCell,
   type Cell,
   type Cells,
@@ -10,7 +9,7 @@ import {
 } from '../../core/lead/value.ts';
 import type { RowChange, RowOutcome } from '../../ports/target.ts';
 import { tableWords, type TargetWords, type Verdict, verdicts } from './row-verdicts.ts';
-import { WantedRows } from './wanted-rows.ts';
+import { contentKey, WantedRows } from './wanted-rows.ts';
 
 export type { Verdict };
 
@@ -127,14 +126,14 @@ export class RowChanges<Place> {
       case 'append':
         return this.#notWritable(change.values) ?? this.#append(change, row);
       case 'update':
-        if (row === null) return this.#verdicts.gone;
-        if (this.#hasAll(row.cells, change.values) && shows(row.cells, change.values)) return null;
-        return (
-          this.#notWritable(change.values) ?? this.#ifExpected(row, change.expect, { values: change.values })
-        );
+        return row === null ? this.#verdicts.gone : this.#update(row, change);
       case 'link':
         // A lone id in an otherwise empty row got there by mistake, when people moved rows.
-        if ((row !== null && !isBlank(row.cells)) || this.#added.has(idKey(change.leadId))) return null;
+        if (row !== null && !isBlank(row.cells))
+          return change.isRepeated === true && !shows(row.cells, change.expect)
+            ? null
+            : this.#update(row, change);
+        if (this.#added.has(idKey(change.leadId))) return null;
         return this.#notWritable(change.values) ?? this.#link(change);
       case 'mark':
         if (!this.#rules.hasStatus) return this.#verdicts.noStatusColumn;
@@ -160,6 +159,11 @@ export class RowChanges<Place> {
       default:
         return change satisfies never;
     }
+  }
+
+  #update(row: PresentRow<Place>, { expect, values }: ChangeOf<'update' | 'link'>): Verdict | null {
+    if (this.#hasAll(row.cells, values) && shows(row.cells, values)) return null;
+    return this.#notWritable(values) ?? this.#ifExpected(row, expect, { values });
   }
 
   #append(change: ChangeOf<'append'>, row: PresentRow<Place> | null): Verdict | null {
@@ -266,16 +270,6 @@ export class RowChanges<Place> {
 /** Whether a change may give its id to a row without one. */
 export function isForLoose(change: RowChange): change is ChangeOf<'append' | 'link'> {
   return change.kind === 'link' || (change.kind === 'append' && change.isRepeated === true);
-}
-
-/** Equal for cells that mean the same in these fields. */
-export function contentKey(cells: Cells, fields: Iterable<string>): string {
-  return JSON.stringify(
-    [...fields].map((field) => {
-      const cell = cellOf(cells, field);
-      return isUnreadable(cell) ? [cell.unreadable] : canonical(cell);
-    }),
-  );
 }
 
 type ChangeOf<Kind extends RowChange['kind']> = Extract<RowChange, { kind: Kind }>;

@@ -1,3 +1,15 @@
+import { canonical, type Cells, isUnreadable } from '../../core/lead/value.ts';
+
+/** Equal for cells that mean the same in these fields. */
+export function contentKey(cells: Cells, fields: Iterable<string>): string {
+  return JSON.stringify(
+    [...fields].map((field) => {
+      const cell = cells[field] ?? null;
+      return isUnreadable(cell) ? [cell.unreadable] : canonical(cell);
+    }),
+  );
+}
+
 /** Collects rows by a content key, in order, as many per key as wanted. */
 export class WantedRows<Row> {
   readonly #slots = new Map<string, { readonly rows: Row[]; wanted: number }>();
