@@ -8,6 +8,8 @@ export default defineConfig({
     maxWorkers: 5,
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    // On a busy machine a job takes longer than the second that vitest allows by itself.
+    expect: { poll: { interval: 20, timeout: 30_000 } },
     // Large files first: none is begun alone at the end.
     sequence: { shuffle: { tests: true, files: false } },
   },

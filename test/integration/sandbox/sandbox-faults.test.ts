@@ -100,9 +100,7 @@ describe('429', () => {
 
     expect(await send(sandbox)).toMatchObject({ status: 429, headers: { 'retry-after': '1' } });
     expect(sandbox.stats).toMatchObject({ early: 1, throttled: 2, faults: 1 });
-    await expect
-      .poll(() => Date.now() - limitedAt, { interval: 20, timeout: 10_000 })
-      .toBeGreaterThanOrEqual(1000);
+    await expect.poll(() => Date.now() - limitedAt).toBeGreaterThanOrEqual(1000);
     expect((await send(sandbox)).status).toBe(200);
     expect(sandbox.stats).toMatchObject({ early: 1, throttled: 2, requests: 4 });
   });
