@@ -19,6 +19,7 @@ import { advanceBaselines } from '../src/store/pairs.ts';
 const count = Number(process.argv[2] ?? 100_000);
 const rules: ReminderRules = {
   timeZone: 'Europe/Berlin',
+  timeZones: {},
   before: [
     { text: '0m', days: 0, ms: 0 },
     { text: '1d', days: 1, ms: 0 },
@@ -39,6 +40,8 @@ const connection = (given: ReminderRules) => ({
   reminders: {
     from: 'sales@example.com',
     rules: given,
+    language: 'en',
+    languages: {},
     calendar: false,
     leadUrl: null,
     templates: null,

@@ -33,7 +33,12 @@ export type AlertSettings = Frozen<ReturnType<typeof buildAlerts>>;
 const localSender = 'leadsync@localhost';
 
 /** A connection from settings that are right, with all defaults filled in; `folder` is what paths are relative to. */
-export function buildConnection(name: string, settings: ConnectionSettings, folder: string) {
+export function buildConnection(
+  name: string,
+  settings: ConnectionSettings,
+  folder: string,
+  people: NonNullable<FileSettings['recipients']> = {},
+) {
   const { leads, target, reminders } = settings;
   // How long history is kept decides nothing, so it is no part of `sync`.
   const { retention: retentionDays, matchBy = usualMatchBy, ...sync } = settings.sync;
@@ -46,7 +51,7 @@ export function buildConnection(name: string, settings: ConnectionSettings, fold
     /** `matchBy`: mapped fields alone, the first of which names a record. */
     sync: { ...sync, matchBy: matchBy.filter((one) => fields.some(({ field }) => field === one)) },
     retentionDays,
-    ...(reminders && { reminders: buildReminders(reminders, fields, sync.timeZone, folder) }),
+    ...(reminders && { reminders: buildReminders(reminders, fields, sync.timeZone, folder, people) }),
   };
 }
 
@@ -80,6 +85,7 @@ function buildReminders(
   fields: readonly FieldMapping[],
   timeZone: string,
   folder: string,
+  people: NonNullable<FileSettings['recipients']>,
 ) {
   const { from, to, before, workingDays, calendar, leadUrl, toColumn, templates, onUnknown } = settings;
   const toField = fields.find(({ column }) => headingKey(column) === headingKey(toColumn ?? ''))?.field;
@@ -87,7 +93,9 @@ function buildReminders(
     from: from ?? localSender,
     // plan-reminders.ts hashes them as they stand here: in another order every reminder would be planned anew.
     rules: {
+      /** Of recipients without their own. recipients.ts looks up both. */
       timeZone: settings.timeZone ?? timeZone,
+      timeZones: ownSettings(people, 'timeZone'),
       /** Empty: no single mails, the digest alone. */
       before,
       /** `from` may be later than `to`: over midnight. */
@@ -106,6 +114,9 @@ function buildReminders(
       /** Local time of the daily digest. Null: none. */
       digestAt: settings.digest ?? null,
     },
+    /** Of recipients without their own. recipients.ts looks up both. */
+    language: settings.language,
+    languages: ownSettings(people, 'language'),
     calendar,
     /** With `{id}` for the lead's id; null: no link. */
     leadUrl: leadUrl ?? null,
@@ -113,6 +124,18 @@ function buildReminders(
     templates: templates === undefined ? null : resolve(folder, templates),
     onUnknown,
   };
+}
+
+/** A setting of those people who have it, by address in lower case. */
+function ownSettings(
+  people: NonNullable<FileSettings['recipients']>,
+  key: 'timeZone' | 'language',
+): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(people).flatMap(([address, { [key]: own }]) =>
+      own === undefined ? [] : [[address.toLowerCase(), own]],
+    ),
+  );
 }
 
 /** The alerts from settings that are right. Without a sender of their own they have that of the first reminders. */

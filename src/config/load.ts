@@ -54,7 +54,7 @@ export async function loadConfig({ env, cwd, file }: LoadOptions): Promise<Confi
     // The environment first, then the file from top to bottom.
     throw new ConfigError(mistakes.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0)));
   const connections = Object.entries(settings.connections).map(([name, connection]) =>
-    buildConnection(name, connection, source.folder),
+    buildConnection(name, connection, source.folder, settings.recipients),
   );
   return deepFreeze({
     ...own,

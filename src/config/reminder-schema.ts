@@ -5,6 +5,7 @@ import {
   filePath,
   filled,
   heading,
+  language,
   listOf,
   offset,
   parseWeekday,
@@ -60,6 +61,11 @@ export const remindersSchema = z.strictObject({
     .exactOptional()
     .describe(
       'IANA time zone of the recipients: mails show dates in it, and days and times of the day are meant in it. Default: that of sync.timeZone.',
+    ),
+  language: language
+    .default('en')
+    .describe(
+      'Language of the mails: en, de, or the name of a folder with templates in another language. A person may have another one (recipients).',
     ),
   before: before
     .prefault(['0m'])
@@ -124,6 +130,22 @@ export const remindersSchema = z.strictObject({
       'What becomes of a mail when the connection broke before the server confirmed it: resend (once, with the same Message-ID) or hold.',
     ),
 });
+
+/** Settings of one person, whatever connection the mails are of. */
+export const recipientsSchema = z.record(
+  // checkTogether judges addresses: zod would not look into a person whose address is wrong.
+  z.string().meta({ title: 'ADDRESS' }),
+  z.strictObject({
+    timeZone: timeZone
+      .exactOptional()
+      .describe(
+        "IANA time zone of this recipient: days and times of the day in a connection's reminders are meant in it, and mails show dates in it. Default: that of the connection's reminders.",
+      ),
+    language: language
+      .exactOptional()
+      .describe("Language of this recipient's mails. Default: that of the connection's reminders."),
+  }),
+);
 
 export const alertsSchema = z
   .strictObject({

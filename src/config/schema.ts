@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { leadsUrl } from './addresses.ts';
-import { alertsSchema, remindersSchema } from './reminder-schema.ts';
+import { alertsSchema, recipientsSchema, remindersSchema } from './reminder-schema.ts';
 import { targetSchema } from './target-schema.ts';
 import { count, heading, limit, listOf, retention, schedule, secretToken, text, timeZone } from './values.ts';
 
@@ -170,6 +170,7 @@ export const fileSchema = z.strictObject({
     // The pattern is for editors. zod would not look into a connection whose name is wrong, so checkTogether judges names.
     .record(z.string().meta({ title: 'NAME', pattern: connectionNamePattern.source }), connection)
     .refine((value) => Object.keys(value).length > 0, 'must hold at least one connection'),
+  recipients: recipientsSchema.exactOptional(),
   alerts: alertsSchema.exactOptional(),
 });
 

@@ -199,6 +199,13 @@ export const timeZone = text((name) => {
   return `must be an IANA time zone such as Europe/Berlin or UTC${didYouMean(name, Intl.supportedValuesOf('timeZone'))}`;
 });
 
+/** The language of mails; which ones there are is a matter of templates. */
+export const language = text((name) =>
+  /^[A-Za-z]+(?:-[A-Za-z]+)*$/.test(name)
+    ? null
+    : 'must be en, de, or the name of a folder of templates: letters and hyphens, such as fr or pt-BR',
+);
+
 export const recipient = z
   .string()
   .refine(isEmailAddress, 'must be one e-mail address such as anna@example.com');

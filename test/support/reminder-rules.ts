@@ -4,6 +4,7 @@ import { defaultFields } from '../../src/core/lead/mapping.ts';
 /** As the configuration gives them when nothing but `to` is set. */
 export const plainRules: ReminderRules = {
   timeZone: 'UTC',
+  timeZones: {},
   before: [{ text: '0m', days: 0, ms: 0 }],
   quietHours: null,
   workingDays: [1, 2, 3, 4, 5, 6, 7],
@@ -21,6 +22,8 @@ export function reminderConnection(name: string, rules: Partial<ReminderRules> =
   const reminders: ReminderSettings = {
     from: 'sales@example.com',
     rules: { ...plainRules, ...rules },
+    language: 'en',
+    languages: {},
     calendar: false,
     leadUrl: null,
     templates: null,

@@ -95,6 +95,7 @@ describe('the environment alone', () => {
       from: 'Sales <sales@example.com>',
       rules: {
         timeZone: 'Europe/Berlin',
+        timeZones: {},
         before: [{ text: '0m', days: 0, ms: 0 }],
         quietHours: null,
         workingDays: [1, 2, 3, 4, 5, 6, 7],
@@ -106,6 +107,8 @@ describe('the environment alone', () => {
         toField: null,
         digestAt: null,
       },
+      language: 'en',
+      languages: {},
       calendar: false,
       leadUrl: null,
       templates: null,

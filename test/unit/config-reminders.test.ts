@@ -125,6 +125,7 @@ test('all settings', async () => {
     [
       to,
       'timeZone: America/New_York',
+      'language: de',
       'before: [1d, 90m, 0h]',
       'quietHours: 20:00-08:00',
       'workingDays: [mon, sun]',
@@ -144,6 +145,7 @@ test('all settings', async () => {
     from: 'leadsync@localhost',
     rules: {
       timeZone: 'America/New_York',
+      timeZones: {},
       before: [
         { text: '1d', days: 1, ms: 0 },
         { text: '90m', days: 0, ms: 5_400_000 },
@@ -159,6 +161,8 @@ test('all settings', async () => {
       toField: 'ownerEmail',
       digestAt: 480,
     },
+    language: 'de',
+    languages: {},
     calendar: true,
     leadUrl: 'https://app.example.com/leads/{id}',
     templates: join(cwd, 'mails'),
