@@ -70,7 +70,7 @@ async function bareLoop(port: number, count: number): Promise<void> {
     timeZone: 'UTC',
     now: Date.now(),
     changes: [],
-    row: { target: 'leads.csv', row: null },
+    row: { target: 'leads.csv', number: null },
     leadUrl: null,
     note: null,
     templates: await openTemplates(null, () => {}),

@@ -149,8 +149,8 @@ interface Days {
 export type DueCounts = Readonly<Record<'overdue' | 'today' | 'week', number>>;
 
 /**
- * What a recipient has to follow up: of what is overdue, due today and coming at most `limit` each, oldest first, and how
- * many there are of each. Of 1,000 that are overdue, those of today are not crowded out.
+ * What a recipient has to follow up: of what is overdue (the newest), due today and coming at most `limit` each, oldest first,
+ * and how many there are of each. Of 1,000 that are overdue, those of today are not crowded out.
  */
 export async function followUpsOf(
   db: Queryable,
@@ -162,7 +162,7 @@ export async function followUpsOf(
   const { rows } = await db.query<AgreedFollowUp & { part: keyof DueCounts; count: number }>(
     `select "leadId", ${epochMs('due_at')} as "dueAt", base as cells, part, count
      from (select lead_id as "leadId", due_at, base, part, (count(*) over (partition by part))::int as count,
-         row_number() over (partition by part order by due_at, lead_id) as nth
+         row_number() over (partition by part order by case when part = 'overdue' then due_at end desc, due_at, lead_id) as nth
        from (select f.lead_id, f.due_at, p.base, case when f.due_at < $3::timestamptz then 'overdue'
              when f.due_at < $4::timestamptz then 'today' else 'week' end as part
            from follow_ups f join pairs p on p.connection = f.connection and p.lead_id = f.lead_id

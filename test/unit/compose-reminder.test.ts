@@ -29,7 +29,7 @@ const content: ReminderContent = {
   timeZone,
   now: at('2026-11-21T08:00:00Z'),
   changes: [],
-  row: { target: 'leads.xlsx', row: 17 },
+  row: { target: 'leads.xlsx', number: 17 },
   leadUrl: 'https://app.example.com/leads/{id}?from={id}',
   note: null,
   templates,
@@ -85,7 +85,7 @@ test('what changed since the last reminder, instants in local time', () => {
 test('a note comes first; without a link, a row number or any field the mail is whole', () => {
   const { text, html } = reminder({
     note: 'Sent 3 h late.\r\nIt could not be checked.',
-    row: { target: 'leads.csv', row: null },
+    row: { target: 'leads.csv', number: null },
     leadUrl: null,
     lead: { id, cells: {} },
   });
@@ -98,7 +98,7 @@ test('a note comes first; without a link, a row number or any field the mail is 
 
 test('a row of a Google spreadsheet is linked', () => {
   const url = 'https://docs.google.com/spreadsheets/d/abc/edit';
-  const { text, html } = reminder({ row: { target: 'Leads', url, row: 7 } });
+  const { text, html } = reminder({ row: { target: 'Leads', url, number: 7 } });
   expect(text).toContain(`Row 7 of Leads when it was last read: ${url}\n`);
   expect(html).toContain(`<a href="${url}"`);
   expect(shown(html)).toContain('Row 7 of Leads when it was last read');
@@ -131,7 +131,7 @@ test.each([
   const hostile = (text: string) => ({
     lead: { id: text, cells: Object.fromEntries(Object.keys(cells).map((name) => [name, text])) },
     changes: [{ field: text, before: text, after: text }],
-    row: { target: text, row: null },
+    row: { target: text, number: null },
     note: text,
   });
   const { html, text } = reminder(hostile(value));

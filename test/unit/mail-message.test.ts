@@ -96,6 +96,15 @@ test('the same key gives the same file, Message-ID and Date; another key another
   expect(new Set(await box.files())).toEqual(new Set([basename(first), basename(second)]));
 });
 
+test('a mail without a thread, such as each digest, refers to no other', async () => {
+  await using box = await openOutbox();
+  const source = await readFile(await box.mailer.send({ ...mail, thread: null }), 'utf8');
+  const names = headersOf(source).map(([name]) => name);
+  expect(names).toContain('message-id');
+  expect(names).not.toContain('references');
+  expect(names).not.toContain('in-reply-to');
+});
+
 test('text and HTML, a calendar entry as an ordinary attachment, no answer wanted', async () => {
   await using box = await openOutbox();
   const calendar = 'BEGIN:VCALENDAR\r\nEND:VCALENDAR\r\n';

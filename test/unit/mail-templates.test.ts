@@ -30,7 +30,7 @@ async function composeWith(folder: string | null) {
     timeZone: 'UTC',
     now: 0,
     changes: [],
-    row: { target: 'leads.csv', row: 2 },
+    row: { target: 'leads.csv', number: 2 },
     leadUrl: null,
     note: null,
     templates,

@@ -1,27 +1,40 @@
 import type { FieldMapping } from '../../core/lead/mapping.ts';
+import type { Cells } from '../../core/lead/value.ts';
 import { type Composed, renderMail } from './compose-reminder.ts';
 import { leadLink, leadView } from './lead-view.ts';
 import type { DigestDays } from '../plan/digest-time.ts';
-import { localTime } from '../plan/local-time.ts';
-import type { FollowUp } from '../plan/wanted.ts';
+import { daysBetween, localTime, startOfDay } from '../plan/local-time.ts';
 import type { DueCounts } from '../../store/follow-ups.ts';
+import { type RowPlace, rowView } from './row-place.ts';
 import { oneLine } from './shown-text.ts';
 import type { Templates } from './templates.ts';
 
-/** Due before today, today (past hours included), and in the seven days after, by the recipient's calendar; oldest first. */
-type DigestGroups = Readonly<Record<keyof DueCounts, readonly FollowUp[]>>;
+/** A follow-up in a digest. Times are epoch ms. */
+export interface DigestItem {
+  readonly connection: string;
+  /** Of the connection, in display order. */
+  readonly fields: readonly FieldMapping[];
+  readonly leadId: string;
+  readonly cells: Cells;
+  readonly dueAt: number;
+  /** When the follow-up is a day without a time: that day, `2026-11-21`; null: a moment. */
+  readonly day: string | null;
+  readonly row: RowPlace;
+  /** Such as `https://app.example.com/leads/{id}`; null: no link. */
+  readonly leadUrl: string | null;
+}
+
+/** By the recipient's calendar: today (past hours included), before today with the newest first, the seven days after. */
+export type DigestGroups<Item> = Readonly<Record<keyof DueCounts, readonly Item[]>>;
 
 /** The content of one recipient's daily mail. Times are epoch ms. */
-export interface DigestContent extends DigestGroups {
+export interface DigestContent extends DigestGroups<DigestItem> {
   /** All follow-ups up to the end of the seven days, including those cut from the lists. */
   readonly counts: DueCounts;
   readonly recipient: string;
-  /** In display order. */
-  readonly fields: readonly FieldMapping[];
+  /** IANA zone of the recipient. */
   readonly timeZone: string;
   readonly now: number;
-  /** Such as `https://app.example.com/leads/{id}`; null: no link. */
-  readonly leadUrl: string | null;
   readonly templates: Templates;
 }
 
@@ -31,12 +44,20 @@ export const maxItems = 50;
 /** However much is overdue, this many of the other groups are shown. */
 const kept = { today: 20, week: 10 };
 
-/** Groups follow-ups, oldest first, by due day; drops those after `days.end`. */
-export function groupFollowUps(items: readonly FollowUp[], days: DigestDays): DigestGroups {
-  const within = (from: number, to: number) => items.filter(({ dueAt }) => dueAt >= from && dueAt < to);
+/** Groups and sorts follow-ups; drops those after `days.end`. A day counts as its first moment in the recipient's zone. */
+export function groupFollowUps<Item extends Pick<DigestItem, 'dueAt' | 'day'>>(
+  items: readonly Item[],
+  days: DigestDays,
+  timeZone: string,
+): DigestGroups<Item> {
+  const dated = items
+    .map((item) => ({ item, at: item.day === null ? item.dueAt : startOfDay(item.day, timeZone) }))
+    .toSorted((a, b) => a.at - b.at);
+  const within = (from: number, to: number) =>
+    dated.filter(({ at }) => at >= from && at < to).map(({ item }) => item);
   return {
-    overdue: within(-Infinity, days.today),
     today: within(days.today, days.tomorrow),
+    overdue: within(-Infinity, days.today).toReversed(),
     week: within(days.tomorrow, days.end),
   };
 }
@@ -49,9 +70,10 @@ export function composeDigest(content: DigestContent): Composed | null {
 
 /** The template data of a digest. */
 export function digestView(content: Omit<DigestContent, 'templates'>) {
-  const { overdue, today, week, counts, fields, timeZone, leadUrl } = content;
+  const { overdue, today, week, counts, timeZone, now } = content;
   const room = shares(overdue.length, today.length, week.length);
   const total = counts.overdue + counts.today + counts.week;
+  const several = new Set([...overdue, ...today, ...week].map(({ connection }) => connection)).size > 1;
   const group = (state: keyof DueCounts, title: string) => {
     const shown = content[state].slice(0, room[state]);
     return {
@@ -59,21 +81,34 @@ export function digestView(content: Omit<DigestContent, 'templates'>) {
       title,
       count: counts[state],
       more: counts[state] - shown.length,
-      items: shown.map(({ leadId, cells, dueAt }) => ({
-        lead: leadView(leadId, cells, fields, timeZone),
-        due: localTime(dueAt, timeZone),
-        url: leadLink(leadUrl, leadId) ?? '',
-      })),
+      items: shown.map((item) => itemView(item, timeZone, now, several)),
     };
   };
-  const groups = [group('overdue', 'Overdue'), group('today', 'Today'), group('week', 'Next seven days')];
+  const groups = [group('today', 'Today'), group('overdue', 'Overdue'), group('week', 'Next seven days')];
   return {
-    date: localTime(content.now, timeZone),
+    date: localTime(now, timeZone),
     timeZone,
     recipient: oneLine(content.recipient, 254),
     groups: groups.filter(({ count }) => count > 0),
     total,
     more: total - groups.reduce((sum, { items }) => sum + items.length, 0),
+  };
+}
+
+function itemView(item: DigestItem, timeZone: string, now: number, several: boolean) {
+  const { connection, leadId, cells, fields, dueAt, day, row, leadUrl } = item;
+  const at = day === null ? dueAt : startOfDay(day, timeZone);
+  const days = daysBetween(now, at, timeZone);
+  return {
+    /** Empty when all are of one connection. */
+    connection: several ? oneLine(connection, 120) : '',
+    lead: leadView(leadId, cells, fields, timeZone),
+    due: { ...localTime(at, timeZone), isDay: day !== null },
+    daysOverdue: Math.max(0, -days),
+    /** Due today, and its time is over. */
+    isPast: days === 0 && day === null && dueAt < now,
+    row: rowView(row),
+    url: leadLink(leadUrl, leadId) ?? '',
   };
 }
 

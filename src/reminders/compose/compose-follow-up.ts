@@ -1,4 +1,3 @@
-import { basename } from 'node:path';
 import type { ConnectionConfig, ReminderSettings } from '../../config/config.ts';
 import { type Cell, type Cells, sameCell } from '../../core/lead/value.ts';
 import { localTime } from '../plan/local-time.ts';
@@ -6,6 +5,7 @@ import { calendarEntry } from './calendar.ts';
 import { type Composed, composeReminder, maxSubject, type ReminderContent } from './compose-reminder.ts';
 import { leadView } from './lead-view.ts';
 import { senderDomain } from './message.ts';
+import { rowPlace } from './row-place.ts';
 import { escaped, oneLine } from './shown-text.ts';
 import type { Templates } from './templates.ts';
 
@@ -37,7 +37,7 @@ export function composeFor(facts: ReminderFacts, templates: Templates): FollowUp
     lead: { id: leadId, cells },
     fields: connection.fields,
     timeZone: settings.rules.timeZone,
-    row: placeOf(connection.target, row),
+    row: rowPlace(connection.target, row),
     leadUrl: settings.leadUrl,
     templates,
   });
@@ -96,27 +96,4 @@ function entryOf(facts: FollowUpFacts, cancelled: boolean): string {
     domain: senderDomain(settings.from),
     now,
   });
-}
-
-/** A target's display name, and the row's position: a number, or the URL of what has one. */
-function placeOf(target: ConnectionConfig['target'], row: number | null): ReminderContent['row'] {
-  switch (target.type) {
-    case 'workbook':
-      return { target: basename(target.path), row };
-    case 'google-sheets':
-      return {
-        target: target.tab,
-        url: `https://docs.google.com/spreadsheets/d/${target.spreadsheetId}/edit`,
-        row,
-      };
-    case 'hubspot': {
-      if (target.portal === undefined || row === null) return { target: 'HubSpot', row: null };
-      const url = `https://app.hubspot.com/contacts/${target.portal}/record/0-2/${row}`;
-      return { target: 'HubSpot', url, row: null };
-    }
-    case 'postgres-table':
-      return { target: `table ${target.table}`, row: null };
-    default:
-      return target satisfies never;
-  }
 }

@@ -2,6 +2,7 @@ import type { FieldMapping } from '../../core/lead/mapping.ts';
 import type { Cell, Cells } from '../../core/lead/value.ts';
 import { leadLink, leadView, shownCell } from './lead-view.ts';
 import { daysBetween, localTime } from '../plan/local-time.ts';
+import { type RowPlace, rowView } from './row-place.ts';
 import { oneLine } from './shown-text.ts';
 import type { Templates } from './templates.ts';
 
@@ -26,8 +27,7 @@ export interface ReminderContent {
   readonly now: number;
   /** Changes since the last reminder of this lead. */
   readonly changes: readonly { readonly field: string; readonly before: Cell; readonly after: Cell }[];
-  /** The lead's place in the target: its name, its address if any, and the row number if known. */
-  readonly row: { readonly target: string; readonly url?: string; readonly row: number | null };
+  readonly row: RowPlace;
   /** Such as `https://app.example.com/leads/{id}`; null: no link. */
   readonly leadUrl: string | null;
   /** A sentence at the top, such as that the mail is late or unchecked. */
@@ -38,7 +38,6 @@ export interface ReminderContent {
 export const maxSubject = 150;
 const maxNote = 500;
 const maxChange = 120;
-const maxTarget = 200;
 
 /** The mail about one follow-up. Pure except for warnings of `templates.render`. */
 export function composeReminder(content: ReminderContent): Composed {
@@ -63,7 +62,7 @@ export function reminderView(content: Omit<ReminderContent, 'templates'>) {
     offset: content.offsetText,
     note: content.note === null ? '' : oneLine(content.note, maxNote),
     changes: content.changes.map((change) => shownChange(change, fields, timeZone)),
-    row: { target: oneLine(row.target, maxTarget), url: row.url ?? '', number: row.row },
+    row: rowView(row),
     url: leadLink(content.leadUrl, lead.id) ?? '',
   };
 }

@@ -9,8 +9,11 @@ export interface LeadView {
   readonly id: string;
   /** `companyName`, or else what identifies the lead. */
   readonly company: string;
-  /** Empty when there is none. */
+  /** Empty when there is none, as `city` and `owner`. */
   readonly stage: string;
+  readonly city: string;
+  /** The value of the field that names who works on the lead (`ownerNames`). */
+  readonly owner: string;
   /** Both again, short enough for a subject with a date. */
   readonly shortCompany: string;
   readonly shortStage: string;
@@ -23,6 +26,26 @@ export interface LeadView {
 const maxName = 120;
 const maxValue = 300;
 const maxDetails = 20;
+
+/** Names and headings of the field for who works on a lead, without spaces, in lower case; the service documents none. */
+const ownerNames = new Set([
+  'owner',
+  'ownername',
+  'owneremail',
+  'leadowner',
+  'accountowner',
+  'companyowner',
+  'assignee',
+  'assignedto',
+  'responsible',
+  'salesrep',
+  'verantwortlich',
+  'verantwortlicher',
+  'zuständig',
+  'betreuer',
+  'inhaber',
+]);
+
 const elsewhere = ['companyName', followUpField];
 
 /** A lead for templates; instants in the recipients' zone. */
@@ -38,10 +61,20 @@ export function leadView(
   }));
   const company = oneLine(textOf(cells['companyName'] ?? null), maxName) || `Lead ${oneLine(id, maxName)}`;
   const stage = oneLine(textOf(cells['stage'] ?? null), maxName);
+  const namesOwner = (name: string): boolean =>
+    ownerNames.has(
+      name
+        .normalize('NFC')
+        .toLowerCase()
+        .replaceAll(/[\s_-]/g, ''),
+    );
+  const owner = fields.find(({ field, column }) => namesOwner(field) || namesOwner(column))?.field;
   return {
     id: oneLine(id, maxName),
     company,
     stage,
+    city: oneLine(textOf(cells['city'] ?? null), maxName),
+    owner: owner === undefined ? '' : oneLine(textOf(cells[owner] ?? null), maxName),
     shortCompany: oneLine(company, 70),
     shortStage: oneLine(stage, 30),
     fields: Object.fromEntries(shown.map(({ field, value }) => [field, value])),

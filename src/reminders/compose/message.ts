@@ -15,8 +15,8 @@ export interface Mail {
   readonly subject: string;
   readonly text: string;
   readonly html: string;
-  /** Mails of one thread are grouped, such as all about one lead. */
-  readonly thread: string;
+  /** Mails of one thread are grouped, such as all about one lead; null: none. */
+  readonly thread: string | null;
   /** An iCalendar object to attach. */
   readonly calendar?: string;
   /** Epoch ms, for the Date header; the same for each attempt. */
@@ -37,7 +37,7 @@ export function buildMessage(mail: Mail): SendMailOptions {
   const from = senderOf(mail.from);
   const to = onlyAddress(mail.to);
   const domain = domainOf(from);
-  const thread = `<thread.${keyHash(mail.thread)}@${domain}>`;
+  const thread = mail.thread === null ? null : `<thread.${keyHash(mail.thread)}@${domain}>`;
   return {
     from,
     to: { name: '', address: to },
@@ -47,8 +47,7 @@ export function buildMessage(mail: Mail): SendMailOptions {
     html: mail.html,
     date: new Date(mail.date),
     messageId: `<${keyHash(mail.key)}@${domain}>`,
-    inReplyTo: thread,
-    references: [thread],
+    ...(thread !== null && { inReplyTo: thread, references: [thread] }),
     // Suppresses out-of-office replies (RFC 3834, section 5, and Exchange's header).
     headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
     ...(mail.calendar !== undefined && {

@@ -66,21 +66,21 @@ function sampleViews(fields: readonly FieldMapping[]) {
     offsetText: '0m',
     lead: { id, cells },
     changes: fields.map(({ field }) => ({ field, before: null, after: cells[field] ?? null })),
-    row: { target: 'leads.xlsx', row: 2 },
+    row: { target: 'leads.xlsx', url: 'https://example.com', number: 2 },
     leadUrl,
     note: 'This mail is late.',
   };
-  const item = { leadId: id, dueAt, cells };
+  const { row } = reminder;
+  const item = { connection: 'berlin', fields, leadId: id, dueAt, day: null, cells, row, leadUrl };
+  const bare = { ...item, cells: {}, row: { target: 'leads.xlsx', number: null }, leadUrl: null };
   const digest = {
-    fields,
     timeZone: 'UTC',
     now,
-    overdue: [item],
-    today: [{ ...item, cells: {} }],
+    overdue: [{ ...item, dueAt: now - 5 * 86_400_000 }],
+    today: [bare, { ...item, connection: 'hamburg' }],
     week: [item],
     counts: { overdue: 98, today: 1, week: 1 },
     recipient: 'anna@example.com',
-    leadUrl,
   };
   return {
     reminder: [
@@ -89,7 +89,7 @@ function sampleViews(fields: readonly FieldMapping[]) {
         ...reminder,
         lead: { id, cells: {} },
         changes: [],
-        row: { target: 'leads.xlsx', row: null },
+        row: { target: 'leads.xlsx', number: null },
         leadUrl: null,
         note: null,
       }),
@@ -99,9 +99,9 @@ function sampleViews(fields: readonly FieldMapping[]) {
       digestView({
         ...digest,
         overdue: [],
+        today: [{ ...bare, day: '2026-01-15' }],
         week: [],
         counts: { overdue: 0, today: 1, week: 0 },
-        leadUrl: null,
       }),
     ],
   };

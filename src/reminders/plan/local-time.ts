@@ -1,3 +1,4 @@
+import { Temporal } from 'temporal-polyfill';
 import { zoned } from './zone-offset.ts';
 
 /** A moment in the recipients' zone. */
@@ -40,6 +41,11 @@ export function localTime(epochMs: number, timeZone: string): LocalTime {
 export function daysBetween(fromMs: number, toMs: number, timeZone: string): number {
   const to = zoned(toMs, timeZone).toPlainDate();
   return zoned(fromMs, timeZone).toPlainDate().until(to, { largestUnit: 'days' }).days;
+}
+
+/** The first moment (epoch ms) of a day, such as `2026-11-21`, in an IANA zone. */
+export function startOfDay(day: string, timeZone: string): number {
+  return Temporal.PlainDate.from(day).toZonedDateTime(timeZone).epochMilliseconds;
 }
 
 function createFormats(timeZone: string) {

@@ -1,6 +1,8 @@
 import { followUpsOf } from '../../store/follow-ups.ts';
 import { type DigestState, getDigest } from '../../store/mails.ts';
+import { leadBackgrounds } from '../../store/sending.ts';
 import { composeDigest, groupFollowUps, maxItems } from '../compose/compose-digest.ts';
+import { rowPlace } from '../compose/row-place.ts';
 import { deliver, end, notNow, type Outcome } from './deliver.ts';
 import { digestDays, localDateOf } from '../plan/digest-time.ts';
 import type { ReminderContext } from './send-reminder.ts';
@@ -30,14 +32,25 @@ export async function sendDigest(
   }
   const days = digestDays(localDate, timeZone);
   const { items, counts } = await followUpsOf(pool, connection.name, recipient, days, maxItems);
+  const { name, fields, target } = connection;
+  const backgrounds = await leadBackgrounds(
+    pool,
+    items.map(({ leadId }) => ({ connection: name, leadId })),
+  );
+  const digestItems = items.map((item, index) => ({
+    ...item,
+    connection: name,
+    fields,
+    day: null,
+    row: rowPlace(target, backgrounds[index]?.row ?? null),
+    leadUrl: settings.leadUrl,
+  }));
   const composed = composeDigest({
-    ...groupFollowUps(items, days),
+    ...groupFollowUps(digestItems, days, timeZone),
     counts,
     recipient,
-    fields: connection.fields,
     timeZone,
     now,
-    leadUrl: settings.leadUrl,
     templates: context.templates,
   });
   if (composed === null) {
@@ -50,7 +63,7 @@ export async function sendDigest(
     from: settings.from,
     to: recipient,
     ...composed,
-    thread: JSON.stringify(['digest', connection.name, recipient]),
+    thread: null,
   };
   return deliver(context, digest, mail, settings, signal);
 }

@@ -62,7 +62,7 @@ test('one mail about all that is due, in its groups; once', async () => {
   expect(await scene.sendDigest()).toEqual({ state: 'sent' });
   expect(server.mails.map(({ to }) => to)).toEqual([[anna]]);
   const text = (server.mails[0]?.source ?? '').toLowerCase();
-  const places = ['overdue', 'in -2 days ag', 'today', 'in 0 days ag', 'next seven days', 'in 3 days ag'];
+  const places = ['today', 'in 0 days ag', 'overdue', 'in -2 days ag', 'next seven days', 'in 3 days ag'];
   const found = places.map((words) =>
     text.indexOf(words, text.indexOf('\r\n\r\n', text.indexOf('text/plain'))),
   );
@@ -84,7 +84,7 @@ test('1,200 are overdue: those of today are shown all the same, and each count i
   await scene.plan();
   expect(await scene.sendDigest()).toEqual({ state: 'sent' });
   const text = body(server.mails[0]?.source ?? '');
-  expect(header(text, 'Subject')).toContain('1200 overdue, 1 today, 1 in the next seven days');
+  expect(header(text, 'Subject')).toContain('1 today, 1200 overdue, 1 in the next seven days');
   for (const words of ['OVERDUE (1200)', 'TODAY (1)', 'In 0 days AG', 'NEXT SEVEN DAYS (1)', 'In 3 days AG'])
     expect(text).toContain(words);
   expect(text).toContain('and 1152 more');

@@ -1,0 +1,40 @@
+import { basename } from 'node:path';
+import type { ConnectionConfig } from '../../config/config.ts';
+import { oneLine } from './shown-text.ts';
+
+/** A lead's place in the target: its name, its address if any, and the row's number as of the last read if known. */
+export interface RowPlace {
+  readonly target: string;
+  readonly url?: string;
+  readonly number: number | null;
+}
+
+const maxTarget = 200;
+
+/** A target's display name, and the row's position: a number, or the URL of what has one. `row`: in HubSpot the record id. */
+export function rowPlace(target: ConnectionConfig['target'], row: number | null): RowPlace {
+  switch (target.type) {
+    case 'workbook':
+      return { target: basename(target.path), number: row };
+    case 'google-sheets':
+      return {
+        target: target.tab,
+        url: `https://docs.google.com/spreadsheets/d/${target.spreadsheetId}/edit`,
+        number: row,
+      };
+    case 'hubspot': {
+      if (target.portal === undefined || row === null) return { target: 'HubSpot', number: null };
+      const url = `https://app.hubspot.com/contacts/${target.portal}/record/0-2/${row}`;
+      return { target: 'HubSpot', url, number: null };
+    }
+    case 'postgres-table':
+      return { target: `table ${target.table}`, number: null };
+    default:
+      return target satisfies never;
+  }
+}
+
+/** The template data of a place. */
+export function rowView({ target, url, number }: RowPlace) {
+  return { target: oneLine(target, maxTarget), url: url ?? '', number };
+}
