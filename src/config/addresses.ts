@@ -23,15 +23,23 @@ function keyMistake(url: URL): string | null {
     : credentialsMistake(url);
 }
 
-/** The root of an API, without trailing slashes. */
-export const baseUrl = text((written) => {
-  const url = httpUrl(written, ' ');
-  if (url === null) return 'must be an absolute address such as https://api.example.com';
-  return keyMistake(url) ?? (/[?#]/.test(written) ? 'must end with the path: no "?" and no "#"' : null);
-}).transform((written) => {
-  const url = new URL(written);
-  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
-});
+/** An address that others begin with, without trailing slashes. */
+function rootUrl(example: string) {
+  return text((written) => {
+    const url = httpUrl(written, ' ');
+    if (url === null) return `must be an absolute address such as ${example}`;
+    return keyMistake(url) ?? (/[?#]/.test(written) ? 'must end with the path: no "?" and no "#"' : null);
+  }).transform((written) => {
+    const url = new URL(written);
+    return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
+  });
+}
+
+/** The root of an API. */
+export const baseUrl = rootUrl('https://api.example.com');
+
+/** Under which people reach the worker's HTTP port. */
+export const publicUrl = rootUrl('https://leadsync.example.com');
 
 /** The address of the Leads service, without the beginning of the API's own paths. */
 export const leadsUrl = baseUrl.transform((url) => url.replace(/\/v1(\/leads)?$/, ''));

@@ -16,6 +16,8 @@ export interface Config extends Frozen<ProcessSettings> {
   readonly configured: readonly string[];
   /** Absent: no alerts. */
   readonly alerts?: AlertSettings;
+  /** Under which people reach the HTTP port, without a slash at the end. Absent: mails have no links to it. */
+  readonly publicUrl?: string;
 }
 
 /** A connection with all defaults filled in; what each setting means stands in the schema (and docs/settings.md). */

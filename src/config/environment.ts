@@ -138,7 +138,7 @@ export function processSource(environment: Environment, cwd: string): Source {
   return sourceOf(environment, cwd, { ...read(''), http: read('http'), tracing: read('tracing') });
 }
 
-/** The environment's one connection, `default`, and its alerts. Paths are relative to `cwd`. */
+/** The environment's one connection, `default`, its alerts, and what stands beside both. Paths are relative to `cwd`. */
 export function connectionSource(environment: Environment, cwd: string): Source {
   const read = (place: string) => readVariables(environment, fileSettings, place);
   const reminders = read('connections.NAME.reminders');
@@ -151,6 +151,7 @@ export function connectionSource(environment: Environment, cwd: string): Source 
   };
   const isAlerted = Object.keys(alerts).length > 0;
   return sourceOf(environment, cwd, {
+    ...read(''),
     connections: { default: 'to' in reminders ? { ...connection, reminders } : connection },
     // Reminders, when there are any, bring their sender along.
     ...(isAlerted && { alerts: 'to' in reminders || from === undefined ? alerts : { ...alerts, from } }),

@@ -63,6 +63,7 @@ export async function loadConfig({ env, cwd, file }: LoadOptions): Promise<Confi
     connections,
     configured: connections.map(({ name }) => name),
     ...(settings.alerts && { alerts: buildAlerts(settings.alerts, connections) }),
+    ...(settings.publicUrl !== undefined && { publicUrl: settings.publicUrl }),
   });
 }
 

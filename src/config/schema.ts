@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { leadsUrl } from './addresses.ts';
+import { leadsUrl, publicUrl } from './addresses.ts';
 import { alertsSchema, recipientsSchema, remindersSchema } from './reminder-schema.ts';
 import { targetSchema } from './target-schema.ts';
 import { count, heading, limit, listOf, retention, schedule, secretToken, text, timeZone } from './values.ts';
@@ -172,6 +172,11 @@ export const fileSchema = z.strictObject({
     .refine((value) => Object.keys(value).length > 0, 'must hold at least one connection'),
   recipients: recipientsSchema.exactOptional(),
   alerts: alertsSchema.exactOptional(),
+  publicUrl: publicUrl.exactOptional().meta({
+    env: 'PUBLIC_URL',
+    description:
+      'Address under which people reach the worker\'s HTTP port, such as https://leadsync.example.com: https, http only for this machine. Without it mails have no links that move a follow-up. Beside a leadsync.yaml the variable counts only as `publicUrl: "${PUBLIC_URL}"`.',
+  }),
 });
 
 export type FileSettings = z.output<typeof fileSchema>;

@@ -74,7 +74,9 @@ describe('the environment alone', () => {
       PORT: '0',
       ADMIN_TOKEN: 'sixteen-and-more',
       LOG_LEVEL: 'debug',
+      PUBLIC_URL: 'https://leadsync.example.com/app/',
     });
+    expect(config.publicUrl).toBe('https://leadsync.example.com/app');
     const [connection] = config.connections;
     expect(config.databaseUrl?.reveal()).toBe('postgres://u:p@h/d');
     expect(config.smtpUrl?.reveal()).toBe('smtps://u:p@mail:465');
@@ -114,6 +116,14 @@ describe('the environment alone', () => {
       templates: null,
       onUnknown: 'resend',
     });
+  });
+
+  test('publicUrl takes no key to anybody in the clear, and holds none', async () => {
+    expect((await load({ ...minimal, PUBLIC_URL: 'http://127.0.0.1:3000' })).publicUrl).toBe(
+      'http://127.0.0.1:3000',
+    );
+    for (const wrong of ['leadsync', 'http://leadsync.example.com', 'https://a:b@x', 'https://x/?a=b'])
+      expect(await mistakesOf({ ...minimal, PUBLIC_URL: wrong })).toMatchObject([{ where: 'PUBLIC_URL' }]);
   });
 
   test('an empty variable counts as unset', async () => {
