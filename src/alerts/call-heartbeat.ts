@@ -1,5 +1,5 @@
 import { getHeartbeat, type Heartbeat, noteHeartbeat } from '../store/connections.ts';
-import { type AlertContext, callAddress, faultText } from './channels.ts';
+import { type AlertContext, callOnce, faultText } from './channels.ts';
 
 /** The placeholder for the connection's name in the address, when each connection has a heartbeat of its own. */
 const connectionPlace = '{connection}';
@@ -52,7 +52,7 @@ async function callFor(
   if (alerts.heartbeat === undefined || runId === 0) return;
   if (!isDue(await getHeartbeat(pool, unit), runId, clock.now())) return;
   const url = alerts.heartbeat.reveal().replaceAll(connectionPlace, unit);
-  const fault = await callAddress(context, url, signal).then(() => null, faultText);
+  const fault = await callOnce(context, url, signal).then(() => null, faultText);
   if (signal.aborted) return;
   if (fault !== null)
     log.warn({ connection: unit, fault }, 'the heartbeat call failed; leadsync tries again');

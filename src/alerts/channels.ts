@@ -1,7 +1,9 @@
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import type { AlertSettings, ConnectionConfig } from '../config/config.ts';
-import { codeOf, LeadsyncError } from '../errors.ts';
+import { LeadsyncError } from '../errors.ts';
+import { callAddress } from '../http/call-address.ts';
+import { HttpFault } from '../http/exchange.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Mail, Mailer } from '../reminders/send/mail.ts';
 import { type AlertDelivery, claimDeliveries, noteAttempt } from '../store/alerts.ts';
@@ -88,10 +90,10 @@ async function deliver(context: AlertContext, delivery: AlertDelivery, signal: A
 
 /**
  * Sends a text through one channel, once. `message`: a fault's own words, for a mail alone. Throws LeadsyncError, as the
- * mailer and `callAddress` do.
+ * mailer and `callOnce` do.
  */
 export async function sendText(
-  context: Pick<AlertContext, 'alerts' | 'mailer' | 'callMs'>,
+  context: Pick<AlertContext, 'alerts' | 'mailer' | 'callMs' | 'clock'>,
   channel: string,
   text: AlertText,
   { message, ...mail }: Pick<Mail, 'key' | 'thread' | 'date'> & { readonly message: string | null },
@@ -101,32 +103,23 @@ export async function sendText(
   if (channel !== webhookChannel)
     await mailer.send({ ...mail, from: alerts.from, to: channel, ...alertMail(text, message) });
   else if (alerts.webhook !== undefined)
-    await callAddress(context, alerts.webhook.reveal(), signal, alertPayload(text));
+    await callOnce(context, alerts.webhook.reveal(), signal, alertPayload(text));
 }
 
 /**
- * Calls an address once, by POST with `json`, else by GET; follows no redirect and reads no reply but its status. Throws
- * `alert.not-called` (retry later) for anything but 2xx, or the signal's reason. Path and query are a key: no message has them.
- * `callMs`: timeout.
+ * Calls an address once, by POST with `json`, else by GET; of the reply only the status counts. Throws `alert.not-called` (retry
+ * later) for anything but 2xx, or the signal's reason. Path and query are a key: no message has them. `callMs`: timeout.
  */
-export async function callAddress(
-  { callMs = 10_000 }: Pick<AlertContext, 'callMs'>,
+export async function callOnce(
+  { callMs = 10_000, clock }: Pick<AlertContext, 'callMs' | 'clock'>,
   url: string,
   signal: AbortSignal,
   json?: object,
 ): Promise<void> {
-  const timeout = AbortSignal.timeout(callMs);
-  const { status, body } = await fetch(url, {
-    method: json === undefined ? 'GET' : 'POST',
-    headers: { 'user-agent': 'leadsync', ...(json && { 'content-type': 'application/json' }) },
-    body: json === undefined ? null : JSON.stringify(json),
-    redirect: 'manual',
-    signal: AbortSignal.any([signal, timeout]),
-  }).catch((error: unknown) => {
-    signal.throwIfAborted();
-    throw notCalled(timeout.aborted ? `no reply within ${callMs} ms` : reasonOf(error));
+  const call = { totalMs: callMs, signal, clock, ...(json && { json }) };
+  const { status } = await callAddress(url, call).catch((error: unknown) => {
+    throw error instanceof HttpFault ? notCalled(error.message) : error;
   });
-  await body?.cancel().catch(() => {});
   if (status >= 300 && status < 400)
     throw notCalled(`it answered with a redirect (${status}), which is not followed`);
   if (status >= 400) throw notCalled(`it answered ${status}`);
@@ -135,12 +128,6 @@ export async function callAddress(
 /** A fault in its own words. */
 export function faultText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
-}
-
-/** The code of a network fault, such as ECONNREFUSED. Its text may hold the address. */
-function reasonOf(error: unknown): string {
-  const cause = error instanceof Error ? error.cause : undefined;
-  return codeOf(cause) ?? 'no connection';
 }
 
 /** Without a cause: nothing of the address may get into a log. */

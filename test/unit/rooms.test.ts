@@ -31,8 +31,8 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   'src/review': ['src/core/lead', 'src/core/merge', 'src/config', 'src/store'],
   'src/sync': ['src/core/lead', 'src/core/merge', 'src/ports', 'src/config', 'src/store', 'src/review'],
   'src/queue': ['src/config'],
-  'src/reminders': ['src/core/lead', 'src/ports', 'src/config', 'src/store'],
-  'src/alerts': ['src/ports', 'src/config', 'src/store', 'src/queue', 'src/reminders'],
+  'src/reminders': ['src/core/lead', 'src/ports', 'src/config', 'src/http', 'src/store'],
+  'src/alerts': ['src/ports', 'src/config', 'src/http', 'src/store', 'src/queue', 'src/reminders'],
   'src/ops': [
     'src/core/lead',
     'src/core/merge',
