@@ -20,6 +20,8 @@ const count = Number(process.argv[2] ?? 100_000);
 const rules: ReminderRules = {
   timeZone: 'Europe/Berlin',
   timeZones: {},
+  dayZone: 'Europe/Berlin',
+  dateOnlyAt: 8 * 60,
   before: [
     { text: '0m', days: 0, ms: 0 },
     { text: '1d', days: 1, ms: 0 },

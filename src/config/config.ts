@@ -45,6 +45,7 @@ export function buildConnection(
   // How long history is kept decides nothing, so it is no part of `sync`.
   const { retention: retentionDays, matchBy = usualMatchBy, ...sync } = settings.sync;
   const fields = fieldMappings(settings);
+  const dayZone = ('timeZone' in target ? target.timeZone : undefined) ?? sync.timeZone;
   return {
     name,
     leads,
@@ -53,7 +54,9 @@ export function buildConnection(
     /** `matchBy`: mapped fields alone, the first of which names a record. */
     sync: { ...sync, matchBy: matchBy.filter((one) => fields.some(({ field }) => field === one)) },
     retentionDays,
-    ...(reminders && { reminders: buildReminders(reminders, fields, sync.timeZone, folder, people) }),
+    ...(reminders && {
+      reminders: buildReminders(reminders, fields, sync.timeZone, dayZone, folder, people),
+    }),
   };
 }
 
@@ -86,6 +89,7 @@ function buildReminders(
   settings: NonNullable<ConnectionSettings['reminders']>,
   fields: readonly FieldMapping[],
   timeZone: string,
+  dayZone: string,
   folder: string,
   people: NonNullable<FileSettings['recipients']>,
 ) {
@@ -98,6 +102,10 @@ function buildReminders(
       /** Of recipients without their own. recipients.ts looks up both. */
       timeZone: settings.timeZone ?? timeZone,
       timeZones: ownSettings(people, 'timeZone'),
+      /** In which the table's dates without a time are read: an instant that is midnight there is a day (`dayOf`). */
+      dayZone,
+      /** Minutes since midnight: when mails about a day leave. */
+      dateOnlyAt: settings.dateOnlyAt,
       /** Empty: no single mails, the digest alone. */
       before,
       /** `from` may be later than `to`: over midnight. */

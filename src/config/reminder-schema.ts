@@ -72,6 +72,11 @@ export const remindersSchema = z.strictObject({
     .describe(
       'How long before the follow-up a mail is sent, a list such as [0m, 2h, 1d]; a day is a calendar day in timeZone, at the same time of the day. [] with a digest: the digest alone.',
     ),
+  dateOnlyAt: timeOfDay
+    .prefault('08:00')
+    .describe(
+      "Time of the day for a follow-up that is a date without a time: 0m is this time of that day in the recipient's zone, 1d one day before, 2h two hours before it.",
+    ),
   quietHours: quietHours
     .exactOptional()
     .describe(

@@ -5,6 +5,8 @@ import { defaultFields } from '../../src/core/lead/mapping.ts';
 export const plainRules: ReminderRules = {
   timeZone: 'UTC',
   timeZones: {},
+  dayZone: 'UTC',
+  dateOnlyAt: 8 * 60,
   before: [{ text: '0m', days: 0, ms: 0 }],
   quietHours: null,
   workingDays: [1, 2, 3, 4, 5, 6, 7],

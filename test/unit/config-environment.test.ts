@@ -98,6 +98,8 @@ describe('the environment alone', () => {
       rules: {
         timeZone: 'Europe/Berlin',
         timeZones: {},
+        dayZone: 'Europe/Berlin',
+        dateOnlyAt: 480,
         before: [{ text: '0m', days: 0, ms: 0 }],
         quietHours: null,
         workingDays: [1, 2, 3, 4, 5, 6, 7],

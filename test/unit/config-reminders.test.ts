@@ -126,6 +126,7 @@ test('all settings', async () => {
       to,
       'timeZone: America/New_York',
       'language: de',
+      'dateOnlyAt: "10:00"',
       'before: [1d, 90m, 0h]',
       'quietHours: 20:00-08:00',
       'workingDays: [mon, sun]',
@@ -146,6 +147,8 @@ test('all settings', async () => {
     rules: {
       timeZone: 'America/New_York',
       timeZones: {},
+      dayZone: 'UTC',
+      dateOnlyAt: 600,
       before: [
         { text: '1d', days: 1, ms: 0 },
         { text: '90m', days: 0, ms: 5_400_000 },

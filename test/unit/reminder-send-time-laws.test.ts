@@ -5,7 +5,7 @@ import { parseOffset } from '../support/config-values.ts';
 import { isQuiet } from '../../src/core/lead/quiet-hours.ts';
 import type { Offset, Weekday } from '../../src/config/values.ts';
 import { type AllowedTimes, nextAllowed, sendTime } from '../../src/reminders/plan/send-time.ts';
-import { daysBefore, stretchAt } from '../../src/reminders/plan/zone-offset.ts';
+import { daysBefore, stretchAt } from '../../src/core/lead/zone-offset.ts';
 import { lawRuns } from '../support/law-runs.ts';
 
 const zones = fc.constantFrom(

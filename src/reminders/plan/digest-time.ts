@@ -2,7 +2,7 @@ import { Temporal } from 'temporal-polyfill';
 import type { ReminderRules } from '../../config/config.ts';
 import type { Weekday } from '../../config/values.ts';
 import { type AllowedTimes, nextAllowed } from './send-time.ts';
-import { zoned } from './zone-offset.ts';
+import { zoned } from '../../core/lead/zone-offset.ts';
 
 type DigestRules = AllowedTimes & Pick<ReminderRules, 'digestAt'>;
 

@@ -1,5 +1,5 @@
 import { Temporal } from 'temporal-polyfill';
-import { zoned } from './zone-offset.ts';
+import { zoned } from '../../core/lead/zone-offset.ts';
 
 /** A moment in the recipients' zone. */
 export interface LocalTime {

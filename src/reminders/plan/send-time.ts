@@ -1,7 +1,7 @@
 import { isQuiet } from '../../core/lead/quiet-hours.ts';
 import type { ReminderRules } from '../../config/config.ts';
 import type { Offset, Weekday } from '../../config/values.ts';
-import { daysBefore, stretchAt } from './zone-offset.ts';
+import { daysBefore, stretchAt } from '../../core/lead/zone-offset.ts';
 
 const minuteMs = 60_000;
 const dayMs = 86_400_000;

@@ -1,0 +1,18 @@
+import { stretchAt, zoned } from './zone-offset.ts';
+
+const dayMs = 86_400_000;
+
+/**
+ * The day (`2027-11-17`) that an instant (epoch ms) stands for: it is the day's first moment in the IANA zone, which is what
+ * a date without a time is read as. Null: it is a moment. Where clocks skip midnight the day begins with the first moment
+ * after it; where midnight comes twice, with the first.
+ */
+export function dayOf(instant: number, timeZone: string): string | null {
+  const { from, offset } = stretchAt(instant, timeZone);
+  const sinceMidnight = (((instant + offset) % dayMs) + dayMs) % dayMs;
+  // Long after a change of the clocks only midnight begins a day, and it comes once.
+  if (instant - from > 2 * dayMs)
+    return sinceMidnight === 0 ? (new Date(instant + offset).toISOString().split('T')[0] ?? null) : null;
+  const local = zoned(instant, timeZone);
+  return local.startOfDay().epochMilliseconds === instant ? local.toPlainDate().toString() : null;
+}
