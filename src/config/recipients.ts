@@ -15,3 +15,13 @@ export function recipientLanguage(
 ): string {
   return languages[recipient] ?? language;
 }
+
+/** A connection's reminders as they are for one recipient (address in lower case): in their time zone. */
+export function recipientSettings(settings: ReminderSettings, recipient: string): ReminderSettings {
+  return { ...settings, rules: recipientRules(settings.rules, recipient) };
+}
+
+/** The same of the rules alone. */
+export function recipientRules(rules: ReminderRules, recipient: string): ReminderRules {
+  return { ...rules, timeZone: recipientTimeZone(rules, recipient) };
+}

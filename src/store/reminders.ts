@@ -10,7 +10,17 @@ export interface WantedForLead {
     readonly offsetText: string;
     readonly sendAt: number;
     readonly recipient: string;
+    /** Epoch ms. Before it a mail that comes too late for its own time is no late one. */
+    readonly overdueFrom: number;
+    /** Epoch ms. A new one is not sent any more from then on. */
+    readonly missedFrom: number;
   }[];
+}
+
+/** A moment (epoch ms) for everybody, and others for recipients in a time zone of their own (address in lower case). */
+export interface MomentByRecipient {
+  readonly usual: number;
+  readonly own: Readonly<Record<string, number>>;
 }
 
 /** Why a mail is missed that a state from before a restore may have sent. */
@@ -21,21 +31,26 @@ export const mayBeSent = 'it was due before the state was restored from a backup
  * sent, failed or missed stays so for good; what was cancelled is scheduled again, what is being sent is left alone.
  *
  * New reminders whose time has passed are left out, but for a recipient's last one for the follow-up. That one is sent now:
- * one for a time before the due moment is late only from now on, because it could not have been sent before. When the due moment, too, lies back for longer than `graceMs` it is `missed` with a note, so that the first sync
- * of an old table sends no flood. Missed is, too, what the first sync after a restore finds due before that: it may have been sent.
+ * one for a follow-up that is not overdue is late only from now on, because it could not have been sent before. From
+ * `missedFrom` on it is `missed` with a note, so that the first sync of an old table sends no flood. Missed is, too, what the first sync after a restore finds due before that: it may have been sent.
  */
 export async function replaceReminders(
   db: Queryable,
   connection: string,
   leads: readonly WantedForLead[],
-  graceMs: number,
 ): Promise<void> {
   const wanted = leads.flatMap(({ leadId, agreedDueAt, sequence, reminders }) =>
     agreedDueAt === null
       ? []
-      : reminders.map(({ sendAt, ...mail }) => {
-          return { leadId, dueAt: timestamp(agreedDueAt), sequence, sendAt: timestamp(sendAt), ...mail };
-        }),
+      : reminders.map(({ sendAt, overdueFrom, missedFrom, ...mail }) => ({
+          leadId,
+          dueAt: timestamp(agreedDueAt),
+          sequence,
+          sendAt: timestamp(sendAt),
+          overdueFrom: timestamp(overdueFrom),
+          missedFrom: timestamp(missedFrom),
+          ...mail,
+        })),
   );
   const agreed = leads.map(({ leadId, agreedDueAt: at }) => ({
     leadId,
@@ -56,7 +71,7 @@ export async function replaceReminders(
   await db.query(
     `insert into mails (connection, lead_id, due_at, offset_text, recipient, send_at, sequence, state, note)
      select $1, lead_id, due_at, offset_text, recipient,
-       case when is_new and not (is_old or may_be_sent) and send_at < due_at then date_trunc('milliseconds', now())
+       case when is_new and not (is_old or may_be_sent) and send_at < overdue_from then date_trunc('milliseconds', now())
          -- What is late already was perhaps put off: that is not taken back.
          when put_at is not null then greatest(put_at, send_at) else send_at end, sequence,
        case when is_new and (is_old or may_be_sent) then 'missed' else 'scheduled' end,
@@ -65,13 +80,13 @@ export async function replaceReminders(
      from (select n.*, max(n.send_at) over (partition by n.lead_id, n.recipient) as last,
            n.send_at <= now() and coalesce(o.state = 'cancelled', true) as is_new,
            case when n.send_at <= now() and o.state = 'scheduled' then o.send_at end as put_at,
-           greatest(n.send_at, n.due_at) < now() - $3 * interval '1 ms' as is_old,
+           n.missed_from < now() as is_old,
            coalesce(n.send_at <= (select restored_at from keeper where (select count(*) from runs where connection = $1
              and mode = 'sync' and status in ('succeeded', 'partial') and finished_at > restored_at) < 2), false) as may_be_sent
          from json_to_recordset($2::json) as w ("leadId" text, "dueAt" timestamptz, "offsetText" text, recipient text,
-             "sendAt" timestamptz, sequence int)
-           cross join lateral (select "leadId", "dueAt", "offsetText", w.recipient, "sendAt", w.sequence)
-             as n (lead_id, due_at, offset_text, recipient, send_at, sequence)
+             "sendAt" timestamptz, "overdueFrom" timestamptz, "missedFrom" timestamptz, sequence int)
+           cross join lateral (select "leadId", "dueAt", "offsetText", w.recipient, "sendAt", "overdueFrom", "missedFrom",
+             w.sequence) as n (lead_id, due_at, offset_text, recipient, send_at, overdue_from, missed_from, sequence)
            left join mails o on o.connection = $1 and o.lead_id = n.lead_id and o.due_at = n.due_at
              and o.kind = 'reminder' and o.offset_text = n.offset_text and o.recipient = n.recipient) n
      where send_at = last or not is_new
@@ -82,19 +97,19 @@ export async function replaceReminders(
          first_tried_at = case when mails.state = 'cancelled' then null else mails.first_tried_at end, round = mails.round + 1
      where mails.state = 'cancelled' or (mails.state = 'scheduled'
        and (mails.send_at, mails.sequence) is distinct from (excluded.send_at, excluded.sequence))`,
-    [connection, mails, graceMs],
+    [connection, mails],
   );
 }
 
 /**
  * Settles what could not be sent in time: what is later than `graceMs` is missed, and so is what a later reminder of the
- * same follow-up says as well. The rest is put off to `next` (epoch ms), when that is not now because no mail may leave.
+ * same follow-up says as well. The rest is put off to `next`, when that is not now because no mail may leave.
  */
 export async function settleLate(
   db: Queryable,
   connection: string,
   graceMs: number,
-  next: number | null,
+  next: MomentByRecipient,
 ): Promise<void> {
   await db.query(
     `update mails set state = 'missed', updated_at = now(), note = 'it could not be sent in time, nor within the grace period'
@@ -109,12 +124,19 @@ export async function settleLate(
          and o.send_at > m.send_at and o.send_at <= now())`,
     [connection],
   );
-  if (next === null) return;
   await db.query(
-    `update mails set send_at = $2::timestamptz, round = round + 1, updated_at = now()
-     where connection = $1 and kind <> 'digest' and state = 'scheduled' and send_at <= now()`,
-    [connection, timestamp(next)],
+    `update mails set send_at = ${momentOf}, round = round + 1, updated_at = now()
+     where connection = $1 and kind <> 'digest' and state = 'scheduled' and send_at <= now() and ${momentOf} > now()`,
+    [connection, ...momentParameters(next)],
   );
+}
+
+/** The moment for the `recipient` of a row, out of `momentParameters` as `$2` and `$3`. */
+const momentOf = `coalesce(($3::jsonb->>recipient)::timestamptz, $2::timestamptz)`;
+
+function momentParameters({ usual, own }: MomentByRecipient): readonly string[] {
+  const others = Object.entries(own).map(([recipient, at]) => [recipient, timestamp(at)]);
+  return [timestamp(usual), JSON.stringify(Object.fromEntries(others))];
 }
 
 /** Cancels all that is scheduled for a connection that has no reminders any more. */
@@ -130,31 +152,33 @@ export async function cancelReminders(db: Queryable, connection: string): Promis
  * Schedules at `sendAt` (epoch ms) a mail to everybody whose calendar entry, as the last mail about a lead told it, lies
  * ahead and is not so any more: one that moves it to the date of now, or takes it back when he is not reminded of the lead
  * any more. None when a reminder does the same within an hour. One for each change; what was called off comes again.
- * `leadId`: of this lead alone.
+ * `openDays`: due moments (epoch ms) that are days which are not over: their entries lie ahead. `leadId`: of this lead alone.
  */
 export async function scheduleNotices(
   db: Queryable,
   connection: string,
-  sendAt: number,
+  sendAt: MomentByRecipient,
+  openDays: readonly number[],
   leadId: string | null = null,
 ): Promise<void> {
   await db.query(
     `insert into mails (connection, lead_id, due_at, kind, change, recipient, send_at, sequence)
      select $1, e.lead_id, coalesce(n.due_at, e.due_at), case when n.due_at is null then 'cancel' else 'moved' end, f.sequence,
-       e.recipient, $2::timestamptz, f.sequence
+       e.recipient, s.send_at, f.sequence
      from (select distinct on (lead_id, recipient) lead_id, recipient, due_at, kind from mails
-         where connection = $1 and kind <> 'digest' and state = 'sent' and ($3::text is null or lead_id = $3)
+         where connection = $1 and kind <> 'digest' and state = 'sent' and ($5::text is null or lead_id = $5)
          order by lead_id, recipient, sequence desc, updated_at desc) e
        join follow_ups f on f.connection = $1 and f.lead_id = e.lead_id
        cross join lateral (select case when e.recipient = any(f.recipients) then f.due_at end as due_at) n
-     where e.kind <> 'cancel' and e.due_at > now() and n.due_at is distinct from e.due_at
+       cross join lateral (select ${momentOf.replace('recipient', 'e.recipient')} as send_at) s
+     where e.kind <> 'cancel' and (e.due_at > now() or e.due_at = any($4::timestamptz[])) and n.due_at is distinct from e.due_at
        and not exists (select from mails o where o.connection = $1 and o.lead_id = e.lead_id
          and o.recipient = e.recipient and o.due_at = n.due_at and o.state in ('scheduled', 'sending')
-         and o.kind <> 'moved' and o.send_at < $2::timestamptz + interval '1 hour')
+         and o.kind <> 'moved' and o.send_at < s.send_at + interval '1 hour')
      on conflict (connection, lead_id, due_at, kind, offset_text, change, recipient) where kind <> 'digest' do update
        set state = 'scheduled', send_at = excluded.send_at, note = null, attempts = 0, first_tried_at = null,
          round = mails.round + 1, updated_at = now()
      where mails.state = 'cancelled'`,
-    [connection, timestamp(sendAt), leadId],
+    [connection, ...momentParameters(sendAt), openDays.map(timestamp), leadId],
   );
 }

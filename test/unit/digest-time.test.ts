@@ -6,7 +6,13 @@ import type { Weekday } from '../../src/config/values.ts';
 
 const everyDay: readonly Weekday[] = [1, 2, 3, 4, 5, 6, 7];
 const mondayToFriday: readonly Weekday[] = [1, 2, 3, 4, 5];
-const berlin = { timeZone: 'Europe/Berlin', quietHours: null, workingDays: everyDay };
+const berlin = {
+  timeZone: 'Europe/Berlin',
+  quietHours: null,
+  workingDays: everyDay,
+  dateOnlyAt: 8 * 60,
+  digestAt: null,
+};
 const iso = (at: number): string => new Date(at).toISOString();
 
 test.each<[string, string, string, string, string]>([
@@ -105,7 +111,7 @@ describe('the digests around a moment', () => {
     const at = fc.integer({ min: Date.UTC(2010, 0), max: Date.UTC(2040, 0) });
     fc.assert(
       fc.property(at, fc.nat(1439), days, zone, (now, digestAt, workingDays, timeZone) => {
-        const rules = { timeZone, quietHours: null, workingDays, digestAt };
+        const rules = { ...berlin, timeZone, workingDays, digestAt };
         const found = digestsAround(now, rules);
         if (found === null) return false;
         expect(found.last.sendAt).toBeLessThanOrEqual(now);

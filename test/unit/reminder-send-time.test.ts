@@ -11,13 +11,17 @@ interface Given {
   readonly zone?: string;
   readonly quiet?: string;
   readonly days?: readonly Weekday[];
+  /** Minutes since midnight. */
+  readonly digestAt?: number;
 }
 
-function rules({ zone = 'Europe/Berlin', quiet, days = everyDay }: Given): AllowedTimes {
+function rules({ zone = 'Europe/Berlin', quiet, days = everyDay, digestAt }: Given): AllowedTimes {
   return {
     timeZone: zone,
     quietHours: quiet === undefined ? null : parseQuietHours(quiet),
     workingDays: days,
+    dateOnlyAt: 8 * 60,
+    digestAt: digestAt ?? null,
   };
 }
 
@@ -98,7 +102,25 @@ describe('moved forward to when a mail may leave', () => {
     ['quiet at noon', '2026-11-21T11:30:00Z', noon, '2026-11-21T13:30+01:00'],
     ['until midnight', '2026-11-21T22:00:00Z', { quiet: '20:00-24:00' }, '2026-11-22T00:00+01:00'],
     ['all but a minute', '2026-11-21T22:00:00Z', { quiet: '00:00-23:59' }, '2026-11-21T23:59+01:00'],
-    ['a Saturday', '2026-11-21T09:00:00Z', week, '2026-11-23T00:00+01:00'],
+    ['a Saturday: at the same time of the day', '2026-11-21T09:00:00Z', week, '2026-11-23T10:00+01:00'],
+    [
+      'a Saturday, with a digest',
+      '2026-11-21T09:00:00Z',
+      { ...week, digestAt: 510 },
+      '2026-11-23T08:30+01:00',
+    ],
+    [
+      'a Saturday, in the quiet hours',
+      '2026-11-21T21:00:00Z',
+      { ...night, ...week },
+      '2026-11-23T08:00+01:00',
+    ],
+    [
+      'a Saturday, quiet before Monday noon',
+      '2026-11-21T09:00:00Z',
+      { ...week, quiet: '20:00-12:00' },
+      '2026-11-23T12:00+01:00',
+    ],
     ['a Friday evening', '2026-11-20T20:00:00Z', { ...night, ...week }, '2026-11-23T08:00+01:00'],
     [
       'a Friday at 23:59 local is no Saturday in UTC',
@@ -106,7 +128,7 @@ describe('moved forward to when a mail may leave', () => {
       { ...week, zone: 'America/New_York' },
       '2026-11-20T23:59-05:00',
     ],
-    ['one day of the week', '2026-11-24T09:00:00Z', { days: [1] }, '2026-11-30T00:00+01:00'],
+    ['one day of the week', '2026-11-24T09:00:00Z', { days: [1] }, '2026-11-30T10:00+01:00'],
     [
       'a quiet end in the gap: when the clocks are changed',
       '2026-03-29T00:30:00Z',
@@ -136,7 +158,7 @@ describe('moved forward to when a mail may leave', () => {
       'a day that begins at 01:00',
       '2026-04-23T15:00:00Z',
       { zone: 'Africa/Cairo', days: [5] },
-      '2026-04-24T01:00+03:00',
+      '2026-04-24T17:00+03:00',
     ],
     [
       'quiet until midnight, which there is not',
@@ -148,7 +170,7 @@ describe('moved forward to when a mail may leave', () => {
       'a working day that the clocks turn back into a day off',
       '2018-02-17T12:00:00Z',
       { zone: 'America/Sao_Paulo', days: [7] },
-      '2018-02-18T00:00-03:00',
+      '2018-02-18T10:00-03:00',
     ],
     ['Kathmandu', '2026-11-21T15:00:00Z', { ...night, zone: 'Asia/Kathmandu' }, '2026-11-22T08:00+05:45'],
     [
@@ -161,7 +183,7 @@ describe('moved forward to when a mail may leave', () => {
       'Samoa, whose Friday was left out',
       '2011-12-30T09:00:00Z',
       { zone: 'Pacific/Apia', days: [5] },
-      '2012-01-06T00:00+14:00',
+      '2012-01-06T23:00+14:00',
     ],
     ['a leap day', '2028-02-28T20:00:00Z', night, '2028-02-29T08:00+01:00'],
     ['into the year 10000', '9999-12-31T22:00:00Z', night, '+010000-01-01T08:00+01:00'],
@@ -169,7 +191,31 @@ describe('moved forward to when a mail may leave', () => {
 
   test('after the time before, not instead of it', () => {
     expect(sent('2026-11-24T08:00:00Z', '2h', { ...night, ...week })).toBe('2026-11-24T08:00+01:00');
-    expect(sent('2026-11-23T08:00:00Z', '1d', { ...night, ...week })).toBe('2026-11-23T08:00+01:00');
+    expect(sent('2026-11-23T08:00:00Z', '1d', { ...night, ...week })).toBe('2026-11-23T09:00+01:00');
+  });
+
+  test('not after the mail of 0m: a night off work moves to the due moment, not to the next night', () => {
+    expect(sent('2026-11-23T00:00:00Z', '2h', week)).toBe('2026-11-23T01:00+01:00');
+    expect(sent('2026-11-23T00:00:00Z', '0m', week)).toBe('2026-11-23T01:00+01:00');
+  });
+
+  test.each<[string, string, Given, string]>([
+    ['a moment that is allowed', '2026-11-20T03:00:00Z', week, '2026-11-20T03:00:00Z'],
+    ['a day off: the next morning', '2026-11-21T03:00:00Z', week, '2026-11-23T07:00:00Z'],
+    [
+      'a day off: the time of the digest',
+      '2026-11-21T03:00:00Z',
+      { ...week, digestAt: 540 },
+      '2026-11-23T08:00:00Z',
+    ],
+    [
+      'not before the quiet hours end',
+      '2026-11-21T03:00:00Z',
+      { ...week, quiet: '20:00-09:30' },
+      '2026-11-23T08:30:00Z',
+    ],
+  ])('what was put off leaves at a sensible hour: %s', (_, at, given, expected) => {
+    expect(nextAllowed(Date.parse(at), rules(given))).toBe(Date.parse(expected));
   });
 
   test('rules that leave no moment are an error, not an endless search', () => {

@@ -114,6 +114,49 @@ describe('what is wanted', () => {
     ]);
   });
 
+  test('a day: in the morning of that day for everybody, and days and hours before that', () => {
+    const day = { ...followUp, dueAt: Date.parse('2026-11-23T23:00:00.000Z') };
+    const { reminders } = wantedReminders(day, {
+      ...rules,
+      dayZone: 'Europe/Berlin',
+      dateOnlyAt: 8 * 60 + 30,
+      before: ['0m', '2h', '1d'].map(parseOffset),
+      to: ['anna@example.com', 'ny@example.com'],
+      timeZones: { 'ny@example.com': 'America/New_York' },
+    });
+    const of = (person: string) =>
+      reminders
+        .filter(({ recipient }) => recipient === person)
+        .map(({ offsetText, sendAt }) => [offsetText, new Date(sendAt).toISOString()]);
+    expect(of('anna@example.com')).toEqual([
+      ['1d', '2026-11-23T07:30:00.000Z'],
+      ['2h', '2026-11-24T05:30:00.000Z'],
+      ['0m', '2026-11-24T07:30:00.000Z'],
+    ]);
+    expect(of('ny@example.com')).toEqual([
+      ['1d', '2026-11-23T13:30:00.000Z'],
+      ['2h', '2026-11-24T11:30:00.000Z'],
+      ['0m', '2026-11-24T13:30:00.000Z'],
+    ]);
+    expect(reminders).toEqual(reminders.toSorted((one, other) => one.sendAt - other.sendAt));
+  });
+
+  test('quiet hours and days off are those of the recipient', () => {
+    const { reminders } = wantedReminders(followUp, {
+      ...rules,
+      quietHours: parseQuietHours('20:00-08:00'),
+      workingDays: [1, 3],
+      to: ['anna@example.com', 'tokyo@example.com', 'ny@example.com'],
+      timeZones: { 'tokyo@example.com': 'Asia/Tokyo', 'ny@example.com': 'America/New_York' },
+    });
+    // Tuesday 07:00 in Berlin, 15:00 in Tokyo, 01:00 in New York.
+    expect(reminders.map(({ recipient, sendAt }) => [recipient, new Date(sendAt).toISOString()])).toEqual([
+      ['tokyo@example.com', '2026-11-25T06:00:00.000Z'],
+      ['anna@example.com', '2026-11-25T07:00:00.000Z'],
+      ['ny@example.com', '2026-11-25T13:00:00.000Z'],
+    ]);
+  });
+
   test('nothing and nobody in a stage that is skipped', () => {
     expect(wanted({ before, skipStages: ['new'] })).toEqual({ recipients: [], reminders: [] });
   });

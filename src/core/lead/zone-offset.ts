@@ -44,3 +44,16 @@ export function daysBefore(at: number, days: number, timeZone: string): number {
   if (moved - dayMs >= stretchAt(at, timeZone).from) return moved;
   return zoned(at, timeZone).subtract({ days }).epochMilliseconds;
 }
+
+/**
+ * The moment (epoch ms) at which the clocks of a zone show a local time, given as what the same clocks show in UTC (`wall`,
+ * ms). Skipped or ambiguous times as Temporal's `compatible`.
+ */
+export function momentOf(wall: number, timeZone: string): number {
+  const { from, until, offset } = stretchAt(wall, timeZone);
+  const at = wall - offset;
+  // Far from a change of the clocks the offset is the same.
+  if (at - dayMs >= from && at + dayMs < until) return at;
+  const local = zoned(wall, 'UTC').toPlainDateTime();
+  return local.toZonedDateTime(timeZone).epochMilliseconds;
+}

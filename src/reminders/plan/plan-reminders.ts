@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { ConnectionConfig, ReminderRules } from '../../config/config.ts';
+import { recipientRules } from '../../config/recipients.ts';
 import { shortHash } from '../../core/lead/content-hash.ts';
 import type { Cells } from '../../core/lead/value.ts';
 import { transaction } from '../../store/database.ts';
@@ -15,15 +16,17 @@ import {
 import { dueReminders, type Reminder } from '../../store/mails.ts';
 import {
   cancelReminders,
+  type MomentByRecipient,
   replaceReminders,
   scheduleNotices,
   settleLate,
   type WantedForLead,
 } from '../../store/reminders.ts';
 import { beginPlanning, notePlanned, planningBasis } from '../../store/planning.ts';
+import { dueFor, openDays } from './due.ts';
 import { stageField } from './recipients.ts';
 import { nextAllowed } from './send-time.ts';
-import { wantedReminders } from './wanted.ts';
+import { type WantedReminder, wantedReminders } from './wanted.ts';
 
 /** The due moment of the next follow-up (API reference, section 2). */
 export const followUpField = 'nextFollowUpAt';
@@ -35,7 +38,7 @@ export const horizonMs = 2 * 3_600_000;
 const batchSize = 20_000;
 
 /** Increase when the same settings change their meaning. */
-const rulesVersion = 1;
+const rulesVersion = 2;
 
 /**
  * Brings a connection's reminders in line with its agreed follow-ups: schedules new ones, cancels those moved, cleared,
@@ -65,11 +68,9 @@ export async function planReminders(
   }
   if (basis !== null && !basis.isPlanned) await notePlanned(pool, name, basis.run, hash);
   await planning(pool, name, async (client, now) => {
-    const next = nextAllowed(now, rules);
-    await settleLate(client, name, rules.graceMs, next > now ? next : null);
+    await settleLate(client, name, rules.graceMs, nextFor(now, rules));
+    if (reminders.calendar) await scheduleNotices(client, name, nextFor(now, rules), openDays(now, rules));
   });
-  if (reminders.calendar)
-    await planning(pool, name, (client, now) => scheduleNotices(client, name, nextAllowed(now, rules)));
   return dueReminders(pool, name, horizonMs);
 }
 
@@ -97,10 +98,11 @@ export async function planFromRead(
   await planning(pool, name, async (client, now) => {
     const planned = await plannedFollowUp(client, name, leadId);
     const { plan, wanted } = planLead({ leadId, seen: planned?.seen ?? seenNothing, cells, planned }, rules);
-    await replaceReminders(client, name, [wanted], rules.graceMs);
+    await replaceReminders(client, name, [wanted]);
     const isWanted = wanted.reminders.length > 0;
     await saveFollowUps(client, name, [isWanted ? plan : { ...plan, seen: seenNothing }], isWanted);
-    if (reminders.calendar) await scheduleNotices(client, name, nextAllowed(now, rules), leadId);
+    if (reminders.calendar)
+      await scheduleNotices(client, name, nextFor(now, rules), openDays(now, rules), leadId);
   });
   const due = await dueReminders(pool, name, horizonMs, leadId);
   return due.filter(({ state }) => state === 'scheduled');
@@ -118,7 +120,7 @@ async function planBatch(
   if (changed.length > 0) {
     const planned = changed.map((lead) => planLead(lead, rules));
     const wanted = planned.map((one) => one.wanted);
-    await replaceReminders(client, connection, wanted, rules.graceMs);
+    await replaceReminders(client, connection, wanted);
     const plans = planned.map(({ plan }) => plan);
     await saveFollowUps(client, connection, plans);
   }
@@ -140,8 +142,29 @@ function planLead(
   const sequence = planned === null ? 0 : planned.sequence + (isSame ? 0 : 1);
   return {
     plan: { leadId, seen, dueAt, recipients, sequence },
-    wanted: { leadId, agreedDueAt, sequence, reminders },
+    wanted: {
+      leadId,
+      agreedDueAt,
+      sequence,
+      reminders: agreedDueAt === null ? [] : reminders.map((one) => withLimits(one, agreedDueAt, rules)),
+    },
   };
+}
+
+/** A reminder and from when on it is late. The grace period counts from the mail's moment, but no day is missed before it is over. */
+function withLimits(reminder: WantedReminder, dueAt: number, rules: ReminderRules) {
+  const { at, overdueFrom } = dueFor(dueAt, recipientRules(rules, reminder.recipient));
+  const missedFrom = Math.max(Math.max(reminder.sendAt, at) + rules.graceMs, overdueFrom);
+  return { ...reminder, overdueFrom, missedFrom };
+}
+
+/** When mails may leave next, by each recipient's own clock. */
+function nextFor(now: number, rules: ReminderRules): MomentByRecipient {
+  const own = Object.entries(rules.timeZones).map(([recipient, timeZone]): [string, number] => [
+    recipient,
+    nextAllowed(now, { ...rules, timeZone }),
+  ]);
+  return { usual: nextAllowed(now, rules), own: Object.fromEntries(own) };
 }
 
 /** The due moment (epoch ms); null: none, or a mistyped year without four digits. */
@@ -168,6 +191,6 @@ function decidingFields({
 }
 
 /** A hash of all that planning depends on besides leads: settings and time zone data. */
-function rulesHash({ digestAt: _, graceMs: _late, ...rules }: ReminderRules): string {
+function rulesHash({ graceMs: _late, ...rules }: ReminderRules): string {
   return shortHash(JSON.stringify([rulesVersion, process.versions['tz'], rules]));
 }

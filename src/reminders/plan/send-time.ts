@@ -1,43 +1,73 @@
 import { isQuiet } from '../../core/lead/quiet-hours.ts';
 import type { ReminderRules } from '../../config/config.ts';
 import type { Offset, Weekday } from '../../config/values.ts';
-import { daysBefore, stretchAt } from '../../core/lead/zone-offset.ts';
+import { daysBefore, momentOf, stretchAt } from '../../core/lead/zone-offset.ts';
 
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
 
-/** The settings for when mails may be sent. */
-export type AllowedTimes = Pick<ReminderRules, 'timeZone' | 'quietHours' | 'workingDays'>;
+/** The settings for when mails may be sent; `timeZone`: that of the recipient. */
+export type AllowedTimes = Pick<
+  ReminderRules,
+  'timeZone' | 'quietHours' | 'workingDays' | 'dateOnlyAt' | 'digestAt'
+>;
 
 /**
- * When a reminder is sent (epoch ms): its offset before the due moment, moved forward to the next allowed time, possibly
- * after the due moment.
+ * When a reminder is sent (epoch ms): its offset before the moment that the follow-up is due for the recipient (`dueFor`),
+ * moved forward to an allowed time: out of the quiet hours, and from a day off to the next working day, at the digest's time
+ * when there is one, else at the same time of the day. Possibly after the due moment, but never after the mail of `0m`.
  *
  * Days are calendar days: one day before 09:00 is 09:00, even across a clock change. A skipped local time is moved past the
  * gap, an ambiguous one is the earlier (Temporal's `compatible`). Hours and minutes are elapsed time.
  */
 export function sendTime(dueAt: number, offset: Offset, rules: AllowedTimes): number {
   const moved = offset.days === 0 ? dueAt : daysBefore(dueAt, offset.days, rules.timeZone);
-  return nextAllowed(moved - offset.ms, rules);
+  const sendAt = asMeant(moved - offset.ms, rules);
+  return sendAt <= dueAt ? sendAt : Math.min(sendAt, asMeant(dueAt, rules));
 }
 
-/** The first moment (epoch ms) from `at` on a working day outside the quiet hours. */
+function asMeant(at: number, rules: AllowedTimes): number {
+  const meant = modulo(at + stretchAt(at, rules.timeZone).offset, dayMs);
+  return allowedFrom(at, rules, rules.digestAt === null ? meant : rules.digestAt * minuteMs);
+}
+
+/**
+ * The first moment (epoch ms) from `at` on a working day outside the quiet hours; from a day off on, the next working day in
+ * the morning: at the time of the digest, or of mails about a day.
+ */
 export function nextAllowed(at: number, rules: AllowedTimes): number {
+  return allowedFrom(at, rules, (rules.digestAt ?? rules.dateOnlyAt) * minuteMs);
+}
+
+/** `timeOnLaterDay`: ms since midnight, for the working day that follows a day off; in the quiet hours: their end. */
+function allowedFrom(at: number, rules: AllowedTimes, timeOnLaterDay: number): number {
+  const { timeZone, quietHours, workingDays } = rules;
   let moment = at;
   // A week has every case; what a clock change removes is in the next one.
   const end = at + 21 * dayMs;
   while (moment <= end) {
-    const { offset, until } = stretchAt(moment, rules.timeZone);
+    const { offset, until } = stretchAt(moment, timeZone);
     const wall = moment + offset;
-    if (isAllowed(wall, rules)) return moment;
-    moment = Math.min(moment + toNextBoundary(wall, rules.quietHours), until);
+    if (!workingDays.includes(weekdayOf(wall))) {
+      const time = isQuietAt(timeOnLaterDay, quietHours) ? (quietHours?.to ?? 0) * minuteMs : timeOnLaterDay;
+      // Midnight that comes twice is a day off again.
+      moment = Math.max(momentOf(nextWorkingDay(wall, workingDays) + time, timeZone), moment + 1);
+    } else if (isQuietAt(timeOfDay(wall), quietHours)) {
+      moment = Math.min(moment + toNextBoundary(wall, quietHours), until);
+    } else return moment;
   }
   throw new RangeError('the rules leave no moment for a mail');
 }
 
-function isAllowed(wall: number, { quietHours, workingDays }: AllowedTimes): boolean {
-  if (!workingDays.includes(weekdayOf(wall))) return false;
-  return quietHours === null || !isQuiet(Math.floor(timeOfDay(wall) / minuteMs), quietHours);
+function isQuietAt(timeOfDayMs: number, quietHours: ReminderRules['quietHours']): boolean {
+  return quietHours !== null && isQuiet(Math.floor(timeOfDayMs / minuteMs), quietHours);
+}
+
+/** Local midnight (as in UTC) of the next working day; with none, of one beyond every search. */
+function nextWorkingDay(wall: number, workingDays: readonly Weekday[]): number {
+  const midnight = wall - timeOfDay(wall);
+  const days = [1, 2, 3, 4, 5, 6, 7].find((by) => workingDays.includes(weekdayOf(midnight + by * dayMs)));
+  return midnight + (days ?? 30) * dayMs;
 }
 
 /** 1 January 1970 was a Thursday. */

@@ -1,5 +1,7 @@
 import type { ReminderRules } from '../../config/config.ts';
+import { recipientTimeZone } from '../../config/recipients.ts';
 import type { Cells } from '../../core/lead/value.ts';
+import { dueFor } from './due.ts';
 import { isStageWanted, recipientsOf } from './recipients.ts';
 import { sendTime } from './send-time.ts';
 
@@ -27,23 +29,31 @@ interface Wanted {
 }
 
 /**
- * The mails for a follow-up; none for unwanted stages. Of two mails that the rules move to one moment, such as the end of
- * the quiet hours, only the one nearer to the due moment stays: both would say the same.
+ * The mails for a follow-up, by each recipient's own clock; none for unwanted stages. Of two mails that the rules move to
+ * one moment, such as the end of the quiet hours, or past each other, only the one nearer to the due moment stays: both
+ * would say the same.
  */
 export function wantedReminders(followUp: FollowUp, rules: ReminderRules): Wanted {
   if (!isStageWanted(followUp.cells, rules)) return { recipients: [], reminders: [] };
   const recipients = recipientsOf(followUp.cells, rules);
-  const times = new Map<number, string>();
+  const inZones = Map.groupBy(recipients, (recipient) => recipientTimeZone(rules, recipient));
+  const reminders = [...inZones].flatMap(([timeZone, people]) =>
+    mailTimes(followUp.dueAt, { ...rules, timeZone }).flatMap((mail) =>
+      people.map((recipient) => ({ ...mail, recipient })),
+    ),
+  );
+  return { recipients, reminders: reminders.toSorted((a, b) => a.sendAt - b.sendAt) };
+}
+
+/** Soonest first. */
+function mailTimes(dueAt: number, rules: ReminderRules): readonly Omit<WantedReminder, 'recipient'>[] {
+  const due = dueFor(dueAt, rules);
+  const times: Omit<WantedReminder, 'recipient'>[] = [];
   const fromLatest = rules.before.toSorted((a, b) => a.days - b.days || a.ms - b.ms);
   for (const offset of fromLatest) {
-    const sendAt = sendTime(followUp.dueAt, offset, rules);
-    if (!times.has(sendAt)) times.set(sendAt, offset.text);
+    const sendAt = sendTime(due.at, offset, rules);
+    const nearer = times.at(-1);
+    if (nearer === undefined || sendAt < nearer.sendAt) times.push({ offsetText: offset.text, sendAt });
   }
-  const mails = [...times].toSorted(([a], [b]) => a - b);
-  return {
-    recipients,
-    reminders: mails.flatMap(([sendAt, offsetText]) =>
-      recipients.map((recipient) => ({ offsetText, sendAt, recipient })),
-    ),
-  };
+  return times.toReversed();
 }

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import type { ReminderSettings } from '../../config/config.ts';
+import { recipientRules } from '../../config/recipients.ts';
 import { LeadsyncError } from '../../errors.ts';
 import type { MailLedger } from '../../store/mail-ledger.ts';
 import type { SentBy } from '../../store/mails.ts';
@@ -97,7 +98,7 @@ export async function notNow(
   const refusedAt = breakers.refusedAt(recipient);
   if (refusedAt !== null && refusedAt + 2 * waits.stoppedMs > now)
     return later(refusedAt + 2 * waits.stoppedMs - now);
-  const allowedAt = nextAllowed(now, rules);
+  const allowedAt = nextAllowed(now, recipientRules(rules, recipient));
   if (allowedAt === now) return null;
   await deferMail(pool, id, allowedAt);
   return later(allowedAt - now);

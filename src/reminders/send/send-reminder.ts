@@ -1,4 +1,5 @@
 import type { ConnectionConfig, ReminderSettings } from '../../config/config.ts';
+import { recipientSettings } from '../../config/recipients.ts';
 import { leadCells } from '../../core/lead/lead.ts';
 import type { Cells } from '../../core/lead/value.ts';
 import type { LeadsPort } from '../../ports/leads-service.ts';
@@ -54,9 +55,9 @@ export async function sendReminder(
 ): Promise<Outcome<ReminderState>> {
   const { pool, ledger, connection } = context;
   const reminder = await ledger.reminder(job.reminderId);
-  const settings = connection.reminders;
-  if (reminder === null || settings === undefined) return { state: 'cancelled' };
+  if (reminder === null || connection.reminders === undefined) return { state: 'cancelled' };
   const { state, leadId, recipient, sendAt } = reminder;
+  const settings = recipientSettings(connection.reminders, recipient);
   // A rescheduled reminder has its own job.
   if (reminder.round !== job.round || (state !== 'scheduled' && state !== 'sending')) return { state };
   const blocked = await notNow(context, reminder, settings);
