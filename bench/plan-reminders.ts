@@ -75,7 +75,7 @@ try {
     { leadId: 'lead-000000255', values: { nextFollowUpAt: '2040-12-24T10:00:00.000Z' } },
   ]);
   await measure('one lead moved', plan(rules));
-  await measure('digests', () => planDigests(pool, connection(rules)));
+  await measure('digests', () => planDigests(pool, [connection(rules)]));
   await measure('other quiet hours', plan({ ...rules, quietHours: { from: 20 * 60, to: 9 * 60 } }));
 } finally {
   await pool.end();

@@ -16,7 +16,7 @@ const batchSchema = z.object({
   connection: z.string(),
   reminders: z.array(z.object({ id: z.number(), round: z.number(), sendAt: z.number() })),
 });
-const digestSchema = z.object({ connection: z.string(), digestId: z.number() });
+const digestSchema = z.object({ connection: z.string(), digestId: z.number(), round: z.number() });
 
 /** The jobs of a connection's mails: one reminder, a batch of them, the digest of a day to one recipient. */
 export function mailHandlers(
@@ -33,8 +33,10 @@ export function mailHandlers(
     'send-reminders': async (payload, job, stop) =>
       sendBatch(app, batchSchema.parse(payload), job, stop, lanes),
     'send-digest': async (payload, _job, stop) => {
-      const { connection, digestId } = digestSchema.parse(payload);
-      return trySend(app, connection, stop, (context) => sendDigest(context, digestId, stop));
+      const { connection, ...digest } = digestSchema.parse(payload);
+      return trySend(app, connection, stop, (context) =>
+        sendDigest(context, app.config.configured, digest, stop),
+      );
     },
   };
 }

@@ -18,6 +18,10 @@ export function singleJob(
   };
 }
 
-/** The id of a job `send-digest`. */
-export const digestJobId = ({ id, sendAt }: { readonly id: number; readonly sendAt: number }): string =>
-  `digest-${id}-${sendAt}`;
+/** A job `send-digest` in the queue of the digest's connection; a digest never has two of a round. */
+export function digestJob(
+  { id, connection, round }: { readonly id: number; readonly connection: string; readonly round: number },
+  delayMs: number,
+) {
+  return { payload: { connection, digestId: id, round }, id: `digest-${id}-${round}`, delayMs };
+}

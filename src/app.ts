@@ -118,7 +118,8 @@ export async function openApp(config: Config, log: Logger, telemetry = noTelemet
       once(() => readTemplates(connection, log)),
     );
   }
-  const { alerts, connections, configured } = config;
+  const { alerts, connections } = config;
+  const configured = config.configured.map(({ name }) => name);
   const clock = systemClock;
   const owned = stack.move();
   return {

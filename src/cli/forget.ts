@@ -18,7 +18,7 @@ interface ForgetOptions extends CommonOptions {
 export function forget(name: string, options: ForgetOptions): Promise<void> {
   const stop = stopSignal();
   return withApp(options, async (app) => {
-    if (app.config.configured.includes(name)) {
+    if (app.config.configured.some((connection) => connection.name === name)) {
       throw new LeadsyncError('usage.configured', `${name} is still configured. Nothing was deleted`, {
         help: 'Remove it from leadsync.yaml, stop or restart every worker that has it, then forget it.',
       });

@@ -12,8 +12,8 @@ type Frozen<T> = T extends Secret ? T : T extends object ? { readonly [K in keyo
 /** The whole configuration, typed and checked; made by load.ts, the only file that reads the environment. Paths are absolute. */
 export interface Config extends Frozen<ProcessSettings> {
   readonly connections: readonly ConnectionConfig[];
-  /** The names of all, also when a command is narrowed to one of them. */
-  readonly configured: readonly string[];
+  /** All of them, also when a command is narrowed to one. */
+  readonly configured: readonly ConnectionConfig[];
   /** Absent: no alerts. */
   readonly alerts?: AlertSettings;
   /** Under which people reach the HTTP port, without a slash at the end. Absent: mails have no links to it. */

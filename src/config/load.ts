@@ -61,7 +61,7 @@ export async function loadConfig({ env, cwd, file }: LoadOptions): Promise<Confi
     dataDir: resolve(cwd, own.dataDir),
     ...(own.googleCredentials && { googleCredentials: resolve(cwd, own.googleCredentials) }),
     connections,
-    configured: connections.map(({ name }) => name),
+    configured: connections,
     ...(settings.alerts && { alerts: buildAlerts(settings.alerts, connections) }),
     ...(settings.publicUrl !== undefined && { publicUrl: settings.publicUrl }),
   });

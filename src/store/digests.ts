@@ -1,66 +1,98 @@
 import { type Queryable, timestamp } from './database.ts';
 
 interface Day {
+  /** In the zone of the recipient, `2026-11-21`. */
   readonly localDate: string;
   /** Epoch ms. */
   readonly sendAt: number;
 }
 
+/** The digests of a recipient around now. */
+interface PlannedDigests {
+  /** In lower case. */
+  readonly recipient: string;
+  /** The connection that they are sent by. */
+  readonly home: string;
+  readonly last: Day;
+  readonly next: Day;
+  /** Whether that of `last` may still be sent by its day; `graceMs` after its moment it is missed in any case. */
+  readonly isToday: boolean;
+  readonly graceMs: number;
+}
+
+/** `$1`: as `plannedJson` makes it. */
+const planned = `json_to_recordset($1::json) as n (recipient text, home text, "lastDate" date, "lastAt" timestamptz,
+  "nextDate" date, "nextAt" timestamptz, "isToday" boolean, "graceMs" bigint)`;
+
+/** Whether something due at a moment is not too late. */
+const isInTime = (at: string): string => `${at} >= now() - n."graceMs" * interval '1 ms'`;
+
+const tooLate = 'it could not be sent on its day';
+
 /**
- * Brings the digests that are scheduled in line with the settings: the `last` day's and the `next` one's get their
- * moment, other days to come are dropped, and what lies before the last is missed. Returns whose digest was missed.
+ * Brings the digests that are scheduled in line with what is planned now, of all recipients at once: there is one of a
+ * recipient and day, whatever connection it belongs to. The days of `last` and `next` get their home and moment, other days to
+ * come are dropped, and what lies before the last is missed; with that of `last` it is caught up. A digest that is due already
+ * is never put off, and one that is moved to a moment before now is late from now on. What was sent, skipped or given up stays.
+ * Of recipients without a plan nothing is due any more, and nothing is left scheduled by the `configured` connections.
  */
-export async function settleDigests(
+export async function replaceDigests(
   db: Queryable,
-  connection: string,
-  last: Day,
-  next: Day,
-): Promise<readonly string[]> {
-  await db.query(
-    `delete from mails where connection = $1 and kind = 'digest' and state = 'scheduled' and local_date > $2::date and local_date <> $3::date`,
-    [connection, last.localDate, next.localDate],
-  );
-  await db.query(
-    `update mails d set send_at = n.send_at, updated_at = now()
-     from unnest($2::date[], $3::timestamptz[]) as n (local_date, send_at)
-     where d.connection = $1 and d.kind = 'digest' and d.state = 'scheduled' and d.local_date = n.local_date and d.send_at <> n.send_at`,
-    [connection, [last.localDate, next.localDate], [timestamp(last.sendAt), timestamp(next.sendAt)]],
-  );
-  const { rows } = await db.query<{ recipient: string }>(
-    `update mails set state = 'missed', updated_at = now(), note = 'it could not be sent on its day'
-     where connection = $1 and kind = 'digest' and state = 'scheduled' and local_date < $2::date returning recipient`,
-    [connection, last.localDate],
-  );
-  return [...new Set(rows.map(({ recipient }) => recipient))];
-}
-
-/** Marks those of a day that can no longer be sent. */
-export async function missDigests(db: Queryable, connection: string, localDate: string): Promise<void> {
-  await db.query(
-    `update mails set state = 'missed', updated_at = now(), note = 'it could not be sent on its day'
-     where connection = $1 and kind = 'digest' and state = 'scheduled' and local_date = $2::date`,
-    [connection, localDate],
-  );
-}
-
-/** Schedules the digest of a day for each recipient who has none yet. */
-export async function scheduleDigests(
-  db: Queryable,
-  connection: string,
-  recipients: readonly string[],
-  { localDate, sendAt }: Day,
+  configured: readonly string[],
+  plans: readonly PlannedDigests[],
 ): Promise<void> {
-  await db.query(
-    `insert into mails (connection, kind, recipient, local_date, send_at)
-     select $1, 'digest', recipient, $3::date, $4::timestamptz from unnest($2::text[]) recipient
+  const json = plannedJson(plans);
+  const write = (statement: string, ...more: unknown[]) => db.query(statement, [json, ...more]);
+  await write(
+    `with over as (
+       update mails set state = 'skipped', updated_at = now(), note = 'nothing was due'
+       where kind = 'digest' and state = 'scheduled' and connection = any($2) and send_at <= now()
+         and recipient not in (select recipient from ${planned}))
+     delete from mails where kind = 'digest' and state = 'scheduled' and connection = any($2) and send_at > now()
+       and recipient not in (select recipient from ${planned})`,
+    configured,
+  );
+  await write(
+    `delete from mails d using ${planned} where d.kind = 'digest' and d.state = 'scheduled'
+       and d.recipient = n.recipient and d.local_date > n."lastDate" and d.local_date <> n."nextDate"`,
+  );
+  await write(
+    `update mails d set connection = n.home, send_at = n.at, round = d.round + 1, updated_at = now()
+     from (select recipient, home, "lastDate" as day, "lastAt" as at from ${planned}
+         union all select recipient, home, "nextDate", "nextAt" from ${planned}) p
+       join mails o on o.kind = 'digest' and o.recipient = p.recipient and o.local_date = p.day
+       cross join lateral (select o.id, p.home, case when o.send_at <= now()
+         then least(o.send_at, p.at) else greatest(p.at, date_trunc('milliseconds', now())) end as at) n
+     where d.id = n.id and d.state = 'scheduled' and (d.connection, d.send_at) is distinct from (n.home, n.at)`,
+  );
+  // Its queue is worked by nobody any more: the new home finds out whether it was sent.
+  await write(
+    `update mails d set connection = n.home, round = d.round + 1 from ${planned}
+     where d.kind = 'digest' and d.state = 'sending' and d.recipient = n.recipient and d.connection <> all($2)`,
+    configured,
+  );
+  await write(
+    `with missed as (
+       update mails d set state = 'missed', updated_at = now(), note = '${tooLate}' from ${planned}
+       where d.kind = 'digest' and d.state = 'scheduled' and d.recipient = n.recipient
+         and (d.local_date < n."lastDate" or d.local_date = n."lastDate" and not (n."isToday" and ${isInTime('d.send_at')}))
+       returning d.recipient)
+     insert into mails (connection, kind, recipient, local_date, send_at)
+     select home, 'digest', recipient, "lastDate", "lastAt" from ${planned}
+     where "isToday" and ${isInTime('"lastAt"')} and recipient in (select recipient from missed)
+     union all select home, 'digest', recipient, "nextDate", "nextAt" from ${planned}
      on conflict do nothing`,
-    [connection, recipients, localDate, timestamp(sendAt)],
   );
 }
 
-/** Drops all that is scheduled for a connection that has no digests any more. */
-export async function dropDigests(db: Queryable, connection: string): Promise<void> {
-  await db.query(`delete from mails where connection = $1 and kind = 'digest' and state = 'scheduled'`, [
-    connection,
-  ]);
+function plannedJson(plans: readonly PlannedDigests[]): string {
+  return JSON.stringify(
+    plans.map(({ last, next, ...plan }) => ({
+      ...plan,
+      lastDate: last.localDate,
+      lastAt: timestamp(last.sendAt),
+      nextDate: next.localDate,
+      nextAt: timestamp(next.sendAt),
+    })),
+  );
 }

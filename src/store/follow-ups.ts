@@ -26,6 +26,7 @@ export interface NewPlan extends Planned {
 
 /** A lead's follow-up as both sides agree on it; `dueAt` is epoch ms. */
 interface AgreedFollowUp {
+  readonly connection: string;
   readonly leadId: string;
   readonly dueAt: number;
   readonly cells: Values;
@@ -145,47 +146,84 @@ interface Days {
   readonly end: number;
 }
 
+/** A due moment of a connection that counts as another one, `at`: a day, in the zone of the recipient. Epoch ms. */
+export interface DayStart {
+  readonly connection: string;
+  readonly dueAt: number;
+  readonly at: number;
+}
+
 /** How many follow-ups are due before today, today, and after it. */
 export type DueCounts = Readonly<Record<'overdue' | 'today' | 'week', number>>;
 
 /**
- * What a recipient has to follow up: of what is overdue (the newest), due today and coming at most `limit` each, oldest first,
- * and how many there are of each. Of 1,000 that are overdue, those of today are not crowded out.
+ * What a recipient (address in lower case) has to follow up in some connections: of what is overdue (the newest), due today
+ * and coming (the first) at most `limit` each, and how many there are of each. Of 1,000 that are overdue, those of today are
+ * not crowded out.
  */
 export async function followUpsOf(
   db: Queryable,
-  connection: string,
+  connections: readonly string[],
   recipient: string,
   { today, tomorrow, end }: Days,
+  dayStarts: readonly DayStart[],
   limit: number,
 ): Promise<{ readonly items: readonly AgreedFollowUp[]; readonly counts: DueCounts }> {
+  const starts = dayStarts.map((start) => ({
+    ...start,
+    dueAt: timestamp(start.dueAt),
+    at: timestamp(start.at),
+  }));
+  const latest = Math.max(end, ...dayStarts.map(({ dueAt }) => dueAt + 1));
   const { rows } = await db.query<AgreedFollowUp & { part: keyof DueCounts; count: number }>(
-    `select "leadId", ${epochMs('due_at')} as "dueAt", base as cells, part, count
-     from (select lead_id as "leadId", due_at, base, part, (count(*) over (partition by part))::int as count,
-         row_number() over (partition by part order by case when part = 'overdue' then due_at end desc, due_at, lead_id) as nth
-       from (select f.lead_id, f.due_at, p.base, case when f.due_at < $3::timestamptz then 'overdue'
-             when f.due_at < $4::timestamptz then 'today' else 'week' end as part
-           from follow_ups f join pairs p on p.connection = f.connection and p.lead_id = f.lead_id
-           where f.connection = $1 and f.due_at < $5::timestamptz and $2 = any(f.recipients)
-             and p.lead_deleted_at is null and p.base is not null) due) numbered
-     where nth <= $6 order by due_at, "leadId"`,
-    [connection, recipient.toLowerCase(), timestamp(today), timestamp(tomorrow), timestamp(end), limit],
+    `with starts as (
+         select * from json_to_recordset($7::json) as s (connection text, "dueAt" timestamptz, at timestamptz)),
+       -- Once, without the values of the leads: there may be 100,000.
+       due as materialized (
+         select connection, lead_id, due_at, at,
+           case when at < $3::timestamptz then 'overdue' when at < $4::timestamptz then 'today' else 'week' end as part
+         from (select f.connection, f.lead_id, f.due_at, coalesce(s.at, f.due_at) as at
+             from follow_ups f join pairs p on p.connection = f.connection and p.lead_id = f.lead_id
+               left join starts s on s.connection = f.connection and s."dueAt" = f.due_at
+             where f.connection = any($1) and f.due_at < $8::timestamptz and $2 = any(f.recipients)
+               and p.lead_deleted_at is null and p.base is not null) dated
+         where at < $5::timestamptz),
+       counts as (select part, count(*)::int as count from due group by part),
+       shown as (
+         (select * from due where part = 'overdue' order by at desc, connection, lead_id limit $6)
+         union all (select * from due where part = 'today' order by at, connection, lead_id limit $6)
+         union all (select * from due where part = 'week' order by at, connection, lead_id limit $6))
+     select connection, lead_id as "leadId", ${epochMs('due_at')} as "dueAt", base as cells, part, count
+     from shown join counts using (part) join pairs using (connection, lead_id) order by at, connection, lead_id`,
+    [
+      connections,
+      recipient,
+      timestamp(today),
+      timestamp(tomorrow),
+      timestamp(end),
+      limit,
+      JSON.stringify(starts),
+      timestamp(latest),
+    ],
   );
   const counts = { overdue: 0, today: 0, week: 0 };
   for (const { part, count } of rows) counts[part] = count;
   return { items: rows.map(({ part: _, count: _count, ...item }) => item), counts };
 }
 
-/** Everybody who has something to follow up before `untilMs` (epoch ms). */
-export async function recipientsUntil(
+/** The first due moment (epoch ms) before `untilMs` of everybody's follow-ups, by recipient and connection. */
+export async function firstDues(
   db: Queryable,
-  connection: string,
+  connections: readonly string[],
   untilMs: number,
-): Promise<readonly string[]> {
-  const { rows } = await db.query<{ recipient: string }>(
-    `select distinct unnest(recipients) as recipient from follow_ups
-     where connection = $1 and due_at < $2::timestamptz order by 1`,
-    [connection, timestamp(untilMs)],
+): Promise<ReadonlyMap<string, ReadonlyMap<string, number>>> {
+  const { rows } = await db.query<{ recipient: string; connection: string; dueAt: number }>(
+    `select recipient, connection, ${epochMs('min(due_at)')} as "dueAt" from follow_ups, unnest(recipients) recipient
+     where connection = any($1) and due_at < $2::timestamptz group by 1, 2 order by 1`,
+    [connections, timestamp(untilMs)],
   );
-  return rows.map(({ recipient }) => recipient);
+  const dues = new Map<string, Map<string, number>>();
+  for (const { recipient, connection, dueAt } of rows)
+    dues.set(recipient, (dues.get(recipient) ?? new Map<string, number>()).set(connection, dueAt));
+  return dues;
 }

@@ -32,10 +32,13 @@ const tablesOfKeys = [
   'connections',
 ] as const;
 
+/** A digest is a person's, of all connections: another one must not send a second one of the day. */
+const isOld = `(kind <> 'digest' or local_date < current_date - 2)`;
+
 /** The tables that hold anything of a connection, in the order in which they are emptied, and which rows are its own. */
 export const ownedTables: readonly (readonly [table: string, where: string])[] = [
   ...tablesOfRuns.map((table) => [table, ofRuns] as const),
-  ...tablesOfKeys.map((table) => [table, ofKeys] as const),
+  ...tablesOfKeys.map((table) => [table, table === 'mails' ? `${ofKeys} and ${isOld}` : ofKeys] as const),
 ];
 
 /** Rows of a table. */
@@ -76,6 +79,15 @@ export async function forgetConnection(
     if (rows > 0) deleted.push({ table, rows });
   }
   return deleted;
+}
+
+/** Deletes the digests that `forgetConnection` had to leave, once their days are over, of connections not `configured` any more. */
+export async function forgetOldDigests(db: Queryable, configured: readonly string[]): Promise<void> {
+  await db.query(
+    `delete from mails where kind = 'digest' and ${isOld} and connection <> all($1)
+       and not exists (select from connections c where c.connection = mails.connection)`,
+    [configured],
+  );
 }
 
 /** Its name, and under which keys its former places and its pruned runs are kept. */

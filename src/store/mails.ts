@@ -21,6 +21,8 @@ interface OwedMail<State extends string> extends SentBy {
   readonly state: State;
   readonly note: string | null;
   readonly attempts: number;
+  /** Goes up each time it is scheduled anew: a job of another round is not its job any more. */
+  readonly round: number;
   /** How often it was begun again with an unknown outcome. */
   readonly resends: number;
   /** How often the mail server itself left that open. */
@@ -42,15 +44,13 @@ export interface Reminder extends OwedMail<ReminderState> {
   readonly offsetText: string;
   /** Goes up with each date that was moved: the SEQUENCE of a calendar entry. */
   readonly sequence: number;
-  /** Goes up each time it is scheduled anew: a job of another round is not its job any more. */
-  readonly round: number;
 }
 
 export type DigestState = 'scheduled' | 'sending' | 'sent' | 'skipped' | 'missed' | 'failed';
 
-/** The one mail of a day to a recipient about all that is due. */
+/** The one mail of a day to a recipient about all that is due, in all connections; `connection`: the one that sends it. */
 export interface Digest extends OwedMail<DigestState> {
-  /** In the recipients' zone, `2026-11-21`. */
+  /** In the recipient's zone, `2026-11-21`. */
   readonly localDate: string;
 }
 
@@ -72,7 +72,8 @@ function select<Mail extends Reminder | Digest>(
   return rowsOf(db, `select ${columns} from mails where ${which}`, [...values]);
 }
 
-const isDue = `connection = $1 and state in ('scheduled', 'sending') and send_at < now() + $2 * interval '1 ms'`;
+const isOpenWithin = `state in ('scheduled', 'sending') and send_at < now() + $2 * interval '1 ms'`;
+const isDue = `connection = $1 and ${isOpenWithin}`;
 
 /** What is to be sent (of one lead, or all) within `horizonMs`, or was begun and is not finished; soonest first. */
 export function dueReminders(
@@ -85,9 +86,14 @@ export function dueReminders(
   return select(db, which, [connection, horizonMs, leadId]);
 }
 
-/** The same of digests. */
-export function dueDigests(db: Queryable, connection: string, horizonMs: number): Promise<readonly Digest[]> {
-  return select(db, `kind = 'digest' and ${isDue} order by send_at, id`, [connection, horizonMs]);
+/** The same of digests, of some connections. */
+export function dueDigests(
+  db: Queryable,
+  connections: readonly string[],
+  horizonMs: number,
+): Promise<readonly Digest[]> {
+  const which = `kind = 'digest' and connection = any($1) and ${isOpenWithin} order by send_at, id`;
+  return select(db, which, [connections, horizonMs]);
 }
 
 /** For each id in its order; null: there is none. */

@@ -2,9 +2,12 @@ import type pg from 'pg';
 import { seenNothing } from './follow-ups.ts';
 import { firstOf } from './database.ts';
 
+/** Stands for all connections, whose digests are planned together: no connection has this name. */
+export const everyConnection = '*';
+
 /**
- * Lets only one transaction at a time plan the reminders and digests of a connection, so that none plans from what
- * another has overtaken. Returns the time of the database (epoch ms), by which all processes go.
+ * Lets only one transaction at a time plan the reminders of a connection, or the digests of all (`everyConnection`), so that
+ * none plans from what another has overtaken. Returns the time of the database (epoch ms), by which all processes go.
  */
 export async function beginPlanning(client: pg.PoolClient, connection: string): Promise<number> {
   await client.query(`select pg_advisory_xact_lock(hashtextextended('reminders/' || $1, 0))`, [connection]);

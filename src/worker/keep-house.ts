@@ -2,7 +2,7 @@ import { reminderQueue } from '../../jobs/reminder-jobs.ts';
 import { syncQueue } from '../../jobs/runs.ts';
 import type { App } from '../app.ts';
 import { followUpField } from '../reminders/plan/plan-reminders.ts';
-import { forgetConnection, leftConnections } from '../store/forget.ts';
+import { forgetConnection, forgetOldDigests, leftConnections } from '../store/forget.ts';
 import { type Pruned, prune } from '../store/retention.ts';
 
 /** Days for which the data of a connection is kept after it left the configuration: it may come back. */
@@ -34,7 +34,9 @@ export async function keepHouse(app: App, stop: AbortSignal): Promise<Readonly<R
 
 async function forgetLeft({ pool, log, config, queues }: App, stop: AbortSignal): Promise<void> {
   try {
-    for (const name of await leftConnections(pool, config.configured, leftDays * 24)) {
+    const configured = config.configured.map(({ name }) => name);
+    await forgetOldDigests(pool, configured);
+    for (const name of await leftConnections(pool, configured, leftDays * 24)) {
       for (const queue of [syncQueue(name), reminderQueue(name)]) await queues.queue(queue).forget();
       const deleted = await forgetConnection(pool, name, stop);
       const rows = Object.fromEntries(deleted.map((one) => [one.table, one.rows]));

@@ -1,4 +1,4 @@
-import { digestJobId, reminderQueue, singleJob } from '../../jobs/reminder-jobs.ts';
+import { digestJob, reminderQueue, singleJob } from '../../jobs/reminder-jobs.ts';
 import type { App } from '../app.ts';
 import type { ConnectionConfig } from '../config/config.ts';
 import { shortHash } from '../core/lead/content-hash.ts';
@@ -19,26 +19,26 @@ const jobsAtOnce = 1_000;
 
 /** Plans the reminders and digests of every connection, and stores that these are configured. */
 export async function planMails(app: App): Promise<PlannedMails> {
-  let [scheduled, digests] = [0, 0];
+  let scheduled = 0;
   for (const { connection } of app.contexts.values()) {
     const { schedule: pattern, timeZone } = connection.sync;
     await noteSchedule(app.pool, connection.name, { pattern, timeZone });
-    const planned = await planConnection(app, connection);
-    scheduled += planned.scheduled;
-    digests += planned.digests;
+    scheduled += await planConnection(app, connection);
   }
-  return { scheduled, digests };
+  return { scheduled, digests: await addDigests(app) };
 }
 
-/** Plans the mails of a connection after its sync, from the baselines alone. */
+/** Plans the reminders of a connection after its sync, and all digests, from the baselines alone. */
 export async function planSynced(app: App, name: string): Promise<void> {
   await forgetRead(app.pool, name);
   const context = app.contexts.get(name);
-  if (context !== undefined) await planConnection(app, context.connection);
+  if (context === undefined) return;
+  await planConnection(app, context.connection);
+  await addDigests(app);
 }
 
-/** Adds a delayed job for each mail that is due soon, one for all reminders of a second. The queue ignores known jobs. */
-async function planConnection(app: App, connection: ConnectionConfig): Promise<PlannedMails> {
+/** Adds a delayed job for each reminder that is due soon, one for all of a second. The queue ignores known jobs. */
+async function planConnection(app: App, connection: ConnectionConfig): Promise<number> {
   const { name } = connection;
   const queue = app.queues.queue(reminderQueue(name));
   const reminders = await planReminders(app.pool, connection);
@@ -61,14 +61,20 @@ async function planConnection(app: App, connection: ConnectionConfig): Promise<P
       delayMs: Math.max(0, batch[0].sendAt - now),
     })),
   );
-  const digests = await planDigests(app.pool, connection);
-  const jobs = digests.map((digest) => ({
-    payload: { connection: name, digestId: digest.id },
-    id: digestJobId(digest),
-    delayMs: Math.max(0, digest.sendAt - Date.now()),
-  }));
-  await queue.addAll('send-digest', jobs);
-  return { scheduled: reminders.length, digests: digests.length };
+  return reminders.length;
+}
+
+/**
+ * Adds a delayed job for each digest that is due soon. Of all connections, also when this process works for one alone: what a
+ * person gets does not depend on the process that plans it.
+ */
+async function addDigests(app: App): Promise<number> {
+  const digests = await planDigests(app.pool, app.config.configured);
+  for (const [home, own] of Map.groupBy(digests, ({ connection }) => connection)) {
+    const jobs = own.map((digest) => digestJob(digest, Math.max(0, digest.sendAt - Date.now())));
+    await addInParts(app.queues.queue(reminderQueue(home)), 'send-digest', jobs);
+  }
+  return digests.length;
 }
 
 async function addInParts(

@@ -1,5 +1,5 @@
 import { mailHandlers } from '../../jobs/mails.ts';
-import { digestJobId, reminderQueue, singleJob } from '../../jobs/reminder-jobs.ts';
+import { digestJob, reminderQueue, singleJob } from '../../jobs/reminder-jobs.ts';
 import type { App } from '../app.ts';
 import { codeOf } from '../errors.ts';
 import { dueDigests, dueReminders } from '../store/mails.ts';
@@ -33,13 +33,13 @@ export function workReminders(app: App): AsyncDisposable {
 async function endMailPause(app: App, connection: string, stop: AbortSignal): Promise<void> {
   const [reminders, digests] = await Promise.all([
     dueReminders(app.pool, connection, 0),
-    dueDigests(app.pool, connection, 0),
+    dueDigests(app.pool, [connection], 0),
   ]);
   const isRetry = (mail: { readonly state: string; readonly attempts: number }): boolean =>
     mail.state === 'scheduled' && mail.attempts > 0;
   const ids = [
     ...reminders.filter(isRetry).map((reminder) => singleJob(connection, reminder, 0).id),
-    ...digests.filter(isRetry).map(digestJobId),
+    ...digests.filter(isRetry).map((digest) => digestJob(digest, 0).id),
   ];
   await app.queues.queue(reminderQueue(connection)).endPause(ids, stop);
 }

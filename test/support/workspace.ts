@@ -30,6 +30,8 @@ export interface ConnectionSettings {
 export interface WorkspaceOptions {
   readonly sandbox?: Partial<SandboxOptions>;
   readonly connection?: ConnectionSettings;
+  /** More connections after the first, by name. */
+  readonly others?: Readonly<Record<string, ConnectionSettings>>;
   readonly env?: NodeJS.ProcessEnv;
   /** Where the jobs are; default: the Postgres that holds the state. */
   readonly redis?: TestRedis;
@@ -90,6 +92,7 @@ export class Workspace implements AsyncDisposable {
   static async open({
     sandbox = {},
     connection = {},
+    others = {},
     env = {},
     redis,
   }: WorkspaceOptions = {}): Promise<Workspace> {
@@ -100,22 +103,23 @@ export class Workspace implements AsyncDisposable {
     const service = stack.use(await startSandbox({ leads: 0, ...sandbox }));
     const queueIn = redis === undefined ? {} : { REDIS_URL: redis.url };
     const workspace = new Workspace(folder, service, database, { ...queueIn, ...env }, stack.move(), redis);
-    workspace.configure(connection);
+    workspace.configure(connection, others);
     return workspace;
   }
 
   /** Writes leadsync.yaml (JSON is YAML). */
-  configure(connection: ConnectionSettings): void {
-    const { leads = {}, target = {}, ...rest } = connection;
-    const main = {
+  configure(connection: ConnectionSettings, others: Readonly<Record<string, ConnectionSettings>> = {}): void {
+    const filled = (path: string, { leads = {}, target = {}, ...rest }: ConnectionSettings) => ({
       leads: { baseUrl: this.sandbox.url, apiKey: '${LEADS_API_KEY}', ...leads },
-      target: { type: 'workbook', path: './leads.csv', ...target },
+      target: { type: 'workbook', path, ...target },
       ...rest,
+    });
+    const more = Object.entries(others).map(([name, one]) => [name, filled(`./${name}.csv`, one)]);
+    const connections = {
+      [connectionName]: filled('./leads.csv', connection),
+      ...Object.fromEntries(more),
     };
-    writeFileSync(
-      join(this.folder, 'leadsync.yaml'),
-      JSON.stringify({ connections: { [connectionName]: main } }),
-    );
+    writeFileSync(join(this.folder, 'leadsync.yaml'), JSON.stringify({ connections }));
   }
 
   /** The same table and service with a state of its own: another machine, or this one after its state was lost. Not to be disposed. */

@@ -1,6 +1,8 @@
 import { Temporal } from 'temporal-polyfill';
 import type { ReminderRules } from '../../config/config.ts';
 import type { Weekday } from '../../config/values.ts';
+import { dayOf } from '../../core/lead/day.ts';
+import { startOfDay } from './local-time.ts';
 import { type AllowedTimes, nextAllowed } from './send-time.ts';
 import { zoned } from '../../core/lead/zone-offset.ts';
 
@@ -38,9 +40,38 @@ export function digestTime(localDate: string, digestAt: number, rules: AllowedTi
 
 /** The groups' limits for a day. */
 export function digestDays(localDate: string, timeZone: string): DigestDays {
-  const date = Temporal.PlainDate.from(localDate);
-  const start = (days: number): number => date.add({ days }).toZonedDateTime(timeZone).epochMilliseconds;
+  const start = (days: number): number => startOfDay(dayAfter(localDate, days), timeZone);
   return { today: start(0), tomorrow: start(1), end: start(8) };
+}
+
+/**
+ * The moment (epoch ms) by which a recipient's calendar has a follow-up: one that is a day in the connection's zone begins
+ * with that day in the recipient's.
+ */
+export function momentIn(timeZone: string, dueAt: number, connectionZone: string): number {
+  const day = timeZone === connectionZone ? null : dayOf(dueAt, connectionZone);
+  return day === null ? dueAt : startOfDay(day, timeZone);
+}
+
+/**
+ * Those due moments (epoch ms) around a digest's days that are a day in the connection's zone, and when that day begins in
+ * the recipient's (`at`). Further away it makes no difference to the groups.
+ */
+export function dayStarts(
+  localDate: string,
+  timeZone: string,
+  connectionZone: string,
+): readonly { readonly dueAt: number; readonly at: number }[] {
+  if (timeZone === connectionZone) return [];
+  const days = Array.from({ length: 15 }, (_, index) => dayAfter(localDate, index - 3));
+  return days.flatMap((day) => {
+    const dueAt = startOfDay(day, connectionZone);
+    return dayOf(dueAt, connectionZone) === day ? [{ dueAt, at: startOfDay(day, timeZone) }] : [];
+  });
+}
+
+function dayAfter(localDate: string, days: number): string {
+  return Temporal.PlainDate.from(localDate).add({ days }).toString();
 }
 
 /** The digests around a moment (epoch ms): the last one due, and the next. Only on working days. Null: no digests. */

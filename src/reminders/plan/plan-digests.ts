@@ -1,48 +1,39 @@
 import type pg from 'pg';
-import type { ConnectionConfig, ReminderRules } from '../../config/config.ts';
-import { dropDigests, missDigests, scheduleDigests, settleDigests } from '../../store/digests.ts';
+import { replaceDigests } from '../../store/digests.ts';
+import { firstDues } from '../../store/follow-ups.ts';
 import { type Digest, dueDigests } from '../../store/mails.ts';
-import { recipientsUntil } from '../../store/follow-ups.ts';
-import { digestDays, digestsAround, localDateOf } from './digest-time.ts';
+import { everyConnection } from '../../store/planning.ts';
+import { type DigestConnection, digestPlanner } from './digest-home.ts';
 import { horizonMs, planning } from './plan-reminders.ts';
-import { nextAllowed } from './send-time.ts';
+
+/** Ms ahead of now in which a follow-up may be in the next digest: a week without a working day, and the days it shows. */
+const reachMs = 17 * 86_400_000;
 
 /**
- * Schedules the next digest of everybody with a follow-up due by then (run planReminders first, which says who). A missed
- * digest is sent later on its day, within the grace period; a long downtime leads to one digest per recipient, not one per
- * day. Returns digests due within two hours, soonest first; late ones have a past `sendAt`.
+ * Schedules the next digest of everybody with a follow-up due by then in any of the connections (run planReminders for them
+ * first, which says who): one for a person and day (docs/reminders.md). A missed digest is sent later on its day, within the
+ * grace period; a long downtime leads to one digest per recipient, not one per day. `configured`: all connections, in the
+ * order of the configuration. Returns digests due within two hours, soonest first; late ones have a past `sendAt`.
  */
 export async function planDigests(
   pool: pg.Pool,
-  { name, reminders }: Pick<ConnectionConfig, 'name' | 'reminders'>,
+  configured: readonly DigestConnection[],
 ): Promise<readonly Digest[]> {
-  await planning(pool, name, (client, now) => planNext(client, now, name, reminders?.rules));
-  return dueDigests(pool, name, horizonMs);
-}
-
-async function planNext(
-  client: pg.PoolClient,
-  now: number,
-  connection: string,
-  rules: ReminderRules | undefined,
-): Promise<void> {
-  const around = rules === undefined ? null : digestsAround(now, rules);
-  if (rules === undefined || around === null) return dropDigests(client, connection);
-  const { last, next } = around;
-  const { timeZone } = rules;
-  const recipients = (localDate: string): Promise<readonly string[]> =>
-    recipientsUntil(client, connection, digestDays(localDate, timeZone).end);
-  const missed = await settleDigests(client, connection, last, next);
-  const day = localDateOf(now, timeZone);
-  const canStillBeSent =
-    last.localDate === day &&
-    localDateOf(nextAllowed(now, rules), timeZone) === day &&
-    now - last.sendAt <= rules.graceMs;
-  if (!canStillBeSent) await missDigests(client, connection, last.localDate);
-  else if (missed.length > 0) {
-    const still = await recipients(last.localDate);
-    const wanted = missed.filter((recipient) => still.includes(recipient));
-    await scheduleDigests(client, connection, wanted, last);
-  }
-  await scheduleDigests(client, connection, await recipients(next.localDate), next);
+  const names = configured.map(({ name }) => name);
+  const withDigest = configured.filter(({ reminders }) => (reminders?.rules.digestAt ?? null) !== null);
+  await planning(pool, everyConnection, async (client, now) => {
+    const plan = digestPlanner(withDigest, now);
+    const dues = await firstDues(
+      client,
+      withDigest.map(({ name }) => name),
+      now + reachMs,
+    );
+    const plans = [...dues].map(([recipient, byConnection]) => plan(recipient, byConnection));
+    await replaceDigests(
+      client,
+      names,
+      plans.filter((one) => one !== null),
+    );
+  });
+  return dueDigests(pool, names, horizonMs);
 }

@@ -1,69 +1,106 @@
+import type { ConnectionConfig } from '../../config/config.ts';
+import { recipientTimeZone } from '../../config/recipients.ts';
+import { dayOf } from '../../core/lead/day.ts';
 import { followUpsOf } from '../../store/follow-ups.ts';
-import { type DigestState, getDigest } from '../../store/mails.ts';
+import { type Digest, type DigestState, getDigest } from '../../store/mails.ts';
 import { leadBackgrounds } from '../../store/sending.ts';
-import { composeDigest, groupFollowUps, maxItems } from '../compose/compose-digest.ts';
+import { composeDigest, type DigestItem, groupFollowUps, maxItems } from '../compose/compose-digest.ts';
 import { rowPlace } from '../compose/row-place.ts';
+import { dayStarts, digestDays, localDateOf } from '../plan/digest-time.ts';
 import { deliver, end, notNow, type Outcome } from './deliver.ts';
-import { digestDays, localDateOf } from '../plan/digest-time.ts';
 import type { ReminderContext } from './send-reminder.ts';
 
+/** The planning round of a digest's job. */
+interface DigestJob {
+  readonly digestId: number;
+  readonly round: number;
+}
+
 /**
- * Sends a day's digest to one recipient, from the baselines, or says when to try again. An empty one is `skipped`, one
- * whose day is over `missed`. Throws only database and disk faults.
+ * Sends a day's digest to one recipient, from the baselines of all `configured` connections with a digest, or says when to try
+ * again. The context is that of the connection that sends it. An empty one is `skipped`, one whose day is over `missed`. Throws
+ * only database and disk faults.
  */
 export async function sendDigest(
   context: Omit<ReminderContext, 'leads'>,
-  digestId: number,
+  configured: readonly ConnectionConfig[],
+  { digestId, round }: DigestJob,
   signal: AbortSignal,
 ): Promise<Outcome<DigestState>> {
   const { pool, connection, clock } = context;
   const digest = await getDigest(pool, digestId);
-  const settings = connection.reminders;
-  if (digest === null || settings === undefined) return { state: 'skipped' };
+  const reminders = connection.reminders;
+  if (digest === null || reminders === undefined) return { state: 'skipped' };
   const { state, recipient, localDate } = digest;
-  if (state !== 'scheduled' && state !== 'sending') return { state };
+  // A rescheduled digest has its own job, perhaps that of another connection.
+  if (digest.round !== round || (state !== 'scheduled' && state !== 'sending')) return { state };
+  const timeZone = recipientTimeZone(reminders.rules, recipient);
+  const settings = { ...reminders, rules: { ...reminders.rules, timeZone } };
   const blocked = await notNow(context, digest, settings);
   if (blocked !== null) return blocked;
   const now = clock.now();
-  const { timeZone } = settings.rules;
-  if (localDateOf(now, timeZone) !== localDate) {
+  if (localDateOf(now, timeZone) > localDate) {
     await end(context, digest, 'missed', 'it could not be sent on its day');
     return { state: 'missed' };
   }
+  const { items, ...others } = await dueItems(context, configured, digest, timeZone);
   const days = digestDays(localDate, timeZone);
-  const { items, counts } = await followUpsOf(pool, connection.name, recipient, days, maxItems);
-  const { name, fields, target } = connection;
-  const backgrounds = await leadBackgrounds(
-    pool,
-    items.map(({ leadId }) => ({ connection: name, leadId })),
-  );
-  const digestItems = items.map((item, index) => ({
-    ...item,
-    connection: name,
-    fields,
-    day: null,
-    row: rowPlace(target, backgrounds[index]?.row ?? null),
-    leadUrl: settings.leadUrl,
-  }));
-  const composed = composeDigest({
-    ...groupFollowUps(digestItems, days, timeZone),
-    counts,
-    recipient,
-    timeZone,
-    now,
-    templates: context.templates,
-  });
+  const groups = groupFollowUps(items, days, timeZone);
+  const { templates } = context;
+  const composed = composeDigest({ ...groups, ...others, recipient, timeZone, now, templates });
   if (composed === null) {
     await end(context, digest, 'skipped', 'nothing was due');
     return { state: 'skipped' };
   }
   signal.throwIfAborted();
   const mail = {
-    key: JSON.stringify(['digest', connection.name, recipient, localDate]),
+    // Without the connection: another one may send it again.
+    key: JSON.stringify(['digest', recipient, localDate]),
     from: settings.from,
     to: recipient,
     ...composed,
     thread: null,
   };
   return deliver(context, digest, mail, settings, signal);
+}
+
+/** The follow-ups that a digest shows, each with what its connection knows of it, and how many there are. */
+async function dueItems(
+  { pool }: Pick<ReminderContext, 'pool'>,
+  configured: readonly ConnectionConfig[],
+  { recipient, localDate }: Digest,
+  timeZone: string,
+) {
+  const withDigest = new Map(
+    configured.flatMap(({ name, fields, target, reminders }) =>
+      reminders === undefined || reminders.rules.digestAt === null
+        ? []
+        : [[name, { fields, target, reminders }] as const],
+    ),
+  );
+  const { items, counts } = await followUpsOf(
+    pool,
+    [...withDigest.keys()],
+    recipient,
+    digestDays(localDate, timeZone),
+    [...withDigest].flatMap(([connection, { reminders }]) =>
+      dayStarts(localDate, timeZone, reminders.rules.dayZone).map((start) => ({ connection, ...start })),
+    ),
+    maxItems,
+  );
+  const backgrounds = await leadBackgrounds(pool, items);
+  const shown = items.flatMap((item, index): readonly DigestItem[] => {
+    const of = withDigest.get(item.connection);
+    if (of === undefined) return [];
+    return [
+      {
+        ...item,
+        fields: of.fields,
+        day: dayOf(item.dueAt, of.reminders.rules.dayZone),
+        row: rowPlace(of.target, backgrounds[index]?.row ?? null),
+        leadUrl: of.reminders.leadUrl,
+      },
+    ];
+  });
+  return { items: shown, counts };
 }

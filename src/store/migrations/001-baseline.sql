@@ -576,6 +576,7 @@ create index follow_ups_unseen on follow_ups (connection) where (seen = '');
 
 create table mails (
   id bigint generated always as identity primary key,
+  -- Of a digest, which is about all connections, the one that sends it.
   connection text not null,
   -- moved, cancel: of the calendar entry that an earlier mail about the lead brought. digest: what is due on a day.
   kind text not null default 'reminder' check (kind in ('reminder', 'moved', 'cancel', 'digest')),
@@ -589,7 +590,7 @@ create table mails (
   change int not null default 0,
   -- The SEQUENCE of its calendar entry.
   sequence int not null default 0,
-  -- Of a digest, in the time zone of the recipients; else null.
+  -- Of a digest, in the time zone of the recipient; else null.
   local_date date,
   send_at timestamptz not null,
   -- skipped: a digest without anything due.
@@ -615,7 +616,7 @@ comment on table mails is
   'Mails that are due to one recipient, were sent, or were given up.';
 create unique index mails_of_lead on mails (connection, lead_id, due_at, kind, offset_text, change, recipient)
   where (kind <> 'digest');
-create unique index mails_of_day on mails (connection, recipient, local_date) where (kind = 'digest');
+create unique index mails_of_day on mails (recipient, local_date) where (kind = 'digest');
 create index mails_open on mails (connection, send_at) where (state in ('scheduled', 'sending'));
 create index mails_troubled on mails (connection, updated_at) where (state in ('failed', 'missed'));
 

@@ -146,7 +146,14 @@ describe('what is late', () => {
         '0m: it could not be sent in time: the follow-up was overdue for longer than the grace period when leadsync first saw it',
       ]),
     );
-    const { counts } = await followUpsOf(here.pool, here.connection, anna, daysUntil(Date.now() + day), 10);
+    const { counts } = await followUpsOf(
+      here.pool,
+      [here.connection],
+      anna,
+      daysUntil(Date.now() + day),
+      [],
+      10,
+    );
     expect(counts.overdue, 'the digest has them all').toBe(501);
   });
 
@@ -227,7 +234,7 @@ describe('what a recipient has to follow up', () => {
     await plan(here, rules);
     await markLeadDeleted(pool, connection, ['gone']);
     const of = async (who: string, until: number, limit = 10) => {
-      const { items, counts } = await followUpsOf(pool, connection, who, daysUntil(until), limit);
+      const { items, counts } = await followUpsOf(pool, [connection], who, daysUntil(until), [], limit);
       return [items.map(({ leadId }) => leadId), counts.overdue + counts.today + counts.week];
     };
     expect(await of(anna, Date.now() + 7 * day)).toEqual([['old', 'today', 'later'], 3]);
@@ -236,10 +243,11 @@ describe('what a recipient has to follow up', () => {
       3,
     ]);
     expect(await of(anna, Date.parse(dues.today))).toEqual([['old'], 1]);
-    expect(await of('BEN@example.com', Date.now() + day)).toEqual([['south'], 1]);
+    expect(await of('ben@example.com', Date.now() + day)).toEqual([['south'], 1]);
     expect(await of('x@example.com', Date.now() + day)).toEqual([[], 0]);
-    const { items } = await followUpsOf(pool, connection, anna, daysUntil(Date.now() + day), 10);
+    const { items } = await followUpsOf(pool, [connection], anna, daysUntil(Date.now() + day), [], 10);
     expect(items[1]).toEqual({
+      connection,
       leadId: 'today',
       dueAt: Date.parse(dues.today),
       cells: { nextFollowUpAt: dues.today, companyName: 'Today AG' },
@@ -250,7 +258,14 @@ describe('what a recipient has to follow up', () => {
     const here = scene();
     await agree(here, 'a', at(hour));
     expect(await plan(here, { before: [] })).toEqual([]);
-    const { counts } = await followUpsOf(here.pool, here.connection, anna, daysUntil(Date.now() + day), 1);
+    const { counts } = await followUpsOf(
+      here.pool,
+      [here.connection],
+      anna,
+      daysUntil(Date.now() + day),
+      [],
+      1,
+    );
     expect(counts.today + counts.week).toBe(1);
     expect(await states(here)).toEqual([]);
   });

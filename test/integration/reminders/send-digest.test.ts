@@ -11,6 +11,7 @@ import { connectionName, Workspace } from '../../support/workspace.ts';
 const { doubtMs } = usualWaits;
 const anna = 'anna@example.com';
 const day = 24 * 3_600_000;
+const never = new AbortController().signal;
 
 /** A zone in which it is about noon now, so that no test is run into by midnight. */
 const ahead = 12 - new Date().getUTCHours();
@@ -43,7 +44,7 @@ async function digestScene(port: number, days: readonly number[]) {
     ...scene,
     sendDigest: async () => {
       await scene.age();
-      return sendDigest(scene.sending(), id, new AbortController().signal);
+      return sendDigest(scene.sending(), scene.app.config.configured, { digestId: id, round: 0 }, never);
     },
     digest: async () => {
       const found = await scene.pool.query<object>(

@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 import type { Value } from '../../../src/core/lead/value.ts';
 import { forgetPairs, markLeadDeleted, advanceBaselines } from '../../../src/store/pairs.ts';
 import { planReminders } from '../../../src/reminders/plan/plan-reminders.ts';
-import { scheduleDigests } from '../../../src/store/digests.ts';
 import { setMailState } from '../../support/mail-state.ts';
 import { reminderConnection } from '../../support/reminder-rules.ts';
 import { useScenes } from './store-scene.ts';
@@ -91,8 +90,11 @@ describe('pruning mails by age', () => {
     const here = scene();
     const { pool, connection } = here;
     const recipients = ['scheduled', 'sending', 'sent', 'skipped', 'missed', 'failed', 'fresh'];
-    const sendAt = Date.now() - 100 * 24 * 3_600_000;
-    await scheduleDigests(pool, connection, recipients, { localDate: '2020-01-01', sendAt });
+    await pool.query(
+      `insert into mails (connection, kind, recipient, local_date, send_at)
+       select $1, 'digest', recipient, '2020-01-01', now() - interval '100 days' from unnest($2::text[]) recipient`,
+      [connection, recipients],
+    );
     await pool.query(
       `update mails set state = case recipient when 'fresh' then 'sent' else recipient end,
          updated_at = now() - case recipient when 'fresh' then interval '1 day' else interval '100 days' end
