@@ -26,19 +26,26 @@ export function unattended(connection: string) {
   return { connection, allow: [] as readonly string[], maxAttempts: longPatience };
 }
 
+/** The job that carries out requested edits; a queue has one of the same id. Retries as long as an unattended sync. */
+export function editJob(connection: string, id: string) {
+  return { name: 'edit', payload: unattended(connection), options: { id: `edit-${id}` } };
+}
+
 /** Takes a job as far as it can go. Throws when the payload is not of its kind. */
 type Job = (...args: Parameters<JobHandler>) => Promise<JobResult<RunSummary>>;
 
 /**
  * The jobs of a connection's queue. `sync` syncs it, or continues its interrupted run; `plan` makes the plan of a sync, or of
- * an undo, and writes to neither side; `apply` carries out the lines of a plan that a person has reviewed.
+ * an undo, and writes to neither side; `apply` carries out the lines of a plan that a person has reviewed; `edit` what people requested outside table and service.
  */
-export function runHandlers(app: App): Record<'sync' | 'plan' | 'apply', Job> {
+export function runHandlers(app: App): Record<'sync' | 'plan' | 'apply' | 'edit', Job> {
   return {
     sync: async (payload, { requestedAt: since }, stop) =>
       runSync(app, { ...syncSchema.parse(payload), mode: 'sync', since }, stop),
     plan: async (payload, _job, stop) =>
       runSync(app, { ...planSchema.parse(payload), mode: 'plan', allow: [] }, stop),
     apply: async (payload, _job, stop) => runSync(app, { ...applySchema.parse(payload), mode: 'sync' }, stop),
+    edit: async (payload, _job, stop) =>
+      runSync(app, { ...syncSchema.parse(payload), mode: 'edit', allow: [] }, stop),
   };
 }

@@ -1,6 +1,6 @@
 import { plainCell, showCell } from '../core/lead/value.ts';
 import { type Conflict, listConflicts } from '../store/conflicts.ts';
-import { decidableSides } from '../review/decide-conflict.ts';
+import { decidableSides, isEdit } from '../review/decide-conflict.ts';
 import { companiesIn, describeAuthor, companyOfConflict, nameRecord, rowName } from './names.ts';
 import type { CommonOptions } from './main.ts';
 import { print, printJson } from './output.ts';
@@ -25,6 +25,10 @@ export function conflicts(options: CommonOptions): Promise<void> {
     if (isDecidable)
       print(
         '\nleadsync resolve ID --use lead|target decides one, --all in place of ID every field; the next sync carries it out',
+      );
+    if (held.some(isEdit))
+      print(
+        'of a requested edit (edit.…), target is the requested value; the worker carries it out, --requested-by PERSON decides all of one person',
       );
   });
 }
@@ -55,7 +59,8 @@ function describeConflict(item: NamedConflict): string {
   return [
     `${String(item.id).padStart(5)}  ${nameRecord(item.company, rowName(item.row), item.connection, item.leadId)}`,
     `${item.message} [${item.code}]`,
-    item.field !== '' && `${item.field}: lead ${showCell(item.lead)} | row ${showCell(item.rowValue)}`,
+    item.field !== '' &&
+      `${item.field}: lead ${showCell(item.lead)} | ${isEdit(item) ? 'requested' : 'row'} ${showCell(item.rowValue)}`,
     describeAuthor(item.author),
     item.resolution !== null && `decided: ${decisionOn(item)}${by}; leadsync sync carries it out`,
   ]

@@ -2,10 +2,12 @@ import { counted } from '../core/lead/counted.ts';
 import type { FieldMapping } from '../core/lead/mapping.ts';
 import { type Cell, showCell } from '../core/lead/value.ts';
 import type { Rule } from '../core/merge/merge-field.ts';
+import type { EditSource } from '../core/merge/requested-edit.ts';
 import type { Conflict } from '../store/conflicts.ts';
 import type { Decision } from '../store/decisions.ts';
 import type { Deletion, FieldWrite } from '../store/history.ts';
-import { decidableSides } from '../review/decide-conflict.ts';
+import type { RequestedEdit } from '../store/requested-edits.ts';
+import { decidableSides, isEdit } from '../review/decide-conflict.ts';
 import { decisionOn } from './conflicts.ts';
 import { describeAuthor, inUtc, nameRecord, short } from './names.ts';
 import type { FieldStory, LeadStory } from './why.ts';
@@ -65,7 +67,7 @@ function describeDeletion({ kind, reason }: Deletion): string {
 }
 
 function describeField(
-  { field, column, base, held, history, decisions }: FieldStory,
+  { field, column, base, held, openEdits, history, decisions }: FieldStory,
   mappings: readonly FieldMapping[],
 ): readonly string[] {
   const told = [
@@ -76,7 +78,8 @@ function describeField(
     '',
     `${field} (${column === null ? 'not mapped any more' : `column ${column}`})`,
     base === undefined ? '  no baseline' : `  both sides last agreed on ${showShort(base)}`,
-    ...(held === null ? [] : [`  ${describeConflict(held, mappings)}`]),
+    ...held.map((item) => `  ${describeConflict(item, mappings)}`),
+    ...openEdits.map((edit) => `  ${describeEdit(edit)}`),
     ...(told.length === 0 ? ['  no write is on record'] : told.flatMap(({ lines }) => lines)),
   ];
 }
@@ -85,7 +88,10 @@ function describeConflict(item: Conflict, mappings: readonly FieldMapping[]): st
   const sides = decidableSides(item, mappings);
   const decided = item.resolution === null ? '' : `; decided: ${decisionOn(item)}`;
   const help = sides.length === 0 ? '' : `; leadsync resolve ${item.id} --use ${sides.join('|')}`;
-  const values = item.field === '' ? '' : `lead ${showShort(item.lead)} | row ${showShort(item.rowValue)}: `;
+  const values =
+    item.field === ''
+      ? ''
+      : `lead ${showShort(item.lead)} | ${isEdit(item) ? 'requested' : 'row'} ${showShort(item.rowValue)}: `;
   const author = describeAuthor(item.author);
   return `held (${item.id}) since ${inUtc(item.since)}: ${values}${short(item.message, 300)} [${item.code}]${author && `; ${author}`}${decided || help}`;
 }
@@ -95,13 +101,19 @@ const choiceWords: Readonly<Record<Decision['choice'], string>> = {
   target: 'that the lead is made again',
   accepted: 'that lead and row are one',
   rejected: 'that lead and row are two',
+  requested: 'that the edit is carried out',
+  'given-up': 'that the edit is given up',
 };
 
 function describeDecision({ at, by, choice, field, lead, row }: Decision): string {
+  const isEdit = choice === 'requested' || choice === 'given-up';
+  const values = `lead ${showShort(lead)} | ${isEdit ? 'requested' : 'row'} ${showShort(row)}`;
   const what =
     field === ''
       ? choiceWords[choice]
-      : `for the ${choice === 'lead' ? "lead's" : "row's"} value (lead ${showShort(lead)} | row ${showShort(row)})`;
+      : isEdit
+        ? `${choiceWords[choice]} (${values})`
+        : `for the ${choice === 'lead' ? "lead's" : "row's"} value (${values})`;
   return `${inUtc(at)}: ${by} decided ${what}`;
 }
 
@@ -141,6 +153,10 @@ const words: Readonly<Record<Rule | Reason, (write: FieldWrite) => string>> = {
   resolved: (write) => `a person decided: ${got(write)}`,
   'older-copy': (write) =>
     `the ${write.side} showed an older copy's value, and a person chose to bring it forward: ${got(write)}`,
+  requested: ({ requested }) =>
+    requested === undefined
+      ? 'somebody requested it: the lead got it'
+      : `${requested.by} requested it ${sourceWords[requested.source]} at ${inUtc(requested.at)}: the lead got it`,
   'new-lead': () => 'the lead was new: a row was created from it',
   'new-row': () => 'the row was new: a lead was created from it',
   created: () => 'the service set this when it created the lead: the row got it',
@@ -154,6 +170,16 @@ const words: Readonly<Record<Rule | Reason, (write: FieldWrite) => string>> = {
   reopened: ({ side }) =>
     `a run was undone: the ${side} got back what it had before, and what the run had decided is open again`,
 };
+
+const sourceWords: Readonly<Record<EditSource, string>> = {
+  link: 'by the link in a mail',
+  calendar: 'in the calendar',
+};
+
+function describeEdit({ requestedBy, requestedAt, source, from, to, note }: RequestedEdit): string {
+  const what = `${requestedBy} requested ${showShort(to)} in place of ${showShort(from)} ${sourceWords[source]} at ${inUtc(requestedAt)}`;
+  return `${what}; the worker carries it out${note === null ? '' : ` when it can: ${short(note, 300)}`}`;
+}
 
 function explainRule(write: FieldWrite): string {
   const explain = Object.entries(words).find(([rule]) => rule === write.rule)?.[1];

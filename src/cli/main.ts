@@ -118,6 +118,7 @@ command('conflicts', 'lists the conflicts, with both values').action(
 command('resolve', 'decides a conflict; the next sync carries it out')
   .argument('[id]', 'the id that `leadsync conflicts` shows')
   .option('--all', 'every open conflict of a field')
+  .option('--requested-by <person>', 'every held edit that this person requested, by e-mail address')
   .addOption(
     new Option('--use <side>', 'whose value is right').choices(['lead', 'target']).makeOptionMandatory(),
   )

@@ -30,8 +30,8 @@ export function runs(options: RunsOptions): Promise<void> {
 }
 
 /** The kind of run, in the commands' words. */
-function kindOf({ mode, undoOf, isApplied }: ListedRun): 'sync' | 'plan' | 'undo' | 'apply' {
-  if (mode === 'plan') return 'plan';
+function kindOf({ mode, undoOf, isApplied }: ListedRun): 'sync' | 'plan' | 'edit' | 'undo' | 'apply' {
+  if (mode !== 'sync') return mode;
   return undoOf !== null ? 'undo' : isApplied ? 'apply' : 'sync';
 }
 

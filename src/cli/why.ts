@@ -12,6 +12,8 @@ import {
   writesOf,
 } from '../store/history.ts';
 import { type Decision, listDecisions } from '../store/decisions.ts';
+import { openEdits, type RequestedEdit } from '../store/requested-edits.ts';
+import { isEdit } from '../review/decide-conflict.ts';
 import { firstRunAt, type LeadRecord, leadRecord } from '../store/lead-record.ts';
 import { describeStory } from './describe-story.ts';
 import { type FoundLead, findLead } from './find-lead.ts';
@@ -27,7 +29,10 @@ export interface FieldStory {
   readonly column: string | null;
   /** What both sides last agreed on; absent when they were never in step. */
   readonly base?: Value;
-  readonly held: Conflict | null;
+  /** By a sync, and what people requested; several may have requested different values. */
+  readonly held: readonly Conflict[];
+  /** Requested and not carried out yet. */
+  readonly openEdits: readonly RequestedEdit[];
   /** Newest first. */
   readonly history: readonly FieldWrite[];
   /** What people chose while it was held, newest first. */
@@ -72,6 +77,7 @@ async function storyOf(pool: pg.Pool, { connection, leadId }: FoundLead): Promis
   const writes = await writesOf(pool, name, leadId);
   const held = (await listConflicts(pool, name)).filter((item) => item.leadId === leadId);
   const decisions = await listDecisions(pool, name, leadId, null);
+  const edits = (await openEdits(pool, name)).filter((edit) => edit.leadId === leadId);
   const firstRun = await firstRunAt(pool, name);
   const kept = new Date(Date.now() - retentionDays * 24 * 3_600_000).toISOString();
   const columns = new Map(connection.fields.map(({ field, column }) => [field, column]));
@@ -96,7 +102,8 @@ async function storyOf(pool: pg.Pool, { connection, leadId }: FoundLead): Promis
         field,
         column: columns.get(field) ?? null,
         ...(base !== undefined && { base }),
-        held: held.find((item) => item.field === field) ?? null,
+        held: held.filter((item) => item.field === field),
+        openEdits: edits.filter((edit) => edit.field === field),
         history: writes.filter((write) => write.field === field),
         decisions: decisions.filter((decision) => decision.field === field),
       };
@@ -145,11 +152,13 @@ function json(story: LeadStory): object {
     }),
     held: story.held.map(({ id, code, message, since }) => ({ id: String(id), code, message, since })),
     fields: Object.fromEntries(
-      fields.map(({ field, base, held, history, decisions }) => [
+      fields.map(({ field, base, held, openEdits: open, history, decisions }) => [
         field,
         {
           base,
-          held: held && conflictJson(held),
+          held: bySync(held).map(conflictJson)[0] ?? null,
+          ...(held.some(isEdit) && { heldEdits: held.filter(isEdit).map(conflictJson) }),
+          ...(open.length > 0 && { openEdits: open.map(editJson) }),
           history: history.map(writeJson),
           ...(decisions.length > 0 && { decisions: decisions.map(decisionJson) }),
         },
@@ -158,14 +167,30 @@ function json(story: LeadStory): object {
   };
 }
 
+function bySync(held: readonly Conflict[]): readonly Conflict[] {
+  return held.filter((item) => !isEdit(item));
+}
+
+function editJson({ id, requestedBy, requestedAt, source, from, to, note }: RequestedEdit): object {
+  return { id: String(id), by: requestedBy, at: requestedAt, source, from, to, note };
+}
+
 function conflictJson({ id, code, message, lead, rowValue, resolution, since, author }: Conflict): object {
   const shown = { lead: plain(lead), row: plain(rowValue), resolution, since };
   return { id: String(id), code, message, ...shown, ...(author !== null && { changedBy: author }) };
 }
 
-function writeJson({ run, at, rule, side, base, lead, row, written, author }: FieldWrite): object {
+function writeJson({ run, at, rule, side, base, lead, row, written, author, requested }: FieldWrite): object {
   const values = { base, lead: plain(lead), row: plain(row), written: plain(written) };
-  return { run: String(run), at, rule, side, ...values, ...(author !== null && { changedBy: author }) };
+  return {
+    run: String(run),
+    at,
+    rule,
+    side,
+    ...values,
+    ...(author !== null && { changedBy: author }),
+    ...(requested && { requested }),
+  };
 }
 
 function decisionJson({ at, by, choice, lead, row }: Decision): object {

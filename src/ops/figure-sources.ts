@@ -11,7 +11,7 @@ import {
 } from '../store/figures.ts';
 import type { FigureOrigins } from './metrics.ts';
 
-const mode = ['sync', 'plan'] as const;
+const mode = ['sync', 'plan', 'edit'] as const;
 const status = ['succeeded', 'partial', 'stopped', 'failed'] as const;
 const kind = ['reminder', 'digest'] as const;
 const state = ['scheduled', 'sending', 'sent', 'missed', 'failed'] as const;

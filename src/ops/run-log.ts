@@ -71,5 +71,6 @@ function notDone({ connection, runId, problems }: SyncReport, status: 'stopped' 
 
 function nameOf({ mode, undoOf, approval }: Run): string {
   if (undoOf !== null) return `${mode === 'plan' ? 'a plan of ' : ''}the undo of run ${undoOf}`;
+  if (mode === 'edit') return 'a run of requested edits';
   return approval === null ? `a ${mode}` : 'a reviewed plan';
 }

@@ -1,7 +1,9 @@
 import type pg from 'pg';
 import { LeadsyncError } from '../errors.ts';
 import type { FieldMapping } from '../core/lead/mapping.ts';
+import { isUnreadable } from '../core/lead/value.ts';
 import { decideConflict, findConflict, type Conflict } from '../store/conflicts.ts';
+import { decideEdit } from '../store/requested-edits.ts';
 
 /** The lead's value or the row's. */
 export type Side = 'lead' | 'target';
@@ -17,10 +19,20 @@ const sidesByCode: Readonly<Record<string, readonly Side[]>> = {
   'lead.unreadable': ['target'],
   'row.undone': ['target'],
   'lead.undone': ['lead'],
+  'edit.conflict': ['lead', 'target'],
+  'edit.many': ['lead', 'target'],
+  'edit.failed': ['lead', 'target'],
 };
+
+/** Whether an item is a requested edit: then the target's side is the requested value. */
+export function isEdit({ code }: Pick<Conflict, 'code'>): boolean {
+  return code.startsWith('edit.');
+}
 
 /** The sides whose value a person may choose; none: the row or the lead has to be corrected. */
 export function decidableSides(item: Conflict, fields: readonly FieldMapping[]): readonly Side[] {
+  // What cannot be read cannot be compared: nothing is written over it.
+  if (isEdit(item) && isUnreadable(item.lead)) return ['lead'];
   // A new row has no lead yet whose value could be taken.
   if (item.leadId === '' && item.code !== 'row.undone') return [];
   const sides = sidesByCode[item.code] ?? [];
@@ -35,7 +47,7 @@ interface Choice {
 }
 
 /**
- * Stores a person's decision on the conflict with this id; the next sync carries it out. `fieldsOf`: the mapping of a
+ * Stores a person's decision on the conflict with this id; the next sync carries it out, and the worker that on a requested edit. `fieldsOf`: the mapping of a
  * connection, undefined for one that is not configured. `isSeen`: whether the person saw both values of now. Throws
  * `usage.unknown-conflict`, `usage.conflict-changed` and `usage.not-decidable`, and then changes nothing.
  */
@@ -58,7 +70,8 @@ export async function decide(
       help: 'Nothing was changed. Change the row or the lead as the sentence says, then run leadsync sync.',
     });
   }
-  if (!isSeen(conflict) || !(await decideConflict(pool, conflict, use, by)))
+  const store = isEdit(conflict) ? decideEdit : decideConflict;
+  if (!isSeen(conflict) || !(await store(pool, conflict, use, by)))
     throw new LeadsyncError('usage.conflict-changed', `the conflict ${id} has changed meanwhile`, {
       help: 'Nothing was changed. Look at both values again, then decide.',
     });

@@ -7,12 +7,14 @@ import type { KnownPlace } from '../store/places.ts';
 import type { Run } from '../store/runs.ts';
 import { assertPlaceOfUndo, planOfUndo, rememberUndone } from './undo.ts';
 
-/** What a run may do, by what it is for: a sync, reviewed lines of a plan, or an undo. */
+/** What a run may do, by what it is for: a sync, reviewed lines of a plan, an undo, or requested edits. */
 export interface RunPolicy {
   /** It carries out whatever it decides; else only what a person has reviewed. */
   readonly doesAll: boolean;
   /** It looks at every record, conflict and unfinished create; an undo looks only at what it puts back. */
   readonly seesAll: boolean;
+  /** It writes to leads alone; baselines and rows are left to the next sync. */
+  readonly leadsAlone: boolean;
   /** The changes of a row that need a proof that its lead is gone. */
   readonly toProve: readonly ActionKind[];
   /** The problem when there is nothing to do; null: none. */
@@ -27,11 +29,13 @@ export interface RunPolicy {
   remember(db: pg.PoolClient, settings: ConnectionConfig, run: Run, done: readonly Action[]): Promise<void>;
 }
 
-export function runPolicy({ approval, undoOf }: Pick<Run, 'approval' | 'undoOf'>): RunPolicy {
+export function runPolicy({ mode, approval, undoOf }: Pick<Run, 'mode' | 'approval' | 'undoOf'>): RunPolicy {
+  const leadsAlone = mode === 'edit';
   if (undoOf === null)
     return {
-      doesAll: approval === null,
-      seesAll: true,
+      doesAll: approval === null && !leadsAlone,
+      seesAll: !leadsAlone,
+      leadsAlone,
       toProve: ['unlink', 'mark-row', 'remove-row'],
       idle: null,
       named: {},
@@ -43,6 +47,7 @@ export function runPolicy({ approval, undoOf }: Pick<Run, 'approval' | 'undoOf'>
   return {
     doesAll: false,
     seesAll: false,
+    leadsAlone,
     // An undo takes away marks and rows that a run made: no lead was deleted.
     toProve: ['unlink'],
     idle: { code: 'undo.nothing', message },

@@ -48,7 +48,7 @@ export async function connectionFacts(
   }>(
     db,
     `select ${epochMs('watched_since')} as since, s.id as "runId", s.at,
-       (select count(*)::int from conflicts h where h.connection = $1 and resolution is null) as held
+       (select count(*)::int from held_items h where h.connection = $1 and resolution is null) as held
      from connections w left join lateral (
        select id, ${epochMs('finished_at')} as at from runs r where r.connection = $1 and mode = 'sync'
          and status in ('succeeded', 'partial') and approval is null and undo_of is null order by id desc limit 1) s on true

@@ -130,6 +130,9 @@ const columns = `id, connection, lead_id as "leadId", content_hash as "contentHa
   case when resolution is not null then ${decidedOn('conflicts', 'conflict_id')} end as decided,
   to_char(since at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as since`;
 
+/** What waits for a person: also requested edits. The name of the table stands for it in `columns`. */
+const held = 'held_items conflicts';
+
 /** What is held, oldest first; of `lastRun` alone when it is given. */
 export function listConflicts(
   db: Queryable,
@@ -139,7 +142,7 @@ export function listConflicts(
 ): Promise<readonly Conflict[]> {
   return rowsOf(
     db,
-    `select ${columns} from conflicts where connection = $1 and ($3::bigint is null or last_run = $3) order by id limit $2`,
+    `select ${columns} from ${held} where connection = $1 and ($3::bigint is null or last_run = $3) order by id limit $2`,
     [connection, limit, lastRun],
   );
 }
@@ -153,7 +156,7 @@ export function conflictsOnPage(
 ): Promise<readonly Conflict[]> {
   return rowsOf(
     db,
-    `select ${columns} from conflicts where connection = any($1) and id > $2 order by id limit $3`,
+    `select ${columns} from ${held} where connection = any($1) and id > $2 order by id limit $3`,
     [connections, after, limit],
   );
 }
@@ -163,14 +166,14 @@ export function countConflicts(
   connection: string,
   lastRun: number | null = null,
 ): Promise<number> {
-  return countOf(db, `from conflicts where connection = $1 and ($2::bigint is null or last_run = $2)`, [
+  return countOf(db, `from ${held} where connection = $1 and ($2::bigint is null or last_run = $2)`, [
     connection,
     lastRun,
   ]);
 }
 
 export function findConflict(db: Queryable, id: number): Promise<Conflict | null> {
-  return firstOf(db, `select ${columns} from conflicts where id = $1`, [id]);
+  return firstOf(db, `select ${columns} from ${held} where id = $1`, [id]);
 }
 
 /**

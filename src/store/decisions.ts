@@ -5,7 +5,8 @@ import { type Queryable, rowsOf } from './database.ts';
 export interface Decision {
   readonly leadId: string;
   readonly field: string;
-  readonly choice: 'lead' | 'target' | 'accepted' | 'rejected';
+  /** `requested`, `given-up`: on an edit that somebody requested; then `row` is the requested value. */
+  readonly choice: 'lead' | 'target' | 'accepted' | 'rejected' | 'requested' | 'given-up';
   /** What both sides showed then; null of a whole record or a match. */
   readonly lead: Cell;
   readonly row: Cell;

@@ -132,7 +132,7 @@ export interface HeldFigures {
 export function heldFigures(pool: pg.Pool, connections: readonly string[]): Promise<readonly HeldFigures[]> {
   return ask(
     pool,
-    `select connection, count(*)::int as count from conflicts where connection = any($1) group by 1`,
+    `select connection, count(*)::int as count from held_items where connection = any($1) group by 1`,
     [connections],
   );
 }

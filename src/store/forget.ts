@@ -21,6 +21,7 @@ const tablesOfRuns = [
 const tablesOfKeys = [
   ...tablesOfPlaces,
   'decisions',
+  'requested_edits',
   'approvals',
   'mails',
   'follow_ups',

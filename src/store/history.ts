@@ -1,6 +1,7 @@
 import type { Author } from '../core/lead/author.ts';
 import type { Cell, Value, Values } from '../core/lead/value.ts';
 import type { ActionKind, Changes } from '../core/merge/action.ts';
+import type { EditSource } from '../core/merge/requested-edit.ts';
 import { isoMs, type Queryable, rowsOf } from './database.ts';
 import type { RunRef } from './runs.ts';
 
@@ -99,6 +100,14 @@ export interface FieldWrite {
   readonly written: Cell;
   /** Of the row's value, where the write ended a conflict; null: not known. */
   readonly author: Author | null;
+  /** Who requested it outside table and service, and when (ISO instant). */
+  readonly requested?: Requested;
+}
+
+interface Requested {
+  readonly by: string;
+  readonly at: string;
+  readonly source: EditSource;
 }
 
 interface Line {
@@ -118,6 +127,7 @@ interface Line {
   readonly planned: Cell | null;
   readonly hasPlanned: boolean;
   readonly author: Author | null;
+  readonly requested: Requested | null;
 }
 
 /**
@@ -138,15 +148,17 @@ export async function writesOf(
        select l.id, l.run_id, 'create-row', 'new-lead', l.changes, null, l.state, l.done_at from new_row_lines l join runs r on r.id = l.run_id
        where r.connection = $1 and strpos(l.body, to_json($2::text)::text) > 0 and l.lead_id = $2 and l.state = 'done')
      select h.run_id as run, h.at, h.field, h.side, h.rule, h.base, h.base is not null as "inStep", h.before, h.after,
-       m.kind, m.reason, (m.changes->h.field->'to')::jsonb as planned, m.changes->h.field is not null as "hasPlanned", h.author, h.id as nth
-     from history h left join mine m on m.id = h.action_id
+       m.kind, m.reason, (m.changes->h.field->'to')::jsonb as planned, m.changes->h.field is not null as "hasPlanned", h.author,
+       case when e.id is not null then json_build_object('by', e.requested_by, 'at', ${isoMs('e.requested_at')}, 'source', e.source) end as requested,
+       h.id as nth
+     from history h left join mine m on m.id = h.action_id left join requested_edits e on e.action_id = h.action_id
      where h.connection = $1 and h.lead_id = $2
      union all
      select m.run_id, m.done_at, c.key, 'row', coalesce(c.value->>'rule', ''), null, false, null, (c.value->'to')::jsonb,
-       m.kind, m.reason, null, false, null, m.id
+       m.kind, m.reason, null, false, null, null, m.id
      from mine m, json_each(m.changes) c where m.kind = 'create-row' and m.state = 'done'
      union all
-     select m.run_id, m.done_at, c.key, 'lead', '', null, false, null, c.value, 'create-lead', 'new-row', null, false, null, m.id
+     select m.run_id, m.done_at, c.key, 'lead', '', null, false, null, c.value, 'create-lead', 'new-row', null, false, null, null, m.id
      from mine m join intents i on i.id = m.intent_id left join actions a on a.id = i.action_id, jsonb_each(i.content) c
      where m.kind = 'link' and m.state = 'done' and m.reason = 'settled-create' and a.state is distinct from 'done'
      order by at desc, nth desc`,
@@ -156,7 +168,7 @@ export async function writesOf(
 }
 
 function fieldWrite(line: Line): FieldWrite {
-  const { run, at, field, side, base, before, after, author } = line;
+  const { run, at, field, side, base, before, after, author, requested } = line;
   const rule = ruleOf(line);
   const known = {
     run,
@@ -167,9 +179,10 @@ function fieldWrite(line: Line): FieldWrite {
     ...(line.inStep && { base }),
     written: after,
     author,
+    ...(requested !== null && { requested }),
   };
-  // What is put back is no value that the other side has.
-  if (rule === 'undone' || rule === 'reopened') return { ...known, [side]: before };
+  // What is put back, or requested, is no value that the other side has.
+  if (rule === 'undone' || rule === 'reopened' || rule === 'requested') return { ...known, [side]: before };
   const wanted = line.hasPlanned ? line.planned : after;
   if (side === 'lead') return { ...known, lead: before, row: line.kind === 'delete-lead' ? null : wanted };
   return { ...known, lead: line.kind === 'remove-row' ? null : after, row: before };

@@ -19,7 +19,7 @@ export async function beginPlanning(client: pg.PoolClient, connection: string): 
 
 /**
  * The run that the reminders of a connection are planned after; with the `rules` (a hash of them) it decides what is
- * planned. `isPlanned`: they were planned after it by the same rules. Null while a run is under way, before the first one,
+ * planned. `isPlanned`: they were planned after it by the same rules. No run of requested edits: it moves no baseline. Null while a run is under way, before the first one,
  * and when leads are to be planned again in any case.
  */
 export function planningBasis(
@@ -30,8 +30,8 @@ export function planningBasis(
   return firstOf(
     db,
     `select r.id as run, coalesce(c.planned_run = r.id and c.planned_rules = $2, false) as "isPlanned"
-     from (select id from runs where connection = $1 order by id desc limit 1) r left join connections c on c.connection = $1
-     where not exists (select from runs where connection = $1 and finished_at is null)
+     from (select id from runs where connection = $1 and mode <> 'edit' order by id desc limit 1) r left join connections c on c.connection = $1
+     where not exists (select from runs where connection = $1 and mode <> 'edit' and finished_at is null)
        and not exists (select from follow_ups where connection = $1 and seen = $3)`,
     [connection, rules, seenNothing],
   );

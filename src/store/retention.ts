@@ -17,6 +17,7 @@ export interface Pruned {
   readonly matches: number;
   readonly valueAuthors: number;
   readonly decisions: number;
+  readonly requestedEdits: number;
 }
 
 /** How long at least earlier values of a cell are known. */
@@ -68,6 +69,8 @@ const prunable = {
   value_authors: `select ctid as id from value_authors t where connection = $1 and seen_at < now() - $2 * interval '1 day'
     and not exists (select from conflicts h where h.connection = $1 and h.lead_id = t.lead_id and h.field = t.field)`,
   decisions: `select id from decisions t where connection = $1 and at < now() - $2 * interval '1 day'`,
+  requested_edits: `select id from requested_edits t where connection = $1 and settled_at < now() - $2 * interval '1 day'
+    and state in ('applied', 'unchanged', 'superseded')`,
   // Of a lead that is gone, when there is no reminder of it either.
   follow_ups: `select ctid as id from follow_ups t where connection = $1 and seen is null
     and not exists (select from pairs p where p.connection = $1 and p.lead_id = t.lead_id)
@@ -106,6 +109,7 @@ export async function prune(
     matches: await rest('matches'),
     valueAuthors: await rest('value_authors'),
     decisions: await rest('decisions'),
+    requestedEdits: await rest('requested_edits'),
   };
 }
 

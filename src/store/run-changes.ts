@@ -55,7 +55,7 @@ export async function* stagedRunChanges(
        left join lateral (
          select max(h.run_id) as run from history h join runs r on r.id = h.run_id
          where h.connection = $3 and h.lead_id = f.lead_id and h.field = f.field and h.run_id > $2
-           and r.undo_of is distinct from $2) later on true
+           and (f.rule <> 'requested' or h.side = 'lead') and r.undo_of is distinct from $2) later on true
        left join actions a on a.id = f.action_id and a.kind = 'update-lead'
        group by f.lead_id)
      select k.lead_id as "leadId", l.cells as lead, t.cells as row, t.row_number as "rowNumber",

@@ -2,7 +2,8 @@ import type { Problem } from '../errors.ts';
 import type { Refusal } from '../core/merge/guard.ts';
 import { epochMs, firstOf, oneOf, type Queryable } from './database.ts';
 
-export type RunMode = 'sync' | 'plan';
+/** `edit`: it carries out requested edits, without a scan. */
+export type RunMode = 'sync' | 'plan' | 'edit';
 export type Phase = 'pull' | 'read' | 'plan' | 'push-leads' | 'push-rows' | 'receipt' | 'finish';
 export type RunStatus = 'running' | 'succeeded' | 'partial' | 'stopped' | 'failed';
 

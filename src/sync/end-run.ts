@@ -1,7 +1,9 @@
 import { explain, type LeadsyncError } from '../errors.ts';
+import { releaseEdits } from '../store/requested-edits.ts';
 import { finishRun, getRun, resumeRun, type Run, type RunStatus, updateRun } from '../store/runs.ts';
 import { inLeasedTransaction, type LeasedContext } from './context.ts';
 import type { Forecast } from './forecast.ts';
+import { itemCodes } from './push-leads.ts';
 import { buildReport, type SyncReport } from './report.ts';
 
 /** Faults that need a person, like a refusal of the guard; by the refusal that `--allow` overrides, null: none. */
@@ -23,7 +25,10 @@ export async function endRun(
   const { pool, clock } = context;
   await resumeRun(pool, run.id);
   const end = async (status: RunStatus, report: SyncReport): Promise<Run> => {
-    const ended = await inLeasedTransaction(context, (db) => finishRun(db, run.id, status, report));
+    const ended = await inLeasedTransaction(context, async (db) => {
+      if (run.mode === 'edit') await releaseEdits(db, run, fault && explain(fault), itemCodes);
+      return finishRun(db, run.id, status, report);
+    });
     context.onRun?.(context.log, ended);
     return ended;
   };

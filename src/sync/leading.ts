@@ -2,9 +2,9 @@ import type { Lease } from '../store/leases.ts';
 import type { RunMode } from '../store/runs.ts';
 import type { StepContext } from './context.ts';
 
-/** The lease of the process that leads the run of a connection in this mode. */
+/** The lease of the process that leads the run of a connection in this mode. Requested edits wait for a sync, and a sync for them. */
 export function leaseName(connection: string, mode: RunMode): string {
-  return `${connection}/${mode}`;
+  return `${connection}/${mode === 'edit' ? 'sync' : mode}`;
 }
 
 /** How long a request under way may take to end after `stop` (ms). */

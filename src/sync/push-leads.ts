@@ -13,6 +13,7 @@ import {
   takeBackAttempts,
 } from '../store/attempts.ts';
 import { inLeasedTransaction, scopeOf, type StepContext } from './context.ts';
+import { carryOutEdit } from './carry-out-edit.ts';
 import { createLead } from './create-lead.ts';
 import { deleteLead, proveLeadGone } from './delete-lead.ts';
 import { inLanes } from './in-lanes.ts';
@@ -25,7 +26,7 @@ const triesPerAction = 3;
 const faultsThatTell = 3;
 
 /** Faults of a single item, and faults that may be the service's. */
-const itemCodes: readonly string[] = ['leads.rejected', 'leads.too-large'];
+export const itemCodes: readonly string[] = ['leads.rejected', 'leads.too-large'];
 const faultCodes: readonly string[] = ['leads.unavailable', 'leads.unreachable', 'leads.not-json'];
 
 /** Actions begun together: when the process dies, the outcome of all of them may be unknown. */
@@ -49,7 +50,8 @@ export async function pushLeads(context: StepContext, run: Run): Promise<Run> {
     if (batch.length === 0) break;
     await pushBatch(context, run, batch, pushing);
   }
-  return inLeasedTransaction(context, (db) => updateRun(db, run.id, { phase: 'push-rows', attempts: 0 }));
+  const phase = context.runPolicy.leadsAlone ? 'finish' : 'push-rows';
+  return inLeasedTransaction(context, (db) => updateRun(db, run.id, { phase, attempts: 0 }));
 }
 
 /**
@@ -156,7 +158,9 @@ async function storeFault(context: StepContext, db: pg.PoolClient, run: Run, fau
   const { code, message } = error;
   if (fate === 'forbidden') {
     context.log.warn({ run: run.id, kind: action.kind, code }, message);
-    await holdRemaining(db, run, action.kind, error);
+    // A requested edit waits for another key; of the others the plan is made anew each time.
+    if (context.runPolicy.leadsAlone) await putOffRemaining(db, run, [action.kind], error);
+    else await holdRemaining(db, run, action.kind, error);
     return;
   }
   const kinds = kindsOf(context);
@@ -169,6 +173,7 @@ async function storeFault(context: StepContext, db: pg.PoolClient, run: Run, fau
 }
 
 function carryOut(context: StepContext, run: Run, action: Action, pushing: Pushing): Promise<void> {
+  if (context.runPolicy.leadsAlone) return carryOutEdit(context, run, action, pushing);
   switch (action.kind) {
     case 'update-lead':
       return updateLead(context, run, action, pushing);

@@ -32,6 +32,7 @@ import {
   type StepContext,
   type SyncContext,
 } from './context.ts';
+import { beginEdits } from './begin-edits.ts';
 import { decide } from './decide.ts';
 import { endRun } from './end-run.ts';
 import { forecastSync } from './forecast.ts';
@@ -126,11 +127,11 @@ async function advance(leased: LeasedContext, request: RunRequest, stop: AbortSi
     return { kind: 'again', afterMs, why };
   };
   try {
-    run = await whichPlace(step, run);
+    if (!step.runPolicy.leadsAlone) run = await whichPlace(step, run);
     while (run.phase !== 'finish') {
       step.stop.throwIfAborted();
-      const isSync = run.mode === 'sync';
-      if (isSync && (await pausedSince(pool, step.connection.name)) !== null)
+      const isPausable = run.mode !== 'plan';
+      if (isPausable && (await pausedSince(pool, step.connection.name)) !== null)
         return await again(0, 'stopping');
       log.debug({ run: run.id, phase: run.phase, round: run.round }, 'step');
       run = await traced(step, run, steps[run.phase]);
@@ -196,7 +197,10 @@ async function startOrResume(context: LeasedContext, request: RunRequest): Promi
     baseUrl: connection.leads.baseUrl,
     pageSize: await learnedPageSize(pool, scopeOf(connection), connection.leads.pageSize),
   };
-  const run = await inLeasedTransaction(context, (db) => insertRun(db, wanted));
+  const run = await inLeasedTransaction(context, async (db) => {
+    const inserted = await insertRun(db, wanted);
+    return request.mode === 'edit' ? beginEdits(db, inserted) : inserted;
+  });
   context.onRun?.(context.log, run);
   return run;
 }

@@ -136,7 +136,7 @@ function showsAll(lead: Lead, body: Readonly<Record<string, unknown>>): boolean 
 }
 
 /** The lead, null when the reply does not show it, or the service's rejection of exactly this content. */
-async function sendPatch(
+export async function sendPatch(
   context: StepContext,
   { id, leadId }: Action,
   body: Readonly<Record<string, unknown>>,

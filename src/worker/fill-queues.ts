@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { schedulerName, syncQueue, unattended } from '../../jobs/runs.ts';
+import { editJob, schedulerName, syncQueue, unattended } from '../../jobs/runs.ts';
 import { upkeep } from '../../jobs/upkeep.ts';
 import type { App } from '../app.ts';
 import { previousRun } from '../queue/schedules.ts';
 import { leaseHolder } from '../store/leases.ts';
 import { lastRun, openRun, type Run } from '../store/runs.ts';
+import { connectionsWithEdits } from '../store/requested-edits.ts';
 import type { SyncContext } from '../sync/context.ts';
 import { leaseName } from '../sync/leading.ts';
 import { resumeWithin } from '../sync/run.ts';
@@ -41,6 +42,18 @@ async function takeUpLeftRuns(app: App): Promise<void> {
     if (waiting + active > 0 || delayed > 1) continue;
     log.warn({ run: open.id }, 'an interrupted run has no job; leadsync adds one');
     await addRuns(app, { connection, log });
+  }
+}
+
+/** An edit that a run could not carry out is tried again after this time (ms); a sync that works may come before. */
+const tryEditsAgainMs = 600_000;
+
+/** Adds a job for requested edits that have none: after an outage, a pause, or a key that did not work. */
+async function takeUpLeftEdits({ pool, queues, contexts }: App): Promise<void> {
+  const names = await connectionsWithEdits(pool, [...contexts.keys()], tryEditsAgainMs);
+  for (const connection of names) {
+    const { name, payload, options } = editJob(connection, `again-${Math.floor(Date.now() / leftMs)}`);
+    await queues.queue(syncQueue(connection)).add(name, payload, options);
   }
 }
 
@@ -119,6 +132,7 @@ export function keepQueuesFilled(app: App): AsyncDisposable {
         if (forgotten) app.log.warn('the queues lost their jobs; leadsync adds them again from the database');
         if (forgotten || wasAway) await fillQueues(app);
         else await takeUpLeftRuns(app);
+        await takeUpLeftEdits(app);
         wasAway = false;
       } catch (error) {
         if (!wasAway && !stop.signal.aborted)

@@ -4,9 +4,10 @@ import type { ConnectionConfig } from '../config/config.ts';
 import { shortHash } from '../core/lead/content-hash.ts';
 import type { JobQueue } from '../queue/queue.ts';
 import { planDigests } from '../reminders/plan/plan-digests.ts';
-import { planReminders } from '../reminders/plan/plan-reminders.ts';
+import { planFromRead, planReminders } from '../reminders/plan/plan-reminders.ts';
 import { batchesOf } from '../reminders/send/batches.ts';
 import { forgetRead } from '../store/follow-ups.ts';
+import { noteEditsPlanned, unplannedEdits } from '../store/requested-edits.ts';
 import { noteSchedule } from '../store/connections.ts';
 
 interface PlannedMails {
@@ -35,6 +36,22 @@ export async function planSynced(app: App, name: string): Promise<void> {
   if (context === undefined) return;
   await planConnection(app, context.connection);
   await addDigests(app);
+}
+
+/** Plans the mails of leads with a new follow-up by a requested edit, so that none leaves for the old one. */
+export async function planEdited(app: App, name: string): Promise<void> {
+  const context = app.contexts.get(name);
+  if (context === undefined) return;
+  const { connection, pool } = context;
+  const unplanned = Map.groupBy(await unplannedEdits(pool, name), ({ leadId }) => leadId);
+  for (const [leadId, edits] of unplanned) {
+    const { base } = edits[0] ?? { base: null };
+    const edited = Object.fromEntries(edits.map(({ field, to }) => [field, to]));
+    const due = await planFromRead(pool, connection, leadId, { ...base, ...edited });
+    const jobs = due.map((one) => singleJob(name, one, Math.max(0, one.sendAt - Date.now())));
+    await addInParts(app.queues.queue(reminderQueue(name)), 'send-reminder', jobs);
+    await noteEditsPlanned(pool, name, leadId);
+  }
 }
 
 /** Adds a delayed job for each reminder that is due soon, one for all of a second. The queue ignores known jobs. */

@@ -2,7 +2,8 @@ import type { App } from '../app.ts';
 import type { JobResult } from '../queue/queue.ts';
 import { pausedSince } from '../store/connections.ts';
 import { type AgainReason, advanceRun, type RunRequest } from '../sync/run.ts';
-import { planSynced } from './plan-mails.ts';
+import { haveEdits } from '../store/requested-edits.ts';
+import { planEdited, planSynced } from './plan-mails.ts';
 
 /**
  * A run's id: all that a job hands on. Null: no run finished. Either a person paused the connection, or the job waits longer
@@ -22,12 +23,13 @@ const checkAgainMs = 300_000;
 const longWaits: ReadonlySet<AgainReason> = new Set(['throttled', 'target-throttled', 'fault']);
 
 /**
- * Takes a run as far as it can go, when it is its turn, and tells the queue how to go on; a sync that is done has its
- * reminders planned. Throws when the connection left the configuration after the job was queued.
+ * Takes a run as far as it can go, when it is its turn, and tells the queue how to go on; a sync or an edit that is done has
+ * its reminders planned. Throws when the connection left the configuration after the job was queued.
  */
 export async function runSync(app: App, request: Request, stop: AbortSignal): Promise<JobResult<RunSummary>> {
   const result = await advance(app, request, stop);
   if ('done' in result && request.mode === 'sync') await planSynced(app, request.connection);
+  if ('done' in result && request.mode === 'edit') await planEdited(app, request.connection);
   return result;
 }
 
@@ -38,7 +40,8 @@ async function advance(
 ): Promise<JobResult<RunSummary>> {
   const context = app.contexts.get(connection);
   if (context === undefined) throw new Error(`connection ${connection} is not configured any more`);
-  if (request.mode === 'sync' && (await pausedSince(app.pool, connection)) !== null) {
+  if (request.mode === 'edit' && !(await haveEdits(app.pool, connection))) return { done: { runId: null } };
+  if (request.mode !== 'plan' && (await pausedSince(app.pool, connection)) !== null) {
     app.log.info({ connection }, 'the connection is paused; leadsync resume ends the pause');
     return { done: { runId: null } };
   }

@@ -13,6 +13,8 @@ export type Rule =
   | 'resolved'
   /** The side is an older copy, and a person chose to bring it forward. */
   | 'older-copy'
+  /** A person requested it outside table and service. */
+  | 'requested'
   /** Undone; the baseline stays, so that the value travels like any other edit. */
   | 'undone'
   /** Undone, and the baseline with it: the decision is open again. */

@@ -25,7 +25,7 @@ export interface FieldChange {
   readonly base?: Value;
   /** The value to write: what the other side shows, even if this side stored it differently. */
   readonly wanted?: Cell;
-  /** The last later run that wrote this field, on either side. */
+  /** The last later run that wrote this field, on either side; of a requested value, in the lead: the row only follows it. */
   readonly later: number | null;
 }
 
@@ -189,7 +189,7 @@ function undoSide(
     if (sameCell(now, before)) continue;
     if (later > 0) reports.push(writtenSince(leadId, later, `${field} of the ${side} was left alone`, field));
     else if (!sameCell(now, after)) edited[side].push(field);
-    else if (sides[other] && !sameCell(sides[other][field] ?? null, leftOnOther(run, write, other)))
+    else if (sides[other] && !isAsLeft(sides[other][field] ?? null, run, write, other))
       edited[other].push(field);
     else if (isUnreadable(before)) {
       reports.push(notWritable(leadId, side, field, before));
@@ -203,6 +203,12 @@ function undoSide(
   const expect = shownBefore(changes);
   const row = side === 'lead' ? null : (present.row?.row ?? null);
   return [plannedAction(`update-${side}`, { leadId, row, changes, expect, reason }), ...reports];
+}
+
+function isAsLeft(now: Cell, run: RunChanges, write: FieldChange, other: 'lead' | 'row'): boolean {
+  // The row gets a requested value only by the next sync.
+  if (write.rule === 'requested' && sameCell(now, write.before)) return true;
+  return sameCell(now, leftOnOther(run, write, other));
 }
 
 /** What the run left on the side it did not write: the source of the value, or the value both shared before an undo. */

@@ -4,7 +4,7 @@ import { authorWords } from '../../core/lead/author.ts';
 import { count, counted } from '../../core/lead/counted.ts';
 import type { FieldMapping } from '../../core/lead/mapping.ts';
 import { explain, type LeadsyncError } from '../../errors.ts';
-import { decidableSides, type Side } from '../../review/decide-conflict.ts';
+import { decidableSides, isEdit, type Side } from '../../review/decide-conflict.ts';
 import type { Conflict } from '../../store/conflicts.ts';
 import type { Decided } from '../../store/decisions.ts';
 import { card, cards, type Html, list, pageLinks, postButton, table } from './elements.ts';
@@ -112,9 +112,13 @@ function valueTable(shown: ShownConflict, decidable: readonly Side[], back: stri
   const { item, company } = shown;
   const what = fieldOf(shown);
   const rows = sides.map((side) => {
-    const label = html`Keep ${whoseWords[side]} value<span class="hidden"> of ${what}, ${company ?? item.leadId}</span>`;
+    const isRequested = side === 'target' && isEdit(item);
+    const label = html`${isRequested ? 'Take the requested' : `Keep ${whoseWords[side]}`} value<span class="hidden"> of ${what}, ${company ?? item.leadId}</span>`;
     const button = decidable.includes(side) && chooseButton(item, side, label, back);
-    return [whereWords[side], html`<div class="choice"><div>${valueOf(shown, side)}</div>${button}</div>`];
+    return [
+      isRequested ? 'Requested' : whereWords[side],
+      html`<div class="choice"><div>${valueOf(shown, side)}</div>${button}</div>`,
+    ];
   });
   return table('values', `Both values of ${what}`, ['Side', 'Value'], rows);
 }
@@ -141,7 +145,10 @@ function decideAllLinks({ conflicts, here }: ConflictsPage): Html | null {
 function openFor(conflicts: readonly ShownConflict[], use: Side): readonly ShownConflict[] {
   return conflicts.filter(
     ({ item, fields }) =>
-      item.field !== '' && item.resolution === null && decidableSides(item, fields).includes(use),
+      item.field !== '' &&
+      !isEdit(item) &&
+      item.resolution === null &&
+      decidableSides(item, fields).includes(use),
   );
 }
 

@@ -110,6 +110,8 @@ const wholeWords: Readonly<Record<Decision['choice'], string>> = {
   target: 'the lead is made again',
   accepted: 'lead and row are one',
   rejected: 'lead and row are two',
+  requested: 'the edit is carried out',
+  'given-up': 'the edit is given up',
 };
 
 /** What was decided. `columns`: headings by field. */
@@ -118,6 +120,8 @@ function decisionWords(
   columns: ReadonlyMap<string, string>,
 ): Html | string {
   if (field === '') return wholeWords[choice];
+  if (choice === 'requested' || choice === 'given-up')
+    return html`${columns.get(field) ?? field}: ${wholeWords[choice]}, ${shownValue(row)} in place of ${shownValue(lead)}`;
   const side = choice === 'lead' ? 'lead' : 'target';
   const [kept, given] = side === 'lead' ? [lead, row] : [row, lead];
   return html`${columns.get(field) ?? field}: ${whoseWords[side]} value ${shownValue(kept)} instead of ${shownValue(given)}`;

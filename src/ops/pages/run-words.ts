@@ -32,6 +32,7 @@ export function runKind({
   isApplied,
 }: Pick<ListedRun, 'mode' | 'undoOf' | 'isApplied'>): string {
   if (mode === 'plan') return undoOf === null ? 'plan' : `plan to undo run ${undoOf}`;
+  if (mode === 'edit') return 'requested edits';
   if (undoOf !== null) return `undo of run ${undoOf}`;
   return isApplied ? 'reviewed plan' : 'sync';
 }

@@ -44,7 +44,8 @@ create unique index places_current on places (connection) where is_current;
 create table runs (
   id bigint generated always as identity primary key,
   connection text not null,
-  mode text not null check (mode in ('sync', 'plan')),
+  -- edit: it carries out requested edits alone.
+  mode text not null check (mode in ('sync', 'plan', 'edit')),
   status text not null default 'running' check (status in ('running', 'succeeded', 'partial', 'stopped', 'failed')),
   phase text not null default 'pull' check (phase in ('pull', 'read', 'plan', 'push-leads', 'push-rows', 'receipt', 'finish')),
   -- A run scans again when it has to find out what became of a create.
@@ -399,6 +400,44 @@ create table conflicts (
 comment on table conflicts is
   'What differs and waits for a person, or for a correction.';
 
+create table requested_edits (
+  -- From the numbers of the conflicts: what waits for a person is one list.
+  id bigint default nextval('conflicts_id_seq') primary key,
+  connection text not null,
+  lead_id text not null,
+  field text not null,
+  -- What the person saw, and what it is to be; null: empty.
+  from_value text,
+  to_value text,
+  source text not null check (source in ('link', 'calendar')),
+  -- The address of the person.
+  requested_by text not null,
+  requested_at timestamptz not null default now(),
+  -- unchanged: the lead showed the value already. conflict, failed: a person has to look at it.
+  state text not null default 'open'
+    check (state in ('open', 'applied', 'unchanged', 'conflict', 'superseded', 'failed')),
+  -- Of conflict and failed, and why it is open still.
+  code text,
+  note text,
+  -- What the lead showed instead.
+  shown jsonb,
+  -- A person has looked at it: no guard holds it again.
+  decided boolean not null default false,
+  -- Of the run that carries it out, or did.
+  run_id bigint,
+  action_id bigint,
+  -- When a run last ended without carrying it out; null: none did.
+  tried_at timestamptz,
+  settled_at timestamptz,
+  -- The reminders of the lead were planned by it.
+  planned boolean not null default false
+);
+comment on table requested_edits is
+  'Edits that people make by the link in a mail or in their calendar, until a run has carried them out.';
+create index requested_edits_of_lead on requested_edits (connection, lead_id, id);
+create index requested_edits_open on requested_edits (connection) where (state in ('open', 'conflict', 'failed') or not planned);
+create index requested_edits_by_action on requested_edits (action_id) where (action_id is not null);
+
 create table history (
   id bigint generated always as identity primary key,
   connection text not null,
@@ -671,6 +710,14 @@ create view scanned_rows as
   join pairs p on p.connection = coalesce(r.baseline, r.connection)
   where not exists (select from staged_rows where run_id = r.id and lead_id = p.lead_id and not duplicate)
     and not exists (select from absent_pairs where run_id = r.id and lead_id = p.lead_id and row);
+
+-- What waits for a person: what a sync holds, and requested edits that the lead did not fit.
+create view held_items as
+  select id, connection, lead_id, content_hash, field, row_number, code, message, lead_value, row_value, resolution,
+    last_run, since from conflicts
+  union all
+  select id, connection, lead_id, '', field, null, code, note, shown, coalesce(to_jsonb(to_value), 'null'), null, run_id,
+    coalesce(settled_at, requested_at) from requested_edits where state in ('conflict', 'failed');
 
 -- The lines of scan_pages as actions. Their ids come after those of all actions, in the order of the pages, and are exact
 -- as numbers of 53 bits.

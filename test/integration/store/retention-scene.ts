@@ -17,6 +17,7 @@ export const nothing = {
   places: 0,
   matches: 0,
   valueAuthors: 0,
+  requestedEdits: 0,
   decisions: 0,
 };
 

@@ -1,0 +1,46 @@
+import type pg from 'pg';
+import type { ConnectionConfig } from '../config/config.ts';
+import { readInstant } from '../core/lead/instant.ts';
+import type { Value } from '../core/lead/value.ts';
+import { LeadsyncError } from '../errors.ts';
+import { insertEdit, type NewEdit, type RequestedEdit } from '../store/requested-edits.ts';
+
+/**
+ * Stores an edit that a person requests outside table and service; a job `edit` carries it out (`editJob`). Call it in a
+ * transaction; several edits from one look at a calendar belong in one, so that they are judged together. Throws
+ * `edit.not-allowed` for a field whose edits leadsync must not write, and `edit.invalid` for a value that is none; then nothing
+ * is stored.
+ */
+export function requestEdit(
+  db: pg.PoolClient,
+  { name, fields }: Pick<ConnectionConfig, 'name' | 'fields'>,
+  edit: NewEdit,
+): Promise<RequestedEdit> {
+  const mapping = fields.find(({ field }) => field === edit.field);
+  if (mapping?.direction !== 'two-way') throw notAllowed(edit.field, mapping?.direction);
+  const canonical = (value: Value): Value => {
+    if (value === null || mapping.type === 'text') return value;
+    const instant = readInstant(value, 'UTC');
+    if (instant === null) throw new LeadsyncError('edit.invalid', `${edit.field} must be a date`);
+    return instant;
+  };
+  const requestedBy = edit.requestedBy.toLowerCase();
+  return insertEdit(db, name, {
+    ...edit,
+    requestedBy,
+    from: canonical(edit.from),
+    to: canonical(edit.to),
+  });
+}
+
+function notAllowed(field: string, direction: 'to-target' | 'to-leads' | undefined): LeadsyncError {
+  const why =
+    direction === 'to-target'
+      ? 'leadsync writes it to the table alone (direction: to-target)'
+      : direction === 'to-leads'
+        ? 'only the table decides it (direction: to-leads)'
+        : 'it is not mapped';
+  return new LeadsyncError('edit.not-allowed', `${field} cannot be changed here: ${why}`, {
+    help: 'Nothing was changed. Change it in the service or in the table.',
+  });
+}

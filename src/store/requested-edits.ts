@@ -1,0 +1,268 @@
+import type pg from 'pg';
+import type { Cell, Value } from '../core/lead/value.ts';
+import type { CalendarEdits, EditSource } from '../core/merge/requested-edit.ts';
+import { columnOf, firstOf, isoMs, oneOf, type Queryable, rowsOf } from './database.ts';
+import type { RoundRef, RunRef } from './runs.ts';
+
+/** `superseded`: the same person requested another value, or gave it up. */
+type EditState = 'open' | 'applied' | 'unchanged' | 'conflict' | 'superseded' | 'failed';
+
+/** An edit that a person makes outside table and service. `from`: what the person saw. Values are canonical. */
+export interface NewEdit {
+  readonly leadId: string;
+  readonly field: string;
+  readonly from: Value;
+  readonly to: Value;
+  readonly source: EditSource;
+  /** The address of the person, as the mails have it. */
+  readonly requestedBy: string;
+}
+
+/** A requested edit as it is now. Personal data. */
+export interface RequestedEdit extends NewEdit {
+  readonly id: number;
+  readonly connection: string;
+  /** ISO instants. */
+  readonly requestedAt: string;
+  readonly settledAt: string | null;
+  readonly state: EditState;
+  /** Why it is not carried out, for people. */
+  readonly note: string | null;
+  /** What the lead showed instead, where that is the reason. */
+  readonly shown: Cell;
+  readonly runId: number | null;
+}
+
+const columns = `id, connection, lead_id as "leadId", field, from_value as "from", to_value as "to", source,
+  requested_by as "requestedBy", ${isoMs('requested_at')} as "requestedAt", ${isoMs('settled_at')} as "settledAt", state, note,
+  shown, run_id as "runId"`;
+
+/**
+ * Stores an edit, in a transaction. The same one that is open or held already is returned as it is; any other one of this
+ * person for this field is superseded unless a run has it in hand: then the new one goes on from what that run writes.
+ */
+export async function insertEdit(
+  db: pg.PoolClient,
+  connection: string,
+  edit: NewEdit,
+): Promise<RequestedEdit> {
+  const { leadId, field, from, to, source, requestedBy } = edit;
+  // Two requests at the same moment: the second sees the first.
+  await db.query(`select pg_advisory_xact_lock(hashtextextended($1, 0))`, [
+    `edit/${connection}/${leadId}/${field}`,
+  ]);
+  const mine = `connection = $1 and lead_id = $2 and field = $3 and requested_by = $4`;
+  const place = [connection, leadId, field, requestedBy];
+  const same = await firstOf<RequestedEdit>(
+    db,
+    `select ${columns} from requested_edits where ${mine} and to_value is not distinct from $5
+       and (state = 'open' or state = 'conflict' and from_value is not distinct from $6) order by id desc limit 1`,
+    [...place, to, from],
+  );
+  if (same !== null) return same;
+  await db.query(
+    `update requested_edits set state = 'superseded', settled_at = now(), planned = true
+     where ${mine} and (state in ('conflict', 'failed') or state = 'open' and run_id is null)`,
+    place,
+  );
+  return oneOf(
+    db,
+    `insert into requested_edits (connection, lead_id, field, requested_by, from_value, to_value, source)
+     select $1, $2, $3, $4, case when w.id is null then $5 else w.to_value end, $6, $7
+     from (select 1) one left join lateral (
+       select id, to_value from requested_edits where ${mine} and state = 'open' order by id desc limit 1) w on true
+     returning ${columns}`,
+    [...place, from, to, source],
+  );
+}
+
+export function findEdit(db: Queryable, id: number): Promise<RequestedEdit | null> {
+  return firstOf(db, `select ${columns} from requested_edits where id = $1`, [id]);
+}
+
+/** Edits that no run has carried out, the oldest first. */
+export function openEdits(db: Queryable, connection: string): Promise<readonly RequestedEdit[]> {
+  return rowsOf(
+    db,
+    `select ${columns} from requested_edits where connection = $1 and state = 'open' order by id`,
+    [connection],
+  );
+}
+
+/** Whether an edit waits for a run, or for one that was interrupted. */
+export async function haveEdits(db: Queryable, connection: string): Promise<boolean> {
+  return (await openEdits(db, connection)).length > 0;
+}
+
+/** A run without progress for this long (ms) may have lost its job. */
+const leftMs = 60_000;
+
+/**
+ * Those of these connections with an edit that nobody carries out: no run has it in hand and none tried it within `pauseMs`, or
+ * its run makes no progress; or with reminders that are not planned yet. Not a connection that is paused.
+ */
+export function connectionsWithEdits(
+  db: Queryable,
+  connections: readonly string[],
+  pauseMs: number,
+): Promise<readonly string[]> {
+  return columnOf(
+    db,
+    `select distinct e.connection from requested_edits e left join connections c on c.connection = e.connection
+     left join runs r on r.id = e.run_id
+     where e.connection = any($1) and c.paused_at is null and (e.state in ('applied', 'unchanged') and not e.planned
+       or e.state = 'open' and case when e.run_id is null
+         then coalesce(e.tried_at, '-infinity') < now() - $2 * interval '1 ms' else r.progress_at < now() - $3 * interval '1 ms' end)`,
+    [connections, pauseMs, leftMs],
+  );
+}
+
+/** Of each person whose calendar has open edits on which nobody has decided. */
+export function calendarEdits(db: Queryable, connection: string): Promise<readonly CalendarEdits[]> {
+  return rowsOf(
+    db,
+    `select requested_by as "requestedBy", count(*)::int as edits,
+       (select count(*)::int from follow_ups f where f.connection = $1 and f.due_at is not null
+         and lower(e.requested_by) = any(f.recipients)) as "followUps"
+     from requested_edits e where connection = $1 and source = 'calendar' and not decided
+       and state in ('open', 'applied', 'conflict') and requested_at > now() - interval '1 hour'
+     group by requested_by having bool_or(state = 'open')`,
+    [connection],
+  );
+}
+
+/** Holds the open edits from a person's calendar until somebody has looked at them. */
+export async function holdCalendar(
+  db: Queryable,
+  { id, connection }: RunRef,
+  requestedBy: string,
+  note: string,
+): Promise<void> {
+  await db.query(
+    `update requested_edits set state = 'conflict', code = 'edit.many', note = $4, run_id = $3, settled_at = now(),
+       shown = coalesce(to_jsonb(from_value), 'null')
+     where connection = $1 and requested_by = $2 and source = 'calendar' and state = 'open' and not decided`,
+    [connection, requestedBy, id, note],
+  );
+}
+
+/** Plans an action for each open edit of the connection: the plan of this run. */
+export async function planEdits(db: Queryable, run: RunRef & RoundRef): Promise<void> {
+  await db.query(
+    `with chosen as materialized (
+       select id, lead_id, field, from_value, to_value, nextval(pg_get_serial_sequence('actions', 'id')) as action
+       from (select * from requested_edits where connection = $3 and state = 'open' and run_id is null order by id for update) e),
+     planned as (
+       insert into actions (id, run_id, round, kind, lead_id, changes, expect, reason) overriding system value
+       select action, $1, $2, 'update-lead', lead_id,
+         json_build_object(field, json_build_object('from', from_value, 'to', to_value, 'rule', 'requested')),
+         jsonb_build_object(field, from_value), 'requested' from chosen)
+     update requested_edits e set run_id = $1, action_id = chosen.action, note = null, code = null from chosen where chosen.id = e.id`,
+    [run.id, run.round, run.connection],
+  );
+}
+
+/** What became of an edit; `shown`: what the lead shows, where that is the reason. */
+export interface EditFate {
+  readonly state: 'applied' | 'unchanged' | 'conflict' | 'failed';
+  readonly note?: string;
+  readonly shown?: Cell;
+}
+
+/** Stores what became of the edit that an action carries out. */
+export async function settleEdit(
+  db: Queryable,
+  actionId: number,
+  { state, note, shown = null }: EditFate,
+): Promise<void> {
+  await db.query(
+    `update requested_edits set state = $2, code = case when $2 in ('conflict', 'failed') then 'edit.' || $2 end, note = $3,
+       shown = $4, settled_at = now(), planned = $2 in ('conflict', 'failed') where action_id = $1`,
+    [actionId, state, note ?? null, JSON.stringify(shown)],
+  );
+}
+
+/**
+ * When a run ends: the edits that it did not carry out are open for the next one, with the reason; those that the service
+ * refused for good have failed. `fault`: what ended the run.
+ */
+export async function releaseEdits(
+  db: Queryable,
+  run: RunRef,
+  fault: string | null,
+  refusals: readonly string[],
+): Promise<void> {
+  await db.query(
+    `update requested_edits e set state = case when is_refused then 'failed' else 'open' end,
+       code = case when is_refused then 'edit.failed' end, note = coalesce(a.outcome_message, $2),
+       settled_at = case when is_refused then now() end, planned = is_refused,
+       tried_at = now(), run_id = case when is_refused then e.run_id end, action_id = case when is_refused then e.action_id end
+     from actions a cross join lateral (select a.state = 'deferred' and coalesce(a.outcome_code = any($3), false) as is_refused) r
+     where e.run_id = $1 and e.state = 'open' and a.id = e.action_id`,
+    [run.id, fault, refusals],
+  );
+}
+
+/**
+ * Stores a person's decision (by `by`) on an edit that is held with the values that `item` shows: give it up, or carry it out over
+ * what the lead shows. False, and nothing is stored, when it is not held any more.
+ */
+export async function decideEdit(
+  db: Queryable,
+  item: { readonly id: number; readonly lead: Cell; readonly rowValue: Cell },
+  use: 'lead' | 'target',
+  by: string,
+): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `with decided as (
+       update requested_edits set state = case $2 when 'lead' then 'superseded' else 'open' end, decided = true, planned = $2 = 'lead',
+         from_value = case when $2 = 'lead' then from_value else shown #>> '{}' end, run_id = null, action_id = null, code = null,
+         settled_at = case $2 when 'lead' then now() end
+       where id = $1 and state in ('conflict', 'failed') and coalesce(shown, 'null') = $3::jsonb
+         and coalesce(to_jsonb(to_value), 'null') = $4::jsonb returning *)
+     insert into decisions (connection, lead_id, field, choice, lead_value, row_value, decided_by)
+     select connection, lead_id, field, case $2 when 'lead' then 'given-up' else 'requested' end, $3, $4, $5 from decided`,
+    [item.id, use, JSON.stringify(item.lead ?? null), JSON.stringify(item.rowValue ?? null), by],
+  );
+  return rowCount === 1;
+}
+
+/** The ids of the edits that a person requested and that are held. */
+export function heldEditsOf(
+  db: Queryable,
+  connection: string,
+  requestedBy: string,
+): Promise<readonly number[]> {
+  return columnOf(
+    db,
+    `select id from requested_edits where connection = $1 and requested_by = $2 and state in ('conflict', 'failed')`,
+    [connection, requestedBy.toLowerCase()],
+  );
+}
+
+/** What a lead is to show by edits whose reminders are not planned yet; `base`: both sides, when they last agreed. */
+export interface Unplanned {
+  readonly leadId: string;
+  readonly base: Readonly<Record<string, Value>> | null;
+  readonly field: string;
+  readonly to: Value;
+}
+
+/** The edits that were carried out and whose reminders are not planned yet: of each field the last. */
+export function unplannedEdits(db: Queryable, connection: string): Promise<readonly Unplanned[]> {
+  return rowsOf(
+    db,
+    `select distinct on (e.lead_id, e.field) e.lead_id as "leadId", p.base, e.field, e.to_value as "to"
+     from requested_edits e left join pairs p on p.connection = e.connection and p.lead_id = e.lead_id
+     where e.connection = $1 and e.state in ('applied', 'unchanged') and not e.planned order by e.lead_id, e.field, e.id desc`,
+    [connection],
+  );
+}
+
+/** Notes that the reminders of a lead are planned by its edits. */
+export async function noteEditsPlanned(db: Queryable, connection: string, leadId: string): Promise<void> {
+  await db.query(
+    `update requested_edits set planned = true where connection = $1 and lead_id = $2 and state in ('applied', 'unchanged')`,
+    [connection, leadId],
+  );
+}

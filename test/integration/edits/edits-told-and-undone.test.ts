@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest';
+import { editScene, friday, monday, tuesday } from './edit-scene.ts';
+
+test('`why` and `runs` tell who moved it, from what, to what; `undo` puts it back, before and after the row followed', async () => {
+  await using scene = await editScene();
+  const { runId } = await scene.carryOut({});
+
+  const { stdout: story } = await scene.cli('why', scene.leadId, 'nextFollowUpAt');
+  expect(story).toMatch(/run 2: anna@example.com requested it by the link in a mail at .+: the lead got it/);
+  expect(story).toContain(`lead ${JSON.stringify(monday)} -> lead: ${JSON.stringify(tuesday)}`);
+  const { stdout: runs } = await scene.cli('runs', '--json');
+  expect(JSON.parse(runs)).toMatchObject({ runs: [{ runId, kind: 'edit', changes: 1 }, { kind: 'sync' }] });
+
+  expect((await scene.cli('undo', runId, '--yes')).stderr).toBe('');
+  expect([scene.due(), scene.rowDue()]).toEqual([monday, monday]);
+
+  const second = await scene.carryOut({ source: 'calendar' });
+  await scene.sync();
+  expect(scene.rowDue()).toBe(tuesday);
+  await scene.cli('undo', second.runId, '--yes');
+  await scene.sync();
+  expect([scene.due(), scene.rowDue()]).toEqual([monday, monday]);
+});
+
+test('an undo leaves alone what was edited since', async () => {
+  await using scene = await editScene();
+  const { runId } = await scene.carryOut({});
+  scene.sandbox.leads.edit(scene.leadId, { nextFollowUpAt: friday });
+  const { stdout } = await scene.cli('undo', runId, '--yes', '--json');
+  expect(JSON.parse(stdout)).toMatchObject({ problems: [{ code: 'undo.edited-since' }] });
+  expect(scene.due()).toBe(friday);
+});
+
+test('a conflict is listed until somebody decides: the requested value over the present one, or neither', async () => {
+  await using scene = await editScene();
+  scene.sandbox.leads.edit(scene.leadId, { nextFollowUpAt: friday });
+  await scene.carryOut({});
+  // A sync lets it stand, and says that something is held.
+  expect(await scene.sync()).toMatchObject({ status: 'partial', held: 1 });
+  const { stdout } = await scene.cli('conflicts');
+  expect(stdout).toContain(
+    `nextFollowUpAt: lead ${JSON.stringify(friday)} | requested ${JSON.stringify(tuesday)}`,
+  );
+  const [edit] = await scene.edits();
+  const resolve = async (use: string) => (await scene.cli('resolve', String(edit?.id), '--use', use)).stdout;
+
+  expect(await scene.cli('resolve', '--all', '--use', 'target')).toMatchObject({
+    stdout: 'there are no conflicts\n',
+  });
+  expect(await resolve('target')).toContain('Nothing has been written yet; the worker carries it out.');
+  expect(await scene.carryOut()).toMatchObject({ status: 'succeeded' });
+  expect(scene.due()).toBe(tuesday);
+  expect((await scene.cli('why', scene.leadId)).stdout).toContain('decided that the edit is carried out');
+
+  await scene.carryOut({ from: monday, to: friday });
+  const [, again] = await scene.edits();
+  await scene.cli('resolve', String(again?.id), '--use', 'lead');
+  expect(await scene.carryOut()).toMatchObject({ status: 'succeeded', updated: { leads: 0 } });
+  expect(await scene.edits()).toMatchObject([{ state: 'applied' }, { state: 'superseded' }]);
+  expect(scene.due()).toBe(tuesday);
+});
