@@ -23,7 +23,7 @@ export class HttpFault extends Error {
 }
 
 export interface ExchangeRequest {
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'PROPFIND' | 'REPORT';
   /** With prefix and query, encoded. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;

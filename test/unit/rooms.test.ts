@@ -32,6 +32,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   'src/sync': ['src/core/lead', 'src/core/merge', 'src/ports', 'src/config', 'src/store', 'src/review'],
   'src/queue': ['src/config'],
   'src/reminders': ['src/core/lead', 'src/ports', 'src/config', 'src/http', 'src/store'],
+  'src/caldav': ['src/core/lead', 'src/ports', 'src/config', 'src/http', 'src/store', 'src/reminders'],
   'src/alerts': ['src/ports', 'src/config', 'src/http', 'src/store', 'src/queue', 'src/reminders'],
   'src/ops': [
     'src/core/lead',
@@ -88,6 +89,8 @@ const packages: Readonly<Record<string, string>> = {
   'google-auth-library': 'src/targets/google-sheets',
   hono: 'src/ops src/queue',
   nodemailer: 'src/reminders',
+  '@xmldom/xmldom': 'src/caldav',
+  'ical.js': 'src/caldav',
 };
 
 /** What puts the parts together may know all but the commands, and these the sandbox. */

@@ -1,0 +1,125 @@
+import type { Client } from 'undici';
+import type { Secret } from '../config/secret.ts';
+import { decodeBody } from '../http/decode-body.ts';
+import { openClient } from '../http/client.ts';
+import { Exchange, type ExchangeBounds, type ExchangeRequest, HttpFault } from '../http/exchange.ts';
+import { type Clock, systemClock } from '../ports/clock.ts';
+import { retryAfterMs } from '../retry-after.ts';
+import { visibleText } from '../visible-text.ts';
+import { lostReply, refused } from './caldav-fault.ts';
+
+export interface CalendarAccess {
+  /** The address of the calendar: https, or http to this machine; its path ends with a slash. */
+  readonly url: string;
+  readonly username: string;
+  readonly password: Secret;
+}
+
+export interface DavCall {
+  readonly method: ExchangeRequest['method'];
+  /** An entry of the calendar, not encoded; absent: the calendar itself. */
+  readonly name?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** Statuses that are answers, besides 2xx. */
+  readonly answers?: readonly number[];
+}
+
+export interface DavReply {
+  readonly status: number;
+  readonly etag: string | null;
+  readonly body: string;
+}
+
+/** Ms and bytes. A listing has some 300 bytes for an entry. */
+const connectMs = 10_000;
+const bounds: ExchangeBounds = { headersMs: 60_000, totalMs: 120_000, bodyBytes: 32 * 1024 * 1024 };
+
+/**
+ * Sends requests to one calendar with Basic authentication: each is exactly one attempt, and no redirect is followed. Throws
+ * a LeadsyncError for every reply but 2xx and `answers`. Neither errors nor logs show the password.
+ */
+export class CalDavHttp implements AsyncDisposable {
+  requests = 0;
+  /** Host and path, for messages. */
+  readonly place: string;
+  readonly #access: CalendarAccess;
+  readonly #url: URL;
+  readonly #clock: Clock;
+  #client: Client | null = null;
+
+  constructor(access: CalendarAccess, clock: Clock = systemClock) {
+    this.#access = access;
+    this.#url = new URL(access.url);
+    this.#clock = clock;
+    this.place = `${this.#url.host}${this.#url.pathname}`;
+  }
+
+  /** The path of an entry, encoded. */
+  pathOf(name: string): string {
+    return this.#url.pathname + encodeURIComponent(name);
+  }
+
+  async ask(call: DavCall, signal: AbortSignal): Promise<DavReply> {
+    signal.throwIfAborted();
+    try {
+      return await this.#attempt(call, signal);
+    } catch (error) {
+      throw error instanceof HttpFault ? lostReply(error, this.place) : error;
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#client?.destroy();
+  }
+
+  async #attempt({ answers = [], ...call }: DavCall, signal: AbortSignal): Promise<DavReply> {
+    this.#client ??= openClient(this.#url.origin, connectMs);
+    const exchange = Exchange.start(this.#client, this.#request(call), {
+      bounds,
+      signal,
+      clock: this.#clock,
+      onSent: () => {
+        this.requests += 1;
+      },
+    });
+    const { status, headers, receivedAt } = await exchange.head;
+    const body = await decodeBody(await exchange.body, headers['content-encoding'], bounds.bodyBytes);
+    const one = (name: string): string | null => [headers[name] ?? null].flat()[0] ?? null;
+    if (status < 300 || answers.includes(status)) return { status, etag: one('etag'), body };
+    throw refused(
+      {
+        status,
+        waitMs: retryAfterMs(headers['retry-after'], headers['date'], receivedAt),
+        location: placeOf(one('location'), this.#url),
+        offers: [headers['www-authenticate'] ?? []]
+          .flat()
+          .map((offer) => visibleText(offer.split(/[\s,]/)[0] ?? '', 20))
+          .join(', '),
+      },
+      this.place,
+    );
+  }
+
+  #request({ method, name, headers, body }: DavCall): ExchangeRequest {
+    const { username, password } = this.#access;
+    const login = Buffer.from(`${username}:${password.reveal()}`).toString('base64');
+    return {
+      method,
+      path: name === undefined ? this.#url.pathname : this.pathOf(name),
+      headers: {
+        authorization: `Basic ${login}`,
+        'accept-encoding': 'identity',
+        'user-agent': 'leadsync',
+        ...headers,
+      },
+      body: body ?? null,
+    };
+  }
+}
+
+/** An address without its user, password, query and fragment. */
+function placeOf(location: string | null, base: URL): string | null {
+  const url = location === null ? null : URL.parse(location, base.href);
+  return url === null ? null : visibleText(`${url.origin}${url.pathname}`, 300);
+}

@@ -1,0 +1,228 @@
+import ICAL from 'ical.js';
+import { later, momentOf, timeOf, type UnclearTime, type When, wholeSecond } from './entry-time.ts';
+
+/** An appointment (VEVENT) or a task (VTODO). */
+export type Component = 'event' | 'task';
+
+/** What an entry says; '' is nothing. */
+export interface Content {
+  readonly title: string;
+  readonly description: string;
+  readonly url: string;
+}
+
+/** Why the date of an entry cannot be used: a series, no date, or a file that nobody can read. */
+type Unclear = UnclearTime | 'repeats' | 'no-date' | 'unreadable';
+
+/** What an entry in the calendar shows. */
+export type Shown =
+  | { readonly kind: 'unclear'; readonly why: Unclear }
+  | {
+      readonly kind: 'entry';
+      /** Epoch ms, whole seconds. */
+      readonly at: number;
+      /** Completed or cancelled. */
+      readonly isDone: boolean;
+      /** The date that leadsync wrote last (epoch ms), as the entry itself remembers; null: it does not. */
+      readonly mark: number | null;
+    };
+
+const names = { event: 'vevent', task: 'vtodo' } as const;
+const dateNames = { event: 'dtstart', task: 'due' } as const;
+const mark = 'x-leadsync-agreed';
+
+/** Calendars show entries without length badly. */
+const lengthMs = 15 * 60_000;
+const dayMs = 86_400_000;
+
+/** A new entry. It has no ATTENDEE and no ORGANIZER: servers would send invitations. */
+export function makeEntry(
+  component: Component,
+  uid: string,
+  when: When,
+  content: Content,
+  { sequence, now }: { readonly sequence: number; readonly now: number },
+): string {
+  const calendar = new ICAL.Component('vcalendar');
+  calendar.addPropertyWithValue('version', '2.0');
+  calendar.addPropertyWithValue('prodid', '-//leadsync//follow-ups//EN');
+  const entry = new ICAL.Component(names[component], calendar);
+  calendar.addSubcomponent(entry);
+  entry.addPropertyWithValue('uid', uid);
+  if (component === 'task') entry.addPropertyWithValue('status', 'NEEDS-ACTION');
+  else entry.addPropertyWithValue('transp', 'TRANSPARENT');
+  setDates(entry, component, when, null);
+  for (const [name, value] of propertiesOf(content)) set(entry, name, value);
+  return finish(calendar, entry, when, sequence, now);
+}
+
+/** What an entry shows. `timeZone`: in which a date without a time is a day. */
+export function readEntry(text: string, component: Component, timeZone: string): Shown {
+  const found = open(text, component);
+  if (found === null) return { kind: 'unclear', why: 'unreadable' };
+  if (found.repeats) return { kind: 'unclear', why: 'repeats' };
+  const { entry } = found;
+  const date = entry.getFirstProperty(dateNames[component]);
+  if (date === null) return { kind: 'unclear', why: 'no-date' };
+  const at = momentOf(date, timeZone);
+  if (typeof at === 'string') return { kind: 'unclear', why: at };
+  return { kind: 'entry', at: wholeSecond(at), isDone: isDone(entry), mark: readMark(valueOf(entry, mark)) };
+}
+
+/** The UID of an entry; '' when the text is none. */
+export function uidOf(text: string, component: Component): string {
+  const found = open(text, component);
+  return found === null ? '' : valueOf(found.entry, 'uid');
+}
+
+/** Whether people wrote something into an entry that is to be kept; `written`: what leadsync wrote, null: not known. */
+export function hasNotes(text: string, component: Component, written: Content | null): boolean {
+  const found = open(text, component);
+  if (found === null) return true;
+  const { entry } = found;
+  if (['comment', 'attach', 'attendee', 'categories'].some((name) => entry.hasProperty(name))) return true;
+  return (
+    written !== null && propertiesOf(written).some(([name, value]) => !isSame(valueOf(entry, name), value))
+  );
+}
+
+export interface Change {
+  readonly when: When;
+  readonly content: Content;
+  /** What leadsync wrote last: what a person made of it stays. Null: not known. */
+  readonly written: Content | null;
+  /** The entry's own is raised by one, and at least to this. */
+  readonly sequence: number;
+  /** In which a date without a time is a day. */
+  readonly timeZone: string;
+  readonly now: number;
+}
+
+/**
+ * Brings an entry to `change` in the text that is there: alarms, notes, categories, attendees and all that leadsync does not
+ * know stay. An appointment keeps its length. A completed entry is open again. Call it with an entry that is clear alone.
+ */
+export function changeEntry(text: string, component: Component, change: Change): string {
+  const found = open(text, component);
+  if (found === null) throw new Error('the entry cannot be read');
+  const { calendar, entry } = found;
+  const { when, content, written, timeZone } = change;
+  const date = entry.getFirstProperty(dateNames[component]);
+  const at = date === null ? 'floating' : momentOf(date, timeZone);
+  if (at !== wholeSecond(when.at)) setDates(entry, component, when, timeZone);
+  for (const [index, [name, value]] of propertiesOf(content).entries()) {
+    const before = written === null ? value : (propertiesOf(written)[index]?.[1] ?? '');
+    if (isSame(valueOf(entry, name), before)) set(entry, name, value);
+  }
+  if (isDone(entry)) {
+    set(entry, 'status', component === 'task' ? 'NEEDS-ACTION' : 'CONFIRMED');
+    entry.removeAllProperties('completed');
+    entry.removeAllProperties('percent-complete');
+  }
+  return finish(calendar, entry, when, change.sequence, change.now);
+}
+
+/** The same entry, cancelled: for one with notes of a person, which are not deleted. */
+export function cancelEntry(text: string, component: Component, now: number): string {
+  const found = open(text, component);
+  if (found === null) throw new Error('the entry cannot be read');
+  const { calendar, entry } = found;
+  set(entry, 'status', 'CANCELLED');
+  stamp(entry, 0, now);
+  return textOf(calendar);
+}
+
+function open(text: string, component: Component) {
+  try {
+    const parsed: unknown = ICAL.parse(text);
+    const calendar = new ICAL.Component(parsed as unknown[]);
+    const [entry, another] = calendar.getAllSubcomponents(names[component]);
+    if (entry === undefined) return null;
+    const repeats =
+      another !== undefined || ['rrule', 'rdate', 'recurrence-id'].some((name) => entry.hasProperty(name));
+    return { calendar, entry, repeats };
+  } catch {
+    return null;
+  }
+}
+
+function isDone(entry: ICAL.Component): boolean {
+  const status = valueOf(entry, 'status').toUpperCase();
+  return ['COMPLETED', 'CANCELLED'].includes(status) || entry.hasProperty('completed');
+}
+
+/** The dates of an entry; `timeZone` null: it is new. What goes with the date of an entry moves with it. */
+function setDates(entry: ICAL.Component, component: Component, when: When, timeZone: string | null): void {
+  const name = dateNames[component];
+  const partner = component === 'event' ? 'dtend' : 'dtstart';
+  const moment = (of: string): number | null => {
+    const date = entry.getFirstProperty(of);
+    const at = date === null || timeZone === null ? null : momentOf(date, timeZone);
+    return typeof at === 'number' ? at : null;
+  };
+  const [old, other] = [moment(name), moment(partner)];
+  const wasDay = (entry.getFirstPropertyValue(name) as ICAL.Time | null)?.isDate;
+  const isSameForm = wasDay === (when.day !== null);
+  replaceTime(entry, name, timeOf(when));
+  if (old !== null && other !== null && (isSameForm || component === 'task'))
+    return replaceTime(entry, partner, later(when, other - old));
+  entry.removeAllProperties(partner);
+  if (component === 'task' || (isSameForm && entry.hasProperty('duration'))) return;
+  entry.removeAllProperties('duration');
+  replaceTime(entry, partner, later(when, when.day === null ? lengthMs : dayMs));
+}
+
+/** Without the zone and the type that it had. */
+function replaceTime(entry: ICAL.Component, name: string, time: ICAL.Time): void {
+  entry.removeAllProperties(name);
+  entry.addPropertyWithValue(name, time);
+}
+
+function finish(calendar: ICAL.Component, entry: ICAL.Component, when: When, sequence: number, now: number) {
+  set(entry, mark, timeOf({ at: when.at, day: null }).toICALString());
+  stamp(entry, sequence, now);
+  return textOf(calendar);
+}
+
+function stamp(entry: ICAL.Component, least: number, now: number): void {
+  const before: unknown = entry.getFirstPropertyValue('sequence');
+  const next = typeof before === 'number' ? before + 1 : 0;
+  entry.updatePropertyWithValue('sequence', Math.max(next, least));
+  replaceTime(entry, 'dtstamp', timeOf({ at: now, day: null }));
+  replaceTime(entry, 'last-modified', timeOf({ at: now, day: null }));
+}
+
+function textOf(calendar: ICAL.Component): string {
+  return `${calendar.toString()}\r\n`;
+}
+
+function propertiesOf({ title, description, url }: Content): readonly (readonly [string, string])[] {
+  return [
+    ['summary', title],
+    ['description', description],
+    ['url', url],
+  ];
+}
+
+function set(entry: ICAL.Component, name: string, value: string): void {
+  if (value === '') entry.removeAllProperties(name);
+  else if (valueOf(entry, name) !== value) entry.updatePropertyWithValue(name, value);
+}
+
+function valueOf(entry: ICAL.Component, name: string): string {
+  const value: unknown = entry.getFirstPropertyValue(name);
+  return typeof value === 'string' ? value : '';
+}
+
+/** Servers and programs change line ends and blanks at the end. */
+function isSame(one: string, other: string): boolean {
+  const plain = (text: string): string => text.replaceAll('\r', '').normalize('NFC').trim();
+  return plain(one) === plain(other);
+}
+
+function readMark(written: string): number | null {
+  const [, ...parts] = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(written) ?? [];
+  const [year, month, day, hour, minute, second] = parts;
+  const at = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
+  return Number.isNaN(at) ? null : at;
+}

@@ -1,0 +1,107 @@
+import { DOMParser, type Element } from '@xmldom/xmldom';
+
+/** Of a multistatus (RFC 4918, section 13), what is asked about calendars. */
+export interface Multistatus {
+  /** Of a sync-collection report. */
+  readonly token: string | null;
+  readonly responses: readonly DavResponse[];
+}
+
+export interface DavResponse {
+  /** The last part of its path, decoded; the name of an entry. */
+  readonly name: string;
+  /** Of the whole resource, where the server gives one; 404: it is gone. */
+  readonly status: number | null;
+  /** The properties that it has, by their local names. */
+  readonly props: ReadonlyMap<string, Element>;
+}
+
+const dav = 'DAV:';
+
+/**
+ * Reads a multistatus. Null: it is not well formed, not a multistatus, or declares a document type, which no server needs
+ * and which may hold entities that grow without end.
+ */
+export function readMultistatus(body: string): Multistatus | null {
+  if (/<!DOCTYPE/i.test(body)) return null;
+  const root = parse(body);
+  if (root?.namespaceURI !== dav || root.localName !== 'multistatus') return null;
+  const token = child(root, 'sync-token')?.textContent?.trim() ?? null;
+  const responses = children(root, 'response').flatMap((response) => {
+    const name = nameOf(child(response, 'href')?.textContent ?? '');
+    return name === null ? [] : [{ name, status: statusOf(response), props: propsOf(response) }];
+  });
+  return { token, responses };
+}
+
+/** The text of a property; null: it is missing or empty. */
+export function textOf({ props }: DavResponse, name: string): string | null {
+  return props.get(name)?.textContent || null;
+}
+
+/** Whether a property has such an element anywhere in it. */
+export function mentions({ props }: DavResponse, property: string, element: string): boolean {
+  return (props.get(property)?.getElementsByTagNameNS('*', element).length ?? 0) > 0;
+}
+
+/** Escaped for a text or an attribute. */
+export function escaped(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');
+}
+
+function parse(body: string): Element | null {
+  const strict = (level: string, message: string): void => {
+    if (level !== 'warning') throw new SyntaxError(message);
+  };
+  try {
+    return new DOMParser({ onError: strict }).parseFromString(body, 'text/xml').documentElement;
+  } catch {
+    return null;
+  }
+}
+
+function children(parent: Element, name: string): Element[] {
+  const found: Element[] = [];
+  for (let node = parent.firstChild; node !== null; node = node.nextSibling) {
+    const element = node as Element;
+    if (element.localName === name && element.namespaceURI === dav) found.push(element);
+  }
+  return found;
+}
+
+function child(parent: Element, name: string): Element | undefined {
+  return children(parent, name)[0];
+}
+
+/** Servers give a path or a whole address, encoded each in their own way. */
+function nameOf(href: string): string | null {
+  const path = URL.parse(href.trim(), 'http://x')?.pathname;
+  try {
+    return path === undefined ? null : decodeURIComponent(path.replace(/\/$/, '').split('/').at(-1) ?? '');
+  } catch {
+    return null;
+  }
+}
+
+function statusOf(element: Element): number | null {
+  const [, digits] = /^HTTP\/\S+ (\d{3})/.exec(child(element, 'status')?.textContent?.trim() ?? '') ?? [];
+  return digits === undefined ? null : Number(digits);
+}
+
+function propsOf(response: Element): ReadonlyMap<string, Element> {
+  const props = new Map<string, Element>();
+  for (const propstat of children(response, 'propstat')) {
+    if ((statusOf(propstat) ?? 200) >= 300) continue;
+    let node = child(propstat, 'prop')?.firstChild ?? null;
+    for (; node !== null; node = node.nextSibling) {
+      const element = node as Element;
+      if (element.localName !== null && element.localName !== undefined)
+        props.set(element.localName, element);
+    }
+  }
+  return props;
+}
