@@ -52,8 +52,15 @@ test('reads other types of dates in the zone, and writes only what they give bac
         await outcomesOf(harness, [
           update('a', {}, { due: '2026-11-20T23:00:00.000Z' }),
           update('a', {}, { due: '2026-11-21T08:30:00.000Z' }),
+          update('a', {}, { due: '2026-11-24T23:00:00.000Z' }),
         ]),
-      ).toEqual(['done', 'target.value-not-storable']);
+      ).toEqual(['done', 'target.value-not-storable', 'done']);
+      expect(await harness.query('select due::text from leads')).toEqual([['2026-11-25']]);
+      // A day that begins at 01:00.
+      const cairo = targetOf(harness, { timeZone: 'Africa/Cairo' });
+      await cairo.write([update('a', {}, { due: '2026-04-23T22:00:00.000Z' })], never());
+      expect(await harness.query('select due::text from leads')).toEqual([['2026-04-24']]);
+      expect((await readAll(cairo))[0]?.cells['due']).toBe('2026-04-23T22:00:00.000Z');
     },
   ));
 

@@ -1,3 +1,4 @@
+import { readInstant } from './instant.ts';
 import { stretchAt, zoned } from './zone-offset.ts';
 
 const dayMs = 86_400_000;
@@ -15,4 +16,10 @@ export function dayOf(instant: number, timeZone: string): string | null {
     return sinceMidnight === 0 ? (new Date(instant + offset).toISOString().split('T')[0] ?? null) : null;
   const local = zoned(instant, timeZone);
   return local.startOfDay().epochMilliseconds === instant ? local.toPlainDate().toString() : null;
+}
+
+/** An instant (canonical ISO text) as a table's text: a day as `2027-11-17`, a moment as it is. `readInstant` reads both back. */
+export function instantText(instant: string, timeZone: string): string {
+  const day = dayOf(Date.parse(instant), timeZone);
+  return day !== null && readInstant(day, timeZone) === instant ? day : instant;
 }

@@ -27,7 +27,8 @@ export async function csvColumnSplices(
   if (last === undefined) return [];
 
   const { header, records, format } = await openCsvSheet(file, options, signal);
-  const style = { delimiter: format.delimiter, lineEnd: '', allQuoted: isAllQuoted(header) };
+  const { delimiter } = format;
+  const style = { delimiter, lineEnd: '', allQuoted: isAllQuoted(header), timeZone: options.timeZone };
   const headings = new Map(columns.map(({ heading, index }) => [index, heading]));
   const width = last.index + 1;
   const splices = [...paddedTo(header, width, headings, style)];

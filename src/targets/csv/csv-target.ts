@@ -63,7 +63,8 @@ class CsvFormat implements FileFormat {
 
   async *newContent(): AsyncGenerator<Buffer> {
     const headings = headingsOf(this.#options);
-    const style = { delimiter: ',', lineEnd: '\r\n', allQuoted: false };
+    const { timeZone } = this.#options;
+    const style = { delimiter: ',', lineEnd: '\r\n', allQuoted: false, timeZone };
     const line = newLine(new Map(headings.entries()), headings.length, style);
     yield Buffer.concat([utf8Bom, Buffer.from(line)]);
   }

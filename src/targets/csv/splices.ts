@@ -1,4 +1,5 @@
 import { counted } from '../../core/lead/counted.ts';
+import { instantText } from '../../core/lead/day.ts';
 import { type Columns, ownedColumns } from '../shared/columns.ts';
 import type { CsvRecord } from './records.ts';
 import { csvCell, guarded } from './text.ts';
@@ -12,6 +13,8 @@ export interface CsvStyle {
   readonly lineEnd: string;
   /** Whether all cells are quoted. */
   readonly allQuoted: boolean;
+  /** IANA zone in which dates without a time are read. */
+  readonly timeZone: string;
 }
 
 export interface CsvEnd {
@@ -32,7 +35,7 @@ export function csvSplices(
   const splices = decisions.writes.flatMap((write) =>
     takenOut(write) ? [splice(write.place.start, write.place.end, '')] : rowSplices(write, columns, style),
   );
-  const lines = decisions.appends.map((row) => newLine(textsOf(row, columns), end.width, style));
+  const lines = decisions.appends.map((row) => newLine(textsOf(row, columns, style), end.width, style));
   if (lines.length === 0) return splices;
   const { last } = end;
   const unended =
@@ -55,13 +58,22 @@ export function newLine(cells: ReadonlyMap<number, string>, width: number, style
   return texts.join(style.delimiter) + style.lineEnd;
 }
 
-function textsOf(write: Partial<RowWrite<unknown>>, columns: Columns): Map<number, string> {
-  return new Map([...contentOf(write, columns)].map(([index, { value }]) => [index, value ?? '']));
+function textsOf(
+  write: Partial<RowWrite<unknown>>,
+  columns: Columns,
+  { timeZone }: Pick<CsvStyle, 'timeZone'>,
+): Map<number, string> {
+  return new Map(
+    [...contentOf(write, columns)].map(([index, { value, type }]) => [
+      index,
+      type === 'instant' && value !== null && value !== '' ? instantText(value, timeZone) : (value ?? ''),
+    ]),
+  );
 }
 
 function rowSplices(write: RowWrite<CsvRecord>, columns: Columns, style: CsvStyle): Splice[] {
   const { place } = write;
-  const content = textsOf(write, columns);
+  const content = textsOf(write, columns, style);
   const filled = [...content].filter(([, text]) => text !== '').map(([index]) => index);
   return paddedTo(place, Math.max(0, ...filled.map((index) => index + 1)), content, style);
 }
@@ -93,8 +105,10 @@ export function paddedTo(
 export function notPaddable(write: RowWrite<CsvRecord>, columns: Columns): string | null {
   const { place } = write;
   if (write.leadId !== null || write.remove || write.unlink !== null) return null;
-  const content = textsOf(write, columns);
-  const last = Math.max(...[...content].filter(([, text]) => text !== '').map(([index]) => index));
+  const content = contentOf(write, columns);
+  const last = Math.max(
+    ...[...content].filter(([, { value }]) => (value ?? '') !== '').map(([index]) => index),
+  );
   const unknown = [...columns.fields.values()].some(
     ({ index }) => index >= place.cells.length && index < last && !content.has(index),
   );

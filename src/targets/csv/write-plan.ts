@@ -98,7 +98,7 @@ async function readToEnd(
     }
   }
   const lineEnd = await lineEndOf(file, header);
-  const style = { delimiter: format.delimiter, lineEnd, allQuoted };
+  const style = { delimiter: format.delimiter, lineEnd, allQuoted, timeZone: options.timeZone };
   return { rowChanges, columns, style, end: { last, width: header.cells.length }, ids };
 }
 

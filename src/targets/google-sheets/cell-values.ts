@@ -1,6 +1,7 @@
 import { generalNumber } from '../shared/general-number.ts';
 import { Temporal } from 'temporal-polyfill';
 import { LeadsyncError } from '../../errors.ts';
+import { instantText } from '../../core/lead/day.ts';
 import { readInstant } from '../../core/lead/instant.ts';
 import type { Cell, FieldType, Value } from '../../core/lead/value.ts';
 import { SerialClock } from '../shared/serial-clock.ts';
@@ -51,17 +52,19 @@ export class CellValues {
 
   /**
    * The content for a cell; null empties it. `asNumber`: whether the cell would show a number as the meant value, such as a
-   * day number as a date. A moment becomes ISO text when no day number means it exactly (ambiguous hours, years before
+   * day number as a date. A moment becomes ISO text, and a day a date without a time, when no day number means it exactly (ambiguous hours, years before
    * 1900); a text stays text when a number would read differently.
    */
   write(value: Value, type: FieldType, asNumber: boolean): SheetCell {
     if (value === null || value === '') return null;
-    if (!asNumber) return value;
     if (type === 'text') {
-      return /^-?\d/.test(value) && generalNumber(Number(value)) === value ? Number(value) : value;
+      return asNumber && /^-?\d/.test(value) && generalNumber(Number(value)) === value
+        ? Number(value)
+        : value;
     }
-    const serial = this.#dates === 'native' ? this.#clock.fromInstant(value) : null;
-    return serial !== null && serial >= firstSerial ? serial : value;
+    if (this.#dates === 'iso') return value;
+    const serial = asNumber ? this.#clock.fromInstant(value) : null;
+    return serial !== null && serial >= firstSerial ? serial : instantText(value, this.#clock.timeZone);
   }
 
   #instantOf(serial: number): string | null {

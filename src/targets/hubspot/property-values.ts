@@ -1,4 +1,4 @@
-import { Temporal } from 'temporal-polyfill';
+import { dayOf, instantText } from '../../core/lead/day.ts';
 import { readInstant } from '../../core/lead/instant.ts';
 import type { Cell, FieldType, Value } from '../../core/lead/value.ts';
 import type { PropertyDefinition } from './hubspot-replies.ts';
@@ -37,8 +37,8 @@ function readMoment(text: string, type: string, timeZone: string): string | null
 /** The text to send: empty for none. Only for values that pass `notStorable`. */
 export function storedText(value: Value, mapped: MappedProperty, timeZone: string): string {
   if (value === null || value === '') return '';
-  if (mapped.type === 'instant' && mapped.property.type === 'date') return dayOf(value, timeZone) ?? value;
-  return value;
+  const holdsMoments = mapped.type === 'text' || mapped.property.type === 'datetime';
+  return holdsMoments ? value : instantText(value, timeZone);
 }
 
 /** Why a property cannot hold a value, as a sentence; null: no known reason. */
@@ -89,15 +89,9 @@ function notAnOption(value: string, { name, fieldType, options }: PropertyDefini
 
 function notADay(value: string, { type, property }: MappedProperty, timeZone: string): string | null {
   if (type === 'instant')
-    return dayOf(value, timeZone) === null
+    return dayOf(Date.parse(value), timeZone) === null
       ? `The property ${property.name} holds no time. Map a datetime property.`
       : null;
   const isDay = /^\d{4}-\d{2}-\d{2}$/.test(value) && readInstant(value, 'UTC') === `${value}T00:00:00.000Z`;
   return isDay ? null : holdsOnly(property, 'a date as YYYY-MM-DD');
-}
-
-/** The day that starts at exactly this instant in the zone, else null. */
-function dayOf(instant: string, timeZone: string): string | null {
-  const day = Temporal.Instant.from(instant).toZonedDateTimeISO(timeZone).toPlainDate().toString();
-  return readInstant(day, timeZone) === instant ? day : null;
 }

@@ -125,7 +125,8 @@ export async function describe(ask: Ask, table: string, options: TableMapping) {
     taken: (index: number, expression: string): string => {
       // An explicit cast to a length would truncate silently.
       const type = typeOf(index) === 'character' ? 'bpchar' : typeOf(index);
-      if (isMoment(index) && type === withoutZone) return `${expression}::timestamptz at time zone ${zone}`;
+      const isLocal = instants.has(index) && [withoutZone, 'date'].includes(type);
+      if (isLocal) return `(${expression}::timestamptz at time zone ${zone})::${type}`;
       return `${expression}::${type}`;
     },
     /** The selected expressions: place, own content, then our columns. */

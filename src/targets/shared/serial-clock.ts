@@ -41,7 +41,7 @@ export class SerialClock {
     return `${date} ${time.replace(/(:00)?\.000Z$|Z$/, '')}`;
   }
 
-  /** The number that `toInstant` reads as exactly this moment; null: none. */
+  /** The number that `toInstant` reads as exactly this moment, a whole one for a day; null: none. */
   fromInstant(instant: string): number | null {
     const epoch = Date.parse(instant);
     const day = epoch / dayMs - epoch1900;
@@ -49,7 +49,11 @@ export class SerialClock {
     if (day < -1 || day > lastDay + 2) return null;
     const local = this.#toLocal(epoch);
     const days = local / dayMs - (this.#date1904 ? epoch1904 : epoch1900);
-    return this.toInstant(days) === new Date(epoch).toISOString() ? days : null;
+    const text = new Date(epoch).toISOString();
+    // A day that begins at 01:00 is still a day without a time.
+    const whole = Math.floor(days);
+    if (days - whole < 1 / 8 && this.toInstant(whole) === text) return whole;
+    return this.toInstant(days) === text ? days : null;
   }
 
   #localMs(serial: number): number | null {

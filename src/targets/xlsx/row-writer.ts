@@ -1,3 +1,4 @@
+import { instantText } from '../../core/lead/day.ts';
 import type { FieldType, Value } from '../../core/lead/value.ts';
 import { type Splice, splice } from '../file/splice.ts';
 import { generalNumber } from '../shared/general-number.ts';
@@ -60,7 +61,8 @@ export function rowWriter(
     if (value === null || value === '') return `<${p}c${attributes}/>`;
     const number = type === 'instant' ? serial(value, style) : sameNumber(value, style, old);
     if (number !== null) return `<${p}c${attributes}><${p}v>${number}</${p}v></${p}c>`;
-    const text = escapeXml(escapeCellText(value));
+    const shown = type === 'instant' ? instantText(value, clock.timeZone) : value;
+    const text = escapeXml(escapeCellText(shown));
     return `<${p}c${attributes} t="inlineStr"><${p}is><${p}t xml:space="preserve">${text}</${p}t></${p}is></${p}c>`;
   }
 
