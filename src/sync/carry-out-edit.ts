@@ -31,7 +31,8 @@ export async function carryOutEdit(
   if (before === null) return settle(context, run, action, gone);
   const shown = leadCells(before, connection.fields)[field] ?? null;
   const verdict = judgeEdit(change, shown, action.attempts > 0);
-  if (verdict === 'conflict') return settle(context, run, action, conflictOf(field, change, shown));
+  if (verdict === 'conflict')
+    return settle(context, run, action, conflictOf(field, change, shown, action.attempts > 0));
   if (verdict === 'applied')
     return settle(context, run, action, { state: 'applied' }, { [field]: { ...change, to: shown } });
   if (verdict === 'unchanged') return settle(context, run, action, { state: 'unchanged' }, {});
@@ -64,8 +65,9 @@ export async function carryOutEdit(
   return settle(context, run, action, fate, isLost ? {} : written);
 }
 
-function conflictOf(field: string, { from, to }: Change, shown: Cell): EditFate {
-  const note = `${field} was to become ${showCell(to)} in place of ${showCell(from)}, but the lead shows another value by now; nothing was changed`;
+function conflictOf(field: string, { from, to }: Change, shown: Cell, wasTried: boolean): EditFate {
+  const fate = wasTried ? 'whether it showed the new one in between is not known' : 'nothing was changed';
+  const note = `${field} was to become ${showCell(to)} in place of ${showCell(from)}, but the lead shows another value by now; ${fate}`;
   return { state: 'conflict', note, shown };
 }
 

@@ -5,7 +5,7 @@ import type { ConnectionConfig, WorkbookConfig } from '../../src/config/config.t
 import { Secret } from '../../src/config/secret.ts';
 import { defaultFields } from '../../src/core/lead/mapping.ts';
 import { createLeadsClient } from '../../src/leads-api/leads-client.ts';
-import type { Run } from '../../src/store/runs.ts';
+import type { Run, RunMode } from '../../src/store/runs.ts';
 import { createThrottle } from '../../src/store/throttles.ts';
 import type { SyncContext } from '../../src/sync/context.ts';
 import { systemClock } from '../../src/ports/clock.ts';
@@ -19,6 +19,8 @@ export interface LifeOptions {
   readonly apiKey: string;
   readonly path: string;
   readonly sync: Partial<ConnectionConfig['sync']>;
+  /** Default: a sync. */
+  readonly mode?: RunMode;
 }
 
 const connectionName = 'main';
@@ -47,7 +49,8 @@ export async function live(
     log: pino({ level: 'silent' }),
     clock: systemClock,
   };
-  const request = { mode: 'sync', allow: ['other-service'], maxAttempts: 4 } as const;
+  const { mode = 'sync' } = options;
+  const request = { mode, allow: ['other-service'], maxAttempts: 4 } as const;
   for (const until = Date.now() + patienceMs; Date.now() < until; ) {
     const result = await advanceRun(context, request, new AbortController().signal);
     if (result.kind === 'finished') return result.run;

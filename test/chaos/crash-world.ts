@@ -10,7 +10,7 @@ import type { SandboxLead } from '../../src/sandbox/lead-table.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
-import type { Run } from '../../src/store/runs.ts';
+import type { Run, RunMode } from '../../src/store/runs.ts';
 import { administrate } from '../support/administrate.ts';
 import { Sheet } from '../support/sheet.ts';
 import { type LifeOptions, live } from './crash-life.ts';
@@ -72,15 +72,16 @@ export class CrashWorld implements AsyncDisposable {
     return new CrashWorld(sandbox, folder, database, pool, life, stack.move());
   }
 
-  /** A sync in this process. */
-  sync(): Promise<Run> {
-    return live(this.life, this.pool);
+  /** A sync in this process, or a run in another mode. */
+  sync(mode: RunMode = 'sync'): Promise<Run> {
+    return live({ ...this.life, mode }, this.pool);
   }
 
   /** A sync in a process of its own, which dies at `end`; without one the names of its side effects are returned. */
-  async syncInChild(end: CrashPoint | null): Promise<readonly string[]> {
+  async syncInChild(end: CrashPoint | null, mode: RunMode = 'sync'): Promise<readonly string[]> {
+    const life: LifeOptions = { ...this.life, mode };
     const { code, signal, stdout, stderr } = await runChild(
-      JSON.stringify({ database: this.database, life: this.life, end }),
+      JSON.stringify({ database: this.database, life, end }),
     );
     if (end !== null && signal === 'SIGKILL') return [];
     if (end === null && code === 0) return JSON.parse(stdout) as string[];

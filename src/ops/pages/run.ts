@@ -41,6 +41,8 @@ export const problemsShown = 50;
 export function runPage(page: RunPage): Page {
   const { run, timeZone, actions, isFirst, next, now } = page;
   const path = `/runs/${run.id}`;
+  // It compares nothing.
+  const isEdit = run.mode === 'edit';
   const report = run.report === null ? null : (run.report as SyncReport);
   const body = html`<p><a href="/connections/${run.connection}">${run.connection}</a>: ${runKind({ ...run, isApplied: run.approval !== null })}. ${shownStatus(run.status)}</p>
 ${asOf(now)}
@@ -52,9 +54,9 @@ ${factList([
       ? `not yet: ${describeProgress(run)}`
       : html`${shownTime(run.finishedAt, timeZone)}, took ${shownDuration(run.finishedAt - run.createdAt)}`,
   ],
-  ['Read', `${counted(run.pulled, 'lead')}, ${counted(run.targetRows, 'row')}`],
+  ['Read', isEdit ? null : `${counted(run.pulled, 'lead')}, ${counted(run.targetRows, 'row')}`],
   ['Written', report && writtenWords(report)],
-  ['Receipt', report && shownReceipt(report)],
+  ['Receipt', isEdit ? null : report && shownReceipt(report)],
   ['Requests', `${count(run.leadRequests)} to the service, ${count(run.targetRequests)} to the table`],
   ['Waited', run.waitedMs > 0 ? shownDuration(run.waitedMs) : null],
 ])}
