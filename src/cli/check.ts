@@ -1,17 +1,21 @@
 import { upkeep } from '../../jobs/upkeep.ts';
 import { channelsOf, sendText, webhookChannel } from '../alerts/channels.ts';
 import type { App } from '../app.ts';
+import { closedStages } from '../config/config.ts';
 import { loadConfigFromProcess } from '../config/load.ts';
 import { counted } from '../core/lead/counted.ts';
 import { LeadsyncError } from '../errors.ts';
 import { type ClockDifference, clockDifferences } from '../ops/clock-differences.ts';
 import { templateMistakes } from '../reminders/compose/template-mistakes.ts';
+import { followUpField } from '../reminders/plan/plan-reminders.ts';
+import { isStageWanted, stageField } from '../reminders/plan/recipients.ts';
+import { valuesOfFollowUps } from '../store/pairs.ts';
 import type { SyncContext } from '../sync/context.ts';
+import { addressless, describeAddressless, isMost } from './addressless.ts';
 import { type CheckLine, describeLine, failed, look, never, passed } from './check-line.ts';
 import { checkTarget } from './check-target.ts';
 import type { CommonOptions } from './main.ts';
 import { exitCodes, print, printJson } from './output.ts';
-import { addressless, describeAddressless } from './reminders.ts';
 import { withApp } from './with-app.ts';
 
 interface CheckOptions extends CommonOptions {
@@ -34,6 +38,7 @@ export async function check(options: CheckOptions): Promise<void> {
       lines.push(describeClocks(await clockDifferences(app)));
       for (const context of app.contexts.values()) lines.push(...(await checkTemplates(context)));
       for (const context of app.contexts.values()) lines.push(...(await checkRecipients(context)));
+      for (const context of app.contexts.values()) lines.push(...(await checkStages(context)));
       lines.push(await look('mail', () => checkMail(app)));
       lines.push(...(await checkAlertChannels(app, options.testAlert === true)));
     });
@@ -92,8 +97,24 @@ async function checkTemplates({ connection }: SyncContext): Promise<CheckLine[]>
 async function checkRecipients(context: SyncContext): Promise<CheckLine[]> {
   if (!context.connection.reminders?.rules.toField) return [];
   const found = await addressless(context);
-  const message = found === null ? 'every filled cell is an e-mail address' : describeAddressless(found);
-  return [passed(`${context.connection.name}: recipients`, message)];
+  const name = `${context.connection.name}: recipients`;
+  if (found === null) return [passed(name, 'every filled cell is an e-mail address')];
+  return [{ ...passed(name, describeAddressless(found)), ...(isMost(found) && { warning: true }) }];
+}
+
+/** A line about leads that nobody is reminded of because their stage says that they are over, if there are any. */
+async function checkStages({ pool, connection }: SyncContext): Promise<CheckLine[]> {
+  const skipped = connection.reminders?.rules.skipStages ?? [];
+  if (skipped.join() !== closedStages.join()) return [];
+  const stages = await valuesOfFollowUps(pool, connection.name, followUpField, stageField);
+  const over = stages.filter(
+    ({ value }) => !isStageWanted({ stage: value }, { skipStages: skipped, onlyStages: null }),
+  );
+  if (over.length === 0) return [];
+  const count = over.reduce((all, stage) => all + stage.count, 0);
+  const names = over.map(({ value }) => JSON.stringify(value)).join(', ');
+  const message = `nobody is reminded of ${counted(count, 'lead')} with a follow-up in ${names}; skipStages says otherwise ([]: of all)`;
+  return [passed(`${connection.name}: stages`, message)];
 }
 
 async function checkMail({ config, mailer }: App): Promise<string> {

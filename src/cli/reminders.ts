@@ -1,7 +1,6 @@
 import { counted } from '../core/lead/counted.ts';
-import { isEmailAddress } from '../core/lead/email-address.ts';
+import { dayOf } from '../core/lead/day.ts';
 import { localTime } from '../reminders/plan/local-time.ts';
-import { followUpField } from '../reminders/plan/plan-reminders.ts';
 import {
   comingReminders,
   type Digest,
@@ -10,9 +9,9 @@ import {
   mailName,
   type Reminder,
 } from '../store/mails.ts';
-import { valuesOfFollowUps } from '../store/pairs.ts';
 import type { SyncContext } from '../sync/context.ts';
 import type { CommonOptions } from './main.ts';
+import { type Addressless, addressless, describeAddressless } from './addressless.ts';
 import { companiesIn, shownCompany } from './names.ts';
 import { print, printJson } from './output.ts';
 import { previewReminder } from './preview-reminder.ts';
@@ -33,11 +32,13 @@ type Item = Reminder & { readonly company: string | null };
 interface Mails {
   readonly connection: string;
   readonly timeZone: string;
+  /** In which a due moment may be a day. */
+  readonly dayZone: string;
   readonly comingCount: number;
   readonly coming: readonly Item[];
   readonly sent: readonly Item[];
-  /** Failed and missed. */
   readonly failed: readonly Item[];
+  readonly missed: readonly Item[];
   /** Null: not requested. */
   readonly cancelled: readonly Item[] | null;
   readonly addressless: Addressless | null;
@@ -61,23 +62,26 @@ async function mailsOf(context: SyncContext, withCancelled: boolean): Promise<Ma
   const { pool, connection } = context;
   const { name } = connection;
   const list = (...states: Parameters<typeof listReminders>[2]) => listReminders(pool, name, states, shown);
-  const [coming, sent, failed, cancelled] = await Promise.all([
+  const [coming, sent, failed, missed, cancelled] = await Promise.all([
     list('scheduled', 'sending'),
     list('sent'),
-    list('failed', 'missed'),
+    list('failed'),
+    list('missed'),
     withCancelled ? list('cancelled') : [],
   ]);
-  const companies = await companiesIn(pool, name, [...coming, ...sent, ...failed, ...cancelled]);
+  const companies = await companiesIn(pool, name, [...coming, ...sent, ...failed, ...missed, ...cancelled]);
   const named = (items: readonly Reminder[]): readonly Item[] =>
     items.map((item) => ({ ...item, company: companies.get(item.leadId) ?? null }));
   const { count } = await comingReminders(pool, name, 1);
   return {
     connection: name,
     timeZone: connection.reminders?.rules.timeZone ?? 'UTC',
+    dayZone: connection.reminders?.rules.dayZone ?? 'UTC',
     comingCount: Math.max(count, coming.length),
     coming: named(coming),
     sent: named(sent),
     failed: named(failed),
+    missed: named(missed),
     cancelled: withCancelled ? named(cancelled) : null,
     addressless: await addressless(context),
     digests: await listDigests(pool, name, shown),
@@ -91,6 +95,7 @@ function json({ connection, comingCount, coming, sent, failed, cancelled, digest
     coming: coming.map(reminderJson),
     sent: sent.map(reminderJson),
     failed: failed.map(reminderJson),
+    missed: rest.missed.map(reminderJson),
     ...(cancelled !== null && { cancelled: cancelled.map(reminderJson) }),
     ...(rest.addressless !== null && { withoutAddress: rest.addressless }),
     digests: digests.map(({ id, recipient, localDate, sendAt, state, note, updatedAt }) => ({
@@ -129,29 +134,33 @@ function iso(epochMs: number): string {
 function describe(mails: Mails): string {
   const { coming, sent, failed, cancelled, digests, comingCount, timeZone } = mails;
   const time = (at: number): string => shownTime(at, timeZone);
+  const dueTime = (at: number): string =>
+    dayOf(at, mails.dayZone) === null ? time(at) : localTime(at, mails.dayZone).day;
   const more = comingCount > coming.length ? `, the next ${coming.length}` : '';
   return [
     `${mails.connection} (times in ${timeZone})`,
     ...(mails.addressless === null ? [] : [`  ! ${describeAddressless(mails.addressless)}`]),
     ...section(
       `coming: ${comingCount}${more}`,
-      coming.map((item) => `${time(item.sendAt)}  ${about(item, time)}${tried(item)}`),
+      coming.map((item) => `${time(item.sendAt)}  ${about(item, dueTime)}${tried(item)}`),
     ),
     ...section(
       'sent, the latest first',
-      sent.map((item) => `${time(item.updatedAt)}  ${about(item, time)}`),
+      sent.map((item) => `${time(item.updatedAt)}  ${about(item, dueTime)}`),
     ),
     ...section(
-      'failed or missed, the latest first',
-      failed.map(
-        (item) => `${time(item.updatedAt)}  ${about(item, time)}\n      ${item.state}: ${item.note}`,
-      ),
+      'failed, the latest first',
+      failed.map((item) => `${time(item.updatedAt)}  ${about(item, dueTime)}\n      ${item.note}`),
+    ),
+    ...section(
+      'missed, the latest first',
+      mails.missed.map((item) => `${time(item.updatedAt)}  ${about(item, dueTime)}\n      ${item.note}`),
     ),
     ...(cancelled === null
       ? []
       : section(
           'cancelled, the latest first',
-          cancelled.map((item) => `${time(item.updatedAt)}  ${about(item, time)}\n      ${item.note}`),
+          cancelled.map((item) => `${time(item.updatedAt)}  ${about(item, dueTime)}\n      ${item.note}`),
         )),
     ...section(
       'digests, the latest first',
@@ -169,10 +178,10 @@ function section(title: string, lines: readonly string[]): readonly string[] {
 
 function about(
   { company, leadId, recipient, dueAt, kind, offsetText }: Item,
-  time: (at: number) => string,
+  dueTime: (at: number) => string,
 ): string {
   const what = { reminder: `${offsetText} before`, moved: 'entry moved', cancel: 'entry cancelled' };
-  return `${shownCompany(company) ?? 'a lead'}, due ${time(dueAt)}, ${what[kind]}, to ${recipient}  ${leadId}`;
+  return `${shownCompany(company) ?? 'a lead'}, due ${dueTime(dueAt)}, ${what[kind]}, to ${recipient}  ${leadId}`;
 }
 
 function tried({ state, attempts, note }: Item): string {
@@ -183,33 +192,4 @@ function tried({ state, attempts, note }: Item): string {
 function shownTime(at: number, timeZone: string): string {
   const { day, time } = localTime(Math.floor(at), timeZone);
   return `${day} ${time}`;
-}
-
-/** Leads with a follow-up whose address column is filled but holds no e-mail address. */
-interface Addressless {
-  readonly column: string;
-  readonly count: number;
-  /** The content of one of them, and its row as last read. */
-  readonly example: string;
-  readonly row: number | null;
-}
-
-/** Null: none, or no such column is configured. Their mails go to `routes` and `to`. */
-export async function addressless({ pool, connection }: SyncContext): Promise<Addressless | null> {
-  const field = connection.reminders?.rules.toField ?? null;
-  if (field === null) return null;
-  const values = await valuesOfFollowUps(pool, connection.name, followUpField, field);
-  const unusable = values.filter(({ value }) => value.trim() !== '' && !isEmailAddress(value.trim()));
-  const [first] = unusable;
-  if (first === undefined) return null;
-  const column = connection.fields.find((mapping) => mapping.field === field)?.column ?? field;
-  const count = unusable.reduce((sum, one) => sum + one.count, 0);
-  return { column, count, example: first.value, row: first.row };
-}
-
-/** For people, in one line. */
-export function describeAddressless({ column, count, example, row }: Addressless): string {
-  const where = row === null ? '' : ` in row ${row}`;
-  const leads = count === 1 ? '1 lead has' : `${count} leads have`;
-  return `${leads} no e-mail address in ${column}, such as ${JSON.stringify(example)}${where}: routes and to decide who is mailed`;
 }

@@ -31,6 +31,12 @@ export type ReminderRules = ReminderSettings['rules'];
 /** Recipients of alerts. */
 export type AlertSettings = Frozen<ReturnType<typeof buildAlerts>>;
 
+/** Stages of leads that are over, as services name them: without `skipStages` and `onlyStages` nobody is reminded of them. */
+export const closedStages: readonly string[] = (
+  'won, closed won, closed-won, closed_won, closedwon, gewonnen, ' +
+  'lost, closed lost, closed-lost, closed_lost, closedlost, verloren'
+).split(', ');
+
 /** Sender of mails that are only written to the outbox. */
 const localSender = 'leadsync@localhost';
 
@@ -113,7 +119,7 @@ function buildReminders(
       workingDays,
       /** A delayed mail is still sent within this time (ms); afterwards it is missed. */
       graceMs: settings.grace,
-      skipStages: settings.skipStages ?? [],
+      skipStages: settings.skipStages ?? (settings.onlyStages === undefined ? closedStages : []),
       /** Null: every stage. */
       onlyStages: settings.onlyStages ?? null,
       to,

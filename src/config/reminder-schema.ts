@@ -5,6 +5,7 @@ import {
   filePath,
   filled,
   heading,
+  headingKey,
   language,
   listOf,
   offset,
@@ -95,9 +96,13 @@ export const remindersSchema = z.strictObject({
     .describe(
       'How late a mail that missed its time is still sent; afterwards the follow-up is in the digest alone. 1m to 30d.',
     ),
-  skipStages: leadValues
+  skipStages: z
+    .array(filled('must not be empty'))
+    .refine((list) => new Set(list.map(headingKey)).size === list.length, 'must name no value twice')
     .exactOptional()
-    .describe('Stages of leads for which no reminder is sent, such as [won, lost].'),
+    .describe(
+      'Stages of leads for which no reminder is sent, such as [won, lost, paused]; [] for none. Default: won, lost and their like (closed won, closed-lost, gewonnen, verloren), unless onlyStages is set.',
+    ),
   onlyStages: leadValues
     .exactOptional()
     .describe('The only stages of leads for which reminders are sent. Not together with skipStages.'),

@@ -1,3 +1,4 @@
+import { closedStages } from '../../src/config/config.ts';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -104,7 +105,7 @@ describe('the environment alone', () => {
         quietHours: null,
         workingDays: [1, 2, 3, 4, 5, 6, 7],
         graceMs: 86_400_000,
-        skipStages: [],
+        skipStages: closedStages,
         onlyStages: null,
         to: ['anna@example.com', 'ben@example.com'],
         routes: [],

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { leadUrl } from '../../src/config/addresses.ts';
+import { closedStages } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { remindersSchema } from '../../src/config/reminder-schema.ts';
 import { offset, quietHours, timeOfDay } from '../../src/config/values.ts';
@@ -171,6 +172,14 @@ test('all settings', async () => {
     templates: join(cwd, 'mails'),
     onUnknown: 'hold',
   });
+});
+
+test('leads that are over are skipped, unless the settings say which stages', async () => {
+  const skipped = async (line: string) =>
+    (await load([to, line])).connections[0]?.reminders?.rules.skipStages;
+  expect(await skipped('calendar: false')).toEqual(closedStages);
+  expect(await skipped('skipStages: []')).toEqual([]);
+  expect(await skipped('onlyStages: [won]')).toEqual([]);
 });
 
 test('the digest alone', async () => {

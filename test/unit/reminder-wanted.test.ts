@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseOffset, parseQuietHours } from '../support/config-values.ts';
 import type { Cells } from '../../src/core/lead/value.ts';
-import { isStageWanted, recipientsOf } from '../../src/reminders/plan/recipients.ts';
+import { isStageWanted, recipientsOf, spelledAddress } from '../../src/reminders/plan/recipients.ts';
 import type { ReminderRules } from '../../src/config/config.ts';
 import { plainRules } from '../support/reminder-rules.ts';
 import { wantedReminders } from '../../src/reminders/plan/wanted.ts';
@@ -50,13 +50,13 @@ describe('to whom', () => {
       { routes, toField: 'owner' },
       ['south@example.com'],
     ],
-    ['two addresses in the column', { owner: 'a@b.c, d@e.f' }, { toField: 'owner' }, ['anna@example.com']],
+    ['two addresses in the column', { owner: 'a@b.c, d@e.f;' }, { toField: 'owner' }, ['a@b.c', 'd@e.f']],
     ['a header in the column', { owner: 'a@b.c\nBcc: d@e.f' }, { toField: 'owner' }, ['anna@example.com']],
     [
       'a name in the column',
       { owner: 'Carl <carl@example.com>' },
       { toField: 'owner' },
-      ['anna@example.com'],
+      ['carl@example.com'],
     ],
     ['an empty column', { owner: null }, { toField: 'owner' }, ['anna@example.com']],
     ['an unreadable column', { owner: { unreadable: 'a@b.c' } }, { toField: 'owner' }, ['anna@example.com']],
@@ -70,6 +70,15 @@ describe('to whom', () => {
   ])('%s', (_, cells, given, expected) => {
     expect(recipientsOf(cells, { ...rules, ...given })).toEqual(expected);
   });
+});
+
+test('an address is spelled as it is for the lead, else as in the settings', () => {
+  const given = { ...rules, toField: 'owner', to: ['Anna@Example.com'] };
+  expect(spelledAddress('carl@example.com', { owner: 'Carl <Carl@example.com>' }, given)).toBe(
+    'Carl@example.com',
+  );
+  expect(spelledAddress('anna@example.com', { owner: 'carl@example.com' }, given)).toBe('Anna@Example.com');
+  expect(spelledAddress('ben@example.com', {}, given)).toBe('ben@example.com');
 });
 
 describe('of which stages', () => {

@@ -9,3 +9,33 @@ const address =
 export function isEmailAddress(text: string): boolean {
   return text.length <= 254 && address.test(text);
 }
+
+/** A name that may hold anything but the brackets, and the address in them. */
+const bracketed = /^[^<>]*<([^<>]+)>$/;
+
+/**
+ * The addresses that people write into one cell, as they are spelled: `carla@example.com`, `Carla Meyer <carla@example.com>`,
+ * `Meyer, Carla <carla@example.com>`, `mailto:carla@example.com`; several with commas, semicolons or line breaks between
+ * them. Empty when anything else is among them: who is meant would be a guess.
+ */
+export function emailAddresses(text: string): readonly string[] {
+  const found: string[] = [];
+  for (const part of text.replaceAll(/[\u200b-\u200d\ufeff]/g, '').split(/[;\r\n]/)) {
+    let name = '';
+    for (const piece of part.split(',')) {
+      const written = `${name}${piece}`.trim();
+      const address = addressIn(written);
+      if (address !== null) found.push(address);
+      // A comma may be within a name: what follows says so.
+      name = address === null && written !== '' ? `${written}, ` : '';
+      if (name !== '' && /@/.test(name) && !/["<]/.test(name)) return [];
+    }
+    if (name !== '') return [];
+  }
+  return found;
+}
+
+function addressIn(written: string): string | null {
+  const plain = (bracketed.exec(written)?.[1] ?? written).trim().replace(/^mailto:([^?]*).*$/i, '$1');
+  return isEmailAddress(plain) ? plain : null;
+}

@@ -1,4 +1,4 @@
-import { isEmailAddress } from '../../core/lead/email-address.ts';
+import { emailAddresses } from '../../core/lead/email-address.ts';
 import type { Cell, Cells } from '../../core/lead/value.ts';
 import type { ReminderRules } from '../../config/config.ts';
 
@@ -12,13 +12,23 @@ type Stages = Pick<ReminderRules, 'skipStages' | 'onlyStages'>;
  * The recipients of a lead: from its own address column, else from the first matching route, else `to`. Lower case, without
  * duplicates: one person has one key.
  */
-export function recipientsOf(cells: Cells, { to, routes, toField }: Addressing): readonly string[] {
-  const own = toField === null ? null : textOf(cells[toField]);
-  if (own !== null && isEmailAddress(own)) return [own.toLowerCase()];
+export function recipientsOf(cells: Cells, rules: Addressing): readonly string[] {
+  return [...new Set(addressesFor(cells, rules).map((address) => address.toLowerCase()))];
+}
+
+/** A recipient's address (in lower case) as it is spelled for the lead or in the settings: a mail server may tell the case. */
+export function spelledAddress(recipient: string, cells: Cells, rules: Addressing): string {
+  const all = [...addressesFor(cells, rules), ...rules.routes.flatMap(({ to }) => to), ...rules.to];
+  return all.find((address) => address.toLowerCase() === recipient) ?? recipient;
+}
+
+function addressesFor(cells: Cells, { to, routes, toField }: Addressing): readonly string[] {
+  const own = toField === null ? [] : emailAddresses(textOf(cells[toField]) ?? '');
+  if (own.length > 0) return own;
   const route = routes.find(({ when }) =>
     Object.entries(when).every(([field, values]) => isOneOf(cells[field], values)),
   );
-  return [...new Set((route?.to ?? to).map((address) => address.toLowerCase()))];
+  return route?.to ?? to;
 }
 
 /** Whether leads in this stage get reminders. */

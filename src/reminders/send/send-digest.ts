@@ -6,6 +6,7 @@ import { type Digest, type DigestState, getDigest } from '../../store/mails.ts';
 import { leadBackgrounds } from '../../store/sending.ts';
 import { composeDigest, type DigestItem, groupFollowUps, maxItems } from '../compose/compose-digest.ts';
 import { rowPlace } from '../compose/row-place.ts';
+import { spelledAddress } from '../plan/recipients.ts';
 import { dayStarts, digestDays, localDateOf } from '../plan/digest-time.ts';
 import { deliver, end, notNow, type Outcome } from './deliver.ts';
 import type { ReminderContext } from './send-reminder.ts';
@@ -57,11 +58,24 @@ export async function sendDigest(
     // Without the connection: another one may send it again.
     key: JSON.stringify(['digest', recipient, localDate]),
     from: settings.from,
-    to: recipient,
+    to: spelledIn(recipient, configured, items),
     ...composed,
     thread: null,
   };
   return deliver(context, digest, mail, settings, signal);
+}
+
+/** The recipient's address as it is spelled where the digest's follow-ups are from. */
+function spelledIn(
+  recipient: string,
+  configured: readonly ConnectionConfig[],
+  items: readonly DigestItem[],
+): string {
+  const spelled = items.map(({ connection, cells }) => {
+    const rules = configured.find(({ name }) => name === connection)?.reminders?.rules;
+    return rules === undefined ? recipient : spelledAddress(recipient, cells, rules);
+  });
+  return spelled.find((address) => address !== recipient) ?? recipient;
 }
 
 /** The follow-ups that a digest shows, each with what its connection knows of it, and how many there are. */

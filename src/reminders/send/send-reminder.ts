@@ -17,7 +17,7 @@ import {
 import type { Templates } from '../compose/templates.ts';
 import { localTime } from '../plan/local-time.ts';
 import { followUpField, planFromRead } from '../plan/plan-reminders.ts';
-import { isStageWanted, recipientsOf } from '../plan/recipients.ts';
+import { isStageWanted, recipientsOf, spelledAddress } from '../plan/recipients.ts';
 import { askLead } from './ask-lead.ts';
 import { deliver, type DeliveryContext, end, notNow, type Outcome } from './deliver.ts';
 
@@ -82,7 +82,7 @@ export async function sendReminder(
   const mail = {
     key: JSON.stringify([connection.name, leadId, reminder.dueAt, mailName(reminder), recipient]),
     from: settings.from,
-    to: recipient,
+    to: spelledAddress(recipient, known.cells ?? {}, settings.rules),
     ...composed,
     thread: JSON.stringify([connection.name, leadId]),
   };

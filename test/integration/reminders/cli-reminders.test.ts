@@ -35,7 +35,9 @@ test('coming, sent and missed ones are listed, for people and as JSON', async ()
   expect(text.stdout).toMatch(/coming: 1\n.* {2}Coming AG, .*, 0m before, to anna@example\.com {2}\S+\n/);
   expect(text.stdout).not.toContain('cancelled');
   expect(text.stdout).toMatch(/sent, the latest first\n.*Sent AG/);
-  expect(text.stdout).toMatch(/failed or missed.*\n.*Missed AG.*\n.*missed: it could not be sent in time/);
+  expect(text.stdout).toMatch(
+    /failed, the latest first\n +none\n +missed.*\n.*Missed AG.*\n +it could not be sent in time/,
+  );
 
   const { connections } = (await workspace.cli('reminders', '--json')).json<{
     connections: {
@@ -44,6 +46,7 @@ test('coming, sent and missed ones are listed, for people and as JSON', async ()
       coming: object[];
       sent: object[];
       failed: object[];
+      missed: object[];
       digests: object[];
     }[];
   }>();
@@ -55,7 +58,8 @@ test('coming, sent and missed ones are listed, for people and as JSON', async ()
       { leadId: leads.coming.id, company: 'Coming AG', state: 'scheduled', before: '0m', attempts: 0 },
     ],
     sent: [{ leadId: leads.sent.id, state: 'sent', attempts: 1 }],
-    failed: [{ leadId: leads.missed.id, state: 'missed' }],
+    failed: [],
+    missed: [{ leadId: leads.missed.id, state: 'missed' }],
     digests: [],
   });
 });
@@ -64,7 +68,7 @@ test('--cancelled lists those too, with the reason; an owner without an e-mail a
   await using workspace = await Workspace.open({
     connection: {
       reminders: { ...reminders, toColumn: 'Owner' },
-      fields: { companyName: 'Company', nextFollowUpAt: 'Next', city: 'Owner' },
+      fields: { companyName: 'Company', stage: 'Stage', nextFollowUpAt: 'Next', city: 'Owner' },
     },
   });
   const add = (owner: string) =>
@@ -76,6 +80,12 @@ test('--cancelled lists those too, with the reason; an owner without an e-mail a
   const cleared = add('carl@example.com');
   add('Dora');
   add('dora..d@example.com');
+  const over = workspace.sandbox.leads.add({
+    companyName: 'Over AG',
+    stage: 'Closed Won',
+    nextFollowUpAt: '2099-11-17T00:00:00.000Z',
+    city: 'Carl Kurz <carl@example.com>; ben@example.com',
+  });
   expect((await workspace.cli('sync')).code).toBe(0);
   workspace.sandbox.leads.edit(cleared.id, { nextFollowUpAt: null });
   expect((await workspace.cli('sync')).code).toBe(0);
@@ -84,7 +94,7 @@ test('--cancelled lists those too, with the reason; an owner without an e-mail a
     /cancelled, the latest first\n.*Of carl.*, 0m before, to .*\n +the follow-up was moved, cleared/,
   );
   expect(stdout).toMatch(
-    /! 2 leads have no e-mail address in Owner, such as "[Dd]ora.*" in row [234]: routes and to/,
+    /! 2 leads have no e-mail address in Owner, such as "[Dd]ora[^;]*" in row [234]; .*: routes and to/,
   );
   expect((await workspace.cli('reminders', '--cancelled', '--json')).json()).toMatchObject({
     connections: [
@@ -96,7 +106,17 @@ test('--cancelled lists those too, with the reason; an owner without an e-mail a
   });
   const check = await workspace.cli('check');
   expect(check.code).toBe(0);
-  expect(check.stdout).toContain('ok    main: recipients: 2 leads have no e-mail address in Owner');
+  expect(check.stdout).toMatch(
+    /warn {2}main: recipients: 2 leads have no e-mail address in Owner, such as .*; 2 of 3 leads with a follow-up name no recipient/,
+  );
+  expect(check.stdout).toContain(
+    'ok    main: stages: nobody is reminded of 1 lead with a follow-up in "Closed Won"',
+  );
+  workspace.sandbox.leads.edit(over.id, { stage: 'new' });
+  expect((await workspace.cli('sync')).code).toBe(0);
+  const listed = await workspace.cli('reminders');
+  expect(listed.stdout).toMatch(/Tue 17 Nov 2099 08:00 {2}Over AG, due Tue 17 Nov 2099, 0m before, to carl@/);
+  expect(listed.stdout).toMatch(/Over AG, due Tue 17 Nov 2099, 0m before, to ben@/);
 });
 
 test('--preview says which mail it prints, and which are past', async () => {

@@ -1,0 +1,52 @@
+import { emailAddresses } from '../core/lead/email-address.ts';
+import { followUpField } from '../reminders/plan/plan-reminders.ts';
+import { valuesOfFollowUps } from '../store/pairs.ts';
+import type { SyncContext } from '../sync/context.ts';
+
+/** Leads with a follow-up whose address column is filled but holds no e-mail address, or something else beside it. */
+export interface Addressless {
+  readonly column: string;
+  readonly count: number;
+  /** The content of one of them, and its row as last read; null: the column is empty of them all. */
+  readonly example: string | null;
+  readonly row: number | null;
+  /** All leads with a follow-up, and those that `routes` and `to` decide about: also where the column is empty. */
+  readonly total: number;
+  readonly fallsBack: number;
+}
+
+/** Null: each lead names its recipient or nobody, or no such column is configured. */
+export async function addressless({ pool, connection }: SyncContext): Promise<Addressless | null> {
+  const field = connection.reminders?.rules.toField ?? null;
+  if (field === null) return null;
+  const values = await valuesOfFollowUps(pool, connection.name, followUpField, field);
+  const without = values.filter(({ value }) => emailAddresses(value ?? '').length === 0);
+  const unusable = without.filter(({ value }) => (value ?? '').trim() !== '');
+  const sum = (some: typeof values): number => some.reduce((all, { count }) => all + count, 0);
+  const [total, fallsBack] = [sum(values), sum(without)];
+  if (unusable.length === 0 && !isMost({ total, fallsBack })) return null;
+  const column = connection.fields.find((mapping) => mapping.field === field)?.column ?? field;
+  const [first] = unusable;
+  const example = { example: first?.value ?? null, row: first?.row ?? null };
+  return { column, count: sum(unusable), ...example, total, fallsBack };
+}
+
+/** Whether the column decides about the fewer leads: then it is hardly what was meant. */
+export function isMost({ total, fallsBack }: Pick<Addressless, 'total' | 'fallsBack'>): boolean {
+  return fallsBack * 2 > total;
+}
+
+/** For people, in one line. */
+export function describeAddressless(found: Addressless): string {
+  const { column, count, example, row, total, fallsBack } = found;
+  const where = row === null ? '' : ` in row ${row}`;
+  const leads = count === 1 ? '1 lead has' : `${count} leads have`;
+  const such =
+    example === null
+      ? []
+      : [`${leads} no e-mail address in ${column}, such as ${JSON.stringify(example)}${where}`];
+  const most = isMost(found)
+    ? [`${fallsBack} of ${total} leads with a follow-up name no recipient in ${column}`]
+    : [];
+  return `${[...such, ...most].join('; ')}: routes and to decide who is mailed`;
+}

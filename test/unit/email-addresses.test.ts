@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { emailAddresses } from '../../src/core/lead/email-address.ts';
+
+test.each<[string, readonly string[]]>([
+  ['carla@example.com', ['carla@example.com']],
+  [' Carla.Meyer@Example.com \n', ['Carla.Meyer@Example.com']],
+  ['Carla Meyer <carla@example.com>', ['carla@example.com']],
+  ['"Meyer, Carla" <carla@example.com>', ['carla@example.com']],
+  ['Meyer, Carla <carla@example.com>', ['carla@example.com']],
+  ['Meyer, Carla <carla@example.com>; Kurz, Ben <ben@example.com>', ['carla@example.com', 'ben@example.com']],
+  ['mailto:carla@example.com', ['carla@example.com']],
+  ['MAILTO:carla@example.com?subject=Hello, you', []],
+  ['mailto:carla@example.com?subject=Hello', ['carla@example.com']],
+  ['carla@example.com <mailto:carla@example.com>', ['carla@example.com']],
+  ['<carla@example.com>', ['carla@example.com']],
+  ['carla@example.com;', ['carla@example.com']],
+  ['carla@example.com, ben@example.com', ['carla@example.com', 'ben@example.com']],
+  ['carla@example.com,ben@example.com,', ['carla@example.com', 'ben@example.com']],
+  ['carla@example.com\r\nBen <ben@example.com>', ['carla@example.com', 'ben@example.com']],
+  ['\u200bcarla@example.com\ufeff', ['carla@example.com']],
+  ['', []],
+  [' ; ', []],
+  ['Carla', []],
+  ['carla@example.com, Ben', []],
+  ['Ben, carla@example.com', []],
+  ['carla@example.com ben@example.com', []],
+  ['carla@example.com\nBcc: ben@example.com', []],
+  ['Carla <carla@example.com', []],
+  ['Carla <carla@example.com> Meyer', []],
+  ['Carla <carla>, <ben@example.com>', []],
+  ['dora..d@example.com', []],
+])('%j', (text, expected) => expect(emailAddresses(text)).toEqual(expected));
