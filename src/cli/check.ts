@@ -79,13 +79,17 @@ function checkService({ connection, leads }: SyncContext): Promise<CheckLine> {
   });
 }
 
-/** A line for the user's mail templates, if any. */
+/** A line for the user's mail templates and languages, if any. */
 async function checkTemplates({ connection }: SyncContext): Promise<CheckLine[]> {
-  const folder = connection.reminders?.templates;
-  if (folder === undefined || folder === null) return [];
+  const { reminders } = connection;
+  if (reminders === undefined) return [];
+  const { templates: folder, language, languages } = reminders;
+  const wanted = [...new Set([language, ...Object.values(languages)])];
+  if (folder === null && wanted.every((one) => one === 'en')) return [];
   const line = await look(`${connection.name}: mail templates`, async () => {
-    const mistakes = await templateMistakes(folder, connection.fields);
-    if (mistakes.length === 0) return `those in ${folder} are right`;
+    const mistakes = await templateMistakes(folder, connection.fields, wanted);
+    if (mistakes.length === 0)
+      return folder === null ? `mails are in ${wanted.join(', ')}` : `those in ${folder} are right`;
     throw new LeadsyncError('mail.template-broken', mistakes.join('; '), {
       help: 'Until then mails use the built-in templates.',
     });

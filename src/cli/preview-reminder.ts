@@ -2,7 +2,7 @@ import type { App } from '../app.ts';
 import { LeadsyncError } from '../errors.ts';
 import { leadCells } from '../core/lead/lead.ts';
 import type { Cells } from '../core/lead/value.ts';
-import type { Composed } from '../reminders/compose/compose-reminder.ts';
+import type { Composed, MailNotes } from '../reminders/compose/compose-reminder.ts';
 import { followUpField } from '../reminders/plan/plan-reminders.ts';
 import { changesOf, composeFor } from '../reminders/compose/compose-follow-up.ts';
 import { localTime } from '../reminders/plan/local-time.ts';
@@ -51,7 +51,7 @@ export async function previewOf(app: App, context: SyncContext, leadId: string):
   const settings = connection.reminders;
   const templates = await app.templates.get(connection.name)?.();
   if (settings === undefined || templates === undefined) throw noReminders();
-  const { cells, note } = await cellsOf(context, leadId);
+  const { cells, notes } = await cellsOf(context, leadId);
   const due = cells[followUpField];
   const dueAt = typeof due === 'string' ? Date.parse(due) : Number.NaN;
   if (Number.isNaN(dueAt)) {
@@ -70,12 +70,14 @@ export async function previewOf(app: App, context: SyncContext, leadId: string):
       (one) => one.dueAt === dueAt && one.offsetText === mail.offsetText && one.recipient === mail.recipient,
     );
   const next = reminders.find((mail) => !isPast(mail)) ?? reminders.at(-1);
+  const recipient = next?.recipient ?? settings.rules.to[0]?.toLowerCase() ?? '';
   const mails = reminders.map((one) => ({ ...one, past: isPast(one), shown: one === next }));
   const { before, row } = await app.ledger.background({ connection: connection.name, leadId });
   const mail = composeFor(
     {
       connection,
       settings,
+      recipient,
       leadId,
       cells,
       dueAt,
@@ -83,7 +85,7 @@ export async function previewOf(app: App, context: SyncContext, leadId: string):
       sequence: 0,
       changes: changesOf(before, cells),
       row,
-      note,
+      notes,
       now: Math.max(now, next?.sendAt ?? now),
     },
     templates,
@@ -96,16 +98,16 @@ export async function previewOf(app: App, context: SyncContext, leadId: string):
 async function cellsOf(
   { leads, pool, connection }: SyncContext,
   leadId: string,
-): Promise<{ readonly cells: Cells; readonly note: string | null }> {
+): Promise<{ readonly cells: Cells; readonly notes: MailNotes }> {
   try {
     const lead = await leads.get(leadId, never);
-    if (lead !== null) return { cells: leadCells(lead, connection.fields), note: null };
+    if (lead !== null) return { cells: leadCells(lead, connection.fields), notes: {} };
   } catch (error) {
     if (!(error instanceof LeadsyncError)) throw error;
     const bases = await basesOf(pool, connection.name, [leadId]);
     const base = bases.get(leadId);
     if (base === undefined) throw error;
-    return { cells: base, note: 'The Leads service is unavailable: this is what was last known.' };
+    return { cells: base, notes: { uncheckedSince: null } };
   }
   throw new LeadsyncError(
     'usage.lead-gone',

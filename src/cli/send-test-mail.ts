@@ -33,6 +33,7 @@ export async function sendTestMail(app: App, address: string, json: boolean): Pr
     {
       connection,
       settings,
+      recipient: address.toLowerCase(),
       leadId: 'sample',
       cells: { ...sample, [followUpField]: new Date(now).toISOString() },
       dueAt: now,
@@ -40,7 +41,7 @@ export async function sendTestMail(app: App, address: string, json: boolean): Pr
       sequence: 0,
       changes: [],
       row: null,
-      note: 'This is a test of leadsync. The lead is fictitious.',
+      notes: { isTest: true },
       now,
     },
     templates,

@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { isQuiet } from '../core/lead/quiet-hours.ts';
 import { readFault } from './environment.ts';
 import { fieldMappings } from './fields.ts';
@@ -9,11 +9,6 @@ import type { ConnectionSettings } from './schema.ts';
 import type { Path } from './settings.ts';
 import { type Report, type Source, valueAt } from './source.ts';
 import { headingKey } from './values.ts';
-
-/** The templates that are looked for in the folder; leadsync has its own for those that are missing. */
-const templateNames = ['reminder', 'digest'].flatMap((mail) =>
-  ['subject', 'text', 'html'].map((part) => `${mail}.${part}.liquid`),
-);
 
 /** Reports mistakes of a connection's reminders that only show together with other settings; `path` is the connection's. */
 export function checkReminders(
@@ -83,12 +78,21 @@ export function checkReminders(
   const fault =
     reminders.templates === undefined ? null : templatesFault(resolve(source.folder, reminders.templates));
   if (fault !== null)
-    mistake('templates', `must be a folder with at least one of ${templateNames.join(', ')}; ${fault}`);
+    mistake(
+      'templates',
+      `must be a folder with templates such as reminder.text.liquid or de/reminder.text.liquid; ${fault}`,
+    );
 }
 
 function templatesFault(folder: string): string | null {
+  const isTemplate = (name: string): boolean => name.endsWith('.liquid');
   try {
-    return readdirSync(folder).some((name) => templateNames.includes(name)) ? null : 'it has none';
+    const entries = readdirSync(folder, { withFileTypes: true });
+    const below = entries.filter((entry) => entry.isDirectory() && !isTemplate(entry.name));
+    const some =
+      entries.some(({ name }) => isTemplate(name)) ||
+      below.some(({ name }) => readdirSync(join(folder, name)).some(isTemplate));
+    return some ? null : 'it has none';
   } catch (error) {
     return readFault(error);
   }

@@ -1,67 +1,105 @@
+import ICAL from 'ical.js';
+import nodeIcal, { type VEvent } from 'node-ical';
 import { expect, test } from 'vitest';
-import { calendarEntry } from '../../src/reminders/compose/calendar.ts';
+import {
+  calendarAttachment,
+  calendarEvent,
+  type CalendarFacts,
+} from '../../src/reminders/compose/calendar.ts';
 
-const content = {
+const facts: CalendarFacts = {
   leadId: '019aa0c2-7b1e-7c4d-9d3f-0a1b2c3d4e5f',
   connection: 'berlin',
-  title: 'Follow-up: Bäckerei',
-  startAt: Date.UTC(2026, 10, 21, 13, 30),
+  summary: 'Follow-up: Bäckerei',
+  description: 'City: Ulm\nStage: new',
+  url: 'https://app.example.com/leads/1',
+  dueAt: Date.UTC(2026, 10, 21, 13, 30),
+  day: null,
+  dayAlarmAt: 8 * 60,
   sequence: 3,
-  cancelled: false,
+  isCancelled: false,
   domain: 'example.com',
   now: Date.UTC(2026, 10, 21, 8),
 };
 
-/** Lines of an iCalendar object by the rules of RFC 5545, 3.1 (folding) and 3.3.11 (escapes); throws where they are broken. */
-function parse(text: string): [string, string][] {
-  if (!text.endsWith('\r\n')) throw new Error('the last line does not end');
-  const lines = text.slice(0, -2).split('\r\n');
-  for (const line of lines) {
-    if (Buffer.byteLength(line) > 75) throw new Error(`more than 75 octets: ${line}`);
-    if (/[\r\n]/.test(line)) throw new Error('a bare line end');
-    if (line.includes('\uFFFD')) throw new Error('a character was cut');
+/** As two parsers that know nothing of each other read it; throws where RFC 5545, 3.1, is broken. */
+function read(change: Partial<CalendarFacts> = {}) {
+  const text = calendarAttachment(calendarEvent({ ...facts, ...change }));
+  expect(text.endsWith('\r\n')).toBe(true);
+  for (const line of text.slice(0, -2).split('\r\n')) {
+    expect(Buffer.byteLength(line)).toBeLessThanOrEqual(75);
+    expect(line).not.toMatch(/[\r\n\uFFFD]/);
   }
-  const unfolded = text
-    .slice(0, -2)
-    .replaceAll(/\r\n[ \t]/g, '')
-    .split('\r\n');
-  return unfolded.map((line) => {
-    const [, name, value] = /^([A-Z-]+)(?:;[^:]*)?:(.*)$/.exec(line) ?? [];
-    if (name === undefined || value === undefined) throw new Error(`no content line: ${line}`);
-    return [name, value.replaceAll(/\\([\\;,nN])/g, (_, char: string) => (/n/i.test(char) ? '\n' : char))];
-  });
-}
-
-function entry(change: Partial<typeof content> = {}): Record<string, string> {
-  return Object.fromEntries(parse(calendarEntry({ ...content, ...change })));
-}
-
-test('an entry in UTC that asks nobody for an answer', () => {
-  const text = calendarEntry(content);
-  expect(parse(text).map(([name, value]) => `${name}:${value}`)).toEqual(
-    expect.arrayContaining(['BEGIN:VCALENDAR', 'VERSION:2.0', 'BEGIN:VEVENT', 'END:VEVENT', 'END:VCALENDAR']),
+  const calendar = new ICAL.Component(ICAL.parse(text) as unknown[]);
+  const component = calendar.getFirstSubcomponent('vevent');
+  if (component === null) throw new Error('no VEVENT');
+  const [other] = Object.values(nodeIcal.sync.parseICS(text)).filter(
+    (one): one is VEvent => one?.type === 'VEVENT',
   );
-  expect(entry()).toMatchObject({
-    METHOD: 'PUBLISH',
-    SEQUENCE: '3',
-    DTSTAMP: '20261121T080000Z',
-    DTSTART: '20261121T133000Z',
-    DTEND: '20261121T134500Z',
-    SUMMARY: 'Follow-up: Bäckerei',
-    STATUS: 'CONFIRMED',
-    TRANSP: 'TRANSPARENT',
-  });
-  expect(text).not.toMatch(/VTIMEZONE|TZID|ATTENDEE/);
+  const event = new ICAL.Event(component);
+  const alarm = component.getFirstSubcomponent('valarm');
+  return {
+    text,
+    calendar,
+    component,
+    event,
+    other,
+    value: (name: string) => String(component.getFirstPropertyValue(name) ?? ''),
+    alarm: alarm === null ? null : String(alarm.getFirstPropertyValue('trigger')),
+    action: alarm === null ? null : String(alarm.getFirstPropertyValue('action')),
+  };
+}
+
+test('a moment: in UTC, with address, details and an alarm; nobody is asked for an answer', () => {
+  const { text, calendar, event, value, other, alarm, action } = read();
+  expect(calendar.getFirstPropertyValue('method')).toBe('PUBLISH');
+  expect(calendar.getFirstPropertyValue('version')).toBe('2.0');
+  expect(calendar.getAllSubcomponents().map(({ name }) => name)).toEqual(['vevent']);
+  expect(event.startDate.toString()).toBe('2026-11-21T13:30:00Z');
+  expect(event.endDate.toString()).toBe('2026-11-21T13:45:00Z');
+  expect(event).toMatchObject({ summary: facts.summary, description: facts.description, sequence: 3 });
+  expect(value('url')).toBe(facts.url);
+  expect(value('status')).toBe('CONFIRMED');
+  expect(value('transp')).toBe('TRANSPARENT');
+  expect(value('dtstamp')).toBe('2026-11-21T08:00:00Z');
+  expect([alarm, action]).toEqual(['-PT10M', 'DISPLAY']);
+  const { summary, description } = facts;
+  expect(other).toMatchObject({ datetype: 'date-time', summary, description, url: { val: facts.url } });
+  expect(other?.start.getTime()).toBe(facts.dueAt);
+  expect(text).not.toMatch(/VTIMEZONE|TZID|ATTENDEE|ORGANIZER/);
+});
+
+test('a day: all of it, wherever the calendar is, with an alarm in the morning', () => {
+  // Midnight in Berlin is the day before in UTC.
+  const { text, event, other, alarm } = read({ dueAt: Date.UTC(2026, 10, 20, 23), day: '2026-11-21' });
+  expect(text).toContain('DTSTART;VALUE=DATE:20261121\r\n');
+  expect(text).toContain('DTEND;VALUE=DATE:20261122\r\n');
+  expect(event.startDate.isDate).toBe(true);
+  expect(event.startDate.toString()).toBe('2026-11-21');
+  expect(other?.datetype).toBe('date');
+  expect(alarm).toBe('PT8H');
+});
+
+test('a follow-up that is none any more: cancelled, without an alarm', () => {
+  const { value, alarm } = read({ isCancelled: true, sequence: 4 });
+  expect(value('status')).toBe('CANCELLED');
+  expect(value('sequence')).toBe('4');
+  expect(alarm).toBeNull();
+});
+
+test('without an address and details', () => {
+  const { component } = read({ url: null, description: '' });
+  expect(component.hasProperty('url')).toBe(false);
+  expect(component.hasProperty('description')).toBe(false);
 });
 
 test('a moved or cleared date is the same entry, another lead or connection is another', () => {
-  const { UID } = entry();
-  expect(UID).toMatch(/^follow-up\.[0-9a-f]{32}@example\.com$/);
-  const moved = entry({ startAt: 0, sequence: 4, title: 'other', now: 0 });
-  expect(moved).toMatchObject({ UID, SEQUENCE: '4', DTSTART: '19700101T000000Z' });
-  expect(entry({ cancelled: true, sequence: 5 })).toMatchObject({ UID, SEQUENCE: '5', STATUS: 'CANCELLED' });
-  expect(entry({ leadId: 'a' })['UID']).not.toBe(UID);
-  expect(entry({ connection: 'a' })['UID']).not.toBe(UID);
+  const uid = (change: Partial<CalendarFacts> = {}): string => read(change).event.uid;
+  expect(uid()).toMatch(/^follow-up\.[0-9a-f]{32}@example\.com$/);
+  expect(uid({ dueAt: 0, sequence: 4, summary: 'other', now: 0 })).toBe(uid());
+  expect(uid({ isCancelled: true })).toBe(uid());
+  expect(uid({ leadId: 'a' })).not.toBe(uid());
+  expect(uid({ connection: 'a' })).not.toBe(uid());
 });
 
 test.each([
@@ -73,7 +111,8 @@ test.each([
   ['what must be escaped', 'a\\b;c,d\\n:"e"', 'a\\b;c,d\\n:"e"'],
   ['emoji at every fold', `x${'😀'.repeat(60)}`, `x${'😀'.repeat(60)}`],
   ['10,000 characters', 'ä'.repeat(10_000), `${'ä'.repeat(200)}…`],
-])('a title with %s', (_, title, shown) => {
-  expect(entry({ title })['SUMMARY']).toBe(shown);
-  expect(parse(calendarEntry({ ...content, title }))).toHaveLength(parse(calendarEntry(content)).length);
+])('a summary with %s', (_, summary, shown) => {
+  const { event, component } = read({ summary, description: summary });
+  expect(event.summary).toBe(shown);
+  expect(component.getAllProperties()).toHaveLength(read().component.getAllProperties().length);
 });

@@ -16,7 +16,8 @@ const timeZone = 'Europe/Berlin';
 const at = (text: string): number => Date.parse(text);
 
 const warnings: string[] = [];
-const templates = await openTemplates(null, (message) => warnings.push(message));
+const all = await openTemplates(null, (message) => warnings.push(message));
+const templates = all.in('en');
 
 const now = at('2026-11-21T07:00:00Z');
 const days = digestDays('2026-11-21', timeZone);
@@ -29,6 +30,7 @@ function item(dueAt: string, change: Partial<DigestItem> = {}): DigestItem {
     cells: { companyName: `Due ${dueAt}`, stage: 'new' },
     dueAt: at(dueAt),
     day: null,
+    dayZone: timeZone,
     row: { target: 'leads.xlsx', number: 7 },
     leadUrl: 'https://app.example.com/leads/{id}',
     ...change,
@@ -82,6 +84,7 @@ test('a day without a time is that day in every zone, before the hours of the da
     counts: { overdue: 0, today: 2, week: 0 },
     recipient: 'anna@example.com',
     timeZone: zone,
+    templates,
     now: at('2026-11-21T16:00:00Z'),
   });
   const shownItems = view.groups[0]?.items.map(({ due, isPast, daysOverdue }) => {
@@ -111,9 +114,9 @@ test('the connection is named where there are several; city, owner and the row',
   expect(digest([one])?.text).toContain(
     [
       '- Anna AG',
-      '  11 days overdue, Tue 10 Nov 2026, 10:00 · Ulm · new · Carla',
+      '  11 days overdue: Tue 10 Nov 2026, 10:00 · Ulm · new · Carla',
+      `  Row 7 of Leads: ${url}`,
       `  https://app.example.com/leads/${id}`,
-      `  Leads, row 7: ${url}`,
     ].join('\n'),
   );
   const both = digest([one, item('2026-11-21T09:00:00Z', { connection: 'hamburg' })]);
@@ -129,16 +132,16 @@ test('a digest has counts, today first, and is never empty', () => {
     item('2026-11-22T09:00:00Z'),
   ]);
   expect(mail?.subject).toBe('Follow-ups for Sat 21 Nov 2026: 1 today, 2 overdue, 1 in the next seven days');
-  expect(mail?.text.match(/^(?:[A-Z ]+ \(\d+\)|- .*)$/gm)).toEqual([
-    'TODAY (1)',
+  expect(mail?.text.match(/^(?:\w[\w ]+ \(\d+\)|- .*)$/gm)).toEqual([
+    'Today (1)',
     '- Due 2026-11-21T06:00:00Z',
-    'OVERDUE (2)',
+    'Overdue (2)',
     '- Due 2026-11-12T09:00:00Z',
     '- Due 2026-11-10T09:00:00Z',
-    'NEXT SEVEN DAYS (1)',
+    'Next seven days (1)',
     '- Due 2026-11-22T09:00:00Z',
   ]);
-  expect(shown(mail?.html ?? '')).toMatch(/Today \(1\).*Overdue \(2\).*Next seven days \(1\).*4 in all/);
+  expect(shown(mail?.html ?? '')).toMatch(/Today \(1\).*Overdue \(2\).*Next seven days \(1\)/);
   expect(mail?.html.match(/href="[^"]*"/g)).toHaveLength(4);
   expect(digest([])).toBeNull();
   expect(digest([item('2026-11-30T09:00:00Z')])).toBeNull();
@@ -163,7 +166,7 @@ test.each([
     ],
     { counts: { overdue: o > 0 ? o + 7 : 0, today: o > 0 ? t : t + 7, week: w } },
   );
-  const groups = (mail?.text ?? '').split(/^[A-Z ]+ \(\d+\)$/m).slice(1);
+  const groups = (mail?.text ?? '').split(/^\w[\w ]+ \(\d+\)$/m).slice(1);
   expect(groups.map((group) => group.match(/^- Due/gm)?.length)).toEqual(expected);
   const items = expected.reduce((sum, count) => sum + count, 0);
   const more = o + t + w + 7 - items;

@@ -10,9 +10,11 @@ const timeZone = 'Europe/Berlin';
 const at = (text: string): number => Date.parse(text);
 
 const warnings: string[] = [];
-const templates = await openTemplates(null, (message) => warnings.push(message));
+const all = await openTemplates(null, (message) => warnings.push(message));
+const templates = all.in('en');
 
 const content: ReminderContent = {
+  kind: 'reminder',
   lead: {
     id,
     cells: {
@@ -27,11 +29,14 @@ const content: ReminderContent = {
   dueAt: at('2026-11-21T13:30:00Z'),
   offsetText: '0m',
   timeZone,
+  dayZone: timeZone,
   now: at('2026-11-21T08:00:00Z'),
   changes: [],
   row: { target: 'leads.xlsx', number: 17 },
   leadUrl: 'https://app.example.com/leads/{id}?from={id}',
-  note: null,
+  notes: {},
+  reason: null,
+  hasEntry: false,
   templates,
 };
 
@@ -73,24 +78,24 @@ test('what changed since the last reminder, instants in local time', () => {
   expect(text).toContain(
     [
       'Changed since the last reminder:',
-      '- Stage: new -> qualified',
-      '- City: (empty) -> Freiburg',
-      '- Next follow-up: next Tuesday -> Sat 21 Nov 2026, 14:30 CET',
-      '- unmapped: a -> (empty)',
+      '- Stage: new → qualified',
+      '- City: (empty) → Freiburg',
+      '- Next follow-up: next Tuesday → Sat 21 Nov 2026, 14:30 CET',
+      '- unmapped: a → (empty)',
     ].join('\n'),
   );
   expect(shown(html)).toMatch(/Next follow-up +next Tuesday → +Sat 21 Nov 2026, 14:30 CET/);
 });
 
-test('a note comes first; without a link, a row number or any field the mail is whole', () => {
+test('notes come first; without a link, a row number or any field the mail is whole', () => {
   const { text, html } = reminder({
-    note: 'Sent 3 h late.\r\nIt could not be checked.',
+    notes: { lateSince: at('2026-11-21T05:00:00Z'), uncheckedSince: null },
     row: { target: 'leads.csv', number: null },
     leadUrl: null,
     lead: { id, cells: {} },
   });
-  expect(text.startsWith('Please note: Sent 3 h late. It could not be checked.\n')).toBe(true);
-  expect(shown(html)).toMatch(/Sent 3 h late\. It could not be checked\. +Due today/);
+  expect(text.startsWith('This mail is late: it was due at 06:00 CET on Sat 21 Nov 2026. ')).toBe(true);
+  expect(shown(html)).toMatch(/what was last known\. +Due today/);
   expect(text).toContain(`Due today: Lead ${id}`);
   expect(text).toContain('In leads.csv');
   expect(html).not.toContain('href');
@@ -100,7 +105,7 @@ test('a row of a Google spreadsheet is linked', () => {
   const url = 'https://docs.google.com/spreadsheets/d/abc/edit';
   const { text, html } = reminder({ row: { target: 'Leads', url, number: 7 } });
   expect(text).toContain(`Row 7 of Leads when it was last read: ${url}\n`);
-  expect(html).toContain(`<a href="${url}"`);
+  expect(html).toContain(`<a class="link" href="${url}"`);
   expect(shown(html)).toContain('Row 7 of Leads when it was last read');
 });
 
@@ -132,7 +137,6 @@ test.each([
     lead: { id: text, cells: Object.fromEntries(Object.keys(cells).map((name) => [name, text])) },
     changes: [{ field: text, before: text, after: text }],
     row: { target: text, number: null },
-    note: text,
   });
   const { html, text } = reminder(hostile(value));
   expect(structure(html)).toEqual(structure(reminder(hostile('harmless')).html));

@@ -1,46 +1,57 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { defaultFields } from '../../src/core/lead/mapping.ts';
 import { composeReminder } from '../../src/reminders/compose/compose-reminder.ts';
 import { templateMistakes } from '../../src/reminders/compose/template-mistakes.ts';
-import { openTemplates, ownSources } from '../../src/reminders/compose/templates.ts';
+import { ownSources } from '../../src/reminders/compose/template-sources.ts';
+import { openTemplates } from '../../src/reminders/compose/templates.ts';
 
 async function folderWith(files: Readonly<Record<string, string>>) {
   const folder = await mkdtemp(join(tmpdir(), 'leadsync-templates-'));
-  for (const [name, source] of Object.entries(files)) await writeFile(join(folder, name), source);
+  for (const [name, source] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, name)), { recursive: true });
+    await writeFile(join(folder, name), source);
+  }
   return { folder, [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) };
 }
 
 /** A reminder made with these files in the folder, and what was said to the log. */
-async function composed(files: Readonly<Record<string, string>>) {
+async function composed(files: Readonly<Record<string, string>>, language = 'en') {
   await using made = await folderWith(files);
-  return await composeWith(made.folder);
+  return await composeWith(made.folder, language);
 }
 
-async function composeWith(folder: string | null) {
+async function composeWith(folder: string | null, language = 'en') {
   const warnings: string[] = [];
   const templates = await openTemplates(folder, (message) => warnings.push(message));
   const mail = composeReminder({
+    kind: 'reminder',
     lead: { id: 'l1', cells: { companyName: 'Acme <b>', stage: 'new' } },
     fields: defaultFields,
     dueAt: 0,
     offsetText: '1d',
     timeZone: 'UTC',
+    dayZone: 'Europe/Berlin',
     now: 0,
     changes: [],
     row: { target: 'leads.csv', number: 2 },
     leadUrl: null,
-    note: null,
-    templates,
+    notes: {},
+    reason: null,
+    hasEntry: false,
+    templates: templates.in(language),
   });
   return { ...mail, warnings };
 }
 
-async function mistakes(files: Readonly<Record<string, string>>): Promise<string[]> {
+async function mistakes(
+  files: Readonly<Record<string, string>>,
+  languages: readonly string[] = ['en'],
+): Promise<string[]> {
   await using made = await folderWith(files);
-  const found = await templateMistakes(made.folder, defaultFields);
+  const found = await templateMistakes(made.folder, defaultFields, languages);
   return found.map((sentence) => sentence.replaceAll(made.folder, 'FOLDER'));
 }
 
@@ -61,10 +72,53 @@ test('a file of the same name takes the place of ours, the others stay; only HTM
 });
 
 test('our own templates, copied, are right', async () => {
-  const ours = await ownSources();
-  const files = Object.fromEntries(Object.entries(ours).map(([name, source]) => [`${name}.liquid`, source]));
-  expect(Object.keys(files).length).toBeGreaterThanOrEqual(6);
-  expect(await mistakes(files)).toEqual([]);
+  const { common, languages } = await ownSources();
+  const files = Object.entries(common).map(([name, source]) => [`${name}.liquid`, source]);
+  const words = [...languages].flatMap(([language, sources]) =>
+    Object.entries(sources).map(([name, source]) => [`${language}/${name}.liquid`, source]),
+  );
+  expect(words.length).toBeGreaterThan(files.length);
+  expect(await mistakes(Object.fromEntries([...files, ...words]) as Record<string, string>)).toEqual([]);
+});
+
+test('German has all that English has', async () => {
+  const { languages } = await ownSources();
+  const [english, german] = ['en', 'de'].map((name) => Object.keys(languages.get(name) ?? {}));
+  expect(german).toEqual(english);
+});
+
+test('a language: its folder, then the files for every language, then ours in it, then English', async () => {
+  const files = {
+    'status.liquid': 'all',
+    'reminder.subject.liquid': 'all {{ due.day }}',
+    'de/reminder.subject.liquid': 'de {{ due.day }}',
+    'fr/status.liquid': 'fr {{ due.longDay }}',
+    'fr/reminder.subject.liquid': 'fr {{ 1234 | number }} {{ 1 | plural }}',
+  };
+  expect(await composed(files, 'en')).toMatchObject({ subject: 'all Thu 1 Jan 1970' });
+  const german = await composed(files, 'de-AT');
+  expect(german.subject).toBe('de Do., 1. Jän. 1970');
+  expect(german.text).toMatch(/^all: Acme <b>\n.*Wiedervorlagedatum/s);
+  const french = await composed(files, 'fr');
+  expect(french.subject).toBe(`fr ${(1234).toLocaleString('fr')} one`.replace(/\s/gu, ' '));
+  expect(french.text).toMatch(/^fr jeudi 1 janvier 1970: Acme <b>\n.*Sent by leadsync/s);
+  // Nobody wrote Spanish templates: no Spanish dates among English words.
+  expect(await composed(files, 'es')).toMatchObject({ subject: 'all Thu 1 Jan 1970' });
+});
+
+test('check names a language without templates, and what one of the folder lacks', async () => {
+  expect(await templateMistakes(null, defaultFields, ['de', 'de-CH', 'en'])).toEqual([]);
+  expect(await templateMistakes(null, defaultFields, ['fr'])).toEqual([
+    'there are no mail templates in fr: these mails are in English',
+  ]);
+  const [lacks, ...others] = await mistakes({ 'fr/status.liquid': 'fr', 'fr/when.liquid': '{{ oops }}' }, [
+    'fr',
+  ]);
+  expect(lacks).toMatch(/^fr\/when\.liquid in FOLDER: .*oops/);
+  expect(others).toEqual([
+    expect.stringMatching(/^fr in FOLDER lacks calendar\.summary\.liquid, .*English$/),
+  ]);
+  expect(others[0]).not.toContain('status.liquid');
 });
 
 test.each([
@@ -116,7 +170,7 @@ test('names that are never used, an empty folder, no folder', async () => {
   expect(await mistakes({ 'readme.md': text })).toEqual([
     expect.stringMatching(/^FOLDER holds none of reminder\.subject\.liquid, /),
   ]);
-  expect(await templateMistakes('/no/such/folder', defaultFields)).toEqual([
+  expect(await templateMistakes('/no/such/folder', defaultFields, ['en'])).toEqual([
     expect.stringMatching(/^the folder of the mail templates, \/no\/such\/folder, cannot be read: .*ENOENT/),
   ]);
   const { text: made, warnings } = await composeWith('/no/such/folder');

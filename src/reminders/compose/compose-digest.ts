@@ -1,13 +1,13 @@
 import type { FieldMapping } from '../../core/lead/mapping.ts';
 import type { Cells } from '../../core/lead/value.ts';
 import { type Composed, renderMail } from './compose-reminder.ts';
-import { leadLink, leadView } from './lead-view.ts';
+import { dueView, leadLink, leadView } from './lead-view.ts';
 import type { DigestDays } from '../plan/digest-time.ts';
 import { daysBetween, localTime, startOfDay } from '../plan/local-time.ts';
 import type { DueCounts } from '../../store/follow-ups.ts';
 import { type RowPlace, rowView } from './row-place.ts';
 import { oneLine } from './shown-text.ts';
-import type { Templates } from './templates.ts';
+import type { LanguageTemplates } from './templates.ts';
 
 /** A follow-up in a digest. Times are epoch ms. */
 export interface DigestItem {
@@ -19,6 +19,8 @@ export interface DigestItem {
   readonly dueAt: number;
   /** When the follow-up is a day without a time: that day, `2026-11-21`; null: a moment. */
   readonly day: string | null;
+  /** IANA zone in which the table's dates without a time are meant. */
+  readonly dayZone: string;
   readonly row: RowPlace;
   /** Such as `https://app.example.com/leads/{id}`; null: no link. */
   readonly leadUrl: string | null;
@@ -35,7 +37,7 @@ export interface DigestContent extends DigestGroups<DigestItem> {
   /** IANA zone of the recipient. */
   readonly timeZone: string;
   readonly now: number;
-  readonly templates: Templates;
+  readonly templates: LanguageTemplates;
 }
 
 /** Maximum follow-ups per mail. */
@@ -69,47 +71,74 @@ export function composeDigest(content: DigestContent): Composed | null {
 }
 
 /** The template data of a digest. */
-export function digestView(content: Omit<DigestContent, 'templates'>) {
-  const { overdue, today, week, counts, timeZone, now } = content;
+export function digestView(content: DigestContent) {
+  const { overdue, today, week, counts, timeZone, now, templates } = content;
+  const { language } = templates;
   const room = shares(overdue.length, today.length, week.length);
   const total = counts.overdue + counts.today + counts.week;
   const several = new Set([...overdue, ...today, ...week].map(({ connection }) => connection)).size > 1;
-  const group = (state: keyof DueCounts, title: string) => {
+  const groupOf = (state: keyof DueCounts) => {
     const shown = content[state].slice(0, room[state]);
+    const group = { state, count: counts[state], more: counts[state] - shown.length };
     return {
-      state,
-      title,
-      count: counts[state],
-      more: counts[state] - shown.length,
-      items: shown.map((item) => itemView(item, timeZone, now, several)),
+      ...group,
+      words: {
+        title: templates.render('group-title', { group }),
+        more: group.more === 0 ? '' : templates.render('group-more', { group }),
+      },
+      items: shown.map((item) => itemView(item, state, content, several)),
     };
   };
-  const groups = [group('today', 'Today'), group('overdue', 'Overdue'), group('week', 'Next seven days')];
-  return {
-    date: localTime(now, timeZone),
+  const groups = [groupOf('today'), groupOf('overdue'), groupOf('week')];
+  const view = {
+    kind: 'digest',
+    language,
+    date: localTime(now, timeZone, language),
     timeZone,
     recipient: oneLine(content.recipient, 254),
     groups: groups.filter(({ count }) => count > 0),
     total,
     more: total - groups.reduce((sum, { items }) => sum + items.length, 0),
   };
+  const words = {
+    title: templates.render('digest-title', view),
+    total: view.more === 0 ? '' : templates.render('total', view),
+    footer: templates.render('footer', view),
+  };
+  return { ...view, words };
 }
 
-function itemView(item: DigestItem, timeZone: string, now: number, several: boolean) {
-  const { connection, leadId, cells, fields, dueAt, day, row, leadUrl } = item;
-  const at = day === null ? dueAt : startOfDay(day, timeZone);
-  const days = daysBetween(now, at, timeZone);
-  return {
+function itemView(
+  item: DigestItem,
+  state: keyof DueCounts,
+  { timeZone, now, templates }: DigestContent,
+  several: boolean,
+) {
+  const { leadId, cells, fields, dueAt, day, dayZone } = item;
+  const reader = { timeZone, language: templates.language, dayZone };
+  const days = daysBetween(now, day === null ? dueAt : startOfDay(day, timeZone), timeZone);
+  const lead = leadView(leadId, cells, fields, reader);
+  const row = rowView(item.row);
+  const connection = several ? oneLine(item.connection, 120) : '';
+  const view = {
     /** Empty when all are of one connection. */
-    connection: several ? oneLine(connection, 120) : '',
-    lead: leadView(leadId, cells, fields, timeZone),
-    due: { ...localTime(at, timeZone), isDay: day !== null },
+    connection,
+    lead,
+    /** What tells leads apart, as far as it is known. */
+    parts: [lead.city, lead.stage, lead.owner, connection].filter((part) => part !== ''),
+    due: dueView(dueAt, day, reader),
     daysOverdue: Math.max(0, -days),
     /** Due today, and its time is over. */
     isPast: days === 0 && day === null && dueAt < now,
-    row: rowView(row),
-    url: leadLink(leadUrl, leadId) ?? '',
+    row: row.number === null && row.url === '' ? null : row,
+    url: leadLink(item.leadUrl, leadId) ?? '',
   };
+  const words = {
+    name: templates.render('name', view),
+    due: templates.render('item-due', { ...view, state }),
+    row: view.row === null ? '' : templates.render('row', { row: view.row, withTime: false }),
+  };
+  return { ...view, words };
 }
 
 /** How many of each group are shown. */

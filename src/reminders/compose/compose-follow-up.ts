@@ -1,70 +1,73 @@
+import type { ICalEventData } from 'ical-generator';
 import type { ConnectionConfig, ReminderSettings } from '../../config/config.ts';
+import { recipientLanguage, recipientTimeZone } from '../../config/recipients.ts';
+import { dayOf } from '../../core/lead/day.ts';
 import { type Cell, type Cells, sameCell } from '../../core/lead/value.ts';
-import { localTime } from '../plan/local-time.ts';
-import { calendarEntry } from './calendar.ts';
-import { type Composed, composeReminder, maxSubject, type ReminderContent } from './compose-reminder.ts';
-import { leadView } from './lead-view.ts';
+import { startOfDay } from '../plan/local-time.ts';
+import { calendarAttachment, calendarEvent, entryLengthMs } from './calendar.ts';
+import {
+  type CancelReason,
+  type Composed,
+  composeReminder,
+  type ReminderContent,
+  reminderView,
+} from './compose-reminder.ts';
 import { senderDomain } from './message.ts';
 import { rowPlace } from './row-place.ts';
-import { escaped, oneLine } from './shown-text.ts';
 import type { Templates } from './templates.ts';
 
 /** A mail with a calendar entry, if one is attached. */
 export type FollowUpMail = Composed & { readonly calendar?: string };
 
-/** One follow-up of a lead. Times are epoch ms. */
-interface FollowUpFacts {
+/** One follow-up of a lead, for one recipient. Times are epoch ms. */
+export interface FollowUpFacts {
   readonly connection: Pick<ConnectionConfig, 'name' | 'fields' | 'target'>;
   readonly settings: ReminderSettings;
+  /** In lower case. */
+  readonly recipient: string;
   readonly leadId: string;
   readonly cells: Cells;
   readonly dueAt: number;
   /** Of the calendar entry: higher with each move. */
   readonly sequence: number;
+  /** As the target counts; in HubSpot the company's record id. Null: unknown. */
+  readonly row: number | null;
   readonly now: number;
 }
 
-interface ReminderFacts extends FollowUpFacts, Pick<ReminderContent, 'offsetText' | 'changes' | 'note'> {
-  /** As the target counts; in HubSpot the company's record id. */
-  readonly row: number | null;
-}
+type MailFacts = FollowUpFacts & Pick<ReminderContent, 'changes' | 'notes'>;
 
-/** The mail about a follow-up, with a calendar entry if configured. */
-export function composeFor(facts: ReminderFacts, templates: Templates): FollowUpMail {
-  const { connection, settings, leadId, cells, row, ...others } = facts;
-  const composed = composeReminder({
-    ...others,
-    lead: { id: leadId, cells },
-    fields: connection.fields,
-    timeZone: settings.rules.timeZone,
-    row: rowPlace(connection.target, row),
-    leadUrl: settings.leadUrl,
-    templates,
-  });
-  return settings.calendar ? { ...composed, calendar: entryOf(facts, false) } : composed;
+/** The mail about a follow-up, with a calendar entry if configured; none for what is past. */
+export function composeFor(
+  facts: MailFacts & Pick<ReminderContent, 'offsetText'>,
+  templates: Templates,
+): FollowUpMail {
+  const { settings, dueAt, now, recipient } = facts;
+  const day = dayOf(dueAt, settings.rules.dayZone);
+  const zone = recipientTimeZone(settings.rules, recipient);
+  const end = day === null ? dueAt + entryLengthMs : startOfDay(day, zone) + 86_400_000;
+  return compose(contentOf(facts, 'reminder', null, settings.calendar && end > now, templates), facts);
 }
 
 /** As `composeFor`, for a recipient whose calendar has the follow-up at another time. */
-export function composeMoved(facts: Omit<ReminderFacts, 'offsetText'>, templates: Templates): FollowUpMail {
-  const moved =
-    'The follow-up was moved to this date. The attached entry moves it in calendars that support this.';
-  const note = facts.note === null ? moved : `${moved} ${facts.note}`;
-  return {
-    ...composeFor({ ...facts, offsetText: 'moved', note }, templates),
-    subject: subjectOf('Moved', facts),
-  };
+export function composeMoved(facts: MailFacts, templates: Templates): FollowUpMail {
+  return compose(contentOf(facts, 'moved', null, facts.settings.calendar, templates), facts);
 }
 
 /** The mail that cancels the calendar entry of a follow-up that no longer concerns its recipient. */
-export function composeCancellation(facts: FollowUpFacts): FollowUpMail {
-  const { day, time, zone } = localTime(facts.dueAt, facts.settings.rules.timeZone);
-  const text = `The follow-up of ${viewOf(facts).company} on ${day}, ${time} ${zone} is no longer yours: its date was cleared, the lead was closed or deleted, or it now belongs to somebody else. The attached entry removes it from calendars that support this.`;
-  return {
-    subject: subjectOf('Follow-up cancelled', facts),
-    text: `${text}\n`,
-    html: `<!doctype html><html lang="en"><body><p>${escaped(text)}</p></body></html>`,
-    calendar: entryOf(facts, true),
-  };
+export function composeCancellation(
+  facts: Omit<MailFacts, 'changes'>,
+  reason: CancelReason,
+  templates: Templates,
+): FollowUpMail {
+  const all = { ...facts, changes: [] };
+  return compose(contentOf(all, 'cancelled', reason, facts.settings.calendar, templates), all);
+}
+
+/** The calendar entry of a follow-up, as mails have it. */
+export function followUpEvent(facts: FollowUpFacts, templates: Templates): ICalEventData {
+  const content = contentOf({ ...facts, changes: [], notes: {} }, 'reminder', null, true, templates);
+  return eventOf(content, facts);
 }
 
 /** Changes in mapping order; `before` is by field. */
@@ -75,24 +78,53 @@ export function changesOf(before: Readonly<Record<string, Cell>>, cells: Cells):
   });
 }
 
-function viewOf({ connection, settings, leadId, cells }: FollowUpFacts) {
-  return leadView(leadId, cells, connection.fields, settings.rules.timeZone);
+function contentOf(
+  facts: MailFacts & Partial<Pick<ReminderContent, 'offsetText'>>,
+  kind: ReminderContent['kind'],
+  reason: CancelReason | null,
+  hasEntry: boolean,
+  templates: Templates,
+): ReminderContent {
+  const { connection, settings, recipient, row } = facts;
+  return {
+    kind,
+    lead: { id: facts.leadId, cells: facts.cells },
+    fields: connection.fields,
+    dueAt: facts.dueAt,
+    offsetText: facts.offsetText ?? '',
+    timeZone: recipientTimeZone(settings.rules, recipient),
+    dayZone: settings.rules.dayZone,
+    now: facts.now,
+    changes: facts.changes,
+    row: reason === 'deleted' ? null : rowPlace(connection.target, row),
+    leadUrl: settings.leadUrl,
+    notes: facts.notes,
+    reason,
+    hasEntry,
+    templates: templates.in(recipientLanguage(settings, recipient)),
+  };
 }
 
-function subjectOf(what: string, facts: FollowUpFacts): string {
-  const { day, time } = localTime(facts.dueAt, facts.settings.rules.timeZone);
-  return oneLine(`${what}: ${viewOf(facts).shortCompany}, ${day}, ${time}`, maxSubject - 1);
+function compose(content: ReminderContent, facts: FollowUpFacts): FollowUpMail {
+  const composed = composeReminder(content);
+  return content.hasEntry ? { ...composed, calendar: calendarAttachment(eventOf(content, facts)) } : composed;
 }
 
-function entryOf(facts: FollowUpFacts, cancelled: boolean): string {
-  const { connection, settings, leadId, dueAt, sequence, now } = facts;
-  return calendarEntry({
-    leadId,
+function eventOf(content: ReminderContent, facts: FollowUpFacts): ICalEventData {
+  const { templates, dueAt, dayZone, now } = content;
+  const { connection, settings, leadId, sequence } = facts;
+  const view = reminderView(content);
+  return calendarEvent({
     connection: connection.name,
-    title: `Follow-up: ${viewOf(facts).company}`,
-    startAt: dueAt,
+    leadId,
+    summary: templates.render('calendar.summary', view),
+    description: templates.render('calendar.description', view),
+    url: view.url || null,
+    dueAt,
+    day: dayOf(dueAt, dayZone),
+    dayAlarmAt: settings.rules.dateOnlyAt,
     sequence,
-    cancelled,
+    isCancelled: content.kind === 'cancelled',
     domain: senderDomain(settings.from),
     now,
   });

@@ -1,10 +1,11 @@
+import { dayOf } from '../../core/lead/day.ts';
 import type { FieldMapping } from '../../core/lead/mapping.ts';
 import type { Cell, Cells } from '../../core/lead/value.ts';
-import { leadLink, leadView, shownCell } from './lead-view.ts';
-import { daysBetween, localTime } from '../plan/local-time.ts';
+import { daysBetween, startOfDay } from '../plan/local-time.ts';
+import { dueView, leadLink, leadView, type Reader, shownCell } from './lead-view.ts';
 import { type RowPlace, rowView } from './row-place.ts';
 import { oneLine } from './shown-text.ts';
-import type { Templates } from './templates.ts';
+import type { LanguageTemplates, MailKind, PhraseName } from './templates.ts';
 
 /** A mail without its addresses. */
 export interface Composed {
@@ -14,8 +15,22 @@ export interface Composed {
   readonly html: string;
 }
 
+/** Why a follow-up no longer concerns a recipient: `closed` is its stage, `reassigned` goes to somebody else. */
+export type CancelReason = 'deleted' | 'cleared' | 'unreadable' | 'closed' | 'reassigned';
+
+/** What a mail says about itself. Times are epoch ms. */
+export interface MailNotes {
+  /** The mail is late: when it should have been sent. */
+  readonly lateSince?: number;
+  /** The lead could not be read: when its values were known, or null. */
+  readonly uncheckedSince?: number | null;
+  /** The lead is fictitious. */
+  readonly isTest?: true;
+}
+
 /** The content of one mail about one follow-up. Times are epoch ms. */
 export interface ReminderContent {
+  readonly kind: Exclude<MailKind, 'digest'>;
   readonly lead: { readonly id: string; readonly cells: Cells };
   /** In display order. */
   readonly fields: readonly FieldMapping[];
@@ -24,28 +39,33 @@ export interface ReminderContent {
   readonly offsetText: string;
   /** IANA zone of the recipient. */
   readonly timeZone: string;
+  /** IANA zone in which the table's dates without a time are meant. */
+  readonly dayZone: string;
   readonly now: number;
   /** Changes since the last reminder of this lead. */
   readonly changes: readonly { readonly field: string; readonly before: Cell; readonly after: Cell }[];
-  readonly row: RowPlace;
+  /** Null: unknown. */
+  readonly row: RowPlace | null;
   /** Such as `https://app.example.com/leads/{id}`; null: no link. */
   readonly leadUrl: string | null;
-  /** A sentence at the top, such as that the mail is late or unchecked. */
-  readonly note: string | null;
-  readonly templates: Templates;
+  readonly notes: MailNotes;
+  /** Of a cancelled follow-up. */
+  readonly reason: CancelReason | null;
+  /** Whether a calendar entry is attached. */
+  readonly hasEntry: boolean;
+  readonly templates: LanguageTemplates;
 }
 
 export const maxSubject = 150;
-const maxNote = 500;
 const maxChange = 120;
 
 /** The mail about one follow-up. Pure except for warnings of `templates.render`. */
 export function composeReminder(content: ReminderContent): Composed {
-  return renderMail(content.templates, 'reminder', reminderView(content));
+  return renderMail(content.templates, content.kind, reminderView(content));
 }
 
 /** A mail from the three templates of its kind. */
-export function renderMail(templates: Templates, kind: 'reminder' | 'digest', view: object): Composed {
+export function renderMail(templates: LanguageTemplates, kind: MailKind, view: object): Composed {
   return {
     subject: oneLine(templates.render(`${kind}.subject`, view), maxSubject - 1),
     text: templates.render(`${kind}.text`, view),
@@ -53,35 +73,68 @@ export function renderMail(templates: Templates, kind: 'reminder' | 'digest', vi
   };
 }
 
-/** The template data of a reminder. */
-export function reminderView(content: Omit<ReminderContent, 'templates'>) {
-  const { lead, fields, dueAt, timeZone, now, row } = content;
-  return {
-    lead: leadView(lead.id, lead.cells, fields, timeZone),
-    due: { ...localTime(dueAt, timeZone), timeZone, ...urgency(daysBetween(now, dueAt, timeZone)) },
+/** The template data of a mail about one follow-up, and of its calendar entry. */
+export function reminderView(content: ReminderContent) {
+  const { templates, kind, dueAt, timeZone, dayZone, now, notes, leadUrl } = content;
+  const { language } = templates;
+  const reader = { language, timeZone, dayZone };
+  const day = dayOf(dueAt, dayZone);
+  const days = daysBetween(now, day === null ? dueAt : startOfDay(day, timeZone), timeZone);
+  const moment = (at: number) => dueView(at, null, reader);
+  const view = {
+    kind,
+    language,
+    lead: leadView(content.lead.id, content.lead.cells, content.fields, reader),
+    // By calendar days: a mail is read hours after it was written.
+    due: { ...dueView(dueAt, day, reader), state: stateOf(days), days: Math.abs(days) },
     offset: content.offsetText,
-    note: content.note === null ? '' : oneLine(content.note, maxNote),
-    changes: content.changes.map((change) => shownChange(change, fields, timeZone)),
-    row: rowView(row),
-    url: leadLink(content.leadUrl, lead.id) ?? '',
+    notes: {
+      late: notes.lateSince === undefined ? null : moment(notes.lateSince),
+      isUnchecked: notes.uncheckedSince !== undefined,
+      knownAt: typeof notes.uncheckedSince === 'number' ? moment(notes.uncheckedSince) : null,
+      isTest: notes.isTest ?? false,
+    },
+    reason: content.reason ?? '',
+    hasEntry: content.hasEntry,
+    changes: content.changes.map((change) => shownChange(change, content, reader)),
+    row: content.row === null ? null : rowView(content.row),
+    // A deleted lead has no page.
+    url: content.reason === 'deleted' ? '' : (leadLink(leadUrl, content.lead.id) ?? ''),
   };
+  const say = (phrase: PhraseName, more: object = {}) =>
+    templates.render(phrase, { ...view, ...more }).trim();
+  const words = {
+    name: say('name'),
+    status: say('status'),
+    when: say('when'),
+    reason: kind === 'reminder' ? '' : say('reason'),
+    notes: Object.keys(notes).length === 0 ? '' : say('notes'),
+    row: view.row === null ? '' : say('row', { withTime: true }),
+    changes: view.changes.length === 0 ? '' : say('label', { of: 'changes' }),
+    open: view.url === '' ? '' : say('label', { of: 'open' }),
+    lead: say('label', { of: 'lead' }),
+    footer: say('footer'),
+  };
+  return { ...view, words };
+}
+
+function stateOf(days: number): 'overdue' | 'today' | 'coming' {
+  if (days === 0) return 'today';
+  return days < 0 ? 'overdue' : 'coming';
 }
 
 function shownChange(
   { field, before, after }: ReminderContent['changes'][number],
-  fields: readonly FieldMapping[],
-  timeZone: string,
+  { fields, templates }: ReminderContent,
+  reader: Reader,
 ) {
   const mapping = fields.find((candidate) => candidate.field === field);
   const show = (cell: Cell): string =>
-    oneLine(shownCell(cell, mapping ?? { type: 'text' }, timeZone), maxChange) || '(empty)';
-  return { label: oneLine(mapping?.column ?? field, 120), before: show(before), after: show(after) };
-}
-
-/** By calendar days: a mail is read hours after it was written. */
-function urgency(days: number): { readonly state: 'overdue' | 'today' | 'coming'; readonly words: string } {
-  if (days < -1) return { state: 'overdue', words: `Overdue by ${-days} days` };
-  if (days === -1) return { state: 'overdue', words: 'Overdue since yesterday' };
-  if (days === 0) return { state: 'today', words: 'Due today' };
-  return { state: 'coming', words: days === 1 ? 'Due tomorrow' : `Due in ${days} days` };
+    oneLine(shownCell(cell, mapping ?? { type: 'text' }, reader), maxChange) ||
+    templates.render('label', { of: 'empty' });
+  return {
+    label: oneLine(mapping?.column ?? templates.render('field', { field }), 120),
+    before: show(before),
+    after: show(after),
+  };
 }

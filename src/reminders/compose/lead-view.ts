@@ -1,14 +1,17 @@
 import type { FieldMapping } from '../../core/lead/mapping.ts';
 import { type Cell, type Cells, plainCell, isUnreadable } from '../../core/lead/value.ts';
-import { localTime } from '../plan/local-time.ts';
+import { dayOf } from '../../core/lead/day.ts';
+import { localTime, startOfDay } from '../plan/local-time.ts';
 import { followUpField } from '../plan/plan-reminders.ts';
 import { oneLine } from './shown-text.ts';
 
 /** A lead for templates: single-line, truncated, not yet escaped. */
 export interface LeadView {
   readonly id: string;
-  /** `companyName`, or else what identifies the lead. */
+  /** `companyName`, or else the id. */
   readonly company: string;
+  /** Whether `company` is a name. */
+  readonly isNamed: boolean;
   /** Empty when there is none, as `city` and `owner`. */
   readonly stage: string;
   readonly city: string;
@@ -48,18 +51,29 @@ const ownerNames = new Set([
 
 const elsewhere = ['companyName', followUpField];
 
-/** A lead for templates; instants in the recipients' zone. */
+/** How a reader sees instants. */
+export interface Reader {
+  /** As in BCP 47. */
+  readonly language: string;
+  /** IANA zone of the recipient. */
+  readonly timeZone: string;
+  /** IANA zone in which the table's dates without a time are meant. */
+  readonly dayZone: string;
+}
+
+/** A lead for templates. */
 export function leadView(
   id: string,
   cells: Cells,
   fields: readonly FieldMapping[],
-  timeZone: string,
+  reader: Reader,
 ): LeadView {
   const shown = fields.map((mapping) => ({
     ...mapping,
-    value: shownCell(cells[mapping.field] ?? null, mapping, timeZone),
+    value: shownCell(cells[mapping.field] ?? null, mapping, reader),
   }));
-  const company = oneLine(textOf(cells['companyName'] ?? null), maxName) || `Lead ${oneLine(id, maxName)}`;
+  const name = oneLine(textOf(cells['companyName'] ?? null), maxName);
+  const company = name || oneLine(id, maxName);
   const stage = oneLine(textOf(cells['stage'] ?? null), maxName);
   const namesOwner = (name: string): boolean =>
     ownerNames.has(
@@ -72,6 +86,7 @@ export function leadView(
   return {
     id: oneLine(id, maxName),
     company,
+    isNamed: name !== '',
     stage,
     city: oneLine(textOf(cells['city'] ?? null), maxName),
     owner: owner === undefined ? '' : oneLine(textOf(cells[owner] ?? null), maxName),
@@ -85,14 +100,19 @@ export function leadView(
   };
 }
 
-/** A cell as single-line text; an instant as day and time in the zone. Empty text for none. */
-export function shownCell(cell: Cell, { type }: Pick<FieldMapping, 'type'>, timeZone: string): string {
+/** A cell as single-line text; an instant as day and time in the reader's zone. Empty text for none. */
+export function shownCell(cell: Cell, { type }: Pick<FieldMapping, 'type'>, reader: Reader): string {
   const text = textOf(cell);
-  if (type === 'instant' && !isUnreadable(cell) && text !== '') {
-    const { day, time, zone } = localTime(Date.parse(text), timeZone);
-    return `${day}, ${time} ${zone}`;
-  }
-  return oneLine(text, maxValue);
+  if (type !== 'instant' || isUnreadable(cell) || text === '') return oneLine(text, maxValue);
+  const at = Date.parse(text);
+  const { day, time, zone, isDay } = dueView(at, dayOf(at, reader.dayZone), reader);
+  return isDay ? day : `${day}, ${time} ${zone}`;
+}
+
+/** An instant (epoch ms) for templates; a date without a time (`day`, `2026-11-21`) is that day in every zone. */
+export function dueView(at: number, day: string | null, { timeZone, language }: Reader) {
+  const local = localTime(day === null ? at : startOfDay(day, timeZone), timeZone, language);
+  return { ...local, isDay: day !== null, timeZone };
 }
 
 function textOf(cell: Cell): string {

@@ -7,6 +7,8 @@ export interface RowPlace {
   readonly target: string;
   readonly url?: string;
   readonly number: number | null;
+  /** A database's table. */
+  readonly isTable?: true;
 }
 
 const maxTarget = 200;
@@ -28,13 +30,13 @@ export function rowPlace(target: ConnectionConfig['target'], row: number | null)
       return { target: 'HubSpot', url, number: null };
     }
     case 'postgres-table':
-      return { target: `table ${target.table}`, number: null };
+      return { target: target.table, number: null, isTable: true };
     default:
       return target satisfies never;
   }
 }
 
 /** The template data of a place. */
-export function rowView({ target, url, number }: RowPlace) {
-  return { target: oneLine(target, maxTarget), url: url ?? '', number };
+export function rowView({ target, url, number, isTable }: RowPlace) {
+  return { target: oneLine(target, maxTarget), url: url ?? '', number, isTable: isTable ?? false };
 }

@@ -1,108 +1,99 @@
 import type { FieldMapping } from '../../core/lead/mapping.ts';
-import { digestView } from './compose-digest.ts';
-import { reminderView } from './compose-reminder.ts';
+import { sampleViews } from './sample-views.ts';
 import {
+  baseOf,
+  extension,
+  fallbackLanguage,
+  mergedSources,
   ownSources,
   readSources,
+  type TemplateFolder,
+} from './template-sources.ts';
+import {
+  type LanguageTemplates,
+  languageOf,
   reasonOf,
+  sourceName,
   strictRenderer,
+  type TemplateName,
   templateNames,
-  type TemplateSources,
 } from './templates.ts';
 
 /**
- * The mistakes in a template folder (`reminders.templates`), one sentence each. Renders every template with a full and an
- * empty lead; unknown names are mistakes. `fields`: the mapped ones, known as `lead.fields.NAME`.
+ * The mistakes in the user's mail templates, one sentence each. Renders every template in every language with a full and an
+ * empty lead; unknown names are mistakes. `folder`: `reminders.templates`, or null. `fields`: the mapped ones, known as
+ * `lead.fields.NAME`. `languages`: in which mails are sent; each needs templates.
  */
 export async function templateMistakes(
-  folder: string,
+  folder: string | null,
   fields: readonly FieldMapping[],
+  languages: readonly string[],
 ): Promise<readonly string[]> {
   const ours = await ownSources();
-  let theirs: TemplateSources;
+  let theirs: TemplateFolder | null;
   try {
-    theirs = await readSources(folder);
+    theirs = folder === null ? null : await readSources(folder);
   } catch (error) {
     return [`the folder of the mail templates, ${folder}, cannot be read: ${reasonOf(error)}`];
   }
-  const found = templateNames.filter((name) => theirs[name] !== undefined);
-  const known = templateNames.map((name) => `${name}.liquid`).join(', ');
-  if (found.length === 0) return [`${folder} holds none of ${known}`];
-  const strange = Object.keys(theirs).filter(
-    (name) => /^(?:reminder|digest)\./.test(name) && ours[name] === undefined,
-  );
-  const views = sampleViews(fields);
-  const render = strictRenderer({ ...ours, ...theirs });
-  const mistakes = found.flatMap((name) => {
-    const reasons = views[name.startsWith('reminder') ? 'reminder' : 'digest'].flatMap((view) => {
-      try {
-        return render(name, view).trim() === '' ? ['its result is empty'] : [];
-      } catch (error) {
-        return [reasonOf(error)];
-      }
-    });
-    return [...new Set(reasons)].map((reason) => `${name}.liquid in ${folder}: ${reason}`);
-  });
+  const unknown = languages
+    .filter((language) => languageOf(language, ours, theirs) !== language)
+    .map((language) => `there are no mail templates in ${language}: these mails are in English`);
+  if (folder === null || theirs === null) return unknown;
+  const words = Object.keys(ours.languages.get(fallbackLanguage) ?? {});
+  const known = new Set<string>([...templateNames, ...Object.keys(ours.common), ...words]);
+  const all = [theirs.common, ...theirs.languages.values()].flatMap((sources) => Object.keys(sources));
+  const list = templateNames.map((name) => `${name}${extension}`).join(', ');
+  if (!all.some((name) => known.has(name))) return [...unknown, `${folder} holds none of ${list}`];
+  const isMail = (name: string): boolean => /^(?:reminder|moved|cancelled|digest|calendar)\./.test(name);
+  const strange = [...new Set(all)].filter((name) => isMail(name) && !known.has(name));
+  const toTry = new Set([...ours.languages.keys(), ...theirs.languages.keys()]);
   return [
-    ...strange.map((name) => `${name}.liquid in ${folder} is never used; known are ${known}`),
-    ...mistakes,
+    ...unknown,
+    ...strange.map((name) => `${name}${extension} in ${folder} is never used; known are ${list}`),
+    ...new Set([...toTry].flatMap((language) => mistakesIn(language, folder, ours, theirs, fields))),
+    ...[...theirs.languages].flatMap(([language, sources]) => {
+      if (languageOf(language, ours, null) === language) return [];
+      const here = { ...theirs.common, ...theirs.languages.get(baseOf(language)), ...sources };
+      const missing = words.filter((name) => here[name] === undefined).map((name) => `${name}${extension}`);
+      if (missing.length === 0) return [];
+      return [`${language} in ${folder} lacks ${missing.join(', ')}: what these say is in English`];
+    }),
   ];
 }
 
-/** A full and an empty lead in each kind of mail. */
-function sampleViews(fields: readonly FieldMapping[]) {
-  const now = Date.UTC(2026, 0, 15, 9);
-  const dueAt = now + 3_600_000;
-  const id = '019a0000-0000-7000-8000-000000000000';
-  const cells = Object.fromEntries(
-    fields.map(({ field, type }) => [field, type === 'instant' ? new Date(dueAt).toISOString() : 'Example']),
-  );
-  const leadUrl = 'https://app.example.com/leads/{id}';
-  const reminder = {
-    fields,
-    timeZone: 'UTC',
-    now,
-    dueAt,
-    offsetText: '0m',
-    lead: { id, cells },
-    changes: fields.map(({ field }) => ({ field, before: null, after: cells[field] ?? null })),
-    row: { target: 'leads.xlsx', url: 'https://example.com', number: 2 },
-    leadUrl,
-    note: 'This mail is late.',
+function mistakesIn(
+  language: string,
+  folder: string,
+  ours: TemplateFolder,
+  theirs: TemplateFolder,
+  fields: readonly FieldMapping[],
+): string[] {
+  const sources = mergedSources(ours, theirs, language);
+  const mistakes: string[] = [];
+  const mistake = (template: string, what: string): void => {
+    const name = sourceName(template, sources);
+    const own = [language, baseOf(language)].find((one) => theirs.languages.get(one)?.[name] !== undefined);
+    mistakes.push(`${own === undefined ? '' : `${own}/`}${name}${extension} in ${folder}: ${what}`);
   };
-  const { row } = reminder;
-  const item = { connection: 'berlin', fields, leadId: id, dueAt, day: null, cells, row, leadUrl };
-  const bare = { ...item, cells: {}, row: { target: 'leads.xlsx', number: null }, leadUrl: null };
-  const digest = {
-    timeZone: 'UTC',
-    now,
-    overdue: [{ ...item, dueAt: now - 5 * 86_400_000 }],
-    today: [bare, { ...item, connection: 'hamburg' }],
-    week: [item],
-    counts: { overdue: 98, today: 1, week: 1 },
-    recipient: 'anna@example.com',
+  const strict = strictRenderer(sources, language);
+  const render: LanguageTemplates['render'] = (name, view) => {
+    try {
+      return strict(name, view);
+    } catch (error) {
+      mistake(name, reasonOf(error));
+      return 'a mistake';
+    }
   };
-  return {
-    reminder: [
-      reminderView(reminder),
-      reminderView({
-        ...reminder,
-        lead: { id, cells: {} },
-        changes: [],
-        row: { target: 'leads.xlsx', number: null },
-        leadUrl: null,
-        note: null,
-      }),
-    ],
-    digest: [
-      digestView(digest),
-      digestView({
-        ...digest,
-        overdue: [],
-        today: [{ ...bare, day: '2026-01-15' }],
-        week: [],
-        counts: { overdue: 0, today: 1, week: 0 },
-      }),
-    ],
-  };
+  const views = sampleViews(fields, { language, render });
+  for (const name of templateNames)
+    for (const view of views[viewOf(name)])
+      if (render(name, view).trim() === '') mistake(name, 'its result is empty');
+  return mistakes;
+}
+
+function viewOf(name: TemplateName): 'digest' | 'reminder' | 'moved' | 'cancelled' {
+  if (name.startsWith('digest.')) return 'digest';
+  if (name.startsWith('moved.')) return 'moved';
+  return name.startsWith('cancelled.') ? 'cancelled' : 'reminder';
 }

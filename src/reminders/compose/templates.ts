@@ -1,32 +1,66 @@
-import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { Liquid, type LiquidOptions } from 'liquidjs';
+import { Liquid, type LiquidOptions, type Template } from 'liquidjs';
+import { localeOf } from '../plan/local-time.ts';
+import {
+  baseOf,
+  fallbackLanguage,
+  extension,
+  mergedSources,
+  ownSources,
+  readSources,
+  type TemplateFolder,
+  type TemplateSources,
+} from './template-sources.ts';
 
-/** Every mail has three templates: `NAME.subject`, `NAME.text` and `NAME.html`, in `.liquid` files. */
-export type TemplateName = `${'reminder' | 'digest'}.${'subject' | 'text' | 'html'}`;
+/** The mails, each with three templates: `NAME.subject`, `NAME.text` and `NAME.html`, in `.liquid` files. */
+export type MailKind = 'reminder' | 'moved' | 'cancelled' | 'digest';
+
+/** The templates that leadsync renders by itself. */
+export type TemplateName =
+  | `${MailKind}.${'subject' | 'text' | 'html'}`
+  | `calendar.${'summary' | 'description'}`;
+
+/** Sentences and labels of a language, which the views hold as `words`. Their templates have the same names. */
+export type PhraseName =
+  | 'digest-title'
+  | 'field'
+  | 'footer'
+  | 'group-more'
+  | 'group-title'
+  | 'item-due'
+  | 'label'
+  | 'name'
+  | 'notes'
+  | 'reason'
+  | 'row'
+  | 'status'
+  | 'total'
+  | 'when';
+
+const mailNames: readonly TemplateName[] = (['reminder', 'moved', 'cancelled', 'digest'] as const).flatMap(
+  (kind) => (['subject', 'text', 'html'] as const).map((part) => `${kind}.${part}` as const),
+);
 
 export const templateNames: readonly TemplateName[] = [
-  'reminder.subject',
-  'reminder.text',
-  'reminder.html',
-  'digest.subject',
-  'digest.text',
-  'digest.html',
+  ...mailNames,
+  'calendar.summary',
+  'calendar.description',
 ];
 
+/** Templates in all languages. */
 export interface Templates {
-  /**
-   * Renders a template with plain data. In `.html` every value is escaped. Never throws for a user's template: when it
-   * fails or renders nothing, ours is used and `warn` is called.
-   */
-  render(name: TemplateName, view: object): string;
+  /** Those of a language (`de-AT`), else of its base (`de`), else the English ones. */
+  in(language: string): LanguageTemplates;
 }
 
-/** Sources by name, without `.liquid`. Other names than `templateNames` are for `{% render %}`. */
-export type TemplateSources = Readonly<Record<string, string>>;
-
-const extension = '.liquid';
-const ownFolder = join(import.meta.dirname, 'templates');
+export interface LanguageTemplates {
+  /** For Intl, as in BCP 47: the one that was asked for, or `en` when it has no templates. */
+  readonly language: string;
+  /**
+   * Renders a template with plain data. In `.html` every value is escaped. Never throws for a user's template: when it
+   * fails or renders nothing, ours is used and `warn` is called. A phrase may be empty.
+   */
+  render(name: TemplateName | PhraseName, view: object): string;
+}
 
 /** Bounds for users' templates: ms, and bytes. */
 const limits = { parseLimit: 1_000_000, renderLimit: 5_000, memoryLimit: 10_000_000 };
@@ -40,21 +74,38 @@ export async function openTemplates(
   warn: (message: string) => void,
 ): Promise<Templates> {
   const ours = await ownSources();
-  let theirs: TemplateSources = {};
+  let theirs: TemplateFolder | null = null;
   try {
     if (folder !== null) theirs = await readSources(folder);
   } catch (error) {
     warn(`the mail templates in ${folder} cannot be read (${reasonOf(error)}); the built-in ones are used`);
   }
-  const own = renderer(ours);
-  const custom = renderer({ ...ours, ...theirs }, limits);
+  const opened = new Map<string, LanguageTemplates>();
   return {
+    in(wanted) {
+      const found = opened.get(wanted) ?? openLanguage(languageOf(wanted, ours, theirs), ours, theirs, warn);
+      opened.set(wanted, found);
+      return found;
+    },
+  };
+}
+
+function openLanguage(
+  language: string,
+  ours: TemplateFolder,
+  theirs: TemplateFolder | null,
+  warn: (message: string) => void,
+): LanguageTemplates {
+  const own = renderer(mergedSources(ours, null, language), language);
+  if (theirs === null) return { language, render: own };
+  const custom = renderer(mergedSources(ours, theirs, language), language, limits);
+  return {
+    language,
     render(name, view) {
-      if (theirs[name] === undefined) return own(name, view);
       let reason = 'is empty';
       try {
         const text = custom(name, view);
-        if (text.trim() !== '') return text;
+        if (text.trim() !== '' || !name.includes('.')) return text;
       } catch (error) {
         reason = `failed (${reasonOf(error)})`;
       }
@@ -64,29 +115,22 @@ export async function openTemplates(
   };
 }
 
-/** The templates that come with leadsync. */
-export function ownSources(): Promise<TemplateSources> {
-  return readSources(ownFolder);
+/** The language itself when it or its base has templates, else English. */
+export function languageOf(wanted: string, ours: TemplateFolder, theirs: TemplateFolder | null): string {
+  const names = [wanted.toLowerCase(), baseOf(wanted)];
+  const isThere = names.some((name) => ours.languages.has(name) || theirs?.languages.has(name) === true);
+  return isThere ? wanted : fallbackLanguage;
 }
 
-/** Every `.liquid` file of a folder, by name without the ending. Throws as the file system does. */
-export async function readSources(folder: string): Promise<TemplateSources> {
-  const names = (await readdir(folder)).filter((name) => name.endsWith(extension)).toSorted();
-  const entries = names.map(
-    async (name) => [name.slice(0, -extension.length), await readFile(join(folder, name), 'utf8')] as const,
-  );
-  return Object.fromEntries(await Promise.all(entries));
-}
-
-type Render = Templates['render'];
+type Render = LanguageTemplates['render'];
 
 /** Renders without fallback. Throws also for names that are not in the view. */
-export function strictRenderer(sources: TemplateSources): Render {
-  return renderer(sources, { ...limits, strictVariables: true });
+export function strictRenderer(sources: TemplateSources, language: string): Render {
+  return renderer(sources, language, { ...limits, strictVariables: true });
 }
 
 /** From memory only: templates cannot read files, and edits do not change a running process's mails. */
-function renderer(sources: TemplateSources, options: LiquidOptions = {}): Render {
+function renderer(sources: TemplateSources, language: string, options: LiquidOptions = {}): Render {
   const common = {
     ...options,
     templates: { ...sources },
@@ -95,10 +139,29 @@ function renderer(sources: TemplateSources, options: LiquidOptions = {}): Render
     ownPropertyOnly: true,
     strictFilters: true,
   };
-  const plain = new Liquid(common);
-  const html = new Liquid({ ...common, outputEscape: 'escape' });
-  return (name, view) =>
-    String(name.endsWith('.html') ? html.renderFileSync(name, view) : plain.renderFileSync(name, view));
+  const plain = withFilters(new Liquid(common), language);
+  const html = withFilters(new Liquid({ ...common, outputEscape: 'escape' }), language);
+  const parsed = new Map<string, Template[]>();
+  return (name, view) => {
+    const engine = name.endsWith('.html') ? html : plain;
+    const template = parsed.get(name) ?? engine.parseFileSync(sourceName(name, sources));
+    parsed.set(name, template);
+    return String(engine.renderSync(template, view));
+  };
+}
+
+/** The mails about one lead share `lead.text` and `lead.html`, unless they have their own. */
+export function sourceName(name: string, sources: TemplateSources): string {
+  return sources[name] === undefined ? name.replace(/^(?:reminder|moved|cancelled)\./, 'lead.') : name;
+}
+
+/** `number`: with the separators of the language. `plural`: `one`, `few`, `other` and so on, by its rules. */
+function withFilters(engine: Liquid, language: string): Liquid {
+  const numbers = new Intl.NumberFormat(localeOf(language));
+  const rules = new Intl.PluralRules(localeOf(language));
+  engine.registerFilter('number', (value: unknown) => numbers.format(Number(value)));
+  engine.registerFilter('plural', (value: unknown) => rules.select(Number(value)));
+  return engine;
 }
 
 /** An engine's or file system's error on one line. */

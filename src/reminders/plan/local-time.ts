@@ -1,46 +1,61 @@
 import { Temporal } from 'temporal-polyfill';
-import { zoned } from '../../core/lead/zone-offset.ts';
+import { stretchAt } from '../../core/lead/zone-offset.ts';
 
-/** A moment in the recipients' zone. */
+const dayMs = 86_400_000;
+
+/** A moment in the recipients' zone, in words of a language. */
 export interface LocalTime {
   /** `2026-11-21`. */
   readonly date: string;
-  /** `Sat 21 Nov 2026`. */
+  /** `Sat 21 Nov 2026`, `Sa., 21. Nov. 2026`. */
   readonly day: string;
   /** `Saturday 21 November 2026`. */
   readonly longDay: string;
   /** `14:30`. */
   readonly time: string;
-  /** `CET`, `EST`, or `GMT+3` without an English name: distinguishes the repeated hour in autumn. */
+  /** `CET`, `EST`, or `GMT+3` without a name: distinguishes the repeated hour in autumn. */
   readonly zone: string;
 }
 
-/** Each knows the zone names of its own region; the first is en-GB. */
-const otherEnglish = ['en-US', 'en-AU', 'en-NZ', 'en-IN', 'en-ZA'];
+/** Each knows the zone names of its own region. */
+const english = ['en-GB', 'en-US', 'en-AU', 'en-NZ', 'en-IN', 'en-ZA'];
 
-/** By zone: creating a format is a hundred times slower than using it. */
+/** By language and zone: creating a format is a hundred times slower than using it. */
 const formats = new Map<string, ReturnType<typeof createFormats>>();
 
-/** An instant (epoch ms) in an IANA zone. */
-export function localTime(epochMs: number, timeZone: string): LocalTime {
-  const { short, long, others } = formats.get(timeZone) ?? createFormats(timeZone);
-  const part = partsOf(short, epochMs);
-  const whole = partsOf(long, epochMs);
-  const zoneIn = (format: Intl.DateTimeFormat): string => partsOf(format, epochMs).timeZoneName ?? '';
-  const named = [short, ...others].find((format) => !/^GMT[+-]/.test(zoneIn(format)));
+/** An instant (epoch ms) in an IANA zone; `language` as in BCP 47. */
+export function localTime(epochMs: number, timeZone: string, language = 'en'): LocalTime {
+  const key = `${language} ${timeZone}`;
+  const made = formats.get(key) ?? createFormats(localeOf(language), timeZone);
+  formats.set(key, made);
+  const { short, long, time, zones, names } = made;
+  const stretch = stretchAt(epochMs, timeZone);
+  const zone = names.get(stretch.from) ?? zoneAt(epochMs, zones);
+  names.set(stretch.from, zone);
+  // British English separates the weekday by a comma, or not, by the version of Intl.
+  const day = (text: string): string => (language === 'en' ? text.replace(',', '') : text);
   return {
-    date: zoned(epochMs, timeZone).toPlainDate().toString(),
-    day: `${part.weekday} ${part.day} ${part.month} ${part.year}`,
-    longDay: `${whole.weekday} ${whole.day} ${whole.month} ${whole.year}`,
-    time: `${part.hour}:${part.minute}`,
-    zone: zoneIn(named ?? short),
+    date: dateOf(epochMs + stretch.offset),
+    day: day(short.format(epochMs)),
+    longDay: day(long.format(epochMs)),
+    time: time.format(epochMs),
+    zone,
   };
+}
+
+/** The Intl locale of a language: British English for `en`, and for a language that Intl cannot read. */
+export function localeOf(language: string): string {
+  try {
+    return language === 'en' ? 'en-GB' : (Intl.getCanonicalLocales(language)[0] ?? 'en-GB');
+  } catch {
+    return 'en-GB';
+  }
 }
 
 /** Calendar days from `fromMs` to `toMs` in an IANA zone: 0 is the same day, negative is before. */
 export function daysBetween(fromMs: number, toMs: number, timeZone: string): number {
-  const to = zoned(toMs, timeZone).toPlainDate();
-  return zoned(fromMs, timeZone).toPlainDate().until(to, { largestUnit: 'days' }).days;
+  const dayAt = (at: number): number => Math.floor((at + stretchAt(at, timeZone).offset) / dayMs);
+  return dayAt(toMs) - dayAt(fromMs);
 }
 
 /** The first moment (epoch ms) of a day, such as `2026-11-21`, in an IANA zone. */
@@ -48,20 +63,37 @@ export function startOfDay(day: string, timeZone: string): number {
   return Temporal.PlainDate.from(day).toZonedDateTime(timeZone).epochMilliseconds;
 }
 
-function createFormats(timeZone: string) {
+function createFormats(locale: string, timeZone: string) {
   const day = { timeZone, day: 'numeric', year: 'numeric' } as const;
-  const time = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23', timeZoneName: 'short' } as const;
-  const made = {
-    short: new Intl.DateTimeFormat('en-GB', { ...day, ...time, weekday: 'short', month: 'short' }),
-    long: new Intl.DateTimeFormat('en-GB', { ...day, weekday: 'long', month: 'long' }),
-    others: otherEnglish.map(
-      (locale) => new Intl.DateTimeFormat(locale, { timeZone, timeZoneName: 'short' }),
+  return {
+    short: new Intl.DateTimeFormat(locale, { ...day, weekday: 'short', month: 'short' }),
+    long: new Intl.DateTimeFormat(locale, { ...day, weekday: 'long', month: 'long' }),
+    time: new Intl.DateTimeFormat(locale, {
+      timeZone,
+      hour: '2-digit',
+      minute: '2-digit',
+      hourCycle: 'h23',
+    }),
+    /** Of the zone, by the beginning of the stretch of time that has the name. */
+    names: new Map<number, string>(),
+    zones: [...new Set([locale, ...english])].map(
+      (one) => new Intl.DateTimeFormat(one, { timeZone, timeZoneName: 'short' }),
     ),
   };
-  formats.set(timeZone, made);
-  return made;
 }
 
-function partsOf(format: Intl.DateTimeFormat, epochMs: number): Partial<Record<string, string>> {
-  return Object.fromEntries(format.formatToParts(epochMs).map(({ type, value }) => [type, value]));
+/** `wall`: a moment as if its local time were UTC. */
+function dateOf(wall: number): string {
+  return new Date(wall).toISOString().split('T', 1)[0] ?? '';
+}
+
+/** The first name that is more than an offset. */
+function zoneAt(epochMs: number, formats: readonly Intl.DateTimeFormat[]): string {
+  let offset = '';
+  for (const format of formats) {
+    const name = format.formatToParts(epochMs).find(({ type }) => type === 'timeZoneName')?.value ?? '';
+    if (!/^(?:GMT|UTC)[+\-\u2212]/.test(name)) return name;
+    offset ||= name;
+  }
+  return offset;
 }

@@ -168,7 +168,7 @@ function nextFor(now: number, rules: ReminderRules): MomentByRecipient {
 }
 
 /** The due moment (epoch ms); null: none, or a mistyped year without four digits. */
-function dueMoment(cells: Cells): number | null {
+export function dueMoment(cells: Cells): number | null {
   const text = cells[followUpField] ?? null;
   if (typeof text !== 'string' || !/^\d{4}-/.test(text) || text.startsWith('0000')) return null;
   const dueAt = Date.parse(text);

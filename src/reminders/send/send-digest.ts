@@ -1,5 +1,5 @@
 import type { ConnectionConfig } from '../../config/config.ts';
-import { recipientTimeZone } from '../../config/recipients.ts';
+import { recipientLanguage, recipientTimeZone } from '../../config/recipients.ts';
 import { dayOf } from '../../core/lead/day.ts';
 import { followUpsOf } from '../../store/follow-ups.ts';
 import { type Digest, type DigestState, getDigest } from '../../store/mails.ts';
@@ -47,7 +47,7 @@ export async function sendDigest(
   const { items, ...others } = await dueItems(context, configured, digest, timeZone);
   const days = digestDays(localDate, timeZone);
   const groups = groupFollowUps(items, days, timeZone);
-  const { templates } = context;
+  const templates = context.templates.in(recipientLanguage(settings, recipient));
   const composed = composeDigest({ ...groups, ...others, recipient, timeZone, now, templates });
   if (composed === null) {
     await end(context, digest, 'skipped', 'nothing was due');
@@ -106,11 +106,13 @@ async function dueItems(
   const shown = items.flatMap((item, index): readonly DigestItem[] => {
     const of = withDigest.get(item.connection);
     if (of === undefined) return [];
+    const { dayZone } = of.reminders.rules;
     return [
       {
         ...item,
         fields: of.fields,
-        day: dayOf(item.dueAt, of.reminders.rules.dayZone),
+        day: dayOf(item.dueAt, dayZone),
+        dayZone,
         row: rowPlace(of.target, backgrounds[index]?.row ?? null),
         leadUrl: of.reminders.leadUrl,
       },

@@ -14,9 +14,9 @@ import {
   composeMoved,
   type FollowUpMail,
 } from '../compose/compose-follow-up.ts';
+import type { CancelReason, MailNotes } from '../compose/compose-reminder.ts';
 import type { Templates } from '../compose/templates.ts';
-import { localTime } from '../plan/local-time.ts';
-import { followUpField, planFromRead } from '../plan/plan-reminders.ts';
+import { dueMoment, followUpField, planFromRead } from '../plan/plan-reminders.ts';
 import { isStageWanted, recipientsOf, spelledAddress } from '../plan/recipients.ts';
 import { askLead } from './ask-lead.ts';
 import { deliver, type DeliveryContext, end, notNow, type Outcome } from './deliver.ts';
@@ -65,13 +65,13 @@ export async function sendReminder(
 
   const deadline = Math.max(sendAt, job.requestedAt) + unaskedMs;
   const [known, background] = await Promise.all([
-    currentCells(context, reminder, settings, deadline, signal),
+    currentCells(context, reminder, deadline, signal),
     ledger.background({ connection: connection.name, leadId }),
   ]);
   if ('againAfterMs' in known) return { againAfterMs: known.againAfterMs, wholeQueue: false };
   const composed =
     reminder.kind === 'cancel'
-      ? await cancellationFor(context, reminder, settings, known.cells)
+      ? await cancellationFor(context, reminder, settings, known, background)
       : reminderFor(context, reminder, settings, known, background);
   if (composed === null) {
     await end(context, reminder, 'cancelled', 'the follow-up has changed in the service');
@@ -94,17 +94,17 @@ function reminderFor(
   { connection, clock, templates }: ReminderContext,
   { leadId, dueAt, kind, offsetText, sequence, sendAt, recipient }: Reminder,
   settings: ReminderSettings,
-  { cells, note }: Asked,
+  { cells, notes }: Asked,
   { before, row }: LeadBackground,
 ): FollowUpMail | null {
   if (cells === null || cells[followUpField] !== new Date(dueAt).toISOString()) return null;
   if (!isFor(recipient, cells, settings)) return null;
   const now = clock.now();
-  const late =
-    now - sendAt < lateMs ? '' : `This mail is late: it was due at ${shownTime(sendAt, settings)}.`;
+  const isLate = now - sendAt >= lateMs;
   const facts = {
     connection,
     settings,
+    recipient,
     leadId,
     cells,
     dueAt,
@@ -112,42 +112,52 @@ function reminderFor(
     row,
     now,
     changes: changesOf(before, cells),
-    note: [late, note ?? ''].filter(Boolean).join(' ') || null,
+    notes: { ...notes, ...(isLate && { lateSince: sendAt }) },
   };
   return kind === 'moved' ? composeMoved(facts, templates) : composeFor({ ...facts, offsetText }, templates);
 }
 
-/** The mail that cancels a calendar entry; null when the recipient gets a new reminder of the lead. */
+/** The mail that cancels a calendar entry; null when the recipient is to be reminded of the lead. */
 async function cancellationFor(
-  { pool, connection, clock }: ReminderContext,
+  { pool, connection, clock, templates }: ReminderContext,
   { leadId, dueAt, sequence, recipient }: Reminder,
   settings: ReminderSettings,
-  known: Cells | null,
+  { cells: known, notes }: Asked,
+  { row }: LeadBackground,
 ): Promise<FollowUpMail | null> {
-  if (known !== null && (known[followUpField] ?? null) !== null && isFor(recipient, known, settings))
-    return null;
+  const reason = known === null ? 'deleted' : cancelReason(known, recipient, settings);
+  if (reason === null) return null;
   const cells = known ?? (await basesOf(pool, connection.name, [leadId])).get(leadId) ?? {};
-  return composeCancellation({ connection, settings, leadId, cells, dueAt, sequence, now: clock.now() });
+  const now = clock.now();
+  const facts = { connection, settings, recipient, leadId, cells, dueAt, sequence, row, now, notes };
+  return composeCancellation(facts, reason, templates);
 }
 
-/** A lead for a mail; null: gone. `note`: what the reader should know. */
+/** Why a lead that is there does not concern a recipient; null: it does. */
+function cancelReason(cells: Cells, recipient: string, { rules }: ReminderSettings): CancelReason | null {
+  if ((cells[followUpField] ?? null) === null) return 'cleared';
+  if (dueMoment(cells) === null) return 'unreadable';
+  if (!isStageWanted(cells, rules)) return 'closed';
+  return recipientsOf(cells, rules).includes(recipient) ? null : 'reassigned';
+}
+
+/** A lead for a mail; null: gone. */
 interface Asked {
   readonly cells: Cells | null;
-  readonly note: string | null;
+  readonly notes: MailNotes;
 }
 
 /** The lead in the service now; its baseline when the service stayed unavailable until `deadline` (epoch ms). */
 async function currentCells(
   context: ReminderContext,
   { id, leadId }: Reminder,
-  settings: ReminderSettings,
   deadline: number,
   signal: AbortSignal,
 ): Promise<Asked | { readonly againAfterMs: number }> {
   const { pool, connection, log, clock } = context;
   const answer = await askLead(context, leadId, deadline - unaskedMs, signal);
   if ('lead' in answer) {
-    return { cells: answer.lead && leadCells(answer.lead, connection.fields), note: null };
+    return { cells: answer.lead && leadCells(answer.lead, connection.fields), notes: {} };
   }
   const { fault } = answer;
   if (fault !== null) {
@@ -158,18 +168,12 @@ async function currentCells(
   if (left > 0) return { againAfterMs: Math.min(answer.againAfterMs, left) };
   const bases = await basesOf(pool, connection.name, [leadId]);
   const run = await lastRun(pool, connection.name, 'sync');
-  const at = run === null ? '' : ` at ${shownTime(run.finishedAt ?? run.createdAt, settings)}`;
   return {
     cells: bases.get(leadId) ?? null,
-    note: `The Leads service was unavailable for half an hour: this mail shows what was known${at}.`,
+    notes: { uncheckedSince: run === null ? null : Math.floor(run.finishedAt ?? run.createdAt) },
   };
 }
 
 function isFor(recipient: string, cells: Cells, { rules }: ReminderSettings): boolean {
   return isStageWanted(cells, rules) && recipientsOf(cells, rules).includes(recipient);
-}
-
-function shownTime(at: number, { rules }: ReminderSettings): string {
-  const { day, time, zone } = localTime(Math.floor(at), rules.timeZone);
-  return `${time} ${zone} on ${day}`;
 }
