@@ -131,7 +131,7 @@ export const remindersSchema = z.strictObject({
   templates: filePath('folder')
     .exactOptional()
     .describe(
-      'Folder with templates of the mails: reminder.subject.liquid, reminder.text.liquid, reminder.html.liquid, and the same of digest. The templates of leadsync stand in for those that are missing. Relative to the folder of leadsync.yaml.',
+      'Folder with templates of the mails, such as reminder.text.liquid for every language and de/reminder.text.liquid for one. The templates of leadsync stand in for those that are missing. Relative to the folder of leadsync.yaml.',
     ),
   onUnknown: z
     .enum(['resend', 'hold'])

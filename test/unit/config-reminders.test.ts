@@ -286,7 +286,7 @@ describe('mistakes', () => {
     ['an address without an id', ['leadUrl: https://x/leads'], [at(7, '.leadUrl', '{id}')]],
     ['no folder', ['templates: ./nowhere'], [at(7, '.templates', 'there is no such file or folder')]],
     ['a file for a folder', ['templates: ./leadsync.yaml'], [at(7, '.templates', 'is not a folder')]],
-    ['a folder without templates', ['templates: .'], [at(7, '.templates', 'reminder.subject.liquid')]],
+    ['a folder without templates', ['templates: .'], [at(7, '.templates', 'de/reminder.text.liquid')]],
     ['another choice', ['onUnknown: ignore'], [at(7, '.onUnknown', 'one of resend, hold')]],
     ['an unknown key', ['quiethours: 20:00-08:00'], [at(7, '.quiethours', 'did you mean "quietHours"?')]],
   ])('%s', async (_, lines, expected) => {

@@ -65,7 +65,7 @@ export function calendarEvent(facts: CalendarFacts): ICalEventData {
 }
 
 /** The UID belongs to the lead, so that a higher SEQUENCE moves or cancels the entry. */
-export function calendarUid({
+function calendarUid({
   connection,
   leadId,
   domain,

@@ -20,7 +20,7 @@ import type { Templates } from './templates.ts';
 export type FollowUpMail = Composed & { readonly calendar?: string };
 
 /** One follow-up of a lead, for one recipient. Times are epoch ms. */
-export interface FollowUpFacts {
+interface FollowUpFacts {
   readonly connection: Pick<ConnectionConfig, 'name' | 'fields' | 'target'>;
   readonly settings: ReminderSettings;
   /** In lower case. */
@@ -113,7 +113,8 @@ function compose(content: ReminderContent, facts: FollowUpFacts): FollowUpMail {
 function eventOf(content: ReminderContent, facts: FollowUpFacts): ICalEventData {
   const { templates, dueAt, dayZone, now } = content;
   const { connection, settings, leadId, sequence } = facts;
-  const view = reminderView(content);
+  // An entry does not speak of itself.
+  const view = reminderView({ ...content, hasEntry: false });
   return calendarEvent({
     connection: connection.name,
     leadId,

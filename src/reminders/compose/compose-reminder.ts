@@ -56,7 +56,7 @@ export interface ReminderContent {
   readonly templates: LanguageTemplates;
 }
 
-export const maxSubject = 150;
+const maxSubject = 150;
 const maxChange = 120;
 
 /** The mail about one follow-up. Pure except for warnings of `templates.render`. */

@@ -85,11 +85,11 @@ test('1,200 are overdue: those of today are shown all the same, and each count i
   await scene.plan();
   expect(await scene.sendDigest()).toEqual({ state: 'sent' });
   const text = body(server.mails[0]?.source ?? '');
-  expect(header(text, 'Subject')).toContain('1 today, 1200 overdue, 1 in the next seven days');
-  for (const words of ['OVERDUE (1200)', 'TODAY (1)', 'In 0 days AG', 'NEXT SEVEN DAYS (1)', 'In 3 days AG'])
+  expect(header(text, 'Subject')).toContain('1 today, 1,200 overdue, 1 in the next seven days');
+  for (const words of ['Overdue (1,200)', 'Today (1)', 'In 0 days AG', 'Next seven days (1)', 'In 3 days AG'])
     expect(text).toContain(words);
-  expect(text).toContain('and 1152 more');
-  expect(text).toContain('1152 more are not shown here, 1202 in all');
+  expect(text).toContain('and 1,152 more');
+  expect(text).toContain('1,152 more are not shown here, 1,202 in all');
 });
 
 test('nothing is due: skipped, no mail', async () => {

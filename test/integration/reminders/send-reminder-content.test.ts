@@ -104,11 +104,11 @@ describe('a calendar entry that is not so any more', () => {
   }
   const uid = (entry: string): string | undefined => /UID:(.*)/.exec(entry)?.[1];
 
-  test.each<[string, object]>([
-    ['cleared', { nextFollowUpAt: null }],
-    ['in a stage that is skipped', { stage: 'won' }],
-    ['somebody else has it', { region: 'BY' }],
-  ])('%s: taken back by one mail, with a higher SEQUENCE', async (_, fields) => {
+  test.each<[string, object, string]>([
+    ['cleared', { nextFollowUpAt: null }, 'The date of the follow-up was cleared.'],
+    ['in a stage that is skipped', { stage: 'won' }, 'The lead is now in a stage without reminders'],
+    ['somebody else has it', { region: 'BY' }, 'Reminders of this lead now go to somebody else.'],
+  ])('%s: taken back by one mail, with the reason and a higher SEQUENCE', async (_, fields, reason) => {
     await using server = await startMailServer();
     await using scene = await entrySent(server.port);
     const notice = (await scene.change(fields)).find(({ recipient }) => recipient === 'anna@example.com');
@@ -116,11 +116,45 @@ describe('a calendar entry that is not so any more', () => {
     expect((await scene.plan()).filter(({ recipient }) => recipient === 'anna@example.com')).toEqual([]);
     const [first = '', second = ''] = server.mails.map(({ source }) => source);
     expect(header(second, 'Subject')).toContain('Follow-up cancelled: Due AG');
+    expect(body(second)).toContain(reason);
     const entry = calendarOf(second);
+    expect(entry.replaceAll('\r\n ', '')).toContain(`DESCRIPTION:${reason}`);
     expect(entry).toContain('STATUS:CANCELLED');
     expect(entry).toContain('SEQUENCE:1');
     expect(uid(entry)).toBe(uid(calendarOf(first)));
   });
+
+  test.each(['seen by the next sync', 'seen when the next mail is to leave'])(
+    'the lead is deleted, %s: taken back with the reason, once',
+    async (when) => {
+      await using server = await startMailServer();
+      const before = when.includes('sync') ? ['2h'] : ['50m', '20m'];
+      await using scene = await entrySent(server.port, { before }, 11 * minute);
+      // The guard takes no deletion of every lead.
+      for (let more = 0; more < 20; more++)
+        scene.workspace.sandbox.leads.add({ companyName: `Other ${more}` });
+      await scene.workspace.sync();
+      scene.pass(30 * minute);
+      const [next] = await scene.plan();
+      scene.workspace.sandbox.leads.remove(scene.leadId);
+      // A lead counts as deleted when two syncs in a row miss it.
+      const syncTwice = async (): Promise<void> => {
+        for (let times = 0; times < 2; times++) await scene.workspace.sync();
+      };
+      if (next === undefined) await syncTwice();
+      else expect(await scene.send(next.id)).toEqual({ state: 'cancelled' });
+      const [notice, ...others] = next === undefined ? await scene.plan() : scene.added;
+      expect(others).toEqual([]);
+      expect(await scene.send(notice?.id ?? 0)).toEqual({ state: 'sent' });
+      const { source = '' } = server.mails[1] ?? {};
+      expect(header(source, 'Subject')).toContain('Follow-up cancelled: Due AG');
+      expect(body(source)).toContain('The lead was deleted.');
+      expect(calendarOf(source)).toContain('STATUS:CANCELLED');
+      await syncTwice();
+      expect(await scene.plan()).toEqual([]);
+      expect(server.mails).toHaveLength(2);
+    },
+  );
 
   test('moved: moved by one mail for each change, also back again', async () => {
     await using server = await startMailServer();
@@ -132,7 +166,7 @@ describe('a calendar entry that is not so any more', () => {
       expect(await scene.send(notice?.id ?? 0)).toEqual({ state: 'sent' });
       expect(await scene.plan()).toEqual([]);
       const { source = '' } = server.mails[index + 1] ?? {};
-      expect(header(source, 'Subject')).toContain('Moved: Due AG');
+      expect(header(source, 'Subject')).toContain('Follow-up moved: Due AG');
       expect(body(source)).toContain('The follow-up was moved to this date');
       const entry = calendarOf(source);
       expect(entry).toContain(`SEQUENCE:${index + 1}`);
@@ -158,7 +192,7 @@ describe('a calendar entry that is not so any more', () => {
     expect(await scene.send(cancel?.id ?? 0)).toEqual({ state: 'cancelled' });
     expect(scene.added).toHaveLength(1);
     expect(await scene.send(scene.added[0]?.id ?? 0)).toEqual({ state: 'sent' });
-    expect(header(server.mails[1]?.source ?? '', 'Subject')).toContain('Moved: Due AG');
+    expect(header(server.mails[1]?.source ?? '', 'Subject')).toContain('Follow-up moved: Due AG');
   });
 
   test('cleared, seen when the next mail is to leave: taken back at once, and once', async () => {

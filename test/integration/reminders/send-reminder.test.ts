@@ -133,7 +133,7 @@ describe('a service that cannot be asked', () => {
     expect(await scene.send(scene.id, firstAt)).toEqual({ state: 'sent' });
     expect(sandbox.stats.byRoute.get).toBe(6 * triesInPlace);
     expect(body(server.mails[0]?.source ?? '')).toMatch(
-      /The Leads service was unavailable .* known at \d\d:\d\d/,
+      /the Leads service was unavailable\. .* known at \d\d:\d\d/,
     );
   });
 

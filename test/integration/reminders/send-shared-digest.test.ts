@@ -109,7 +109,7 @@ test('one mail of both connections: each lead once, in its group, with its conne
   expect(header(text, 'From')).toBe('Main <main@example.com>');
   expect(header(text, 'Subject')).toContain('2 today, 2 overdue, 1 in the next seven days');
   const lines = text.slice(text.indexOf('text/plain'), text.indexOf('text/html'));
-  const places = ['TODAY (2)', 'today AG', 'noon AG', 'OVERDUE (2)', 'yesterday AG', 'old AG', 'week AG'];
+  const places = ['Today (2)', 'today AG', 'noon AG', 'Overdue (2)', 'yesterday AG', 'old AG', 'week AG'];
   const found = places.map((words) => lines.indexOf(words));
   expect(found).toEqual(found.toSorted((a, b) => a - b));
   expect(found).not.toContain(-1);
@@ -142,6 +142,6 @@ test('100,000 are overdue: each count is true, and those of today are there', {
   expect(await here.send()).toEqual({ state: 'sent' });
   expect(performance.now() - began, 'ms').toBeLessThan(10_000);
   const text = body(server.mails[0]?.source ?? '');
-  expect(header(text, 'Subject')).toContain('2 today, 100000 overdue');
-  for (const words of ['today AG', 'noon AG', 'Old 1', '100002 in all']) expect(text).toContain(words);
+  expect(header(text, 'Subject')).toContain('2 today, 100,000 overdue');
+  for (const words of ['today AG', 'noon AG', 'Old 1', '100,002 in all']) expect(text).toContain(words);
 });
