@@ -39,6 +39,8 @@ interface Mails {
   readonly sent: readonly Item[];
   readonly failed: readonly Item[];
   readonly missed: readonly Item[];
+  /** Left to a digest of the same minute. */
+  readonly skipped: readonly Item[];
   /** Null: not requested. */
   readonly cancelled: readonly Item[] | null;
   readonly addressless: Addressless | null;
@@ -62,14 +64,22 @@ async function mailsOf(context: SyncContext, withCancelled: boolean): Promise<Ma
   const { pool, connection } = context;
   const { name } = connection;
   const list = (...states: Parameters<typeof listReminders>[2]) => listReminders(pool, name, states, shown);
-  const [coming, sent, failed, missed, cancelled] = await Promise.all([
+  const [coming, sent, failed, missed, skipped, cancelled] = await Promise.all([
     list('scheduled', 'sending'),
     list('sent'),
     list('failed'),
     list('missed'),
+    list('skipped'),
     withCancelled ? list('cancelled') : [],
   ]);
-  const companies = await companiesIn(pool, name, [...coming, ...sent, ...failed, ...missed, ...cancelled]);
+  const companies = await companiesIn(pool, name, [
+    ...coming,
+    ...sent,
+    ...failed,
+    ...missed,
+    ...skipped,
+    ...cancelled,
+  ]);
   const named = (items: readonly Reminder[]): readonly Item[] =>
     items.map((item) => ({ ...item, company: companies.get(item.leadId) ?? null }));
   const { count } = await comingReminders(pool, name, 1);
@@ -82,6 +92,7 @@ async function mailsOf(context: SyncContext, withCancelled: boolean): Promise<Ma
     sent: named(sent),
     failed: named(failed),
     missed: named(missed),
+    skipped: named(skipped),
     cancelled: withCancelled ? named(cancelled) : null,
     addressless: await addressless(context),
     digests: await listDigests(pool, name, shown),
@@ -96,6 +107,7 @@ function json({ connection, comingCount, coming, sent, failed, cancelled, digest
     sent: sent.map(reminderJson),
     failed: failed.map(reminderJson),
     missed: rest.missed.map(reminderJson),
+    skipped: rest.skipped.map(reminderJson),
     ...(cancelled !== null && { cancelled: cancelled.map(reminderJson) }),
     ...(rest.addressless !== null && { withoutAddress: rest.addressless }),
     digests: digests.map(({ id, recipient, localDate, sendAt, state, note, updatedAt }) => ({
@@ -156,6 +168,12 @@ function describe(mails: Mails): string {
       'missed, the latest first',
       mails.missed.map((item) => `${time(item.updatedAt)}  ${about(item, dueTime)}\n      ${item.note}`),
     ),
+    ...(mails.skipped.length === 0
+      ? []
+      : section(
+          'not sent, because the digest of the same minute says the same; the latest first',
+          mails.skipped.map((item) => `${time(item.updatedAt)}  ${about(item, dueTime)}`),
+        )),
     ...(cancelled === null
       ? []
       : section(

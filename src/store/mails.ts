@@ -1,4 +1,4 @@
-import { countOf, epochMs, oneOf, type Queryable, rowsOf } from './database.ts';
+import { countOf, epochMs, oneOf, type Queryable, rowsOf, timestamp } from './database.ts';
 import { isAlive } from './leases.ts';
 
 /** The process that hands a mail to the server. */
@@ -33,7 +33,7 @@ interface OwedMail<State extends string> extends SentBy {
   readonly updatedAt: number;
 }
 
-export type ReminderState = 'scheduled' | 'sending' | 'sent' | 'cancelled' | 'missed' | 'failed';
+export type ReminderState = 'scheduled' | 'sending' | 'sent' | 'skipped' | 'cancelled' | 'missed' | 'failed';
 
 /** A mail about a lead's follow-up, or about the calendar entry of an earlier one. */
 export interface Reminder extends OwedMail<ReminderState> {
@@ -44,6 +44,8 @@ export interface Reminder extends OwedMail<ReminderState> {
   readonly offsetText: string;
   /** Goes up with each date that was moved: the SEQUENCE of a calendar entry. */
   readonly sequence: number;
+  /** Whether the recipient gets a digest in the same minute that is not sent or given up yet. */
+  readonly awaitsDigest: boolean;
 }
 
 export type DigestState = 'scheduled' | 'sending' | 'sent' | 'skipped' | 'missed' | 'failed';
@@ -54,11 +56,18 @@ export interface Digest extends OwedMail<DigestState> {
   readonly localDate: string;
 }
 
+/** Whether a digest and a reminder are of the same minute; the date is there for the index. */
+const isSameMinute = (digest: string, reminder: string): string =>
+  `date_trunc('minute', ${digest}.send_at) = date_trunc('minute', ${reminder}.send_at) and ${digest}.local_date between
+    (${reminder}.send_at - interval '2 days')::date and (${reminder}.send_at + interval '2 days')::date`;
+
 /** What tells a mail from others about the same lead and date, in messages: `1d`, `moved 3`. */
 export const mailName = ({ kind, offsetText, sequence }: Reminder): string =>
   kind === 'reminder' ? offsetText : `${kind} ${sequence}`;
 
 const columns = `id, connection, kind, recipient, lead_id as "leadId", ${epochMs('due_at')} as "dueAt", offset_text as "offsetText",
+  kind = 'reminder' and state = 'scheduled' and exists (select from mails d where d.kind = 'digest'
+    and d.recipient = mails.recipient and d.state in ('scheduled', 'sending') and ${isSameMinute('d', 'mails')}) as "awaitsDigest",
   sequence, local_date::text as "localDate", ${epochMs('send_at')} as "sendAt", state, note, attempts, resends, round,
   unknown_outcomes as "unknownOutcomes", ${epochMs('first_tried_at')} as "firstTriedAt", ${epochMs('updated_at')} as "updatedAt",
   sender, sender is not null and exists (select from leases where token = sender and ${isAlive}) as "isSenderThere",
@@ -109,6 +118,27 @@ export async function getReminders(
 export async function getDigest(db: Queryable, id: number): Promise<Digest | null> {
   const [digest] = await select<Digest>(db, `kind = 'digest' and id = $1`, [id]);
   return digest ?? null;
+}
+
+/** The ids of the scheduled reminders about these follow-ups that go to a digest's recipient in the same minute. */
+export async function besidesDigest(
+  db: Queryable,
+  digestId: number,
+  followUps: readonly Pick<Reminder, 'connection' | 'leadId' | 'dueAt'>[],
+): Promise<readonly number[]> {
+  const { rows } = await db.query<{ id: number }>(
+    `select m.id from mails d, unnest($2::text[], $3::text[], $4::timestamptz[]) as f (connection, lead_id, due_at)
+       join mails m on m.connection = f.connection and m.lead_id = f.lead_id and m.due_at = f.due_at
+     where d.id = $1 and m.kind = 'reminder' and m.state = 'scheduled' and m.recipient = d.recipient
+       and ${isSameMinute('d', 'm')}`,
+    [
+      digestId,
+      followUps.map(({ connection }) => connection),
+      followUps.map(({ leadId }) => leadId),
+      followUps.map(({ dueAt }) => timestamp(dueAt)),
+    ],
+  );
+  return rows.map(({ id }) => id);
 }
 
 /** The next reminders that are scheduled, soonest first, and how many there are. */

@@ -120,7 +120,7 @@ export async function settleLate(
     `update mails m set state = 'missed', updated_at = now(), note = 'it could not be sent in time; a later reminder says the same'
      where connection = $1 and kind <> 'digest' and state = 'scheduled' and send_at < now() and exists (
        select from mails o where o.connection = $1 and o.lead_id = m.lead_id and o.due_at = m.due_at
-         and o.recipient = m.recipient and o.state in ('scheduled', 'sending', 'sent')
+         and o.recipient = m.recipient and o.state in ('scheduled', 'sending', 'sent', 'skipped')
          and o.send_at > m.send_at and o.send_at <= now())`,
     [connection],
   );

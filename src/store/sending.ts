@@ -20,6 +20,8 @@ export interface Ending {
   readonly note: string | null;
   /** The process that began it, without which this does not count; null: none did. */
   readonly sender: string | null;
+  /** Of a digest, the reminders that it makes superfluous when it is sent. */
+  readonly tells?: readonly number[];
 }
 
 /**
@@ -71,14 +73,22 @@ export async function noteUnknown(db: Queryable, id: number, sender: string): Pr
   );
 }
 
-/** Settles mails that are scheduled or being sent; what another worker has begun or settled meanwhile stays as it is. */
+/**
+ * Settles mails that are scheduled or being sent; what another worker has begun or settled meanwhile stays as it is. With a
+ * digest that was sent, what it tells is skipped: at once, so that a death leaves both or none.
+ */
 export async function endSending(db: Queryable, endings: readonly Ending[]): Promise<void> {
   await db.query(
-    `with endings as (select * from json_to_recordset($1::json) as e (id bigint, state text, note text, sender uuid)),
-       locked as (select id from mails where id in (select id from endings) order by id for update)
-     update mails m set state = e.state, note = e.note, sender = null, updated_at = now()
-     from endings e join locked using (id)
-     where m.id = e.id and m.state in ('scheduled', 'sending') and m.sender is not distinct from e.sender`,
+    `with endings as (select * from json_to_recordset($1::json) as e (id bigint, state text, note text, sender uuid, tells bigint[])),
+       locked as (select id from mails where id in (select id from endings) order by id for update),
+       ended as (
+         update mails m set state = e.state, note = e.note, sender = null, updated_at = now()
+         from endings e join locked using (id)
+         where m.id = e.id and m.state in ('scheduled', 'sending') and m.sender is not distinct from e.sender
+         returning m.id, m.state)
+     update mails m set state = 'skipped', note = 'the digest of the same minute says the same', updated_at = now()
+     from endings e join ended using (id)
+     where ended.state = 'sent' and m.id = any(e.tells) and m.state = 'scheduled'`,
     [JSON.stringify(endings)],
   );
 }

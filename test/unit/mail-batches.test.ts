@@ -26,6 +26,7 @@ const reminder = (id: number, fromNow: number, more: Partial<Reminder> = {}): Re
   sender: null,
   isSenderThere: false,
   idleMs: 0,
+  awaitsDigest: false,
   ...more,
 });
 const idsOf = (reminders: readonly Reminder[]): number[][] =>

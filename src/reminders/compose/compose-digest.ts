@@ -64,6 +64,12 @@ export function groupFollowUps<Item extends Pick<DigestItem, 'dueAt' | 'day'>>(
   };
 }
 
+/** The follow-ups that the mail has room for. */
+export function shownItems<Item>({ today, overdue, week }: DigestGroups<Item>): readonly Item[] {
+  const room = shares(overdue.length, today.length, week.length);
+  return [...today.slice(0, room.today), ...overdue.slice(0, room.overdue), ...week.slice(0, room.week)];
+}
+
 /** The daily mail, or null when there is no follow-up. Pure except for warnings of `templates.render`. */
 export function composeDigest(content: DigestContent): Composed | null {
   if (content.overdue.length + content.today.length + content.week.length === 0) return null;

@@ -35,6 +35,8 @@ export interface Owed extends Omit<Claim, 'firstTriedAt'>, SentBy {
   readonly attempts: number;
   readonly firstTriedAt: number | null;
   readonly recipient: string;
+  /** Of a digest, see `Ending`. */
+  readonly tells?: readonly number[];
 }
 
 /** How long mails wait (ms). */
@@ -230,12 +232,12 @@ async function inDoubt(
 /** Settles a mail, or schedules it again. With `stop` it waits for an unavailable database: only here is the outcome known. */
 export function end(
   { ledger }: Pick<DeliveryContext, 'ledger'>,
-  { id, sender }: Owed,
+  { id, sender, tells = [] }: Owed,
   state: Ending['state'],
   note: string,
   stop?: AbortSignal,
 ): Promise<void> {
-  return ledger.end({ id, state, note, sender }, stop);
+  return ledger.end({ id, state, note, sender, tells }, stop);
 }
 
 function later(againAfterMs: number): { readonly againAfterMs: number; readonly wholeQueue: false } {

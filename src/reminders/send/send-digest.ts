@@ -2,9 +2,15 @@ import type { ConnectionConfig } from '../../config/config.ts';
 import { recipientLanguage, recipientTimeZone } from '../../config/recipients.ts';
 import { dayOf } from '../../core/lead/day.ts';
 import { followUpsOf } from '../../store/follow-ups.ts';
-import { type Digest, type DigestState, getDigest } from '../../store/mails.ts';
+import { besidesDigest, type Digest, type DigestState, getDigest } from '../../store/mails.ts';
 import { leadBackgrounds } from '../../store/sending.ts';
-import { composeDigest, type DigestItem, groupFollowUps, maxItems } from '../compose/compose-digest.ts';
+import {
+  composeDigest,
+  type DigestItem,
+  groupFollowUps,
+  maxItems,
+  shownItems,
+} from '../compose/compose-digest.ts';
 import { rowPlace } from '../compose/row-place.ts';
 import { spelledAddress } from '../plan/recipients.ts';
 import { dayStarts, digestDays, localDateOf } from '../plan/digest-time.ts';
@@ -62,7 +68,8 @@ export async function sendDigest(
     ...composed,
     thread: null,
   };
-  return deliver(context, digest, mail, settings, signal);
+  const tells = await besidesDigest(pool, digest.id, shownItems(groups));
+  return deliver(context, { ...digest, tells }, mail, settings, signal);
 }
 
 /** The recipient's address as it is spelled where the digest's follow-ups are from. */

@@ -40,6 +40,9 @@ export interface ReminderJob {
 /** After this time (ms) a mail no longer waits for an unavailable service, and says so. */
 export const unaskedMs = 30 * 60_000;
 
+/** A reminder waits so long (ms) at least for the digest of the same minute. */
+const leastDigestWaitMs = 10_000;
+
 /** From this delay (ms) on a mail says that it is late. */
 const lateMs = 15 * 60_000;
 
@@ -62,6 +65,8 @@ export async function sendReminder(
   if (reminder.round !== job.round || (state !== 'scheduled' && state !== 'sending')) return { state };
   const blocked = await notNow(context, reminder, settings);
   if (blocked !== null) return blocked;
+  const wait = digestWaitMs(reminder, settings, context.clock.now());
+  if (wait > 0) return { againAfterMs: wait, wholeQueue: false };
 
   const deadline = Math.max(sendAt, job.requestedAt) + unaskedMs;
   const [known, background] = await Promise.all([
@@ -87,6 +92,20 @@ export async function sendReminder(
     thread: JSON.stringify([connection.name, leadId]),
   };
   return deliver(context, reminder, mail, settings, signal);
+}
+
+/**
+ * How long (ms) a reminder waits for the digest of the same minute, which makes it superfluous when it is sent and shows the
+ * lead: for a while, and only when the digest can say the same. A calendar entry comes with the reminder alone.
+ */
+function digestWaitMs(
+  { awaitsDigest, sendAt }: Reminder,
+  { calendar, rules }: ReminderSettings,
+  now: number,
+): number {
+  if (!awaitsDigest || calendar || rules.digestAt === null) return 0;
+  const [waited, left] = [now - sendAt, sendAt + unaskedMs - now];
+  return Math.max(0, Math.min(left, Math.max(leastDigestWaitMs, waited / 2)));
 }
 
 /** The mail about a follow-up; null when it no longer stands, or not for this recipient. */

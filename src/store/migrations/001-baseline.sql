@@ -632,7 +632,7 @@ create table mails (
   -- Of a digest, in the time zone of the recipient; else null.
   local_date date,
   send_at timestamptz not null,
-  -- skipped: a digest without anything due.
+  -- skipped: a digest without anything due, a reminder that the digest of the same minute made superfluous.
   state text not null default 'scheduled'
     check (state in ('scheduled', 'sending', 'sent', 'cancelled', 'skipped', 'missed', 'failed')),
   note text,
