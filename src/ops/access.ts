@@ -1,11 +1,10 @@
-import { getConnInfo } from '@hono/node-server/conninfo';
 import type { Context, MiddlewareHandler } from 'hono';
 import { csrf } from 'hono/csrf';
 import { z } from 'zod';
 import { isLoopback } from '../loopback.ts';
 import type { Secret } from '../config/secret.ts';
 import { isAsset } from './assets.ts';
-import { GuessLimit } from './guess-limit.ts';
+import { checkGuess, GuessLimit } from './guess-limit.ts';
 import { loginPage } from './pages/layout.ts';
 import { formOf } from './requests.ts';
 import { beginSession, hasSession, isToken } from './session.ts';
@@ -31,10 +30,15 @@ export function accessWithoutToken({ host, address }: AccessPolicy): MiddlewareH
   return async (c, next) => (ownNames.has(new URL(c.req.url).hostname) ? next() : c.text(strangeName, 403));
 }
 
-/** Accepts forms of this site's pages alone. A request with a Bearer token cannot be forged by another page. */
-export function sameOrigin(): MiddlewareHandler {
+/**
+ * Accepts forms of this site's pages alone, also under the address by which people reach it (`publicUrl`). A request with a
+ * Bearer token cannot be forged by another page.
+ */
+export function sameOrigin(publicUrl: string | undefined): MiddlewareHandler {
   // Without the scheme: a proxy in front may speak https to the browser.
-  const check = csrf({ origin: (origin, c) => URL.parse(origin)?.host === new URL(c.req.url).host });
+  const isOwn = (host: string, c: Context): boolean =>
+    host === new URL(c.req.url).host || (publicUrl !== undefined && host === new URL(publicUrl).host);
+  const check = csrf({ origin: (origin, c) => isOwn(URL.parse(origin)?.host ?? '', c) });
   return async (c, next) => (bearerOf(c) === null ? check(c, next) : next());
 }
 
@@ -53,7 +57,7 @@ export class TokenAccess {
   readonly check: MiddlewareHandler = async (c, next) => {
     const bearer = bearerOf(c);
     if (bearer !== null) {
-      const verdict = this.#look(c, bearer);
+      const verdict = await this.#look(c, bearer);
       return verdict === 'right' ? next() : refuse(c, verdict);
     }
     if (isAsset(c.req.path) || c.req.path === '/login' || (await hasSession(c, this.#token))) return next();
@@ -63,22 +67,16 @@ export class TokenAccess {
   /** `POST /login`: logs in and redirects to the page that was requested. */
   async logIn(c: Context): Promise<Response> {
     const { token, next } = await formOf(c, loginSchema);
-    const verdict = this.#look(c, token);
+    const verdict = await this.#look(c, token);
     if (verdict !== 'right') return c.html(loginPage(next, verdict), verdict === 'wrong' ? 401 : 429);
     await beginSession(c, this.#token);
     return c.redirect(ownPath(next), 303);
   }
 
-  #look(c: Context, text: string): 'right' | 'wrong' | 'later' {
-    const { address = '' } = getConnInfo(c).remote;
-    const waitMs = this.#guesses.waitMs(address, performance.now());
-    if (waitMs > 0) {
-      c.header('Retry-After', String(Math.ceil(waitMs / 1000)));
-      return 'later';
-    }
-    if (isToken(text, this.#token)) return 'right';
-    this.#guesses.missed(address, performance.now());
-    return 'wrong';
+  async #look(c: Context, text: string): Promise<'right' | 'wrong' | 'later'> {
+    const token = this.#token;
+    const verdict = await checkGuess(c, this.#guesses, () => (isToken(text, token) ? token : null));
+    return typeof verdict === 'string' ? verdict : 'right';
   }
 }
 

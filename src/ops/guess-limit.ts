@@ -1,4 +1,6 @@
 import { isIPv6 } from 'node:net';
+import { getConnInfo } from '@hono/node-server/conninfo';
+import type { Context } from 'hono';
 
 /** Wrong tokens of an address that are answered at once, … */
 const burst = 10;
@@ -37,6 +39,26 @@ export class GuessLimit {
       this.#freeAt.delete(oldest);
     }
   }
+}
+
+/**
+ * What `look` finds by a secret that a request brings; `wrong`: null, which counts. `later`: too many wrong ones came from the
+ * address of the request, and nothing was looked for; the reply has a Retry-After.
+ */
+export async function checkGuess<Found extends object>(
+  c: Context,
+  guesses: GuessLimit,
+  look: () => Found | null | Promise<Found | null>,
+): Promise<Found | 'wrong' | 'later'> {
+  const { address = '' } = getConnInfo(c).remote;
+  const waitMs = guesses.waitMs(address, performance.now());
+  if (waitMs > 0) {
+    c.header('Retry-After', String(Math.ceil(waitMs / 1000)));
+    return 'later';
+  }
+  const found = await look();
+  if (found === null) guesses.missed(address, performance.now());
+  return found ?? 'wrong';
 }
 
 /** The addresses of one person: an IPv4 address, or an IPv6 network of 64 bits. */

@@ -2,6 +2,11 @@ import type { Context } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { z } from 'zod';
 
+/** A path for logs: without the secret that the address of a follow-up's page is. */
+export function shownPath(path: string): string {
+  return path.replace(/^(\/follow-up\/).+/, '$1:token');
+}
+
 /** A position in a list, as an address has it; anything else means its start. */
 export const position = z.coerce.number().int().nonnegative().catch(0);
 

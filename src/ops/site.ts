@@ -5,10 +5,12 @@ import { methodNotAllowed } from 'hono/method-not-allowed';
 import type { App } from '../app.ts';
 import { accessWithoutToken, type AccessPolicy, sameOrigin, TokenAccess } from './access.ts';
 import { assets } from './assets.ts';
+import { followUpPages } from './follow-up-pages.ts';
 import type { LiveRuns } from './live-runs.ts';
 import { matchPages } from './match-pages.ts';
 import { layout, loginPage, missingPage } from './pages/layout.ts';
 import { probes } from './probes.ts';
+import { shownPath } from './requests.ts';
 import { conflictPages } from './conflict-pages.ts';
 import { connectionOrders } from './connection-orders.ts';
 import { securityHeaders } from './security-headers.ts';
@@ -22,12 +24,15 @@ const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST']);
 /** Bytes; every form of the site is shorter. */
 const maxBody = 16 * 1024;
 
-/** Everything that the port answers: the probes to everybody, the rest as `policy` allows. */
+/**
+ * Everything that the port answers: the probes to everybody, the page of a follow-up to those who have its link, the rest as
+ * `policy` allows.
+ */
 export async function site(app: App, live: LiveRuns, policy: AccessPolicy): Promise<Hono> {
   const site = new Hono();
   site.onError((error, c) => {
     if (error instanceof HTTPException) return error.getResponse();
-    app.log.error({ err: error, path: c.req.path }, 'a page failed');
+    app.log.error({ err: error, path: shownPath(c.req.path) }, 'a page failed');
     return c.text('this page failed; the log of the worker says why\n', 500);
   });
   site.use(securityHeaders(boardPath));
@@ -41,7 +46,8 @@ export async function site(app: App, live: LiveRuns, policy: AccessPolicy): Prom
   );
   const limited = bodyLimit({ maxSize: maxBody });
   site.use(async (c, next) => (c.req.header('content-length') === undefined ? next() : limited(c, next)));
-  site.use(sameOrigin());
+  site.use(sameOrigin(app.config.publicUrl));
+  site.route('/', followUpPages(app));
   const { token } = policy;
   const menu = { hasLogin: token !== undefined };
   site.use(async (c, next) => {

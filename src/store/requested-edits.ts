@@ -80,6 +80,21 @@ export function findEdit(db: Queryable, id: number): Promise<RequestedEdit | nul
   return firstOf(db, `select ${columns} from requested_edits where id = $1`, [id]);
 }
 
+/** The last edit of a lead's field that still counts, or null. */
+export function lastEditOf(
+  db: Queryable,
+  connection: string,
+  leadId: string,
+  field: string,
+): Promise<RequestedEdit | null> {
+  return firstOf(
+    db,
+    `select ${columns} from requested_edits where connection = $1 and lead_id = $2 and field = $3 and state <> 'superseded'
+     order by id desc limit 1`,
+    [connection, leadId, field],
+  );
+}
+
 /** Edits that no run has carried out, the oldest first. */
 export function openEdits(db: Queryable, connection: string): Promise<readonly RequestedEdit[]> {
   return rowsOf(

@@ -32,6 +32,8 @@ export interface WorkspaceOptions {
   readonly connection?: ConnectionSettings;
   /** More connections after the first, by name. */
   readonly others?: Readonly<Record<string, ConnectionSettings>>;
+  /** What stands beside the connections, such as `recipients`. */
+  readonly beside?: object;
   readonly env?: NodeJS.ProcessEnv;
   /** Where the jobs are; default: the Postgres that holds the state. */
   readonly redis?: TestRedis;
@@ -93,6 +95,7 @@ export class Workspace implements AsyncDisposable {
     sandbox = {},
     connection = {},
     others = {},
+    beside = {},
     env = {},
     redis,
   }: WorkspaceOptions = {}): Promise<Workspace> {
@@ -103,12 +106,16 @@ export class Workspace implements AsyncDisposable {
     const service = stack.use(await startSandbox({ leads: 0, ...sandbox }));
     const queueIn = redis === undefined ? {} : { REDIS_URL: redis.url };
     const workspace = new Workspace(folder, service, database, { ...queueIn, ...env }, stack.move(), redis);
-    workspace.configure(connection, others);
+    workspace.configure(connection, others, beside);
     return workspace;
   }
 
   /** Writes leadsync.yaml (JSON is YAML). */
-  configure(connection: ConnectionSettings, others: Readonly<Record<string, ConnectionSettings>> = {}): void {
+  configure(
+    connection: ConnectionSettings,
+    others: Readonly<Record<string, ConnectionSettings>> = {},
+    beside: object = {},
+  ): void {
     const filled = (path: string, { leads = {}, target = {}, ...rest }: ConnectionSettings) => ({
       leads: { baseUrl: this.sandbox.url, apiKey: '${LEADS_API_KEY}', ...leads },
       target: { type: 'workbook', path, ...target },
@@ -119,7 +126,7 @@ export class Workspace implements AsyncDisposable {
       [connectionName]: filled('./leads.csv', connection),
       ...Object.fromEntries(more),
     };
-    writeFileSync(join(this.folder, 'leadsync.yaml'), JSON.stringify({ connections }));
+    writeFileSync(join(this.folder, 'leadsync.yaml'), JSON.stringify({ connections, ...beside }));
   }
 
   /** The same table and service with a state of its own: another machine, or this one after its state was lost. Not to be disposed. */

@@ -43,6 +43,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'src/review',
     'src/sync',
     'src/queue',
+    'src/reminders',
     'src/alerts',
     'jobs',
   ],

@@ -580,7 +580,9 @@ create table keeper (
   is_one boolean default true primary key check (is_one),
   id uuid not null default gen_random_uuid(),
   -- When this state came out of a backup: mails that were due before may have left already.
-  restored_at timestamptz
+  restored_at timestamptz,
+  -- Signs the links in mails: 244 random bits.
+  link_key bytea not null default decode(replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''), 'hex')
 );
 comment on table keeper is
   'The identity of this state: another database is another keeper of the tables that it keeps.';

@@ -1,0 +1,35 @@
+import { Temporal } from 'temporal-polyfill';
+import { dayOf } from './day.ts';
+
+/** By what a follow-up is moved; `done`: it is cleared. */
+export const snoozes = ['day', 'week', 'done'] as const;
+export type Snooze = (typeof snoozes)[number];
+
+/** The IANA zones by which a date is moved: that of the person, and that in which a date without a time is read. */
+export interface SnoozeZones {
+  readonly timeZone: string;
+  readonly dayZone: string;
+}
+
+/**
+ * The new follow-up (epoch ms) of one that is due at `dueAt`: a day or a week later at the same local time, also across a change
+ * of the clocks; a day stays a day. One that is overdue moves from today on. Null: none. Pure.
+ */
+export function snoozed(
+  dueAt: number,
+  by: Snooze,
+  { timeZone, dayZone }: SnoozeZones,
+  now: number,
+): number | null {
+  if (by === 'done') return null;
+  const days = by === 'week' ? 7 : 1;
+  const today = Temporal.Instant.fromEpochMilliseconds(now).toZonedDateTimeISO(timeZone).toPlainDate();
+  const from = (date: Temporal.PlainDate): Temporal.PlainDate =>
+    (Temporal.PlainDate.compare(date, today) < 0 ? today : date).add({ days });
+  const day = dayOf(dueAt, dayZone);
+  if (day !== null)
+    return from(Temporal.PlainDate.from(day)).toZonedDateTime({ timeZone: dayZone }).epochMilliseconds;
+  const due = Temporal.Instant.fromEpochMilliseconds(dueAt).toZonedDateTimeISO(timeZone);
+  return from(due.toPlainDate()).toZonedDateTime({ timeZone, plainTime: due.toPlainTime() })
+    .epochMilliseconds;
+}
