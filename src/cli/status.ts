@@ -38,6 +38,11 @@ async function describe(pool: pg.Pool, status: ConnectionStatus): Promise<string
     lines.push(
       `  waiting  until ${status.throttledUntil}, as the Leads service asked; leadsync resume ends it`,
     );
+  const { open, why } = status.requestedEdits;
+  if (open > 0)
+    lines.push(
+      `  edits    ${counted(open, 'requested edit waits', 'requested edits wait')}${why === null ? '' : `: ${why}`}`,
+    );
   if (status.deletedLeads.length > 0) {
     const companies = await companiesOf(pool, status.connection, status.deletedLeads);
     const names = status.deletedLeads.map((id) => nameRecord(companies.get(id), id));

@@ -5,6 +5,7 @@ import { leaseHolder } from '../store/leases.ts';
 import { listDeleted } from '../store/pairs.ts';
 import { listPlaces } from '../store/places.ts';
 import { comingReminders } from '../store/mails.ts';
+import { openEdits } from '../store/requested-edits.ts';
 import { lastRun, openRun } from '../store/runs.ts';
 import { getSchedule, pausedSince, type Schedule } from '../store/connections.ts';
 import { createThrottle } from '../store/throttles.ts';
@@ -26,6 +27,8 @@ export interface ConnectionStatus {
   /** Earlier targets, whose state is kept in case the setting returns; last left first. */
   readonly formerPlaces: readonly { readonly address: string; readonly leftAt: string }[];
   readonly held: number;
+  /** Requested edits that are not carried out yet; `why`: what kept the last run from the oldest, null: none tried. */
+  readonly requestedEdits: { readonly open: number; readonly why: string | null };
   /** Leads that are gone from the service and whose rows are marked, as far as there is a status column. */
   readonly deletedLeads: readonly string[];
   readonly reminders: {
@@ -47,6 +50,7 @@ export async function connectionStatus(
   const { notBefore } = await throttle.look();
   const schedule = await getSchedule(pool, name);
   const places = await listPlaces(pool, name);
+  const edits = await openEdits(pool, name);
   const coming = await comingReminders(pool, name, remindersShown);
   return {
     connection: name,
@@ -63,6 +67,7 @@ export async function connectionStatus(
     place: places.find(({ leftAt }) => leftAt === null)?.address ?? null,
     formerPlaces: places.flatMap(({ address, leftAt }) => (leftAt === null ? [] : [{ address, leftAt }])),
     held: await countConflicts(pool, name),
+    requestedEdits: { open: edits.length, why: edits[0]?.note ?? null },
     deletedLeads: await listDeleted(pool, name),
     reminders: {
       coming: coming.count,

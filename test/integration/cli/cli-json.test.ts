@@ -35,6 +35,7 @@ describe('exit codes and --json', () => {
           throttledUntil: null,
           pausedSince: null,
           held: 0,
+          requestedEdits: { open: 0, why: null },
           deletedLeads: [],
           place: null,
           formerPlaces: [],
