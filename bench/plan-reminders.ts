@@ -45,6 +45,7 @@ const connection = (given: ReminderRules) => ({
     language: 'en',
     languages: {},
     calendar: false,
+    calendarFeed: false,
     leadUrl: null,
     templates: null,
     onUnknown: 'resend' as const,

@@ -34,9 +34,7 @@ export function mailHandlers(
       sendBatch(app, batchSchema.parse(payload), job, stop, lanes),
     'send-digest': async (payload, _job, stop) => {
       const { connection, ...digest } = digestSchema.parse(payload);
-      return trySend(app, connection, stop, (context) =>
-        sendDigest(context, app.config.configured, digest, stop),
-      );
+      return trySend(app, connection, stop, (context) => sendDigest(context, app.config, digest, stop));
     },
   };
 }

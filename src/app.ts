@@ -113,11 +113,12 @@ export async function openApp(config: Config, log: Logger, telemetry = noTelemet
       connection.name,
       openConnection(connection, target, throttle, pool, log, telemetry, activity, isCrowded, stack),
     );
+  }
+  for (const connection of config.configured)
     templates.set(
       connection.name,
       once(() => readTemplates(connection, log)),
     );
-  }
   const { alerts, connections } = config;
   const configured = config.configured.map(({ name }) => name);
   const clock = systemClock;

@@ -111,6 +111,8 @@ command('reminders', 'lists coming, sent and failed reminders and digests')
   )
   .option('--send-test <address>', 'send a sample mail to this address')
   .option('--cancelled', 'list those that were cancelled too, and why')
+  .option('--feeds', "list the address of each recipient's calendar feed, and nothing else")
+  .option('--new-feed <address>', "give this recipient's feed another address; the former one ends")
   .action(lazily(async () => (await import('./reminders.ts')).reminders));
 command('conflicts', 'lists the conflicts, with both values').action(
   lazily(async () => (await import('./conflicts.ts')).conflicts),

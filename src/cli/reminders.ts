@@ -10,6 +10,7 @@ import {
   type Reminder,
 } from '../store/mails.ts';
 import type { SyncContext } from '../sync/context.ts';
+import { calendarFeeds } from './calendar-feeds.ts';
 import type { CommonOptions } from './main.ts';
 import { type Addressless, addressless, describeAddressless } from './addressless.ts';
 import { companiesIn, shownCompany } from './names.ts';
@@ -22,6 +23,8 @@ interface RemindersOptions extends CommonOptions {
   readonly preview?: string;
   readonly sendTest?: string;
   readonly cancelled?: boolean;
+  readonly feeds?: boolean;
+  readonly newFeed?: string;
 }
 
 /** Maximum listed of each kind. */
@@ -50,6 +53,8 @@ interface Mails {
 /** `leadsync reminders`: lists upcoming, sent and failed ones; or previews a mail, or sends a sample. */
 export function reminders(options: RemindersOptions): Promise<void> {
   return withApp(options, async (app) => {
+    const { feeds = false, newFeed, json: asJson = false } = options;
+    if (feeds || newFeed !== undefined) return calendarFeeds(app.pool, app.config, { newFeed, json: asJson });
     if (options.sendTest !== undefined) return sendTestMail(app, options.sendTest, options.json ?? false);
     if (options.preview !== undefined) return previewReminder(app, options.preview, options.json ?? false);
     const all = await Promise.all(

@@ -99,7 +99,8 @@ function buildReminders(
   folder: string,
   people: NonNullable<FileSettings['recipients']>,
 ) {
-  const { from, to, before, workingDays, calendar, leadUrl, toColumn, templates, onUnknown } = settings;
+  const { from, to, before, workingDays, calendar, calendarFeed, leadUrl, toColumn, templates, onUnknown } =
+    settings;
   const toField = fields.find(({ column }) => headingKey(column) === headingKey(toColumn ?? ''))?.field;
   return {
     from: from ?? localSender,
@@ -134,6 +135,8 @@ function buildReminders(
     language: settings.language,
     languages: ownSettings(people, 'language'),
     calendar,
+    /** Whether its follow-ups are in the recipients' calendar feeds. */
+    calendarFeed,
     /** With `{id}` for the lead's id; null: no link. */
     leadUrl: leadUrl ?? null,
     /** Absolute path of the folder with the user's own templates, or null. */

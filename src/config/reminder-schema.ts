@@ -123,6 +123,12 @@ export const remindersSchema = z.strictObject({
     .describe(
       'Whether mails have a calendar entry attached. When the date moves, or the recipient gets no more reminders of the lead, a further mail moves the entry or takes it back.',
     ),
+  calendarFeed: z
+    .boolean()
+    .default(false)
+    .describe(
+      "Whether each recipient's calendar feed has the follow-ups of this connection: an address on the worker's HTTP port to which calendar programs subscribe. `leadsync reminders --feeds` shows the addresses.",
+    ),
   leadUrl: leadUrl
     .exactOptional()
     .describe(

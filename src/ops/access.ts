@@ -17,7 +17,7 @@ export interface AccessPolicy {
   readonly address: string;
 }
 
-const closed = 'set ADMIN_TOKEN: without it nothing but /healthz and /readyz is served on this address\n';
+const closed = 'set ADMIN_TOKEN: without it no page is served on this address\n';
 const strangeName = 'this is not a name of this machine: set ADMIN_TOKEN to use another one\n';
 
 /**

@@ -2,9 +2,9 @@ import type { Context } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { z } from 'zod';
 
-/** A path for logs: without the secret that the address of a follow-up's page is. */
+/** A path for logs: without the secret that the address of a follow-up's page or of a calendar feed is. */
 export function shownPath(path: string): string {
-  return path.replace(/^(\/follow-up\/).+/, '$1:token');
+  return path.replace(/^(\/(?:follow-up|calendar)\/).+/, '$1:token');
 }
 
 /** A position in a list, as an address has it; anything else means its start. */

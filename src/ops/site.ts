@@ -5,6 +5,7 @@ import { methodNotAllowed } from 'hono/method-not-allowed';
 import type { App } from '../app.ts';
 import { accessWithoutToken, type AccessPolicy, sameOrigin, TokenAccess } from './access.ts';
 import { assets } from './assets.ts';
+import { calendarFeeds } from './calendar-feeds.ts';
 import { followUpPages } from './follow-up-pages.ts';
 import type { LiveRuns } from './live-runs.ts';
 import { matchPages } from './match-pages.ts';
@@ -25,8 +26,8 @@ const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST']);
 const maxBody = 16 * 1024;
 
 /**
- * Everything that the port answers: the probes to everybody, the page of a follow-up to those who have its link, the rest as
- * `policy` allows.
+ * Everything that the port answers: the probes to everybody, the page of a follow-up and feeds to those who know their
+ * address, the rest as `policy` allows.
  */
 export async function site(app: App, live: LiveRuns, policy: AccessPolicy): Promise<Hono> {
   const site = new Hono();
@@ -38,6 +39,7 @@ export async function site(app: App, live: LiveRuns, policy: AccessPolicy): Prom
   site.use(securityHeaders(boardPath));
   site.use(methodNotAllowed({ app: site }));
   site.route('/', probes(app));
+  site.route('/', calendarFeeds(app));
   // No page has other methods; where there is a page, the reply has `Allow`.
   site.use(async (c, next) => (methods.has(c.req.method) ? next() : c.text('not found\n', 404)));
   // Browsers send a length. To measure a body without one, the limit needs a global Request, which the adapter does not make.

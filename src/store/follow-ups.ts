@@ -107,7 +107,8 @@ export async function saveFollowUps(
      select $1, "leadId", seen, "dueAt", recipients, sequence, $3
      from json_to_recordset($2::json) as n ("leadId" text, seen text, "dueAt" timestamptz, recipients text[], sequence int)
      on conflict (connection, lead_id) do update set seen = excluded.seen, due_at = excluded.due_at,
-       recipients = excluded.recipients, sequence = excluded.sequence, is_read = excluded.is_read`,
+       recipients = excluded.recipients, sequence = excluded.sequence, is_read = excluded.is_read,
+       changed_at = case when follow_ups.sequence = excluded.sequence then follow_ups.changed_at else now() end`,
     [
       connection,
       JSON.stringify(
@@ -132,7 +133,7 @@ export async function forgetRead(db: Queryable, connection: string): Promise<voi
 /** Takes back all that is planned for a connection that has no reminders any more. */
 export async function forgetFollowUps(db: Queryable, connection: string): Promise<void> {
   await db.query(
-    `update follow_ups set seen = null, due_at = null, recipients = '{}', sequence = sequence + 1
+    `update follow_ups set seen = null, due_at = null, recipients = '{}', sequence = sequence + 1, changed_at = now()
      where connection = $1 and seen is not null`,
     [connection],
   );

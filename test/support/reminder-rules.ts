@@ -27,6 +27,7 @@ export function reminderConnection(name: string, rules: Partial<ReminderRules> =
     language: 'en',
     languages: {},
     calendar: false,
+    calendarFeed: false,
     leadUrl: null,
     templates: null,
     onUnknown: 'resend',

@@ -115,6 +115,7 @@ describe('the environment alone', () => {
       language: 'en',
       languages: {},
       calendar: false,
+      calendarFeed: false,
       leadUrl: null,
       templates: null,
       onUnknown: 'resend',

@@ -168,6 +168,7 @@ test('all settings', async () => {
     language: 'de',
     languages: {},
     calendar: true,
+    calendarFeed: false,
     leadUrl: 'https://app.example.com/leads/{id}',
     templates: join(cwd, 'mails'),
     onUnknown: 'hold',

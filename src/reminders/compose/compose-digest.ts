@@ -34,6 +34,8 @@ export interface DigestContent extends DigestGroups<DigestItem> {
   /** All follow-ups up to the end of the seven days, including those cut from the lists. */
   readonly counts: DueCounts;
   readonly recipient: string;
+  /** Address of the recipient's calendar feed; null: none. */
+  readonly feedUrl: string | null;
   /** IANA zone of the recipient. */
   readonly timeZone: string;
   readonly now: number;
@@ -102,6 +104,7 @@ export function digestView(content: DigestContent) {
     date: localTime(now, timeZone, language),
     timeZone,
     recipient: oneLine(content.recipient, 254),
+    feedUrl: content.feedUrl ?? '',
     groups: groups.filter(({ count }) => count > 0),
     total,
     more: total - groups.reduce((sum, { items }) => sum + items.length, 0),

@@ -72,6 +72,7 @@ export function sampleViews(fields: readonly FieldMapping[], templates: Language
         today: [little, { ...item, connection: 'hamburg' }],
         week: [item],
         counts: { overdue: 98, today: 2, week: 1 },
+        feedUrl: 'https://leadsync.example.com/calendar/token.ics',
       }),
       digestView({
         ...digest,
@@ -79,6 +80,7 @@ export function sampleViews(fields: readonly FieldMapping[], templates: Language
         today: [{ ...little, day: '2026-01-15' }],
         week: [],
         counts: { overdue: 0, today: 1, week: 0 },
+        feedUrl: null,
       }),
     ],
   };

@@ -1,4 +1,4 @@
-import type { ConnectionConfig } from '../../config/config.ts';
+import type { Config, ConnectionConfig } from '../../config/config.ts';
 import { recipientLanguage, recipientTimeZone } from '../../config/recipients.ts';
 import { dayOf } from '../../core/lead/day.ts';
 import { followUpsOf } from '../../store/follow-ups.ts';
@@ -14,6 +14,7 @@ import {
 import { rowPlace } from '../compose/row-place.ts';
 import { spelledAddress } from '../plan/recipients.ts';
 import { dayStarts, digestDays, localDateOf } from '../plan/digest-time.ts';
+import { feedAddress } from '../feed/feed-address.ts';
 import { deliver, end, notNow, type Outcome } from './deliver.ts';
 import type { ReminderContext } from './send-reminder.ts';
 
@@ -24,13 +25,13 @@ interface DigestJob {
 }
 
 /**
- * Sends a day's digest to one recipient, from the baselines of all `configured` connections with a digest, or says when to try
+ * Sends a day's digest to one recipient, from the baselines of all connections with a digest, or says when to try
  * again. The context is that of the connection that sends it. An empty one is `skipped`, one whose day is over `missed`. Throws
  * only database and disk faults.
  */
 export async function sendDigest(
   context: Omit<ReminderContext, 'leads'>,
-  configured: readonly ConnectionConfig[],
+  config: Pick<Config, 'configured' | 'publicUrl'>,
   { digestId, round }: DigestJob,
   signal: AbortSignal,
 ): Promise<Outcome<DigestState>> {
@@ -50,11 +51,12 @@ export async function sendDigest(
     await end(context, digest, 'missed', 'it could not be sent on its day');
     return { state: 'missed' };
   }
-  const { items, ...others } = await dueItems(context, configured, digest, timeZone);
+  const { items, ...others } = await dueItems(context, config, digest, timeZone);
+  const feedUrl = await feedAddress(pool, config, recipient);
   const days = digestDays(localDate, timeZone);
   const groups = groupFollowUps(items, days, timeZone);
   const templates = context.templates.in(recipientLanguage(settings, recipient));
-  const composed = composeDigest({ ...groups, ...others, recipient, timeZone, now, templates });
+  const composed = composeDigest({ ...groups, ...others, recipient, feedUrl, timeZone, now, templates });
   if (composed === null) {
     await end(context, digest, 'skipped', 'nothing was due');
     return { state: 'skipped' };
@@ -64,7 +66,7 @@ export async function sendDigest(
     // Without the connection: another one may send it again.
     key: JSON.stringify(['digest', recipient, localDate]),
     from: settings.from,
-    to: spelledIn(recipient, configured, items),
+    to: spelledIn(recipient, config.configured, items),
     ...composed,
     thread: null,
   };
@@ -88,7 +90,7 @@ function spelledIn(
 /** The follow-ups that a digest shows, each with what its connection knows of it, and how many there are. */
 async function dueItems(
   { pool }: Pick<ReminderContext, 'pool'>,
-  configured: readonly ConnectionConfig[],
+  { configured }: Pick<Config, 'configured'>,
   { recipient, localDate }: Digest,
   timeZone: string,
 ) {

@@ -606,6 +606,8 @@ create table follow_ups (
   -- Goes up with each date that was moved, cleared or set again: the SEQUENCE of calendar entries (RFC 5545,
   -- 3.8.7.4).
   sequence int not null default 0,
+  -- When the sequence went up.
+  changed_at timestamptz not null default now(),
   -- Planned from what the service showed when a mail was to leave: holds until the next sync.
   is_read boolean not null default false,
   primary key (connection, lead_id)
@@ -614,6 +616,18 @@ comment on table follow_ups is
   'What was last planned for a lead.';
 create index follow_ups_due on follow_ups (connection, due_at) where (due_at is not null);
 create index follow_ups_unseen on follow_ups (connection) where (seen = '');
+
+create table calendar_feeds (
+  -- In lower case.
+  recipient text primary key,
+  -- A part of the address: whoever has it reads the feed.
+  token text not null,
+  -- SHA-256, by which a token is looked for.
+  token_hash text not null unique,
+  created_at timestamptz not null default now()
+);
+comment on table calendar_feeds is
+  'The address of each recipient''s calendar feed.';
 
 create table mails (
   id bigint generated always as identity primary key,

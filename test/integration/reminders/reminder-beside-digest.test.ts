@@ -46,7 +46,7 @@ async function bothInOneMinute(port: number, more: object = {}, days = 0) {
     setDigest: (state: string) =>
       scene.pool.query(`update mails set state = $1 where kind = 'digest'`, [state]),
     sendDigest: () =>
-      sendDigest(scene.sending(), scene.app.config.configured, { digestId: idOf('digest'), round: 0 }, never),
+      sendDigest(scene.sending(), scene.app.config, { digestId: idOf('digest'), round: 0 }, never),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }

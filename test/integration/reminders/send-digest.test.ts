@@ -44,7 +44,7 @@ async function digestScene(port: number, days: readonly number[]) {
     ...scene,
     sendDigest: async () => {
       await scene.age();
-      return sendDigest(scene.sending(), scene.app.config.configured, { digestId: id, round: 0 }, never);
+      return sendDigest(scene.sending(), scene.app.config, { digestId: id, round: 0 }, never);
     },
     digest: async () => {
       const found = await scene.pool.query<object>(

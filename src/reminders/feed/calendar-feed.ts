@@ -1,0 +1,128 @@
+import { setImmediate as letOthersWork } from 'node:timers/promises';
+import type pg from 'pg';
+import ical, { foldLines, ICalCalendarMethod } from 'ical-generator';
+import type { Config, ConnectionConfig, ReminderSettings } from '../../config/config.ts';
+import { recipientLanguage } from '../../config/recipients.ts';
+import { shortHash } from '../../core/lead/content-hash.ts';
+import { type FeedItem, feedItems } from '../../store/calendar-feeds.ts';
+import { version } from '../../version.ts';
+import { followUpEvent } from '../compose/compose-follow-up.ts';
+import type { Templates } from '../compose/templates.ts';
+
+/** The calendar feed of one recipient as it is now. */
+export interface CalendarFeed {
+  /** Another one when anything in the feed is different. */
+  readonly hash: string;
+  /** The feed as an iCalendar object (RFC 5545). */
+  render(): Promise<string>;
+}
+
+/** What feeds are made of. */
+export interface FeedContext {
+  readonly pool: pg.Pool;
+  readonly config: Pick<Config, 'configured'>;
+  /** By connection. */
+  readonly templates: ReadonlyMap<string, () => Promise<Templates>>;
+}
+
+/** What the entries of a connection are made with. */
+interface Maker {
+  readonly connection: FeedConnection;
+  readonly templates: Templates;
+}
+
+/** Days for which a follow-up that is over stays in the feed. */
+const keptDays = 30;
+
+/** Maximum entries, the first ones: about 3 MB. */
+const mostEntries = 5_000;
+
+/** Entries that are made without a pause for other work. */
+const entriesAtOnce = 50;
+
+/** How often (s) calendar programs are asked to read a feed again. */
+const refreshSeconds = 3_600;
+
+type FeedConnection = ConnectionConfig & { readonly reminders: ReminderSettings };
+
+/** The connections whose follow-ups are in feeds, in the order of the configuration. */
+export function connectionsWithFeed({ configured }: Pick<Config, 'configured'>): readonly FeedConnection[] {
+  return configured.filter(
+    (connection): connection is FeedConnection => connection.reminders?.calendarFeed === true,
+  );
+}
+
+/**
+ * The feed of a recipient (address in lower case) at a moment (epoch ms): what is due since 30 days before, 5,000 entries at
+ * most.
+ */
+export async function readFeed(
+  { pool, config, templates }: FeedContext,
+  recipient: string,
+  now: number,
+): Promise<CalendarFeed> {
+  const connections = new Map<string, Maker>();
+  for (const connection of connectionsWithFeed(config)) {
+    const opened = await templates.get(connection.name)?.();
+    if (opened !== undefined) connections.set(connection.name, { connection, templates: opened });
+  }
+  const from = now - keptDays * 86_400_000;
+  const items = await feedItems(pool, [...connections.keys()], recipient, from, mostEntries);
+  const entry = (item: FeedItem): string => {
+    const maker = connections.get(item.connection);
+    return maker === undefined ? '' : entryText(item, maker, recipient);
+  };
+  const [first] = connections.values();
+  const name = first === undefined ? '' : feedName(first, recipient);
+  const settings = [...connections.values()].map(({ connection: { leads: _, ...shown } }) => shown);
+  // The first entry shows whether the templates are others.
+  const sample = items.slice(0, 1).map(entry);
+  return {
+    hash: shortHash(JSON.stringify([version, name, settings, items, sample])),
+    async render() {
+      const [head, tail] = shell(name);
+      const parts = [head];
+      for (const [index, item] of items.entries()) {
+        parts.push(entry(item));
+        if (index % entriesAtOnce === 0) await letOthersWork();
+      }
+      return [...parts, tail].join('');
+    },
+  };
+}
+
+function feedName({ connection, templates }: Maker, recipient: string): string {
+  return templates.in(recipientLanguage(connection.reminders, recipient)).render('label', { of: 'calendar' });
+}
+
+/**
+ * An entry as mails have it, but that it stays the same as long as the lead does, and reminds of nothing: mails do, and most
+ * programs ignore alarms of subscribed calendars. One at a time: thousands at once would hold up the process.
+ */
+function entryText(
+  { dueAt, sequence, leadId, cells, row, changedAt }: FeedItem,
+  { connection, templates }: Maker,
+  recipient: string,
+): string {
+  const { reminders: settings } = connection;
+  const facts = { connection, settings, recipient, leadId, cells, dueAt, sequence, row, now: changedAt };
+  const { alarms: _, ...event } = followUpEvent(facts, templates);
+  const lastModified = new Date(changedAt);
+  return `${foldLines(
+    ical()
+      .createEvent({ ...event, stamp: lastModified, lastModified })
+      .toString(),
+  ).trimEnd()}\r\n`;
+}
+
+/** What stands before and after the events. */
+function shell(name: string): readonly [string, string] {
+  const calendar = ical({
+    name,
+    ttl: refreshSeconds,
+    method: ICalCalendarMethod.PUBLISH,
+    prodId: '//leadsync//follow-ups//EN',
+  });
+  const end = 'END:VCALENDAR';
+  return [calendar.toString().replace(new RegExp(`${end}\\s*$`), ''), `${end}\r\n`];
+}

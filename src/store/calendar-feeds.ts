@@ -1,0 +1,102 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { Cells } from '../core/lead/value.ts';
+import { epochMs, firstOf, type Queryable, rowsOf, timestamp } from './database.ts';
+
+/** The secret part of each recipient's feed address; made for those who have none. Addresses in lower case. */
+export async function feedTokens(
+  db: Queryable,
+  recipients: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const made = recipients.map((recipient) => ({ recipient, ...newToken() }));
+  await db.query(
+    `insert into calendar_feeds (recipient, token, token_hash)
+     select recipient, token, hash from json_to_recordset($1::json) as n (recipient text, token text, hash text)
+     on conflict (recipient) do nothing`,
+    [JSON.stringify(made)],
+  );
+  const rows = await rowsOf<{ recipient: string; token: string }>(
+    db,
+    'select recipient, token from calendar_feeds where recipient = any($1)',
+    [recipients],
+  );
+  return new Map(rows.map(({ recipient, token }) => [recipient, token]));
+}
+
+/** Gives a recipient a new token: the former address leads nowhere from now on. */
+export async function replaceFeedToken(db: Queryable, recipient: string): Promise<void> {
+  const { token, hash } = newToken();
+  await db.query(
+    `insert into calendar_feeds (recipient, token, token_hash) values ($1, $2, $3)
+     on conflict (recipient) do update
+       set token = excluded.token, token_hash = excluded.token_hash, created_at = now()`,
+    [recipient, token, hash],
+  );
+}
+
+/**
+ * Whose feed a token leads to; null: nobody's. It is looked for by its hash, so that the time of the answer tells nothing of
+ * the tokens that there are.
+ */
+export function recipientOfFeed(
+  db: Queryable,
+  token: string,
+): Promise<{ readonly recipient: string } | null> {
+  return firstOf(db, 'select recipient from calendar_feeds where token_hash = $1', [hashOf(token)]);
+}
+
+/** A follow-up in a recipient's feed. Times are epoch ms. */
+export interface FeedItem {
+  readonly connection: string;
+  readonly leadId: string;
+  readonly dueAt: number;
+  readonly sequence: number;
+  readonly cells: Cells;
+  /** The row's number as of the last read; null: unknown. */
+  readonly row: number | null;
+  /** When the follow-up, or a value of the lead, last changed. */
+  readonly changedAt: number;
+}
+
+/** A recipient's follow-ups in some connections that are due from a moment (epoch ms) on, the first ones. */
+export function feedItems(
+  db: Queryable,
+  connections: readonly string[],
+  recipient: string,
+  from: number,
+  limit: number,
+): Promise<readonly FeedItem[]> {
+  return rowsOf(
+    db,
+    `select f.connection, f.lead_id as "leadId", floor(${epochMs('f.due_at')}) as "dueAt", f.sequence, p.base as cells,
+       p.row_number as row, floor(${epochMs(`greatest(f.changed_at, (select max(at) from history h
+         where h.connection = f.connection and h.lead_id = f.lead_id))`)}) as "changedAt"
+     from follow_ups f join pairs p on p.connection = f.connection and p.lead_id = f.lead_id
+     where f.connection = any($1) and f.due_at >= $3::timestamptz and $2 = any(f.recipients)
+       and p.lead_deleted_at is null and p.base is not null
+     order by f.due_at, f.connection, f.lead_id limit $4`,
+    [connections, recipient, timestamp(from), limit],
+  );
+}
+
+/** Everybody with a follow-up in some connections, in lower case. */
+export async function feedRecipients(
+  db: Queryable,
+  connections: readonly string[],
+): Promise<readonly string[]> {
+  const rows = await rowsOf<{ recipient: string }>(
+    db,
+    `select distinct unnest(recipients) as recipient from follow_ups
+     where connection = any($1) and due_at is not null order by 1`,
+    [connections],
+  );
+  return rows.map(({ recipient }) => recipient);
+}
+
+function newToken(): { readonly token: string; readonly hash: string } {
+  const token = randomBytes(32).toString('base64url');
+  return { token, hash: hashOf(token) };
+}
+
+function hashOf(token: string): string {
+  return createHash('sha256').update(token).digest('base64url');
+}
