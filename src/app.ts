@@ -164,9 +164,10 @@ function queueBackend({ redisUrl, redisPrefix: prefix }: Config, connectionStrin
   return { kind: 'redis', address: parseRedisAddress(redisUrl.reveal()), prefix };
 }
 
-/** Each connection has a queue of runs and one of mails; planning and housekeeping have one each. */
+/** Each connection has a queue of runs, one of mails, and one of chat messages if any; planning and housekeeping have one each. */
 function workersFor({ connections }: Config): number {
-  return 2 * connections.length + 2;
+  const chats = connections.filter(({ reminders }) => reminders?.chat);
+  return 2 * connections.length + chats.length + 2;
 }
 
 async function openTarget(

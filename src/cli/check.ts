@@ -1,11 +1,12 @@
 import { upkeep } from '../../jobs/upkeep.ts';
 import { channelsOf, sendText, webhookChannel } from '../alerts/channels.ts';
 import type { App } from '../app.ts';
-import { closedStages } from '../config/config.ts';
+import { closedStages, type ConnectionConfig } from '../config/config.ts';
 import { loadConfigFromProcess } from '../config/load.ts';
 import { counted } from '../core/lead/counted.ts';
 import { LeadsyncError } from '../errors.ts';
 import { type ClockDifference, clockDifferences } from '../ops/clock-differences.ts';
+import { channelName } from '../reminders/chat/chat-error.ts';
 import { templateMistakes } from '../reminders/compose/template-mistakes.ts';
 import { followUpField } from '../reminders/plan/plan-reminders.ts';
 import { isStageWanted, stageField } from '../reminders/plan/recipients.ts';
@@ -40,6 +41,7 @@ export async function check(options: CheckOptions): Promise<void> {
       for (const context of app.contexts.values()) lines.push(...(await checkRecipients(context)));
       for (const context of app.contexts.values()) lines.push(...(await checkStages(context)));
       lines.push(await look('mail', () => checkMail(app)));
+      for (const { connection } of app.contexts.values()) lines.push(...checkChat(connection));
       lines.push(...(await checkAlertChannels(app, options.testAlert === true)));
     });
   } catch (error) {
@@ -126,6 +128,13 @@ async function checkMail({ config, mailer }: App): Promise<string> {
   return config.smtpUrl === undefined
     ? `no SMTP_URL: mails are written to ${config.dataDir}/outbox`
     : 'the mail server accepted the login';
+}
+
+/** A line for the chat channel, if any. A webhook can only be tried by posting. */
+function checkChat({ name, reminders }: ConnectionConfig): CheckLine[] {
+  if (!reminders?.chat) return [];
+  const tested = 'not tried: leadsync reminders --send-test chat posts a test';
+  return [passed(`${name}: chat`, `${channelName(reminders.chat)}; ${tested}`)];
 }
 
 /** Clocks that differ by more than this (ms) need fixing. */

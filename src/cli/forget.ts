@@ -1,4 +1,4 @@
-import { reminderQueue } from '../../jobs/reminder-jobs.ts';
+import { chatQueue, reminderQueue } from '../../jobs/reminder-jobs.ts';
 import { syncQueue } from '../../jobs/runs.ts';
 import type { App } from '../app.ts';
 import { counted } from '../core/lead/counted.ts';
@@ -50,7 +50,8 @@ async function deleteAll(app: App, name: string, stop: AbortSignal): Promise<rea
       help: 'Stop or restart the worker that still has this connection; then forget it again.',
     });
   }
-  for (const queue of [syncQueue(name), reminderQueue(name)]) await app.queues.queue(queue).forget();
+  for (const queue of [syncQueue(name), reminderQueue(name), chatQueue(name)])
+    await app.queues.queue(queue).forget();
   const deleted = await forgetConnection(app.pool, name, stop);
   stop.throwIfAborted();
   return deleted;

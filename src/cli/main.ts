@@ -109,7 +109,7 @@ command('reminders', 'lists coming, sent and failed reminders and digests')
       "print the mail about a lead (its id, or part of its company's name); sends nothing",
     ).conflicts('sendTest'),
   )
-  .option('--send-test <address>', 'send a sample mail to this address')
+  .option('--send-test <address>', 'send a sample mail to this address, or a message to the channel: chat')
   .option('--cancelled', 'list those that were cancelled too, and why')
   .option('--feeds', "list the address of each recipient's calendar feed, and nothing else")
   .option('--new-feed <address>', "give this recipient's feed another address; the former one ends")

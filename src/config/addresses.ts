@@ -54,6 +54,16 @@ export const calledUrl = secret(
   }),
 );
 
+/** The incoming webhook of a chat channel: path and query are a key. */
+export const chatUrl = secret(
+  text((written) => {
+    const url = written.includes('#') ? null : httpUrl(written, ' ');
+    return url === null
+      ? 'must be the absolute address of an incoming webhook, such as https://hooks.slack.com/services/…'
+      : keyMistake(url);
+  }),
+);
+
 /** The address of a lead for people, with {id} for its id. */
 export const leadUrl = text((written) => {
   const url = /[<>"]/.test(written) || !written.includes('{id}') ? null : httpUrl(written, '{id}');

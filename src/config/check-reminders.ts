@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { isQuiet } from '../core/lead/quiet-hours.ts';
+import { chatKindOf, chatKinds } from './chat-webhook.ts';
 import { readFault } from './environment.ts';
 import { fieldMappings } from './fields.ts';
 import { didYouMean } from './nearest-name.ts';
@@ -21,11 +22,23 @@ export function checkReminders(
   const { reminders } = connection;
   if (reminders === undefined) return;
   const mistake = (key: string, message: string) => report(['reminders', key], message);
-  const { from, before, calendar, digest, quietHours, skipStages, onlyStages, toColumn } = reminders;
+  const { from, to, webhook, before, calendar, digest, quietHours, skipStages, onlyStages, toColumn } =
+    reminders;
   const fields = fieldMappings(connection);
   const names = fields.map(({ field }) => field);
 
-  if (smtpIsSet && from === undefined)
+  const isMailed = [to, toColumn, reminders.routes].some((one) => one !== undefined);
+  if (to === undefined && webhook === undefined)
+    mistake('to', 'is missing: name the recipients, or a chat channel in webhook');
+  if (webhook !== undefined && (reminders.webhookKind ?? chatKindOf(webhook.reveal())) === null)
+    mistake(
+      'webhookKind',
+      `is missing: the host of webhook does not say which chat it is; must be ${chatKinds.join(', ')} (slack for Mattermost and Rocket.Chat)`,
+    );
+  if (webhook === undefined && reminders.webhookKind !== undefined)
+    mistake('webhookKind', 'must be left out: there is no webhook');
+
+  if (smtpIsSet && from === undefined && isMailed)
     mistake(
       'from',
       'is missing: a mail server is set (SMTP_URL), so reminders need a sender such as Sales <sales@example.com>',

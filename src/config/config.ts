@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { FieldMapping } from '../core/lead/mapping.ts';
+import { chatChannel, chatKindOf } from './chat-webhook.ts';
 import { defaultIdColumn, fieldMappings, usualMatchBy } from './fields.ts';
 import type { ProcessSettings } from './process-schema.ts';
 import type { ConnectionSettings, FileSettings } from './schema.ts';
@@ -99,8 +100,10 @@ function buildReminders(
   folder: string,
   people: NonNullable<FileSettings['recipients']>,
 ) {
-  const { from, to, before, workingDays, calendar, calendarFeed, leadUrl, toColumn, templates, onUnknown } =
-    settings;
+  const { from, to = [], before, workingDays, calendar, calendarFeed, leadUrl, toColumn } = settings;
+  const { webhook, webhookKind, templates, onUnknown } = settings;
+  const kind = webhookKind ?? (webhook === undefined ? null : chatKindOf(webhook.reveal()));
+  const chat = webhook === undefined || kind === null ? null : chatChannel(webhook, kind);
   const toField = fields.find(({ column }) => headingKey(column) === headingKey(toColumn ?? ''))?.field;
   return {
     from: from ?? localSender,
@@ -124,6 +127,8 @@ function buildReminders(
       /** Null: every stage. */
       onlyStages: settings.onlyStages ?? null,
       to,
+      /** The chat channel, which gets what everybody gets; null: none. */
+      channel: chat?.recipient ?? null,
       /** The first whose fields all match a lead goes before `to`. */
       routes: settings.routes ?? [],
       /** The lead field with the recipient's address: goes before routes. checkReminders refuses a column that is not mapped. */
@@ -134,6 +139,7 @@ function buildReminders(
     /** Of recipients without their own. recipients.ts looks up both. */
     language: settings.language,
     languages: ownSettings(people, 'language'),
+    chat,
     calendar,
     /** Whether its follow-ups are in the recipients' calendar feeds. */
     calendarFeed,

@@ -143,6 +143,7 @@ export function connectionSource(environment: Environment, cwd: string): Source 
   const read = (place: string) => readVariables(environment, fileSettings, place);
   const reminders = read('connections.NAME.reminders');
   const { from } = reminders;
+  const isReminded = 'to' in reminders || 'webhook' in reminders;
   const alerts = read('alerts');
   const connection = {
     leads: read('connections.NAME.leads'),
@@ -152,9 +153,9 @@ export function connectionSource(environment: Environment, cwd: string): Source 
   const isAlerted = Object.keys(alerts).length > 0;
   return sourceOf(environment, cwd, {
     ...read(''),
-    connections: { default: 'to' in reminders ? { ...connection, reminders } : connection },
+    connections: { default: isReminded ? { ...connection, reminders } : connection },
     // Reminders, when there are any, bring their sender along.
-    ...(isAlerted && { alerts: 'to' in reminders || from === undefined ? alerts : { ...alerts, from } }),
+    ...(isAlerted && { alerts: isReminded || from === undefined ? alerts : { ...alerts, from } }),
   });
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { calledUrl, leadUrl } from './addresses.ts';
+import { calledUrl, chatUrl, leadUrl } from './addresses.ts';
+import { chatKinds } from './chat-webhook.ts';
 import {
   duration,
   filePath,
@@ -53,11 +54,22 @@ export const remindersSchema = z.strictObject({
     description:
       'Sender of reminders, such as Sales <sales@example.com>. Required when SMTP_URL is set, otherwise leadsync@localhost.',
   }),
-  to: recipients.meta({
+  to: recipients.exactOptional().meta({
     env: 'REMINDER_TO',
     description:
-      'Recipients of reminders; several with commas in the variable, a list in the file. Without it: no reminders.',
+      'Recipients of reminders; several with commas in the variable, a list in the file. Without it, and without webhook: no reminders.',
   }),
+  webhook: chatUrl.exactOptional().meta({
+    env: 'REMINDER_WEBHOOK',
+    description:
+      'Incoming webhook of a chat channel in Slack, Microsoft Teams or Discord, which gets every reminder and the digest of the connection as well. https, or this machine. Default: none.',
+  }),
+  webhookKind: z
+    .enum(chatKinds)
+    .exactOptional()
+    .describe(
+      'Format of the webhook. Needed where its host does not say it: slack for Mattermost, Rocket.Chat and others that take it. Default: by the host.',
+    ),
   timeZone: timeZone
     .exactOptional()
     .describe(

@@ -35,9 +35,13 @@ export interface JobQueue {
   ): Promise<void>;
   /**
    * Takes jobs, `concurrency` at a time (default 1) and in their order, until the returned object is disposed: that stops
-   * the jobs under way and puts them back.
+   * the jobs under way and puts them back. `paceMs`: all workers together begin one job in this time (default: no limit).
    */
-  work(handlers: Readonly<Record<string, JobHandler>>, concurrency?: number): AsyncDisposable;
+  work(
+    handlers: Readonly<Record<string, JobHandler>>,
+    concurrency?: number,
+    paceMs?: number,
+  ): AsyncDisposable;
   /** Keeps exactly one schedule of that name: a cron pattern in a time zone. */
   schedule(name: string, pattern: string, timeZone: string, job: string, payload: object): Promise<void>;
   /** The next time a schedule is due, epoch ms; null when there is none. */
@@ -193,9 +197,9 @@ function jobQueue(
       }));
       await ask((queue) => queue.addBulk(all));
     },
-    work: (ours, concurrency = 1) => {
+    work: (ours, concurrency = 1, paceMs = 0) => {
       const onEnd = (): void => void handlers.emit('end');
-      return startWorker(name, backend, ask, { ...settings, concurrency, onEnd }, ours);
+      return startWorker(name, backend, ask, { ...settings, concurrency, paceMs, onEnd }, ours);
     },
     async schedule(schedule, pattern, timeZone, job, payload) {
       const template = {

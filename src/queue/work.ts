@@ -33,11 +33,13 @@ export function startWorker(
   {
     lockMs,
     concurrency,
+    paceMs,
     onEnd,
     warn,
   }: {
     readonly lockMs: number;
     readonly concurrency: number;
+    readonly paceMs: number;
     /** Called whenever a handler has ended; its job is settled a moment later. */
     readonly onEnd: () => void;
   } & Pick<BackendOptions, 'warn'>,
@@ -90,8 +92,8 @@ export function startWorker(
     lockDuration: lockMs,
     stalledInterval: lockMs / 2,
     maxStalledCount: 1_000,
-    // BullMQ checks a queue's rate limit only for workers with a limit of their own; this one never limits.
-    limiter: { max: 1_000_000, duration: 1 },
+    // BullMQ checks a queue's rate limit only for workers with a limit of their own; the second one never limits.
+    limiter: paceMs > 0 ? { max: 1, duration: paceMs } : { max: 1_000_000, duration: 1 },
   });
   return {
     async [Symbol.asyncDispose]() {

@@ -166,7 +166,8 @@ export async function scheduleNotices(
      select $1, e.lead_id, coalesce(n.due_at, e.due_at), case when n.due_at is null then 'cancel' else 'moved' end, f.sequence,
        e.recipient, s.send_at, f.sequence
      from (select distinct on (lead_id, recipient) lead_id, recipient, due_at, kind from mails
-         where connection = $1 and kind <> 'digest' and state = 'sent' and ($5::text is null or lead_id = $5)
+         -- A chat channel has no calendar.
+         where connection = $1 and kind <> 'digest' and state = 'sent' and recipient like '%@%' and ($5::text is null or lead_id = $5)
          order by lead_id, recipient, sequence desc, updated_at desc) e
        join follow_ups f on f.connection = $1 and f.lead_id = e.lead_id
        cross join lateral (select case when e.recipient = any(f.recipients) then f.due_at end as due_at) n

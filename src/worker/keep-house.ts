@@ -1,4 +1,4 @@
-import { reminderQueue } from '../../jobs/reminder-jobs.ts';
+import { chatQueue, reminderQueue } from '../../jobs/reminder-jobs.ts';
 import { syncQueue } from '../../jobs/runs.ts';
 import type { App } from '../app.ts';
 import { followUpField } from '../reminders/plan/plan-reminders.ts';
@@ -37,7 +37,8 @@ async function forgetLeft({ pool, log, config, queues }: App, stop: AbortSignal)
     const configured = config.configured.map(({ name }) => name);
     await forgetOldDigests(pool, configured);
     for (const name of await leftConnections(pool, configured, leftDays * 24)) {
-      for (const queue of [syncQueue(name), reminderQueue(name)]) await queues.queue(queue).forget();
+      for (const queue of [syncQueue(name), reminderQueue(name), chatQueue(name)])
+        await queues.queue(queue).forget();
       const deleted = await forgetConnection(pool, name, stop);
       const rows = Object.fromEntries(deleted.map((one) => [one.table, one.rows]));
       log.info(

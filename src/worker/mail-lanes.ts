@@ -7,6 +7,7 @@ import { type Outcome, retryDelayMs } from '../reminders/send/deliver.ts';
 import { type ReminderContext, sendReminder, unaskedMs } from '../reminders/send/send-reminder.ts';
 import { Semaphore } from '../semaphore.ts';
 import { getReminders, type Reminder } from '../store/mails.ts';
+import { addSingles } from './add-mail-jobs.ts';
 
 /** Mails of all batches of a connection that are composed and sent at once; their leads are read one after the other. */
 const mailsAtOnce = 16;
@@ -37,11 +38,8 @@ export async function trySend(
   const openTemplates = app.templates.get(connection);
   if (!context || !openTemplates) throw new Error(`connection ${connection} is not configured any more`);
   try {
-    const queue = app.queues.queue(reminderQueue(connection));
-    const addJobs = (reminders: readonly Reminder[]): Promise<void> => {
-      const jobs = reminders.map((one) => singleJob(connection, one, Math.max(0, one.sendAt - Date.now())));
-      return queue.addAll('send-reminder', jobs);
-    };
+    const addJobs = (reminders: readonly Reminder[]): Promise<void> =>
+      addSingles(app.queues, context.connection, reminders);
     const templates = await openTemplates();
     const outcome = await attempt({ ...context, ledger, mailer, breakers, waits, templates, addJobs });
     return 'state' in outcome ? { done: outcome } : outcome;

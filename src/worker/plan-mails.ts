@@ -1,22 +1,20 @@
-import { digestJob, reminderQueue, singleJob } from '../../jobs/reminder-jobs.ts';
+import { reminderQueue } from '../../jobs/reminder-jobs.ts';
 import type { App } from '../app.ts';
+import { isChannel } from '../config/chat-webhook.ts';
 import type { ConnectionConfig } from '../config/config.ts';
 import { shortHash } from '../core/lead/content-hash.ts';
-import type { JobQueue } from '../queue/queue.ts';
 import { planDigests } from '../reminders/plan/plan-digests.ts';
 import { planFromRead, planReminders } from '../reminders/plan/plan-reminders.ts';
 import { batchesOf } from '../reminders/send/batches.ts';
 import { forgetRead } from '../store/follow-ups.ts';
 import { noteEditsPlanned, unplannedEdits } from '../store/requested-edits.ts';
 import { noteSchedule } from '../store/connections.ts';
+import { addDigests, addJobs, addSingles } from './add-mail-jobs.ts';
 
 interface PlannedMails {
   readonly scheduled: number;
   readonly digests: number;
 }
-
-/** Jobs that are added to the queue in one call. */
-const jobsAtOnce = 1_000;
 
 /** Plans the reminders and digests of every connection, and stores that these are configured. */
 export async function planMails(app: App): Promise<PlannedMails> {
@@ -26,7 +24,7 @@ export async function planMails(app: App): Promise<PlannedMails> {
     await noteSchedule(app.pool, connection.name, { pattern, timeZone });
     scheduled += await planConnection(app, connection);
   }
-  return { scheduled, digests: await addDigests(app) };
+  return { scheduled, digests: await addDueDigests(app) };
 }
 
 /** Plans the reminders of a connection after its sync, and all digests, from the baselines alone. */
@@ -35,7 +33,7 @@ export async function planSynced(app: App, name: string): Promise<void> {
   const context = app.contexts.get(name);
   if (context === undefined) return;
   await planConnection(app, context.connection);
-  await addDigests(app);
+  await addDueDigests(app);
 }
 
 /** Plans the mails of leads with a new follow-up by a requested edit, so that none leaves for the old one. */
@@ -48,8 +46,7 @@ export async function planEdited(app: App, name: string): Promise<void> {
     const { base } = edits[0] ?? { base: null };
     const edited = Object.fromEntries(edits.map(({ field, to }) => [field, to]));
     const due = await planFromRead(pool, connection, leadId, { ...base, ...edited });
-    const jobs = due.map((one) => singleJob(name, one, Math.max(0, one.sendAt - Date.now())));
-    await addInParts(app.queues.queue(reminderQueue(name)), 'send-reminder', jobs);
+    await addSingles(app.queues, connection, due);
     await noteEditsPlanned(pool, name, leadId);
   }
 }
@@ -57,20 +54,21 @@ export async function planEdited(app: App, name: string): Promise<void> {
 /** Adds a delayed job for each reminder that is due soon, one for all of a second. The queue ignores known jobs. */
 async function planConnection(app: App, connection: ConnectionConfig): Promise<number> {
   const { name } = connection;
-  const queue = app.queues.queue(reminderQueue(name));
+  const { queues } = app;
   const reminders = await planReminders(app.pool, connection);
   const now = Date.now();
-  const batches = batchesOf(reminders, now);
-  // Retries first: they are the oldest, and some may have been cut off.
-  const singles = batches.filter(({ length }) => length === 1).map(([reminder]) => reminder);
-  await addInParts(
-    queue,
-    'send-reminder',
-    singles.map((reminder) => singleJob(name, reminder, Math.max(0, reminder.sendAt - now))),
+  // A chat takes one message at a time.
+  const batches = batchesOf(
+    reminders.filter(({ recipient }) => !isChannel(recipient)),
+    now,
   );
+  const alone = new Set(batches.filter(({ length }) => length === 1).map(([{ id }]) => id));
+  // Retries first: they are the oldest, and some may have been cut off.
+  const singles = reminders.filter(({ id, recipient }) => isChannel(recipient) || alone.has(id));
+  await addSingles(queues, connection, singles);
   const several = batches.filter(({ length }) => length > 1);
-  await addInParts(
-    queue,
+  await addJobs(
+    queues.queue(reminderQueue(name)),
     'send-reminders',
     several.map((batch) => ({
       payload: { connection: name, reminders: batch },
@@ -81,24 +79,10 @@ async function planConnection(app: App, connection: ConnectionConfig): Promise<n
   return reminders.length;
 }
 
-/**
- * Adds a delayed job for each digest that is due soon. Of all connections, also when this process works for one alone: what a
- * person gets does not depend on the process that plans it.
- */
-async function addDigests(app: App): Promise<number> {
-  const digests = await planDigests(app.pool, app.config.configured);
-  for (const [home, own] of Map.groupBy(digests, ({ connection }) => connection)) {
-    const jobs = own.map((digest) => digestJob(digest, Math.max(0, digest.sendAt - Date.now())));
-    await addInParts(app.queues.queue(reminderQueue(home)), 'send-digest', jobs);
-  }
+/** Of all connections, also when this process works for one alone: what a person gets does not depend on who plans it. */
+async function addDueDigests(app: App): Promise<number> {
+  const { configured } = app.config;
+  const digests = await planDigests(app.pool, configured);
+  await addDigests(app.queues, configured, digests);
   return digests.length;
-}
-
-async function addInParts(
-  queue: JobQueue,
-  name: string,
-  jobs: Parameters<JobQueue['addAll']>[1],
-): Promise<void> {
-  for (let from = 0; from < jobs.length; from += jobsAtOnce)
-    await queue.addAll(name, jobs.slice(from, from + jobsAtOnce));
 }

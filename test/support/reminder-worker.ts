@@ -41,6 +41,8 @@ interface Row {
 interface WorkerOptions {
   readonly count?: number;
   readonly to?: readonly string[];
+  /** Other settings of the reminders. */
+  readonly reminders?: object;
   /** Of the Leads service, from when all is planned. */
   readonly faults?: readonly Fault[];
   /** Which of the leads the service can never show, by their numbers. */
@@ -53,12 +55,12 @@ interface WorkerOptions {
  */
 export async function reminderWorker(
   smtp: string,
-  { count = 1, to = ['anna@example.com'], faults = [], unreadable = [] }: WorkerOptions = {},
+  { count = 1, to = ['anna@example.com'], reminders = {}, faults = [], unreadable = [] }: WorkerOptions = {},
 ) {
   await using stack = new AsyncDisposableStack();
   const workspace = stack.use(
     await Workspace.open({
-      connection: { reminders: { from: 'Sales <sales@example.com>', to, timeZone: 'UTC' } },
+      connection: { reminders: { from: 'Sales <sales@example.com>', to, timeZone: 'UTC', ...reminders } },
       env: { SMTP_URL: `smtp://${smtp}` },
     }),
   );

@@ -95,8 +95,10 @@ describe('the environment alone', () => {
     expect(connection?.target).toMatchObject({ timeZone: 'Europe/Berlin' });
     expect(connection?.fields.map((field) => field.direction)).toEqual(defaultFields.map(() => 'to-target'));
     expect(connection?.reminders).toEqual({
+      chat: null,
       from: 'Sales <sales@example.com>',
       rules: {
+        channel: null,
         timeZone: 'Europe/Berlin',
         timeZones: {},
         dayZone: 'Europe/Berlin',

@@ -1,5 +1,7 @@
+import type { ChatKind } from '../../config/chat-webhook.ts';
 import type { FieldMapping } from '../../core/lead/mapping.ts';
 import type { Cells } from '../../core/lead/value.ts';
+import { cutForChat, fitsChat } from '../chat/payload.ts';
 import { type Composed, renderMail } from './compose-reminder.ts';
 import { dueView, leadLink, leadView } from './lead-view.ts';
 import type { DigestDays } from '../plan/digest-time.ts';
@@ -45,9 +47,6 @@ export interface DigestContent extends DigestGroups<DigestItem> {
 /** Maximum follow-ups per mail. */
 export const maxItems = 50;
 
-/** However much is overdue, this many of the other groups are shown. */
-const kept = { today: 20, week: 10 };
-
 /** Groups and sorts follow-ups; drops those after `days.end`. A day counts as its first moment in the recipient's zone. */
 export function groupFollowUps<Item extends Pick<DigestItem, 'dueAt' | 'day'>>(
   items: readonly Item[],
@@ -68,7 +67,7 @@ export function groupFollowUps<Item extends Pick<DigestItem, 'dueAt' | 'day'>>(
 
 /** The follow-ups that the mail has room for. */
 export function shownItems<Item>({ today, overdue, week }: DigestGroups<Item>): readonly Item[] {
-  const room = shares(overdue.length, today.length, week.length);
+  const room = shares(overdue.length, today.length, week.length, maxItems);
   return [...today.slice(0, room.today), ...overdue.slice(0, room.overdue), ...week.slice(0, room.week)];
 }
 
@@ -78,11 +77,25 @@ export function composeDigest(content: DigestContent): Composed | null {
   return renderMail(content.templates, 'digest', digestView(content));
 }
 
-/** The template data of a digest. */
-export function digestView(content: DigestContent) {
+/** The same as a message of a chat, with as many follow-ups as it has room for. */
+export function composeDigestMessage(content: DigestContent, kind: ChatKind): string | null {
+  if (content.overdue.length + content.today.length + content.week.length === 0) return null;
+  const render = (most: number): string =>
+    content.templates.render('digest.chat', digestView(content, most), kind).trim();
+  let most = maxItems;
+  let text = render(most);
+  while (most > 1 && !fitsChat(kind, text)) {
+    most = Math.ceil(most / 2);
+    text = render(most);
+  }
+  return cutForChat(kind, text);
+}
+
+/** The template data of a digest. `most`: items at most. */
+export function digestView(content: DigestContent, most = maxItems) {
   const { overdue, today, week, counts, timeZone, now, templates } = content;
   const { language } = templates;
-  const room = shares(overdue.length, today.length, week.length);
+  const room = shares(overdue.length, today.length, week.length, most);
   const total = counts.overdue + counts.today + counts.week;
   const several = new Set([...overdue, ...today, ...week].map(({ connection }) => connection)).size > 1;
   const groupOf = (state: keyof DueCounts) => {
@@ -150,9 +163,10 @@ function itemView(
   return { ...view, words };
 }
 
-/** How many of each group are shown. */
-function shares(overdue: number, today: number, week: number): DueCounts {
-  const forToday = Math.min(today, Math.max(kept.today, maxItems - overdue - Math.min(week, kept.week)));
-  const forWeek = Math.min(week, Math.max(kept.week, maxItems - overdue - forToday));
-  return { overdue: Math.min(overdue, maxItems - forToday - forWeek), today: forToday, week: forWeek };
+/** How many of each group are shown: however much is overdue, a part of the others. */
+function shares(overdue: number, today: number, week: number, most: number): DueCounts {
+  const kept = { today: Math.floor(most * 0.4), week: Math.floor(most * 0.2) };
+  const forToday = Math.min(today, Math.max(kept.today, most - overdue - Math.min(week, kept.week)));
+  const forWeek = Math.min(week, Math.max(kept.week, most - overdue - forToday));
+  return { overdue: Math.min(overdue, most - forToday - forWeek), today: forToday, week: forWeek };
 }

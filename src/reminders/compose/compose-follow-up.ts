@@ -1,4 +1,5 @@
 import type { ICalEventData } from 'ical-generator';
+import type { ChatKind } from '../../config/chat-webhook.ts';
 import type { ConnectionConfig, ReminderSettings } from '../../config/config.ts';
 import { recipientLanguage, recipientTimeZone } from '../../config/recipients.ts';
 import { dayOf } from '../../core/lead/day.ts';
@@ -9,6 +10,7 @@ import {
   type CancelReason,
   type Composed,
   composeReminder,
+  composeReminderMessage,
   type ReminderContent,
   reminderView,
 } from './compose-reminder.ts';
@@ -47,6 +49,16 @@ export function composeFor(
   const zone = recipientTimeZone(settings.rules, recipient);
   const end = day === null ? dueAt + entryLengthMs : startOfDay(day, zone) + 86_400_000;
   return compose(contentOf(facts, 'reminder', null, settings.calendar && end > now, templates), facts);
+}
+
+/** The message of a chat about a follow-up. */
+export function composeMessage(
+  facts: MailFacts & Pick<ReminderContent, 'offsetText'>,
+  templates: Templates,
+  kind: ChatKind,
+): string {
+  const content = contentOf(facts, 'reminder', null, false, templates);
+  return composeReminderMessage({ ...content, isChat: true }, kind);
 }
 
 /** As `composeFor`, for a recipient whose calendar has the follow-up at another time. */

@@ -1,6 +1,8 @@
 import { dayOf } from '../../core/lead/day.ts';
+import type { ChatKind } from '../../config/chat-webhook.ts';
 import type { FieldMapping } from '../../core/lead/mapping.ts';
 import type { Cell, Cells } from '../../core/lead/value.ts';
+import { cutForChat } from '../chat/payload.ts';
 import { daysBetween, startOfDay } from '../plan/local-time.ts';
 import { dueView, leadLink, leadView, type Reader, shownCell } from './lead-view.ts';
 import { type RowPlace, rowView } from './row-place.ts';
@@ -53,6 +55,8 @@ export interface ReminderContent {
   readonly reason: CancelReason | null;
   /** Whether a calendar entry is attached. */
   readonly hasEntry: boolean;
+  /** A message of a chat, which does not call itself a mail. */
+  readonly isChat?: true;
   readonly templates: LanguageTemplates;
 }
 
@@ -62,6 +66,11 @@ const maxChange = 120;
 /** The mail about one follow-up. Pure except for warnings of `templates.render`. */
 export function composeReminder(content: ReminderContent): Composed {
   return renderMail(content.templates, content.kind, reminderView(content));
+}
+
+/** The same as a message of a chat. */
+export function composeReminderMessage(content: ReminderContent, kind: ChatKind): string {
+  return cutForChat(kind, content.templates.render('reminder.chat', reminderView(content), kind));
 }
 
 /** A mail from the three templates of its kind. */
@@ -96,6 +105,7 @@ export function reminderView(content: ReminderContent) {
     },
     reason: content.reason ?? '',
     hasEntry: content.hasEntry,
+    isChat: content.isChat ?? false,
     changes: content.changes.map((change) => shownChange(change, content, reader)),
     row: content.row === null ? null : rowView(content.row),
     // A deleted lead has no page.

@@ -1,4 +1,6 @@
 import { Liquid, type LiquidOptions, type Template } from 'liquidjs';
+import type { ChatKind } from '../../config/chat-webhook.ts';
+import { type Markup, markupOf } from '../chat/markup.ts';
 import { localeOf } from '../plan/local-time.ts';
 import {
   baseOf,
@@ -17,6 +19,7 @@ export type MailKind = 'reminder' | 'moved' | 'cancelled' | 'digest';
 /** The templates that leadsync renders by itself. */
 export type TemplateName =
   | `${MailKind}.${'subject' | 'text' | 'html'}`
+  | `${'reminder' | 'digest'}.chat`
   | `calendar.${'summary' | 'description'}`;
 
 /** Sentences and labels of a language, which the views hold as `words`. Their templates have the same names. */
@@ -42,6 +45,8 @@ const mailNames: readonly TemplateName[] = (['reminder', 'moved', 'cancelled', '
 
 export const templateNames: readonly TemplateName[] = [
   ...mailNames,
+  'reminder.chat',
+  'digest.chat',
   'calendar.summary',
   'calendar.description',
 ];
@@ -56,10 +61,10 @@ export interface LanguageTemplates {
   /** For Intl, as in BCP 47: the one that was asked for, or `en` when it has no templates. */
   readonly language: string;
   /**
-   * Renders a template with plain data. In `.html` every value is escaped. Never throws for a user's template: when it
-   * fails or renders nothing, ours is used and `warn` is called. A phrase may be empty.
+   * Renders a template with plain data. In `.html`, and in `.chat` for the chat's `kind`, every value is escaped. Never throws
+   * for a user's template: when it fails or renders nothing, ours is used and `warn` is called. A phrase may be empty.
    */
-  render(name: TemplateName | PhraseName, view: object): string;
+  render(name: TemplateName | PhraseName, view: object, kind?: ChatKind): string;
 }
 
 /** Bounds for users' templates: ms, and bytes. */
@@ -101,16 +106,16 @@ function openLanguage(
   const custom = renderer(mergedSources(ours, theirs, language), language, limits);
   return {
     language,
-    render(name, view) {
+    render(name, view, kind) {
       let reason = 'is empty';
       try {
-        const text = custom(name, view);
+        const text = custom(name, view, kind);
         if (text.trim() !== '' || !name.includes('.')) return text;
       } catch (error) {
         reason = `failed (${reasonOf(error)})`;
       }
       warn(`the template ${name}${extension} ${reason}; the built-in one was used for this mail`);
-      return own(name, view);
+      return own(name, view, kind);
     },
   };
 }
@@ -141,13 +146,30 @@ function renderer(sources: TemplateSources, language: string, options: LiquidOpt
   };
   const plain = withFilters(new Liquid(common), language);
   const html = withFilters(new Liquid({ ...common, outputEscape: 'escape' }), language);
+  const chats = new Map<ChatKind, Liquid>();
+  const chatOf = (kind: ChatKind): Liquid => {
+    const made = chats.get(kind) ?? withFilters(chatEngine(markupOf[kind], common), language);
+    chats.set(kind, made);
+    return made;
+  };
   const parsed = new Map<string, Template[]>();
-  return (name, view) => {
-    const engine = name.endsWith('.html') ? html : plain;
-    const template = parsed.get(name) ?? engine.parseFileSync(sourceName(name, sources));
-    parsed.set(name, template);
+  return (name, view, kind = 'slack') => {
+    const engine = name.endsWith('.html') ? html : name.endsWith('.chat') ? chatOf(kind) : plain;
+    const key = name.endsWith('.chat') ? `${name} ${kind}` : name;
+    const template = parsed.get(key) ?? engine.parseFileSync(sourceName(name, sources));
+    parsed.set(key, template);
     return String(engine.renderSync(template, view));
   };
+}
+
+/** `link`: an address with words to click, the only markup that a template needs. */
+function chatEngine(markup: Markup, common: LiquidOptions): Liquid {
+  const engine = new Liquid({ ...common, outputEscape: (value) => markup.escape(String(value ?? '')) });
+  engine.registerFilter('link', {
+    raw: true,
+    handler: (url: unknown, words: unknown) => markup.link(String(url), String(words)),
+  });
+  return engine;
 }
 
 /** The mails about one lead share `lead.text` and `lead.html`, unless they have their own. */

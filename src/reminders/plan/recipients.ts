@@ -9,11 +9,15 @@ type Addressing = Pick<ReminderRules, 'to' | 'routes' | 'toField'>;
 type Stages = Pick<ReminderRules, 'skipStages' | 'onlyStages'>;
 
 /**
- * The recipients of a lead: from its own address column, else from the first matching route, else `to`. Lower case, without
- * duplicates: one person has one key.
+ * The recipients of a lead: from its own address column, else from the first matching route, else `to`, and the chat channel if
+ * any. Lower case, without duplicates: one person has one key.
  */
-export function recipientsOf(cells: Cells, rules: Addressing): readonly string[] {
-  return [...new Set(addressesFor(cells, rules).map((address) => address.toLowerCase()))];
+export function recipientsOf(
+  cells: Cells,
+  rules: Addressing & Pick<ReminderRules, 'channel'>,
+): readonly string[] {
+  const people = new Set(addressesFor(cells, rules).map((address) => address.toLowerCase()));
+  return [...people, ...(rules.channel === null ? [] : [rules.channel])];
 }
 
 /** A recipient's address (in lower case) as it is spelled for the lead or in the settings: a mail server may tell the case. */

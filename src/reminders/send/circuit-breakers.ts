@@ -28,7 +28,7 @@ export class CircuitBreakers {
   readonly #refused = new Map<string, number>();
   /** Recipients refused by policy while others are accepted. */
   readonly #refusedAlone = new Set<string>();
-  /** What stops mails: `server`, or refused senders. */
+  /** What stops messages: `server` (all mails), refused senders, and chat channels that are gone. */
   readonly #stopped = new Set<string>();
 
   /** One mail at a time reads from a connection's service, so that each knows the result before it. */
@@ -80,7 +80,7 @@ export class CircuitBreakers {
     return this.#refused.size < enoughInARow ? null : (this.#refused.get(recipient) ?? null);
   }
 
-  /** No mail of a sender (or `server`: any) can be sent. True: not reported yet. */
+  /** No mail of a sender (or `server`: any), or no message to a channel, can be sent. True: not reported yet. */
   mailStopped(whose: string): boolean {
     const isNew = !this.#stopped.has(whose);
     this.#stopped.add(whose);
@@ -94,6 +94,11 @@ export class CircuitBreakers {
     this.#refusedAlone.delete(recipient);
     const serverWas = this.#stopped.delete('server');
     return this.#stopped.delete(from) || serverWas;
+  }
+
+  /** A channel took a message. True: none could be posted before. */
+  messagePosted(channel: string): boolean {
+    return this.#stopped.delete(channel);
   }
 
   #service(connection: string): LeadsService {

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { Logger } from 'pino';
+import { isChannel } from '../../config/chat-webhook.ts';
 import type { ReminderSettings } from '../../config/config.ts';
 import { recipientRules } from '../../config/recipients.ts';
 import { LeadsyncError } from '../../errors.ts';
@@ -7,7 +8,6 @@ import type { MailLedger } from '../../store/mail-ledger.ts';
 import type { SentBy } from '../../store/mails.ts';
 import { type Claim, type Ending, deferMail } from '../../store/sending.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { Mail, Mailer } from './mail.ts';
 import { longestSendMs, stopwatch } from './mail-limits.ts';
 import type { CircuitBreakers } from './circuit-breakers.ts';
 import { nextAllowed } from '../plan/send-time.ts';
@@ -24,11 +24,27 @@ export interface DeliveryContext {
   readonly log: Logger;
   readonly clock: Clock;
   readonly waits: MailWaits;
-  readonly mailer: Mailer;
   readonly breakers: CircuitBreakers;
 }
 
-/** A mail to be sent. Times are epoch ms. */
+/** A message, and what hands it over: the mail server or a chat channel. */
+export interface Outgoing {
+  /** Whose messages a lasting refusal stops: the sender of mails, or the channel. */
+  readonly whose: string;
+  /** Waits for its turn; rejects with the reason of `stop` when aborted. */
+  turn(stop: AbortSignal): Promise<OutgoingTurn>;
+}
+
+/** The right to hand the message over now. */
+interface OutgoingTurn extends Disposable {
+  /**
+   * Hands it over once. `date`: of the first attempt (epoch ms); `elapsed`: ms since this one began, after `longestSendMs`
+   * nothing leaves any more. Returns where it went. Throws LeadsyncErrors as mail-error.ts and chat-error.ts say.
+   */
+  send(date: number, elapsed: () => number): Promise<string>;
+}
+
+/** A mail to be sent, or a chat message. Times are epoch ms. */
 export interface Owed extends Omit<Claim, 'firstTriedAt'>, SentBy {
   /** How often the mail server left open whether it accepted the mail. */
   readonly unknownOutcomes: number;
@@ -114,23 +130,26 @@ export async function notNow(
 export async function deliver(
   context: DeliveryContext,
   owed: Owed,
-  mail: Omit<Mail, 'date'>,
+  outgoing: Outgoing,
   settings: Pick<ReminderSettings, 'rules' | 'onUnknown'>,
   stop: AbortSignal,
 ): Promise<Outcome<'sending' | 'sent' | 'failed' | 'missed'>> {
   const { log, breakers } = context;
-  const attempt = await attemptInTurn(context, owed, mail, settings, stop);
+  const attempt = await attemptInTurn(context, owed, outgoing, settings, stop);
   if (!('begun' in attempt)) return attempt;
   const { begun, result } = attempt;
   if (result.status === 'fulfilled') {
     await end(context, begun, 'sent', result.value, stop);
-    if (breakers.mailSent(mail.from, owed.recipient))
-      log.info({ recipient: owed.recipient }, 'mails can be sent again');
+    const { whose } = outgoing;
+    const isBack = isChannel(owed.recipient)
+      ? breakers.messagePosted(whose)
+      : breakers.mailSent(whose, owed.recipient);
+    if (isBack) log.info({ recipient: owed.recipient }, 'mails can be sent again');
     return { state: 'sent' };
   }
   const fault: unknown = result.reason;
   if (fault instanceof LeadsyncError)
-    return undelivered(context, begun, mail.from, fault, settings.onUnknown, stop);
+    return undelivered(context, begun, outgoing.whose, fault, settings.onUnknown, stop);
   // A file system error: the outbox is not writable.
   await end(context, begun, 'scheduled', String(fault), stop);
   throw fault;
@@ -148,12 +167,12 @@ interface Attempt {
 async function attemptInTurn(
   context: DeliveryContext,
   owed: Owed,
-  mail: Omit<Mail, 'date'>,
+  outgoing: Outgoing,
   settings: Pick<ReminderSettings, 'rules' | 'onUnknown'>,
   stop: AbortSignal,
 ): Promise<Attempt | Outcome<'sending' | 'missed' | 'failed'>> {
-  const { ledger, mailer, clock } = context;
-  using turn = await mailer.turn(stop);
+  const { ledger, clock } = context;
+  using turn = await outgoing.turn(stop);
   // It may have waited long.
   const blocked = await notNow(context, owed, settings);
   if (blocked !== null) return blocked;
@@ -161,14 +180,14 @@ async function attemptInTurn(
   const elapsed = stopwatch();
   const sender = await ledger.begin({ ...owed, firstTriedAt });
   if (sender === null) return { state: 'sending' };
-  const [result] = await Promise.allSettled([turn.send({ ...mail, date: firstTriedAt }, elapsed)]);
+  const [result] = await Promise.allSettled([turn.send(firstTriedAt, elapsed)]);
   return { begun: { ...owed, sender }, result };
 }
 
 async function undelivered(
   context: DeliveryContext,
   owed: Begun,
-  from: string,
+  sentBy: string,
   error: LeadsyncError,
   onUnknown: ReminderSettings['onUnknown'],
   stop: AbortSignal,
@@ -176,41 +195,49 @@ async function undelivered(
   const { ledger, log, waits, breakers, clock } = context;
   const { id, recipient, unknownOutcomes, resends, attempts, sender } = owed;
   const about = { mail: id, recipient, code: error.code };
-  if (error.code === 'mail.outcome-unknown') {
+  if (error.code === 'mail.outcome-unknown' || error.code === 'chat.outcome-unknown') {
     if (unknownOutcomes > 0 || resends >= maxResends || onUnknown === 'hold')
       return inDoubt(context, owed, error, stop);
     await ledger.unknown(id, sender, stop);
-    log.warn(about, `${error.message}; leadsync sends it once more, with the same Message-ID`);
+    log.warn(about, `${error.message}; leadsync sends it once more`);
     return later(waits.doubtMs);
   }
   const policy =
-    error.code === 'mail.policy-refused' ? breakers.refusedByPolicy(from, recipient, clock.now()) : null;
+    error.code === 'mail.policy-refused' ? breakers.refusedByPolicy(sentBy, recipient, clock.now()) : null;
   if (
     error.retry === 'never' ||
     policy === 'recipient' ||
     (policy === 'unclear' && attempts + 1 >= policyTries)
   ) {
     await end(context, owed, 'failed', error.message, stop);
-    log.error(about, `a mail was not sent: ${error.message}`);
+    log.error(about, `a reminder was not sent: ${error.message}`);
     return { state: 'failed' };
   }
   // Certainly not sent this time.
   await end(context, owed, 'scheduled', error.message, stop);
-  const whose = whoseMailStops(error, policy, from);
+  const whose = whoseMailStops(error, policy, sentBy);
   if (whose === null) {
     log.warn(about, `${error.message}; leadsync tries again`);
-    return later(retryDelayMs(context));
+    // Asked for by a chat, whose messages have a queue of their own.
+    const { retryAfterMs } = error;
+    return retryAfterMs === undefined
+      ? later(retryDelayMs(context))
+      : { againAfterMs: retryAfterMs, wholeQueue: true };
   }
   if (breakers.mailStopped(whose)) {
-    log.error({ ...about, help: error.help }, `no mail can be sent; all mails wait: ${error.message}`);
+    const what = isChannel(recipient)
+      ? 'message can be posted; all messages wait'
+      : 'mail can be sent; all mails wait';
+    log.error({ ...about, help: error.help }, `no ${what}: ${error.message}`);
   }
   return { againAfterMs: waits.stoppedMs, wholeQueue: true };
 }
 
-/** Whose mails a fault stops: a sender's, all (`server`), or none (null). */
-function whoseMailStops({ code }: LeadsyncError, policy: string | null, from: string): string | null {
+/** Whose messages a fault stops: a sender's or channel's, all mails (`server`), or none (null). */
+function whoseMailStops({ code }: LeadsyncError, policy: string | null, sentBy: string): string | null {
   if (code === 'mail.credentials') return 'server';
-  return code === 'mail.sender-refused' || policy === 'sender' ? from : null;
+  const isSender = ['mail.sender-refused', 'chat.channel-gone'].includes(code) || policy === 'sender';
+  return isSender ? sentBy : null;
 }
 
 async function inDoubt(

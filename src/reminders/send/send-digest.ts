@@ -1,4 +1,5 @@
-import type { Config, ConnectionConfig } from '../../config/config.ts';
+import { isChannel } from '../../config/chat-webhook.ts';
+import type { Config, ConnectionConfig, ReminderSettings } from '../../config/config.ts';
 import { recipientLanguage, recipientTimeZone } from '../../config/recipients.ts';
 import { dayOf } from '../../core/lead/day.ts';
 import { followUpsOf } from '../../store/follow-ups.ts';
@@ -6,6 +7,8 @@ import { besidesDigest, type Digest, type DigestState, getDigest } from '../../s
 import { leadBackgrounds } from '../../store/sending.ts';
 import {
   composeDigest,
+  composeDigestMessage,
+  type DigestContent,
   type DigestItem,
   groupFollowUps,
   maxItems,
@@ -15,8 +18,11 @@ import { rowPlace } from '../compose/row-place.ts';
 import { spelledAddress } from '../plan/recipients.ts';
 import { dayStarts, digestDays, localDateOf } from '../plan/digest-time.ts';
 import { feedAddress } from '../feed/feed-address.ts';
-import { deliver, end, notNow, type Outcome } from './deliver.ts';
+import { deliver, end, notNow, type Outcome, type Outgoing } from './deliver.ts';
+import { outgoingMail, outgoingMessage } from './outgoing.ts';
 import type { ReminderContext } from './send-reminder.ts';
+
+type DigestContext = Omit<ReminderContext, 'leads'>;
 
 /** The planning round of a digest's job. */
 interface DigestJob {
@@ -30,7 +36,7 @@ interface DigestJob {
  * only database and disk faults.
  */
 export async function sendDigest(
-  context: Omit<ReminderContext, 'leads'>,
+  context: DigestContext,
   config: Pick<Config, 'configured' | 'publicUrl'>,
   { digestId, round }: DigestJob,
   signal: AbortSignal,
@@ -56,22 +62,44 @@ export async function sendDigest(
   const days = digestDays(localDate, timeZone);
   const groups = groupFollowUps(items, days, timeZone);
   const templates = context.templates.in(recipientLanguage(settings, recipient));
-  const composed = composeDigest({ ...groups, ...others, recipient, feedUrl, timeZone, now, templates });
-  if (composed === null) {
+  const content = { ...groups, ...others, recipient, feedUrl, timeZone, now, templates };
+  const outgoing = isChannel(recipient)
+    ? messageOf(context, settings, recipient, content)
+    : mailOf(context, settings, digest, spelledIn(recipient, config.configured, items), content);
+  if (outgoing === null) {
     await end(context, digest, 'skipped', 'nothing was due');
     return { state: 'skipped' };
   }
   signal.throwIfAborted();
-  const mail = {
-    // Without the connection: another one may send it again.
-    key: JSON.stringify(['digest', recipient, localDate]),
-    from: settings.from,
-    to: spelledIn(recipient, config.configured, items),
-    ...composed,
-    thread: null,
-  };
-  const tells = await besidesDigest(pool, digest.id, shownItems(groups));
-  return deliver(context, { ...digest, tells }, mail, settings, signal);
+  // A channel has room for fewer: it gets the single messages as well.
+  const tells = isChannel(recipient) ? [] : await besidesDigest(pool, digest.id, shownItems(groups));
+  return deliver(context, { ...digest, tells }, outgoing, settings, signal);
+}
+
+function mailOf(
+  { mailer }: DigestContext,
+  { from }: ReminderSettings,
+  { recipient, localDate }: Digest,
+  to: string,
+  content: DigestContent,
+): Outgoing | null {
+  const composed = composeDigest(content);
+  if (composed === null) return null;
+  // Without the connection: another one may send it again.
+  const key = JSON.stringify(['digest', recipient, localDate]);
+  return outgoingMail(mailer, { key, from, to, ...composed, thread: null });
+}
+
+/** Null also for a channel that is not the connection's any more. */
+function messageOf(
+  { clock }: DigestContext,
+  { chat }: ReminderSettings,
+  recipient: string,
+  content: DigestContent,
+): Outgoing | null {
+  if (chat?.recipient !== recipient) return null;
+  const text = composeDigestMessage(content, chat.kind);
+  return text === null ? null : outgoingMessage(chat, text, clock);
 }
 
 /** The recipient's address as it is spelled where the digest's follow-ups are from. */

@@ -11,6 +11,7 @@ import {
   changesOf,
   composeCancellation,
   composeFor,
+  composeMessage,
   composeMoved,
   type FollowUpMail,
 } from '../compose/compose-follow-up.ts';
@@ -19,13 +20,16 @@ import type { Templates } from '../compose/templates.ts';
 import { dueMoment, followUpField, planFromRead } from '../plan/plan-reminders.ts';
 import { isStageWanted, recipientsOf, spelledAddress } from '../plan/recipients.ts';
 import { askLead } from './ask-lead.ts';
-import { deliver, type DeliveryContext, end, notNow, type Outcome } from './deliver.ts';
+import { deliver, type DeliveryContext, end, notNow, type Outcome, type Outgoing } from './deliver.ts';
+import type { Mailer } from './mail.ts';
+import { outgoingMail, outgoingMessage } from './outgoing.ts';
 
 /** What a connection's mails are composed and sent with. */
 export interface ReminderContext extends DeliveryContext {
   readonly connection: ConnectionConfig;
   readonly leads: LeadsPort;
   readonly templates: Templates;
+  readonly mailer: Mailer;
   /** Schedules jobs for newly planned reminders. */
   addJobs(reminders: readonly Reminder[]): Promise<void>;
 }
@@ -59,8 +63,8 @@ export async function sendReminder(
   const { pool, ledger, connection } = context;
   const reminder = await ledger.reminder(job.reminderId);
   if (reminder === null || connection.reminders === undefined) return { state: 'cancelled' };
-  const { state, leadId, recipient, sendAt } = reminder;
-  const settings = recipientSettings(connection.reminders, recipient);
+  const { state, leadId, sendAt } = reminder;
+  const settings = recipientSettings(connection.reminders, reminder.recipient);
   // A rescheduled reminder has its own job.
   if (reminder.round !== job.round || (state !== 'scheduled' && state !== 'sending')) return { state };
   const blocked = await notNow(context, reminder, settings);
@@ -74,24 +78,17 @@ export async function sendReminder(
     ledger.background({ connection: connection.name, leadId }),
   ]);
   if ('againAfterMs' in known) return { againAfterMs: known.againAfterMs, wholeQueue: false };
-  const composed =
+  const outgoing =
     reminder.kind === 'cancel'
       ? await cancellationFor(context, reminder, settings, known, background)
       : reminderFor(context, reminder, settings, known, background);
-  if (composed === null) {
+  if (outgoing === null) {
     await end(context, reminder, 'cancelled', 'the follow-up has changed in the service');
     await context.addJobs(await planFromRead(pool, connection, leadId, known.cells));
     return { state: 'cancelled' };
   }
   signal.throwIfAborted();
-  const mail = {
-    key: JSON.stringify([connection.name, leadId, reminder.dueAt, mailName(reminder), recipient]),
-    from: settings.from,
-    to: spelledAddress(recipient, known.cells ?? {}, settings.rules),
-    ...composed,
-    thread: JSON.stringify([connection.name, leadId]),
-  };
-  return deliver(context, reminder, mail, settings, signal);
+  return deliver(context, reminder, outgoing, settings, signal);
 }
 
 /**
@@ -108,14 +105,34 @@ function digestWaitMs(
   return Math.max(0, Math.min(left, Math.max(leastDigestWaitMs, waited / 2)));
 }
 
-/** The mail about a follow-up; null when it no longer stands, or not for this recipient. */
+/** `cells`: of the lead, null: gone. */
+function mailOf(
+  { mailer, connection: { name } }: ReminderContext,
+  reminder: Reminder,
+  { from, rules }: ReminderSettings,
+  cells: Cells | null,
+  composed: FollowUpMail,
+): Outgoing {
+  const { leadId, dueAt, recipient } = reminder;
+  return outgoingMail(mailer, {
+    key: JSON.stringify([name, leadId, dueAt, mailName(reminder), recipient]),
+    from,
+    to: spelledAddress(recipient, cells ?? {}, rules),
+    ...composed,
+    thread: JSON.stringify([name, leadId]),
+  });
+}
+
+/** The mail or message about a follow-up; null when it no longer stands, or not for this recipient. */
 function reminderFor(
-  { connection, clock, templates }: ReminderContext,
-  { leadId, dueAt, kind, offsetText, sequence, sendAt, recipient }: Reminder,
+  context: ReminderContext,
+  reminder: Reminder,
   settings: ReminderSettings,
   { cells, notes }: Asked,
   { before, row }: LeadBackground,
-): FollowUpMail | null {
+): Outgoing | null {
+  const { connection, clock, templates } = context;
+  const { leadId, dueAt, kind, offsetText, sequence, sendAt, recipient } = reminder;
   if (cells === null || cells[followUpField] !== new Date(dueAt).toISOString()) return null;
   if (!isFor(recipient, cells, settings)) return null;
   const now = clock.now();
@@ -133,23 +150,30 @@ function reminderFor(
     changes: changesOf(before, cells),
     notes: { ...notes, ...(isLate && { lateSince: sendAt }) },
   };
-  return kind === 'moved' ? composeMoved(facts, templates) : composeFor({ ...facts, offsetText }, templates);
+  const { chat } = settings;
+  if (chat?.recipient === recipient)
+    return outgoingMessage(chat, composeMessage({ ...facts, offsetText }, templates, chat.kind), clock);
+  const composed =
+    kind === 'moved' ? composeMoved(facts, templates) : composeFor({ ...facts, offsetText }, templates);
+  return mailOf(context, reminder, settings, cells, composed);
 }
 
 /** The mail that cancels a calendar entry; null when the recipient is to be reminded of the lead. */
 async function cancellationFor(
-  { pool, connection, clock, templates }: ReminderContext,
-  { leadId, dueAt, sequence, recipient }: Reminder,
+  context: ReminderContext,
+  reminder: Reminder,
   settings: ReminderSettings,
   { cells: known, notes }: Asked,
   { row }: LeadBackground,
-): Promise<FollowUpMail | null> {
+): Promise<Outgoing | null> {
+  const { pool, connection, clock, templates } = context;
+  const { leadId, dueAt, sequence, recipient } = reminder;
   const reason = known === null ? 'deleted' : cancelReason(known, recipient, settings);
   if (reason === null) return null;
   const cells = known ?? (await basesOf(pool, connection.name, [leadId])).get(leadId) ?? {};
   const now = clock.now();
   const facts = { connection, settings, recipient, leadId, cells, dueAt, sequence, row, now, notes };
-  return composeCancellation(facts, reason, templates);
+  return mailOf(context, reminder, settings, known, composeCancellation(facts, reason, templates));
 }
 
 /** Why a lead that is there does not concern a recipient; null: it does. */

@@ -1,0 +1,156 @@
+import { describe, expect, test } from 'vitest';
+import { type ChatKind, chatKinds } from '../../../src/config/chat-webhook.ts';
+import { sendDigest } from '../../../src/reminders/send/send-digest.ts';
+import { planDigests } from '../../../src/reminders/plan/plan-digests.ts';
+import { usualWaits } from '../../../src/reminders/send/deliver.ts';
+import { type ChatFault, limitSeconds, startChatServer } from '../../stand-ins/chat/chat-server.ts';
+import { dueLead } from '../../support/due-lead.ts';
+import { startMailServer } from '../../support/mail-server.ts';
+import { reminderWorker } from '../../support/reminder-worker.ts';
+
+const { doubtMs, stoppedMs } = usualWaits;
+const never = new AbortController().signal;
+type Server = Awaited<ReturnType<typeof startChatServer>>;
+
+/** A lead that is due, of which a channel alone is reminded. */
+function dueMessage(server: Server, kind: ChatKind, more: object = {}) {
+  const reminders = { to: undefined, webhook: server.url(kind), webhookKind: kind, ...more };
+  return dueLead(1, { reminders, lead: { companyName: '@everyone <GmbH> & *Söhne*' } });
+}
+
+const shownName: Readonly<Record<ChatKind, string>> = {
+  slack: '@\u200Beveryone &lt;GmbH&gt; &amp; *Söhne*',
+  discord: String.raw`\@everyone \<GmbH\> & \*Söhne\*`,
+  teams: String.raw`\@everyone \<GmbH\> & \*Söhne\*`,
+};
+
+test.each(chatKinds)('%s gets a reminder and the digest, once', async (kind) => {
+  await using server = await startChatServer();
+  const leadUrl = 'https://app.example.com/leads/{id}';
+  const now = new Date();
+  // A digest that is due later today is planned; its text is asked for now.
+  await using scene = await dueMessage(server, kind, { digest: '23:59', leadUrl });
+  expect(await scene.send(scene.id)).toEqual({ state: 'sent' });
+  expect(await scene.send(scene.id)).toEqual({ state: 'sent' });
+  const { pool, workspace, sending } = scene;
+  const { connection } = sending();
+  await planDigests(pool, [connection]);
+  await pool.query(
+    `update mails set send_at = now() - interval '1 second', local_date = $1 where kind = 'digest'`,
+    [now.toISOString().slice(0, 10)],
+  );
+  const { rows } = await pool.query<{ digestId: number; round: number }>(
+    `select id as "digestId", round from mails where kind = 'digest'`,
+  );
+  const [job = { digestId: 0, round: 0 }] = rows;
+  for (let times = 0; times < 2; times++)
+    expect(await sendDigest(sending(), { configured: [connection] }, job, never)).toEqual({ state: 'sent' });
+
+  const [reminder, digest, ...others] = server.posted;
+  expect(others).toEqual([]);
+  expect(reminder?.text).toContain(shownName[kind]);
+  expect(reminder?.text).toContain(`https://app.example.com/leads/${scene.leadId}`);
+  expect(digest?.text).toContain(shownName[kind]);
+  expect(server.refused).toEqual([]);
+  expect(new Set(server.requests.map(({ url }) => url))).toEqual(new Set([`/${kind}/T0/B0/geheim`]));
+
+  const { stdout } = await workspace.cli('reminders');
+  expect(stdout).toMatch(new RegExp(`to ${kind}:[0-9a-f]{8}`));
+  const { rows: stored } = await pool.query(`select m::text from mails m`);
+  expect(JSON.stringify([stored, scene.log, stdout])).not.toContain('geheim');
+});
+
+describe('a channel that', () => {
+  /** Sends once against a fault. */
+  async function tryOnce(kind: ChatKind, fault: ChatFault, more: object = {}) {
+    let isBroken = true;
+    await using stack = new AsyncDisposableStack();
+    const server = stack.use(await startChatServer(() => (isBroken ? fault : null)));
+    const scene = stack.use(await dueMessage(server, kind, more));
+    const outcome = await scene.send(scene.id);
+    const owned = stack.move();
+    const repair = (): void => void (isBroken = false);
+    return { server, scene, outcome, repair, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  }
+
+  test('breaks the connection after the message: once more after a delay, and no third time', async () => {
+    await using one = await tryOnce('slack', 'cut');
+    expect(one.outcome).toEqual({ againAfterMs: doubtMs, wholeQueue: false });
+    expect(await one.scene.send(one.scene.id)).toMatchObject({ againAfterMs: expect.any(Number) });
+    expect(one.server.posted).toHaveLength(1);
+    one.scene.pass(doubtMs);
+    expect(await one.scene.send(one.scene.id)).toEqual({ state: 'failed' });
+    expect(one.server.posted).toHaveLength(2);
+    expect((await one.scene.states())[0]?.note).toContain('sent twice');
+  });
+
+  test('breaks the connection, and doubtful messages are held: failed after one', async () => {
+    await using one = await tryOnce('teams', 'cut', { onUnknown: 'hold' });
+    expect(one.outcome).toEqual({ state: 'failed' });
+    expect((await one.scene.states())[0]?.note).toContain('may have been posted or not');
+  });
+
+  test('limits: the whole queue waits for as long as it asks', async () => {
+    await using one = await tryOnce('discord', 'limited');
+    expect(one.outcome).toEqual({ againAfterMs: limitSeconds * 1_000, wholeQueue: true });
+    one.repair();
+    expect(await one.scene.send(one.scene.id)).toEqual({ state: 'sent' });
+    expect(one.server.posted).toHaveLength(1);
+  });
+
+  test('is gone: all its messages wait, with one error in the log', async () => {
+    await using one = await tryOnce('slack', 'gone');
+    expect(one.outcome).toEqual({ againAfterMs: stoppedMs, wholeQueue: true });
+    await one.scene.send(one.scene.id);
+    expect(one.scene.log.map(({ level, code }) => [level, code])).toEqual([[50, 'chat.channel-gone']]);
+    expect(JSON.stringify(one.scene.log)).not.toContain('geheim');
+    expect(await one.scene.states()).toMatchObject([{ state: 'scheduled' }]);
+    expect(one.server.requests).toHaveLength(2);
+    one.repair();
+    expect(await one.scene.send(one.scene.id)).toEqual({ state: 'sent' });
+  });
+
+  test('is not available: tried again later', async () => {
+    await using one = await tryOnce('slack', 500);
+    expect(one.outcome).toEqual({ againAfterMs: 600_000, wholeQueue: false });
+    expect(await one.scene.states()).toMatchObject([{ state: 'scheduled', attempts: 1 }]);
+  });
+});
+
+describe('the worker', () => {
+  test('posts one message after the other, none before the time that a 429 asks for; mails do not wait', async () => {
+    await using chat = await startChatServer((_message, count) => (count === 1 ? 'limited' : null));
+    await using mails = await startMailServer();
+    const reminders = { webhook: chat.url('slack'), webhookKind: 'slack' };
+    await using worker = await reminderWorker(`127.0.0.1:${mails.port}`, { count: 3, reminders });
+    await expect.poll(() => mails.mails.length).toBe(3);
+    expect(chat.posted.length).toBeLessThan(3);
+    await worker.settled();
+    expect(await worker.states()).toEqual({ sent: 6 });
+    expect(new Set(chat.posted.map(({ text }) => /Lead\d+/.exec(text)?.[0])).size).toBe(3);
+    const [limited = 0, second = 0, third = 0, ...others] = chat.requests.map(({ at }) => at);
+    expect(second - limited).toBeGreaterThanOrEqual(limitSeconds * 1_000 - 5);
+    expect(third - second).toBeGreaterThanOrEqual(900);
+    expect(others).toHaveLength(1);
+  });
+
+  test('a channel that is gone: mails go on, and no message is tried for each of them', async () => {
+    await using chat = await startChatServer(() => 'gone');
+    await using mails = await startMailServer();
+    const reminders = { webhook: chat.url('slack'), webhookKind: 'slack' };
+    await using worker = await reminderWorker(`127.0.0.1:${mails.port}`, { count: 8, reminders });
+    await expect.poll(() => mails.mails.length).toBe(8);
+    await expect.poll(() => worker.states()).toEqual({ sent: 8, scheduled: 8 });
+    expect(worker.told(50).map(({ code }) => code)).toEqual(['chat.channel-gone']);
+    // The pause is a second here.
+    expect(chat.requests.length).toBeLessThanOrEqual(4);
+  });
+});
+
+test('a channel that is not set any more gets nothing', async () => {
+  await using server = await startChatServer();
+  await using scene = await dueMessage(server, 'slack');
+  scene.setRules({ channel: null });
+  expect(await scene.send(scene.id)).toEqual({ state: 'cancelled' });
+  expect(server.requests).toEqual([]);
+});
