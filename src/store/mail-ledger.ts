@@ -17,6 +17,8 @@ import {
 
 /** What the sending of one mail asks of the store and notes in it; of mails that are sent at once, in one statement. */
 export interface MailLedger extends AsyncDisposable {
+  /** Shows other processes that this one sends mails, so that they notice when it dies; to be called before it takes any. */
+  appear(): Promise<void>;
   reminder(id: number): Promise<Reminder | null>;
   background(lead: LeadKey): Promise<LeadBackground>;
   /** See `beginSending`. Returns by what this process is known as the one that sends it; null: it is not. */
@@ -60,6 +62,7 @@ export function createMailLedger(pool: pg.Pool): MailLedger {
     lingerMs,
   );
   return {
+    appear: async () => void (await sender.token()),
     reminder: createBatcher((ids: readonly number[]) => getReminders(pool, ids), 0),
     background: createBatcher((leads: readonly LeadKey[]) => leadBackgrounds(pool, leads), 0),
     async begin(claim) {

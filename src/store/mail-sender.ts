@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { rowsOf } from './database.ts';
 import { acquireLease, isAlive, type Lease } from './leases.ts';
 
 /** The lease by which others see that this process lives, as long as it sends mails. */
@@ -22,7 +23,6 @@ export class MailSender implements AsyncDisposable {
   async #acquire(): Promise<Lease> {
     try {
       // A unique name: no process waits for it.
-      await this.#pool.query(`delete from leases where name like 'mails %' and not (${isAlive})`);
       const lease = await acquireLease(this.#pool, `mails ${crypto.randomUUID()}`);
       if (lease === null) throw new Error('the lease of a name of our own is held by another');
       return lease;
@@ -36,4 +36,13 @@ export class MailSender implements AsyncDisposable {
     const lease = await this.#lease?.catch(() => null);
     await lease?.[Symbol.asyncDispose]();
   }
+}
+
+/** Forgets processes that died while they sent mails; the tokens of those that nobody else has forgotten before. */
+export async function forgetDeadSenders(pool: pg.Pool): Promise<readonly string[]> {
+  const rows = await rowsOf<{ token: string }>(
+    pool,
+    `delete from leases where name like 'mails %' and not (${isAlive}) returning token`,
+  );
+  return rows.map(({ token }) => token);
 }

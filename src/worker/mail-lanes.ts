@@ -38,6 +38,7 @@ export async function trySend(
   const openTemplates = app.templates.get(connection);
   if (!context || !openTemplates) throw new Error(`connection ${connection} is not configured any more`);
   try {
+    await ledger.appear();
     const addJobs = (reminders: readonly Reminder[]): Promise<void> =>
       addSingles(app.queues, context.connection, reminders);
     const templates = await openTemplates();
@@ -89,6 +90,7 @@ export async function sendBatch(
   const underWay: Promise<void>[] = [];
   const startAll = async (): Promise<void> => {
     using _turn = await lanes.turn.acquire();
+    await app.ledger.appear();
     const ids = reminders.map(({ id }) => id);
     const rows = await getReminders(app.pool, ids);
     for (const [index, planned] of reminders.entries()) {

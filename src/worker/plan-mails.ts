@@ -1,15 +1,11 @@
-import { reminderQueue } from '../../jobs/reminder-jobs.ts';
 import type { App } from '../app.ts';
-import { isChannel } from '../config/chat-webhook.ts';
 import type { ConnectionConfig } from '../config/config.ts';
-import { shortHash } from '../core/lead/content-hash.ts';
 import { planDigests } from '../reminders/plan/plan-digests.ts';
 import { planFromRead, planReminders } from '../reminders/plan/plan-reminders.ts';
-import { batchesOf } from '../reminders/send/batches.ts';
 import { forgetRead } from '../store/follow-ups.ts';
 import { noteEditsPlanned, unplannedEdits } from '../store/requested-edits.ts';
 import { noteSchedule } from '../store/connections.ts';
-import { addDigests, addJobs, addSingles } from './add-mail-jobs.ts';
+import { addDigests, addReminders, addSingles } from './add-mail-jobs.ts';
 
 interface PlannedMails {
   readonly scheduled: number;
@@ -53,29 +49,8 @@ export async function planEdited(app: App, name: string): Promise<void> {
 
 /** Adds a delayed job for each reminder that is due soon, one for all of a second. The queue ignores known jobs. */
 async function planConnection(app: App, connection: ConnectionConfig): Promise<number> {
-  const { name } = connection;
-  const { queues } = app;
   const reminders = await planReminders(app.pool, connection);
-  const now = Date.now();
-  // A chat takes one message at a time.
-  const batches = batchesOf(
-    reminders.filter(({ recipient }) => !isChannel(recipient)),
-    now,
-  );
-  const alone = new Set(batches.filter(({ length }) => length === 1).map(([{ id }]) => id));
-  // Retries first: they are the oldest, and some may have been cut off.
-  const singles = reminders.filter(({ id, recipient }) => isChannel(recipient) || alone.has(id));
-  await addSingles(queues, connection, singles);
-  const several = batches.filter(({ length }) => length > 1);
-  await addJobs(
-    queues.queue(reminderQueue(name)),
-    'send-reminders',
-    several.map((batch) => ({
-      payload: { connection: name, reminders: batch },
-      id: `reminders-${shortHash(JSON.stringify(batch))}`,
-      delayMs: Math.max(0, batch[0].sendAt - now),
-    })),
-  );
+  await addReminders(app.queues, connection, reminders);
   return reminders.length;
 }
 

@@ -4,6 +4,7 @@ import type { App } from '../app.ts';
 import { isChannel } from '../config/chat-webhook.ts';
 import { codeOf } from '../errors.ts';
 import { type Digest, dueDigests, dueReminders, type Reminder } from '../store/mails.ts';
+import { takeOverMails } from './take-over-mails.ts';
 
 /** Jobs of a connection that run at once. */
 const concurrency = 8;
@@ -26,11 +27,12 @@ export function workReminders(app: App): AsyncDisposable {
     if (!connection.reminders?.chat) return [mails];
     return [mails, app.queues.queue(chatQueue(name)).work(mailHandlers(app), 1, chatPaceMs)];
   });
+  const taking = takeOverMails(app);
   return {
     // All at once: each may need some seconds for what is under way.
     async [Symbol.asyncDispose]() {
       stop.abort();
-      await Promise.all([...ending, ...working.map((one) => one[Symbol.asyncDispose]())]);
+      await Promise.all([...ending, ...[taking, ...working].map((one) => one[Symbol.asyncDispose]())]);
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { Reminder } from '../../store/mails.ts';
+import type { Digest, Reminder } from '../../store/mails.ts';
 
 /** A reminder in a job. */
 export interface Planned {
@@ -39,6 +39,6 @@ export function batchesOf(reminders: readonly Reminder[], now: number): readonly
 }
 
 /** Whether no attempt was made yet: then it has no job of its own. */
-export function isUntried({ state, attempts }: Pick<Reminder, 'state' | 'attempts'>): boolean {
+export function isUntried({ state, attempts }: Pick<Reminder | Digest, 'state' | 'attempts'>): boolean {
   return state === 'scheduled' && attempts === 0;
 }
