@@ -102,6 +102,10 @@ test('a digest shows as much as the chat takes, and counts the rest', async () =
       },
       kind,
     );
+    // Each kind has its own markup, whichever was used before.
+    expect(text).toContain(
+      kind === 'slack' ? '<https://app.example.com/leads/0|' : '](https://app.example.com/leads/0)',
+    );
     const shown = text?.match(/Company \d+/g)?.length ?? 0;
     expect(text).toContain('321');
     expect(text).toContain(`and ${321 - shown} more`);

@@ -71,6 +71,16 @@ test('a file of the same name takes the place of ours, the others stay; only HTM
   expect(warnings).toEqual([]);
 });
 
+test('a part that text and HTML share is escaped in the HTML alone', async () => {
+  const part = '{% render "who", x: lead.company %}';
+  const { text, html } = await composed({
+    'reminder.text.liquid': part,
+    'reminder.html.liquid': part,
+    'who.liquid': '{{ x }}',
+  });
+  expect([text, html]).toEqual(['Acme <b>', 'Acme &lt;b&gt;']);
+});
+
 test('our own templates, copied, are right', async () => {
   const { common, languages } = await ownSources();
   const files = Object.entries(common).map(([name, source]) => [`${name}.liquid`, source]);

@@ -144,7 +144,8 @@ function renderer(sources: TemplateSources, language: string, options: LiquidOpt
     ownPropertyOnly: true,
     strictFilters: true,
   };
-  const plain = withFilters(new Liquid(common), language);
+  // Copies: an engine puts its own cache into the options that it gets, and what is parsed keeps how values are escaped.
+  const plain = withFilters(new Liquid({ ...common }), language);
   const html = withFilters(new Liquid({ ...common, outputEscape: 'escape' }), language);
   const chats = new Map<ChatKind, Liquid>();
   const chatOf = (kind: ChatKind): Liquid => {
