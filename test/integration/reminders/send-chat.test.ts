@@ -7,6 +7,7 @@ import { type ChatFault, limitSeconds, startChatServer } from '../../stand-ins/c
 import { dueLead } from '../../support/due-lead.ts';
 import { startMailServer } from '../../support/mail-server.ts';
 import { reminderWorker } from '../../support/reminder-worker.ts';
+import { Workspace } from '../../support/workspace.ts';
 
 const { doubtMs, stoppedMs } = usualWaits;
 const never = new AbortController().signal;
@@ -145,6 +146,19 @@ describe('the worker', () => {
     // The pause is a second here.
     expect(chat.requests.length).toBeLessThanOrEqual(4);
   });
+});
+
+test('check says what is set and posts nothing; --send-test chat posts a test in the language of the connection', async () => {
+  await using server = await startChatServer();
+  const webhook = { webhook: server.url('teams'), webhookKind: 'teams' };
+  await using workspace = await Workspace.open({ connection: { reminders: { ...webhook, language: 'de' } } });
+  const check = await workspace.cli('check');
+  expect(check.stdout).toContain('ok    main: chat: Microsoft Teams (127.0.0.1:');
+  expect(server.requests).toEqual([]);
+  const test = await workspace.cli('reminders', '--send-test', 'chat');
+  expect(test.stdout).toMatch(/^Microsoft Teams \(127\.0\.0\.1:\d+\) took the message: posted \(202\)/);
+  expect(server.posted.map(({ text }) => text)).toEqual([expect.stringContaining('Testnachricht')]);
+  expect(check.stdout + check.stderr + test.stdout + test.stderr).not.toContain('geheim');
 });
 
 test('a channel that is not set any more gets nothing', async () => {
