@@ -101,11 +101,16 @@ async function describeRows(
       help: `${add}; until then no row shows its status.`,
     });
   }
-  const dates = snapshot.timeZone === undefined ? '' : `, dates in ${snapshot.timeZone}`;
+  const zone = snapshot.timeZone;
+  const dates = zone === undefined ? '' : `, dates in ${zone}`;
+  const others =
+    zone === undefined || zone === connection.sync.timeZone
+      ? ''
+      : `; sync.timeZone is ${connection.sync.timeZone}: set both alike, or a date without a time is no day, but midnight`;
   const { count, first } = seen.unreadCells;
   const unreadable =
     count === 0 ? '' : `; ${counted(count, 'cell')} cannot be read and will be held, such as ${first}`;
-  return `${target.name}: ${counted(seen.rows, 'row')}, all mapped columns exist or will be created${dates}${unreadable}`;
+  return `${target.name}: ${counted(seen.rows, 'row')}, all mapped columns exist or will be created${dates}${others}${unreadable}`;
 }
 
 /** Why columns are not writable, and what helps. */

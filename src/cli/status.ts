@@ -49,7 +49,7 @@ async function describe(pool: pg.Pool, status: ConnectionStatus): Promise<string
     lines.push('  deleted  in the service, rows kept:', ...names.map((name) => `           ${name}`));
   }
   lines.push(
-    `  coming   ${counted(reminders.coming, 'reminder')}${reminders.next[0] ? `, the next at ${reminders.next[0].dueAt}` : ''}`,
+    `  coming   ${counted(reminders.coming, 'reminder')}${reminders.next[0] ? `, the next for a follow-up due ${reminders.next[0].dueDay ?? reminders.next[0].dueAt}` : ''}`,
   );
   return lines.join('\n');
 }

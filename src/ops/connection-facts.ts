@@ -13,6 +13,8 @@ export interface ConnectionFacts {
   readonly status: ConnectionStatus;
   /** IANA zone in which its times are shown. */
   readonly timeZone: string;
+  /** In which a due moment may stand for a day (`dayOf`). */
+  readonly dayZone: string;
   /** Epoch ms; null: never so far. */
   readonly lastSuccessAt: number | null;
   /** Progress of the run under way. */
@@ -30,7 +32,7 @@ export interface ConnectionFacts {
 export const namesShown = 50;
 
 export async function connectionFacts({ pool, connection }: SyncContext): Promise<ConnectionFacts> {
-  const { name, sync } = connection;
+  const { name, sync, reminders } = connection;
   const [open] = await openSyncs(pool, [name]);
   const status = await connectionStatus(pool, connection);
   const problems = status.lastRun?.problems.slice(0, namesShown) ?? [];
@@ -38,6 +40,7 @@ export async function connectionFacts({ pool, connection }: SyncContext): Promis
   return {
     status,
     timeZone: sync.timeZone,
+    dayZone: reminders?.rules.dayZone ?? sync.timeZone,
     lastSuccessAt: await lastSuccessAt(pool, name),
     progress: open === undefined ? null : describeProgress(open),
     deletesWaiting: await countWaitingDeletes(pool, name, deleteSides(connection)),

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { dayOf } from '../core/lead/day.ts';
 import type { ConnectionConfig } from '../config/config.ts';
 import { countConflicts } from '../store/conflicts.ts';
 import { leaseHolder } from '../store/leases.ts';
@@ -33,7 +34,8 @@ export interface ConnectionStatus {
   readonly deletedLeads: readonly string[];
   readonly reminders: {
     readonly coming: number;
-    readonly next: readonly { readonly leadId: string; readonly dueAt: string }[];
+    /** `dueDay`: of a follow-up that is a day without a time. */
+    readonly next: readonly { readonly leadId: string; readonly dueAt: string; readonly dueDay?: string }[];
   };
 }
 
@@ -42,7 +44,7 @@ const remindersShown = 5;
 /** Reads the database alone: it affects no run. */
 export async function connectionStatus(
   pool: pg.Pool,
-  { name, leads }: ConnectionConfig,
+  { name, leads, reminders }: ConnectionConfig,
 ): Promise<ConnectionStatus> {
   const last = await lastRun(pool, name, 'sync');
   const open = await openRun(pool, name, 'sync');
@@ -71,7 +73,10 @@ export async function connectionStatus(
     deletedLeads: await listDeleted(pool, name),
     reminders: {
       coming: coming.count,
-      next: coming.next.map(({ leadId, dueAt }) => ({ leadId, dueAt: new Date(dueAt).toISOString() })),
+      next: coming.next.map(({ leadId, dueAt }) => {
+        const dueDay = reminders === undefined ? null : dayOf(dueAt, reminders.rules.dayZone);
+        return { leadId, dueAt: new Date(dueAt).toISOString(), ...(dueDay !== null && { dueDay }) };
+      }),
     },
   };
 }

@@ -11,7 +11,16 @@ import type { Page } from './layout.ts';
 import { connectionState } from './overview.ts';
 import { durationOf, runChart } from './run-chart.ts';
 import { runKind, shownStatus } from './run-words.ts';
-import { asOf, foldedText, problemList, shownDuration, shownLead, shownTime, shownValue } from './shown.ts';
+import {
+  asOf,
+  foldedText,
+  problemList,
+  shownDue,
+  shownDuration,
+  shownLead,
+  shownTime,
+  shownValue,
+} from './shown.ts';
 
 /** What is about a lead, with the name of its company. */
 type Named<Item> = Item & { readonly company: string | null };
@@ -130,7 +139,7 @@ function decisionWords(
 function reminders({ facts, coming, failed }: ConnectionPage): Html {
   const { status, timeZone } = facts;
   const line = ({ leadId, company, sendAt, dueAt, recipient, note }: Named<Reminder>): Html =>
-    html`${shownTime(sendAt, timeZone)}: ${shownLead(company, leadId)}, ${dueAt === sendAt ? 'due then' : html`due ${shownTime(dueAt, timeZone)}`}, to <bdi>${recipient}</bdi>${note !== null && html`. ${foldedText(note)}`}`;
+    html`${shownTime(sendAt, timeZone)}: ${shownLead(company, leadId)}, ${dueAt === sendAt ? 'due then' : html`due ${shownDue(dueAt, facts)}`}, to <bdi>${recipient}</bdi>${note !== null && html`. ${foldedText(note)}`}`;
   const settled = failed.map((item) => html`<strong>${item.state}</strong>, ${line(item)}`);
   return html`<h3>Coming</h3>
 ${coming.length === 0 ? html`<p>None.</p>` : list(coming.map(line), status.reminders.coming)}

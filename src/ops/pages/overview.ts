@@ -8,7 +8,7 @@ import type { ConnectionStatus } from '../connection-status.ts';
 import { factList, type Html, postButton } from './elements.ts';
 import type { Page } from './layout.ts';
 import { shownReceipt, shownStatus, writtenWords } from './run-words.ts';
-import { asOf, problemList, shownAge, shownDuration, shownTime } from './shown.ts';
+import { asOf, problemList, shownAge, shownDue, shownDuration, shownTime } from './shown.ts';
 
 /** `/`: the state of each connection. `now`: epoch ms. `stopped`: why this worker takes no more jobs; null: it does. */
 export function overviewPage(all: readonly ConnectionFacts[], now: number, stopped: string | null): Page {
@@ -146,7 +146,7 @@ function connectionFactList(facts: ConnectionFacts, now: number): Html {
     ],
     [
       'Reminders',
-      html`<a href="${page}#reminders">${count(reminders.coming)} coming</a>${next && html`, the next for a follow-up due ${iso(next.dueAt)}`}${trouble(late)}`,
+      html`<a href="${page}#reminders">${count(reminders.coming)} coming</a>${next && html`, the next for a follow-up due ${shownDue(next.dueAt, facts)}`}${trouble(late)}`,
     ],
   ]);
 }

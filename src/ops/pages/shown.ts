@@ -1,5 +1,6 @@
 import { html } from 'hono/html';
 import { count } from '../../core/lead/counted.ts';
+import { dayOf } from '../../core/lead/day.ts';
 import { type Cell, isUnreadable, plainCell } from '../../core/lead/value.ts';
 import type { Problem } from '../../errors.ts';
 import { visibleText } from '../../visible-text.ts';
@@ -27,6 +28,24 @@ function formatOf(timeZone: string): Intl.DateTimeFormat {
 export function shownTime(at: number | string, timeZone: string): Html {
   const date = new Date(at);
   return html`<time datetime="${date.toISOString()}">${formatOf(timeZone).format(date)}</time>`;
+}
+
+const days = new Intl.DateTimeFormat('en-GB', {
+  timeZone: 'UTC',
+  year: 'numeric',
+  month: 'short',
+  day: 'numeric',
+});
+
+/** When a follow-up is due (epoch ms, or an ISO instant): as `shownTime`, or a day without a time. */
+export function shownDue(
+  at: number | string,
+  { timeZone, dayZone }: { readonly timeZone: string; readonly dayZone: string },
+): Html {
+  const day = dayOf(new Date(at).getTime(), dayZone);
+  return day === null
+    ? shownTime(at, timeZone)
+    : html`<time datetime="${day}">${days.format(Date.parse(day))}</time>`;
 }
 
 /** When the page was made, and a link that refreshes it without a script. */

@@ -14,7 +14,7 @@ test('names zone, dates that nobody understands, missing and protected columns',
   expect(await scene.checked('target')).toMatchObject({
     ok: true,
     message: expect.stringMatching(
-      /Leads: 3 rows, .*, dates in Europe\/Berlin; 1 cell cannot be read .*Next follow-up: next Tuesday$/,
+      /Leads: 3 rows, .*, dates in Europe\/Berlin; sync.timeZone is UTC: .*; 1 cell cannot be read .*Next follow-up: next Tuesday$/,
     ),
   });
   sheets.person.protect('Leads', 'F:F');
