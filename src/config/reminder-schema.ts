@@ -102,7 +102,9 @@ export const remindersSchema = z.strictObject({
   )
     .default([...weekdayNames])
     .transform((names) => names.map(parseWeekday))
-    .describe('Days on which mails are sent; others wait for the next of them.'),
+    .describe(
+      'Days on which mails are sent; others wait for the next of them, for the time of the digest or, without one, the same time of the day.',
+    ),
   grace: duration('1m', '30d', '90m, 24h or 2d')
     .prefault('24h')
     .describe(
@@ -122,7 +124,7 @@ export const remindersSchema = z.strictObject({
   toColumn: heading
     .exactOptional()
     .describe(
-      'Heading of a mapped column with the e-mail address of the recipient, such as Owner. It comes before routes; when the cell holds no address, routes and to decide.',
+      'Heading of a mapped column with the e-mail addresses of the recipients, such as Owner; names beside them are understood. It comes before routes; when the cell holds no address, or something else beside it, routes and to decide.',
     ),
   digest: timeOfDay
     .exactOptional()
