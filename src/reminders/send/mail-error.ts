@@ -4,6 +4,8 @@ import { LeadsyncError, withoutStop } from '../../errors.ts';
 interface Fault {
   /** Its own class, such as `EAUTH`, `EDNS`, `ETLS`. */
   readonly code: string;
+  /** The code of the system or of TLS below it, such as `ECONNREFUSED` or `CERT_HAS_EXPIRED`; may be empty. */
+  readonly originalCode: string;
   /** The reply's number, 400 to 599; null: no reply. */
   readonly reply: number | null;
   /** The reply's enhanced status (RFC 3463), such as `5.7.1`; may be empty. */
@@ -34,6 +36,21 @@ export function mailError(error: unknown, begun: boolean, secrets: readonly stri
   return new LeadsyncError(code, `${what}: ${words}`, { retry, ...(help !== undefined && { help }) });
 }
 
+/** OpenSSL's codes, as Node passes them on, of a certificate by an authority that Node does not know. */
+const unknownAuthority = new Set([
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]);
+
+const certificateHelp: Readonly<Record<string, string>> = {
+  CERT_HAS_EXPIRED: 'Renew the certificate of the mail server',
+  CERT_NOT_YET_VALID: 'Check the clocks of this machine and of the mail server',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'Set the host in SMTP_URL to a name that the certificate is made for',
+};
+
 type Meaning = readonly [code: string, what: string, help?: string];
 
 function meaningOf(fault: Fault, begun: boolean): Meaning {
@@ -50,6 +67,11 @@ function meaningOf(fault: Fault, begun: boolean): Meaning {
       'the mail server rejected the login',
       'Set user and password in SMTP_URL: smtp://user:password@host:587, special characters as %40 and the like',
     ];
+  const help = unknownAuthority.has(fault.originalCode)
+    ? 'Set NODE_EXTRA_CA_CERTS to the path of a file (PEM) with the certificate of the authority, and start again'
+    : certificateHelp[fault.originalCode];
+  if (help !== undefined)
+    return ['mail.unavailable', 'the certificate of the mail server cannot be trusted', help];
   if (code === 'ETLS')
     return [
       'mail.unavailable',
@@ -78,10 +100,13 @@ function meaningOf(fault: Fault, begun: boolean): Meaning {
 }
 
 function faultOf(error: unknown): Fault {
-  const { code, responseCode, response, command } = (error ?? {}) as Readonly<Record<string, unknown>>;
+  const { code, originalCode, responseCode, response, command } = (error ?? {}) as Readonly<
+    Record<string, unknown>
+  >;
   const said = typeof response === 'string' ? response : '';
   return {
     code: typeof code === 'string' ? code : '',
+    originalCode: typeof originalCode === 'string' ? originalCode : '',
     reply: typeof responseCode === 'number' && responseCode >= 400 ? responseCode : null,
     status: /^\d{3}[ -]([45]\.\d{1,3}\.\d{1,3})\b/.exec(said)?.[1] ?? '',
     command: typeof command === 'string' ? command : '',

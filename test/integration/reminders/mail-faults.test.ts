@@ -165,7 +165,13 @@ test('with encryption: a certificate nobody knows is refused, one that the URL l
   });
   const address = `smtp://127.0.0.1:${server.port}?requireTLS=true`;
   await using strict = mailerTo(address);
-  await expect(strict.send(mail)).rejects.toMatchObject({ code: 'mail.unavailable', retry: 'later' });
+  await expect(strict.send(mail)).rejects.toMatchObject({
+    code: 'mail.unavailable',
+    retry: 'later',
+    message: expect.stringContaining('the certificate of the mail server cannot be trusted'),
+    // That of the package smtp-server.
+    help: 'Renew the certificate of the mail server',
+  });
   await using lax = mailerTo(`${address}&tls.rejectUnauthorized=false`);
   await lax.send(mail);
   // On this machine without a word in the URL: not used, so the certificate does not matter.
