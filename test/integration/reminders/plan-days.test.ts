@@ -1,6 +1,7 @@
 import { Temporal } from 'temporal-polyfill';
 import { expect, test } from 'vitest';
-import { plainRules } from '../../support/reminder-rules.ts';
+import { planReminders } from '../../../src/reminders/plan/plan-reminders.ts';
+import { plainRules, reminderConnection } from '../../support/reminder-rules.ts';
 import { useScenes } from '../store/store-scene.ts';
 import { agree, all, day, hour, only, plan } from '../sync/plan-scene.ts';
 
@@ -67,4 +68,27 @@ test('a day begins for each recipient when it begins there, and late mails wait 
   ]);
   expect(await dueNow()).toEqual([anna]);
   expect(await ofBen()).toMatchObject({ state: 'scheduled', sendAt: his });
+});
+
+test('an all-day entry of today is moved with its follow-up, since the day is not over', async () => {
+  const here = scene();
+  const rules = rulesInTheMorning();
+  const connection = reminderConnection(here.connection, rules);
+  const planWithEntries = () =>
+    planReminders(here.pool, { ...connection, reminders: { ...connection.reminders, calendar: true } });
+  const today = dayFromToday(0, rules.timeZone).stored;
+  await agree(here, 'a', today);
+  await planWithEntries();
+  await here.pool.query(`update mails set state = 'sent' where connection = $1`, [here.connection]);
+  const later = dayFromToday(5, rules.timeZone).stored;
+  await agree(here, 'a', later);
+  await planWithEntries();
+  const { rows } = await here.pool.query<{ kind: string; due: Date }>(
+    `select kind, due_at as due from mails where connection = $1 and state = 'scheduled' order by send_at`,
+    [here.connection],
+  );
+  expect(rows.map(({ kind, due }) => [kind, due.toISOString()])).toEqual([
+    ['moved', later],
+    ['reminder', later],
+  ]);
 });
