@@ -129,7 +129,7 @@ export const remindersSchema = z.strictObject({
   digest: timeOfDay
     .exactOptional()
     .describe(
-      'Time of the day in timeZone at which each recipient gets one mail with all that is overdue, due today and in the next seven days, such as "08:00", on working days. Single mails come as well, unless before is []. Default: no digest.',
+      'Time of the day in timeZone at which each recipient gets one mail with all that is overdue, due today and in the next seven days, in all connections with a digest, such as "08:00", on working days. Single mails come as well, unless before is []. Default: no digest.',
     ),
   calendar: z
     .boolean()
