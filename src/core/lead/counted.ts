@@ -1,6 +1,7 @@
 /** A number for people: `5,000`. */
 export function count(value: number): string {
-  return value.toLocaleString('en');
+  // The first use of a locale loads them all, which a command with small numbers can do without.
+  return Number.isInteger(value) && Math.abs(value) < 1_000 ? String(value) : value.toLocaleString('en');
 }
 
 /** `1 lead`, `5,000 leads`. */
