@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { previousRun } from '../queue/schedules.ts';
 import { connectionFacts } from '../store/alert-facts.ts';
@@ -11,6 +10,7 @@ import {
 } from '../store/alerts.ts';
 import { transaction } from '../store/database.ts';
 import { leftConnections } from '../store/forget.ts';
+import { repeat } from '../repeat.ts';
 import { getHeartbeat } from '../store/connections.ts';
 import { callHeartbeats, heartbeatKind, sharedUnit, type WatchedConnection } from './call-heartbeat.ts';
 import { type AlertContext, channelsOf, deliverAlerts } from './channels.ts';
@@ -18,9 +18,6 @@ import { decideAlerts, heartbeatProblems, isSuccessOverdue, problemsOf } from '.
 
 /** Ms between two checks. */
 const usualMs = 60_000;
-
-/** Ms that a delivery under way has when the process stops; afterwards it is sent once more. */
-const graceMs = 2_000;
 
 /** A scheduled sync must succeed within this time (ms). */
 const scheduleGraceMs = 2 * 3_600_000;
@@ -36,23 +33,13 @@ const keptMs = 90 * 24 * 3_600_000;
  * for the queue. Every worker checks: the connections of a dead worker are seen by another.
  */
 export function watchAlerts(context: AlertContext, everyMs = usualMs): AsyncDisposable {
-  const stop = new AbortController();
-  const { signal } = stop;
-  const watch = async (): Promise<void> => {
-    // The wait comes first: a worker that has just started catches up on a missed night.
-    while (await sleep(everyMs, true, { signal }).catch(() => false)) {
-      await checkAlerts(context, signal).catch((error: unknown) => {
-        if (!signal.aborted) context.log.warn({ err: error }, 'the check for alerts failed; it runs again');
-      });
-    }
-  };
-  const watching = watch();
-  return {
-    async [Symbol.asyncDispose]() {
-      stop.abort();
-      await Promise.race([watching, sleep(graceMs, undefined, { ref: false })]);
-    },
-  };
+  // The pause comes first: a worker that has just started catches up on a missed night. An alert whose delivery is cut off is
+  // sent once more.
+  return repeat(everyMs, async (stop) => {
+    await checkAlerts(context, stop).catch((error: unknown) => {
+      if (!stop.aborted) context.log.warn({ err: error }, 'the check for alerts failed; it runs again');
+    });
+  });
 }
 
 /**
