@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,6 +12,7 @@ import { openDatabase } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import type { Run, RunMode } from '../../src/store/runs.ts';
 import { administrate } from '../support/administrate.ts';
+import { compiledEnv } from '../support/compiled.ts';
 import { Sheet } from '../support/sheet.ts';
 import { type LifeOptions, live } from './crash-life.ts';
 import type { CrashPoint } from './crash-points.ts';
@@ -146,7 +147,6 @@ export class Beginnings implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     for (const template of this.#templates) await administrate(this.#server, `drop database ${template}`);
-    await rm(childEnv.NODE_COMPILE_CACHE, { recursive: true, force: true });
   }
 }
 
@@ -159,14 +159,11 @@ interface ChildEnd {
 
 function runChild(argument: string): Promise<ChildEnd> {
   return new Promise((resolve) => {
-    const started = execFile(process.execPath, [child, argument], { env: childEnv }, (_, stdout, stderr) =>
+    const started = execFile(process.execPath, [child, argument], { env: compiledEnv }, (_, stdout, stderr) =>
       resolve({ code: started.exitCode, signal: started.signalCode, stdout, stderr }),
     );
   });
 }
-
-/** The compiled code is kept for all children: starting one takes a third of the time. */
-const childEnv = { NODE_COMPILE_CACHE: mkdtempSync(join(tmpdir(), 'leadsync-crash-compiled-')) };
 
 function newName(): string {
   return `crash_${randomBytes(8).toString('hex')}`;

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { type SheetsSandbox, startSheetsSandbox } from '../../stand-ins/google-sheets/sheets-sandbox.ts';
+import { compiledEnv } from '../../support/compiled.ts';
 
 const script = fileURLToPath(new URL('../../../verify/google-sheets.ts', import.meta.url));
 
@@ -15,6 +16,7 @@ async function verify(sheets: SheetsSandbox, ...args: readonly string[]) {
     const keyPath = join(folder, 'key.json');
     await writeFile(keyPath, sheets.keyFile());
     const env = {
+      ...compiledEnv,
       PATH: process.env['PATH'],
       GOOGLE_APPLICATION_CREDENTIALS: keyPath,
       GOOGLE_SHEETS_URL: sheets.url,

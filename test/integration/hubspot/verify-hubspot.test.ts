@@ -7,6 +7,7 @@ import {
   type HubSpotSandboxOptions,
   startHubSpotSandbox,
 } from '../../stand-ins/hubspot/hubspot-sandbox.ts';
+import { compiledEnv } from '../../support/compiled.ts';
 
 const script = fileURLToPath(new URL('../../../verify/hubspot.ts', import.meta.url));
 
@@ -16,7 +17,7 @@ const start = (options: HubSpotSandboxOptions = {}) => startHubSpotSandbox({ lim
 
 /** Starts `npm run verify:hubspot`; no `token`: without the variable. */
 function begin(url: string, token?: string) {
-  const env = { HUBSPOT_URL: url, ...(token !== undefined && { HUBSPOT_TOKEN: token }) };
+  const env = { ...compiledEnv, HUBSPOT_URL: url, ...(token !== undefined && { HUBSPOT_TOKEN: token }) };
   const child = spawn(process.execPath, [script], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   let stdout = '';
   for (const stream of [child.stdout, child.stderr]) {
