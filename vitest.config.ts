@@ -1,5 +1,19 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/** Where the longest files are, which are not the largest ones. */
+const long = /\/test\/(?:scenario|simulation|chaos|many)\//;
+
+/** Long files first: none is begun alone at the end. */
+class LongFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isLong = ({ moduleId }: TestSpecification): number => Number(long.test(moduleId));
+    // oxlint-disable-next-line unicorn/no-array-sort -- the sequencer's own
+    const sorted = await super.sort(files);
+    return sorted.toSorted((a, b) => isLong(b) - isLong(a));
+  }
+}
 
 export default defineConfig({
   test: {
@@ -17,7 +31,6 @@ export default defineConfig({
     hookTimeout: 60_000,
     // On a busy machine a job takes longer than the second that vitest allows by itself.
     expect: { poll: { interval: 20, timeout: 30_000 } },
-    // Large files first: none is begun alone at the end.
-    sequence: { shuffle: { tests: true, files: false } },
+    sequence: { shuffle: { tests: true, files: false }, sequencer: LongFirst },
   },
 });
