@@ -108,7 +108,7 @@ describe.each(Object.entries(services))('%s', (_, service) => {
       .slice(from)
       .filter(({ method, query }) => method === 'GET' && asked.slice(0, stored).includes(query));
     expect(again).toEqual([]);
-    expect(await syncByCommand(workspace)).toMatchObject(nothing);
+    expect(await workspace.sync()).toMatchObject(nothing);
   });
 
   test.each([
@@ -132,7 +132,7 @@ describe.each(Object.entries(services))('%s', (_, service) => {
       await syncByCommand(workspace);
 
       sides.expectSame();
-      expect(await syncByCommand(workspace)).toMatchObject(nothing);
+      expect(await workspace.sync()).toMatchObject(nothing);
     },
   );
 });

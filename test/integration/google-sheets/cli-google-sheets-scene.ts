@@ -31,6 +31,7 @@ export class Scene implements AsyncDisposable {
     this.workspace = workspace;
     this.keyPath = join(workspace.folder, 'key.json');
     writeFileSync(this.keyPath, sheets.keyFile());
+    workspace.env['GOOGLE_APPLICATION_CREDENTIALS'] = this.keyPath;
     this.pointTo(sheets.spreadsheetId);
   }
 
@@ -47,7 +48,7 @@ export class Scene implements AsyncDisposable {
   }
 
   async cli(...args: readonly string[]): Promise<CliResult> {
-    return this.cliWith({ GOOGLE_APPLICATION_CREDENTIALS: this.keyPath }, ...args);
+    return this.cliWith({}, ...args);
   }
 
   async cliWith(env: NodeJS.ProcessEnv, ...args: readonly string[]): Promise<CliResult> {
@@ -62,14 +63,18 @@ export class Scene implements AsyncDisposable {
     env: NodeJS.ProcessEnv = {},
     ...args: string[]
   ): Promise<CheckLine | undefined> {
-    const all = { GOOGLE_APPLICATION_CREDENTIALS: this.keyPath, ...env };
-    const { checks } = oneObject(await this.cliWith(all, 'check', '--json', ...args)) as unknown as {
+    const { checks } = oneObject(await this.cliWith(env, 'check', '--json', ...args)) as unknown as {
       checks: CheckLine[];
     };
     return checks.find(({ name }) => name === `main: ${what}`);
   }
 
-  async sync(): Promise<SyncReport> {
+  /** In this process, which costs a tenth of a command. */
+  sync(): Promise<SyncReport> {
+    return this.workspace.sync();
+  }
+
+  async syncByCommand(): Promise<SyncReport> {
     return oneObject(await this.cli('sync', '--json')) as unknown as SyncReport;
   }
 
