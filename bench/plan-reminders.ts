@@ -48,6 +48,8 @@ const connection = (given: ReminderRules) => ({
     chat: null,
     calendar: false,
     calendarFeed: false,
+    calendars: [],
+    onCalendarDone: 'report' as const,
     leadUrl: null,
     templates: null,
     onUnknown: 'resend' as const,

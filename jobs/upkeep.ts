@@ -1,5 +1,7 @@
 import { keepHouse } from '../src/worker/keep-house.ts';
 import { planMails } from '../src/worker/plan-mails.ts';
+import { syncCalendars } from '../src/worker/sync-calendars.ts';
+import { calendarQueue } from '../src/worker/wake-calendars.ts';
 
 /**
  * The scheduled jobs for all connections, by name; their patterns are in UTC. Each has a queue of its own: planning goes on while
@@ -8,6 +10,8 @@ import { planMails } from '../src/worker/plan-mails.ts';
 export const upkeep = {
   /** Every hour; jobs are made for two hours ahead. */
   'plan-reminders': { queue: 'reminders', pattern: '0 * * * *', run: planMails },
+  /** Every five minutes, and after each sync and each edit. No mail waits for a calendar. */
+  'sync-calendars': { queue: calendarQueue, pattern: '*/5 * * * *', run: syncCalendars },
   /** Every day, at an hour at which syncs are rare. */
   'prune-history': { queue: 'housekeeping', pattern: '40 4 * * *', run: keepHouse },
 } as const;

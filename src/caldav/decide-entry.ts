@@ -5,6 +5,8 @@ interface Agreed {
   readonly due: number;
   /** It is past, and an entry that is not there is not made any more. */
   readonly isPast: boolean;
+  /** The two sides differ and wait for a person: the entry stays as it is. */
+  readonly isHeld: boolean;
 }
 
 /** How a person took an entry out of the way: it is not put back before the follow-up moves. */
@@ -68,7 +70,7 @@ const nothing = { do: 'nothing' } as const;
  */
 export function decideEntry(facts: EntryFacts): Decision {
   const { agreed, known, shown } = facts;
-  if (known === null) return agreed === null || agreed.isPast ? nothing : { do: 'put' };
+  if (known === null) return agreed === null || agreed.isPast || agreed.isHeld ? nothing : { do: 'put' };
   if (shown.kind === 'unclear') return nothing;
   const { edit } = known;
   const isAgreed = edit !== null && isSame(agreed?.due ?? null, edit.to);
@@ -81,6 +83,7 @@ export function decideEntry(facts: EntryFacts): Decision {
     return { do: 'request', from, to: shown.at, ended: null };
   }
   if (agreed === null) return { do: 'take-back' };
+  if (agreed.isHeld) return nothing;
   const isMarked = shown.mark === null || isSame(shown.mark, agreed.due);
   if (!isSame(shown.at, agreed.due) || !isMarked || facts.isStale) return { do: 'change' };
   const isSettled =
@@ -123,8 +126,8 @@ export function noted(
   }
 }
 
-/** Calendars and their programs drop seconds. */
-function isSame(one: number | null, other: number | null): boolean {
+/** Whether two dates are one: calendars and their programs drop seconds. */
+export function isSame(one: number | null, other: number | null): boolean {
   return one === null || other === null ? one === other : Math.abs(one - other) < 60_000;
 }
 
@@ -149,7 +152,7 @@ function whileWaiting(known: Known, edit: Edit, shown: EntryFacts['shown']): Dec
 
 function whenMissing({ agreed, onDone }: EntryFacts, known: Known): Decision {
   if (agreed === null) return { do: 'forget' };
-  if (!known.isThere) return { do: 'put' };
+  if (!known.isThere) return agreed.isHeld ? nothing : { do: 'put' };
   return endedByPerson(agreed, known, 'deleted', onDone);
 }
 
@@ -161,6 +164,7 @@ function whenDone({ agreed, onDone }: EntryFacts, known: Known): Decision {
 
 function endedByPerson(agreed: Agreed, known: Known, ended: Ended, onDone: 'clear' | 'report'): Decision {
   const due = known.edit === null ? known.due : known.edit.to;
+  if (agreed.isHeld) return nothing;
   if (!isSame(agreed.due, due)) {
     if (ended === 'completed') return { do: 'change' };
     return agreed.isPast ? { do: 'forget' } : { do: 'put' };

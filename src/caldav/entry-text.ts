@@ -41,7 +41,16 @@ export function makeEntry(
   uid: string,
   when: When,
   content: Content,
-  { sequence, now }: { readonly sequence: number; readonly now: number },
+  {
+    sequence,
+    now,
+    alarm,
+  }: {
+    readonly sequence: number;
+    readonly now: number;
+    /** Seconds after the date, negative before; null: none. */
+    readonly alarm: number | null;
+  },
 ): string {
   const calendar = new ICAL.Component('vcalendar');
   calendar.addPropertyWithValue('version', '2.0');
@@ -53,7 +62,18 @@ export function makeEntry(
   else entry.addPropertyWithValue('transp', 'TRANSPARENT');
   setDates(entry, component, when, null);
   for (const [name, value] of propertiesOf(content)) set(entry, name, value);
+  if (alarm !== null) addAlarm(entry, component, alarm, content.title);
   return finish(calendar, entry, when, sequence, now);
+}
+
+function addAlarm(entry: ICAL.Component, component: Component, after: number, title: string): void {
+  const alarm = new ICAL.Component('valarm', entry);
+  alarm.addPropertyWithValue('action', 'DISPLAY');
+  alarm.addPropertyWithValue('description', title);
+  const trigger = alarm.addPropertyWithValue('trigger', ICAL.Duration.fromSeconds(after));
+  // The date of a task is its end.
+  if (component === 'task') trigger.setParameter('related', 'END');
+  entry.addSubcomponent(alarm);
 }
 
 /** What an entry shows. `timeZone`: in which a date without a time is a day. */

@@ -14,6 +14,7 @@ import { valuesOfFollowUps } from '../store/pairs.ts';
 import type { SyncContext } from '../sync/context.ts';
 import { addressless, describeAddressless, isMost } from './addressless.ts';
 import { type CheckLine, describeLine, failed, look, never, passed } from './check-line.ts';
+import { checkCalendars } from './check-calendars.ts';
 import { checkTarget } from './check-target.ts';
 import type { CommonOptions } from './main.ts';
 import { exitCodes, print, printJson } from './output.ts';
@@ -40,6 +41,7 @@ export async function check(options: CheckOptions): Promise<void> {
       for (const context of app.contexts.values()) lines.push(...(await checkTemplates(context)));
       for (const context of app.contexts.values()) lines.push(...(await checkRecipients(context)));
       for (const context of app.contexts.values()) lines.push(...(await checkStages(context)));
+      for (const context of app.contexts.values()) lines.push(...(await checkCalendars(context)));
       lines.push(await look('mail', () => checkMail(app)));
       for (const { connection } of app.contexts.values()) lines.push(...checkChat(connection));
       lines.push(...(await checkAlertChannels(app, options.testAlert === true)));

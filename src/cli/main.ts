@@ -113,6 +113,14 @@ command('reminders', 'lists coming, sent and failed reminders and digests')
   .option('--cancelled', 'list those that were cancelled too, and why')
   .option('--feeds', "list the address of each recipient's calendar feed, and nothing else")
   .option('--new-feed <address>', "give this recipient's feed another address; the former one ends")
+  .option(
+    '--put-back <address>',
+    'write the entries again that have gone from the calendar of this recipient',
+  )
+  .option(
+    '--accept-deleted <address>',
+    'the entries that have gone from that calendar were deleted on purpose',
+  )
   .action(lazily(async () => (await import('./reminders.ts')).reminders));
 command('conflicts', 'lists the conflicts, with both values').action(
   lazily(async () => (await import('./conflicts.ts')).conflicts),

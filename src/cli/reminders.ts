@@ -11,6 +11,7 @@ import {
 } from '../store/mails.ts';
 import type { SyncContext } from '../sync/context.ts';
 import { calendarFeeds } from './calendar-feeds.ts';
+import { answerCalendar, calendarJson, calendarsOf, describeCalendars } from './calendars.ts';
 import type { CommonOptions } from './main.ts';
 import { type Addressless, addressless, describeAddressless } from './addressless.ts';
 import { companiesIn, shownCompany } from './names.ts';
@@ -25,6 +26,8 @@ interface RemindersOptions extends CommonOptions {
   readonly cancelled?: boolean;
   readonly feeds?: boolean;
   readonly newFeed?: string;
+  readonly putBack?: string;
+  readonly acceptDeleted?: string;
 }
 
 /** Maximum listed of each kind. */
@@ -48,15 +51,18 @@ interface Mails {
   readonly cancelled: readonly Item[] | null;
   readonly addressless: Addressless | null;
   readonly digests: readonly Digest[];
+  readonly calendars: Awaited<ReturnType<typeof calendarsOf>>;
 }
 
 /** `leadsync reminders`: lists upcoming, sent and failed ones; or previews a mail, or sends a sample. */
 export function reminders(options: RemindersOptions): Promise<void> {
   return withApp(options, async (app) => {
-    const { feeds = false, newFeed, json: asJson = false } = options;
+    const { feeds = false, newFeed, putBack, acceptDeleted, json: asJson = false } = options;
     if (feeds || newFeed !== undefined) return calendarFeeds(app.pool, app.config, { newFeed, json: asJson });
     if (options.sendTest !== undefined) return sendTestMail(app, options.sendTest, options.json ?? false);
     if (options.preview !== undefined) return previewReminder(app, options.preview, options.json ?? false);
+    if (putBack !== undefined) return answerCalendar(app, putBack, 'put-back', asJson);
+    if (acceptDeleted !== undefined) return answerCalendar(app, acceptDeleted, 'accept', asJson);
     const all = await Promise.all(
       [...app.contexts.values()].map((context) => mailsOf(context, options.cancelled ?? false)),
     );
@@ -101,6 +107,7 @@ async function mailsOf(context: SyncContext, withCancelled: boolean): Promise<Ma
     cancelled: withCancelled ? named(cancelled) : null,
     addressless: await addressless(context),
     digests: await listDigests(pool, name, shown),
+    calendars: await calendarsOf(context),
   };
 }
 
@@ -115,6 +122,7 @@ function json({ connection, comingCount, coming, sent, failed, cancelled, digest
     skipped: rest.skipped.map(reminderJson),
     ...(cancelled !== null && { cancelled: cancelled.map(reminderJson) }),
     ...(rest.addressless !== null && { withoutAddress: rest.addressless }),
+    ...(rest.calendars.length > 0 && { calendars: rest.calendars.map(calendarJson) }),
     digests: digests.map(({ id, recipient, localDate, sendAt, state, note, updatedAt }) => ({
       id: String(id),
       recipient,
@@ -192,6 +200,7 @@ function describe(mails: Mails): string {
           `${time(sendAt)}  ${recipient}  ${state}${state === 'failed' || state === 'missed' ? `: ${note}` : ''}`,
       ),
     ),
+    ...(mails.calendars.length === 0 ? [] : section('calendars', describeCalendars(mails.calendars, time))),
   ].join('\n');
 }
 

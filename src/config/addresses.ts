@@ -64,6 +64,14 @@ export const chatUrl = secret(
   }),
 );
 
+/** The address of a calendar, with a slash at the end. */
+export const calendarUrl = text((written) => {
+  const url = httpUrl(written, ' ');
+  if (url === null)
+    return 'must be the address of a calendar, such as https://cloud.example.com/remote.php/dav/calendars/anna/leads/';
+  return keyMistake(url) ?? (/[?#]/.test(written) ? 'must end with the path: no "?" and no "#"' : null);
+}).transform((written) => new URL(written).href.replace(/\/*$/, '/'));
+
 /** The address of a lead for people, with {id} for its id. */
 export const leadUrl = text((written) => {
   const url = /[<>"]/.test(written) || !written.includes('{id}') ? null : httpUrl(written, '{id}');

@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { isQuiet } from '../core/lead/quiet-hours.ts';
 import { chatKindOf, chatKinds } from './chat-webhook.ts';
+import { checkAddresses } from './check-addresses.ts';
 import { readFault } from './environment.ts';
 import { fieldMappings } from './fields.ts';
 import { didYouMean } from './nearest-name.ts';
@@ -87,6 +88,8 @@ export function checkReminders(
       'toColumn',
       `must be the column of a mapped text field: ${columns.join(', ')}${didYouMean(toColumn, columns)}`,
     );
+
+  checkAddresses(report, ['reminders', 'caldav'], reminders.caldav);
 
   const fault =
     reminders.templates === undefined ? null : templatesFault(resolve(source.folder, reminders.templates));

@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { isEmailAddress } from '../core/lead/email-address.ts';
 import { optInProperty } from '../core/lead/opt-in-property.ts';
+import { checkAddresses } from './check-addresses.ts';
 import { checkReminders } from './check-reminders.ts';
 import { defaultIdColumn, effectiveDirection, fieldMappings, fieldType, usualMatchBy } from './fields.ts';
 import type { Readable } from './readable.ts';
@@ -40,7 +40,7 @@ export function checkTogether(
       below(['target', blame], `must be another ${kind}: connection ${earlier} writes to this one`);
     else if (place !== undefined) places.set(place, name);
   }
-  checkRecipients(report, Object.keys(file.recipients ?? {}));
+  checkAddresses(report, ['recipients'], file.recipients);
   const { alerts } = file;
   const senders = [alerts, ...connections.map(([, connection]) => connection?.reminders)];
   // A mail server takes no mail without a sender.
@@ -49,23 +49,6 @@ export function checkTogether(
       ['alerts', 'from'],
       'is missing: a mail server is set (SMTP_URL), so alerts need a sender such as leadsync <ops@example.com>',
     );
-}
-
-/** One person, one entry: addresses are compared without case. */
-function checkRecipients(report: Report, addresses: readonly string[]): void {
-  const seen = new Map<string, string>();
-  for (const address of addresses) {
-    const path = ['recipients', address];
-    const earlier = seen.get(address.toLowerCase());
-    if (!isEmailAddress(address)) report(path, 'must be one e-mail address such as anna@example.com', 'name');
-    else if (earlier !== undefined)
-      report(
-        path,
-        `must be another person: ${earlier} is the same address, since case does not matter`,
-        'name',
-      );
-    seen.set(address.toLowerCase(), earlier ?? address);
-  }
 }
 
 /** Each column has one use; the columns of a HubSpot portal are properties. */

@@ -29,6 +29,8 @@ export type WorkbookConfig = Extract<TargetConfig, { type: 'workbook' }>;
 export type ReminderSettings = NonNullable<ConnectionConfig['reminders']>;
 /** When reminders of a connection are sent, and to whom. Pure data. */
 export type ReminderRules = ReminderSettings['rules'];
+/** Where the follow-ups of one recipient are put. */
+export type CalendarSettings = ReminderSettings['calendars'][number];
 /** Recipients of alerts. */
 export type AlertSettings = Frozen<ReturnType<typeof buildAlerts>>;
 
@@ -143,6 +145,14 @@ function buildReminders(
     calendar,
     /** Whether its follow-ups are in the recipients' calendar feeds. */
     calendarFeed,
+    /** By recipient. */
+    calendars: Object.entries(settings.caldav ?? {}).map(([recipient, { as, ...access }]) => ({
+      ...access,
+      recipient: recipient.toLowerCase(),
+      components: as === 'both' ? (['event', 'task'] as const) : ([as] as const),
+    })),
+    /** What a deleted or completed entry means. */
+    onCalendarDone: settings.caldavDone,
     /** With `{id}` for the lead's id; null: no link. */
     leadUrl: leadUrl ?? null,
     /** Absolute path of the folder with the user's own templates, or null. */

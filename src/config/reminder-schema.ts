@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { calledUrl, chatUrl, leadUrl } from './addresses.ts';
+import { calendarUrl, calledUrl, chatUrl, leadUrl } from './addresses.ts';
 import { chatKinds } from './chat-webhook.ts';
 import {
   duration,
@@ -13,6 +13,7 @@ import {
   parseWeekday,
   quietHours,
   recipients,
+  secret,
   sender,
   timeOfDay,
   timeZone,
@@ -47,6 +48,22 @@ const before = z
     (list) => new Set(list.map((one) => one.text)).size === list.length,
     'must name no time twice (60m is 1h)',
   );
+
+const caldav = z.strictObject({
+  url: calendarUrl.describe(
+    'Address of one calendar on a CalDAV server, such as https://cloud.example.com/remote.php/dav/calendars/anna/leads/. https, or this machine. Required.',
+  ),
+  username: filled('must be the user name at the calendar server').describe(
+    'User name at the calendar server. Required.',
+  ),
+  password: secret(filled('must be the password at the calendar server')).describe(
+    'Password at the calendar server, most often an app password. Required.',
+  ),
+  as: z
+    .enum(['event', 'task', 'both'])
+    .default('event')
+    .describe('What a follow-up is in the calendar: event (an appointment), task, both.'),
+});
 
 export const remindersSchema = z.strictObject({
   from: sender.exactOptional().meta({
@@ -142,6 +159,19 @@ export const remindersSchema = z.strictObject({
     .default(false)
     .describe(
       "Whether each recipient's calendar feed has the follow-ups of this connection: an address on the worker's HTTP port to which calendar programs subscribe. `leadsync reminders --feeds` shows the addresses.",
+    ),
+  caldav: z
+    .record(
+      // checkReminders judges addresses: zod would not look into a calendar whose address is wrong.
+      z.string().meta({ title: 'ADDRESS' }),
+      caldav,
+    )
+    .exactOptional(),
+  caldavDone: z
+    .enum(['clear', 'report'])
+    .default('report')
+    .describe(
+      'What it means when a recipient deletes or completes an entry in a calendar of caldav: clear (the follow-up is cleared) or report (the follow-up stays, `leadsync reminders` lists it, and the entry comes back with the next date).',
     ),
   leadUrl: leadUrl
     .exactOptional()

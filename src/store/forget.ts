@@ -25,6 +25,8 @@ const tablesOfKeys = [
   'approvals',
   'mails',
   'follow_ups',
+  'calendar_entries',
+  'calendars',
   'unsettled_writes',
   'alerts',
   // Last: by these a connection is found again when the others are not all gone yet.

@@ -6,6 +6,7 @@ import { forgetRead } from '../store/follow-ups.ts';
 import { noteEditsPlanned, unplannedEdits } from '../store/requested-edits.ts';
 import { noteSchedule } from '../store/connections.ts';
 import { addDigests, addReminders, addSingles } from './add-mail-jobs.ts';
+import { wakeCalendars } from './wake-calendars.ts';
 
 interface PlannedMails {
   readonly scheduled: number;
@@ -30,6 +31,7 @@ export async function planSynced(app: App, name: string): Promise<void> {
   if (context === undefined) return;
   await planConnection(app, context.connection);
   await addDueDigests(app);
+  await wakeCalendars(app);
 }
 
 /** Plans the mails of leads with a new follow-up by a requested edit, so that none leaves for the old one. */
@@ -45,6 +47,7 @@ export async function planEdited(app: App, name: string): Promise<void> {
     await addSingles(app.queues, connection, due);
     await noteEditsPlanned(pool, name, leadId);
   }
+  await wakeCalendars(app);
 }
 
 /** Adds a delayed job for each reminder that is due soon, one for all of a second. The queue ignores known jobs. */

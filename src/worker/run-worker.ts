@@ -4,6 +4,7 @@ import { watchAlerts } from '../alerts/watch-alerts.ts';
 import type { App } from '../app.ts';
 import { startHttpServer } from '../ops/http.ts';
 import { logRun } from '../ops/run-log.ts';
+import { retryCalendars } from '../store/calendar-entries.ts';
 import { fillQueues, keepQueuesFilled } from './fill-queues.ts';
 import { watchSchema } from './watch-schema.ts';
 import { workReminders } from './work-reminders.ts';
@@ -28,6 +29,7 @@ export async function runWorker(app: App, stop: AbortSignal): Promise<void> {
     if (connection.reminders?.templates) await app.templates.get(name)?.();
   }
   await fillQueues(app);
+  await retryCalendars(app.pool, [...app.contexts.keys()]);
   // A worker that never runs at that hour prunes when it starts.
   await app.queues.queue(upkeep['prune-history'].queue).add('prune-history', {});
   const handlers = runHandlers({ ...app, onRun: logRun });

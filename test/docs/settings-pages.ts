@@ -18,7 +18,7 @@ export function configJsonSchemaText(): string {
 /** Every setting as a Markdown table, for docs/settings.md. */
 export function settingsTable(): string {
   const rows = settings.map(({ variable, secret, path, default: preset, meaning }) => [
-    code(variable) + (secret === true ? ` or ${code(`${variable}_FILE`)}` : ''),
+    code(variable) + (secret === true && variable !== undefined ? ` or ${code(`${variable}_FILE`)}` : ''),
     code(path),
     code(preset),
     meaning.replaceAll('|', '\\|').replaceAll('<', '&lt;'),

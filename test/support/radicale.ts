@@ -80,7 +80,9 @@ export async function calendarProgram(url: string, user = 'anna') {
     defaultAccountType: 'caldav',
   });
   const calendar = { url };
-  const all = () => client.fetchCalendarObjects({ calendar });
+  // By itself it asks for appointments alone.
+  const whole = { 'comp-filter': { _attributes: { name: 'VCALENDAR' } } };
+  const all = () => client.fetchCalendarObjects({ calendar, filters: whole });
   return {
     all,
     /** Changes the text of every entry that `which` finds in it. */

@@ -30,6 +30,8 @@ export function reminderConnection(name: string, rules: Partial<ReminderRules> =
     chat: null,
     calendar: false,
     calendarFeed: false,
+    calendars: [],
+    onCalendarDone: 'report' as const,
     leadUrl: null,
     templates: null,
     onUnknown: 'resend',

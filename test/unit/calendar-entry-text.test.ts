@@ -22,7 +22,7 @@ const content = {
 const sequence = 3;
 
 const made = (component: 'event' | 'task', when: Change['when'] = moment): string =>
-  makeEntry(component, 'u@x', when, content, { sequence, now });
+  makeEntry(component, 'u@x', when, content, { sequence, now, alarm: -600 });
 
 const change = (more: Partial<Change> = {}): Change => ({
   when: { at: at + 3_600_000, day: null },

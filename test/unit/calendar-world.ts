@@ -145,7 +145,7 @@ export class CalendarWorld {
   #pass(person: Person, cut: boolean, meanwhile: boolean): void {
     const { entry, edit } = person;
     const known = person.known === null || edit === null ? person.known : { ...person.known, edit };
-    const agreed = this.agreed === null ? null : { due: this.agreed, isPast: false };
+    const agreed = this.agreed === null ? null : { due: this.agreed, isPast: false, isHeld: false };
     const shown = entry === null ? { kind: 'missing' as const } : { kind: 'entry' as const, ...entry };
     if (known !== null && entry !== null) person.known = { ...known, isThere: true };
     const seen = person.known === null ? null : { ...person.known, edit: known?.edit ?? null };

@@ -118,6 +118,8 @@ describe('the environment alone', () => {
       languages: {},
       calendar: false,
       calendarFeed: false,
+      calendars: [],
+      onCalendarDone: 'report',
       leadUrl: null,
       templates: null,
       onUnknown: 'resend',

@@ -6,6 +6,7 @@ import { leadUrl } from '../../src/config/addresses.ts';
 import { closedStages } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { remindersSchema } from '../../src/config/reminder-schema.ts';
+import { Secret } from '../../src/config/secret.ts';
 import { offset, quietHours, timeOfDay } from '../../src/config/values.ts';
 import { mistakeOf, parseOffset, parseQuietHours } from '../support/config-values.ts';
 import { mistakesIn } from './config-file-scene.ts';
@@ -137,6 +138,8 @@ test('all settings', async () => {
       'toColumn: " owner"',
       'digest: 08:00',
       'calendar: true',
+      'caldav: { Anna@example.com: { url: https://dav.example.com/anna/leads, username: anna, password: pw, as: both } }',
+      'caldavDone: clear',
       'leadUrl: "https://app.example.com/leads/{id}"',
       'templates: ./mails',
       'onUnknown: hold',
@@ -171,6 +174,16 @@ test('all settings', async () => {
     languages: {},
     calendar: true,
     calendarFeed: false,
+    calendars: [
+      {
+        recipient: 'anna@example.com',
+        url: 'https://dav.example.com/anna/leads/',
+        username: 'anna',
+        password: expect.any(Secret) as Secret,
+        components: ['event', 'task'],
+      },
+    ],
+    onCalendarDone: 'clear',
     leadUrl: 'https://app.example.com/leads/{id}',
     templates: join(cwd, 'mails'),
     onUnknown: 'hold',
@@ -286,6 +299,18 @@ describe('mistakes', () => {
       [at(8, '.digest', 'not be in the quiet hours (20:00-08:00)')],
     ],
     ['no boolean', ['calendar: maybe'], [at(7, '.calendar', 'must be a boolean')]],
+    [
+      'a calendar without https, and one of nobody',
+      [
+        'caldav:',
+        '  a@b.c: { url: http://dav.example.com/x/, username: a, password: pw }',
+        '  anna: { url: https://dav.example.com/x/, username: a, password: pw }',
+      ],
+      [
+        at(8, '.caldav["a@b.c"].url', 'must begin with https://'),
+        at(9, '.caldav.anna', 'one e-mail address'),
+      ],
+    ],
     ['an address without an id', ['leadUrl: https://x/leads'], [at(7, '.leadUrl', '{id}')]],
     ['no folder', ['templates: ./nowhere'], [at(7, '.templates', 'there is no such file or folder')]],
     ['a file for a folder', ['templates: ./leadsync.yaml'], [at(7, '.templates', 'is not a folder')]],

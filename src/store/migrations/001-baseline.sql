@@ -675,6 +675,55 @@ create unique index mails_of_day on mails (recipient, local_date) where (kind = 
 create index mails_open on mails (connection, send_at) where (state in ('scheduled', 'sending'));
 create index mails_troubled on mails (connection, updated_at) where (state in ('failed', 'missed'));
 
+create table calendars (
+  connection text not null,
+  recipient text not null,
+  -- The calendar that the entries are in, and what its server gave for the next listing of changes.
+  url text not null,
+  token text,
+  seen_at timestamptz,
+  -- What went wrong the last time, and when it is tried again.
+  code text,
+  note text,
+  not_before timestamptz,
+  -- How a person answered that entries have gone; null: not yet, or not asked.
+  answer text check (answer in ('put-back', 'accept')),
+  primary key (connection, recipient)
+);
+comment on table calendars is
+  'The calendars that follow-ups are put into, one for each recipient.';
+
+create table calendar_entries (
+  connection text not null,
+  recipient text not null,
+  lead_id text not null,
+  component text not null check (component in ('event', 'task')),
+  -- The last part of its address.
+  name text not null,
+  uid text not null,
+  -- Null: not known.
+  etag text,
+  -- The date that leadsync wrote last, or that was agreed on since; and one whose write may or may not have arrived.
+  due timestamptz not null,
+  writing timestamptz,
+  -- The calendar has shown it, or confirmed it.
+  is_there boolean not null default false,
+  -- A person took it out of the way, so that it is put back only with another date.
+  ended text check (ended in ('deleted', 'completed')),
+  -- What the person made of it, of requested_edits.
+  edit_id bigint,
+  -- What the calendar showed last: the date, or why it has none that is clear.
+  shown jsonb not null default '{"kind": "missing"}',
+  -- The texts that leadsync wrote last, and a hash of what they were made of.
+  written jsonb,
+  made_of text,
+  -- Why the server took no write of it.
+  note text,
+  primary key (connection, recipient, lead_id, component)
+);
+comment on table calendar_entries is
+  'The entries of follow-ups in calendars, as leadsync wrote them and as the calendar shows them.';
+
 create table alerts (
   id bigint generated always as identity primary key,
   connection text not null,

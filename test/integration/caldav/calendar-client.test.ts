@@ -19,6 +19,7 @@ function entry(uid: string, title = 'Call Hoffmann'): string {
   return makeEntry('event', uid, { at: Date.UTC(2027, 10, 17, 9), day: null }, content, {
     sequence: 0,
     now: 0,
+    alarm: null,
   });
 }
 

@@ -1,0 +1,55 @@
+import type { Values } from '../core/lead/value.ts';
+import { followUpEvent } from '../reminders/compose/compose-follow-up.ts';
+import type { EntryRow } from '../store/calendar-entries.ts';
+import type { CalendarContext } from './calendar-context.ts';
+import type { Content } from './entry-text.ts';
+
+/** What an entry is to say, and its UID. */
+export interface EntryContent {
+  readonly uid: string;
+  readonly content: Content;
+  /** When a new entry reminds: seconds after its date, negative before; null: not at all. */
+  readonly alarm: number | null;
+}
+
+/** The texts of an entry, as mails have them. */
+export function contentOf(context: CalendarContext, row: EntryRow, cells: Values): EntryContent {
+  const { connection, reminders: settings, ref, templates, clock } = context;
+  const { leadId, component, sequence } = row;
+  const { recipient } = ref;
+  const dueAt = row.dueAt ?? 0;
+  // Without its row: people sort and insert rows all day, and each entry would be written anew.
+  const facts = {
+    connection,
+    settings,
+    recipient,
+    leadId,
+    cells,
+    dueAt,
+    sequence,
+    row: null,
+    now: clock.now(),
+  };
+  const event = followUpEvent(facts, templates);
+  const [alarm] = event.alarms ?? [];
+  const { trigger = null, triggerAfter = null } = (alarm ?? {}) as {
+    readonly trigger?: number;
+    readonly triggerAfter?: number;
+  };
+  const uid = String(event.id);
+  return {
+    // A calendar has one entry of a UID.
+    uid: component === 'task' ? `task.${uid}` : uid,
+    content: {
+      title: event.summary ?? '',
+      description: typeof event.description === 'string' ? event.description : '',
+      url: event.url ?? '',
+    },
+    alarm: trigger === null ? triggerAfter : -trigger,
+  };
+}
+
+/** The name of an entry that is new: of a connection and a lead it is always the same. */
+export function nameOf(uid: string): string {
+  return `${uid.split('@')[0]}.ics`;
+}

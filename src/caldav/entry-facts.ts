@@ -1,0 +1,57 @@
+import type { EntryRow, EntryState, ShownJson } from '../store/calendar-entries.ts';
+import type { Edit, EntryFacts, Known } from './decide-entry.ts';
+import type { Shown } from './entry-text.ts';
+import { wholeSecond } from './entry-time.ts';
+
+/** An appointment older than this (ms) is not put into a calendar any more; an overdue task is. */
+const pastMs = 86_400_000;
+
+/** What decides about an entry, from what is stored; `madeOf`: of what its texts would be made now. */
+export function factsOf(
+  { dueAt, component, isHeld, state, edit }: EntryRow,
+  {
+    madeOf,
+    now,
+    onDone,
+  }: { readonly madeOf: string; readonly now: number; readonly onDone: 'clear' | 'report' },
+): EntryFacts {
+  return {
+    agreed:
+      dueAt === null
+        ? null
+        : { due: wholeSecond(dueAt), isPast: component === 'event' && dueAt < now - pastMs, isHeld },
+    known: state === null ? null : { ...state, edit: state.editId === null ? null : editOf(state, edit) },
+    shown: state === null ? { kind: 'missing' } : shownOf(state.shown),
+    isStale: state !== null && state.madeOf !== madeOf,
+    onDone,
+  };
+}
+
+/** What is stored after a decision. */
+export function withKnown(state: EntryState, { edit, ...known }: Known, editId: number | null): EntryState {
+  return { ...state, ...known, editId: edit === null ? null : editId };
+}
+
+export function shownJson(shown: EntryFacts['shown']): ShownJson {
+  return { ...shown };
+}
+
+function shownOf(stored: ShownJson): EntryFacts['shown'] {
+  return stored.kind === 'missing' ? { kind: 'missing' } : (stored as Shown);
+}
+
+function editOf({ due }: EntryState, edit: EntryRow['edit']): Edit {
+  // It was pruned long after it had been settled.
+  if (edit === null) return { to: due, state: 'over' };
+  const to = edit.to === null ? null : wholeSecond(Date.parse(edit.to));
+  switch (edit.state) {
+    case 'open':
+    case 'conflict':
+      return { to, state: edit.state };
+    case 'applied':
+    case 'unchanged':
+      return { to, state: edit.planned ? 'over' : 'applied' };
+    default:
+      return { to, state: 'over' };
+  }
+}

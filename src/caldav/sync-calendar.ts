@@ -1,0 +1,84 @@
+import { followUpField } from '../reminders/plan/plan-reminders.ts';
+import { requestEdit } from '../review/request-edit.ts';
+import { transaction } from '../store/database.ts';
+import {
+  calendarState,
+  entriesOf,
+  type EntryRow,
+  forgetEntries,
+  saveEntries,
+  useCalendar,
+} from '../store/calendar-entries.ts';
+import type { CalendarContext } from './calendar-context.ts';
+import { type Decision, isSame, noted } from './decide-entry.ts';
+import { decideRow } from './decide-row.ts';
+import { factsOf, withKnown } from './entry-facts.ts';
+import { wholeSecond } from './entry-time.ts';
+import { observeCalendar } from './observe-calendar.ts';
+import { changeEntries, putEntries } from './write-entries.ts';
+
+/** What a pass did. */
+export interface CalendarPass {
+  readonly put: number;
+  /** Moved, written anew or taken back. */
+  readonly changed: number;
+  /** Edits of leads that the person requested by moving, completing or deleting entries. */
+  readonly requested: number;
+}
+
+interface Decided {
+  readonly row: EntryRow;
+  readonly decision: Decision;
+}
+
+/**
+ * Brings one calendar in line with the agreed follow-ups of its recipient, and stores what the person changed there as
+ * requested edits. Goes on where an earlier pass was cut off. Throws what the calendar's server answers, and
+ * `caldav.emptied`.
+ */
+export async function syncCalendar(context: CalendarContext, stop: AbortSignal): Promise<CalendarPass> {
+  const { pool, ref, calendar } = context;
+  await useCalendar(pool, ref, calendar.url);
+  const state = await calendarState(pool, ref);
+  await observeCalendar(context, { token: state?.token ?? null, answer: state?.answer ?? null }, stop);
+  const rows = await entriesOf(pool, ref, calendar.components, followUpField);
+  const decided = rows.map((row): Decided => ({ row, decision: decideRow(context, row) }));
+  const requested = await noteDecisions(context, decided);
+  const rowsTo = (...what: readonly Decision['do'][]): readonly EntryRow[] =>
+    decided.filter(({ decision }) => what.includes(decision.do)).map(({ row }) => row);
+  const changed = await changeEntries(context, rowsTo('change', 'take-back'), stop);
+  const put = await putEntries(context, rowsTo('put'), stop);
+  return { put, changed, requested };
+}
+
+/** Stores what writes nothing into the calendar, all at once. Returns the number of requested edits. */
+async function noteDecisions(context: CalendarContext, decided: readonly Decided[]): Promise<number> {
+  const { pool, ref, lease, connection } = context;
+  let requested = 0;
+  await transaction(pool, async (db) => {
+    await lease.assertHeld(db);
+    for (const { row, decision } of decided) {
+      const { leadId, component, state, dueAt } = row;
+      if (state === null) continue;
+      if (decision.do === 'forget') await forgetEntries(db, ref, [state.name]);
+      if (decision.do !== 'request' && decision.do !== 'end' && decision.do !== 'settle') continue;
+      let { editId } = state;
+      if (decision.do === 'request') {
+        const from = isSame(dueAt, decision.from) ? dueAt : decision.from;
+        const edit = { leadId, field: followUpField, from: instant(from), to: instant(decision.to) };
+        const by = { source: 'calendar', requestedBy: ref.recipient } as const;
+        ({ id: editId } = await requestEdit(db, connection, { ...edit, ...by }));
+        requested += 1;
+      }
+      const facts = factsOf(row, { madeOf: '', now: 0, onDone: 'report' });
+      if (facts.known === null) continue;
+      const known = noted(facts.known, decision, dueAt === null ? null : wholeSecond(dueAt));
+      await saveEntries(db, ref, [{ leadId, component, ...withKnown(state, known, editId) }]);
+    }
+  });
+  return requested;
+}
+
+function instant(at: number | null): string | null {
+  return at === null ? null : new Date(at).toISOString();
+}

@@ -1,0 +1,263 @@
+import { dayOf } from '../core/lead/day.ts';
+import { codeOf } from '../errors.ts';
+import {
+  agreedCells,
+  type EntryRow,
+  type EntryState,
+  forgetEntries,
+  renameEntry,
+  saveEntries,
+  saveSeen,
+} from '../store/calendar-entries.ts';
+import { type CalendarContext, entriesAtOnce } from './calendar-context.ts';
+import { begun, stored } from './decide-entry.ts';
+import { decideRow, madeOf } from './decide-row.ts';
+import { contentOf, type EntryContent, nameOf } from './entry-content.ts';
+import { shownJson, withKnown } from './entry-facts.ts';
+import { cancelEntry, changeEntry, type Content, hasNotes, makeEntry, readEntry } from './entry-text.ts';
+import { type When, wholeSecond } from './entry-time.ts';
+import { zoneOf } from './observe-calendar.ts';
+
+/** A row that is to be written, with what it is to say. */
+interface Writing extends EntryContent {
+  readonly row: EntryRow;
+  readonly when: When;
+  /** As stored before the write leaves. */
+  readonly state: EntryState;
+}
+
+/** Entries that a server may refuse before the pass ends: it is not the entries then. */
+const mostRefused = 3;
+
+/** Puts new entries into the calendar. Returns how many. */
+export async function putEntries(
+  context: CalendarContext,
+  rows: readonly EntryRow[],
+  stop: AbortSignal,
+): Promise<number> {
+  let put = 0;
+  const refusals = new Refusals(context);
+  for (let from = 0; from < rows.length; from += entriesAtOnce) {
+    for (const writing of await begin(context, rows.slice(from, from + entriesAtOnce)))
+      if (await refusals.try(writing, () => putOne(context, writing, stop))) put += 1;
+  }
+  return put;
+}
+
+/** Brings entries to what is agreed on, or takes them back, in the text that is there now. Returns how many. */
+export async function changeEntries(
+  context: CalendarContext,
+  rows: readonly EntryRow[],
+  stop: AbortSignal,
+): Promise<number> {
+  let changed = 0;
+  const refusals = new Refusals(context);
+  for (let from = 0; from < rows.length; from += entriesAtOnce) {
+    const chunk = rows.slice(from, from + entriesAtOnce);
+    const entries = await context.client.read(
+      chunk.flatMap(({ state }) => state?.name ?? []),
+      stop,
+    );
+    const fresh = await freshOf(context, chunk, entries);
+    const taken = fresh.filter(({ row }) => row.dueAt === null);
+    for (const one of taken) if (await refusals.try(one, () => takeBack(context, one, stop))) changed += 1;
+    const texts = new Map(fresh.map((one) => [one.state.name, one]));
+    const due = fresh.filter(({ row }) => row.dueAt !== null).map(({ row }) => row);
+    for (const writing of await begin(context, due)) {
+      const entry = texts.get(writing.state.name);
+      if (
+        entry !== undefined &&
+        (await refusals.try(writing, () => changeOne(context, writing, entry, stop)))
+      )
+        changed += 1;
+    }
+  }
+  return changed;
+}
+
+/** An entry as the calendar has it at this moment. */
+interface Fresh {
+  readonly row: EntryRow;
+  readonly state: EntryState;
+  readonly etag: string;
+  readonly text: string;
+}
+
+/** Those that are to be written still, now that the calendar was read again; what a person did meanwhile is for the next pass. */
+async function freshOf(
+  context: CalendarContext,
+  rows: readonly EntryRow[],
+  entries: ReadonlyMap<string, { readonly etag: string | null; readonly text: string }>,
+): Promise<readonly Fresh[]> {
+  const { pool, ref } = context;
+  const all = rows.flatMap((row) => {
+    const entry = row.state === null ? undefined : entries.get(row.state.name);
+    return row.state === null || entry === undefined ? [] : [{ row, state: row.state, ...entry }];
+  });
+  const seen = all.map(({ row, state, etag, text }) => ({
+    name: state.name,
+    etag,
+    shown: shownJson(readEntry(text, row.component, zoneOf(context))),
+  }));
+  await saveSeen(pool, ref, seen);
+  return all.flatMap(({ row, state, etag, text }, index) => {
+    const shown = seen[index]?.shown ?? state.shown;
+    const what = decideRow(context, { ...row, state: { ...state, shown } }).do;
+    return etag !== null && (what === 'change' || what === 'take-back')
+      ? [{ row, state: { ...state, shown }, etag, text }]
+      : [];
+  });
+}
+
+/** Notes that the writes of these rows leave now. A lead whose values are not known is left out. */
+async function begin(context: CalendarContext, rows: readonly EntryRow[]): Promise<readonly Writing[]> {
+  const { pool, ref, reminders } = context;
+  const cells = await agreedCells(
+    pool,
+    ref.connection,
+    rows.map(({ leadId }) => leadId),
+  );
+  const all = rows.flatMap((row): Writing[] => {
+    const values = cells.get(row.leadId);
+    if (values === undefined || row.dueAt === null) return [];
+    const entry = contentOf(context, row, values);
+    const due = wholeSecond(row.dueAt);
+    const when = { at: due, day: dayOf(row.dueAt, reminders.rules.dayZone) };
+    const known = row.state === null ? null : factsOfKnown(row.state);
+    const base = row.state ?? newState(entry.uid, due);
+    const state = { ...base, ...begun(known, due), editId: base.editId };
+    return [{ ...entry, uid: base.uid, row, when, state }];
+  });
+  await saveEntries(
+    pool,
+    ref,
+    all.map(({ row, state }) => ({ ...keyOf(row), ...state })),
+  );
+  return all;
+}
+
+function factsOfKnown({ due, writing, isThere, ended }: EntryState) {
+  return { due, writing, isThere, ended, edit: null };
+}
+
+function newState(uid: string, due: number): EntryState {
+  return {
+    name: nameOf(uid),
+    uid,
+    etag: null,
+    due,
+    writing: null,
+    isThere: false,
+    ended: null,
+    editId: null,
+    shown: shownJson({ kind: 'missing' }),
+    written: null,
+    madeOf: null,
+    note: null,
+  };
+}
+
+async function putOne(context: CalendarContext, writing: Writing, stop: AbortSignal): Promise<boolean> {
+  const { client, clock, pool, ref } = context;
+  const { row, uid, when, content, state, alarm } = writing;
+  const text = makeEntry(row.component, uid, when, content, {
+    sequence: row.sequence,
+    now: clock.now(),
+    alarm,
+  });
+  const outcome = await client.put(state.name, text, null, stop);
+  if (outcome.kind === 'stored') {
+    await noteStored(context, writing, outcome.etag);
+    return true;
+  }
+  // It is there: by an earlier attempt whose answer was lost, or under a name that a program gave it.
+  const [other] = outcome.kind === 'uid-taken' ? await client.find(row.component, uid, stop) : [];
+  const name = other ?? state.name;
+  if (name !== state.name) await renameEntry(pool, ref, state.name, name);
+  for (const [found, entry] of await client.read([name], stop)) {
+    const shown = shownJson(readEntry(entry.text, row.component, zoneOf(context)));
+    await saveSeen(pool, ref, [{ name: found, etag: entry.etag, shown }]);
+  }
+  return false;
+}
+
+async function changeOne(
+  context: CalendarContext,
+  writing: Writing,
+  { etag, text }: Fresh,
+  stop: AbortSignal,
+): Promise<boolean> {
+  const { row, when, content, state } = writing;
+  const changed = changeEntry(text, row.component, {
+    when,
+    content,
+    written: state.written as Content | null,
+    sequence: row.sequence,
+    timeZone: zoneOf(context),
+    now: context.clock.now(),
+  });
+  const outcome = await context.client.put(state.name, changed, etag, stop);
+  if (outcome.kind !== 'stored') return false;
+  await noteStored(context, writing, outcome.etag);
+  return true;
+}
+
+/** Deletes an entry, or cancels it when a person wrote something into it. */
+async function takeBack(
+  { client, clock, pool, ref }: CalendarContext,
+  { row, state, etag, text }: Fresh,
+  stop: AbortSignal,
+): Promise<boolean> {
+  const written = state.written as Content | null;
+  if (!hasNotes(text, row.component, written)) {
+    if (!(await client.remove(state.name, etag, stop))) return false;
+    await forgetEntries(pool, ref, [state.name]);
+    return true;
+  }
+  const outcome = await client.put(state.name, cancelEntry(text, row.component, clock.now()), etag, stop);
+  if (outcome.kind !== 'stored') return false;
+  const shown = { ...state.shown, isDone: true };
+  await saveSeen(pool, ref, [{ name: state.name, etag: outcome.etag, shown }]);
+  return true;
+}
+
+async function noteStored(
+  context: CalendarContext,
+  { row, when, content, state }: Writing,
+  etag: string | null,
+) {
+  const shown = shownJson({ kind: 'entry', at: when.at, isDone: false, mark: when.at });
+  const now = { ...state, etag, shown, written: { ...content }, madeOf: madeOf(context, row), note: null };
+  await saveEntries(context.pool, context.ref, [{ ...keyOf(row), ...withKnown(now, stored(when.at), null) }]);
+}
+
+function keyOf({ leadId, component }: EntryRow) {
+  return { leadId, component };
+}
+
+/** What the server refuses is that entry's fault, until it refuses several in a row. */
+class Refusals {
+  readonly #context: CalendarContext;
+  #inARow = 0;
+
+  constructor(context: CalendarContext) {
+    this.#context = context;
+  }
+
+  async try(
+    { row, state }: { row: EntryRow; state: EntryState },
+    write: () => Promise<boolean>,
+  ): Promise<boolean> {
+    try {
+      const done = await write();
+      this.#inARow = 0;
+      return done;
+    } catch (error) {
+      this.#inARow += 1;
+      if (codeOf(error) !== 'caldav.rejected' || this.#inARow >= mostRefused) throw error;
+      const note = error instanceof Error ? error.message : null;
+      await saveEntries(this.#context.pool, this.#context.ref, [{ ...keyOf(row), ...state, note }]);
+      return false;
+    }
+  }
+}

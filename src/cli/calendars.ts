@@ -1,0 +1,95 @@
+import type { App } from '../app.ts';
+import { counted } from '../core/lead/counted.ts';
+import { LeadsyncError } from '../errors.ts';
+import {
+  answerGone,
+  type CalendarReport,
+  reportCalendars,
+  type ReportedEntry,
+} from '../store/calendar-reports.ts';
+import type { SyncContext } from '../sync/context.ts';
+import { companiesIn, shownCompany } from './names.ts';
+import { print, printJson } from './output.ts';
+
+/** Reported entries of a calendar at most. */
+const shown = 20;
+
+/** A calendar with the companies of its reported entries. */
+type Calendar = Omit<CalendarReport, 'reported'> & {
+  readonly reported: readonly (ReportedEntry & { readonly company: string | null })[];
+};
+
+/** The configured calendars of a connection that were read, or tried. */
+export async function calendarsOf({ pool, connection }: SyncContext): Promise<readonly Calendar[]> {
+  const configured = connection.reminders?.calendars ?? [];
+  if (configured.length === 0) return [];
+  const reports = await reportCalendars(pool, connection.name, shown);
+  const companies = await companiesIn(
+    pool,
+    connection.name,
+    reports.flatMap(({ reported }) => reported),
+  );
+  return reports
+    .filter(({ recipient }) => configured.some((one) => one.recipient === recipient))
+    .map(({ reported, ...calendar }) => ({
+      ...calendar,
+      reported: reported.map((entry) => ({ ...entry, company: companies.get(entry.leadId) ?? null })),
+    }));
+}
+
+export function calendarJson({ seenAt, reported, ...calendar }: Calendar): object {
+  const iso = (at: number): string => new Date(at).toISOString();
+  return {
+    ...calendar,
+    seenAt: seenAt === null ? null : iso(seenAt),
+    reported: reported.map(({ dueAt, ...entry }) => ({ ...entry, dueAt: iso(dueAt) })),
+  };
+}
+
+/** For people; `time` shows epoch ms. */
+export function describeCalendars(
+  calendars: readonly Calendar[],
+  time: (at: number) => string,
+): readonly string[] {
+  return calendars.flatMap(({ recipient, code, note, seenAt, entries, reported }) => {
+    const read = seenAt === null ? 'not read yet' : `read ${time(seenAt)}`;
+    const state = code === null ? `${counted(entries, 'entry', 'entries')}, ${read}` : `${note} [${code}]`;
+    const lines = reported.map(
+      (entry) =>
+        `  ${shownCompany(entry.company) ?? 'a lead'}, due ${time(entry.dueAt)}: ${reportOf(entry)}  ${entry.leadId}`,
+    );
+    return [`${recipient}: ${state}`, ...lines];
+  });
+}
+
+const unclear: Readonly<Record<string, string>> = {
+  repeats: 'it was made a series there; leadsync leaves it alone',
+  zone: 'its date there has a time zone that leadsync does not know; leadsync leaves it alone',
+  floating: 'its date there has no time zone; leadsync leaves it alone',
+  'no-date': 'it has no date there; leadsync leaves it alone',
+  unreadable: 'the calendar shows something that is no entry; leadsync leaves it alone',
+};
+
+function reportOf({ ended, why, note }: ReportedEntry): string {
+  if (ended === 'deleted')
+    return 'the entry was deleted there; the follow-up stands, and the entry comes back with its next date';
+  if (ended === 'completed') return 'the entry was completed there; the follow-up stands';
+  return (why === null ? note : unclear[why]) ?? '';
+}
+
+/** `leadsync reminders --put-back` and `--accept-deleted`: what entries mean that have gone from a calendar all at once. */
+export async function answerCalendar(
+  { pool, contexts }: App,
+  address: string,
+  answer: 'put-back' | 'accept',
+  json: boolean,
+): Promise<void> {
+  const connections = await answerGone(pool, [...contexts.keys()], address.toLowerCase(), answer);
+  if (connections.length === 0)
+    throw new LeadsyncError('usage.no-such-calendar', `No calendar of ${address} waits for an answer.`, {
+      help: 'leadsync reminders shows the calendars, and what they wait for.',
+    });
+  if (json) return printJson({ recipient: address.toLowerCase(), answer, connections });
+  const what = answer === 'put-back' ? 'puts the entries back' : 'takes the entries as deleted';
+  print(`leadsync ${what} within five minutes, while a worker runs: ${connections.join(', ')}`);
+}

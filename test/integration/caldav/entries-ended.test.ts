@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hasRadicale, type Radicale, startRadicale } from '../../support/radicale.ts';
+import { calendarScene, friday, monday } from './calendar-scene.ts';
+
+const nothing = { put: 0, changed: 0, requested: 0 };
+
+describe.skipIf(!hasRadicale)('entries that a person takes out of the way', () => {
+  let server: Radicale;
+  beforeAll(async () => {
+    server = await startRadicale();
+  });
+  afterAll(() => server[Symbol.asyncDispose]());
+
+  test('deleted or completed, the follow-up stands and is reported; a new date brings the entry back', async () => {
+    await using scene = await calendarScene(server, { leads: 3, calendar: { as: 'task' } });
+    await scene.pass();
+    const program = await scene.program();
+    await program.remove('Lead 1');
+    await program.edit('Lead 2', (text) =>
+      text.replace('STATUS:NEEDS-ACTION', 'STATUS:COMPLETED\r\nCOMPLETED:20301231T000000Z'),
+    );
+    expect(await scene.pass()).toEqual(nothing);
+    expect(await scene.pass()).toEqual(nothing);
+    expect(await scene.entries()).toHaveLength(2);
+    expect(scene.due()).toEqual([monday, monday, monday]);
+    const { stdout } = await scene.workspace.cli('reminders');
+    expect(stdout).toMatch(/Lead 1, due .*: the entry was deleted there; the follow-up stands/);
+    expect(stdout).toMatch(/Lead 2, due .*: the entry was completed there/);
+    for (const nth of [0, 1]) scene.move(friday, nth);
+    await scene.sync();
+    expect(await scene.pass()).toEqual({ put: 1, changed: 1, requested: 0 });
+    expect(await scene.dates()).toEqual([':20310303T080000Z', ':20310307T080000Z', ':20310307T080000Z']);
+    expect((await scene.entries()).join()).not.toContain('COMPLETED');
+  });
+
+  test('with caldavDone: clear they clear the follow-up, and the row', async () => {
+    await using scene = await calendarScene(server, { leads: 2, reminders: { caldavDone: 'clear' } });
+    await scene.pass();
+    const program = await scene.program();
+    await program.remove('Lead 1');
+    await program.edit('Lead 2', (text) => text.replace('END:VEVENT', 'STATUS:CANCELLED\r\nEND:VEVENT'));
+    expect(await scene.pass()).toMatchObject({ requested: 2 });
+    await scene.carryOut();
+    expect(scene.due()).toEqual([null, null]);
+    await scene.sync();
+    expect(scene.workspace.sheet.rows().map((row) => row['Next follow-up'])).toEqual(['', '']);
+    expect(await scene.pass()).toEqual(nothing);
+  });
+
+  test('a calendar that is emptied at once is left alone until somebody says what that means', async () => {
+    await using scene = await calendarScene(server, { leads: 5, reminders: { caldavDone: 'clear' } });
+    await scene.pass();
+    const program = await scene.program();
+    for (const nth of [1, 2, 3, 4]) await program.remove(`Lead ${nth}`);
+    for (let pass = 0; pass < 2; pass++) expect(await scene.pass()).toEqual(nothing);
+    expect(await scene.calendars()).toMatchObject([{ code: 'caldav.emptied' }]);
+    expect(await scene.entries()).toHaveLength(1);
+    const { stdout } = await scene.workspace.cli('reminders');
+    expect(stdout).toContain('no longer has 4 of 5 entries');
+    expect(stdout).toContain('--put-back anna@example.com');
+
+    expect((await scene.workspace.cli('reminders', '--put-back', 'Anna@example.com')).code).toBe(0);
+    expect(await scene.pass()).toEqual({ put: 4, changed: 0, requested: 0 });
+    expect(await scene.calendars()).toMatchObject([{ code: null }]);
+
+    for (const nth of [1, 2, 3, 4]) await program.remove(`Lead ${nth}`);
+    await scene.pass();
+    expect((await scene.workspace.cli('reminders', '--accept-deleted', 'anna@example.com')).code).toBe(0);
+    expect(await scene.pass()).toMatchObject({ put: 0, requested: 4 });
+    await scene.carryOut();
+    expect(scene.due().filter((due) => due === null)).toHaveLength(4);
+  });
+
+  test('an entry that becomes a series is left alone, and so is one without a zone', async () => {
+    await using scene = await calendarScene(server, { leads: 2 });
+    await scene.pass();
+    const program = await scene.program();
+    await program.edit('Lead 1', (text) => text.replace('END:VEVENT', 'RRULE:FREQ=WEEKLY\r\nEND:VEVENT'));
+    await program.edit('Lead 2', (text) =>
+      text.replace(/^DTSTART.*/m, 'DTSTART:20310305T080000').replace(/^DTEND.*\r\n/m, ''),
+    );
+    const before = await scene.entries();
+    scene.move(friday, 0);
+    scene.move(null, 1);
+    await scene.sync();
+    expect(await scene.pass()).toEqual(nothing);
+    expect(await scene.entries()).toEqual(before);
+    const { stdout } = await scene.workspace.cli('reminders');
+    expect(stdout).toMatch(/Lead 1, due .*: it was made a series there/);
+    expect(stdout).toMatch(/Lead 2, due .*: its date there has no time zone/);
+  });
+
+  test("a person's own entries are never read, and an entry that a program stores under another name stays ours", async () => {
+    await using scene = await calendarScene(server);
+    await scene.pass();
+    const program = await scene.program();
+    const [text = ''] = await scene.entries();
+    await program.remove('Lead 1');
+    await program.add(
+      'ABC-123.ics',
+      text.replace(/^DTSTART.*/m, 'DTSTART:20310307T080000Z').replace(/^DTEND.*\r\n/m, ''),
+    );
+    await program.add('own.ics', text.replace(/UID:.*/, 'UID:mine').replace('Lead 1', 'Dentist'));
+    expect(await scene.pass()).toMatchObject({ put: 0, requested: 1 });
+    await scene.carryOut();
+    expect(scene.due()).toEqual([friday]);
+    await scene.pass();
+    expect(await scene.entries()).toHaveLength(2);
+    const { rows } = await scene.pool.query('select name from calendar_entries');
+    expect(rows).toEqual([{ name: 'ABC-123.ics' }]);
+  });
+});
