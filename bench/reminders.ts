@@ -34,6 +34,8 @@ each mail, 2,000 mails took 3.2 times the loop in the same run. What was done, a
 - one job for all reminders of a second, and for up to 500 that are late, instead of one for each: 10.8 s became 7.4 s;
 - the commits of \`sending\` and \`sent\`, the reminder and what changed since the last one are asked for together for mails
   that are under way at once (16), waiting 10 ms for each other: 7.4 s became 6.4 s;
+- the first byte of a mail is noticed by who begins to read it, without a generator around the stream (2026-11-23): 1.06 ms of
+  processor time in our mailer for a mail instead of 1.16, the bare pool 1.13 (medians of six rounds in turns, load average 20);
 - not kept: reading the Retry-After of all workers at most every 20 ms and not before each request (3,000 mails in 8.5 s
   instead of 10.2 s), since another process would then learn of a pause late (promise 5).
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { createTransport, type SendMailOptions } from 'nodemailer';
 import type { Secret } from '../../config/secret.ts';
 import { isLoopback } from '../../loopback.ts';
@@ -95,15 +95,16 @@ function smtpMailer(
   const secrets = secretsOf(url);
   const attempt = async (mail: Mail, elapsed: () => number, isSecond: boolean): Promise<string> => {
     let begun = false;
-    /** Detects that the process or machine was suspended: others have gone on meanwhile. */
-    async function* inTime(stream: Readable): AsyncGenerator<Buffer> {
-      if (elapsed() > longestMs) throw new Error('the mail was begun too long ago');
-      begun = true;
-      yield* stream as AsyncIterable<Buffer>;
-    }
+    /** Nothing reads the stream before the server's 354. Detects that the process or machine was suspended: others have gone on. */
+    const watch = (stream: Readable): Readable =>
+      stream.on('newListener', (event: string) => {
+        if (event !== 'data' || begun) return;
+        if (elapsed() > longestMs) stream.destroy(new Error('the mail was begun too long ago'));
+        else begun = true;
+      });
     const watched: Watched = {
       ...buildMessage(mail),
-      body: (stream) => Readable.from(inTime(stream), { objectMode: false }),
+      body: watch,
       signal: AbortSignal.timeout(Math.max(0, Math.ceil(longestMs - elapsed()))),
     };
     try {
