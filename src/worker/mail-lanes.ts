@@ -4,8 +4,10 @@ import type { App } from '../app.ts';
 import type { JobHandle, JobResult } from '../queue/queue.ts';
 import { isUntried, type Planned } from '../reminders/send/batches.ts';
 import { type Outcome, retryDelayMs } from '../reminders/send/deliver.ts';
+import type { LinkMaker } from '../reminders/links/link-token.ts';
 import { type ReminderContext, sendReminder, unaskedMs } from '../reminders/send/send-reminder.ts';
 import { Semaphore } from '../semaphore.ts';
+import { linkKey } from '../store/link-key.ts';
 import { getReminders, type Reminder } from '../store/mails.ts';
 import { addSingles } from './add-mail-jobs.ts';
 
@@ -26,6 +28,11 @@ export function openLanes(): Lanes {
   return { turn: new Semaphore(1), mails: new Semaphore(mailsAtOnce), pausedUntil: 0 };
 }
 
+/** What the links of mails are made with; null: there are none. */
+async function linkMakerOf({ pool, config: { publicUrl } }: App): Promise<LinkMaker | null> {
+  return publicUrl === undefined ? null : { key: await linkKey(pool), publicUrl };
+}
+
 /** Makes one attempt to send a mail. Any fault ends in a retry: a failed job would not be added again, and the mail lost. */
 export async function trySend(
   app: App,
@@ -41,8 +48,9 @@ export async function trySend(
     await ledger.appear();
     const addJobs = (reminders: readonly Reminder[]): Promise<void> =>
       addSingles(app.queues, context.connection, reminders);
-    const templates = await openTemplates();
-    const outcome = await attempt({ ...context, ledger, mailer, breakers, waits, templates, addJobs });
+    const [templates, linkMaker] = await Promise.all([openTemplates(), linkMakerOf(app)]);
+    const sending = { ...context, ledger, mailer, breakers, waits, templates, linkMaker, addJobs };
+    const outcome = await attempt(sending);
     return 'state' in outcome ? { done: outcome } : outcome;
   } catch (error) {
     if (stop.aborted) return { againAfterMs: 0, wholeQueue: false };

@@ -188,3 +188,13 @@ test.each([
   expect(localTime(Date.UTC(2026, 0, 21), zone).zone).toBe(january);
   expect(localTime(Date.UTC(2026, 6, 21), zone).zone).toBe(july);
 });
+
+test('links that move the follow-up stand in both parts, in the language of the reader; a cancelled one has none', () => {
+  const page = 'https://leadsync.example.com/follow-up/sealed';
+  const links = { page, day: `${page}?do=day`, week: `${page}?do=week`, done: `${page}?do=done` };
+  const { text, html } = reminder({ links });
+  expect(text).toContain(`+1 day: ${page}?do=day\n+1 week: ${page}?do=week\nDone: ${page}?do=done\n`);
+  for (const by of ['day', 'week', 'done']) expect(html).toContain(`href="${page}?do=${by}"`);
+  expect(reminder({ links, templates: all.in('de') }).text).toContain('Erledigt: https:');
+  expect(reminder().text).not.toContain('+1 day');
+});

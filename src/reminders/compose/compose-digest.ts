@@ -26,6 +26,8 @@ export interface DigestItem {
   readonly row: RowPlace;
   /** Such as `https://app.example.com/leads/{id}`; null: no link. */
   readonly leadUrl: string | null;
+  /** The page on which the follow-up is moved or cleared; absent: none. */
+  readonly page?: string | undefined;
 }
 
 /** By the recipient's calendar: today (past hours included), before today with the newest first, the seven days after. */
@@ -154,11 +156,13 @@ function itemView(
     isPast: days === 0 && day === null && dueAt < now,
     row: row.number === null && row.url === '' ? null : row,
     url: leadLink(item.leadUrl, leadId) ?? '',
+    page: item.page ?? '',
   };
   const words = {
     name: templates.render('name', view),
     due: templates.render('item-due', { ...view, state }),
     row: view.row === null ? '' : templates.render('row', { row: view.row, withTime: false }),
+    page: view.page === '' ? '' : templates.render('label', { ...view, of: 'page' }).trim(),
   };
   return { ...view, words };
 }

@@ -4,7 +4,9 @@ import type { ConnectionConfig, ReminderSettings } from '../../config/config.ts'
 import { recipientLanguage, recipientTimeZone } from '../../config/recipients.ts';
 import { dayOf } from '../../core/lead/day.ts';
 import { type Cell, type Cells, sameCell } from '../../core/lead/value.ts';
+import { type FollowUpLinks, followUpLinks, type LinkMaker } from '../links/link-token.ts';
 import { startOfDay } from '../plan/local-time.ts';
+import { followUpField } from '../plan/plan-reminders.ts';
 import { calendarAttachment, calendarEvent, entryLengthMs } from './calendar.ts';
 import {
   type CancelReason,
@@ -35,6 +37,8 @@ interface FollowUpFacts {
   /** As the target counts; in HubSpot the company's record id. Null: unknown. */
   readonly row: number | null;
   readonly now: number;
+  /** Null or absent: mails have no links that move the follow-up. */
+  readonly linkMaker?: LinkMaker | null;
 }
 
 type MailFacts = FollowUpFacts & Pick<ReminderContent, 'changes' | 'notes'>;
@@ -110,11 +114,30 @@ function contentOf(
     changes: facts.changes,
     row: reason === 'deleted' ? null : rowPlace(connection.target, row),
     leadUrl: settings.leadUrl,
+    links: kind === 'cancelled' ? undefined : linksOf(facts),
     notes: facts.notes,
     reason,
     hasEntry,
     templates: templates.in(recipientLanguage(settings, recipient)),
   };
+}
+
+/** The links of a follow-up for its recipient; undefined where there are none, or the date may not be changed by them. */
+export function linksOf({
+  connection,
+  leadId,
+  recipient,
+  dueAt,
+  now,
+  linkMaker = null,
+}: Pick<FollowUpFacts, 'leadId' | 'recipient' | 'dueAt' | 'now' | 'linkMaker'> & {
+  readonly connection: Pick<ConnectionConfig, 'name' | 'fields'>;
+}): FollowUpLinks | undefined {
+  const isWritable = connection.fields.some(
+    ({ field, direction }) => field === followUpField && direction === 'two-way',
+  );
+  if (linkMaker === null || !isWritable) return undefined;
+  return followUpLinks(linkMaker, { connection: connection.name, leadId, recipient, dueAt }, now);
 }
 
 function compose(content: ReminderContent, facts: FollowUpFacts): FollowUpMail {

@@ -3,6 +3,7 @@ import type { ChatKind } from '../../config/chat-webhook.ts';
 import type { FieldMapping } from '../../core/lead/mapping.ts';
 import type { Cell, Cells } from '../../core/lead/value.ts';
 import { cutForChat } from '../chat/payload.ts';
+import type { FollowUpLinks } from '../links/link-token.ts';
 import { daysBetween, startOfDay } from '../plan/local-time.ts';
 import { dueView, leadLink, leadView, type Reader, shownCell } from './lead-view.ts';
 import { type RowPlace, rowView } from './row-place.ts';
@@ -50,6 +51,8 @@ export interface ReminderContent {
   readonly row: RowPlace | null;
   /** Such as `https://app.example.com/leads/{id}`; null: no link. */
   readonly leadUrl: string | null;
+  /** To move the follow-up, or clear it; absent: none. */
+  readonly links?: FollowUpLinks | undefined;
   readonly notes: MailNotes;
   /** Of a cancelled follow-up. */
   readonly reason: CancelReason | null;
@@ -84,7 +87,7 @@ export function renderMail(templates: LanguageTemplates, kind: MailKind, view: o
 
 /** The template data of a mail about one follow-up, and of its calendar entry. */
 export function reminderView(content: ReminderContent) {
-  const { templates, kind, dueAt, timeZone, dayZone, now, notes, leadUrl } = content;
+  const { templates, kind, dueAt, timeZone, dayZone, now, notes, leadUrl, links } = content;
   const { language } = templates;
   const reader = { language, timeZone, dayZone };
   const day = dayOf(dueAt, dayZone);
@@ -110,6 +113,7 @@ export function reminderView(content: ReminderContent) {
     row: content.row === null ? null : rowView(content.row),
     // A deleted lead has no page.
     url: content.reason === 'deleted' ? '' : (leadLink(leadUrl, content.lead.id) ?? ''),
+    links: links ? { snoozeDay: links.day, snoozeWeek: links.week, done: links.done } : null,
   };
   const say = (phrase: PhraseName, more: object = {}) =>
     templates.render(phrase, { ...view, ...more }).trim();
@@ -122,6 +126,9 @@ export function reminderView(content: ReminderContent) {
     row: view.row === null ? '' : say('row', { withTime: true }),
     changes: view.changes.length === 0 ? '' : say('label', { of: 'changes' }),
     open: view.url === '' ? '' : say('label', { of: 'open' }),
+    snoozeDay: view.links && say('label', { of: 'snoozeDay' }),
+    snoozeWeek: view.links && say('label', { of: 'snoozeWeek' }),
+    done: view.links && say('label', { of: 'done' }),
     lead: say('label', { of: 'lead' }),
     footer: say('footer'),
   };

@@ -14,6 +14,7 @@ export function sampleViews(fields: readonly FieldMapping[], templates: Language
   const zones = { timeZone: 'UTC', dayZone: 'UTC', templates };
   const row = { target: 'leads.xlsx', url: 'https://example.com', number: 2 };
   const leadUrl = 'https://app.example.com/leads/{id}';
+  const page = 'https://leadsync.example.com/follow-up/example';
   const full: ReminderContent = {
     ...zones,
     kind: 'reminder',
@@ -27,6 +28,7 @@ export function sampleViews(fields: readonly FieldMapping[], templates: Language
     }),
     row,
     leadUrl,
+    links: { page, day: `${page}?do=day`, week: `${page}?do=week`, done: `${page}?do=done` },
     notes: { lateSince: now, uncheckedSince: now, isTest: true },
     reason: null,
     hasEntry: true,
@@ -38,6 +40,7 @@ export function sampleViews(fields: readonly FieldMapping[], templates: Language
     changes: [],
     row: null,
     leadUrl: null,
+    links: undefined,
     notes: { uncheckedSince: null },
     hasEntry: false,
   };
@@ -53,12 +56,14 @@ export function sampleViews(fields: readonly FieldMapping[], templates: Language
     dayZone: 'UTC',
     row,
     leadUrl,
+    page,
   };
   const little: DigestItem = {
     ...item,
     cells: {},
     row: { target: 'leads.xlsx', number: null },
     leadUrl: null,
+    page: undefined,
   };
   const digest = { timeZone: 'UTC', templates, now, recipient: 'anna@example.com' };
   return {

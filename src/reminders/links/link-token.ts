@@ -56,6 +56,9 @@ export function openLink(key: Buffer, token: string): FollowUpLink | null {
   }
 }
 
+/** The addresses of one follow-up's page; with a choice that goes first. */
+export type FollowUpLinks = Readonly<Record<'page' | Snooze, string>>;
+
 /** What links are made with. */
 export interface LinkMaker {
   readonly key: Buffer;
@@ -67,7 +70,7 @@ export function followUpLinks(
   { key, publicUrl }: LinkMaker,
   link: Omit<FollowUpLink, 'expiresAt'>,
   now: number,
-): Readonly<Record<'page' | Snooze, string>> {
+): FollowUpLinks {
   // To the minute: what is sent again within it is the same.
   const from = Math.max(link.dueAt, Math.floor(now / 60_000) * 60_000);
   const page = `${publicUrl}${linkRoot}/${sealLink(key, { ...link, expiresAt: from + lifeMs })}`;

@@ -14,6 +14,7 @@ import {
   maxItems,
   shownItems,
 } from '../compose/compose-digest.ts';
+import { linksOf } from '../compose/compose-follow-up.ts';
 import { rowPlace } from '../compose/row-place.ts';
 import { spelledAddress } from '../plan/recipients.ts';
 import { dayStarts, digestDays, localDateOf } from '../plan/digest-time.ts';
@@ -57,7 +58,7 @@ export async function sendDigest(
     await end(context, digest, 'missed', 'it could not be sent on its day');
     return { state: 'missed' };
   }
-  const { items, ...others } = await dueItems(context, config, digest, timeZone);
+  const { items, ...others } = await dueItems(context, config, digest, timeZone, now);
   const feedUrl = await feedAddress(pool, config, recipient);
   const days = digestDays(localDate, timeZone);
   const groups = groupFollowUps(items, days, timeZone);
@@ -117,10 +118,11 @@ function spelledIn(
 
 /** The follow-ups that a digest shows, each with what its connection knows of it, and how many there are. */
 async function dueItems(
-  { pool }: Pick<ReminderContext, 'pool'>,
+  { pool, linkMaker = null }: Pick<ReminderContext, 'pool' | 'linkMaker'>,
   { configured }: Pick<Config, 'configured'>,
   { recipient, localDate }: Digest,
   timeZone: string,
+  now: number,
 ) {
   const withDigest = new Map(
     configured.flatMap(({ name, fields, target, reminders }) =>
@@ -152,6 +154,14 @@ async function dueItems(
         dayZone,
         row: rowPlace(of.target, backgrounds[index]?.row ?? null),
         leadUrl: of.reminders.leadUrl,
+        page: linksOf({
+          ...item,
+          connection: { name: item.connection, fields: of.fields },
+          recipient,
+          now,
+          // A channel is nobody who could have moved it.
+          linkMaker: isChannel(recipient) ? null : linkMaker,
+        })?.page,
       },
     ];
   });

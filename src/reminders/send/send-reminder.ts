@@ -17,6 +17,7 @@ import {
 } from '../compose/compose-follow-up.ts';
 import type { CancelReason, MailNotes } from '../compose/compose-reminder.ts';
 import type { Templates } from '../compose/templates.ts';
+import type { LinkMaker } from '../links/link-token.ts';
 import { dueMoment, followUpField, planFromRead } from '../plan/plan-reminders.ts';
 import { isStageWanted, recipientsOf, spelledAddress } from '../plan/recipients.ts';
 import { askLead } from './ask-lead.ts';
@@ -30,6 +31,8 @@ export interface ReminderContext extends DeliveryContext {
   readonly leads: LeadsPort;
   readonly templates: Templates;
   readonly mailer: Mailer;
+  /** Null or absent: mails have no links that move a follow-up. */
+  readonly linkMaker?: LinkMaker | null;
   /** Schedules jobs for newly planned reminders. */
   addJobs(reminders: readonly Reminder[]): Promise<void>;
 }
@@ -131,7 +134,7 @@ function reminderFor(
   { cells, notes }: Asked,
   { before, row }: LeadBackground,
 ): Outgoing | null {
-  const { connection, clock, templates } = context;
+  const { connection, clock, templates, linkMaker = null } = context;
   const { leadId, dueAt, kind, offsetText, sequence, sendAt, recipient } = reminder;
   if (cells === null || cells[followUpField] !== new Date(dueAt).toISOString()) return null;
   if (!isFor(recipient, cells, settings)) return null;
@@ -153,8 +156,10 @@ function reminderFor(
   const { chat } = settings;
   if (chat?.recipient === recipient)
     return outgoingMessage(chat, composeMessage({ ...facts, offsetText }, templates, chat.kind), clock);
+  // A channel is nobody who could have moved it.
+  const mail = { ...facts, linkMaker };
   const composed =
-    kind === 'moved' ? composeMoved(facts, templates) : composeFor({ ...facts, offsetText }, templates);
+    kind === 'moved' ? composeMoved(mail, templates) : composeFor({ ...mail, offsetText }, templates);
   return mailOf(context, reminder, settings, cells, composed);
 }
 

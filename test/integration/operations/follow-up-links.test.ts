@@ -1,8 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { mailHandlers } from '../../../jobs/mails.ts';
+import { reminderQueue } from '../../../jobs/reminder-jobs.ts';
 import { runHandlers, syncQueue } from '../../../jobs/runs.ts';
 import { followUpLinks } from '../../../src/reminders/links/link-token.ts';
 import { linkKey } from '../../../src/store/link-key.ts';
 import { acquireLease } from '../../../src/store/leases.ts';
+import { planMails } from '../../../src/worker/plan-mails.ts';
+import { outbox } from '../../support/worker.ts';
 import { adminToken, openStatusSite, type StatusSite } from '../../support/status-site.ts';
 
 const publicUrl = 'https://leadsync.example.com/app';
@@ -92,6 +96,28 @@ test('the page shows the follow-up and changes nothing; its button moves it; a s
   const { body } = await site.ask(path);
   expect(body).toContain('Done. You cleared the date of the follow-up.');
   expect(body).not.toContain('<form');
+});
+
+test('a mail has links that work, and no address or lead in them', async () => {
+  const dueAt = Date.now() - 1_000;
+  const { sandbox } = site.workspace;
+  const mailed = sandbox.leads.add({ companyName: 'Mailed', nextFollowUpAt: new Date(dueAt).toISOString() });
+  await site.workspace.sync();
+  await planMails(site.app);
+  const sending = site.app.queues.queue(reminderQueue('main')).work(mailHandlers(site.app));
+  await expect.poll(() => outbox(site.workspace), { timeout: 30_000 }).toHaveLength(2);
+  await sending[Symbol.asyncDispose]();
+  for (const mail of await outbox(site.workspace)) {
+    const text = mail.replaceAll(/=\r?\n/g, '').replaceAll('=3D', '=');
+    const [url = ''] = /https:\/\/leadsync\.example\.com\/app\/follow-up\/[\w-]+\?do=done/.exec(text) ?? [];
+    expect(Buffer.from(url.split('/').at(-1) ?? '', 'base64url').toString('latin1')).not.toMatch(
+      /anna|ben|main/,
+    );
+    expect(url).not.toContain(mailed.id);
+    const { status, body } = await site.ask(url.replace(publicUrl, ''));
+    expect(status).toBe(200);
+    expect(body).toContain('Mailed');
+  }
 });
 
 test('each person has their language and time zone, and sees what somebody else did', async () => {
