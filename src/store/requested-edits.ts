@@ -257,6 +257,7 @@ export function heldEditsOf(
 
 /** What a lead is to show by edits whose reminders are not planned yet; `base`: both sides, when they last agreed. */
 export interface Unplanned {
+  readonly id: number;
   readonly leadId: string;
   readonly base: Readonly<Record<string, Value>> | null;
   readonly field: string;
@@ -267,17 +268,22 @@ export interface Unplanned {
 export function unplannedEdits(db: Queryable, connection: string): Promise<readonly Unplanned[]> {
   return rowsOf(
     db,
-    `select distinct on (e.lead_id, e.field) e.lead_id as "leadId", p.base, e.field, e.to_value as "to"
+    `select distinct on (e.lead_id, e.field) e.id, e.lead_id as "leadId", p.base, e.field, e.to_value as "to"
      from requested_edits e left join pairs p on p.connection = e.connection and p.lead_id = e.lead_id
      where e.connection = $1 and e.state in ('applied', 'unchanged') and not e.planned order by e.lead_id, e.field, e.id desc`,
     [connection],
   );
 }
 
-/** Notes that the reminders of a lead are planned by its edits. */
-export async function noteEditsPlanned(db: Queryable, connection: string, leadId: string): Promise<void> {
+/** Notes that the reminders of a lead are planned by its edits up to the one with this id. */
+export async function noteEditsPlanned(
+  db: Queryable,
+  connection: string,
+  leadId: string,
+  last: number,
+): Promise<void> {
   await db.query(
-    `update requested_edits set planned = true where connection = $1 and lead_id = $2 and state in ('applied', 'unchanged')`,
-    [connection, leadId],
+    `update requested_edits set planned = true where connection = $1 and lead_id = $2 and id <= $3 and state in ('applied', 'unchanged')`,
+    [connection, leadId, last],
   );
 }

@@ -45,7 +45,7 @@ export async function planEdited(app: App, name: string): Promise<void> {
     const edited = Object.fromEntries(edits.map(({ field, to }) => [field, to]));
     const due = await planFromRead(pool, connection, leadId, { ...base, ...edited });
     await addSingles(app.queues, connection, due);
-    await noteEditsPlanned(pool, name, leadId);
+    await noteEditsPlanned(pool, name, leadId, Math.max(...edits.map(({ id }) => id)));
   }
   await wakeCalendars(app);
 }
