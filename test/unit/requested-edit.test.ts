@@ -16,7 +16,7 @@ test.each([
   [from, true, 'patch'],
   [to, true, 'applied'],
   // As a service may store it.
-  ['2031-03-04T08:00:00Z', true, 'applied'],
+  ['2031-03-04T08:00:00.500Z', true, 'applied'],
   [other, true, 'conflict'],
 ] as const)('a lead that shows %j, tried before: %s: %s', (shown, wasTried, verdict) => {
   expect(judgeEdit({ from, to }, shown, wasTried)).toBe(verdict);
