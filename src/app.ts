@@ -164,10 +164,9 @@ function queueBackend({ redisUrl, redisPrefix: prefix }: Config, connectionStrin
   return { kind: 'redis', address: parseRedisAddress(redisUrl.reveal()), prefix };
 }
 
-/** Each connection has a queue of runs, one of mails, and one of chat messages if any; planning, calendars and housekeeping have one each. */
+/** Each connection has a queue of runs, one of mails, and one for its chat; planning, calendars and housekeeping have one each. */
 function workersFor({ connections }: Config): number {
-  const chats = connections.filter(({ reminders }) => reminders?.chat);
-  return 2 * connections.length + chats.length + 3;
+  return 2 * connections.length + connections.filter(({ reminders }) => reminders?.chat).length + 3;
 }
 
 async function openTarget(

@@ -2,6 +2,8 @@ import { readInstant } from './instant.ts';
 import { stretchAt, zoned } from './zone-offset.ts';
 
 const dayMs = 86_400_000;
+/** Epoch ms: the first and last moments that a Date can hold are this far away. */
+const lastMoment = 8.64e15;
 
 /**
  * The day (`2027-11-17`) that an instant (epoch ms) stands for: it is the day's first moment in the IANA zone, which is what
@@ -9,6 +11,8 @@ const dayMs = 86_400_000;
  * after it; where midnight comes twice, with the first.
  */
 export function dayOf(instant: number, timeZone: string): string | null {
+  // In some zones the calendar has ended, which no clock can show.
+  if (Math.abs(instant) > lastMoment - 2 * dayMs) return null;
   const { from, offset } = stretchAt(instant, timeZone);
   const sinceMidnight = (((instant + offset) % dayMs) + dayMs) % dayMs;
   // Long after a change of the clocks only midnight begins a day, and it comes once.
