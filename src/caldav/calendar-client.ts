@@ -2,7 +2,8 @@ import { LeadsyncError } from '../errors.ts';
 import { unreadable } from './caldav-fault.ts';
 import type { CalDavHttp, DavCall } from './caldav-http.ts';
 import type { Component } from './entry-text.ts';
-import { escaped, mentions, type Multistatus, readMultistatus, textOf } from './multistatus.ts';
+import { escaped } from '../reminders/compose/shown-text.ts';
+import { mentions, type Multistatus, readMultistatus, textOf } from './multistatus.ts';
 
 /** What a calendar says of itself. */
 export interface CalendarFacts {

@@ -44,15 +44,6 @@ export function mentions({ props }: DavResponse, property: string, element: stri
   return (props.get(property)?.getElementsByTagNameNS('*', element).length ?? 0) > 0;
 }
 
-/** Escaped for a text or an attribute. */
-export function escaped(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;');
-}
-
 function parse(body: string): Element | null {
   const strict = (level: string, message: string): void => {
     if (level !== 'warning') throw new SyntaxError(message);

@@ -60,7 +60,7 @@ export async function calendarFeeds(
         ? []
         : [`The former address of ${chosen} leads nowhere any more. The new one:`]),
       ...feeds.map(({ recipient, url, path }) => `${recipient}  ${url ?? path}`),
-      'Whoever has an address can read the feed: give each to its person alone.',
+      'Anyone with an address can read its feed: give each to its person alone.',
       ...(config.publicUrl === undefined
         ? ["! publicUrl is not set: put the address under which people reach the worker's HTTP port in front"]
         : []),

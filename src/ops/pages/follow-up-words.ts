@@ -62,7 +62,7 @@ const de: FollowUpWords = {
   },
   waits:
     'Ihre Änderung ist gespeichert. Sie wird ausgeführt, sobald die Verbindung frei ist: wenn ein laufender Abgleich beendet ist und der Leads-Dienst antwortet. Sie können diese Seite schließen.',
-  moved: (when) => `Erledigt. Neues Datum der Wiedervorlage: ${when}.`,
+  moved: (when) => `Verschoben. Neues Datum der Wiedervorlage: ${when}.`,
   done: 'Erledigt. Das Datum der Wiedervorlage ist gelöscht.',
   conflict:
     'Es wurde nichts geändert: Die Wiedervorlage war inzwischen verschoben worden. Sie können neu wählen.',
