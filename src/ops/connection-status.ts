@@ -1,5 +1,4 @@
 import type pg from 'pg';
-import { dayOf } from '../core/lead/day.ts';
 import type { ConnectionConfig } from '../config/config.ts';
 import { countConflicts } from '../store/conflicts.ts';
 import { leaseHolder } from '../store/leases.ts';
@@ -73,16 +72,24 @@ export async function connectionStatus(
     deletedLeads: await listDeleted(pool, name),
     reminders: {
       coming: coming.count,
-      next: coming.next.map(({ leadId, dueAt }) => {
-        const dueDay = reminders === undefined ? null : dayOf(dueAt, reminders.rules.dayZone);
-        return { leadId, dueAt: new Date(dueAt).toISOString(), ...(dueDay !== null && { dueDay }) };
-      }),
+      next: await Promise.all(
+        coming.next.map(async ({ leadId, dueAt }) => {
+          const dueDay = reminders === undefined ? null : await dayOf(dueAt, reminders.rules.dayZone);
+          return { leadId, dueAt: new Date(dueAt).toISOString(), ...(dueDay !== null && { dueDay }) };
+        }),
+      ),
     },
   };
 }
 
 function iso(epochMs: number | null | undefined): string | null {
   return typeof epochMs === 'number' ? new Date(epochMs).toISOString() : null;
+}
+
+/** The code for time zones is loaded only with reminders. */
+async function dayOf(dueAt: number, timeZone: string): Promise<string | null> {
+  const day = await import('../core/lead/day.ts');
+  return day.dayOf(dueAt, timeZone);
 }
 
 /** The calendar code is loaded only with a schedule. */
