@@ -20,11 +20,16 @@ export function factsOf(
       dueAt === null
         ? null
         : { due: wholeSecond(dueAt), isPast: component === 'event' && dueAt < now - pastMs, isHeld },
-    known: state === null ? null : { ...state, edit: state.editId === null ? null : editOf(state, edit) },
+    known: state && knownOf(state, edit),
     shown: state === null ? { kind: 'missing' } : shownOf(state.shown),
     isStale: state !== null && state.madeOf !== madeOf,
     onDone,
   };
+}
+
+/** What is known of an entry, from what is stored. */
+export function knownOf(state: EntryState, edit: EntryRow['edit']): Known {
+  return { ...state, edit: state.editId === null ? null : editOf(state, edit) };
 }
 
 /** What is stored after a decision. */

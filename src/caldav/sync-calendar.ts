@@ -12,7 +12,7 @@ import {
 import type { CalendarContext } from './calendar-context.ts';
 import { type Decision, isSame, noted } from './decide-entry.ts';
 import { decideRow } from './decide-row.ts';
-import { factsOf, withKnown } from './entry-facts.ts';
+import { knownOf, withKnown } from './entry-facts.ts';
 import { wholeSecond } from './entry-time.ts';
 import { observeCalendar } from './observe-calendar.ts';
 import { changeEntries, putEntries } from './write-entries.ts';
@@ -70,9 +70,7 @@ async function noteDecisions(context: CalendarContext, decided: readonly Decided
         ({ id: editId } = await requestEdit(db, connection, { ...edit, ...by }));
         requested += 1;
       }
-      const facts = factsOf(row, { madeOf: '', now: 0, onDone: 'report' });
-      if (facts.known === null) continue;
-      const known = noted(facts.known, decision, dueAt === null ? null : wholeSecond(dueAt));
+      const known = noted(knownOf(state, row.edit), decision, dueAt === null ? null : wholeSecond(dueAt));
       await saveEntries(db, ref, [{ leadId, component, ...withKnown(state, known, editId) }]);
     }
   });
