@@ -1,41 +1,16 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { leadUrl } from '../../src/config/addresses.ts';
 import { closedStages } from '../../src/config/config.ts';
-import { loadConfig } from '../../src/config/load.ts';
 import { remindersSchema } from '../../src/config/reminder-schema.ts';
 import { Secret } from '../../src/config/secret.ts';
 import { offset, quietHours, timeOfDay } from '../../src/config/values.ts';
 import { mistakeOf, parseOffset, parseQuietHours } from '../support/config-values.ts';
-import { mistakesIn } from './config-file-scene.ts';
+import { reminderFiles, to } from './config-reminders-scene.ts';
 
 const { grace } = remindersSchema.shape;
-
-let cwd: string;
-beforeEach(async () => {
-  cwd = await mkdtemp(join(tmpdir(), 'leadsync-config-'));
-});
-afterEach(() => rm(cwd, { recursive: true }));
-
-/** A connection with reminders; the lines that are added begin with line 6. */
-async function load(lines: readonly string[], fields = '') {
-  const content = `connections:
-  a: ${fields === '' ? '' : `\n    fields: ${fields}`}
-    leads: { baseUrl: https://x, apiKey: k }
-    target: { type: workbook, path: a.csv }
-    reminders:
-${lines.map((line) => `      ${line}\n`).join('')}`;
-  await writeFile(join(cwd, 'leadsync.yaml'), content.replace('  a: \n', '  a:\n'));
-  return loadConfig({ env: {}, cwd });
-}
-
-function mistakesOf(lines: readonly string[], fields = '') {
-  return mistakesIn(load(lines, fields));
-}
-
-const to = 'to: [anna@example.com]';
+const { load, folder } = reminderFiles();
 
 describe('each value', () => {
   test.each([
@@ -121,8 +96,8 @@ describe('each value', () => {
 });
 
 test('all settings', async () => {
-  await mkdir(join(cwd, 'mails'));
-  await writeFile(join(cwd, 'mails', 'digest.text.liquid'), 'x');
+  await mkdir(join(folder(), 'mails'));
+  await writeFile(join(folder(), 'mails', 'digest.text.liquid'), 'x');
   const config = await load(
     [
       to,
@@ -185,7 +160,7 @@ test('all settings', async () => {
     ],
     onCalendarDone: 'clear',
     leadUrl: 'https://app.example.com/leads/{id}',
-    templates: join(cwd, 'mails'),
+    templates: join(folder(), 'mails'),
     onUnknown: 'hold',
   });
 });
@@ -205,177 +180,5 @@ test('the digest alone', async () => {
     digestAt: 480,
     onlyStages: ['new'],
     skipStages: [],
-  });
-});
-
-describe('mistakes', () => {
-  const at = (line: number, path: string, message: string) => ({
-    line,
-    path: `connections.a.reminders${path}`,
-    message: expect.stringContaining(message),
-  });
-
-  test.each<[string, readonly string[], ReturnType<typeof at>[]]>([
-    [
-      'a time before',
-      ['before: [1d, soon, 2w]'],
-      [at(7, '.before[1]', 'from 0m to 365d'), at(7, '.before[2]', 'from 0m to 365d')],
-    ],
-    ['the same time twice', ['before: [60m, 1h]'], [at(7, '.before', 'no time twice')]],
-    ['no list', ['before: 1d'], [at(7, '.before', 'must be a list')]],
-    ['no time and no digest', ['before: []'], [at(7, '.before', 'nothing would be sent')]],
-    [
-      'a calendar without single mails',
-      ['before: []', 'digest: "08:00"', 'calendar: true'],
-      [at(9, '.calendar', 'no mail that would carry an entry')],
-    ],
-    ['quiet hours', ['quietHours: at night'], [at(7, '.quietHours', 'such as 20:00-08:00')]],
-    ['quiet all day', ['quietHours: 00:00-24:00'], [at(7, '.quietHours', 'the whole day')]],
-    ['a day that is none', ['workingDays: [mon, tues]'], [at(7, '.workingDays[1]', 'did you mean "tue"?')]],
-    ['no working day', ['workingDays: []'], [at(7, '.workingDays', 'must leave a working day: mon, tue')]],
-    ['a day twice', ['workingDays: [mon, mon]'], [at(7, '.workingDays', 'no day twice')]],
-    ['too long a grace', ['grace: 1y'], [at(7, '.grace', 'from 1m to 30d')]],
-    ['an empty stage', ['skipStages: [""]'], [at(7, '.skipStages[0]', 'must not be empty')]],
-    ['no stage', ['onlyStages: []'], [at(7, '.onlyStages', 'at least one value')]],
-    ['both', ['skipStages: [won]', 'onlyStages: [new]'], [at(8, '.onlyStages', 'skipStages is set')]],
-    [
-      'a route without fields',
-      ['routes: [{ when: {}, to: [a@b.c] }]'],
-      [at(7, '.routes[0].when', 'at least one field')],
-    ],
-    [
-      'a route without recipients',
-      ['routes:', '  - when: { region: [BY] }'],
-      [at(8, '.routes[0].to', 'is missing')],
-    ],
-    [
-      'a recipient of a route',
-      ['routes: [{ when: { region: [BY] }, to: [b] }]'],
-      [at(7, '.routes[0].to[0]', 'one e-mail address')],
-    ],
-    [
-      'an unknown key of a route',
-      ['routes: [{ when: { region: [BY] }, to: [a@b.c], too: x }]'],
-      [at(7, '.routes[0].too', 'allowed here: when, to; did you mean "to"?')],
-    ],
-    [
-      'a value that is no list',
-      ['routes: [{ when: { region: BY }, to: [a@b.c] }]'],
-      [at(7, '.routes[0].when.region', 'must be a list')],
-    ],
-    [
-      'a field that is not mapped',
-      [
-        'routes:',
-        '  - when: { region: [BY] }',
-        '    to: [a@b.c]',
-        '  - when: { regoin: [BY] }',
-        '    to: [a@b.c]',
-      ],
-      [
-        at(
-          10,
-          '.routes[1].when.regoin',
-          'mapped are companyName, segment, city, region, stage, nextFollowUpAt; did you mean "region"?',
-        ),
-      ],
-    ],
-    [
-      'a column that is not mapped',
-      ['toColumn: Owner'],
-      [
-        at(
-          7,
-          '.toColumn',
-          'must be the column of a mapped text field: Company, Segment, City, Region, Stage',
-        ),
-      ],
-    ],
-    ['a column of dates', ['toColumn: Next follow-up'], [at(7, '.toColumn', 'mapped text field')]],
-    ['a digest time', ['digest: 8am'], [at(7, '.digest', '"08:00"')]],
-    [
-      'a digest in the quiet hours',
-      ['quietHours: 20:00-08:00', 'digest: "07:59"'],
-      [at(8, '.digest', 'not be in the quiet hours (20:00-08:00)')],
-    ],
-    ['no boolean', ['calendar: maybe'], [at(7, '.calendar', 'must be a boolean')]],
-    [
-      'a calendar without https, and one of nobody',
-      [
-        'caldav:',
-        '  a@b.c: { url: http://dav.example.com/x/, username: a, password: pw }',
-        '  anna: { url: https://dav.example.com/x/, username: a, password: pw }',
-      ],
-      [
-        at(8, '.caldav["a@b.c"].url', 'must begin with https://'),
-        at(9, '.caldav.anna', 'one e-mail address'),
-      ],
-    ],
-    ['an address without an id', ['leadUrl: https://x/leads'], [at(7, '.leadUrl', '{id}')]],
-    ['no folder', ['templates: ./nowhere'], [at(7, '.templates', 'there is no such file or folder')]],
-    ['a file for a folder', ['templates: ./leadsync.yaml'], [at(7, '.templates', 'is not a folder')]],
-    ['a folder without templates', ['templates: .'], [at(7, '.templates', 'de/reminder.text.liquid')]],
-    ['another choice', ['onUnknown: ignore'], [at(7, '.onUnknown', 'one of resend, hold')]],
-    ['an unknown key', ['quiethours: 20:00-08:00'], [at(7, '.quiethours', 'did you mean "quietHours"?')]],
-  ])('%s', async (_, lines, expected) => {
-    const mistakes = await mistakesOf([to, ...lines]);
-    expect(mistakes.map(({ line, path, message }) => ({ line, path, message }))).toEqual(expected);
-  });
-
-  test('what has to be mapped', async () => {
-    const told = (await mistakesOf([to, 'skipStages: [won]'], '{ city: City }')).map(
-      ({ line, path, message }) => [line, path, message],
-    );
-    expect(told).toEqual([
-      [6, 'connections.a.reminders', 'needs the field nextFollowUpAt to be mapped to a column'],
-      [8, 'connections.a.reminders.skipStages', 'needs the field stage to be mapped to a column'],
-    ]);
-    expect(await mistakesOf([to], '{ nextFollowUpAt: { column: When, type: text } }')).toMatchObject([
-      { message: 'needs the field nextFollowUpAt to be of type instant' },
-    ]);
-  });
-});
-
-describe('a chat channel', () => {
-  const webhook = 'webhook: "https://hooks.slack.com/services/T0/B0/geheim"';
-
-  test('gets reminders beside others, or alone; its address is a secret', async () => {
-    for (const lines of [[webhook], [webhook, to]]) {
-      const { connections } = await load(lines);
-      const { chat, rules } = connections[0]?.reminders ?? {};
-      expect(chat).toMatchObject({ kind: 'slack', host: 'hooks.slack.com', recipient: rules?.channel });
-      expect(chat?.url.reveal()).toContain('geheim');
-      expect(rules?.to).toHaveLength(lines.length - 1);
-      expect(JSON.stringify(connections)).not.toContain('geheim');
-    }
-  });
-
-  test('stands in the environment, or in a file', async () => {
-    const file = join(cwd, 'hook');
-    await writeFile(file, 'https://discord.com/api/webhooks/1/geheim\n');
-    const env = {
-      LEADS_BASE_URL: 'https://x',
-      LEADS_API_KEY: 'k',
-      TARGET: 'a.csv',
-      REMINDER_WEBHOOK_FILE: file,
-    };
-    const { connections } = await loadConfig({ env, cwd });
-    expect(connections[0]?.reminders?.chat).toMatchObject({ kind: 'discord' });
-  });
-
-  test.each([
-    ['nobody at all', ['digest: "08:00"'], 'name the recipients, or a chat channel'],
-    [
-      'a server of one’s own',
-      ['webhook: "https://chat.example.com/geheim"'],
-      'must be slack, teams, discord',
-    ],
-    ['not encrypted', ['webhook: "http://hooks.slack.com/geheim"'], 'must begin with https://'],
-    ['a kind alone', [to, 'webhookKind: slack'], 'there is no webhook'],
-    ['another kind', [webhook, 'webhookKind: irc'], 'slack'],
-  ])('mistake: %s', async (_, lines, said) => {
-    const found = JSON.stringify(await mistakesOf(lines));
-    expect(found).toContain(said);
-    expect(found).not.toContain('geheim');
   });
 });
