@@ -1,6 +1,7 @@
 import { Temporal } from 'temporal-polyfill';
 import { expect, test } from 'vitest';
 import { planReminders } from '../../../src/reminders/plan/plan-reminders.ts';
+import { hoursAheadAtNoon, zoneAhead } from '../../support/daytime-zone.ts';
 import { plainRules, reminderConnection } from '../../support/reminder-rules.ts';
 import { useScenes } from '../store/store-scene.ts';
 import { agree, all, day, hour, only, plan } from '../sync/plan-scene.ts';
@@ -9,17 +10,9 @@ const scene = useScenes();
 const anna = 'anna@example.com';
 const ben = 'ben@example.com';
 
-/** An IANA zone that is so many hours ahead of UTC. */
-const zoneAhead = (hours: number): string =>
-  hours === 0 ? 'UTC' : `Etc/GMT${hours > 0 ? '-' : '+'}${Math.abs(hours)}`;
-
 /** Past eight for everybody but Ben, who lives six hours behind, on the same day. */
 function rulesInTheMorning() {
-  const utcHour = new Date().getUTCHours();
-  const ahead = [13, 12, 11, 10, 9]
-    .flatMap((localHour) => [localHour - utcHour, localHour - utcHour + 24])
-    .find((hours) => hours >= -6 && hours <= 14);
-  if (ahead === undefined) throw new Error('there is such a zone at any time');
+  const ahead = hoursAheadAtNoon(6);
   const timeZone = zoneAhead(ahead);
   return { ...plainRules, timeZone, dayZone: timeZone, timeZones: { [ben]: zoneAhead(ahead - 6) } };
 }

@@ -1,3 +1,4 @@
+import { hoursAheadAtNoon, zoneAhead } from '../../support/daytime-zone.ts';
 import { setMailState } from '../../support/mail-state.ts';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { localDateOf } from '../../../src/reminders/plan/digest-time.ts';
@@ -19,8 +20,8 @@ const anna = 'anna@example.com';
 const ben = 'ben@example.com';
 
 /** A zone in which it is about noon now, so that a test is not run into by midnight. */
-const ahead = 12 - new Date().getUTCHours();
-const timeZone = ahead > 0 ? `Etc/GMT-${ahead}` : `Etc/GMT+${-ahead}`;
+const ahead = hoursAheadAtNoon();
+const timeZone = zoneAhead(ahead);
 const early = 8 * 60;
 const late = 20 * 60;
 const date = (days = 0): string => localDateOf(Date.now() + days * day, timeZone);

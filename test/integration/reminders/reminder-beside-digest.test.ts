@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { localDateOf } from '../../../src/reminders/plan/digest-time.ts';
 import { sendDigest } from '../../../src/reminders/send/send-digest.ts';
+import { hoursAheadAtNoon, zoneAhead } from '../../support/daytime-zone.ts';
 import { startMailServer } from '../../support/mail-server.ts';
 import { reminderScene } from '../../support/reminder-scene.ts';
 import { connectionName, Workspace } from '../../support/workspace.ts';
@@ -10,8 +11,7 @@ const day = 24 * 3_600_000;
 const never = new AbortController().signal;
 
 /** A zone in which it is about noon now, so that no test is run into by midnight. */
-const ahead = 12 - new Date().getUTCHours();
-const timeZone = ahead > 0 ? `Etc/GMT-${ahead}` : `Etc/GMT+${-ahead}`;
+const timeZone = zoneAhead(hoursAheadAtNoon());
 
 /** A reminder whose follow-up is due so many days from now, and a digest to the same person, both due in this minute. */
 async function bothInOneMinute(port: number, more: object = {}, days = 0) {

@@ -3,6 +3,7 @@ import { localDateOf } from '../../../src/reminders/plan/digest-time.ts';
 import { sendDigest } from '../../../src/reminders/send/send-digest.ts';
 import { usualWaits } from '../../../src/reminders/send/deliver.ts';
 import { advanceBaselines } from '../../../src/store/pairs.ts';
+import { hoursAheadAtNoon, zoneAhead } from '../../support/daytime-zone.ts';
 import { body, header } from '../../support/due-lead.ts';
 import { startMailServer, startRawServer } from '../../support/mail-server.ts';
 import { reminderScene } from '../../support/reminder-scene.ts';
@@ -14,8 +15,7 @@ const day = 24 * 3_600_000;
 const never = new AbortController().signal;
 
 /** A zone in which it is about noon now, so that no test is run into by midnight. */
-const ahead = 12 - new Date().getUTCHours();
-const timeZone = ahead > 0 ? `Etc/GMT-${ahead}` : `Etc/GMT+${-ahead}`;
+const timeZone = zoneAhead(hoursAheadAtNoon());
 const reminders = { from: 'sales@example.com', to: [anna], timeZone, before: [], digest: '08:00' };
 const fromNow = (ms: number): string => new Date(Date.now() + ms).toISOString();
 

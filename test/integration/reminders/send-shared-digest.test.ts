@@ -4,6 +4,7 @@ import { planDigests } from '../../../src/reminders/plan/plan-digests.ts';
 import { planReminders } from '../../../src/reminders/plan/plan-reminders.ts';
 import { sendDigest } from '../../../src/reminders/send/send-digest.ts';
 import { advanceBaselines } from '../../../src/store/pairs.ts';
+import { hoursAheadAtNoon, zoneAhead } from '../../support/daytime-zone.ts';
 import { body, header } from '../../support/due-lead.ts';
 import { startMailServer } from '../../support/mail-server.ts';
 import { reminderScene } from '../../support/reminder-scene.ts';
@@ -14,11 +15,11 @@ const never = new AbortController().signal;
 const day = 24 * 3_600_000;
 
 /** A zone in which it is about noon now, so that no test is run into by midnight. */
-const ahead = 12 - new Date().getUTCHours();
-const timeZone = ahead > 0 ? `Etc/GMT-${ahead}` : `Etc/GMT+${-ahead}`;
+const ahead = hoursAheadAtNoon(7);
+const timeZone = zoneAhead(ahead);
 const today = localDateOf(Date.now(), timeZone);
 /** What the dates of the tables mean: seven hours behind the recipients. */
-const tableZone = ahead - 7 > 0 ? `Etc/GMT-${ahead - 7}` : `Etc/GMT+${7 - ahead}`;
+const tableZone = zoneAhead(ahead - 7);
 
 const reminders = { to: [anna], timeZone, before: [], digest: '08:00' };
 const main = { sync: { timeZone: tableZone }, reminders: { from: 'Main <main@example.com>', ...reminders } };

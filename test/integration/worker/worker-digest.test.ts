@@ -6,13 +6,13 @@ import { localDateOf } from '../../../src/reminders/plan/digest-time.ts';
 import { planMails } from '../../../src/worker/plan-mails.ts';
 import { workReminders } from '../../../src/worker/work-reminders.ts';
 import { advanceBaselines } from '../../../src/store/pairs.ts';
+import { hoursAheadAtNoon, zoneAhead } from '../../support/daytime-zone.ts';
 import { until } from '../../support/until.ts';
 import { outbox } from '../../support/worker.ts';
 import { Workspace } from '../../support/workspace.ts';
 
 /** A zone in which it is about noon now, so that no test is run into by midnight. */
-const ahead = 12 - new Date().getUTCHours();
-const timeZone = ahead > 0 ? `Etc/GMT-${ahead}` : `Etc/GMT+${-ahead}`;
+const timeZone = zoneAhead(hoursAheadAtNoon());
 const reminders = { to: ['anna@example.com'], timeZone, before: [], digest: '08:00' };
 
 test('one digest, by the queue of its home, though another process plans it; none more when the home is renamed', async () => {
