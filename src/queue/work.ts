@@ -22,6 +22,12 @@ export type JobHandler = (payload: unknown, job: JobHandle, stop: AbortSignal) =
 /** Ms after which a job that met an outage is retried. */
 const retryMs = 1_000;
 
+/**
+ * Ms after which a worker looks again whether its queue is still paused. BullMQ does not notice that a pause was ended, nor,
+ * as it begins to wait, that the worker is closed.
+ */
+const pauseLookMs = 1_000;
+
 /** Ms between attempts to put a job back into a queue that is away. */
 const insistMs = 250;
 
@@ -92,6 +98,7 @@ export function startWorker(
     lockDuration: lockMs,
     stalledInterval: lockMs / 2,
     maxStalledCount: 1_000,
+    maximumRateLimitDelay: pauseLookMs,
     // BullMQ checks a queue's rate limit only for workers with a limit of their own; the second one never limits.
     limiter: paceMs > 0 ? { max: 1, duration: paceMs } : { max: 1_000_000, duration: 1 },
   });

@@ -85,6 +85,22 @@ describeQueues((at) => {
       },
     );
 
+    test('for the whole queue, until somebody ends the pause: a worker that waits for its end notices', async () => {
+      const queue = at.queues.queue('q');
+      let calls = 0;
+      const job = await queue.add('job', {});
+      await using _worker = queue.work({
+        job: async () => {
+          calls += 1;
+          return calls === 1 ? { againAfterMs: 300_000, wholeQueue: true } : { done: {} };
+        },
+      });
+      await until('the limit is stored', async () => calls > 0 && (await at.limitOf('q')) > 0);
+      await queue.endPause([], never);
+      // BullMQ by itself waits half a minute, also when it is closed as it begins to wait.
+      await job.finished(AbortSignal.timeout(15_000));
+    });
+
     test('because its worker is disposed: the signal stops it, another worker takes it up', async () => {
       const queue = at.queues.queue('q');
       const job = await queue.add('job', {});
