@@ -19,6 +19,7 @@ import { defaultFields } from '../src/core/lead/mapping.ts';
 import type { Values } from '../src/core/lead/value.ts';
 import type { RowChange, Target } from '../src/ports/target.ts';
 import { createXlsxTarget } from '../src/targets/xlsx/xlsx-target.ts';
+import { localPlace } from '../src/targets/local/local-place.ts';
 
 const changed = 1_000;
 const columns = ['Lead ID', ...defaultFields.map(({ column }) => column), 'Sync'];
@@ -33,8 +34,7 @@ const lead = (n: number): Values => ({
 const signal = new AbortController().signal;
 
 const target = (path: string) =>
-  createXlsxTarget({
-    path,
+  createXlsxTarget(localPlace(path), {
     fields: defaultFields,
     idColumn: 'Lead ID',
     statusColumn: 'Sync',

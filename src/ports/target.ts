@@ -242,7 +242,7 @@ export interface Target {
   /**
    * A text that differs after each change by anybody; null: none. Throws as `open` does. Absent: only reading tells.
    */
-  version?(): Promise<string | null>;
+  version?(signal: AbortSignal): Promise<string | null>;
   /**
    * A text that two states share only when reading them gives the same, with that state's `version`; null: none. Throws
    * as `open` does. Absent: it costs as much as reading.

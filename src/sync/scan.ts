@@ -15,7 +15,7 @@ export async function scan(context: StepContext, run: Run): Promise<Run> {
   try {
     const pulled = await pull(context, run);
     const read = await early;
-    if (read === null || read.version !== (await context.target.version?.())) return pulled;
+    if (read === null || read.version !== (await context.target.version?.(context.stop))) return pulled;
     return await finishReading(context, pulled, read.table);
   } finally {
     over.abort();
@@ -31,7 +31,7 @@ async function readEarly(
   // A run that is resumed again and again would read the whole table each time.
   if (run.cursor !== null || run.pulled > 0) return null;
   try {
-    const version = await context.target.version?.();
+    const version = await context.target.version?.(context.stop);
     if (version === undefined || version === null) return null;
     // A sync has to create the columns of new fields first.
     if ((await newFields(context.pool, run.connection, context.connection.fields)).length > 0) return null;

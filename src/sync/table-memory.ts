@@ -57,7 +57,7 @@ export async function rememberTable(
   met: SeenPairs,
 ): Promise<void> {
   const isKept = before !== null && read.left.length <= mostLeft;
-  const isSame = isKept && before.version === (await context.target.version?.());
+  const isSame = isKept && before.version === (await context.target.version?.(context.stop));
   await inRepeatable(context, async (db) => {
     await dropSeals(db, run.connection, 'row', met);
     if (isSame) await keepTableRead(db, run.connection, before.digest, read, met);
@@ -77,7 +77,7 @@ export async function rememberWritten(
   const before = await lookAtTable(context, true);
   if (before === null || before.version !== version) return;
   const { mark, missing } = await context.target.open({ create: false, wasFilled: true }, context.stop);
-  if (missing.length > 0 || version !== (await context.target.version?.())) return;
+  if (missing.length > 0 || version !== (await context.target.version?.(context.stop))) return;
   const fields = context.connection.fields.map(({ field }) => field);
   await inLeasedTransaction(context, async (db) => {
     const met = new SeenPairs();

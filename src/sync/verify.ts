@@ -121,7 +121,7 @@ async function readRowsAgain(context: StepContext, run: Run): Promise<void> {
   const newRows = await newRowsToRead(pool, run);
   const written = toMeet.count + (newRows?.count ?? 0);
   if (written === 0) return;
-  const version = await target.version?.();
+  const version = await target.version?.(context.stop);
   if ((await target.addedRows?.(context.stop)) === written) {
     if (newRows !== null) await recordNewRows(context, run, null);
     await inLeasedTransaction(context, (db) => updateRun(db, run.id, { rowsReadEqual: toMeet.count }));

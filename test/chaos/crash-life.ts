@@ -11,6 +11,7 @@ import type { SyncContext } from '../../src/sync/context.ts';
 import { systemClock } from '../../src/ports/clock.ts';
 import { advanceRun } from '../../src/sync/run.ts';
 import { createCsvTarget } from '../../src/targets/csv/csv-target.ts';
+import { localPlace } from '../../src/targets/local/local-place.ts';
 import type { CrashPoints } from './crash-points.ts';
 
 /** What a process needs to work in a world; plain data, so that it can be handed to a child. */
@@ -40,7 +41,10 @@ export async function live(
   const { baseUrl, apiKey, query } = connection.leads;
   const throttle = createThrottle(seen, baseUrl, apiKey.reveal(), systemClock);
   const leads = stack.use(createLeadsClient({ baseUrl, apiKey, query, throttle }));
-  const target = createCsvTarget({ ...targetOf(options), fields: connection.fields });
+  const target = createCsvTarget(localPlace(options.path), {
+    ...targetOf(options),
+    fields: connection.fields,
+  });
   const context: SyncContext = {
     connection,
     pool: seen,

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { stringify } from 'csv-stringify/sync';
 import { createCsvTarget } from '../../src/targets/csv/csv-target.ts';
+import { localPlace } from '../../src/targets/local/local-place.ts';
 import type { CsvTargetOptions } from '../../src/targets/csv/format.ts';
 import { contractFields, type LocalHarness } from './target-harness.ts';
 
@@ -17,15 +18,12 @@ export interface CsvHarness extends LocalHarness {
   write(content: string | Buffer): void;
 }
 
-export function csvOptions(path: string): CsvTargetOptions {
-  return {
-    path,
-    fields: contractFields,
-    idColumn: 'Lead ID',
-    statusColumn: 'Sync',
-    timeZone: 'Europe/Berlin',
-  };
-}
+export const csvOptions: Omit<CsvTargetOptions, 'name'> = {
+  fields: contractFields,
+  idColumn: 'Lead ID',
+  statusColumn: 'Sync',
+  timeZone: 'Europe/Berlin',
+};
 
 /** A CSV file in a folder of its own, edited by other programs than ours. */
 export async function makeCsvHarness(): Promise<CsvHarness> {
@@ -37,8 +35,7 @@ export async function makeCsvHarness(): Promise<CsvHarness> {
     folder,
     path,
     target: (options = {}) =>
-      createCsvTarget({
-        path,
+      createCsvTarget(localPlace(path), {
         fields: contractFields,
         idColumn: 'Lead ID',
         timeZone: 'Europe/Berlin',

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate';
 import { Temporal } from 'temporal-polyfill';
 import { createXlsxTarget } from '../../src/targets/xlsx/xlsx-target.ts';
+import { localPlace } from '../../src/targets/local/local-place.ts';
 import { contractFields, type Table, type LocalHarness } from './target-harness.ts';
 
 export interface XlsxHarness extends LocalHarness {
@@ -63,8 +64,7 @@ export async function makeXlsxHarness(
     folder,
     path,
     target: (options = {}) =>
-      createXlsxTarget({
-        path,
+      createXlsxTarget(localPlace(path), {
         fields: contractFields,
         idColumn: 'Lead ID',
         timeZone: 'Europe/Berlin',

@@ -196,7 +196,9 @@ export class Life {
     const [version, digest] = [target.version?.bind(target), target.digest?.bind(target)];
     const addedRows = target.addedRows?.bind(target);
     return {
-      ...(version !== undefined && { version: () => this.pass('version', version, 'both') }),
+      ...(version !== undefined && {
+        version: (signal: AbortSignal) => this.pass('version', () => version(signal), 'both'),
+      }),
       ...(digest !== undefined && {
         digest: (signal: AbortSignal) =>
           this.pass(

@@ -103,11 +103,9 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'expect: a file that changed is replaced all the same',
-    file: 'src/targets/file/file-target.ts',
-    from: `        return file.isCurrent();
-      };`,
-    to: `        return true;
-      };`,
+    file: 'src/targets/local/local-place.ts',
+    from: `: original.isCurrent();`,
+    to: `: true;`,
   },
   {
     name: 'holds: released by each run',

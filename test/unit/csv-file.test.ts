@@ -18,11 +18,13 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createCsvTarget } from '../../src/targets/csv/csv-target.ts';
+import { localPlace } from '../../src/targets/local/local-place.ts';
 import { csvOptions, makeCsvHarness } from '../contract/csv-harness.ts';
 import { append, readAll, update } from '../contract/target-harness.ts';
 
 const signal = new AbortController().signal;
-const moduleUrl = new URL('../../src/targets/csv/csv-target.ts', import.meta.url).href;
+const moduleUrl = new URL('../../src/targets/file/workbook-target.ts', import.meta.url).href;
+const targetAt = (path: string) => createCsvTarget(localPlace(path), csvOptions);
 const root = process.getuid?.() === 0;
 const rome = update('a', {}, { city: 'Rome' });
 const done = [{ key: 'a', status: 'done' }];
@@ -33,8 +35,8 @@ const done = [{ key: 'a', status: 'done' }];
  */
 function writer(path: string, killedAt = 0): string {
   return `
-    const { createCsvTarget } = await import('${moduleUrl}');
-    const target = createCsvTarget(${JSON.stringify(csvOptions(path))});
+    const { createWorkbookTarget } = await import('${moduleUrl}');
+    const target = await createWorkbookTarget(${JSON.stringify({ path, ...csvOptions })});
     const values = { name: 'x'.repeat(1000) };
     const signal = new AbortController().signal;
     let asked = 0;
@@ -116,7 +118,7 @@ describe('replacing the file', () => {
   });
 });
 
-const open = (path: string) => createCsvTarget(csvOptions(path)).open({ create: true }, signal);
+const open = (path: string) => targetAt(path).open({ create: true }, signal);
 
 describe('when the file cannot be written', () => {
   test('a full disk: the old file stays, nothing is left over', async ({ skip }) => {
@@ -129,7 +131,7 @@ describe('when the file cannot be written', () => {
     const path = join(folder, 'leads.csv');
     const content = `Lead ID,City\na,Bonn\n${'b,Linz\n'.repeat(25_000)}`;
     writeFileSync(path, content);
-    await expect(createCsvTarget(csvOptions(path)).write([rome], signal)).rejects.toMatchObject({
+    await expect(targetAt(path).write([rome], signal)).rejects.toMatchObject({
       code: 'target.disk-full',
       retry: 'later',
     });
@@ -199,22 +201,22 @@ test('requests are the times the file was read or written', async () => {
 test('a file has another version whenever somebody has touched it, also without another size or time', async () => {
   await using harness = await makeCsvHarness();
   const target = harness.target();
-  expect(await target.version?.()).toBeNull();
+  expect(await target.version?.(signal)).toBeNull();
   harness.edit(() => [
     ['Lead ID', 'City'],
     ['a', 'Bonn'],
   ]);
-  const versions = [await target.version?.()];
+  const versions = [await target.version?.(signal)];
   await readAll(target);
-  expect(await target.version?.()).toBe(versions[0]);
+  expect(await target.version?.(signal)).toBe(versions[0]);
 
   const { atime, mtime } = statSync(harness.path);
   writeFileSync(harness.path, readFileSync(harness.path, 'utf8').replace('Bonn', 'Rome'));
   utimesSync(harness.path, atime, mtime);
-  versions.push(await target.version?.());
+  versions.push(await target.version?.(signal));
   await target.write([update('a', { city: 'Rome' }, { city: 'Oslo' })], signal);
-  versions.push(await target.version?.());
+  versions.push(await target.version?.(signal));
   expect(new Set(versions).size).toBe(3);
   writeFileSync(join(dirname(harness.path), `.~lock.${basename(harness.path)}#`), ',anna,pc,,');
-  await expect(target.version?.()).rejects.toMatchObject({ code: 'target.busy' });
+  await expect(target.version?.(signal)).rejects.toMatchObject({ code: 'target.busy' });
 });

@@ -4,7 +4,7 @@ import { readdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { lockFile, lockPathOf } from '../../src/targets/file/file-lock.ts';
+import { lockFile, lockPathOf } from '../../src/targets/local/file-lock.ts';
 import { makeCsvHarness, withFile, type CsvHarness } from '../contract/csv-harness.ts';
 import { append } from '../contract/target-harness.ts';
 
@@ -14,7 +14,7 @@ const withRow = (body: (harness: CsvHarness) => Promise<void>) => withFile('Lead
 
 /** A process that holds our lock on the path until it is killed. */
 async function holder(path: string) {
-  const module = new URL('../../src/targets/file/file-lock.ts', import.meta.url).href;
+  const module = new URL('../../src/targets/local/file-lock.ts', import.meta.url).href;
   const program = `
     const { lockFile } = await import(${JSON.stringify(module)});
     globalThis.lock = await lockFile(${JSON.stringify(path)});

@@ -22,7 +22,10 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'src/targets/shared',
     'src/targets/csv',
     'src/targets/xlsx',
+    'src/targets/local',
   ],
+  // Places know nothing of cells.
+  'src/targets/local': ['src/targets/file'],
   'src/targets/google-sheets': ['src/core/lead', 'src/ports', 'src/http', 'src/targets/shared'],
   'src/targets/hubspot': ['src/core/lead', 'src/ports', 'src/config', 'src/http', 'src/targets/shared'],
   'src/targets/postgres': ['src/core/lead', 'src/ports', 'src/config', 'src/targets/shared'],

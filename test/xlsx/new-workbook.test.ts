@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { unzipSync } from 'fflate';
 import { expect, test } from 'vitest';
 import { createXlsxTarget } from '../../src/targets/xlsx/xlsx-target.ts';
+import { localPlace } from '../../src/targets/local/local-place.ts';
 
 const never = new AbortController().signal;
 
@@ -11,8 +12,7 @@ test('a new workbook offers the configured values as a list, and takes others wi
   const folder = await mkdtemp(join(tmpdir(), 'leadsync-xlsx-new-'));
   try {
     const path = join(folder, 'new.xlsx');
-    const target = createXlsxTarget({
-      path,
+    const target = createXlsxTarget(localPlace(path), {
       idColumn: 'Lead ID',
       timeZone: 'UTC',
       fields: [

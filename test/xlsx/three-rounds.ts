@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Values } from '../../src/core/lead/value.ts';
 import type { RowChange, Target, TargetRow } from '../../src/ports/target.ts';
 import { createXlsxTarget } from '../../src/targets/xlsx/xlsx-target.ts';
+import { localPlace } from '../../src/targets/local/local-place.ts';
 import {
   append,
   contractFields,
@@ -100,8 +101,7 @@ export interface SyncedFile {
 }
 
 export function targetOf(path: string, sheet?: string): Target {
-  return createXlsxTarget({
-    path,
+  return createXlsxTarget(localPlace(path), {
     fields: contractFields,
     idColumn: 'Lead ID',
     statusColumn: 'Sync',

@@ -9,15 +9,16 @@ import { type CsvSheet, openCsvSheet, readCsvRow } from './sheet.ts';
 import { newLine } from './splices.ts';
 import { type KnownCsv, planCsvWrite } from './write-plan.ts';
 import type { FileFormat, FileHead, FilePlan } from '../file/file-format.ts';
+import type { FilePlace } from '../file/file-place.ts';
 import { FileTarget } from '../file/file-target.ts';
-import { type SourceFile, versionOf } from '../file/source-file.ts';
+import type { SourceFile } from '../file/source-file.ts';
 import { spliced } from '../file/splice.ts';
 
 /**
  * A target that is one CSV file (RFC 4180, in UTF-8, UTF-16 or Windows-1252); all bytes other than mapped cells stay.
  */
-export function createCsvTarget(options: CsvTargetOptions): Target {
-  return new FileTarget(options.path, new CsvFormat(options));
+export function createCsvTarget(place: FilePlace, options: Omit<CsvTargetOptions, 'name'>): Target {
+  return new FileTarget(place, new CsvFormat({ ...options, name: place.name }));
 }
 
 /** Of an average row. */
@@ -55,7 +56,7 @@ class CsvFormat implements FileFormat {
 
   /** A file of blank lines counts as empty. */
   async isEmpty(file: SourceFile): Promise<boolean> {
-    if (file.stat.size > csvHeadBytes) return false;
+    if (file.size > csvHeadBytes) return false;
     const head = await file.head(csvHeadBytes);
     // A byte order mark of any encoding, line ends and blanks, in one byte or two.
     return /^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)?[\0\s]*$/.test(head.toString('latin1')) && !isZeroed(head);
@@ -91,10 +92,10 @@ class CsvFormat implements FileFormat {
 
   async plan(file: SourceFile, changes: readonly RowChange[], signal: AbortSignal): Promise<FilePlan> {
     const left = this.#left;
-    const known = left !== null && left.version === versionOf(file.stat) ? left.known : null;
+    const known = left !== null && left.version === file.version ? left.known : null;
     this.#left = null;
     const encoding = await this.#encodingOf(file, signal);
-    const text = decodedFile(file, encoding, this.#options.path);
+    const text = decodedFile(file, encoding, this.#options.name);
     const plan = await planCsvWrite(text, changes, { ...this.#options, encoding }, signal, known);
     const { outcomes, splices, after } = plan;
     if (splices.length === 0) return { outcomes, content: null };
@@ -112,18 +113,18 @@ class CsvFormat implements FileFormat {
   ): Promise<FilePlan['content']> {
     this.#left = null;
     const encoding = await this.#encodingOf(file, signal);
-    const text = decodedFile(file, encoding, this.#options.path);
+    const text = decodedFile(file, encoding, this.#options.name);
     const splices = await csvColumnSplices(text, fields, this.#options, signal);
     return splices.length === 0 ? null : encodedChunks(spliced(text.chunks(signal), splices), encoding);
   }
 
   async #open(file: SourceFile, signal: AbortSignal): Promise<CsvSheet> {
-    const text = decodedFile(file, await this.#encodingOf(file, signal), this.#options.path);
+    const text = decodedFile(file, await this.#encodingOf(file, signal), this.#options.name);
     return openCsvSheet(text, this.#options, signal);
   }
 
   async #encodingOf(file: SourceFile, signal: AbortSignal): Promise<CsvEncoding> {
-    const version = versionOf(file.stat);
+    const version = file.version;
     if (this.#encoding?.version !== version)
       this.#encoding = { version, encoding: await csvEncodingOf(file, signal) };
     return this.#encoding.encoding;

@@ -3,8 +3,8 @@ import { LeadsyncError } from '../../errors.ts';
 import { type ColumnMapping, folded } from '../shared/columns.ts';
 
 export interface CsvTargetOptions extends ColumnMapping {
-  /** Absolute path of the file; a symbolic link stays one. */
-  readonly path: string;
+  /** Of the file, for messages. */
+  readonly name: string;
   /** IANA zone of dates without offset. */
   readonly timeZone: string;
 }
@@ -38,7 +38,7 @@ const delimiters = [',', ';', '\t', '|'];
 export function detectCsvDialect(head: Buffer, options: CsvTargetOptions): CsvDialect {
   for (const { start, what } of foreign) {
     if (head.subarray(0, start.length).equals(Buffer.from(start)))
-      throw unreadableCsv(options.path, `is ${what}`);
+      throw unreadableCsv(options.name, `is ${what}`);
   }
   const mark = head.subarray(0, utf8Bom.length).equals(utf8Bom) ? utf8Bom.length : 0;
   const line = /^"?sep=([^\r\n"])"?(?:\r\n|\n|\r)/i.exec(head.toString('latin1', mark, mark + 16));

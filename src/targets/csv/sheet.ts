@@ -29,7 +29,7 @@ export async function openCsvSheet(
   signal: AbortSignal,
 ): Promise<CsvSheet> {
   const format = detectCsvDialect(await file.head(csvHeadBytes), options);
-  const batches = readCsvRecords(file.chunks(signal), format, options.path);
+  const batches = readCsvRecords(file.chunks(signal), format, options.name);
   try {
     let first: readonly CsvRecord[] = [];
     while (first.length === 0) {
@@ -50,9 +50,9 @@ export async function openCsvSheet(
 function columnsOf(header: CsvRecord, options: CsvTargetOptions): Columns {
   const isCut = header.contentEnd === header.end && header.end > 0;
   const cut = (cause?: unknown) =>
-    incompleteFile(`${options.path} ends in the middle of its headings`, cause);
+    incompleteFile(`${options.name} ends in the middle of its headings`, cause);
   try {
-    const columns = locateColumns(headingsShown(header), options, options.path);
+    const columns = locateColumns(headingsShown(header), options, options.name);
     if (isCut && columns.missing.length > 0) throw cut();
     return columns;
   } catch (error) {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { IdSet } from '../../core/lead/id-set.ts';
 import type { RowOutcome } from '../../ports/target.ts';
-import { digestOf, type SourceFile, versionOf } from './source-file.ts';
+import { digestOf, type SourceFile } from './source-file.ts';
 
 /** Counts the rows that our writes added since the file was read, as long as nobody else changed it. */
 export class AddedRows {
@@ -27,7 +27,7 @@ export class AddedRows {
     content: AsyncIterable<Buffer>,
     also: ((version: string) => void) | undefined,
   ): { readonly content: AsyncIterable<Buffer>; readonly written: (version: string) => void } {
-    const isOurs = this.#version === versionOf(file.stat);
+    const isOurs = this.#version === file.version;
     const hash = createHash('sha256');
     [this.#version, this.#digest] = [null, null];
     const hashed = async function* (): AsyncGenerator<Buffer> {

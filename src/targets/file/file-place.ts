@@ -1,41 +1,48 @@
-import type { Place } from '../../ports/target.ts';
-import type { FileFormat } from './file-format.ts';
-import { followLinks, openSource } from './source-file.ts';
+import type { SourceFile } from './source-file.ts';
 
-type Parts = Pick<FileFormat, 'part' | 'hasPart'>;
-
-/** Separates the path from the part: paths have no line end. */
-const partMark = '\n';
-
-/** The place of a file: its real path, in one spelling for macOS and Linux, and its part. */
-export async function filePlace(name: string, format: Parts, signal: AbortSignal): Promise<Place> {
-  const path = await followLinks(name);
-  await using file = await openSource(path);
-  return { ...placeAt(path, name, format), isThere: file !== null && (await format.hasPart(file, signal)) };
+/** Where a file lies: a path, or an address. Knows nothing of what is in it. Faults are those of Target. */
+export interface FilePlace {
+  /** For messages: an absolute path, or an address. */
+  readonly name: string;
+  /** Finds out where the name leads now; the file need not exist. */
+  locate(signal: AbortSignal): Promise<FileLocation>;
+  /** The place that once had this `id`; null: of another kind, or out of reach. */
+  formerly(id: string): FilePlace | null;
 }
 
-/** Whether a file or its part is gone, or its configured path, a link, leads elsewhere now. */
-export async function isFileLeft(
-  { id, address }: Pick<Place, 'id' | 'address'>,
-  name: string,
-  format: Parts,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const [, text] = /^file:(.*)$/s.exec(id) ?? [];
-  if (text === undefined) return false;
-  const [path = '', part = ''] = text.split(partMark);
-  const here = placeAt(await followLinks(name), name, format);
-  if (id === here.id) return false;
-  if (address === here.address) return true;
-  await using file = await openSource(path);
-  if (file === null) return true;
-  if (part === '' || format.part === '') return here.id.split(partMark, 1)[0] === `file:${path}`;
-  return !(await format.hasPart(file, signal, part));
+/** Where a name led when it was located. */
+export interface FileLocation {
+  /** Its identity, in one spelling; begins with the kind of place. Has no line end. */
+  readonly id: string;
+  /** Looks without reading; null: missing. */
+  look(signal: AbortSignal): Promise<FileState | null>;
+  /** Opens the file for reading; null: missing. */
+  open(signal: AbortSignal): Promise<SourceFile | null>;
+  /** @throws LeadsyncError `target.busy` (retry later) when a person has the file open; the message says who, if known. */
+  assertNotOpen(signal: AbortSignal): Promise<void>;
+  /** Why the file cannot be written now, as a sentence; null: it can, or only a write tells. */
+  whyReadOnly(signal: AbortSignal): Promise<string | null>;
+  /** Prepares writes, which disposal ends: keeps other leadsync processes off where it can. */
+  startWriting(signal: AbortSignal): Promise<FileWriter>;
 }
 
-function placeAt(path: string, name: string, { part }: Parts): Pick<Place, 'id' | 'address'> {
-  return {
-    id: `file:${path.normalize('NFC')}${part === '' ? '' : partMark + part.normalize('NFC').trim().toLowerCase()}`,
-    address: part === '' ? name : `${name} (${part})`,
-  };
+interface FileState {
+  /** Differs after each change by anybody. */
+  readonly version: string;
+  /** In bytes. */
+  readonly size: number;
+  /** A text that two states share only when their bytes are the same; null: only reading tells. */
+  readonly contentTag: string | null;
+}
+
+export interface FileWriter extends AsyncDisposable {
+  /**
+   * Replaces the file as a whole, and only while it is as `original` was opened (null: missing) and nobody has it open;
+   * null: it is not, and nothing was written. `left`: the new file; null when somebody has changed it since.
+   */
+  replace(
+    original: SourceFile | null,
+    content: AsyncIterable<Buffer>,
+    signal: AbortSignal,
+  ): Promise<{ readonly left: Pick<FileState, 'version' | 'size'> | null } | null>;
 }

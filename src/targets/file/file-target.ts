@@ -10,19 +10,10 @@ import type {
 } from '../../ports/target.ts';
 import { goneFault } from '../shared/gone-fault.ts';
 import { AddedRows } from './added-rows.ts';
-import { assertNotOpenInEditor } from './editor-lock.ts';
-import { lockFile } from './file-lock.ts';
-import { filePlace, isFileLeft } from './file-place.ts';
 import type { FileFormat, FilePlan } from './file-format.ts';
-import { removeLeftovers, replaceFile, whyReadOnly } from './replace-file.ts';
-import {
-  digestOf,
-  followLinks,
-  isOfHalfWritten,
-  openSource,
-  type SourceFile,
-  versionOf,
-} from './source-file.ts';
+import type { FileLocation, FilePlace, FileWriter } from './file-place.ts';
+import { isPartLeft, partPlace } from './part-place.ts';
+import { digestOf, isOfHalfWritten, type SourceFile } from './source-file.ts';
 
 interface Replacement<T> extends Pick<FilePlan, 'content' | 'written'> {
   readonly result: T;
@@ -34,6 +25,7 @@ const passes = 3;
 /** A target that is one file; replaced only as a whole, and never over somebody else's change. */
 export class FileTarget implements Target {
   readonly name: string;
+  readonly #place: FilePlace;
   readonly #format: FileFormat;
   /** When last seen. */
   #bytes = 0;
@@ -41,9 +33,9 @@ export class FileTarget implements Target {
   /** Since the rows were last read. */
   #added = new AddedRows(null);
 
-  /** @param path absolute; a symbolic link stays one */
-  constructor(path: string, format: FileFormat) {
-    this.name = path;
+  constructor(place: FilePlace, format: FileFormat) {
+    this.name = place.name;
+    this.#place = place;
     this.#format = format;
   }
 
@@ -59,12 +51,12 @@ export class FileTarget implements Target {
     { create, newFields = [], wasFilled = false }: Parameters<Target['open']>[0],
     signal: AbortSignal,
   ): Promise<TargetSnapshot> {
-    const path = await this.#unopenedPath();
-    await using found = await this.#openContent(path);
-    if (found === null && wasFilled) await this.#refuseEmptied(path);
+    const location = await this.#unopened(signal);
+    await using found = await this.#openContent(location, signal);
+    if (found === null && wasFilled) await this.#refuseEmptied(location, signal);
     if (found === null && !create) return { missing: [], created: false, rows: noRows() };
-    const created = found === null && (await this.#createFile(path));
-    await using made = found === null ? await this.#openContent(path) : null;
+    const created = found === null && (await this.#createFile(location, signal));
+    await using made = found === null ? await this.#openContent(location, signal) : null;
     const file = found ?? made;
     if (file === null) throw this.#changed();
     const head = await this.#format.readHead(file, signal).catch(async (error: unknown) => {
@@ -75,36 +67,39 @@ export class FileTarget implements Target {
     );
     if (create && toMake.length > 0) {
       const fields = new Set(toMake.map(({ field }) => field));
-      await this.#replace(path, signal, async (whole) => ({
+      await this.#replace(location, signal, async (whole) => ({
         result: null,
         content: await this.#format.planColumns(whole, fields, signal),
       }));
       return await this.open({ create }, signal);
     }
-    return { ...head, created, rows: this.#rows(path, file, signal) };
+    return { ...head, created, rows: this.#rows(location, file, signal) };
   }
 
   place(signal: AbortSignal): Promise<Place> {
-    return filePlace(this.name, this.#format, signal);
+    return partPlace(this.#place, this.#format, signal);
   }
 
   isLeft(place: Pick<Place, 'id' | 'address'>, signal: AbortSignal): Promise<boolean> {
-    return isFileLeft(place, this.name, this.#format, signal);
+    return isPartLeft(place, this.#place, this.#format, signal);
   }
 
-  async version(): Promise<string | null> {
-    const path = await this.#unopenedPath();
-    await using file = await openSource(path);
-    return file === null || (await this.#format.isEmpty(file)) ? null : versionOf(file.stat);
+  async version(signal: AbortSignal): Promise<string | null> {
+    const state = await (await this.#unopened(signal)).look(signal);
+    return state === null || state.size === 0 ? null : state.version;
   }
 
   async digest(signal: AbortSignal): ReturnType<NonNullable<Target['digest']>> {
-    const path = await this.#unopenedPath();
-    await using file = await this.#openContent(path);
-    if (file === null) return null;
+    const location = await this.#unopened(signal);
     // Rows without id say why they can get none, so whether the file is read-only counts.
-    const digest = await digestOf(file, (await whyReadOnly(path)) ?? '', signal);
-    return (await file.isCurrent()) ? { digest, version: versionOf(file.stat) } : null;
+    const more = (await location.whyReadOnly(signal)) ?? '';
+    const state = await location.look(signal);
+    if (state === null || state.size === 0) return null;
+    if (state.contentTag !== null) return { digest: `${state.contentTag} ${more}`, version: state.version };
+    await using file = await this.#openContent(location, signal);
+    if (file === null) return null;
+    const digest = await digestOf(file, more, signal);
+    return (await file.isCurrent()) ? { digest, version: file.version } : null;
   }
 
   async write(
@@ -113,8 +108,8 @@ export class FileTarget implements Target {
     mark?: MarkToWrite,
   ): Promise<readonly RowOutcome[]> {
     if (changes.length === 0) return [];
-    const path = await this.#unopenedPath();
-    const { outcomes, isMarked } = await this.#replace(path, signal, async (file) => {
+    const location = await this.#unopened(signal);
+    const { outcomes, isMarked } = await this.#replace(location, signal, async (file) => {
       const plan = await this.#format.plan(file, changes, signal, mark?.text);
       if (plan.content === null) return { ...plan, result: plan };
       return { ...this.#added.see(file, plan.content, plan.written), result: plan };
@@ -125,37 +120,35 @@ export class FileTarget implements Target {
   }
 
   async addedRows(signal: AbortSignal): Promise<number> {
-    await using file = await this.#openContent(await this.#unopenedPath());
+    await using file = await this.#openContent(await this.#unopened(signal), signal);
     return file === null ? 0 : await this.#added.stillThere(file, signal);
+  }
+
+  /** The file as it is, even empty; null: missing. */
+  protected async openFile(signal: AbortSignal): Promise<SourceFile | null> {
+    const location = await this.#place.locate(signal);
+    return location.open(signal);
   }
 
   /** Writes the planned content; plans again when somebody changed the file meanwhile. */
   async #replace<T>(
-    path: string,
+    location: FileLocation,
     signal: AbortSignal,
     plan: (file: SourceFile) => Promise<Replacement<T>>,
   ): Promise<T> {
-    await using lock = await lockFile(path);
-    await removeLeftovers(path);
+    await using writer = await location.startWriting(signal);
     for (let pass = 0; pass < passes; pass++) {
-      await using file = await this.#openContent(path);
+      await using file = await this.#openContent(location, signal);
       if (file === null) break;
-      const mayReplace = async (): Promise<boolean> => {
-        signal.throwIfAborted();
-        await assertNotOpenInEditor(path);
-        await lock.assertHeld();
-        return file.isCurrent();
-      };
       try {
         const { result, content, written } = await plan(file);
         if (content === null && (await file.isCurrent())) return result;
         if (content === null) continue;
-        this.#requests++;
-        const replaced = await replaceFile({ path, original: file.stat, content, mayReplace });
+        const replaced = await this.#put(writer, file, content, signal);
         if (replaced === null) continue;
         if (replaced.left !== null) {
-          this.#bytes = Number(replaced.left.size);
-          written?.(versionOf(replaced.left));
+          this.#bytes = replaced.left.size;
+          written?.(replaced.left.version);
         }
         return result;
       } catch (error) {
@@ -165,13 +158,18 @@ export class FileTarget implements Target {
     throw this.#changed();
   }
 
-  async *#rows(path: string, seen: SourceFile, signal: AbortSignal): AsyncGenerator<TargetRow[]> {
-    this.#added = new AddedRows(versionOf(seen.stat));
+  #put(writer: FileWriter, ...[original, content, signal]: Parameters<FileWriter['replace']>) {
+    this.#requests++;
+    return writer.replace(original, content, signal);
+  }
+
+  async *#rows(location: FileLocation, seen: SourceFile, signal: AbortSignal): AsyncGenerator<TargetRow[]> {
+    this.#added = new AddedRows(seen.version);
     if (!(await seen.isCurrent())) throw this.#changed();
-    await using file = await this.#openContent(path);
+    await using file = await this.#openContent(location, signal);
     if (file === null) throw this.#changed();
     try {
-      const idClosed = await whyReadOnly(path);
+      const idClosed = await location.whyReadOnly(signal);
       for await (const rows of this.#format.readRows(file, signal))
         yield idClosed === null
           ? rows
@@ -183,24 +181,16 @@ export class FileTarget implements Target {
   }
 
   /** False: another process created the file first. */
-  async #createFile(path: string): Promise<boolean> {
-    await using lock = await lockFile(path);
-    await removeLeftovers(path);
-    this.#requests++;
-    await using empty = await openSource(path);
-    const mayReplace = async (): Promise<boolean> => {
-      await using now = await this.#openContent(path);
-      await lock.assertHeld();
-      return now === null;
-    };
-    const [original, content] = [empty?.stat ?? null, this.#format.newContent()];
-    return (await replaceFile({ path, original, content, mayReplace })) !== null;
+  async #createFile(location: FileLocation, signal: AbortSignal): Promise<boolean> {
+    await using writer = await location.startWriting(signal);
+    await using empty = await location.open(signal);
+    if (empty !== null && !(await this.#format.isEmpty(empty))) return false;
+    return (await this.#put(writer, empty, this.#format.newContent(), signal)) !== null;
   }
 
   /** An empty file that had rows is never filled again: a share may not be mounted, a program may have crashed. */
-  async #refuseEmptied(path: string): Promise<void> {
-    await using file = await openSource(path);
-    if (file === null) throw goneFault(this.name);
+  async #refuseEmptied(location: FileLocation, signal: AbortSignal): Promise<void> {
+    if ((await location.look(signal)) === null) throw goneFault(this.name);
     const message = `${this.name} is empty, but had rows before. Nothing was written.`;
     throw new LeadsyncError('target.emptied', message, {
       retry: 'later',
@@ -209,21 +199,20 @@ export class FileTarget implements Target {
   }
 
   /** Null when the file is missing or empty. */
-  async #openContent(path: string): Promise<SourceFile | null> {
-    const file = await openSource(path);
+  async #openContent(location: FileLocation, signal: AbortSignal): Promise<SourceFile | null> {
+    const file = await location.open(signal);
     this.#requests++;
-    this.#bytes = Number(file?.stat.size ?? 0);
+    this.#bytes = file?.size ?? 0;
     if (file === null) return null;
     if (!(await this.#format.isEmpty(file))) return file;
     await file[Symbol.asyncDispose]();
     return null;
   }
 
-  async #unopenedPath(): Promise<string> {
-    const path = await followLinks(this.name);
-    await assertNotOpenInEditor(this.name);
-    if (path !== this.name) await assertNotOpenInEditor(path);
-    return path;
+  async #unopened(signal: AbortSignal): Promise<FileLocation> {
+    const location = await this.#place.locate(signal);
+    await location.assertNotOpen(signal);
+    return location;
   }
 
   async #faultOf(error: unknown, file: SourceFile): Promise<unknown> {

@@ -16,7 +16,7 @@ const textStyle = 3;
 
 /** A new workbook with one sheet: frozen headings, and a table with filters that grows with its rows. */
 export function newWorkbook(options: XlsxTargetOptions): AsyncGenerator<Buffer> {
-  const { path, sheet, idColumn, statusColumn, fields } = options;
+  const { name, sheet, idColumn, statusColumn, fields } = options;
   const columns: NewColumn[] = [
     { heading: idColumn, style: textStyle, width: 38 },
     ...fields.map(({ field, column, type, values }) => ({
@@ -29,7 +29,7 @@ export function newWorkbook(options: XlsxTargetOptions): AsyncGenerator<Buffer> 
   if (statusColumn !== undefined)
     columns.push({ heading: statusColumn, style: textStyle, width: Math.max(20, statusColumn.length + 4) });
   const parts = {
-    '[Content_Types].xml': types(/\.xlsm$/i.test(path)),
+    '[Content_Types].xml': types(/\.xlsm$/i.test(name)),
     '_rels/.rels': relations('officeDocument:xl/workbook.xml'),
     'xl/workbook.xml': workbook(sheet ?? 'Leads'),
     'xl/_rels/workbook.xml.rels': relations('worksheet:worksheets/sheet1.xml', 'styles:styles.xml'),
@@ -39,7 +39,7 @@ export function newWorkbook(options: XlsxTargetOptions): AsyncGenerator<Buffer> 
     'xl/tables/table1.xml': table(columns),
   };
   const named = Object.entries(parts).map(([name, text]) => ({ name, text: head + text }));
-  return newZip(named, xlsxFaults(path));
+  return newZip(named, xlsxFaults(name));
 }
 
 function types(macros: boolean): string {

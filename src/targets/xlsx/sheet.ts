@@ -15,8 +15,8 @@ import { openWorkbook, type XlsxWorkbook } from './workbook.ts';
 import type { RandomAccess } from './zip-directory.ts';
 
 export interface XlsxTargetOptions extends ColumnMapping {
-  /** Absolute path of the file, ending in .xlsx or .xlsm; a symbolic link stays one. */
-  readonly path: string;
+  /** Of the file, for messages; ends in .xlsx or .xlsm. */
+  readonly name: string;
   /** IANA zone of the workbook's dates: cells have none. */
   readonly timeZone: string;
   /** Sheet name; default: the first that is not hidden. */
@@ -53,7 +53,7 @@ export async function openXlsxSheet(
   options: XlsxTargetOptions,
   known?: Buffer,
 ): Promise<XlsxSheet> {
-  const book = await openWorkbook(file, options.sheet, xlsxFaults(options.path));
+  const book = await openWorkbook(file, options.sheet, xlsxFaults(options.name));
   if (known !== undefined) book.pack.readInstead(book.sheet, known);
   const dates = await readDateStyles(book.pack, book.styles);
   const clock = new SerialClock(options.timeZone, book.date1904);
@@ -72,7 +72,7 @@ export async function openXlsxSheet(
       ranked.find(({ rank }) => rank === 1) ??
       ranked.find(({ texts }) => texts.some((text) => text.trim() !== ''));
     const where = `None of the first ${headingRows} rows of the sheet ${JSON.stringify(book.sheetName)} has the headings; the first`;
-    const columns = locateColumns(best?.texts ?? [], options, options.path, where);
+    const columns = locateColumns(best?.texts ?? [], options, options.name, where);
     const header = best?.row;
     if (header === undefined) throw new Error('no row has headings');
     const after = first.filter(({ row }) => row > header.row);

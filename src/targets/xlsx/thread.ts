@@ -32,9 +32,9 @@ export function runXlsxTask<Kind extends XlsxTask['kind']>(
 ): AsyncGenerator<XlsxResults[Kind]> {
   const isKnown = 'known' in task && task.known !== null;
   const results =
-    file.stat.size < threadBytes || isKnown
+    file.size < threadBytes || isKnown
       ? doXlsxTask(watchedAccess(file, signal), options, task)
-      : inThread({ fd: file.fd, size: Number(file.stat.size), options, task }, signal);
+      : inThread({ fd: file.fd, size: file.size, options, task }, signal);
   return results as AsyncGenerator<XlsxResults[Kind]>;
 }
 
@@ -59,7 +59,7 @@ async function* inThread(
     }
   } catch (error) {
     if (!isOutOfMemory(error)) throw error;
-    throw xlsxFaults(workerData.options.path)(
+    throw xlsxFaults(workerData.options.name)(
       `needs more than the ${threadMegabytes} MB of memory that a workbook may use`,
       undefined,
       error,

@@ -93,7 +93,7 @@ export async function planXlsxWrite(
   );
   const dateStyle = ofDates.find((style) => style !== null && sheet.dates.has(style)) ?? null;
   const writer = rowWriter(sheet, { row: model, styles, dateStyle });
-  const appended = appendedRows(decisions, sheet, mapped, notes, free, writer, options.path);
+  const appended = appendedRows(decisions, sheet, mapped, notes, free, writer, options.name);
   const splices = [
     ...decisions.writes.flatMap((write) => writer.existing(write.place, contentOf(write, columns))),
     ...appended.splices,

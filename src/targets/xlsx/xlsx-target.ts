@@ -2,8 +2,9 @@ import type { Author } from '../../core/lead/author.ts';
 import { idKey } from '../../core/lead/lead.ts';
 import type { RowChange, Target, TargetRow } from '../../ports/target.ts';
 import type { FileFormat, FileHead, FilePlan } from '../file/file-format.ts';
+import type { FilePlace } from '../file/file-place.ts';
 import { FileTarget } from '../file/file-target.ts';
-import { followLinks, openSource, type SourceFile, versionOf, watchedAccess } from '../file/source-file.ts';
+import { type SourceFile, watchedAccess } from '../file/source-file.ts';
 import { spliced } from '../file/splice.ts';
 import { xlsxFaults } from './fault.ts';
 import { xlsxLastSaver } from './last-saver.ts';
@@ -22,8 +23,8 @@ import { type NewContent, type NewPart, rewrittenZip } from './zip-rewrite.ts';
  * A target that is one sheet of an Excel workbook. Only changed cells are written; all other bytes of the sheet and all
  * other parts stay.
  */
-export function createXlsxTarget(options: XlsxTargetOptions): Target {
-  return new XlsxTarget(options.path, new XlsxFormat(options));
+export function createXlsxTarget(place: FilePlace, options: Omit<XlsxTargetOptions, 'name'>): Target {
+  return new XlsxTarget(place, new XlsxFormat({ ...options, name: place.name }));
 }
 
 /** Of an average row, packed. */
@@ -32,7 +33,7 @@ const bytesOfRow = 40;
 class XlsxTarget extends FileTarget {
   /** A workbook does not record who changed a cell, only who last saved it. */
   async authors(cells: readonly unknown[], signal: AbortSignal): Promise<(Author | null)[]> {
-    await using file = await openSource(await followLinks(this.name));
+    await using file = await this.openFile(signal);
     const access = file === null ? null : watchedAccess(file, signal);
     const author = access === null ? null : await xlsxLastSaver(access, xlsxFaults(this.name));
     return cells.map(() => author);
@@ -54,7 +55,7 @@ class XlsxFormat implements FileFormat {
 
   async hasPart(file: SourceFile, signal: AbortSignal, part = this.part): Promise<boolean> {
     if (part === '' || (await this.isEmpty(file))) return true;
-    return hasSheet(watchedAccess(file, signal), part, xlsxFaults(this.#options.path));
+    return hasSheet(watchedAccess(file, signal), part, xlsxFaults(this.#options.name));
   }
 
   batchSize(bytes: number): number {
@@ -64,7 +65,7 @@ class XlsxFormat implements FileFormat {
   }
 
   async isEmpty(file: SourceFile): Promise<boolean> {
-    return file.stat.size === 0n;
+    return file.size === 0;
   }
 
   newContent(): AsyncIterable<Buffer> {
@@ -87,7 +88,7 @@ class XlsxFormat implements FileFormat {
     signal: AbortSignal,
     mark?: string,
   ): Promise<FilePlan> {
-    const left = this.#left?.version === versionOf(file.stat) ? this.#left.known : null;
+    const left = this.#left?.version === file.version ? this.#left.known : null;
     this.#left = null;
     const known = left !== null && addsOnly(changes, left) ? left : null;
     const task = { kind: 'plan', changes, mark, known } as const;
@@ -118,7 +119,7 @@ class XlsxFormat implements FileFormat {
     left: (now: KnownSheet) => void = () => undefined,
   ): AsyncGenerator<Buffer> {
     const access = watchedAccess(file, signal);
-    const fault = xlsxFaults(this.#options.path);
+    const fault = xlsxFaults(this.#options.name);
     const parts = await openPackage(access, fault);
     const contents = new Map(
       edits.map(({ part, splices, end }): [ZipEntry, NewContent] => {

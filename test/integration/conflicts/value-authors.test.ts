@@ -9,6 +9,7 @@ import { conflictList } from '../../../src/ops/pages/conflicts.ts';
 import { listConflicts } from '../../../src/store/conflicts.ts';
 import { prune } from '../../../src/store/retention.ts';
 import { createXlsxTarget } from '../../../src/targets/xlsx/xlsx-target.ts';
+import { localPlace } from '../../../src/targets/local/local-place.ts';
 import { Scene } from '../google-sheets/cli-google-sheets-scene.ts';
 import { connectionName, Workspace } from '../../support/workspace.ts';
 
@@ -249,7 +250,11 @@ test('Excel: the workbook names who saved it last', async () => {
   const columns = Object.entries(fields).map(
     ([field, column]) => ({ field, column, type: 'text', direction: 'two-way' }) as const,
   );
-  const target = createXlsxTarget({ path, fields: columns, idColumn: 'Lead ID', timeZone: 'UTC' });
+  const target = createXlsxTarget(localPlace(path), {
+    fields: columns,
+    idColumn: 'Lead ID',
+    timeZone: 'UTC',
+  });
   const [lead] = workspace.sandbox.leads.list();
   const { id = '', city = null } = lead ?? {};
   const change = {

@@ -4,6 +4,7 @@ import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate';
 import { inject, expect, test } from 'vitest';
 import { readMark } from '../../../src/core/lead/table-mark.ts';
 import { createXlsxTarget } from '../../../src/targets/xlsx/xlsx-target.ts';
+import { localPlace } from '../../../src/targets/local/local-place.ts';
 import type { TargetRow } from '../../../src/ports/target.ts';
 import { administrate } from '../../support/administrate.ts';
 import { createTestDatabase } from '../../support/database.ts';
@@ -25,8 +26,7 @@ async function inStep(target: object = {}): Promise<Workspace> {
 const pathOf = ({ folder }: Workspace, name = 'leads.xlsx'): string => join(folder, name);
 
 const table = (workspace: Workspace) =>
-  createXlsxTarget({
-    path: pathOf(workspace),
+  createXlsxTarget(localPlace(pathOf(workspace)), {
     fields: Object.entries(fields).map(([field, column]) => ({
       field,
       column,

@@ -5,7 +5,7 @@ import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 import { LeadsyncError } from '../../errors.ts';
-import { hasCode, writeFault } from './file-fault.ts';
+import { hasCode, writeFault } from '../file/file-fault.ts';
 
 /** The interval of a holder's heartbeat, and after which silence a holder that cannot be checked counts as dead. */
 const heartbeatMs = 2_000;

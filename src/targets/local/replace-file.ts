@@ -1,15 +1,17 @@
 import { randomBytes } from 'node:crypto';
-import { constants, type BigIntStats } from 'node:fs';
+import { constants, fstat, type BigIntStats } from 'node:fs';
 import { access, open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { hasCode, writeFault } from './file-fault.ts';
-import { sameContent } from './source-file.ts';
+import { promisify } from 'node:util';
+import { hasCode, writeFault } from '../file/file-fault.ts';
+import type { SourceFile } from '../file/source-file.ts';
+import { sameContent } from './open-source.ts';
 
 export interface Replacement {
   /** Without symbolic links. */
   readonly path: string;
   /** The replaced file, whose mode and owner are kept; null: a new file. */
-  readonly original: BigIntStats | null;
+  readonly original: Pick<SourceFile, 'fd'> | null;
   readonly content: AsyncIterable<Buffer>;
   /** Asked just before the rename; false keeps the old file. */
   readonly mayReplace: () => Promise<boolean>;
@@ -30,7 +32,8 @@ export async function replaceFile({
   try {
     // A rename would replace even a file that its owner made read-only.
     if (original !== null) await access(path, constants.W_OK);
-    const filled = await fill(temporary, original, content);
+    const like = original === null ? null : await statOfOpen(original.fd, { bigint: true });
+    const filled = await fill(temporary, like, content);
     if (!(await mayReplace())) {
       await rm(temporary, { force: true });
       return null;
@@ -45,6 +48,8 @@ export async function replaceFile({
     throw writeFault(error, path);
   }
 }
+
+const statOfOpen = promisify(fstat);
 
 /** Why a file cannot be replaced now, as a sentence; null when it can. */
 export async function whyReadOnly(path: string): Promise<string | null> {

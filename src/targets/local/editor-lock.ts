@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { LeadsyncError } from '../../errors.ts';
-import { hasCode, readFault } from './file-fault.ts';
+import { hasCode, readFault } from '../file/file-fault.ts';
 
 /**
  * Detects the lock file of a spreadsheet program that has the file open. @throws LeadsyncError `target.busy` (retry
