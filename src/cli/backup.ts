@@ -7,7 +7,7 @@ import { codeOf, LeadsyncError } from '../errors.ts';
 import { dumpState } from '../store/dump.ts';
 import { broken } from '../store/read-dump.ts';
 import { version } from '../version.ts';
-import type { CommonOptions } from './main.ts';
+import type { CommonOptions } from './program.ts';
 import { assertCanWrite, own, replaceFileWith } from './out-file.ts';
 import { print, printJson, seconds } from './output.ts';
 import { megabytes, showDumpProgress } from './progress.ts';

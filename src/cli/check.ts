@@ -16,7 +16,7 @@ import { addressless, describeAddressless, isMost } from './addressless.ts';
 import { type CheckLine, describeLine, failed, look, never, passed } from './check-line.ts';
 import { checkCalendars } from './check-calendars.ts';
 import { checkTarget } from './check-target.ts';
-import type { CommonOptions } from './main.ts';
+import type { CommonOptions } from './program.ts';
 import { exitCodes, print, printJson } from './output.ts';
 import { withApp } from './with-app.ts';
 

@@ -14,7 +14,7 @@ import { countDueMails } from '../store/mails.ts';
 import type { SyncReport } from '../sync/report.ts';
 import { workReminders } from '../worker/work-reminders.ts';
 import { tellReport } from './describe-report.ts';
-import type { CommonOptions } from './main.ts';
+import type { CommonOptions } from './program.ts';
 import { print, printJson } from './output.ts';
 import { describePlan } from './plan-output.ts';
 import { previewOf } from './preview-reminder.ts';

@@ -5,7 +5,7 @@ import { assertState, dumpState } from '../store/dump.ts';
 import { pauseConnections } from '../store/connections.ts';
 import { assertUnused, restoreState } from '../store/restore.ts';
 import { version } from '../version.ts';
-import type { CommonOptions } from './main.ts';
+import type { CommonOptions } from './program.ts';
 import { print, printJson } from './output.ts';
 import { showDumpProgress } from './progress.ts';
 import { withWholeState } from './with-store.ts';

@@ -4,7 +4,7 @@ import { counted } from '../core/lead/counted.ts';
 import { type Cells, plainCell, sameCell, showCell } from '../core/lead/value.ts';
 import { listMatches, type Match, type MatchState } from '../store/matches.ts';
 import { decideMatches } from '../review/decide-match.ts';
-import type { CommonOptions } from './main.ts';
+import type { CommonOptions } from './program.ts';
 import { nameRecord, userName } from './names.ts';
 import { assertCanWrite, replaceFile } from './out-file.ts';
 import { print, printJson } from './output.ts';

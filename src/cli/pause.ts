@@ -1,6 +1,6 @@
 import { pauseConnections, unpause } from '../store/connections.ts';
 import { liftWait } from '../store/throttles.ts';
-import type { CommonOptions } from './main.ts';
+import type { CommonOptions } from './program.ts';
 import { print, printJson } from './output.ts';
 import { withStore } from './with-store.ts';
 

@@ -5,7 +5,7 @@ import { type Action, visibleActions } from '../store/actions.ts';
 import type { Run, RunStatus } from '../store/runs.ts';
 import { planProblems } from '../sync/report.ts';
 import { isNote } from '../sync/which-place.ts';
-import type { CommonOptions } from './main.ts';
+import type { CommonOptions } from './program.ts';
 import { type Companies, companiesIn } from './names.ts';
 import { exitCodeFor, print, printEachJson } from './output.ts';
 import { refuseToOverwrite, writePlanFile } from './plan-file.ts';

@@ -12,7 +12,7 @@ import {
 import type { SyncContext } from '../sync/context.ts';
 import { calendarFeeds } from './calendar-feeds.ts';
 import { answerCalendar, calendarJson, calendarsOf, describeCalendars } from './calendars.ts';
-import type { CommonOptions } from './main.ts';
+import type { CommonOptions } from './program.ts';
 import { type Addressless, addressless, describeAddressless } from './addressless.ts';
 import { companiesIn, shownCompany } from './names.ts';
 import { print, printJson } from './output.ts';

@@ -1,6 +1,6 @@
 import { restoreState } from '../store/restore.ts';
 import { readBackupFile } from './backup.ts';
-import type { CommonOptions } from './main.ts';
+import type { CommonOptions } from './program.ts';
 import { print, printJson, seconds } from './output.ts';
 import { showDumpProgress } from './progress.ts';
 import { withWholeState } from './with-store.ts';

@@ -1,7 +1,7 @@
 import { counted } from '../core/lead/counted.ts';
 import { localTime } from '../reminders/plan/local-time.ts';
 import { type ListedRun, listRuns } from '../store/run-list.ts';
-import type { CommonOptions } from './main.ts';
+import type { CommonOptions } from './program.ts';
 import { describeProblem, print, printJson, seconds, wholeNumber } from './output.ts';
 import { withStore } from './with-store.ts';
 

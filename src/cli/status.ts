@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { counted } from '../core/lead/counted.ts';
 import { type ConnectionStatus, connectionStatus } from '../ops/connection-status.ts';
 import { companiesOf } from '../store/pairs.ts';
-import type { CommonOptions } from './main.ts';
+import type { CommonOptions } from './program.ts';
 import { nameRecord } from './names.ts';
 import { print, printJson } from './output.ts';
 import { tellReport } from './describe-report.ts';

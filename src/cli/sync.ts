@@ -5,7 +5,7 @@ import { bringForward } from '../core/merge/older-copy.ts';
 import { countDueMails } from '../store/mails.ts';
 import { failedReport, type SyncReport } from '../sync/report.ts';
 import { allowed, syncCommand, tellReport } from './describe-report.ts';
-import type { CommonOptions } from './main.ts';
+import type { CommonOptions } from './program.ts';
 import { exitCodeFor, print, printEachJson } from './output.ts';
 import { keepHouse } from '../worker/keep-house.ts';
 import { runJob } from './run-job.ts';

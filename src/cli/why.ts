@@ -17,7 +17,7 @@ import { isEdit } from '../review/decide-conflict.ts';
 import { firstRunAt, type LeadRecord, leadRecord } from '../store/lead-record.ts';
 import { describeStory } from './describe-story.ts';
 import { type FoundLead, findLead } from './find-lead.ts';
-import type { CommonOptions } from './main.ts';
+import type { CommonOptions } from './program.ts';
 import { short } from './names.ts';
 import { print, printEachJson } from './output.ts';
 import { withStore } from './with-store.ts';

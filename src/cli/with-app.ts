@@ -6,7 +6,7 @@ import { codeOf, LeadsyncError } from '../errors.ts';
 import type { DatabaseWatch } from '../ops/database-watch.ts';
 import { goByDatabaseTime } from '../store/database-time.ts';
 import { noTelemetry, startTelemetry, type Telemetry } from '../telemetry.ts';
-import type { CommonOptions } from './main.ts';
+import type { CommonOptions } from './program.ts';
 import { loadNarrowed } from './with-store.ts';
 
 const warnLevel = pino.levels.values['warn'] ?? 40;

@@ -4,7 +4,7 @@ import { loadConfigFromProcess } from '../config/load.ts';
 import { LeadsyncError } from '../errors.ts';
 import { openStore, openStoreAsIs, type Store } from '../open-store.ts';
 import { goByDatabaseTime } from '../store/database-time.ts';
-import type { CommonOptions } from './main.ts';
+import type { CommonOptions } from './program.ts';
 
 /** For commands that only need what is stored: they start fast, and work while the queue, or a service, is away. */
 export async function withStore(

@@ -1,5 +1,5 @@
 import { forceEnd, runWorker } from '../worker/run-worker.ts';
-import type { CommonOptions } from './main.ts';
+import type { CommonOptions } from './program.ts';
 import { stopSignal, withApp } from './with-app.ts';
 
 /** `leadsync worker`: schedules, jobs, reminders and the HTTP port, until SIGTERM. */

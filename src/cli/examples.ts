@@ -1,0 +1,80 @@
+/** A call without `leadsync`, and what it does. */
+type Example = readonly [line: string, does: string];
+
+/** What `leadsync COMMAND --help` shows, by command. Each line is parsed by a test. */
+export const examples: Readonly<Record<string, readonly Example[]>> = {
+  demo: [
+    ['demo', 'syncs made-up leads with an Excel workbook in a new folder'],
+    ['demo --target google-sheets --dir ./look', 'the same on a local stand-in of Google Sheets'],
+  ],
+  check: [
+    ['check', 'tests everything and changes nothing'],
+    ['check --fix', 'also makes the properties that HubSpot lacks, and takes a copied file as the target'],
+    ['check --test-alert', 'sends a test to everybody who gets alerts'],
+  ],
+  plan: [
+    ['plan', 'shows each change, field by field'],
+    ['plan --summary --connection berlin', 'counts the changes of one connection'],
+    ['plan --out plan.json', 'keeps the plan, for apply'],
+  ],
+  apply: [
+    ['apply plan.json', 'carries out what the file says, and nothing else'],
+    ['apply plan.json --only 12,15', 'two lines of it'],
+  ],
+  sync: [
+    ['sync', 'carries out what plan shows'],
+    ['sync --connection berlin --json', 'one connection, with one JSON object as the result'],
+    ['sync --allow max-deletes', 'goes on where that guard stopped the run'],
+    ['sync --older-copy update', 'brings an older copy of the table forward'],
+  ],
+  worker: [
+    ['worker', 'runs until it gets SIGTERM'],
+    ['worker --config /etc/leadsync/leadsync.yaml', 'with the configuration of a server'],
+  ],
+  pause: [['pause --connection berlin', 'berlin is not synced until it is resumed']],
+  resume: [['resume --connection berlin', 'berlin is synced again']],
+  status: [
+    ['status', 'shows each connection, in a few lines'],
+    ['status --json', 'the same for a program'],
+  ],
+  reminders: [
+    ['reminders', 'lists what is coming, sent and failed'],
+    ['reminders --preview sonnenhof', 'prints the mail about that company; sends nothing'],
+    ['reminders --send-test anna@example.com', 'sends her a sample'],
+  ],
+  conflicts: [['conflicts', 'lists what is held, with the ids for resolve']],
+  resolve: [
+    ['resolve 17 --use lead', "the lead's value of conflict 17 is right"],
+    ['resolve --all --use target', "the table's values of all open conflicts are right"],
+  ],
+  match: [
+    ['match', 'lists the pairs'],
+    ['match --accept 3 7 --reject 5', '3 and 7 are one company each, 5 is two'],
+    ['match --export pairs.csv', 'keeps the list, for a spreadsheet'],
+  ],
+  why: [
+    ['why sonnenhof', 'all values of the company with this in its name'],
+    ['why 018cd95e stage', 'one field, by the beginning of the id'],
+  ],
+  runs: [['runs --limit 5', 'the last five of each connection']],
+  undo: [
+    ['undo 42', 'shows what would be put back; writes nothing'],
+    ['undo 42 --yes', 'puts it back'],
+  ],
+  forget: [
+    ['forget berlin', 'lists what is kept of it'],
+    ['forget berlin --yes', 'deletes it for good'],
+  ],
+  backup: [['backup leadsync.backup', 'while workers go on']],
+  restore: [
+    ['restore leadsync.backup', 'into an empty database'],
+    ['restore leadsync.backup --replace', 'in place of the state that is there'],
+  ],
+  'export-state': [
+    ['export-state --to postgres://leadsync@db.example.com/leadsync', 'with the password in PGPASSWORD'],
+  ],
+  sandbox: [
+    ['sandbox --leads 5000', 'runs until Ctrl-C and prints what to export'],
+    ['sandbox --rate 10/s --faults "500:every=7"', 'limits requests, and fails each seventh'],
+  ],
+};

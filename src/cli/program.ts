@@ -1,0 +1,204 @@
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { nearestName } from '../config/nearest-name.ts';
+import { guardCodes } from '../core/merge/guard.ts';
+import { copyCodes } from '../core/merge/older-copy.ts';
+import { version } from '../version.ts';
+import { examples } from './examples.ts';
+
+/** Options of every command. */
+export interface CommonOptions {
+  readonly connection?: string;
+  readonly config?: string;
+  readonly json?: boolean;
+}
+
+/** An action whose module is loaded only when it runs, for a fast start. Its parameters are what commander parses. */
+function lazily(load: () => Promise<(...args: never[]) => Promise<void>>) {
+  return async (...args: unknown[]): Promise<void> => (await load())(...(args as never[]));
+}
+
+const allowCodes: readonly string[] = [...Object.values(copyCodes), ...guardCodes];
+
+const allow = (): Option =>
+  new Option('--allow <refusal>', 'carry out what the guard refuses; may be repeated')
+    .choices(allowCodes)
+    .argParser((value: string, previous: readonly string[] | undefined) => {
+      if (!allowCodes.includes(value))
+        throw new InvalidArgumentError(`It is one of ${allowCodes.join(', ')}.`);
+      return [...(previous ?? []), value];
+    });
+
+/** What other tools call it. */
+const otherWords: Readonly<Record<string, string>> = {
+  doctor: 'check',
+  diagnose: 'check',
+  test: 'check',
+  validate: 'check',
+  verify: 'check',
+  preview: 'plan',
+  diff: 'plan',
+  run: 'sync',
+  daemon: 'worker',
+  serve: 'worker',
+  start: 'worker',
+  history: 'runs',
+  log: 'runs',
+  logs: 'runs',
+  revert: 'undo',
+  rollback: 'undo',
+  dump: 'backup',
+};
+
+/** All commands with their options. An action loads its module when it runs. */
+export function createProgram(): Command {
+  const program = new Command('leadsync')
+    .description('Keeps the leads of the Lead Management Service in step with a spreadsheet, both ways.')
+    .version(version, '--version', 'prints the version')
+    .showHelpAfterError('(leadsync --help lists the commands)')
+    .exitOverride();
+
+  program.on('command:*', ([name = '']: string[]) => {
+    const names = program.commands.map((command) => command.name());
+    const meant = otherWords[name] ?? nearestName(name, names);
+    const question = meant === undefined ? '' : `\n(Did you mean ${meant}?)`;
+    program.error(`error: unknown command '${name}'${question}`, { code: 'commander.unknownCommand' });
+  });
+
+  const command = (name: string, description: string): Command =>
+    program
+      .command(name)
+      .description(description)
+      .option('--connection <name>', 'only this connection (default: all)')
+      .option('--config <file>', 'configuration file (default: leadsync.yaml, or the environment)')
+      .option('--json', 'print one JSON object to stdout')
+      .addHelpText('after', () => examplesOf(name))
+      .exitOverride();
+
+  command('demo', 'shows the main job on a local sandbox, in under a minute, with no set-up')
+    .option('--dir <folder>', 'where its files go (default: a new folder under ./data)')
+    .addOption(
+      new Option('--target <kind>', 'an Excel workbook, or a local stand-in of Google Sheets')
+        .choices(['xlsx', 'google-sheets'])
+        .default('xlsx'),
+    )
+    .action(lazily(async () => (await import('./demo.ts')).demo));
+  command('check', 'tests configuration, database, queue, credentials, permissions, target and mail')
+    .option('--fix', 'take a copied spreadsheet as the target from now on')
+    .option('--test-alert', 'send a test to all recipients of alerts')
+    .action(lazily(async () => (await import('./check.ts')).check));
+  command('plan', 'scans and compares; shows each change; writes nothing')
+    .option('--out <file>', 'keep the plan in a file, to be reviewed and carried out by apply')
+    .option('--summary', 'only how many changes of each kind and field, no lines')
+    .action(lazily(async () => (await import('./plan.ts')).plan));
+  command('apply', 'carries out exactly the plan in a file; refuses, by name, records that changed since')
+    .argument('<file>', 'a file that `leadsync plan --out` wrote')
+    .addOption(
+      new Option('--only <ids>', 'only these lines of the plan: ID,ID').argParser((ids: string) =>
+        ids.split(',').map((id) => id.trim()),
+      ),
+    )
+    .addOption(allow())
+    .action(lazily(async () => (await import('./apply.ts')).apply));
+  command('sync', 'plans and carries it out now')
+    .addOption(allow())
+    .addOption(
+      new Option(
+        '--older-copy <what>',
+        'brings a table or service that is an older copy forward to the newer values',
+      ).choices(['update']),
+    )
+    .action(lazily(async () => (await import('./sync.ts')).sync));
+  command('worker', 'runs the schedules, the jobs and the reminders until it is stopped').action(
+    lazily(async () => (await import('./worker.ts')).worker),
+  );
+  command('pause', 'stops the syncs of a connection until resume').action(
+    lazily(async () => (await import('./pause.ts')).pause),
+  );
+  command(
+    'resume',
+    'lets a paused connection go on, and ends a wait that the Leads service asked for',
+  ).action(lazily(async () => (await import('./pause.ts')).resume));
+  command('status', 'shows last and next runs, throttling, held items, coming reminders').action(
+    lazily(async () => (await import('./status.ts')).status),
+  );
+  command('reminders', 'lists coming, sent and failed reminders and digests')
+    .addOption(
+      new Option(
+        '--preview <lead>',
+        "print the mail about a lead (its id, or part of its company's name); sends nothing",
+      ).conflicts('sendTest'),
+    )
+    .option('--send-test <address>', 'send a sample mail to this address, or a message to the channel: chat')
+    .option('--cancelled', 'list those that were cancelled too, and why')
+    .option('--feeds', "list the address of each recipient's calendar feed, and nothing else")
+    .option('--new-feed <address>', "give this recipient's feed another address; the former one ends")
+    .option(
+      '--put-back <address>',
+      'write the entries again that have gone from the calendar of this recipient',
+    )
+    .option(
+      '--accept-deleted <address>',
+      'the entries that have gone from that calendar were deleted on purpose',
+    )
+    .action(lazily(async () => (await import('./reminders.ts')).reminders));
+  command('conflicts', 'lists the conflicts, with both values').action(
+    lazily(async () => (await import('./conflicts.ts')).conflicts),
+  );
+  command('resolve', 'decides a conflict; the next sync carries it out')
+    .argument('[id]', 'the id that `leadsync conflicts` shows')
+    .option('--all', 'every open conflict of a field')
+    .option('--requested-by <person>', 'every held edit that this person requested, by e-mail address')
+    .addOption(
+      new Option('--use <side>', 'whose value is right').choices(['lead', 'target']).makeOptionMandatory(),
+    )
+    .action(lazily(async () => (await import('./resolve.ts')).resolve));
+  command(
+    'match',
+    'lists new rows and leads that may be the same, and records your decisions; the next sync carries them out',
+  )
+    .option('--accept <id...>', 'these are one')
+    .option('--reject <id...>', 'these are two')
+    .option('--accept-all', "accept every pair in which each is the other's likeliest match")
+    .option('--export <file>', 'keep the list in a CSV file')
+    .action(lazily(async () => (await import('./match.ts')).match));
+  command('why', 'shows how the values of a lead came about: agreed, held, and each write with its rule')
+    .argument('<lead>', "part of its company's name, or its id, or the beginning of it")
+    .argument('[field]', 'only this field')
+    .action(lazily(async () => (await import('./why.ts')).why));
+  command('runs', 'lists the runs, the latest first, with the numbers for undo')
+    .option('--limit <n>', 'how many of each connection', '20')
+    .action(lazily(async () => (await import('./runs.ts')).runs));
+  command('undo', 'shows how the writes of a run would be undone; later edits are left alone')
+    .argument('<run>', 'the number of the run')
+    .option('--yes', 'carry it out')
+    .option('--out <file>', 'keep the plan in a file, to be reviewed and carried out by apply')
+    .action(lazily(async () => (await import('./undo.ts')).undo));
+  command('forget', 'lists the state of a connection that left the configuration; --yes deletes it')
+    .argument('<name>', 'the connection')
+    .option('--yes', 'delete it, for good')
+    .action(lazily(async () => (await import('./forget.ts')).forget));
+  command('backup', 'writes the whole state into one file; workers may go on meanwhile')
+    .argument('<file>', 'created or replaced atomically; only you can read it')
+    .action(lazily(async () => (await import('./backup.ts')).backup));
+  command('restore', 'restores the state from a backup; workers must be stopped')
+    .argument('<file>', 'a file that `leadsync backup` wrote')
+    .option('--replace', 'discard the existing state')
+    .action(lazily(async () => (await import('./restore.ts')).restore));
+  command('export-state', 'moves the state into another Postgres; workers must be stopped')
+    .requiredOption('--to <url>', 'its DATABASE_URL; without the password when PGPASSWORD holds it')
+    .action(lazily(async () => (await import('./export-state.ts')).exportState));
+  command('sandbox', 'runs a local Leads service with made-up leads, and with faults on demand')
+    .option('--leads <n>', 'number of leads', '250')
+    .option('--faults <spec>', 'faults, for example "429:every=5,retryAfter=1;500:every=7"')
+    .option('--rate <spec>', 'rate limit: "10/s", "10/s,burst=50" or, each minute, "10/s,window=60"')
+    .option('--port <p>', 'port (default: any free one)', '0')
+    .action(lazily(async () => (await import('./sandbox.ts')).sandbox));
+
+  return program;
+}
+
+/** The examples of a command, as the end of its help. */
+function examplesOf(name: string): string {
+  const lines = (examples[name] ?? []).map(([line, does]) => `  leadsync ${line}\n      ${does}`);
+  return lines.length === 0 ? '' : `\nExamples:\n${lines.join('\n')}`;
+}
