@@ -6,7 +6,8 @@ import { type App, openApp } from '../app.ts';
 import { loadConfig } from '../config/load.ts';
 import { counted } from '../core/lead/counted.ts';
 import { type DemoTarget, shownPath, workbookTarget } from '../demo/demo-target.ts';
-import { codeOf, LeadsyncError } from '../errors.ts';
+import { startEmbeddedPostgres } from '../embedded-postgres/embedded-postgres.ts';
+import { LeadsyncError } from '../errors.ts';
 import { parseFaults } from '../sandbox/parse-faults.ts';
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
 import { decideConflict, listConflicts } from '../store/conflicts.ts';
@@ -44,22 +45,30 @@ export async function demo(options: DemoOptions): Promise<void> {
     faults: parseFaults('429:every=6,retryAfter=1'),
   });
   await using target =
-    options.target === 'xlsx' ? workbookTarget(folder, connection) : await spreadsheetTarget(folder);
+    options.target === 'xlsx'
+      ? workbookTarget(folder, connection)
+      : await (await import('../demo/demo-google-sheets.ts')).googleSheetsTarget(folder);
   tell(
     `A local Leads service is filled with ${leadCount} made-up leads; every sixth request must wait a second.\n`,
   );
 
-  const env = {
-    LEADS_BASE_URL: service.url,
-    LEADS_API_KEY: service.apiKey,
-    ...target.env,
-    DATA_DIR: folder,
-    REMINDER_TO: 'you@example.com',
-    LOG_LEVEL: 'warn',
-  };
-  const config = await loadConfig({ env, cwd: folder });
   const reports: SyncReport[] = [];
   {
+    // It is removed at the end: nothing has to survive a loss of power.
+    await using stack = new AsyncDisposableStack();
+    const database = stack.adopt(await startEmbeddedPostgres(folder, { durable: false }), (started) =>
+      started.close(),
+    );
+    const env = {
+      DATABASE_URL: database.connectionString,
+      LEADS_BASE_URL: service.url,
+      LEADS_API_KEY: service.apiKey,
+      ...target.env,
+      DATA_DIR: folder,
+      REMINDER_TO: 'you@example.com',
+      LOG_LEVEL: 'warn',
+    };
+    const config = await loadConfig({ env, cwd: folder });
     await using app = await openApp(config, pino({ level: 'silent' }));
     const step = (title: string): void =>
       tell(`\n── ${title} ${'─'.repeat(Math.max(3, 76 - title.length))}\n`);
@@ -92,6 +101,8 @@ export async function demo(options: DemoOptions): Promise<void> {
     step('6. Once more: nothing is left to write');
     await sync();
 
+    // A mail whose lead cannot be read waits for minutes.
+    service.set({ faults: [] });
     step('7. A reminder for the follow-up that has just fallen due');
     await sendDueReminders(app, stop);
     for (const line of await describeReminder(app, service, folder)) tell(`  ${line}`);
@@ -179,19 +190,6 @@ async function describeReminder(app: App, service: Sandbox, folder: string): Pro
 function isDue(lead: { readonly nextFollowUpAt: string | null }): boolean {
   const at = Date.parse(lead.nextFollowUpAt ?? '');
   return at <= Date.now() && at > Date.now() - 10 * 60_000;
-}
-
-/** The stand-in of Google Sheets is not in the package. */
-async function spreadsheetTarget(folder: string): Promise<DemoTarget> {
-  const { googleSheetsTarget } = await import('../demo/demo-google-sheets.ts').catch((cause: unknown) => {
-    if (codeOf(cause) !== 'ERR_MODULE_NOT_FOUND') throw cause;
-    throw new LeadsyncError(
-      'usage.demo-target',
-      'The demo on Google Sheets needs the local stand-in of Google, which is only in the repository.',
-      { help: 'Clone the repository for it, or run leadsync demo, which uses an Excel workbook.', cause },
-    );
-  });
-  return googleSheetsTarget(folder);
 }
 
 const mailPollMs = 100;

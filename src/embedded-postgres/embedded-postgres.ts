@@ -24,7 +24,7 @@ export interface EmbeddedPostgres {
 }
 
 export interface EmbeddedPostgresOptions {
-  /** False (for tests only): faster, and a power failure destroys the database. */
+  /** False (for tests and the demo): faster, and a power failure destroys the database. */
   readonly durable?: boolean;
   /** Gets each failed restart, with the ms until the next one. */
   readonly onFault?: (fault: LeadsyncError, againMs: number) => void;

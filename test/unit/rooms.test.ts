@@ -90,6 +90,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'src/worker',
     'src/sandbox',
     'src/demo',
+    'src/embedded-postgres',
     'jobs',
   ],
 };
