@@ -107,10 +107,11 @@ async function describeRows(
     zone === undefined || zone === connection.sync.timeZone
       ? ''
       : `; sync.timeZone is ${connection.sync.timeZone}: set both alike, or a date without a time is no day, but midnight`;
+  const hint = snapshot.hint === undefined ? '' : `; ${snapshot.hint}`;
   const { count, first } = seen.unreadCells;
   const unreadable =
     count === 0 ? '' : `; ${counted(count, 'cell')} cannot be read and will be held, such as ${first}`;
-  return `${target.name}: ${counted(seen.rows, 'row')}, all mapped columns exist or will be created${dates}${others}${unreadable}`;
+  return `${target.name}: ${counted(seen.rows, 'row')}, all mapped columns exist or will be created${dates}${others}${unreadable}${hint}`;
 }
 
 /** Why columns are not writable, and what helps. */

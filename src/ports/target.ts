@@ -49,6 +49,8 @@ export interface TargetSnapshot {
   readonly closed?: readonly string[];
   /** What columns cannot hold of their fields, a sentence each, for `leadsync check`. */
   readonly unsuited?: readonly string[];
+  /** What else `leadsync check` says of the table; the sync does without it. */
+  readonly hint?: string;
   /** Whether the account may write; null: unknown. Absent: only a write tells. */
   readonly mayWrite?: boolean | null;
   /** Rows that are gone because they were merged, by their former position. Absent: never happens. */

@@ -175,7 +175,7 @@ export function createPostgresTableTarget(options: PostgresTableOptions): Target
           if (row.leadId === null && isBlank(row.cells)) return [];
           return row.leadId === null && found.isIdClosed ? { ...row, idClosed } : row;
         });
-        const { closed, unsuited, columns } = found;
+        const { closed, unsuited, columns, hint } = found;
         const mark = await readTableMark(ask, table);
         return {
           missing: columns.missing,
@@ -183,6 +183,7 @@ export function createPostgresTableTarget(options: PostgresTableOptions): Target
           timeZone: options.timeZone,
           closed,
           unsuited,
+          ...(hint !== null && { hint }),
           rows: rowBatches(rows),
           ...(mark !== undefined && { mark }),
         };
