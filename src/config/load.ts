@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { join, relative, resolve, sep } from 'node:path';
+import { dirname, join, relative, resolve, sep } from 'node:path';
 import type { z } from 'zod';
 import { LeadsyncError } from '../errors.ts';
 import { checkTogether } from './check-together.ts';
 import { buildAlerts, buildConnection, type Config } from './config.ts';
 import { ConfigError, type Mistake } from './config-error.ts';
+import { withEnvFile } from './env-file.ts';
 import { connectionSource, Environment, processSource, readFault } from './environment.ts';
 import { processSchema } from './process-schema.ts';
 import { type Readable, readable } from './readable.ts';
@@ -33,8 +34,9 @@ export function loadConfigFromProcess(file?: string): Promise<Config> {
  */
 export async function loadConfig({ env, cwd, file }: LoadOptions): Promise<Config> {
   const mistakes: Mistake[] = [];
-  const environment = new Environment(env, mistakes);
-  const chosen = chooseFile(environment, cwd, file);
+  const chosen = chooseFile(new Environment(env, mistakes), cwd, file);
+  const whole = chosen === undefined ? env : withEnvFile(env, dirname(chosen), mistakes);
+  const environment = new Environment(whole, mistakes);
   if (chosen === undefined && !describesConnection(environment)) throw missingConfig(cwd);
 
   const own = readSettings(processSchema, processSource(environment, cwd), mistakes);
