@@ -33,18 +33,7 @@ export async function check(options: CheckOptions): Promise<void> {
   const lines = [passed('configuration', counted(connections.length, 'connection'))];
   try {
     await withApp(options, async (app) => {
-      lines.push(...(await checkStores(app)));
-      for (const context of app.contexts.values()) {
-        lines.push(await checkService(context), ...(await checkTarget(context, options.fix === true)));
-      }
-      lines.push(describeClocks(await clockDifferences(app)));
-      for (const context of app.contexts.values()) lines.push(...(await checkTemplates(context)));
-      for (const context of app.contexts.values()) lines.push(...(await checkRecipients(context)));
-      for (const context of app.contexts.values()) lines.push(...(await checkStages(context)));
-      for (const context of app.contexts.values()) lines.push(...(await checkCalendars(context)));
-      lines.push(await look('mail', () => checkMail(app)));
-      for (const { connection } of app.contexts.values()) lines.push(...checkChat(connection));
-      lines.push(...(await checkAlertChannels(app, options.testAlert === true)));
+      for await (const line of checkApp(app, options)) lines.push(line);
     });
   } catch (error) {
     if (!(error instanceof LeadsyncError) || error.code.startsWith('usage.')) throw error;
@@ -54,6 +43,27 @@ export async function check(options: CheckOptions): Promise<void> {
   if (options.json) printJson({ ok, checks: lines });
   else for (const line of lines) print(describeLine(line));
   process.exitCode = ok ? exitCodes.done : exitCodes.failed;
+}
+
+/** The lines of `leadsync check`, each as soon as it is known. */
+export async function* checkApp(
+  app: App,
+  { fix = false, testAlert = false }: Pick<CheckOptions, 'fix' | 'testAlert'> = {},
+): AsyncGenerator<CheckLine> {
+  const contexts = [...app.contexts.values()];
+  yield* await checkStores(app);
+  for (const context of contexts) {
+    yield await checkService(context);
+    yield* await checkTarget(context, fix);
+  }
+  yield describeClocks(await clockDifferences(app));
+  for (const context of contexts) yield* await checkTemplates(context);
+  for (const context of contexts) yield* await checkRecipients(context);
+  for (const context of contexts) yield* await checkStages(context);
+  for (const context of contexts) yield* await checkCalendars(context);
+  yield await look('mail', () => checkMail(app));
+  for (const { connection } of contexts) yield* checkChat(connection);
+  yield* await checkAlertChannels(app, testAlert);
 }
 
 /** The database, and the queues if elsewhere. Weaknesses that lose nothing are warnings. */

@@ -7,6 +7,17 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['demo', 'syncs made-up leads with an Excel workbook in a new folder'],
     ['demo --target google-sheets --dir ./look', 'the same on a local stand-in of Google Sheets'],
   ],
+  init: [
+    ['init', 'asks for all it needs, on a terminal'],
+    [
+      'init --leads-url https://api.example.com --leads-key-file ./key --target ./leads.xlsx --yes',
+      'asks nothing: takes what it proposes for the rest',
+    ],
+    [
+      'init --target ./customers.xlsx --sheet 2026 --map companyName=Firma --map "stage=Status"',
+      'asks for the rest alone',
+    ],
+  ],
   check: [
     ['check', 'tests everything and changes nothing'],
     ['check --fix', 'also makes the properties that HubSpot lacks, and takes a copied file as the target'],

@@ -30,6 +30,8 @@ const allow = (): Option =>
 
 /** What other tools call it. */
 const otherWords: Readonly<Record<string, string>> = {
+  setup: 'init',
+  configure: 'init',
   doctor: 'check',
   diagnose: 'check',
   test: 'check',
@@ -82,6 +84,33 @@ export function createProgram(): Command {
         .default('xlsx'),
     )
     .action(lazily(async () => (await import('./demo.ts')).demo));
+  program
+    .command('init')
+    .description('asks for a first connection, tries it, writes leadsync.yaml and shows the first plan')
+    .option('--leads-url <url>', 'address of the Leads service')
+    .option('--leads-key-file <file>', 'a file with its key')
+    .option(
+      '--target <place>',
+      './leads.xlsx, ./leads.csv, google-sheets:SPREADSHEET_ID/TAB, hubspot or postgres-table:TABLE',
+    )
+    .option('--sheet <name>', 'the sheet of an Excel workbook')
+    .option('--google-key-file <file>', 'the key of a Google service account')
+    .option('--hubspot-token-file <file>', 'a file with the access token of HubSpot')
+    .option('--postgres-url-file <file>', 'a file with the address of the database of the table')
+    .option('--id-column <heading>', 'the column with the ids of the Leads service')
+    .option('--map <field=heading...>', 'the column of a lead field; FIELD= leaves it out')
+    .option('--schedule <when>', 'nightly, hourly, "every 2 hours", "daily at 7:30" or a cron pattern')
+    .option('--time-zone <zone>', 'of the schedule and of dates in the table')
+    .option('--remind <addresses>', 'who gets reminders, with commas between; none: nobody')
+    .option('--sender <address>', 'sender of the reminders')
+    .option('--smtp-url-file <file>', 'a file with smtp://user:password@host:587')
+    .option('--name <connection>', 'name of the connection', 'default')
+    .option('--out <file>', 'another place for leadsync.yaml; its secrets and state go beside it')
+    .option('--yes', 'take what is proposed, and ask only for the rest')
+    .option('--json', 'ask nothing, and print one JSON object to stdout')
+    .addHelpText('after', () => examplesOf('init'))
+    .exitOverride()
+    .action(lazily(async () => (await import('./init.ts')).init));
   command('check', 'tests configuration, database, queue, credentials, permissions, target and mail')
     .option('--fix', 'take a copied spreadsheet as the target from now on')
     .option('--test-alert', 'send a test to all recipients of alerts')

@@ -6,7 +6,7 @@ import type { Mistake } from './config-error.ts';
 import { readFault } from './environment.ts';
 
 /** Beside leadsync.yaml: variables for what is not in it, as NAME=value in lines. */
-const envFileName = 'leadsync.env';
+export const envFileName = 'leadsync.env';
 
 const isPath = (name: string): boolean =>
   name.endsWith('_FILE') || name === 'GOOGLE_APPLICATION_CREDENTIALS' || name === 'DATA_DIR';

@@ -178,7 +178,7 @@ function sourceOf(environment: Environment, folder: string, raw: Raw): Source {
  * TARGET as settings of leadsync.yaml: `google-sheets:SPREADSHEET_ID/TAB`, `hubspot` (or `hubspot:companies`),
  * `postgres-table:TABLE`, else a path. What is secret stands in variables of its own.
  */
-function targetOf({ path, token, url, ...common }: Raw): Raw {
+export function targetOf({ path, token, url, ...common }: Raw): Raw {
   if (typeof path !== 'string') return { type: 'workbook' };
   const [kind = '', rest] = path.split(/:(.*)/s);
   const type = kind.toLowerCase();

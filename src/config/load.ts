@@ -28,6 +28,11 @@ export function loadConfigFromProcess(file?: string): Promise<Config> {
   return loadConfig({ env: process.env, cwd: process.cwd(), ...(file === undefined ? {} : { file }) });
 }
 
+/** The variables of this process, for what is not a configuration yet. `mistakes`: see `Environment`. */
+export function environmentOfProcess(mistakes: Mistake[]): Environment {
+  return new Environment(process.env, mistakes);
+}
+
 /**
  * The whole configuration, checked and frozen (docs/architecture.md 8). Throws ConfigError `config.invalid` with every mistake at
  * once, or LeadsyncError `config.missing` when nothing is set up yet.

@@ -74,6 +74,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   ],
   'src/sandbox': [],
   'src/demo': ['src/core/lead', 'test/stand-ins'],
+  'src/setup': ['src/core/lead', 'src/ports', 'src/config', 'src/leads-api', 'src/targets', 'src/reminders'],
   'src/cli': [
     'src/core/lead',
     'src/core/merge',
@@ -91,6 +92,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'src/sandbox',
     'src/demo',
     'src/embedded-postgres',
+    'src/setup',
     'jobs',
   ],
 };

@@ -2,13 +2,13 @@ import pg from 'pg';
 import type { Secret } from '../../config/secret.ts';
 import { LeadsyncError } from '../../errors.ts';
 import { idKey } from '../../core/lead/lead.ts';
-import { visibleText } from '../../visible-text.ts';
 import { rowBatches } from '../shared/row-batches.ts';
 import { isBlank, isForLoose, type PresentRow, RowChanges } from '../shared/row-changes.ts';
 import { targetRow } from '../shared/row-content.ts';
 import type { RowChange, RowOutcome, Target } from '../../ports/target.ts';
 import { goneFault } from '../shared/gone-fault.ts';
 import { type Ask, attempt, type Texts } from './attempt.ts';
+import { openClient } from './client.ts';
 import { raise } from './postgres-fault.ts';
 import { isTableLeft, tablePlace } from './table-place.ts';
 import {
@@ -31,9 +31,6 @@ export interface PostgresTableOptions extends TableMapping {
 const usualMostBytes = 256 * 1024 * 1024;
 /** Memory of a row besides its texts. */
 const bytesBeside = 200;
-
-/** Per statement: a server that vanished would otherwise be awaited forever. */
-const mostMs = 10 * 60_000;
 
 /** Limits how long rows stay locked when we vanish, and fixes the format of moments. */
 const settings = `select set_config('lock_timeout', '10s', true), set_config('timezone', 'UTC', true),
@@ -227,17 +224,6 @@ async function refuseTooMuch(ask: Ask, query: string, name: string, mostBytes: n
 }
 
 /** Throws `target.bad-url`, for example for a missing certificate. */
-function openClient(url: Secret, name: string): pg.Client {
-  const bounds = { connectionTimeoutMillis: 10_000, query_timeout: mostMs };
-  try {
-    return new pg.Client({ connectionString: url.reveal(), ...bounds });
-  } catch (error) {
-    const said = error instanceof Error ? visibleText(error.message, 200) : '';
-    const message = `The address of the database of ${name} cannot be used: ${said}.`;
-    throw new LeadsyncError('target.bad-url', message);
-  }
-}
-
 /** Whether no two changes concern one row. */
 function areApart(changes: readonly RowChange[]): boolean {
   const ids = changes.flatMap(({ leadId }) => (leadId === null ? [] : [idKey(leadId)]));

@@ -144,7 +144,8 @@ function isTotalsRow({ whole, hasTotals }: SheetTable, row: number, { header, co
   return hasTotals && row === whole.range.bottom && contains(whole.range, header.row, columns.id);
 }
 
-async function firstRows(batches: AsyncGenerator<readonly SheetRow[]>): Promise<readonly SheetRow[]> {
+/** The stored rows up to the last that may be the headings. */
+export async function firstRows(batches: AsyncGenerator<readonly SheetRow[]>): Promise<readonly SheetRow[]> {
   const rows: SheetRow[] = [];
   while ((rows.at(-1)?.row ?? 0) < headingRows) {
     const next = await batches.next();

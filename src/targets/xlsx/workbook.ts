@@ -49,6 +49,12 @@ export async function openWorkbook(
   };
 }
 
+/** Names of the sheets that are not hidden, in their order. @throws as `openWorkbook` does */
+export async function visibleSheets(file: RandomAccess, fault: XlsxFault): Promise<readonly string[]> {
+  const { sheets } = await readWorkbook(file, fault);
+  return sheets.flatMap(({ name, hidden }) => (hidden ? [] : [name]));
+}
+
 /** Whether there is a sheet of that name; true for unreadable workbooks, which their readers report. */
 export async function hasSheet(file: RandomAccess, name: string, fault: XlsxFault): Promise<boolean> {
   try {

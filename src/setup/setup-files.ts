@@ -1,0 +1,162 @@
+import { isAbsolute, relative, sep } from 'node:path';
+import { Document, Pair, Scalar, YAMLMap, YAMLSeq } from 'yaml';
+import { envFileName } from '../config/env-file.ts';
+import { usualMatchBy } from '../config/fields.ts';
+import type { Answers, SecretAnswer, TargetAnswer } from './answers.ts';
+
+/** The folder of the secrets, in that of leadsync.yaml. */
+export const secretsFolder = 'secrets';
+
+/** What is to be written, by its path from the folder of leadsync.yaml. */
+export interface SetupFiles {
+  readonly yaml: string;
+  readonly env: string;
+  /** One line each. */
+  readonly secrets: ReadonlyMap<string, string>;
+}
+
+/**
+ * The configuration that these answers make. No secret is in `yaml` and `env`.
+ * @param folder of leadsync.yaml, absolute: what is inside it is named by relative paths
+ */
+export function setupFiles(answers: Answers, folder: string): SetupFiles {
+  const secrets = new Map<string, string>();
+  const variables: [name: string, value: string][] = [];
+  for (const [name, { value, file }] of secretsOf(answers)) {
+    const own = `${secretsFolder}/${name.toLowerCase().replaceAll('_', '-')}`;
+    if (file === undefined) secrets.set(own, `${value.reveal()}\n`);
+    variables.push([`${name}_FILE`, file === undefined ? own : within(folder, file)]);
+  }
+  const { target } = answers;
+  if (target.type === 'google-sheets')
+    variables.push(['GOOGLE_APPLICATION_CREDENTIALS', within(folder, target.credentials)]);
+  // The state stays with its configuration, whatever folder a command is called in.
+  variables.push(['DATA_DIR', 'data']);
+  return { yaml: yamlOf(answers, folder), env: envText(variables), secrets };
+}
+
+/** Each secret by its variable. */
+export function secretsOf({ leadsKey, target, smtpUrl }: Answers): ReadonlyMap<string, SecretAnswer> {
+  const secrets = new Map([['LEADS_API_KEY', leadsKey]]);
+  if (target.type === 'hubspot') secrets.set('HUBSPOT_TOKEN', target.token);
+  if (target.type === 'postgres-table') secrets.set('POSTGRES_TABLE_URL', target.url);
+  if (smtpUrl !== null) secrets.set('SMTP_URL', smtpUrl);
+  return secrets;
+}
+
+function within(folder: string, path: string): string {
+  const inside = relative(folder, path);
+  return inside === '..' || inside.startsWith(`..${sep}`) || isAbsolute(inside) ? path : inside;
+}
+
+function envText(variables: readonly (readonly [string, string])[]): string {
+  const lines = variables.map(([name, value]) => {
+    const quote = /^[\w./:@+-]*$/.test(value)
+      ? ''
+      : (["'", '"', '`'].find((one) => !value.includes(one)) ?? '');
+    return `${name}=${quote}${value}${quote}`;
+  });
+  const head = [
+    '# leadsync reads this file beside leadsync.yaml; a variable of the environment goes before it.',
+    '# Relative paths start at its folder. Other variables may stand here too: DATABASE_URL, DATA_DIR, PORT …',
+  ];
+  return `${[...head, ...lines].join('\n')}\n`;
+}
+
+type Entry = readonly [key: string, value: unknown, comment?: string];
+
+/** A mapping; what is undefined is left out. A comment stands above its key. */
+function mapping(...entries: readonly Entry[]): YAMLMap {
+  const map = new YAMLMap();
+  for (const [key, value, comment] of entries) {
+    if (value === undefined) continue;
+    const name = new Scalar(key);
+    if (comment !== undefined) name.commentBefore = ` ${comment}`;
+    map.add(new Pair(name, value));
+  }
+  return map;
+}
+
+/** A text that is meant as it is: `${` would name a variable. */
+function literal(text: string): Scalar {
+  const scalar = new Scalar(text.replaceAll('${', () => '$${'));
+  // A heading may have line breaks.
+  if (/[\n$]/.test(text)) scalar.type = 'QUOTE_DOUBLE';
+  return scalar;
+}
+
+function variable(name: string): Scalar {
+  const scalar = new Scalar(`\${${name}}`);
+  scalar.type = 'QUOTE_DOUBLE';
+  return scalar;
+}
+
+function yamlOf(answers: Answers, folder: string): string {
+  const { leadsUrl, idColumn, fields, hasRows, schedule, timeZone, recipients, sender } = answers;
+  const names = fields.map(([field]) => field);
+  const [first = ''] = names;
+  const isNamed = usualMatchBy.some((field) => names.includes(field));
+  const connection = mapping(
+    ['leads', mapping(['baseUrl', literal(leadsUrl)], ['apiKey', variable('LEADS_API_KEY')])],
+    ['target', mapping(...targetEntries(answers.target, folder), ['idColumn', literal(idColumn)])],
+    [
+      'fields',
+      mapping(...fields.map(([field, column]): Entry => [field, literal(column)])),
+      'Lead field: heading of its column. What is not here is left alone on both sides.',
+    ],
+    [
+      'sync',
+      mapping(
+        ['schedule', literal(schedule), 'minute hour day-of-month month day-of-week'],
+        ['timeZone', literal(timeZone)],
+        [
+          'match',
+          hasRows ? 'propose' : undefined,
+          'Rows without an id that may be leads: `leadsync match` lists them, and you decide.',
+        ],
+        ['matchBy', hasRows && !isNamed ? flow([first]) : undefined],
+      ),
+    ],
+    [
+      'reminders',
+      recipients.length === 0
+        ? undefined
+        : mapping(['from', sender === null ? undefined : literal(sender)], ['to', flow(recipients)]),
+      'Mails about follow-ups that are due; quiet hours, digests, chats: docs/reminders.md',
+    ],
+  );
+  const document = new Document(mapping(['connections', mapping([answers.connection, connection])]));
+  document.commentBefore = ` Every setting: docs/settings.md. What \${…} names is in ${envFileName}; secrets are in files of their own.`;
+  return document.toString({ lineWidth: 0 });
+}
+
+function flow(texts: readonly string[]): YAMLSeq {
+  const list = new YAMLSeq();
+  list.flow = true;
+  list.items = texts.map(literal);
+  return list;
+}
+
+/** One case for each kind of place. */
+function targetEntries(target: TargetAnswer, folder: string): readonly Entry[] {
+  const type: Entry = ['type', target.type];
+  switch (target.type) {
+    case 'workbook': {
+      const path = within(folder, target.path);
+      const shown = isAbsolute(path) ? path : `./${path}`;
+      return [
+        type,
+        ['path', literal(shown)],
+        ['sheet', target.sheet === undefined ? undefined : literal(target.sheet)],
+      ];
+    }
+    case 'google-sheets':
+      return [type, ['spreadsheet', literal(target.spreadsheet)], ['tab', literal(target.tab)]];
+    case 'hubspot':
+      return [type, ['token', variable('HUBSPOT_TOKEN')]];
+    case 'postgres-table':
+      return [type, ['url', variable('POSTGRES_TABLE_URL')], ['table', literal(target.table)]];
+    default:
+      return target satisfies never;
+  }
+}

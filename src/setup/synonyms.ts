@@ -1,0 +1,58 @@
+/** What people call a field in the heading of a column. */
+export interface Words {
+  /** Nothing else is meant by these. */
+  readonly sure: readonly string[];
+  /** These may mean something else. */
+  readonly unsure: readonly string[];
+}
+
+const list = (names: string): readonly string[] => names.split(/,\s+/);
+
+/** In English and German; case, accents, umlauts (ä or ae), blanks and signs do not matter. */
+export const fieldWords: Readonly<Record<string, Words>> = {
+  companyName: {
+    sure: list(
+      `Company, Company name, Name of company, Organisation, Organization, Organisation name, Organization name,
+      Account name, Customer, Customer name, Client, Client name, Firma, Firmenname, Name der Firma, Unternehmen,
+      Unternehmensname, Firmenbezeichnung, Kunde, Kundenname, Betrieb`,
+    ),
+    unsure: list('Name, Account, Lead, Lead name, Business, Prospect, Interessent, Bezeichnung'),
+  },
+  segment: {
+    sure: list('Segment, Customer segment, Market segment, Kundensegment, Marktsegment, Kundengruppe'),
+    unsure: list('Industry, Sector, Branche, Category, Kategorie, Sparte, Type, Typ, Zielgruppe'),
+  },
+  city: {
+    sure: list('City, City name, Town, Stadt, Ort, Ortschaft, Wohnort'),
+    unsure: list('Location, Place, Standort, Sitz, Firmensitz, Headquarters, Gemeinde'),
+  },
+  region: {
+    sure: list('Region, Sales region, Bundesland, Vertriebsregion, Federal state, Province'),
+    unsure: list('State, Area, Territory, County, Land, Gebiet, Kanton, Vertriebsgebiet, Bezirk'),
+  },
+  stage: {
+    sure: list(
+      `Stage, Lead stage, Sales stage, Deal stage, Pipeline stage, Lead status, Phase, Vertriebsphase,
+      Verkaufsphase, Vertriebsstufe, Verkaufsstufe, Stufe`,
+    ),
+    unsure: list('Status, State, Pipeline, Stand, Lifecycle stage, Bearbeitungsstand'),
+  },
+  nextFollowUpAt: {
+    sure: list(
+      `Next follow-up, Follow-up, Follow-up date, Next follow-up at, Next follow-up date, Follow-up on, Follow-up at,
+      Next call, Next contact, Call back, Callback date, Wiedervorlage, Nächste Wiedervorlage, Wiedervorlage am,
+      Datum Wiedervorlage, Wiedervorlagedatum, Nächster Kontakt, Nächster Anruf, Nächste Kontaktaufnahme, Nachfassen,
+      Nachfassen am, Nächster Nachfasstermin, Rückruf, Rückruf am`,
+    ),
+    unsure: list(
+      `Reminder, Next step, Next meeting, Next appointment, Next action, Due, Due date, Erinnerung, Termin,
+      Nächster Termin, Nächster Schritt, Fällig, Fällig am, Kontakt am`,
+    ),
+  },
+};
+
+/** The column with the ids that the Leads service gave; another "ID" may be somebody's own number. */
+export const idWords: Words = {
+  sure: list('Lead ID, ID of lead, Lead UUID, ID des Leads'),
+  unsure: list('ID, UUID, Lead number, Lead no, Leadnummer, Lead-Nr, External ID, Externe ID'),
+};

@@ -1,0 +1,23 @@
+import type { SourceFile } from '../file/source-file.ts';
+import { csvEncodingOf, decodedFile } from './encoding.ts';
+import { csvHeadBytes, detectCsvDialect } from './format.ts';
+import { readCsvRecords } from './records.ts';
+import { unguarded } from './text.ts';
+
+/** The texts of the first rows of a CSV file whose headings are not known. @throws LeadsyncError as `readCsvRecords` does */
+export async function readCsvFirstRows(
+  file: SourceFile,
+  path: string,
+  signal: AbortSignal,
+): Promise<readonly (readonly string[])[]> {
+  const text = decodedFile(file, await csvEncodingOf(file, signal), path);
+  const format = detectCsvDialect(await text.head(csvHeadBytes), {
+    name: path,
+    timeZone: 'UTC',
+    idColumn: '',
+    fields: [],
+  });
+  for await (const records of readCsvRecords(text.chunks(signal), format, path))
+    if (records.length > 0) return records.map(({ cells }) => cells.map((cell) => unguarded(cell.text)));
+  return [];
+}
