@@ -119,7 +119,8 @@ export async function settleLate(
   await db.query(
     `update mails m set state = 'missed', updated_at = now(), note = 'it could not be sent in time; a later reminder says the same'
      where connection = $1 and kind <> 'digest' and state = 'scheduled' and send_at < now() and exists (
-       select from mails o where o.connection = $1 and o.lead_id = m.lead_id and o.due_at = m.due_at
+       -- The kind is that of the index: without it all are compared with all.
+       select from mails o where o.connection = $1 and o.lead_id = m.lead_id and o.due_at = m.due_at and o.kind <> 'digest'
          and o.recipient = m.recipient and o.state in ('scheduled', 'sending', 'sent', 'skipped')
          and o.send_at > m.send_at and o.send_at <= now())`,
     [connection],
@@ -175,7 +176,7 @@ export async function scheduleNotices(
      where e.kind <> 'cancel' and (e.due_at > now() or e.due_at = any($4::timestamptz[])) and n.due_at is distinct from e.due_at
        and not exists (select from mails o where o.connection = $1 and o.lead_id = e.lead_id
          and o.recipient = e.recipient and o.due_at = n.due_at and o.state in ('scheduled', 'sending')
-         and o.kind <> 'moved' and o.send_at < s.send_at + interval '1 hour')
+         and o.kind not in ('moved', 'digest') and o.send_at < s.send_at + interval '1 hour')
      on conflict (connection, lead_id, due_at, kind, offset_text, change, recipient) where kind <> 'digest' do update
        set state = 'scheduled', send_at = excluded.send_at, note = null, attempts = 0, first_tried_at = null,
          round = mails.round + 1, updated_at = now()

@@ -74,7 +74,7 @@ const prunable = {
   // Of a lead that is gone, when there is no reminder of it either.
   follow_ups: `select ctid as id from follow_ups t where connection = $1 and seen is null
     and not exists (select from pairs p where p.connection = $1 and p.lead_id = t.lead_id)
-    and not exists (select from mails m where m.connection = $1 and m.lead_id = t.lead_id) and $2::int > 0`,
+    and not exists (select from mails m where m.connection = $1 and m.lead_id = t.lead_id and m.kind <> 'digest') and $2::int > 0`,
   // An older copy is recognised for longer than the history is kept: a backup of last year is one, too.
   earlier_values: `select ctid as id from earlier_values t where connection = $1
     and at < now() - greatest($2, ${earlierValuesDays}) * interval '1 day'`,

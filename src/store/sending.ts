@@ -39,11 +39,12 @@ export async function beginSending(
          select * from json_to_recordset($1::json)
            as c (id bigint, state text, resends int, "sendAt" timestamptz, "firstTriedAt" timestamptz)),
        -- In one order everywhere, so that two processes do not wait for each other.
-       locked as (select id from mails where id in (select id from claims) order by id for update)
+       locked as (select id from mails where id = any($3) order by id for update)
      update mails m set state = 'sending', attempts = attempts + 1, resends = m.resends + (m.state = 'sending')::int,
        first_tried_at = c."firstTriedAt", sender = $2, updated_at = clock_timestamp()
      from claims c join locked using (id)
-     where m.id = c.id and m.state = c.state and m.resends = c.resends
+     -- The ids by themselves: of JSON the planner knows no number, and it may read the whole table for one mail.
+     where m.id = any($3) and m.id = c.id and m.state = c.state and m.resends = c.resends
        and date_trunc('milliseconds', m.send_at) = date_trunc('milliseconds', c."sendAt") returning m.id`,
     [
       JSON.stringify(
@@ -58,6 +59,7 @@ export async function beginSending(
         }),
       ),
       sender,
+      claims.map(({ id }) => id),
     ],
   );
   const begun = new Set(rows.map(({ id }) => id));
@@ -80,16 +82,16 @@ export async function noteUnknown(db: Queryable, id: number, sender: string): Pr
 export async function endSending(db: Queryable, endings: readonly Ending[]): Promise<void> {
   await db.query(
     `with endings as (select * from json_to_recordset($1::json) as e (id bigint, state text, note text, sender uuid, tells bigint[])),
-       locked as (select id from mails where id in (select id from endings) order by id for update),
+       locked as (select id from mails where id = any($2) order by id for update),
        ended as (
          update mails m set state = e.state, note = e.note, sender = null, updated_at = now()
          from endings e join locked using (id)
-         where m.id = e.id and m.state in ('scheduled', 'sending') and m.sender is not distinct from e.sender
+         where m.id = any($2) and m.id = e.id and m.state in ('scheduled', 'sending') and m.sender is not distinct from e.sender
          returning m.id, m.state)
      update mails m set state = 'skipped', note = 'the digest of the same minute says the same', updated_at = now()
      from endings e join ended using (id)
-     where ended.state = 'sent' and m.id = any(e.tells) and m.state = 'scheduled'`,
-    [JSON.stringify(endings)],
+     where ended.state = 'sent' and m.id = any($3) and m.id = any(e.tells) and m.state = 'scheduled'`,
+    [JSON.stringify(endings), endings.map(({ id }) => id), endings.flatMap(({ tells = [] }) => tells)],
   );
 }
 
