@@ -88,4 +88,9 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['sandbox --leads 5000', 'runs until Ctrl-C and prints what to export'],
     ['sandbox --rate 10/s --faults "500:every=7"', 'limits requests, and fails each seventh'],
   ],
+  completion: [
+    ['completion bash', 'for ~/.bashrc: eval "$(leadsync completion bash)"'],
+    ['completion zsh', 'for ~/.zshrc, after compinit: eval "$(leadsync completion zsh)"'],
+    ['completion fish', 'for config.fish: leadsync completion fish | source'],
+  ],
 };

@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { nearestName } from '../config/nearest-name.ts';
 import { guardCodes } from '../core/merge/guard.ts';
 import { copyCodes } from '../core/merge/older-copy.ts';
@@ -222,6 +222,13 @@ export function createProgram(): Command {
     .option('--rate <spec>', 'rate limit: "10/s", "10/s,burst=50" or, each minute, "10/s,window=60"')
     .option('--port <p>', 'port (default: any free one)', '0')
     .action(lazily(async () => (await import('./sandbox.ts')).sandbox));
+  program
+    .command('completion')
+    .description('prints a script with which a shell completes commands, options and connections')
+    .addArgument(new Argument('<shell>', 'the shell').choices(['bash', 'zsh', 'fish']))
+    .addHelpText('after', () => examplesOf('completion'))
+    .exitOverride()
+    .action(lazily(async () => (await import('./completion.ts')).completion));
 
   return program;
 }
