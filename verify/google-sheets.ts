@@ -18,6 +18,7 @@ import { assumptionChecks } from './assumption-checks.ts';
 import { headersCheck, protectedCheck, quotaCheck } from './refusal-checks.ts';
 import { type Check, Differs, shortened, Skipped } from './check.ts';
 import { Scratch } from './scratch.ts';
+import { describe as describeOther, print } from './terminal.ts';
 
 const { values: given } = parseArgs({
   options: {
@@ -91,16 +92,8 @@ async function run({ title, run: find }: Check, scratch: Scratch): Promise<boole
 
 /** Without the request, which has a token. */
 function describe(error: unknown): string {
-  if (error instanceof Differs || error instanceof Skipped) return error.message;
-  if (error instanceof LeadsyncError) {
-    return `${error.message} [${error.code}]${error.help === undefined ? '' : ` ${error.help}`}`;
-  }
   const reply = readGoogleReply(error, [], Date.now());
-  if (reply !== null)
-    return `Google answered ${reply.status ?? reply.networkCode ?? 'nothing'}: ${reply.words ?? ''}`;
-  return error instanceof Error ? error.message : String(error);
-}
-
-function print(line: string): void {
-  process.stdout.write(`${line}\n`);
+  const isOurs = [LeadsyncError, Differs, Skipped].some((kind) => error instanceof kind);
+  if (reply === null || isOurs) return describeOther(error);
+  return `Google answered ${reply.status ?? reply.networkCode ?? 'nothing'}: ${reply.words ?? ''}`;
 }

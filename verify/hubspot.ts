@@ -9,9 +9,8 @@
  * Exit code 0: all is as expected; 1: something is not, could not be tried, or was left behind; 2: it could not begin.
  */
 import { Secret } from '../src/config/secret.ts';
-import { LeadsyncError } from '../src/errors.ts';
 import { visibleText } from '../src/visible-text.ts';
-import { Differs, shortened, Skipped } from './check.ts';
+import { shortened, Skipped } from './check.ts';
 import { adapterCheck } from './hubspot/adapter-check.ts';
 import { batchChecks } from './hubspot/batch-checks.ts';
 import { mergeChecks } from './hubspot/merge-checks.ts';
@@ -20,11 +19,10 @@ import { portalChecks } from './hubspot/portal-checks.ts';
 import { PortalClient } from './hubspot/portal-client.ts';
 import { PortalScratch } from './hubspot/portal-scratch.ts';
 import { valueChecks } from './hubspot/value-checks.ts';
+import { describe, print, stopSignal } from './terminal.ts';
 
 const outcomes = ['as expected', 'otherwise', 'not tried'] as const;
 type Outcome = (typeof outcomes)[number];
-
-const twiceMs = 2_000;
 
 // oxlint-disable-next-line node/no-process-env -- a script of its own, with variables of its own
 const { HUBSPOT_TOKEN: token = '', HUBSPOT_URL: apiUrl = 'https://api.hubapi.com' } = process.env;
@@ -37,7 +35,7 @@ async function verify(token: string, apiUrl: string): Promise<number> {
     );
     return 2;
   }
-  const stopped = stopSignal();
+  const stopped = stopSignal('what was made is archived now');
   const secret = new Secret(token);
   const scratch = new PortalScratch(new PortalClient(apiUrl, secret), stopped);
   try {
@@ -74,24 +72,6 @@ async function verify(token: string, apiUrl: string): Promise<number> {
   return clean && otherwise === 0 && untried === 0 ? 0 : 1;
 }
 
-/** Aborted by Ctrl+C. Through npm one Ctrl+C comes twice, so only a later one ends the process before all is archived. */
-function stopSignal(): AbortSignal {
-  const stop = new AbortController();
-  let at = 0;
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.on(signal, () => {
-      if (stop.signal.aborted) {
-        if (Date.now() - at > twiceMs) process.exit(1);
-        return;
-      }
-      at = Date.now();
-      print('Stopped: what was made is archived now. Once more Ctrl+C would leave it.');
-      stop.abort();
-    });
-  }
-  return stop.signal;
-}
-
 async function run({ title, run: find }: PortalCheck, scratch: PortalScratch): Promise<Outcome> {
   const say = (outcome: Outcome, what: string): Outcome => {
     print(`${outcome.padEnd(13)}${title}: ${visibleText(shortened(what), 700)}`);
@@ -116,16 +96,4 @@ async function cleanUp(scratch: PortalScratch): Promise<boolean> {
     );
     return false;
   }
-}
-
-function describe(error: unknown): string {
-  if (error instanceof Differs || error instanceof Skipped) return error.message;
-  if (error instanceof LeadsyncError) {
-    return `${error.message} [${error.code}]${error.help === undefined ? '' : ` ${error.help}`}`;
-  }
-  return error instanceof Error ? error.message : String(error);
-}
-
-function print(line: string): void {
-  process.stdout.write(`${line}\n`);
 }

@@ -4,7 +4,7 @@ import { LeadsyncError } from '../src/errors.ts';
 import type { FieldMapping } from '../src/core/lead/mapping.ts';
 import type { Cell, Cells, Values } from '../src/core/lead/value.ts';
 import { quotedTab } from '../src/targets/google-sheets/a1.ts';
-import type { Authorized, GoogleAccount } from '../src/targets/google-sheets/google-account.ts';
+import type { GoogleAccount } from '../src/targets/google-sheets/google-account.ts';
 import { type GoogleReply, readGoogleReply } from '../src/targets/google-sheets/google-reply.ts';
 import {
   createGoogleSheetsTarget,
@@ -14,6 +14,7 @@ import type { SheetsApiOptions } from '../src/targets/google-sheets/sheets-api.t
 import type { RowChange, Target } from '../src/ports/target.ts';
 import { MemoryJournal } from '../test/support/memory-journal.ts';
 import { Differs } from './check.ts';
+import { watched } from './watched-client.ts';
 
 export interface ScratchOptions {
   readonly spreadsheetId: string;
@@ -73,7 +74,10 @@ export class Scratch {
       idColumn: 'Lead ID',
       readsPerMinute: Math.ceil(perMinute / 2),
       writesPerMinute: Math.ceil(perMinute / 2),
-      account: { ...account, authorize: async (aborted) => this.#watched(await account.authorize(aborted)) },
+      account: {
+        ...account,
+        authorize: async (aborted) => watched(await account.authorize(aborted), () => this.#actMeanwhile()),
+      },
       clock: this.#clock,
       // Each tab is a target of its own.
       connection: tab,
@@ -261,6 +265,12 @@ export class Scratch {
     return data.properties ?? {};
   }
 
+  async #actMeanwhile(): Promise<void> {
+    const act = this.#meanwhile;
+    this.#meanwhile = null;
+    await act?.();
+  }
+
   /** Deletes all tabs made here, also those of checks that failed. Returns how many. */
   async cleanUp(): Promise<number> {
     const { data } = await this.raw('read', (sheets, spreadsheetId) =>
@@ -271,27 +281,6 @@ export class Scratch {
     );
     if (own.length > 0) await this.update(own.map((sheetId) => ({ deleteSheet: { sheetId } })));
     return own.length;
-  }
-
-  /** The client, which lets the person act before the first write. */
-  #watched({ client, token }: Authorized): Authorized {
-    const before = async (): Promise<void> => {
-      const act = this.#meanwhile;
-      this.#meanwhile = null;
-      await act?.();
-    };
-    const request: Authorized['client']['request'] = async (options) => {
-      if (options.method === 'POST') await before();
-      return client.request(options);
-    };
-    const watched = new Proxy(client, {
-      get: (real, name) => {
-        if (name === 'request') return request;
-        const value: unknown = Reflect.get(real, name, real);
-        return typeof value === 'function' ? (value.bind(real) as unknown) : value;
-      },
-    });
-    return { client: watched, token };
   }
 }
 
