@@ -1,0 +1,12 @@
+/**
+ * Finds out whether a table that people edit in NocoDB stays in step with the leads: installs the real program (1.4 GB, into
+ * ~/.cache/leadsync or LEADSYNC_VERIFY_CACHE, once), starts it on a Postgres of its own, and edits by its API:
+ *
+ *     npm run verify:nocodb
+ *
+ * Exit code 0: all is as promised; 1: something is not, or could not be tried.
+ */
+import { nocodb } from './grids/nocodb.ts';
+import { verifyGrid } from './grids/verify-grid.ts';
+
+process.exitCode = await verifyGrid(nocodb);
