@@ -1,33 +1,36 @@
 #!/usr/bin/env node
-// The sources run as they are on Node 24; under an older Node the one from node_modules is used instead.
+// In a clone the sources run as they are, on Node 24: under an older Node the one from node_modules is used instead.
+// In the npm package there are no sources, since Node strips no types there: dist/ runs, made by `npm run build`.
 import { existsSync } from 'node:fs';
 import * as nodeModule from 'node:module';
 import { fileURLToPath } from 'node:url';
 
-const main = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url));
-const node24 = fileURLToPath(new URL('../node_modules/node/bin/node', import.meta.url));
-// Half a second of each start is compiling. A folder of our own: in a shared one, others could put code for us to run.
-const compiled = fileURLToPath(new URL('../node_modules/.cache/leadsync-compiled', import.meta.url));
+const pathOf = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
+const sources = pathOf('src/cli/main.ts');
+const isClone = existsSync(sources);
+const node24 = pathOf('node_modules/node/bin/node');
 
-// A long-running command would take several times the memory that it uses, so V8's heap grows by half at a time. V8 takes flags
-// only when it starts; sizes that the user has set are kept.
+// V8's heap grows by half at a time in a long-running command, which would take several times the memory that it uses. V8 takes
+// flags only when it starts; sizes that the user has set are kept.
 const sparing = ['--max-semi-space-size=4', '--heap-growing-percent=50'];
 const worksLong = ['sync', 'plan', 'apply', 'undo', 'worker'].includes(process.argv[2] ?? '');
 // oxlint-disable-next-line node/no-process-env -- read by Node, not by us
 const isSized = /[-_]space[-_]size|[-_]growing[-_]/.test(`${process.execArgv} ${process.env.NODE_OPTIONS}`);
 const flags = worksLong && !isSized ? sparing : [];
 
-const major = Number(process.versions.node.split('.')[0]);
-if (major >= 24) {
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+const isRecent = isClone ? major >= 24 : major > 22 || (major === 22 && minor >= 19);
+if (isRecent) {
   // Another version may not know the flags; a channel to who started us would be lost.
   const isAlone = !process.connected && process.permission === undefined && process.platform !== 'win32';
   if (flags.length > 0 && major === 24 && isAlone) {
     const { execPath: node } = process;
     process.execve?.(node, [node, ...process.execArgv, ...flags, ...process.argv.slice(1)]);
   }
-  nodeModule.enableCompileCache(compiled);
-  await import(main);
-} else if (existsSync(node24)) {
+  // Half a second of each start is compiling. A folder of our own: in a shared one, others could put code for us to run.
+  nodeModule.enableCompileCache(pathOf('node_modules/.cache/leadsync-compiled'));
+  await import(isClone ? sources : pathOf('dist/main.js'));
+} else if (isClone && existsSync(node24)) {
   // Loaded here alone: each command under Node 24 starts some ms earlier.
   const { spawn } = await import('node:child_process');
   // Through the channel the child notices our death, also by SIGKILL, which we cannot pass on.
@@ -39,8 +42,7 @@ if (major >= 24) {
     process.exitCode = code ?? 1;
   });
 } else {
-  process.stderr.write(
-    `leadsync needs Node 24 or newer; this is ${process.version}. Run "npm ci" first: it brings one.\n`,
-  );
+  const wanted = isClone ? 'Node 24 or newer; run "npm ci" first: it brings one' : 'Node 22.19 or newer';
+  process.stderr.write(`leadsync needs ${wanted}. This is ${process.version}.\n`);
   process.exitCode = 2;
 }

