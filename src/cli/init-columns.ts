@@ -205,6 +205,7 @@ async function chooseColumn(
     message: `Which column has the ${field} of a lead?`,
     flag: `--map ${field}=HEADING`,
     proposal,
+    isGuess: true,
   };
   const column = await ui.choose(asked, choices);
   return column === none ? null : column;

@@ -28,7 +28,11 @@ export interface Dialogue {
   /** Shows a dot for each character. */
   secret(question: Question): Promise<Secret>;
   choose<T extends string>(
-    question: Pick<Question, 'message' | 'flag'> & { readonly proposal?: T },
+    question: Pick<Question, 'message' | 'flag'> & {
+      readonly proposal?: T;
+      /** The proposal is a guess: `--yes` does not take it. */
+      readonly isGuess?: boolean;
+    },
     choices: readonly Choice<T>[],
   ): Promise<T>;
   say(text: string): void;
@@ -109,10 +113,14 @@ async function terminalDialogue(isYes: boolean): Promise<Dialogue> {
       return new Secret(answered(answer).trim());
     },
     async choose<T extends string>(
-      { message, proposal }: Pick<Question, 'message'> & { readonly proposal?: T },
+      {
+        message,
+        proposal,
+        isGuess = false,
+      }: Pick<Question, 'message'> & { readonly proposal?: T; readonly isGuess?: boolean },
       choices: readonly Choice<T>[],
     ) {
-      if (isTaken(proposal)) return proposal;
+      if (!isGuess && isTaken(proposal)) return proposal;
       const shown = {
         message,
         // Its type differs for texts and others, which a type parameter does not tell.

@@ -92,9 +92,9 @@ async function choosePath(ui: Dialogue): Promise<string> {
         ]);
   if (found !== another) return resolve(found);
   const written = await ui.text({
-    message: 'Path of the file (.xlsx, .xlsm or .csv); a new one is made by the first sync',
+    message: 'Path of the file: .xlsx, .xlsm or .csv (or a new one)',
     flag: '--target',
-    proposal: names.length === 0 ? './leads.xlsx' : '',
+    ...(names.length === 0 && { proposal: './leads.xlsx' }),
     check: (answer) => mistakeIn(tablePath, answer),
   });
   return resolve(written);
@@ -111,7 +111,7 @@ async function askSpreadsheet(ui: Dialogue, given: Given): Promise<Place> {
   for (;;) {
     credentials ??= resolve(
       await ui.text({
-        message: 'Path of the key file of the service account (docs/google-sheets.md says how to get one)',
+        message: 'Key file of the service account (docs/google-sheets.md)',
         flag: '--google-key-file',
         check: (answer) => mistakeIn(filled('must be the path of a file'), answer),
       }),
@@ -165,7 +165,7 @@ async function askHubSpot(ui: Dialogue, given: Given): Promise<Place> {
   for (;;) {
     token ??= {
       value: await ui.secret({
-        message: 'Access token of HubSpot (docs/hubspot.md says how to get one)',
+        message: 'Access token of HubSpot (docs/hubspot.md)',
         flag: '--hubspot-token-file',
         check: (answer) => mistakeIn(hubspotToken, answer),
       }),
@@ -191,7 +191,7 @@ async function askTable(ui: Dialogue, given: Given): Promise<Place> {
   for (;;) {
     url ??= {
       value: await ui.secret({
-        message: 'Address of the database: postgres://user:password@host:5432/database',
+        message: 'Database, postgres://user:password@host:5432/database',
         flag: '--postgres-url-file',
         check: (answer) => mistakeIn(postgresUrl, answer),
       }),

@@ -30,7 +30,7 @@ export async function askTimeZone(ui: Dialogue, given: Given): Promise<string> {
   return (
     given.timeZone ??
     (await ui.text({
-      message: 'In which time zone? It is that of the schedule, and of dates in the table',
+      message: 'Time zone of the schedule, and of dates in the table',
       flag: '--time-zone',
       proposal: machineZone(),
       check: (answer) => mistakeIn(timeZone, answer),
@@ -53,7 +53,7 @@ export async function askReminders(
     given.recipients ??
     listed(
       await ui.text({
-        message: 'Who gets reminders of follow-ups? Addresses with commas between; empty: nobody',
+        message: 'Who gets reminders of follow-ups? (empty: nobody)',
         flag: '--remind',
         proposal: '',
         example: 'anna@example.com, ben@example.com',
@@ -87,7 +87,7 @@ async function askMailServer(ui: Dialogue, given: Given): Promise<SecretAnswer |
   for (;;) {
     if (known === undefined) {
       server = await ui.text({
-        message: 'Mail server, as HOST:PORT; empty: none yet, reminders become files in data/outbox',
+        message: 'Mail server, HOST:PORT (empty: mails become files)',
         flag: '--smtp-url-file',
         proposal: server,
         example: 'smtp.example.com:587',
@@ -95,7 +95,7 @@ async function askMailServer(ui: Dialogue, given: Given): Promise<SecretAnswer |
       });
       if (server === '') return null;
       user = await ui.text({
-        message: 'User name at the mail server; empty: it wants none',
+        message: 'User name at the mail server (empty: it wants none)',
         flag: '--smtp-url-file',
         proposal: user,
       });

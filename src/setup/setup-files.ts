@@ -126,7 +126,7 @@ function yamlOf(answers: Answers, folder: string): string {
     ],
   );
   const document = new Document(mapping(['connections', mapping([answers.connection, connection])]));
-  document.commentBefore = ` Every setting: docs/settings.md. What \${…} names is in ${envFileName}; secrets are in files of their own.`;
+  document.commentBefore = ` Every setting: docs/settings.md. What \${…} names is in ${envFileName}.`;
   return document.toString({ lineWidth: 0 });
 }
 

@@ -34,9 +34,7 @@ const plain: Answers = {
 
 test('a file as people read it', () => {
   const { yaml, env, secrets } = setupFiles(plain, folder);
-  expect(
-    yaml,
-  ).toBe(`# Every setting: docs/settings.md. What \${…} names is in leadsync.env; secrets are in files of their own.
+  expect(yaml).toBe(`# Every setting: docs/settings.md. What \${…} names is in leadsync.env.
 
 connections:
   default:
