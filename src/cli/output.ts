@@ -3,6 +3,7 @@ import { keyCodes } from '../alerts/problems-of.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { LeadsyncError, type Problem } from '../errors.ts';
 import type { RunStatus } from '../store/runs.ts';
+import { docsPage } from './docs-page.ts';
 import { rowName, shownCompany } from './names.ts';
 
 /** Exit codes of the contract (docs/architecture.md 8). */
@@ -112,6 +113,8 @@ export function reportError(error: unknown, json: boolean): void {
   if (json) printJson({ error: { code, message, ...(help !== undefined && { help }) } });
   const lines = [`leadsync: ${message} [${code}]`, ...(help === undefined ? [] : [`  ${help}`])];
   if (!known && error instanceof Error) lines.push(error.stack ?? '');
+  const page = docsPage(code);
+  if (page !== null) lines.push(`  More: ${page}`);
   process.stderr.write(`${harmless(lines.join('\n'))}\n`);
 }
 

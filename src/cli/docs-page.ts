@@ -1,0 +1,60 @@
+import { repository, version } from '../version.ts';
+
+/** The page that helps with an error, by its code or the part before the point; the code goes first. */
+export const docsPages: Readonly<Record<string, string>> = {
+  alert: 'monitoring.md#alerts',
+  caldav: 'caldav.md#set-up',
+  chat: 'chat.md#when-the-chat-fails',
+  config: 'configuration.md',
+  'config.database-pooler': 'operations.md#postgres',
+  'config.missing': 'getting-started.md#2-check-plan-sync',
+  connection: 'operations.md#several-workers',
+  database: 'operations.md#postgres',
+  'database.in-use': 'backup.md#restore',
+  'database.lost': 'operations.md#when-the-database-is-away',
+  'database.migration-changed': 'upgrade.md',
+  'database.migration-failed': 'upgrade.md',
+  'database.newer-schema': 'upgrade.md#the-way-back',
+  'database.restore-failed': 'backup.md#restore',
+  'database.silent': 'operations.md#when-the-database-is-away',
+  'database.unavailable': 'operations.md#when-the-database-is-away',
+  'database.unreachable': 'operations.md#when-the-database-is-away',
+  edit: 'follow-up-links.md#limits',
+  http: 'monitoring.md#the-status-page',
+  lead: 'edits.md#what-people-do-and-what-happens',
+  leads: 'getting-started.md#what-you-need',
+  'leads.rate-limited': 'operations.md#limits-of-the-service',
+  mail: 'reminders.md#when-the-mail-server-fails',
+  'mail.template-broken': 'reminders.md#templates',
+  match: 'matching.md',
+  plan: 'commands.md#review-carry-out-put-back',
+  queue: 'operations.md#jobs-in-redis',
+  receipt: 'commands.md#review-carry-out-put-back',
+  row: 'edits.md#ids',
+  run: 'operations.md#several-workers',
+  'run.waiting': 'operations.md#limits-of-the-service',
+  sandbox: 'getting-started.md#try-settings-without-your-data',
+  target: 'getting-started.md#1-choose-a-target',
+  'target.busy': 'excel.md#limits',
+  'target.gone': 'identity.md#places',
+  undo: 'commands.md#review-carry-out-put-back',
+  usage: 'commands.md',
+  'usage.backup-broken': 'backup.md#restore',
+  'usage.backup-missing': 'backup.md#restore',
+  'usage.configured': 'operations.md#data',
+  'usage.match-changed': 'matching.md',
+  'usage.match-taken': 'matching.md',
+  'usage.no-feeds': 'reminders.md#calendar-feed',
+  'usage.no-such-calendar': 'caldav.md',
+  'usage.state-not-empty': 'backup.md#restore',
+  'usage.unknown-match': 'matching.md',
+};
+
+/**
+ * The page for an error code: a path in a clone; in a published leadsync an address, of the same version. Null when no page helps.
+ */
+export function docsPage(code: string): string | null {
+  const page = docsPages[code] ?? docsPages[code.split('.', 1)[0] ?? ''];
+  if (page === undefined) return null;
+  return repository === null ? `docs/${page}` : `${repository}/blob/v${version}/docs/${page}`;
+}
