@@ -3,7 +3,7 @@ import { unreadable } from './caldav-fault.ts';
 import type { CalDavHttp, DavCall } from './caldav-http.ts';
 import type { Component } from './entry-text.ts';
 import { escaped } from '../reminders/compose/shown-text.ts';
-import { mentions, type Multistatus, readMultistatus, textOf } from './multistatus.ts';
+import { mentions, type Multistatus, readMultistatus, textOf } from '../http/multistatus.ts';
 
 /** What a calendar says of itself. */
 export interface CalendarFacts {

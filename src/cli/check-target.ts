@@ -1,6 +1,3 @@
-import { constants } from 'node:fs';
-import { access } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import { counted } from '../core/lead/counted.ts';
 import { showCell } from '../core/lead/value.ts';
 import { LeadsyncError } from '../errors.ts';
@@ -27,9 +24,10 @@ export async function checkTarget(context: SyncContext, fix: boolean): Promise<C
   const seen = new Seen();
   lines.push(
     await test('target', async () => {
-      if (connection.target.type === 'workbook') await checkFolder(connection.target.path);
+      const how = await target.assertWritable?.(never);
       seen.snapshot = await target.open({ create: false }, never);
-      return describeRows(context, seen.snapshot, seen);
+      const rows = await describeRows(context, seen.snapshot, seen);
+      return how ? `${rows}; ${how}` : rows;
     }),
   );
   const { closed = [], unsuited = [], mayWrite } = seen.snapshot ?? {};
@@ -132,14 +130,6 @@ function notWritable(columns: readonly string[], type: keyof typeof closedBy): L
   const [why, help] = closedBy[type];
   const message = `${why}: ${columns.join(', ')}. Changes to them are held.`;
   return new LeadsyncError('target.cell-not-writable', message, { help });
-}
-
-async function checkFolder(path: string): Promise<void> {
-  await access(dirname(path), constants.W_OK).catch((cause: unknown) => {
-    throw new LeadsyncError('target.not-writable', `the folder of ${path} is missing or cannot be written`, {
-      cause,
-    });
-  });
 }
 
 /** How many there are, and the first of them as the example. */

@@ -72,6 +72,29 @@ export const calendarUrl = text((written) => {
   return keyMistake(url) ?? (/[?#]/.test(written) ? 'must end with the path: no "?" and no "#"' : null);
 }).transform((written) => new URL(written).href.replace(/\/*$/, '/'));
 
+/** Whether the path of a file is an address on a server. */
+export function isWebAddress(path: string): boolean {
+  return /^https?:\/\//i.test(path);
+}
+
+/** What is wrong with the address of a file on a WebDAV server, whose name ends as `ending` says, or null. */
+export function fileAddressMistake(written: string, ending: RegExp): string | null {
+  const url = httpUrl(written.replaceAll(' ', '%20'), ' ');
+  if (url === null)
+    return 'must be the WebDAV address of a file, such as https://cloud.example.com/remote.php/dav/files/anna/leads.xlsx';
+  if (/[?#]/.test(written)) return 'must end with the path: write "?" in a name as %3F and "#" as %23';
+  const path = decoded(url.pathname);
+  if (path === null) return 'must be encoded: write "%" in a name as %25';
+  return (
+    keyMistake(url) ?? (ending.test(path) ? null : 'must end with the name of a file: .xlsx, .xlsm or .csv')
+  );
+}
+
+/** The one spelling of the address of a file. */
+export function fileAddress(written: string): string {
+  return new URL(written.replaceAll(' ', '%20')).href;
+}
+
 /** The address of a lead for people, with {id} for its id. */
 export const leadUrl = text((written) => {
   const url = /[<>"]/.test(written) || !written.includes('{id}') ? null : httpUrl(written, '{id}');

@@ -1,5 +1,5 @@
 import { realpathSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { optInProperty } from '../core/lead/opt-in-property.ts';
 import { checkAddresses } from './check-addresses.ts';
 import { checkReminders } from './check-reminders.ts';
@@ -7,7 +7,8 @@ import { defaultIdColumn, effectiveDirection, fieldMappings, fieldType, usualMat
 import type { Readable } from './readable.ts';
 import { type ConnectionSettings, connectionNamePattern, type FileSettings } from './schema.ts';
 import type { Report, Source } from './source.ts';
-import { tablePlace } from './config.ts';
+import { isWebAddress } from './addresses.ts';
+import { filePlace, tablePlace } from './config.ts';
 import { headingKey } from './values.ts';
 
 type Connection = Readable<ConnectionSettings>;
@@ -33,6 +34,7 @@ export function checkTogether(
     checkColumns(below, connection);
     checkFields(below, connection);
     checkMatch(below, connection);
+    checkLogin(below, connection);
     checkReminders(below, source, path, connection, smtpIsSet);
     const { blame, kind, place } = placeOf(connection.target ?? {}, source.folder);
     const earlier = place === undefined ? undefined : places.get(place);
@@ -108,6 +110,22 @@ function checkFields(report: Report, { target, fields = {}, sync }: Connection):
     report(['target', 'sheet'], 'must be left out: a CSV file has no sheets');
 }
 
+/** A file on a server has a user with a password, a token, or neither; a file on this machine has none of them. */
+function checkLogin(report: Report, { target }: Connection): void {
+  if (target?.type !== 'workbook') return;
+  const { path, user, password, accessToken } = target;
+  const set = Object.entries({ user, password, accessToken }).filter(([, value]) => value !== undefined);
+  if (path !== undefined && !isWebAddress(path))
+    for (const [key] of set)
+      report(['target', key], 'must be left out: path is a file of this machine, not an address');
+  else if (accessToken !== undefined && set.length > 1)
+    report(['target', 'accessToken'], 'must be left out beside user and password: one of them logs in');
+  else if (user !== undefined && password === undefined)
+    report(['target', 'password'], 'is missing: user has a password, or set accessToken alone');
+  else if (password !== undefined && user === undefined)
+    report(['target', 'user'], 'is missing: the password is that of a user');
+}
+
 /** Records are matched by what both sides show. */
 function checkMatch(report: Report, connection: Connection): void {
   const { match, matchBy } = connection.sync ?? {};
@@ -136,7 +154,7 @@ function placeOf(target: NonNullable<Connection['target']>, folder: string) {
     }
     case 'workbook': {
       const { path } = target;
-      return { blame: 'path', kind: 'file', place: path && realPath(resolve(folder, path)) };
+      return { blame: 'path', kind: 'file', place: path && realPath(filePlace(folder, path)) };
     }
     default:
       return { blame: 'type', kind: 'target', place: undefined };

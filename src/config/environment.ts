@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { codeOf } from '../errors.ts';
+import { isWebAddress } from './addresses.ts';
 import type { Mistake } from './config-error.ts';
 import { nearestName } from './nearest-name.ts';
 import {
@@ -176,9 +177,9 @@ function sourceOf(environment: Environment, folder: string, raw: Raw): Source {
 
 /**
  * TARGET as settings of leadsync.yaml: `google-sheets:SPREADSHEET_ID/TAB`, `hubspot` (or `hubspot:companies`),
- * `postgres-table:TABLE`, else a path. What is secret stands in variables of its own.
+ * `postgres-table:TABLE`, else a path or an address. What is secret stands in variables of its own.
  */
-export function targetOf({ path, token, url, ...common }: Raw): Raw {
+export function targetOf({ path, token, url, user, password, accessToken, ...common }: Raw): Raw {
   if (typeof path !== 'string') return { type: 'workbook' };
   const [kind = '', rest] = path.split(/:(.*)/s);
   const type = kind.toLowerCase();
@@ -190,5 +191,8 @@ export function targetOf({ path, token, url, ...common }: Raw): Raw {
     return { type, ...(token !== undefined && { token }), ...common };
   if (type === 'postgres-table' && rest !== undefined)
     return { type, table: rest, ...(url !== undefined && { url }), ...common };
-  return { type: 'workbook', path, ...common };
+  const login = isWebAddress(path)
+    ? Object.entries({ user, password, accessToken }).filter(([, value]) => value !== undefined)
+    : [];
+  return { type: 'workbook', path, ...Object.fromEntries(login), ...common };
 }

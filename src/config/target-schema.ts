@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { postgresUrl } from './addresses.ts';
-import { count, heading, secretToken, text, timeZone } from './values.ts';
+import { fileAddressMistake, isWebAddress, postgresUrl } from './addresses.ts';
+import { count, heading, secret, secretToken, text, timeZone } from './values.ts';
 
 const kind = <T extends string>(type: T) =>
   z.literal(type).describe('Kind of target: workbook, google-sheets, hubspot or postgres-table. Required.');
@@ -34,14 +34,15 @@ const zone = {
 };
 
 const supported =
-  'supported: a path ending in .xlsx, .xlsm or .csv, google-sheets:SPREADSHEET_ID/TAB, hubspot, or postgres-table:TABLE';
+  'supported: a path ending in .xlsx, .xlsm or .csv, or such an https address, google-sheets:SPREADSHEET_ID/TAB, hubspot, or postgres-table:TABLE';
+
+const tableEnding = /[^/\\]\.(csv|xls[xm])$/i;
 
 export const tablePath = text((path) => {
   if (path.includes('\0')) return 'must not contain a NUL character';
   const isOfOtherKind = /^(google-sheets|hubspot|postgres-table):/i.test(path);
-  return !isOfOtherKind && /[^/\\]\.(csv|xls[xm])$/i.test(path)
-    ? null
-    : `is no target of a known kind; ${supported}`;
+  if (isWebAddress(path)) return fileAddressMistake(path, tableEnding);
+  return !isOfOtherKind && tableEnding.test(path) ? null : `is no target of a known kind; ${supported}`;
 });
 
 /** What Excel takes. */
@@ -56,7 +57,22 @@ const workbook = z.strictObject({
   path: tablePath.meta({
     env: 'TARGET',
     description:
-      'The file kept in step, a path ending in .xlsx, .xlsm or .csv. Required for a workbook. Relative to the folder of leadsync.yaml, or for the variable to the current one. The variable also takes google-sheets:SPREADSHEET_ID/TAB, hubspot and postgres-table:TABLE.',
+      'The file kept in step, a path ending in .xlsx, .xlsm or .csv, or the address of such a file on a WebDAV server: https, http only for this machine. Required for a workbook. A path is relative to the folder of leadsync.yaml, or for the variable to the current one. The variable also takes google-sheets:SPREADSHEET_ID/TAB, hubspot and postgres-table:TABLE.',
+  }),
+  user: text((name) => (name !== '' && !/[:\p{Cc}]/u.test(name) ? null : 'must be a user name without ":"'))
+    .exactOptional()
+    .meta({ env: 'WEBDAV_USER', description: 'User at the WebDAV server of the file. Needs `password`.' }),
+  password: secret(
+    text((word) => (/\p{Cc}/u.test(word) || word === '' ? 'must be a password in one line' : null)),
+  )
+    .exactOptional()
+    .meta({
+      env: 'WEBDAV_PASSWORD',
+      description: 'Password, or app password, of `user` at the WebDAV server of the file.',
+    }),
+  accessToken: secretToken('a bearer token').exactOptional().meta({
+    env: 'WEBDAV_TOKEN',
+    description: 'Bearer token for the WebDAV server of the file, instead of `user` and `password`.',
   }),
   sheet: sheetName
     .exactOptional()

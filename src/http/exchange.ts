@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { Client, Dispatcher } from 'undici';
 import type { Clock } from '../ports/clock.ts';
 
@@ -23,11 +24,24 @@ export class HttpFault extends Error {
 }
 
 export interface ExchangeRequest {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'PROPFIND' | 'REPORT';
+  readonly method:
+    | 'GET'
+    | 'HEAD'
+    | 'POST'
+    | 'PUT'
+    | 'PATCH'
+    | 'DELETE'
+    | 'MOVE'
+    | 'OPTIONS'
+    | 'LOCK'
+    | 'UNLOCK'
+    | 'PROPFIND'
+    | 'REPORT';
   /** With prefix and query, encoded. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | null;
+  /** A stream needs its length in the headers. */
+  readonly body: string | Readable | null;
 }
 
 export interface ExchangeBounds {
@@ -55,6 +69,8 @@ interface ExchangeOptions {
   readonly onSent: () => void;
   readonly onReply?: OnReply | undefined;
   readonly onHead?: (head: ReplyHead) => void;
+  /** Takes the body of a 2xx reply chunk by chunk, so that it need not fit in memory; `body` is then empty. */
+  readonly into?: (chunk: Buffer) => Promise<void>;
   readonly clock: Clock;
 }
 
@@ -75,6 +91,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #status = 0;
   #chunks: Buffer[] = [];
   #size = 0;
+  #kept = Promise.resolve();
 
   /**
    * Sends the request when the client has a connection. `onSent` is called just before the first byte: if it throws,
@@ -151,10 +168,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
       this.#failTooLarge();
   }
 
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#ended) return;
-    this.#chunks.push(chunk);
+    const { into } = this.#options;
     this.#size += chunk.length;
+    if (into !== undefined && this.#isSuccess()) this.#pass(controller, () => into(chunk));
+    else this.#chunks.push(chunk);
     if (this.#isSuccess()) {
       if (this.#size > this.#options.bounds.bodyBytes) this.#failTooLarge();
     } else if (this.#size >= errorBodyBytes) {
@@ -164,11 +183,20 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    this.#finish();
+    void this.#kept.then(() => this.#finish());
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     this.#break(error);
+  }
+
+  /** Takes no more of the reply until the chunk is taken. */
+  #pass(controller: Dispatcher.DispatchController, take: () => Promise<void>): void {
+    controller.pause();
+    this.#kept = this.#kept.then(take).then(
+      () => controller.resume(),
+      (error: unknown) => this.#fail(error),
+    );
   }
 
   /** No more of the reply comes. Of a failure, what arrived is enough. */

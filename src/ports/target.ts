@@ -272,6 +272,11 @@ export interface Target {
    */
   address?(): Promise<string | null>;
   /**
+   * For `leadsync check`, where no snapshot tells (`mayWrite`): throws when the target cannot be written, without writing it.
+   * Returns what to know about how it is written, as a sentence, or an empty text.
+   */
+  assertWritable?(signal: AbortSignal): Promise<string>;
+  /**
    * For `leadsync check --fix`: makes a copied target (`target.copied`) a target of its own. Returns whether anything
    * was done. Throws as `open` does. Absent: never needed.
    */

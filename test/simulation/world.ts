@@ -220,7 +220,7 @@ export class World implements AsyncDisposable {
     const { target, fields } = this.connection;
     if (this.online !== null) return this.online.target(life, this.connection, this.#options.database.pool);
     if (target.type !== 'workbook') throw new Error('a table that is not there');
-    return createWorkbookTarget({ ...target, fields });
+    return createWorkbookTarget({ ...target, fields }, { copies: '' });
   }
 
   /** As it is set just now. */

@@ -14,6 +14,37 @@ describe('mistakes in the target and the fields', () => {
       connection('    fields: { constructor: City }'),
       [at(5, `${a}.fields.constructor`, 'cannot be mapped')],
     ],
+    ...(
+      [
+        ['http://dav.example.com/leads.xlsx', 'must begin with https://'],
+        ['https://anna:pw@dav.example.com/leads.xlsx', 'must not contain a user name', '[secret]'],
+        ['https://dav.example.com/leads/', 'must end with the name of a file'],
+        ['https://dav.example.com/a#1.xlsx', '"#" as %23'],
+        ['https://dav.example.com/100%.xlsx', '"%" in a name as %25'],
+      ] as const
+    ).map(([path, message, found]): [string, string, ReturnType<typeof at>[]] => [
+      `the address ${path}`,
+      connection('', `{ type: workbook, path: "${path}" }`),
+      [at(4, `${a}.target.path`, message, found ?? JSON.stringify(path))],
+    ]),
+    [
+      'a user without a password',
+      connection('', '{ type: workbook, path: "https://dav.example.com/a.xlsx", user: anna }'),
+      [at(4, `${a}.target.password`, 'is missing: user has a password')],
+    ],
+    [
+      'a login for a file of this machine',
+      connection('', '{ type: workbook, path: a.xlsx, user: anna }'),
+      [at(4, `${a}.target.user`, 'path is a file of this machine', '"anna"')],
+    ],
+    [
+      'two ways to log in',
+      connection(
+        '',
+        '{ type: workbook, path: "https://dav.example.com/a.xlsx", user: anna, password: pw, accessToken: abc }',
+      ),
+      [at(4, `${a}.target.accessToken`, 'one of them logs in', '[secret]')],
+    ],
     [
       'a sheet of a CSV file',
       connection('', '{ type: workbook, path: a.csv, sheet: X }'),

@@ -19,13 +19,17 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   'src/targets/file': [
     'src/core/lead',
     'src/ports',
+    'src/http',
     'src/targets/shared',
     'src/targets/csv',
     'src/targets/xlsx',
     'src/targets/local',
+    'src/targets/webdav',
   ],
   // Places know nothing of cells.
   'src/targets/local': ['src/targets/file'],
+  'src/targets/remote': ['src/targets/file'],
+  'src/targets/webdav': ['src/ports', 'src/http', 'src/targets/file', 'src/targets/remote'],
   'src/targets/google-sheets': ['src/core/lead', 'src/ports', 'src/http', 'src/targets/shared'],
   'src/targets/hubspot': ['src/core/lead', 'src/ports', 'src/config', 'src/http', 'src/targets/shared'],
   'src/targets/postgres': ['src/core/lead', 'src/ports', 'src/config', 'src/targets/shared'],
@@ -106,7 +110,7 @@ const packages: Readonly<Record<string, string>> = {
   'google-auth-library': 'src/targets/google-sheets',
   hono: 'src/ops src/queue',
   nodemailer: 'src/reminders',
-  '@xmldom/xmldom': 'src/caldav',
+  '@xmldom/xmldom': 'src/http',
   'ical.js': 'src/caldav',
 };
 

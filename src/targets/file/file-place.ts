@@ -22,11 +22,16 @@ export interface FileLocation {
   assertNotOpen(signal: AbortSignal): Promise<void>;
   /** Why the file cannot be written now, as a sentence; null: it can, or only a write tells. */
   whyReadOnly(signal: AbortSignal): Promise<string | null>;
+  /**
+   * For `leadsync check`: @throws LeadsyncError when the file cannot be written; returns what to know about how it is written,
+   * as a sentence, or an empty text. Writes nothing.
+   */
+  assertWritable(signal: AbortSignal): Promise<string>;
   /** Prepares writes, which disposal ends: keeps other leadsync processes off where it can. */
   startWriting(signal: AbortSignal): Promise<FileWriter>;
 }
 
-interface FileState {
+export interface FileState {
   /** Differs after each change by anybody. */
   readonly version: string;
   /** In bytes. */

@@ -84,6 +84,11 @@ export class FileTarget implements Target {
     return isPartLeft(place, this.#place, this.#format, signal);
   }
 
+  async assertWritable(signal: AbortSignal): Promise<string> {
+    const location = await this.#place.locate(signal);
+    return location.assertWritable(signal);
+  }
+
   async version(signal: AbortSignal): Promise<string | null> {
     const state = await (await this.#unopened(signal)).look(signal);
     return state === null || state.size === 0 ? null : state.version;

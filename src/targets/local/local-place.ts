@@ -1,3 +1,7 @@
+import { constants } from 'node:fs';
+import { access } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { LeadsyncError } from '../../errors.ts';
 import type { FileLocation, FilePlace, FileWriter } from '../file/file-place.ts';
 import type { SourceFile } from '../file/source-file.ts';
 import { assertNotOpenInEditor } from './editor-lock.ts';
@@ -32,8 +36,17 @@ function locationOf(path: string, name: string): FileLocation {
     open: () => openSource(path),
     assertNotOpen,
     whyReadOnly: () => whyReadOnly(path),
+    assertWritable: () => assertFolderWritable(path),
     startWriting: () => startWriting(path, assertNotOpen),
   };
+}
+
+async function assertFolderWritable(path: string): Promise<string> {
+  await access(dirname(path), constants.W_OK).catch((cause: unknown) => {
+    const message = `the folder of ${path} is missing or cannot be written`;
+    throw new LeadsyncError('target.not-writable', message, { cause });
+  });
+  return '';
 }
 
 async function startWriting(path: string, assertNotOpen: () => Promise<void>): Promise<FileWriter> {

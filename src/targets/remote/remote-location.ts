@@ -1,0 +1,191 @@
+import { createHash } from 'node:crypto';
+import { LeadsyncError } from '../../errors.ts';
+import type { FileLocation, FileWriter } from '../file/file-place.ts';
+import { type SourceFile, sourceFile } from '../file/source-file.ts';
+import { fillPrivateFile, type PrivateFile } from './private-file.ts';
+import type { RemoteFile } from './remote-file.ts';
+
+/** How long a local copy is kept for the next read or write (ms). */
+const keptMs = 5 * 60_000;
+const chunkBytes = 256 * 1024;
+
+/**
+ * A file on a server as formats and threads want it: its content lies in a private file in `folder`, and is fetched only when
+ * the server shows another version.
+ */
+export class RemoteLocation implements FileLocation {
+  readonly id: string;
+  readonly #file: RemoteFile;
+  readonly #folder: string;
+  #copy: Copy | null = null;
+
+  constructor(file: RemoteFile, folder: string) {
+    this.id = file.id;
+    this.#file = file;
+    this.#folder = folder;
+  }
+
+  look(signal: AbortSignal): ReturnType<FileLocation['look']> {
+    return this.#file.look(signal);
+  }
+
+  async open(signal: AbortSignal): Promise<SourceFile | null> {
+    const state = await this.#file.look(signal);
+    if (state === null) return null;
+    const kept = this.#copy?.version === state.version ? this.#copy : null;
+    const copy = kept ?? (await this.#download(signal));
+    if (copy === null) return null;
+    if (kept === null) this.#keep(copy);
+    return copy.open(async () => (await this.#file.look(signal))?.version === copy.version);
+  }
+
+  assertNotOpen(signal: AbortSignal): Promise<void> {
+    return this.#file.assertNotOpen(signal);
+  }
+
+  /** Only a write tells. */
+  async whyReadOnly(): Promise<null> {
+    return null;
+  }
+
+  assertWritable(signal: AbortSignal): Promise<string> {
+    return this.#file.assertWritable(signal);
+  }
+
+  /** The server's condition keeps others off, not a lock. */
+  async startWriting(): Promise<FileWriter> {
+    return {
+      replace: (original, content, signal) => this.#replace(original, content, signal),
+      [Symbol.asyncDispose]: async () => {},
+    };
+  }
+
+  async #replace(
+    original: SourceFile | null,
+    content: AsyncIterable<Buffer>,
+    signal: AbortSignal,
+  ): ReturnType<FileWriter['replace']> {
+    const expected = original?.version ?? null;
+    const made = await fillPrivateFile(this.#folder, async (write) => {
+      for await (const chunk of content) await write(chunk);
+    });
+    let isKept = false;
+    try {
+      signal.throwIfAborted();
+      await this.#file.assertNotOpen(signal);
+      const written = await this.#write(made, expected, signal);
+      if (written === null) return null;
+      const version = written.version ?? (await this.#versionOf(made, signal));
+      if (version === null) return { left: null };
+      this.#keep(new Copy(made.handle, version, made.size));
+      isKept = true;
+      return { left: { version, size: made.size } };
+    } finally {
+      if (!isKept) await made.handle.close();
+    }
+  }
+
+  async #write(
+    made: PrivateFile,
+    expected: string | null,
+    signal: AbortSignal,
+  ): ReturnType<RemoteFile['write']> {
+    const chunks = () => chunksOf(made);
+    try {
+      return await this.#file.write({ size: made.size, chunks }, expected, signal);
+    } catch (error) {
+      if (!(error instanceof LeadsyncError) || error.code !== 'target.unavailable') throw error;
+      signal.throwIfAborted();
+      // The reply was lost: what the server shows decides, and where it does not, nobody overwrites anything.
+      const now = await this.#file.look(signal).catch(() => null);
+      if (now === null || now.version === expected || now.size !== made.size) throw error;
+      const version = await this.#versionOf(made, signal);
+      if (version === null) throw error;
+      return { version };
+    }
+  }
+
+  /** The version under which the server shows exactly this content; null: it shows another one. */
+  async #versionOf(made: PrivateFile, signal: AbortSignal): Promise<string | null> {
+    const hash = createHash('sha256');
+    const state = await this.#file.read(async (chunk) => void hash.update(chunk), signal);
+    return state !== null && hash.digest('hex') === made.sha256 ? state.version : null;
+  }
+
+  async #download(signal: AbortSignal): Promise<Copy | null> {
+    const state: { version: string | null } = { version: null };
+    const { handle, size } = await fillPrivateFile(this.#folder, async (write) => {
+      state.version = (await this.#file.read(write, signal))?.version ?? null;
+    });
+    if (state.version !== null) return new Copy(handle, state.version, size);
+    await handle.close();
+    return null;
+  }
+
+  #keep(copy: Copy): void {
+    this.#copy?.drop();
+    this.#copy = copy;
+    copy.idle = () => {
+      if (this.#copy === copy) this.#copy = null;
+    };
+  }
+}
+
+/** A local copy of one version, open for as long as anybody reads it or may want it. */
+class Copy {
+  readonly version: string;
+  readonly #handle: PrivateFile['handle'];
+  readonly #size: number;
+  #readers = 0;
+  #isDropped = false;
+  #timer: NodeJS.Timeout | undefined;
+  /** Called when nobody has wanted it for a while. */
+  idle: () => void = () => {};
+
+  constructor(handle: PrivateFile['handle'], version: string, size: number) {
+    this.#handle = handle;
+    this.version = version;
+    this.#size = size;
+    void this.#rest();
+  }
+
+  open(isCurrent: () => Promise<boolean>): SourceFile {
+    this.#readers += 1;
+    clearTimeout(this.#timer);
+    let isOpen = true;
+    return sourceFile(this.#handle, {
+      version: this.version,
+      size: this.#size,
+      isCurrent,
+      [Symbol.asyncDispose]: async () => {
+        if (!isOpen) return;
+        isOpen = false;
+        this.#readers -= 1;
+        if (this.#readers === 0) await this.#rest();
+      },
+    });
+  }
+
+  drop(): void {
+    this.#isDropped = true;
+    if (this.#readers === 0) void this.#rest();
+  }
+
+  async #rest(): Promise<void> {
+    clearTimeout(this.#timer);
+    if (this.#isDropped) return this.#handle.close();
+    this.#timer = setTimeout(() => {
+      this.idle();
+      this.drop();
+    }, keptMs).unref();
+  }
+}
+
+async function* chunksOf({ handle, size }: PrivateFile): AsyncGenerator<Buffer> {
+  for (let position = 0; position < size; ) {
+    const { buffer, bytesRead } = await handle.read(Buffer.allocUnsafe(chunkBytes), 0, chunkBytes, position);
+    if (bytesRead === 0) return;
+    position += bytesRead;
+    yield buffer.subarray(0, bytesRead);
+  }
+}

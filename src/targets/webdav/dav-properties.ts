@@ -1,0 +1,76 @@
+import { LeadsyncError } from '../../errors.ts';
+import { type DavResponse, readMultistatus } from '../../http/multistatus.ts';
+import { parseHttpDate } from '../../retry-after.ts';
+import { visibleText } from '../../visible-text.ts';
+import type { WebDavHttp } from './webdav-http.ts';
+
+/** Temporary files of killed runs are removed when they are this old (ms, by the server's clock). */
+const leftMs = 3_600_000;
+
+/**
+ * @throws LeadsyncError `target.busy` with the owner when somebody has locked the file (RFC 4918, section 15.8),
+ * `target.unreadable` when it is a folder.
+ */
+export async function assertNotLocked(http: WebDavHttp, signal: AbortSignal): Promise<void> {
+  const { responses } = await propertiesOf(http, http.path, '0', ['resourcetype', 'lockdiscovery'], signal);
+  const props = responses[0]?.props;
+  if (has(props, 'resourcetype', 'collection'))
+    throw new LeadsyncError('target.unreadable', `${http.name} is a folder.`, {
+      help: 'Correct the path of the target.',
+    });
+  if (!has(props, 'lockdiscovery', 'activelock')) return;
+  const owner = props?.get('lockdiscovery')?.getElementsByTagNameNS('DAV:', 'owner')[0]?.textContent ?? '';
+  const name = visibleText(owner, 100);
+  const message = `${http.name} is locked by ${name === '' ? 'somebody' : name}. Nothing was written.`;
+  throw new LeadsyncError('target.busy', message, {
+    retry: 'later',
+    help: 'Save and close it in the program that has it open; leadsync tries again.',
+  });
+}
+
+/** @throws LeadsyncError `target.not-writable` when the folder of the file is not there. */
+export async function assertFolder(http: WebDavHttp, signal: AbortSignal): Promise<void> {
+  const { status } = await propertiesOf(http, http.beside(''), '0', ['resourcetype'], signal);
+  if (status !== 404 && status !== 410) return;
+  const message = `The folder of ${http.name} does not exist on the server.`;
+  throw new LeadsyncError('target.not-writable', message, {
+    help: 'Create the folder, or correct the path of the target.',
+  });
+}
+
+/** Removes temporary files of killed runs: files in the folder whose name begins with `prefix`. */
+export async function removeLeftovers(http: WebDavHttp, prefix: string, signal: AbortSignal): Promise<void> {
+  const { responses, now } = await propertiesOf(http, http.beside(''), '1', ['getlastmodified'], signal);
+  for (const { name, props } of responses) {
+    const age = now - parseHttpDate(props.get('getlastmodified')?.textContent ?? '');
+    if (!name.startsWith(prefix) || !(age > leftMs)) continue;
+    await http.ask({ method: 'DELETE', path: http.beside(name), answers: [404] }, signal);
+  }
+}
+
+/** Servers that tell no properties have none. */
+async function propertiesOf(
+  http: WebDavHttp,
+  path: string,
+  depth: '0' | '1',
+  names: readonly string[],
+  signal: AbortSignal,
+): Promise<{ readonly status: number; readonly responses: readonly DavResponse[]; readonly now: number }> {
+  const wanted = names.map((name) => `<D:${name}/>`).join('');
+  const reply = await http.ask(
+    {
+      method: 'PROPFIND',
+      path,
+      headers: { depth, 'content-type': 'application/xml; charset=utf-8' },
+      body: `<?xml version="1.0" encoding="utf-8"?><D:propfind xmlns:D="DAV:"><D:prop>${wanted}</D:prop></D:propfind>`,
+      answers: [301, 302, 307, 308, 400, 403, 404, 405, 410, 501],
+    },
+    signal,
+  );
+  const responses = reply.status === 207 ? (readMultistatus(reply.body)?.responses ?? []) : [];
+  return { status: reply.status, responses, now: parseHttpDate(reply.header('date') ?? '') };
+}
+
+function has(props: DavResponse['props'] | undefined, property: string, element: string): boolean {
+  return (props?.get(property)?.getElementsByTagNameNS('DAV:', element).length ?? 0) > 0;
+}

@@ -1,0 +1,44 @@
+import type { WebDavHttp } from './webdav-http.ts';
+
+/** How long a lock lasts when its process dies (s). */
+const lockSeconds = 60;
+const unlockMs = 10_000;
+
+export interface DavLock extends AsyncDisposable {
+  /** As an If header names it. */
+  readonly token: string;
+}
+
+/**
+ * Locks a file against other writers until disposal (RFC 4918, section 9.10); null: the server has no locks. @throws
+ * LeadsyncError `target.busy` when somebody else has locked it.
+ */
+export async function lockFile(http: WebDavHttp, signal: AbortSignal): Promise<DavLock | null> {
+  const { status, header } = await http.ask(
+    {
+      method: 'LOCK',
+      headers: {
+        depth: '0',
+        timeout: `Second-${lockSeconds}`,
+        'content-type': 'application/xml; charset=utf-8',
+      },
+      body: '<?xml version="1.0" encoding="utf-8"?><D:lockinfo xmlns:D="DAV:"><D:lockscope><D:exclusive/></D:lockscope><D:locktype><D:write/></D:locktype><D:owner>leadsync</D:owner></D:lockinfo>',
+      answers: [400, 403, 404, 405, 412, 501],
+    },
+    signal,
+  );
+  const token = header('lock-token');
+  if (status >= 300 || token === null) return null;
+  return {
+    token,
+    async [Symbol.asyncDispose]() {
+      // It went with the file that a rename replaced, or ends by itself.
+      const unlock = {
+        method: 'UNLOCK',
+        headers: { 'lock-token': token },
+        answers: [400, 404, 409, 412],
+      } as const;
+      await http.ask(unlock, AbortSignal.timeout(unlockMs)).catch(() => {});
+    },
+  };
+}

@@ -1,0 +1,191 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { LeadsyncError } from '../../errors.ts';
+import { openInEditor } from '../file/editor-locks.ts';
+import type { RemoteFile, Upload } from '../remote/remote-file.ts';
+import { assertNotLocked, assertFolder, removeLeftovers } from './dav-properties.ts';
+import { editorOf } from './editor-lock.ts';
+import { lockFile } from './file-lock.ts';
+import { davState, type DavState } from './file-tag.ts';
+import type { WebDavHttp } from './webdav-http.ts';
+
+/** While a file was only just changed it is looked at again: how often (ms), and how many times. */
+const settleMs = 700;
+const settleLooks = 6;
+const removeMs = 10_000;
+
+/** Null: the file has another version than expected, and nothing was stored. */
+type Stored = { readonly version: string | null } | null | 'refused';
+
+/** One file on a WebDAV server (RFC 4918). */
+export class WebDavFile implements RemoteFile {
+  readonly name: string;
+  readonly id: string;
+  readonly #http: WebDavHttp;
+  /** Whether the server stores only while If-Match fits; null: not tried yet. */
+  #honoursIfMatch: boolean | null = null;
+  /** Whether an upload is renamed into place; null: not found out yet. */
+  #isRenamed: boolean | null = null;
+  #isTidied = false;
+
+  constructor(http: WebDavHttp, id: string) {
+    this.name = http.name;
+    this.id = id;
+    this.#http = http;
+  }
+
+  async look(signal: AbortSignal): Promise<DavState | null> {
+    const reply = await this.#http.ask({ method: 'HEAD', answers: [404, 410] }, signal);
+    return reply.status < 300 ? davState(reply) : null;
+  }
+
+  async read(into: (chunk: Buffer) => Promise<void>, signal: AbortSignal): Promise<DavState | null> {
+    if ((await this.#settled(signal)) === null) return null;
+    const reply = await this.#http.ask({ method: 'GET', into, answers: [404, 410] }, signal);
+    return reply.status < 300 ? davState(reply) : null;
+  }
+
+  async write(
+    upload: Upload,
+    expected: string | null,
+    signal: AbortSignal,
+  ): Promise<{ readonly version: string | null } | null> {
+    const state = await this.look(signal);
+    if ((state?.version ?? null) !== expected) return null;
+    const honours = await this.#honours(signal);
+    if (honours && !(await this.#renames(signal))) {
+      const stored = await this.#putIfMatch(upload, expected, signal);
+      if (stored !== 'refused') return stored;
+    }
+    const stored = await this.#moveInto(upload, state, signal);
+    if (stored !== 'refused') return stored;
+    this.#isRenamed = false;
+    const last = honours ? await this.#putIfMatch(upload, expected, signal) : 'refused';
+    if (last !== 'refused') return last;
+    const message = `The server refuses to store ${this.name} on a condition. The file is unchanged.`;
+    throw new LeadsyncError('target.refused', message, {
+      help: 'Write to the address under which the server knows itself, or have its proxy pass ETag, If-Match and Destination on unchanged.',
+    });
+  }
+
+  async assertNotOpen(signal: AbortSignal): Promise<void> {
+    await assertNotLocked(this.#http, signal);
+    const editor = await editorOf(this.#http, signal);
+    if (editor !== null) throw openInEditor(this.name, editor);
+  }
+
+  async assertWritable(signal: AbortSignal): Promise<string> {
+    const state = await this.look(signal);
+    await assertFolder(this.#http, signal);
+    const honours = await this.#honours(signal);
+    if (state !== null && state.opaqueTag === null)
+      return 'the server gives no ETag, so leadsync compares time and size, stores under a temporary name and renames; a save within the moment of renaming is lost';
+    return honours
+      ? ''
+      : 'the server does not honour If-Match, so leadsync stores under a temporary name and renames; a save within the moment of renaming is lost';
+  }
+
+  /** The state when it can be told from the next one, or after some seconds as it is. */
+  async #settled(signal: AbortSignal): Promise<DavState | null> {
+    for (let looks = 1; ; looks++) {
+      const state = await this.look(signal);
+      if (state === null || state.isSettled || looks === settleLooks) return state;
+      await sleep(settleMs, undefined, { signal });
+    }
+  }
+
+  /** Asks to store a file that is not there, if it has an ETag that it cannot have. */
+  async #honours(signal: AbortSignal): Promise<boolean> {
+    if (this.#honoursIfMatch !== null) return this.#honoursIfMatch;
+    const path = this.#temporaryPath();
+    const { status } = await this.#http.ask(
+      {
+        method: 'PUT',
+        path,
+        headers: { 'if-match': '"leadsync-never"', 'content-length': '0' },
+        answers: [400, 404, 405, 409, 412, 428, 501],
+      },
+      signal,
+    );
+    if (status < 300) await this.#remove(path);
+    this.#honoursIfMatch = status === 412;
+    return this.#honoursIfMatch;
+  }
+
+  /**
+   * Apache looks at If-Match when an upload begins, and so loses what people save during it, but at the condition of a rename
+   * when it renames. Elsewhere a rename makes another file of it, without the versions and shares of the old one (Nextcloud).
+   */
+  async #renames(signal: AbortSignal): Promise<boolean> {
+    if (this.#isRenamed === null) {
+      const reply = await this.#http.ask({ method: 'OPTIONS', answers: [400, 403, 405, 501] }, signal);
+      this.#isRenamed = reply.header('dav')?.includes('apache.org/dav/propset/fs') ?? false;
+    }
+    return this.#isRenamed;
+  }
+
+  /** `refused`: not because the file has another version. */
+  async #putIfMatch(upload: Upload, expected: string | null, signal: AbortSignal): Promise<Stored> {
+    const state = expected === null ? await this.look(signal) : await this.#settled(signal);
+    if ((state?.version ?? null) !== expected) return null;
+    if (state !== null && state.strongTag === null) return 'refused';
+    const tag = state?.strongTag ?? null;
+    const headers: Record<string, string> = tag === null ? { 'if-none-match': '*' } : { 'if-match': tag };
+    const reply = await this.#http.ask({ method: 'PUT', headers, body: upload, answers: [412] }, signal);
+    if (reply.status !== 412) return { version: versionTold(reply) };
+    return ((await this.look(signal))?.version ?? null) === expected ? 'refused' : null;
+  }
+
+  /**
+   * Stores beside the file, looks once more, and renames, on the condition that the file still has its ETag: also a broken
+   * upload leaves the file as it was. `refused`: not because the file has another version.
+   */
+  async #moveInto(upload: Upload, state: DavState | null, signal: AbortSignal): Promise<Stored> {
+    const expected = state?.version ?? null;
+    if (!this.#isTidied) await removeLeftovers(this.#http, temporaryPrefix(this.#http), signal);
+    this.#isTidied = true;
+    const path = this.#temporaryPath();
+    let isMoved = false;
+    try {
+      await this.#http.ask({ method: 'PUT', path, body: upload }, signal);
+      await using lock = state === null ? null : await lockFile(this.#http, signal);
+      if (((await this.look(signal))?.version ?? null) !== expected) return null;
+      const destination = this.#http.addressOf(this.#http.path);
+      const tag = state?.opaqueTag ?? null;
+      const conditions = (lock?.token ?? '') + (tag === null ? '' : `[${tag}]`);
+      const headers = {
+        destination,
+        overwrite: state === null ? 'F' : 'T',
+        ...(conditions !== '' && { if: `<${destination}> (${conditions})` }),
+      };
+      // 400 and 502: behind a proxy the server knows itself by another address.
+      const answers = [400, 412, 502];
+      const { status } = await this.#http.ask({ method: 'MOVE', path, headers, answers }, signal);
+      isMoved = status < 300;
+      if (isMoved) return { version: null };
+      return ((await this.look(signal))?.version ?? null) === expected ? 'refused' : null;
+    } finally {
+      if (!isMoved) await this.#remove(path);
+    }
+  }
+
+  /** Also of a run that is being stopped. What cannot be removed now, a later run removes. */
+  async #remove(path: string): Promise<void> {
+    await this.#http.ask({ method: 'DELETE', path }, AbortSignal.timeout(removeMs)).catch(() => {});
+  }
+
+  #temporaryPath(): string {
+    return this.#http.beside(temporaryPrefix(this.#http) + randomBytes(6).toString('hex'));
+  }
+}
+
+/** The names of our temporary files beside the file. */
+function temporaryPrefix({ path }: WebDavHttp): string {
+  return `.${decodeURIComponent(path.split('/').at(-1) ?? '')}.leadsync-tmp-`;
+}
+
+/** The version that the reply to PUT tells; null: none, or a weak one. */
+function versionTold(reply: Parameters<typeof davState>[0]): string | null {
+  const { strongTag, version } = davState(reply);
+  return strongTag === null ? null : version;
+}

@@ -1,0 +1,162 @@
+import { Readable } from 'node:stream';
+import type { Client } from 'undici';
+import { openClient } from '../../http/client.ts';
+import { decodeBody } from '../../http/decode-body.ts';
+import {
+  Exchange,
+  type ExchangeBounds,
+  type ExchangeRequest,
+  HttpFault,
+  type OnReply,
+} from '../../http/exchange.ts';
+import { systemClock } from '../../ports/clock.ts';
+import { retryAfterMs } from '../../retry-after.ts';
+import { visibleText } from '../../visible-text.ts';
+import type { Upload } from '../remote/remote-file.ts';
+import { lostReply, refused } from './webdav-fault.ts';
+
+export interface WebDavAccess {
+  /** The address of the file: https, or http to this machine; without user, query and fragment. */
+  readonly url: string;
+  /** The Authorization header; null: none is needed. */
+  readonly authorization: string | null;
+  readonly onReply?: OnReply;
+}
+
+export interface DavCall {
+  readonly method: ExchangeRequest['method'];
+  /** Encoded; absent: the file's. */
+  readonly path?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Upload;
+  /** Statuses that are answers, besides 2xx. */
+  readonly answers?: readonly number[];
+  /** Takes the body of a success. */
+  readonly into?: (chunk: Buffer) => Promise<void>;
+}
+
+export interface DavReply {
+  readonly status: number;
+  /** All values of a header; null: it is missing. */
+  readonly header: (name: string) => string | null;
+  readonly body: string;
+}
+
+/** Ms and bytes. A file of 50 MB takes seven minutes at 1 Mbit/s. */
+const connectMs = 10_000;
+const transfer: ExchangeBounds = { headersMs: 900_000, totalMs: 900_000, bodyBytes: 512 * 1024 * 1024 };
+const quick: ExchangeBounds = { headersMs: 60_000, totalMs: 60_000, bodyBytes: 8 * 1024 * 1024 };
+
+const writes: ReadonlySet<string> = new Set(['PUT', 'MOVE', 'DELETE', 'LOCK']);
+const mostRedirects = 3;
+
+/**
+ * Sends requests about one file: each exactly once, except that redirects on the same host are followed. Throws a
+ * LeadsyncError for every reply but 2xx and `answers`. Neither errors nor logs show the password.
+ */
+export class WebDavHttp {
+  readonly name: string;
+  readonly #access: WebDavAccess;
+  #url: URL;
+  #client: Client | null = null;
+
+  constructor(access: WebDavAccess) {
+    this.name = access.url;
+    this.#access = access;
+    this.#url = new URL(access.url);
+  }
+
+  /** The path of the file, encoded. */
+  get path(): string {
+    return this.#url.pathname;
+  }
+
+  /** The path of a file beside it. */
+  beside(name: string): string {
+    return new URL(encodeURIComponent(name), this.#url).pathname;
+  }
+
+  /** The absolute address of a path. */
+  addressOf(path: string): string {
+    return this.#url.origin + path;
+  }
+
+  async ask(call: DavCall, signal: AbortSignal): Promise<DavReply> {
+    for (let redirects = 0; ; redirects++) {
+      signal.throwIfAborted();
+      const { reply, fault } = await this.#attempt(call, signal);
+      if (fault === null) return reply;
+      const moved = redirects < mostRedirects && call.path === undefined ? this.#sameHost(reply) : null;
+      if (moved === null) throw fault;
+      this.#url = moved;
+    }
+  }
+
+  /** Where a redirect leads, when it is on the same host, and no folder. */
+  #sameHost(reply: DavReply): URL | null {
+    if (![301, 302, 307, 308].includes(reply.status)) return null;
+    const to = URL.parse(reply.header('location') ?? '', this.#url.href);
+    const isSame = to?.origin === this.#url.origin && to.search === '' && !to.pathname.endsWith('/');
+    return isSame && to.pathname !== this.#url.pathname ? to : null;
+  }
+
+  async #attempt(
+    { answers = [], into, ...call }: DavCall,
+    signal: AbortSignal,
+  ): Promise<{ readonly reply: DavReply; readonly fault: Error | null }> {
+    this.#client ??= openClient(this.#url.origin, connectMs);
+    const { onReply } = this.#access;
+    const bounds = into !== undefined || typeof call.body === 'object' ? transfer : quick;
+    const exchange = Exchange.start(this.#client, this.#request(call), {
+      bounds,
+      signal,
+      clock: systemClock,
+      onSent: () => {},
+      ...(onReply && { onReply }),
+      ...(into && { into }),
+    });
+    try {
+      const { status, headers, receivedAt } = await exchange.head;
+      const body = await decodeBody(await exchange.body, headers['content-encoding'], bounds.bodyBytes);
+      const header = (name: string): string | null => [headers[name] ?? []].flat().join(', ') || null;
+      const reply = { status, header, body };
+      if ((status >= 200 && status < 300) || answers.includes(status)) return { reply, fault: null };
+      const refusal = {
+        status,
+        isWrite: writes.has(call.method),
+        waitMs: retryAfterMs(headers['retry-after'], headers['date'], receivedAt),
+        location: shownAddress(header('location'), this.#url),
+      };
+      return { reply, fault: refused(refusal, this.name) };
+    } catch (error) {
+      throw error instanceof HttpFault ? lostReply(error, this.name) : error;
+    }
+  }
+
+  #request({ method, path, headers, body }: DavCall): ExchangeRequest {
+    const { authorization } = this.#access;
+    const isUpload = typeof body === 'object';
+    return {
+      method,
+      path: path ?? this.#url.pathname,
+      headers: {
+        ...(authorization !== null && { authorization }),
+        // A compressed reply would have another ETag, which no If-Match fits.
+        'accept-encoding': 'identity',
+        'user-agent': 'leadsync',
+        ...(isUpload && {
+          'content-length': String(body.size),
+          'content-type': 'application/octet-stream',
+        }),
+        ...headers,
+      },
+      body: isUpload ? Readable.from(body.chunks(), { objectMode: false }) : (body ?? null),
+    };
+  }
+}
+
+/** An address without its user, password, query and fragment. */
+function shownAddress(location: string | null, base: URL): string | null {
+  const url = location === null ? null : URL.parse(location, base.href);
+  return url === null ? null : visibleText(`${url.origin}${url.pathname}`, 300);
+}
