@@ -6,7 +6,7 @@ import type { Scene } from './scene.ts';
 /** One promise, tried in the state that those before it left behind. */
 export interface GridCheck {
   readonly title: string;
-  /** What was seen, for people. Throws Differs, Skipped, or whatever went wrong. */
+  /** What was seen, for people. Throws Differs, or whatever went wrong. */
   readonly run: (scene: Scene) => Promise<string>;
 }
 

@@ -73,7 +73,6 @@ export interface Start {
   readonly home: string;
   /** Makes an empty database, and gives its connection string. */
   readonly database: (name: string) => Promise<string>;
-  readonly say: (line: string) => void;
   readonly signal: AbortSignal;
   /** Gets what has to be closed in the end. */
   readonly stack: AsyncDisposableStack;

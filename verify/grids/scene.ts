@@ -6,7 +6,15 @@ import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import type { SyncReport } from '../../src/sync/report.ts';
 import { CliProcess, type CliResult } from '../../test/support/cli.ts';
 import { Differs } from '../check.ts';
-import { type Field, type GridTable, leadFields, type RunningGrid, type Start, type Typed } from './grid.ts';
+import {
+  type Field,
+  type GridTable,
+  leadFields,
+  type RunningGrid,
+  snakeCase,
+  type Start,
+  type Typed,
+} from './grid.ts';
 import { textOf } from './row.ts';
 import { path } from './server.ts';
 
@@ -99,8 +107,7 @@ export class Scene {
     table: Pick<GridTable, 'name' | 'url' | 'timeZone'> & { column: GridTable['column'] | null },
   ) {
     const { zone, deletes } = this.options;
-    const column = (field: Field) =>
-      table.column?.(field) ?? field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+    const column = (field: Field) => table.column?.(field) ?? snakeCase(field);
     const isCarried = deletes === 'carried';
     const connection = {
       leads: { baseUrl: this.sandbox.url, apiKey: '${LEADS_API_KEY}' },

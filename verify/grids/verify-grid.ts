@@ -65,7 +65,6 @@ async function prepare(folder: string, stack: AsyncDisposableStack, signal: Abor
   return {
     installed: folder,
     home,
-    say: print,
     signal,
     stack,
     async database(name) {
