@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { RowChange, RowOutcome, Target } from '../../src/ports/target.ts';
 import { append, never } from '../contract/target-harness.ts';
 import type { CorpusFile } from './corpus/content.ts';
-import { writeWithExcelts } from './corpus/excelts.ts';
+import { writtenByExcelts } from './corpus/excelts.ts';
 import { oddFiles } from './corpus/odd.ts';
 import { readParts } from './judge/parts.ts';
 import { targetOf } from './three-rounds.ts';
@@ -79,8 +79,8 @@ const full = (name: string, content: Buffer): CorpusFile => ({
   full: true,
 });
 const files = [
-  full('autofilter', await writeWithExcelts({ table: false, date1904: false })),
-  full('table, epoch 1904', await writeWithExcelts({ table: true, date1904: true })),
+  full('autofilter', writtenByExcelts('autofilter')),
+  full('table, epoch 1904', writtenByExcelts('table-1904')),
   ...oddFiles().filter(({ name }) => !name.startsWith('zip:') || neverKnown.includes(name)),
 ];
 

@@ -1,12 +1,12 @@
 import { openXlsx, saveXlsx } from 'hucre/xlsx';
 import { expect, test } from 'vitest';
-import { writeWithExcelts } from './corpus/excelts.ts';
+import { writtenByExcelts } from './corpus/excelts.ts';
 import { sheetName } from './corpus/content.ts';
 import { zip, type ZipStyle } from './corpus/zip.ts';
 import { features, judgeFeatures, type Feature } from './judge/features.ts';
 import { compareParts, readParts, type Parts } from './judge/parts.ts';
 
-const workbook = await writeWithExcelts({ table: false, date1904: false });
+const workbook = writtenByExcelts('autofilter');
 const parts = readParts(workbook);
 const sheet = 'xl/worksheets/sheet1.xml';
 

@@ -59,7 +59,6 @@ export const people: readonly Person[] = [
 ];
 
 export const firstRow = 2;
-export const lastRow = firstRow + people.length - 1;
 
 /** Days since 1899-12-30, the date system of 1900 (ECMA-376 part 1, 18.17.4.1). */
 export function serial(local: string): number {

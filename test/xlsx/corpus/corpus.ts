@@ -1,6 +1,6 @@
 import { soffice } from '../judge/libreoffice.ts';
 import type { CorpusFile } from './content.ts';
-import { writeWithExcelts } from './excelts.ts';
+import { writtenByExcelts } from './excelts.ts';
 import { savedByLibreOffice, writeWithLibreOffice } from './libreoffice.ts';
 import { oddFiles } from './odd.ts';
 import { writeWithWriteExcelFile } from './write-excel-file.ts';
@@ -13,10 +13,10 @@ export async function corpus(): Promise<CorpusFile[]> {
     content,
     full: true,
   });
-  const excelts = await writeWithExcelts({ table: false, date1904: false });
+  const excelts = writtenByExcelts('autofilter');
   return [
     full('excelts, autofilter', excelts),
-    full('excelts, table, epoch 1904', await writeWithExcelts({ table: true, date1904: true })),
+    full('excelts, table, epoch 1904', writtenByExcelts('table-1904')),
     full('write-excel-file', await writeWithWriteExcelFile()),
     ...(soffice === null
       ? []

@@ -1,5 +1,3 @@
-import { Workbook } from '@cj-tech-master/excelts';
-import { installChartSupport } from '@cj-tech-master/excelts/chart';
 import { readXlsx } from 'hucre/xlsx';
 
 /** Id, company and city of each row with an id that a library sees; throws when it cannot read the workbook. */
@@ -13,24 +11,9 @@ const hucre: Reader = async (workbook, sheetName) => {
   );
 };
 
-const excelts: Reader = async (file, sheetName) => {
-  installChartSupport();
-  const workbook = new Workbook();
-  await workbook.xlsx.load(file);
-  const rows: string[][] = [];
-  workbook
-    .getWorksheet(sheetName)
-    ?.eachRow((row) => rows.push([1, 2, 4].map((column) => row.getCell(column).text)));
-  return withId(rows);
-};
-
 /** Libraries that share no code with the program, and the hand-made files that they cannot read to begin with. */
 export const otherReaders: Readonly<Record<string, { read: Reader; cannot: readonly string[] }>> = {
   hucre: { read: hucre, cannot: ['zip: backslashes'] },
-  excelts: {
-    read: excelts,
-    cannot: ['zip: backslashes', 'rich inline strings', 'absolute part names elsewhere'],
-  },
 };
 
 function withId(rows: readonly string[][]): string[][] {
