@@ -4,7 +4,7 @@ podman image exists docker.io/library/node:24-slim || "$here/base-image.sh" "$wo
 revision=$(git -C "$app" rev-parse HEAD)
 # Docker's format, since OCI's has no HEALTHCHECK. The certificates are there for npm alone.
 build() {
-  buildah bud --quiet --pull=never --format docker --volume /etc/ssl/certs:/etc/ssl/certs:ro \
+  buildah bud --quiet --layers --pull=never --format docker --volume /etc/ssl/certs:/etc/ssl/certs:ro \
     --build-arg VERSION=1.2.3 --build-arg REVISION="$revision" "$@" "$app" >"$work/build.txt" 2>&1 || fail "$(tail "$work/build.txt")"
 }
 build --tag "$image"
