@@ -26,6 +26,15 @@ const shown = (text: string): string => {
   return line.length > 40 ? `${line.slice(0, 39)}…` : line;
 };
 
+/** A sheet may have hundreds of headings. */
+const mostNamed = 15;
+
+const someOf = (headings: readonly string[]): string =>
+  [
+    ...headings.slice(0, mostNamed).map(shown),
+    ...(headings.length > mostNamed ? [`${headings.length - mostNamed} more`] : []),
+  ].join(', ');
+
 /** @param serviceFields names of the fields that the service's leads have */
 export async function askColumns(
   ui: Dialogue,
@@ -119,7 +128,7 @@ async function matchHeadings(
   await confirmMapping(ui, fields, chosen, left);
   if (chosen.size === 0)
     throw new LeadsyncError('usage.init-answer', 'no field has a column; nothing was written', {
-      help: `Map at least one: --map FIELD=HEADING. The headings are ${free.map(shown).join(', ')}`,
+      help: `Map at least one: --map FIELD=HEADING. The headings are ${someOf(free)}`,
     });
   return { idColumn, fields: inOrderOf(headings, chosen) };
 }
@@ -135,13 +144,13 @@ function columnNamed(column: string, free: readonly string[], { name }: Place): 
   throw new LeadsyncError(
     'usage.init-answer',
     `${name} has no single free column headed ${JSON.stringify(column)}${didYouMean(column, free)}; nothing was written`,
-    { help: `Its headings: ${free.map(shown).join(', ')}` },
+    { help: `Its headings: ${someOf(free)}` },
   );
 }
 
 /** Asks whether a first row without any known word is that of the headings; true: look again. */
 async function isNoHeading(ui: Dialogue, { name }: Place, free: readonly string[]): Promise<boolean> {
-  const row = free.map(shown).join(', ');
+  const row = someOf(free);
   if (!ui.isTerminal)
     throw new LeadsyncError(
       'target.header-missing',
@@ -243,7 +252,7 @@ async function confirmMapping(
         'Lead field and column:',
         ...mapped,
         ...(unmapped.length === 0 ? [] : [`Not in the table, so left out: ${unmapped.join(', ')}`]),
-        ...(own.length === 0 ? [] : [`Left alone: ${own.map(shown).join(', ')}`]),
+        ...(own.length === 0 ? [] : [`Left alone: ${someOf(own)}`]),
       ].join('\n'),
     );
     if (!ui.isTerminal) return;

@@ -144,6 +144,6 @@ const guideWidth = 4;
 
 /** With lines that end between words; the terminal would end them anywhere. */
 function wrapped(text: string): string {
-  const width = (process.stdout.columns || 80) - guideWidth;
+  const width = Math.max(20, (process.stdout.columns || 80) - guideWidth);
   return text.replaceAll(new RegExp(`(?![^\\n]{1,${width}}$)([^\\n]{1,${width}}) `, 'gm'), '$1\n');
 }

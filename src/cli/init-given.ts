@@ -77,6 +77,13 @@ export function mistakeIn(schema: z.ZodType, answer: unknown): string | null {
   return schema.safeParse(answer).error?.issues[0]?.message ?? null;
 }
 
+/** What is wrong with the path of a table on this machine; null: nothing. */
+export function localMistake(path: string): string | null {
+  return /^https?:/i.test(path)
+    ? 'must be a file on this machine; an address goes into leadsync.yaml afterwards (target.path)'
+    : mistakeIn(tablePath, path);
+}
+
 /** Addresses with commas between them. */
 export const listed = (text: string): readonly string[] =>
   text
@@ -193,8 +200,12 @@ function fileSecret(flag: string, file: string, rule: z.ZodType): SecretAnswer {
 function readTarget(written: string): GivenTarget {
   const isAddress = written.startsWith('https://docs.google.com/');
   const raw = isAddress ? { type: 'google-sheets', spreadsheet: written } : targetOf({ path: written });
-  const rule = raw['type'] === 'workbook' ? tablePath : raw['type'] === 'google-sheets' ? spreadsheet : null;
-  const mistake = rule && mistakeIn(rule, raw['type'] === 'workbook' ? raw['path'] : raw['spreadsheet']);
+  const mistake =
+    raw['type'] === 'workbook'
+      ? localMistake(written)
+      : raw['type'] === 'google-sheets'
+        ? mistakeIn(spreadsheet, raw['spreadsheet'])
+        : null;
   if (mistake !== null) throw wrong('--target', mistake);
   if (raw['type'] === 'workbook') return { type: 'workbook', path: resolve(written) };
   if (raw['type'] !== 'google-sheets') return raw as unknown as GivenTarget;

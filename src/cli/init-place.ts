@@ -1,6 +1,6 @@
 import { relative, resolve } from 'node:path';
 import { postgresUrl } from '../config/addresses.ts';
-import { spreadsheet as spreadsheetRule, tablePath } from '../config/target-schema.ts';
+import { spreadsheet as spreadsheetRule } from '../config/target-schema.ts';
 import { filled } from '../config/values.ts';
 import { LeadsyncError } from '../errors.ts';
 import type { SecretAnswer, TargetAnswer } from '../setup/answers.ts';
@@ -12,9 +12,10 @@ import {
   lookAtDatabase,
   lookAtSpreadsheet,
 } from '../setup/look-at-services.ts';
+import { typedPath } from '../setup/typed-path.ts';
 import { never } from './check-line.ts';
 import type { Dialogue } from './init-dialogue.ts';
-import { type Given, type GivenTarget, hubspotToken, mistakeIn } from './init-given.ts';
+import { type Given, type GivenTarget, hubspotToken, localMistake, mistakeIn } from './init-given.ts';
 
 /** A table that was found, or is to be made. */
 export interface Place {
@@ -95,9 +96,9 @@ async function choosePath(ui: Dialogue): Promise<string> {
     message: 'Path of the file: .xlsx, .xlsm or .csv (or a new one)',
     flag: '--target',
     ...(names.length === 0 && { proposal: './leads.xlsx' }),
-    check: (answer) => mistakeIn(tablePath, answer),
+    check: (answer) => localMistake(typedPath(answer)),
   });
-  return resolve(written);
+  return resolve(typedPath(written));
 }
 
 function chooseSheet(ui: Dialogue, sheets: readonly string[]): Promise<string> {
