@@ -10,7 +10,7 @@ const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 const withoutPage = new Set(
   [
     // A signal ended the command.
-    'process',
+    'process init',
     // Of a reply or a page, of a run that goes on, or of a library.
     'auth request create conflict delete commander',
     // Names of files, parts of templates, columns and hosts.
