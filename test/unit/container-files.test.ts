@@ -51,6 +51,12 @@ async function compose(): Promise<z.output<typeof composeSchema>> {
   return composeSchema.parse(parse(await readFile(join(root, 'compose.yaml'), 'utf8'), { merge: true }));
 }
 
+/** What .env.example sets, also in its comments. */
+async function shown(): Promise<NodeJS.Dict<string>> {
+  const example = await readFile(join(root, '.env.example'), 'utf8');
+  return parseEnv(example.replaceAll(/^#(?=[A-Z_]+=)/gm, ''));
+}
+
 async function deployment(): Promise<z.output<typeof deploymentSchema>['spec']['template']['spec']> {
   const text = await readFile(join(kubernetes, 'deployment.yaml'), 'utf8');
   return deploymentSchema.parse(parse(text)).spec.template.spec;
@@ -91,10 +97,8 @@ describe('compose.yaml', () => {
 
   test('sets only variables that exist, as .env.example does, also in its comments', async () => {
     const { services } = await compose();
-    const example = await readFile(join(root, '.env.example'), 'utf8');
-    const shown = Object.keys(parseEnv(example.replaceAll(/^#(?=[A-Z_]+=)/gm, '')));
-    const set = [...Object.keys(services['worker']?.environment ?? {}), ...shown];
-    const own = set.filter((name) => !name.startsWith('LEADSYNC_'));
+    const set = [...Object.keys(services['worker']?.environment ?? {}), ...Object.keys(await shown())];
+    const own = set.filter((name) => !/^(?:LEADSYNC|COMPOSE)_/.test(name));
     expect(own.filter((name) => !known.has(name))).toEqual([]);
     expect(own).toContain('SMTP_URL');
   });
@@ -116,7 +120,15 @@ describe('compose.yaml', () => {
     expect(await read()).toEqual(first);
     expect((await stat(join(folder, 'secrets'))).mode & 0o777).toBe(0o700);
 
-    const { environment = {}, secrets: granted } = services['worker'] ?? {};
+    const { environment: lines = {}, secrets: granted } = services['worker'] ?? {};
+    const example = await shown();
+    // As with the profile redis.
+    const environment = Object.fromEntries(
+      Object.entries(lines).map(([name, value]) => [
+        name,
+        value.replace(/^\$\{(\w+):-\}$/, (_, of: string) => example[of] ?? ''),
+      ]),
+    );
     expect(Object.values(environment).map((path) => basename(path))).toEqual(granted);
     const here = Object.entries(environment).map(([name, path]) => [
       name,
