@@ -1,5 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+/** A wait spends at most this part of its time looking, which costs the processor that others need; pauses are of so many ms. */
+const looking = { part: 1 / 20, leastMs: 3, mostMs: 100 };
+
 /** Waits until `condition` holds, looking every few ms; throws after `withinMs`, naming what did not happen. */
 export async function until(
   what: string,
@@ -7,8 +10,11 @@ export async function until(
   withinMs = 30_000,
 ): Promise<void> {
   const end = Date.now() + withinMs;
-  while (!(await condition())) {
+  for (;;) {
+    const from = performance.now();
+    if (await condition()) return;
     if (Date.now() > end) throw new Error(`${what}: not within ${withinMs} ms`);
-    await sleep(3);
+    const lookMs = performance.now() - from;
+    await sleep(Math.min(Math.max(lookMs / looking.part, looking.leastMs), looking.mostMs));
   }
 }
