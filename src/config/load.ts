@@ -122,7 +122,8 @@ function missingConfig(cwd: string): LeadsyncError {
     `Nothing is configured yet: no leadsync.yaml in ${cwd}, no LEADS_BASE_URL.`,
     {
       help: [
-        'For one connection set three variables:',
+        'npx leadsync init asks for what is needed and writes a leadsync.yaml.',
+        'Or set three variables, for one connection:',
         '  LEADS_BASE_URL=https://api.example.com',
         '  LEADS_API_KEY=…            (or LEADS_API_KEY_FILE=/run/secrets/leads-api-key)',
         '  TARGET=./leads.xlsx',
