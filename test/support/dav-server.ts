@@ -36,7 +36,8 @@ export interface DavServer extends AsyncDisposable {
 export async function startDavServer(folder: string, habits: DavHabits = {}): Promise<DavServer> {
   const requests: string[] = [];
   const server = createServer((request, response) => {
-    answer(request, response).catch(() => request.socket.destroy());
+    const { socket } = request;
+    answer(request, response).catch(() => socket.destroy());
   });
   const self: DavServer = {
     origin: '',
@@ -49,10 +50,10 @@ export async function startDavServer(folder: string, habits: DavHabits = {}): Pr
     },
   };
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const { method = '', url = '' } = request;
+    const { method = '', url = '', socket } = request;
     requests.push(`${method} ${url}`);
     const fate = await self.fate(method, url);
-    if (fate === 'lost') return void request.socket.destroy();
+    if (fate === 'lost') return void socket.destroy();
     if (typeof fate === 'number') return refuse(request, response, fate);
     const file = join(folder, decodeURIComponent(url));
     if (habits.authorization !== undefined && request.headers.authorization !== habits.authorization)
@@ -61,7 +62,7 @@ export async function startDavServer(folder: string, habits: DavHabits = {}): Pr
     if (!habits.isHeedless && !fits(request, found?.tag ?? null)) return refuse(request, response, 412);
     const [status, headers, body] = await carryOut({ request, response, file, found, folder, habits, fate });
     if (status === 0) return;
-    if (fate === 'unheard') return void request.socket.destroy();
+    if (fate === 'unheard') return void socket.destroy();
     response.writeHead(status, { date: new Date().toUTCString(), ...headers }).end(body);
   };
   server.listen(0, '127.0.0.1');

@@ -30,7 +30,7 @@ export async function assertNotLocked(http: WebDavHttp, signal: AbortSignal): Pr
 
 /** @throws LeadsyncError `target.not-writable` when the folder of the file is not there. */
 export async function assertFolder(http: WebDavHttp, signal: AbortSignal): Promise<void> {
-  const { status } = await propertiesOf(http, http.beside(''), '0', ['resourcetype'], signal);
+  const { status } = await propertiesOf(http, http.folder, '0', ['resourcetype'], signal);
   if (status !== 404 && status !== 410) return;
   const message = `The folder of ${http.name} does not exist on the server.`;
   throw new LeadsyncError('target.not-writable', message, {
@@ -40,7 +40,7 @@ export async function assertFolder(http: WebDavHttp, signal: AbortSignal): Promi
 
 /** Removes temporary files of killed runs: files in the folder whose name begins with `prefix`. */
 export async function removeLeftovers(http: WebDavHttp, prefix: string, signal: AbortSignal): Promise<void> {
-  const { responses, now } = await propertiesOf(http, http.beside(''), '1', ['getlastmodified'], signal);
+  const { responses, now } = await propertiesOf(http, http.folder, '1', ['getlastmodified'], signal);
   for (const { name, props } of responses) {
     const age = now - parseHttpDate(props.get('getlastmodified')?.textContent ?? '');
     if (!name.startsWith(prefix) || !(age > leftMs)) continue;

@@ -71,6 +71,11 @@ export class WebDavHttp {
     return this.#url.pathname;
   }
 
+  /** The path of its folder. */
+  get folder(): string {
+    return new URL('.', this.#url).pathname;
+  }
+
   /** The path of a file beside it. */
   beside(name: string): string {
     return new URL(encodeURIComponent(name), this.#url).pathname;
