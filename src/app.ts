@@ -181,7 +181,7 @@ async function openTarget(
   switch (target.type) {
     case 'workbook': {
       const { createWorkbookTarget } = await import('./targets/file/workbook-target.ts');
-      return createWorkbookTarget({ ...target, fields }, { copies: join(config.dataDir, 'copies'), onReply });
+      return createWorkbookTarget({ ...target, fields }, { ...config, onReply });
     }
     case 'google-sheets': {
       const { createGoogleSheetsTarget } = await import('./targets/google-sheets/google-sheets-target.ts');

@@ -77,6 +77,17 @@ export function isWebAddress(path: string): boolean {
   return /^https?:\/\//i.test(path);
 }
 
+/** Whether the address of a file is a sharing link of SharePoint or of a OneDrive for work. */
+export function isSharingLink(path: string): boolean {
+  const { protocol, hostname = '' } = URL.parse(path) ?? {};
+  return protocol === 'https:' && /\.sharepoint(?:-mil)?\.(?:com|us|cn|de)$/i.test(hostname);
+}
+
+/** Whether an address leads to a OneDrive of a private person. */
+export function isPersonalOneDrive(path: string): boolean {
+  return /^https?:\/\/(?:1drv\.ms|onedrive\.live\.com|[\w.-]+\.docs\.live\.net)(?:[/?#]|$)/i.test(path);
+}
+
 /** What is wrong with the address of a file on a WebDAV server, whose name ends as `ending` says, or null. */
 export function fileAddressMistake(written: string, ending: RegExp): string | null {
   const url = httpUrl(written.replaceAll(' ', '%20'), ' ');

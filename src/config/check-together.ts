@@ -7,7 +7,7 @@ import { defaultIdColumn, effectiveDirection, fieldMappings, fieldType, usualMat
 import type { Readable } from './readable.ts';
 import { type ConnectionSettings, connectionNamePattern, type FileSettings } from './schema.ts';
 import type { Report, Source } from './source.ts';
-import { isWebAddress } from './addresses.ts';
+import { isSharingLink, isWebAddress } from './addresses.ts';
 import { filePlace, tablePlace } from './config.ts';
 import { headingKey } from './values.ts';
 
@@ -35,6 +35,7 @@ export function checkTogether(
     checkFields(below, connection);
     checkMatch(below, connection);
     checkLogin(below, connection);
+    checkDrive(below, connection);
     checkReminders(below, source, path, connection, smtpIsSet);
     const { blame, kind, place } = placeOf(connection.target ?? {}, source.folder);
     const earlier = place === undefined ? undefined : places.get(place);
@@ -115,15 +116,31 @@ function checkLogin(report: Report, { target }: Connection): void {
   if (target?.type !== 'workbook') return;
   const { path, user, password, accessToken } = target;
   const set = Object.entries({ user, password, accessToken }).filter(([, value]) => value !== undefined);
-  if (path !== undefined && !isWebAddress(path))
-    for (const [key] of set)
-      report(['target', key], 'must be left out: path is a file of this machine, not an address');
+  const other =
+    path === undefined || (isWebAddress(path) && !isSharingLink(path))
+      ? null
+      : isSharingLink(path)
+        ? 'a sharing link, which the app of MSGRAPH_CLIENT_ID opens'
+        : 'a file of this machine, not an address';
+  if (other !== null) for (const [key] of set) report(['target', key], `must be left out: path is ${other}`);
   else if (accessToken !== undefined && set.length > 1)
     report(['target', 'accessToken'], 'must be left out beside user and password: one of them logs in');
   else if (user !== undefined && password === undefined)
     report(['target', 'password'], 'is missing: user has a password, or set accessToken alone');
   else if (password !== undefined && user === undefined)
     report(['target', 'user'], 'is missing: the password is that of a user');
+}
+
+/** A path within a drive is one as SharePoint has them. */
+function checkDrive(report: Report, { target }: Connection): void {
+  if (target?.type !== 'workbook' || target.drive === undefined || target.path === undefined) return;
+  const { path } = target;
+  if (isWebAddress(path)) report(['target', 'drive'], 'must be left out: path is an address by itself');
+  else if (/["*:<>?\\|]/.test(path) || path.split('/').some((part) => part === '.' || part === '..'))
+    report(
+      ['target', 'path'],
+      'must be a path within the drive: folders separated by /, none of them . or .., and none of " * : < > ? \\ |',
+    );
 }
 
 /** Records are matched by what both sides show. */
@@ -153,7 +170,14 @@ function placeOf(target: NonNullable<Connection['target']>, folder: string) {
       return { blame: 'table', kind: 'table', place: url && table && tablePlace(url.reveal(), table) };
     }
     case 'workbook': {
-      const { path } = target;
+      const { path, drive } = target;
+      // SharePoint's paths do not differ in case alone.
+      if (path !== undefined && drive !== undefined)
+        return {
+          blame: 'path',
+          kind: 'file',
+          place: `${drive}/${filePlace(folder, path, drive).toLowerCase()}`,
+        };
       return { blame: 'path', kind: 'file', place: path && realPath(filePlace(folder, path)) };
     }
     default:

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { FieldMapping } from '../core/lead/mapping.ts';
-import { fileAddress, isWebAddress } from './addresses.ts';
+import { fileAddress, isSharingLink, isWebAddress } from './addresses.ts';
 import { chatChannel, chatKindOf } from './chat-webhook.ts';
 import { defaultIdColumn, fieldMappings, usualMatchBy } from './fields.ts';
 import type { ProcessSettings } from './process-schema.ts';
@@ -25,7 +25,7 @@ export interface Config extends Frozen<ProcessSettings> {
 /** A connection with all defaults filled in; what each setting means stands in the schema (and docs/settings.md). */
 export type ConnectionConfig = Frozen<ReturnType<typeof buildConnection>>;
 export type TargetConfig = ConnectionConfig['target'];
-/** A file; `path` is absolute, or an address. */
+/** A file; `path` is absolute, an address, or within `drive`. */
 export type WorkbookConfig = Extract<TargetConfig, { type: 'workbook' }>;
 export type ReminderSettings = NonNullable<ConnectionConfig['reminders']>;
 /** When reminders of a connection are sent, and to whom. Pure data. */
@@ -85,7 +85,7 @@ function buildTarget({ marker, ...target }: ConnectionSettings['target'], folder
   const inZone = { ...common, timeZone: target.timeZone ?? timeZone };
   switch (target.type) {
     case 'workbook':
-      return { ...target, ...inZone, path: filePlace(folder, target.path) };
+      return { ...target, ...inZone, path: filePlace(folder, target.path, target.drive) };
     case 'hubspot':
       return { ...target, ...inZone };
     case 'postgres-table':
@@ -95,8 +95,14 @@ function buildTarget({ marker, ...target }: ConnectionSettings['target'], folder
   }
 }
 
-/** The absolute path of a file, or its address, in one spelling. */
-export function filePlace(folder: string, path: string): string {
+/** The absolute path of a file, or its address, in one spelling; a path within a drive stays one. */
+export function filePlace(folder: string, path: string, drive?: string): string {
+  if (isSharingLink(path)) return path;
+  if (drive !== undefined)
+    return path
+      .split('/')
+      .filter((part) => part !== '')
+      .join('/');
   return isWebAddress(path) ? fileAddress(path) : resolve(folder, path);
 }
 
@@ -195,13 +201,13 @@ export function buildAlerts(
 }
 
 /**
- * What tells a target from any other: the path or address of a file, `google-sheets:SPREADSHEET_ID/TAB`, `hubspot:companies` (a key
+ * What tells a target from any other: the path or address of a file, `msgraph:DRIVE/PATH`, `google-sheets:SPREADSHEET_ID/TAB`, `hubspot:companies` (a key
  * does not tell its portal), `postgres-table:HOST/DATABASE/TABLE`.
  */
 export function targetName(target: TargetConfig): string {
   switch (target.type) {
     case 'workbook':
-      return target.path;
+      return target.drive === undefined ? target.path : `msgraph:${target.drive}/${target.path}`;
     case 'google-sheets':
       return `google-sheets:${target.spreadsheetId}/${target.tab}`;
     case 'hubspot':

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { codeOf } from '../errors.ts';
-import { isWebAddress } from './addresses.ts';
+import { isSharingLink, isWebAddress } from './addresses.ts';
 import type { Mistake } from './config-error.ts';
 import { nearestName } from './nearest-name.ts';
 import {
@@ -136,7 +136,12 @@ function splitList(text: string): readonly string[] {
 /** The settings of the process as a whole. */
 export function processSource(environment: Environment, cwd: string): Source {
   const read = (place: string) => readVariables(environment, processSettings, place);
-  return sourceOf(environment, cwd, { ...read(''), http: read('http'), tracing: read('tracing') });
+  return sourceOf(environment, cwd, {
+    ...read(''),
+    http: read('http'),
+    msgraph: read('msgraph'),
+    tracing: read('tracing'),
+  });
 }
 
 /** The environment's one connection, `default`, its alerts, and what stands beside both. Paths are relative to `cwd`. */
@@ -179,7 +184,7 @@ function sourceOf(environment: Environment, folder: string, raw: Raw): Source {
  * TARGET as settings of leadsync.yaml: `google-sheets:SPREADSHEET_ID/TAB`, `hubspot` (or `hubspot:companies`),
  * `postgres-table:TABLE`, else a path or an address. What is secret stands in variables of its own.
  */
-export function targetOf({ path, token, url, user, password, accessToken, ...common }: Raw): Raw {
+export function targetOf({ path, token, url, drive, user, password, accessToken, ...common }: Raw): Raw {
   if (typeof path !== 'string') return { type: 'workbook' };
   const [kind = '', rest] = path.split(/:(.*)/s);
   const type = kind.toLowerCase();
@@ -191,8 +196,7 @@ export function targetOf({ path, token, url, user, password, accessToken, ...com
     return { type, ...(token !== undefined && { token }), ...common };
   if (type === 'postgres-table' && rest !== undefined)
     return { type, table: rest, ...(url !== undefined && { url }), ...common };
-  const login = isWebAddress(path)
-    ? Object.entries({ user, password, accessToken }).filter(([, value]) => value !== undefined)
-    : [];
-  return { type: 'workbook', path, ...Object.fromEntries(login), ...common };
+  const own = isSharingLink(path) ? {} : isWebAddress(path) ? { user, password, accessToken } : { drive };
+  const set = Object.entries(own).filter(([, value]) => value !== undefined);
+  return { type: 'workbook', path, ...Object.fromEntries(set), ...common };
 }

@@ -59,6 +59,53 @@ const tracing = z
     return isWanted && disabled?.toLowerCase() !== 'true' ? true : undefined;
   });
 
+const msgraph = z.object({
+  tenant: text((value) =>
+    /^[A-Za-z0-9][A-Za-z0-9.-]{0,252}$/.test(value) && !/^(?:common|organizations|consumers)$/i.test(value)
+      ? null
+      : 'must be the Directory (tenant) ID of your organisation, or one of its domains',
+  )
+    .exactOptional()
+    .meta({
+      env: 'MSGRAPH_TENANT',
+      description:
+        'Directory (tenant) ID at Microsoft Entra, or a domain of it. Required for a workbook in Microsoft 365, as is MSGRAPH_CLIENT_ID.',
+    }),
+  clientId: text((value) =>
+    /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value)
+      ? null
+      : 'must be the Application (client) ID of an app: 32 hexadecimal digits with hyphens',
+  )
+    .exactOptional()
+    .meta({
+      env: 'MSGRAPH_CLIENT_ID',
+      description: 'Application (client) ID of the app that leadsync signs in as at Microsoft Entra.',
+    }),
+  clientSecret: secretToken('the value of a client secret').exactOptional().meta({
+    env: 'MSGRAPH_CLIENT_SECRET',
+    description: "Value of the app's client secret; or set MSGRAPH_CERTIFICATE.",
+  }),
+  certificate: secret(
+    text((value) =>
+      value.includes('-----BEGIN ') ? null : 'must hold a private key and its certificate as PEM',
+    ),
+  )
+    .exactOptional()
+    .meta({
+      env: 'MSGRAPH_CERTIFICATE',
+      description:
+        "The app's private key and certificate as PEM, instead of a client secret; with _FILE the file that holds both.",
+    }),
+  url: baseUrl.prefault('https://graph.microsoft.com').meta({
+    env: 'MSGRAPH_URL',
+    description: 'Root of Microsoft Graph: another one for a national cloud, or for tests.',
+  }),
+  loginUrl: baseUrl.prefault('https://login.microsoftonline.com').meta({
+    env: 'MSGRAPH_LOGIN_URL',
+    description: 'Root of Microsoft Entra: another one for a national cloud, or for tests.',
+  }),
+});
+
 /** The settings of the process as a whole, which stand in the environment alone: each once, with its variable. */
 export const processSchema = z.object({
   configFile: z.string().exactOptional().meta({
@@ -123,6 +170,7 @@ export const processSchema = z.object({
     env: 'HUBSPOT_URL',
     description: "Root of HubSpot's API: another one for tests or behind a proxy.",
   }),
+  msgraph,
   http,
   logLevel: z
     .enum(logLevels)

@@ -1,5 +1,11 @@
 import { z } from 'zod';
-import { fileAddressMistake, isWebAddress, postgresUrl } from './addresses.ts';
+import {
+  fileAddressMistake,
+  isPersonalOneDrive,
+  isSharingLink,
+  isWebAddress,
+  postgresUrl,
+} from './addresses.ts';
 import { count, heading, secret, secretToken, text, timeZone } from './values.ts';
 
 const kind = <T extends string>(type: T) =>
@@ -41,6 +47,9 @@ const tableEnding = /[^/\\]\.(csv|xls[xm])$/i;
 export const tablePath = text((path) => {
   if (path.includes('\0')) return 'must not contain a NUL character';
   const isOfOtherKind = /^(google-sheets|hubspot|postgres-table):/i.test(path);
+  if (isPersonalOneDrive(path))
+    return 'leads to the OneDrive of a private person, which no app can reach by itself; put the workbook into SharePoint or a OneDrive for work';
+  if (isSharingLink(path)) return null;
   if (isWebAddress(path)) return fileAddressMistake(path, tableEnding);
   return !isOfOtherKind && tableEnding.test(path) ? null : `is no target of a known kind; ${supported}`;
 });
@@ -57,8 +66,17 @@ const workbook = z.strictObject({
   path: tablePath.meta({
     env: 'TARGET',
     description:
-      'The file kept in step, a path ending in .xlsx, .xlsm or .csv, or the address of such a file on a WebDAV server: https, http only for this machine. Required for a workbook. A path is relative to the folder of leadsync.yaml, or for the variable to the current one. The variable also takes google-sheets:SPREADSHEET_ID/TAB, hubspot and postgres-table:TABLE.',
+      'The file kept in step, a path ending in .xlsx, .xlsm or .csv, or the address of such a file on a WebDAV server: https, http only for this machine. A sharing link of SharePoint or OneDrive for work leads to an Excel workbook there (docs/microsoft-365.md). Required for a workbook. A path is relative to the folder of leadsync.yaml, or for the variable to the current one. The variable also takes google-sheets:SPREADSHEET_ID/TAB, hubspot and postgres-table:TABLE.',
   }),
+  drive: text((id) =>
+    /^[\w!.-]{1,200}$/.test(id) ? null : 'must be the id of a drive of Microsoft 365, such as b!…',
+  )
+    .exactOptional()
+    .meta({
+      env: 'MSGRAPH_DRIVE',
+      description:
+        'Id of a drive of Microsoft 365 (a document library of SharePoint, or a OneDrive for work); path is then the path of the file within it. Default: path is a file of this machine, or an address.',
+    }),
   user: text((name) => (name !== '' && !/[:\p{Cc}]/u.test(name) ? null : 'must be a user name without ":"'))
     .exactOptional()
     .meta({ env: 'WEBDAV_USER', description: 'User at the WebDAV server of the file. Needs `password`.' }),

@@ -220,7 +220,10 @@ export class World implements AsyncDisposable {
     const { target, fields } = this.connection;
     if (this.online !== null) return this.online.target(life, this.connection, this.#options.database.pool);
     if (target.type !== 'workbook') throw new Error('a table that is not there');
-    return createWorkbookTarget({ ...target, fields }, { copies: '' });
+    return createWorkbookTarget(
+      { ...target, fields },
+      { dataDir: '', msgraph: { url: 'http://127.0.0.1:9', loginUrl: 'http://127.0.0.1:9' } },
+    );
   }
 
   /** As it is set just now. */

@@ -48,6 +48,7 @@ describe('the environment alone', () => {
       ],
       googleSheetsUrl: 'https://sheets.googleapis.com',
       hubspotUrl: 'https://api.hubapi.com',
+      msgraph: { url: 'https://graph.microsoft.com', loginUrl: 'https://login.microsoftonline.com' },
       dataDir: join(folder(), 'data'),
       http: { host: '127.0.0.1', port: 3000 },
       logLevel: 'info',

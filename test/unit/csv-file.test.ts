@@ -36,7 +36,7 @@ const done = [{ key: 'a', status: 'done' }];
 function writer(path: string, killedAt = 0): string {
   return `
     const { createWorkbookTarget } = await import('${moduleUrl}');
-    const target = await createWorkbookTarget(${JSON.stringify({ path, ...csvOptions })});
+    const target = await createWorkbookTarget(${JSON.stringify({ path, ...csvOptions })}, { dataDir: '' });
     const values = { name: 'x'.repeat(1000) };
     const signal = new AbortController().signal;
     let asked = 0;

@@ -1,4 +1,5 @@
 import { basename } from 'node:path';
+import { isSharingLink } from '../../config/addresses.ts';
 import type { ConnectionConfig } from '../../config/config.ts';
 import { oneLine } from './shown-text.ts';
 
@@ -17,7 +18,9 @@ const maxTarget = 200;
 export function rowPlace(target: ConnectionConfig['target'], row: number | null): RowPlace {
   switch (target.type) {
     case 'workbook':
-      return { target: basename(target.path), number: row };
+      return isSharingLink(target.path)
+        ? { target: 'Excel', url: target.path, number: row }
+        : { target: basename(target.path), number: row };
     case 'google-sheets':
       return {
         target: target.tab,

@@ -1,12 +1,20 @@
+import { join } from 'node:path';
+import { isSharingLink } from '../../config/addresses.ts';
 import type { OnReply } from '../../http/exchange.ts';
 import type { Target } from '../../ports/target.ts';
 import { localPlace } from '../local/local-place.ts';
 import type { XlsxTargetOptions } from '../xlsx/sheet.ts';
+import type { MsGraphOptions } from '../msgraph/graph-place.ts';
 import type { FilePlace } from './file-place.ts';
 
 export interface WorkbookTargetOptions extends Omit<XlsxTargetOptions, 'name'> {
-  /** Absolute path of the file, where a symbolic link stays one, or its https address on a WebDAV server. */
+  /**
+   * Absolute path of the file, where a symbolic link stays one, its https address on a WebDAV server, a sharing link of
+   * SharePoint, or its path within `drive`.
+   */
   readonly path: string;
+  /** Id of a drive of Microsoft 365. */
+  readonly drive?: string;
   readonly user?: string;
   readonly password?: Revealed;
   /** Bearer token, instead of user and password. */
@@ -19,8 +27,9 @@ interface Revealed {
 
 /** What a place on a server needs besides. */
 interface Around {
-  /** Absolute path of the folder for local copies. */
-  readonly copies: string;
+  /** Absolute path; local copies lie in a folder below it. */
+  readonly dataDir: string;
+  readonly msgraph: MsGraphOptions;
   readonly onReply?: OnReply;
 }
 
@@ -29,11 +38,12 @@ interface Around {
  * needed.
  */
 export async function createWorkbookTarget(
-  { path, user, password, accessToken, ...options }: WorkbookTargetOptions,
+  { path, drive, user, password, accessToken, ...options }: WorkbookTargetOptions,
   around: Around,
 ): Promise<Target> {
-  const place = await placeOf({ path, user, password, accessToken }, around);
-  if (/\.xls[xm]$/i.test(path)) {
+  const place = await placeOf({ path, drive, user, password, accessToken }, around);
+  // A sharing link does not tell what it leads to: only workbooks are expected there.
+  if (/\.xls[xm]$/i.test(path) || isSharingLink(path)) {
     const { createXlsxTarget } = await import('../xlsx/xlsx-target.ts');
     return createXlsxTarget(place, options);
   }
@@ -42,16 +52,24 @@ export async function createWorkbookTarget(
 }
 
 type Where = {
-  readonly [Key in 'path' | 'user' | 'password' | 'accessToken']: WorkbookTargetOptions[Key] | undefined;
+  readonly [Key in 'path' | 'drive' | 'user' | 'password' | 'accessToken']:
+    | WorkbookTargetOptions[Key]
+    | undefined;
 };
 
 async function placeOf(
-  { path = '', user = '', password, accessToken }: Where,
-  { copies, ...rest }: Around,
+  { path = '', drive, user = '', password, accessToken }: Where,
+  { dataDir, msgraph, onReply }: Around,
 ): Promise<FilePlace> {
+  const rest = { folder: join(dataDir, 'copies'), ...(onReply && { onReply }) };
+  if (drive !== undefined || isSharingLink(path)) {
+    const { openGraphPlace } = await import('../msgraph/graph-place.ts');
+    const address = drive === undefined ? { link: path } : { drive, path };
+    return openGraphPlace(address, msgraph, rest);
+  }
   if (!/^https?:\/\//.test(path)) return localPlace(path);
   const { webDavPlace } = await import('../webdav/webdav-place.ts');
   const basic = password && `Basic ${Buffer.from(`${user}:${password.reveal()}`).toString('base64')}`;
   const authorization = accessToken ? `Bearer ${accessToken.reveal()}` : (basic ?? null);
-  return webDavPlace({ url: path, authorization, folder: copies, ...rest });
+  return webDavPlace({ url: path, authorization, ...rest });
 }

@@ -15,7 +15,7 @@ test.each([
   [
     'plan',
     ['pg', 'bullmq', 'undici', 'csv-parse'],
-    ['nodemailer', 'liquidjs', 'google-auth-library', 'ioredis'],
+    ['nodemailer', 'liquidjs', 'google-auth-library', '@azure/msal-node', 'ioredis'],
   ],
 ])(
   '%s loads what it needs, and nothing of OpenTelemetry and metrics without being asked',

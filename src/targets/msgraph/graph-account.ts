@@ -1,0 +1,103 @@
+import type { ConfidentialClientApplication, INetworkModule, NetworkRequestOptions } from '@azure/msal-node';
+import { z } from 'zod';
+import { decodeBody } from '../../http/decode-body.ts';
+import { HttpFault } from '../../http/exchange.ts';
+import { parseJson } from '../../parse-json.ts';
+import type { Clock } from '../../ports/clock.ts';
+import { retryAfterMs } from '../../retry-after.ts';
+import { untilAborted } from '../../until-aborted.ts';
+import { visibleText } from '../../visible-text.ts';
+import { callOnce } from '../../http/call-once.ts';
+import { type GraphApp, readGraphCredentials } from './graph-credentials.ts';
+import { tokenFault, type TokenRefusal } from './token-fault.ts';
+
+/** The app's account. Loads Microsoft's library when the first token is needed: other targets do not pay for it. */
+export interface GraphAccount {
+  /**
+   * A valid token, from the cache unless `fresh`. Throws `target.credentials-missing` and `target.credentials-invalid`
+   * (never), those of `tokenFault`, and the signal's reason.
+   */
+  token(signal: AbortSignal, fresh?: boolean): Promise<string>;
+}
+
+/** For the addresses and keys that are documented; https alone is accepted by Microsoft's library. */
+const publicCloud = 'https://login.microsoftonline.com';
+const bounds = { headersMs: 30_000, totalMs: 30_000, bodyBytes: 256 * 1024 };
+const errorReply = z.object({ error_codes: z.array(z.coerce.number()).catch([]).default([]) });
+
+/** `url`: root of the Graph that the token is for. */
+export function openGraphAccount(app: GraphApp, url: string, clock: Clock): GraphAccount {
+  const scope = `${url.startsWith('https:') ? url : 'https://graph.microsoft.com'}/.default`;
+  const requests = new TokenRequests(app.loginUrl, clock);
+  let client: ConfidentialClientApplication | null = null;
+  return {
+    async token(signal, fresh = false) {
+      client ??= await createClient(app, requests);
+      try {
+        const wait = client.acquireTokenByClientCredential({ scopes: [scope], skipCache: fresh });
+        const token = (await untilAborted(wait, signal))?.accessToken;
+        if (token !== undefined && token !== '') return token;
+      } catch {
+        // What was answered tells more, and repeats nothing that was sent.
+        signal.throwIfAborted();
+      }
+      // The library would refuse by itself for a while after a refusal.
+      client = null;
+      throw tokenFault(requests.refusal, requests.reason);
+    },
+  };
+}
+
+async function createClient(app: GraphApp, network: INetworkModule): Promise<ConfidentialClientApplication> {
+  const { tenant, clientId, proof } = readGraphCredentials(app);
+  const msal = await import('@azure/msal-node');
+  const host = app.loginUrl.startsWith('https:') ? app.loginUrl : publicCloud;
+  return new msal.ConfidentialClientApplication({
+    auth: { clientId, authority: `${host}/${tenant}`, knownAuthorities: [new URL(host).host], ...proof },
+    // One retry layer, ours.
+    system: { networkClient: network, disableInternalRetries: true },
+  });
+}
+
+/** Sends what Microsoft's library asks for, over our own HTTP layer, and remembers a refusal. */
+class TokenRequests implements INetworkModule {
+  refusal: TokenRefusal | null = null;
+  /** Why there was no complete answer. */
+  reason = '';
+  readonly #loginUrl: string;
+  readonly #clock: Clock;
+
+  constructor(loginUrl: string, clock: Clock) {
+    this.#loginUrl = loginUrl;
+    this.#clock = clock;
+  }
+
+  readonly sendGetRequestAsync: INetworkModule['sendGetRequestAsync'] = (url, options) =>
+    this.#send('GET', url, options);
+
+  readonly sendPostRequestAsync: INetworkModule['sendPostRequestAsync'] = (url, options) =>
+    this.#send('POST', url, options);
+
+  async #send(method: 'GET' | 'POST', url: string, { headers = {}, body }: NetworkRequestOptions = {}) {
+    [this.refusal, this.reason] = [null, ''];
+    // The stand-in has no TLS; what the library signs still names Microsoft's address.
+    const address = url.startsWith(publicCloud) ? this.#loginUrl + url.slice(publicCloud.length) : url;
+    try {
+      const request = { method, headers, body: body ?? null } as const;
+      const signal = AbortSignal.timeout(bounds.totalMs);
+      const reply = await callOnce(address, request, { bounds, signal, clock: this.#clock });
+      const text = await decodeBody(reply.body, reply.headers['content-encoding'], bounds.bodyBytes);
+      const json: unknown = parseJson(text) ?? {};
+      const { status, receivedAt } = reply;
+      if (status >= 300) {
+        const { data } = errorReply.safeParse(json);
+        const waitMs = retryAfterMs(reply.headers['retry-after'], reply.headers['date'], receivedAt);
+        this.refusal = { status, codes: data?.error_codes ?? [], waitMs };
+      }
+      return { status, headers: {}, body: json as never };
+    } catch (error) {
+      if (error instanceof HttpFault) this.reason = visibleText(error.message, 100);
+      throw error;
+    }
+  }
+}

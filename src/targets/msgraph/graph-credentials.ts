@@ -1,0 +1,81 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import type { Secret } from '../../config/secret.ts';
+import { LeadsyncError } from '../../errors.ts';
+
+/** The app that leadsync signs in as at Microsoft Entra: the values of MSGRAPH_TENANT and the others that begin so. */
+export interface GraphApp {
+  readonly tenant?: string | undefined;
+  readonly clientId?: string | undefined;
+  readonly clientSecret?: Secret | undefined;
+  /** A private key and its certificate, both as PEM. */
+  readonly certificate?: Secret | undefined;
+  /** Where tokens are requested: https, or http to this machine. */
+  readonly loginUrl: string;
+}
+
+/** What proves that leadsync is the app. Secret, but for the thumbprint. */
+type GraphProof =
+  | { readonly clientSecret: string }
+  | { readonly clientCertificate: { readonly thumbprintSha256: string; readonly privateKey: string } };
+
+export interface GraphCredentials {
+  readonly tenant: string;
+  readonly clientId: string;
+  readonly proof: GraphProof;
+}
+
+const howTo = 'docs/microsoft-365.md shows how to register an app in five minutes.';
+
+/**
+ * Checks what is set. Throws `target.credentials-missing` and `target.credentials-invalid` (never); messages name the
+ * setting, never its value.
+ */
+export function readGraphCredentials(app: GraphApp): GraphCredentials {
+  const { tenant, clientId, clientSecret, certificate } = app;
+  if (tenant === undefined) throw missing('MSGRAPH_TENANT is');
+  if (clientId === undefined) throw missing('MSGRAPH_CLIENT_ID is');
+  if (clientSecret === undefined && certificate === undefined)
+    throw missing('neither MSGRAPH_CLIENT_SECRET nor MSGRAPH_CERTIFICATE is');
+  if (clientSecret !== undefined && certificate !== undefined)
+    throw invalid('MSGRAPH_CLIENT_SECRET and MSGRAPH_CERTIFICATE are both set', 'Unset one of them.');
+  if (certificate !== undefined)
+    return { tenant, clientId, proof: { clientCertificate: readCertificate(certificate.reveal()) } };
+  return { tenant, clientId, proof: { clientSecret: clientSecret?.reveal() ?? '' } };
+}
+
+const wanted =
+  'It must hold a private key (RSA, without a passphrase) and its certificate, both as PEM. MSGRAPH_CERTIFICATE_FILE names a file with both.';
+
+function readCertificate(pem: string): { thumbprintSha256: string; privateKey: string } {
+  const certificate = unlessThrown(() => new X509Certificate(pem));
+  const privateKey = /-----BEGIN ([A-Z ]*)PRIVATE KEY-----[^-]+-----END \1PRIVATE KEY-----/.exec(pem)?.[0];
+  const key = privateKey === undefined ? null : unlessThrown(() => createPrivateKey(privateKey));
+  if (certificate === null) throw invalid('MSGRAPH_CERTIFICATE holds no certificate', wanted);
+  if (key === null || privateKey === undefined || key.asymmetricKeyType !== 'rsa')
+    throw invalid('MSGRAPH_CERTIFICATE holds no private key that leadsync can use', wanted);
+  if (!certificate.checkPrivateKey(key))
+    throw invalid('The private key in MSGRAPH_CERTIFICATE does not belong to its certificate', wanted);
+  if (certificate.validToDate.getTime() < Date.now())
+    throw invalid(
+      `The certificate in MSGRAPH_CERTIFICATE expired on ${certificate.validToDate.toISOString().slice(0, 10)}`,
+      'Make a new one and upload it in Entra: App registrations, your app, Certificates & secrets.',
+    );
+  return { thumbprintSha256: certificate.fingerprint256.replaceAll(':', ''), privateKey };
+}
+
+function unlessThrown<T>(make: () => T): T | null {
+  try {
+    return make();
+  } catch {
+    return null;
+  }
+}
+
+function missing(what: string): LeadsyncError {
+  const message = `Microsoft 365 needs an app to sign in as: ${what} not set`;
+  return new LeadsyncError('target.credentials-missing', message, { help: howTo });
+}
+
+function invalid(message: string, help: string): LeadsyncError {
+  return new LeadsyncError('target.credentials-invalid', message, { help: `${help} ${howTo}` });
+}

@@ -1,0 +1,143 @@
+import { z } from 'zod';
+import { LeadsyncError, type LeadsyncErrorOptions } from '../../errors.ts';
+import type { HttpFault } from '../../http/exchange.ts';
+import { visibleText } from '../../visible-text.ts';
+
+const errorBody = z.object({
+  error: z.looseObject({ code: z.string().catch(''), message: z.string().catch('') }),
+});
+
+/** An error reply of Graph, as documented: a code, more special ones inside it, and words for developers. */
+export interface SaidByGraph {
+  /** From the outermost to the innermost. */
+  readonly codes: readonly string[];
+  readonly message: string;
+}
+
+/** A reply that is no answer. `waitMs`: what it asks to wait; null: nothing. */
+export interface GraphRefusal extends SaidByGraph {
+  readonly status: number;
+  readonly waitMs: number | null;
+}
+
+/** A write without a reply may still be carried out; the next run has to see it. */
+const lateWriteMs = 10_000;
+/** Graph says nothing of when it will be closed. */
+const lockedMs = 5 * 60_000;
+/** Where a limit is told without a time. */
+const limitedMs = 60_000;
+
+/** What an error body says; nothing where it is not the documented one. */
+export function readGraphError(json: unknown): SaidByGraph {
+  const { data } = errorBody.safeParse(json);
+  const codes: string[] = [];
+  let at: Record<string, unknown> | undefined = data?.error;
+  for (let depth = 0; at !== undefined && depth < 5; depth++) {
+    if (typeof at['code'] === 'string' && /^[\w.-]{1,80}$/.test(at['code'])) codes.push(at['code']);
+    at = asObject(at['innererror']) ?? asObject(at['innerError']);
+  }
+  return { codes, message: data?.error.message ?? '' };
+}
+
+/** Whether somebody saved the file since: SharePoint answers 409 in some cases, against its documentation. */
+export function isMoved({ status, codes }: GraphRefusal): boolean {
+  return status === 412 || (status === 409 && codes.includes('resourceModified'));
+}
+
+/** How a site is granted to the app, once it has the permission Sites.Selected. */
+export const grantHelp =
+  'Grant the site to the app: in Graph Explorer POST https://graph.microsoft.com/v1.0/sites/SITE_ID/permissions {"roles":["write"],"grantedToIdentities":[{"application":{"id":"MSGRAPH_CLIENT_ID","displayName":"leadsync"}}]} (docs/microsoft-365.md).';
+
+/** The fault of a reply, by its status and codes; `name` names the file. */
+export function graphFault(refusal: GraphRefusal, name: string): LeadsyncError {
+  const { status, codes, waitMs, message } = refusal;
+  const said = `(${[status, ...codes].join(' ')})`;
+  const words = message === '' ? '' : ` Microsoft says: ${visibleText(message, 200)}`;
+  const fault = (code: string, text: string, options: LeadsyncErrorOptions = {}) =>
+    new LeadsyncError(code, `${text} ${said}.${words}`, options);
+  const later = (ms: number | null, help: string): LeadsyncErrorOptions => ({
+    retry: 'later',
+    help,
+    ...(ms !== null && { retryAfterMs: ms }),
+  });
+  if (status === 423 || codes.includes('resourceLocked')) return lockedFault(name, waitMs);
+  if (status === 507 || codes.includes('quotaLimitReached'))
+    return fault(
+      'target.disk-full',
+      `There is no room for ${name}: the drive or the site is full. The file is unchanged`,
+      later(waitMs, 'Make room there; the next run writes what is left.'),
+    );
+  if (status === 429 || status === 503 || status === 509)
+    return fault(
+      'target.rate-limited',
+      'Microsoft accepts no more requests from this app for now',
+      later(waitMs ?? limitedMs, 'leadsync waits as long as Microsoft asked, then tries again.'),
+    );
+  if (status === 401)
+    return fault('target.unauthenticated', 'Microsoft Graph rejects the token of the app', {
+      help: 'Check in Entra that the app has the application permission Sites.Selected with admin consent.',
+    });
+  if (status === 403)
+    return fault('target.forbidden', `The app may not do that with ${name}`, { help: grantHelp });
+  if (status >= 500 || status === 408)
+    return fault('target.unavailable', 'Microsoft Graph failed', later(waitMs, 'leadsync tries again.'));
+  if (status === 404)
+    return fault('target.not-found', `Microsoft Graph does not find ${name}`, {
+      help: 'Check drive, path or link.',
+    });
+  return fault('target.refused', `Microsoft Graph refuses a request for ${name}`, {
+    help: 'Run leadsync check; drive, path or link may be wrong.',
+  });
+}
+
+/** Somebody has it open: Microsoft does not tell who. */
+function lockedFault(name: string, waitMs: number | null): LeadsyncError {
+  const message = `${name} is locked: somebody has it open in Excel or in the browser, and Microsoft then lets nobody replace it (423). Nothing was written.`;
+  return new LeadsyncError('target.busy', message, {
+    retry: 'later',
+    retryAfterMs: waitMs ?? lockedMs,
+    help: 'Close it there. The worker tries again.',
+  });
+}
+
+/** `by`: empty when Microsoft does not tell. */
+export function checkedOutFault(name: string, by: string): LeadsyncError {
+  const who = by === '' ? 'somebody' : visibleText(by, 80);
+  const message = `${name} is checked out by ${who}. Nothing was written.`;
+  return new LeadsyncError('target.busy', message, {
+    retry: 'later',
+    retryAfterMs: lockedMs,
+    help: 'Check it in, or discard the check-out, in SharePoint. The worker tries again.',
+  });
+}
+
+/** A request without a complete reply; after a `write` it may have been carried out. */
+export function lostReply(
+  { kind, message, cause }: HttpFault,
+  name: string,
+  isWrite: boolean,
+): LeadsyncError {
+  const reason = visibleText(message, 100);
+  if (kind === 'unreachable')
+    return new LeadsyncError(
+      'target.unavailable',
+      `Microsoft cannot be reached for ${name} (${reason}). Nothing was sent.`,
+      {
+        retry: 'now',
+        cause,
+        help: 'Check the network and MSGRAPH_URL.',
+      },
+    );
+  const effect = isWrite
+    ? ' The write may have taken effect; leadsync reads the file before it writes again.'
+    : '';
+  const what = kind === 'too-large' ? `sent ${reason}, too much,` : `gave no complete answer (${reason})`;
+  return new LeadsyncError('target.unavailable', `Microsoft ${what} for ${name}.${effect}`, {
+    cause,
+    ...(isWrite ? { retry: 'later', retryAfterMs: lateWriteMs } : { retry: 'now' }),
+  });
+}
+
+function asObject(value: unknown): Record<string, unknown> | undefined {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
+}

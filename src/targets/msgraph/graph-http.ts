@@ -1,0 +1,154 @@
+import { Readable } from 'node:stream';
+import type { z } from 'zod';
+import { LeadsyncError } from '../../errors.ts';
+import { isLoopback } from '../../loopback.ts';
+import { callOnce } from '../../http/call-once.ts';
+import { decodeBody } from '../../http/decode-body.ts';
+import { type ExchangeBounds, type ExchangeRequest, HttpFault, type OnReply } from '../../http/exchange.ts';
+import { parseJson } from '../../parse-json.ts';
+import type { Clock } from '../../ports/clock.ts';
+import { retryAfterMs } from '../../retry-after.ts';
+import type { Upload } from '../remote/remote-file.ts';
+import type { GraphAccount } from './graph-account.ts';
+import { graphFault, type GraphRefusal, lostReply, readGraphError } from './graph-fault.ts';
+
+export interface GraphOptions {
+  /** Root of the API with its version, such as `https://graph.microsoft.com/v1.0`. */
+  readonly apiUrl: string;
+  readonly account: GraphAccount;
+  readonly clock: Clock;
+  readonly onReply?: OnReply | undefined;
+}
+
+export interface GraphCall {
+  readonly method?: ExchangeRequest['method'];
+  /** From the root of the API on, encoded; or an absolute address that Graph gave: that is called without the token. */
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly json?: object;
+  readonly upload?: Upload;
+  /** Statuses that are answers, besides 2xx. */
+  readonly answers?: readonly number[];
+  /** Takes the body of a success. */
+  readonly into?: (chunk: Buffer) => Promise<void>;
+}
+
+export interface GraphReply extends GraphRefusal {
+  /** The body, when it is JSON. */
+  readonly json: unknown;
+  readonly location: string | null;
+}
+
+/** Ms and bytes. A file of 250 MB at 1 MB/s takes four minutes. */
+const usual: ExchangeBounds = { headersMs: 60_000, totalMs: 120_000, bodyBytes: 4 * 1024 * 1024 };
+const long: ExchangeBounds = { headersMs: 600_000, totalMs: 900_000, bodyBytes: 2 ** 32 };
+
+/**
+ * Sends requests to Graph, each exactly one attempt but for a token that it rejects: that is renewed once. Counts them.
+ * Throws LeadsyncError for each reply but 2xx and `answers`. The token goes to the API alone.
+ */
+export class GraphHttp {
+  requests = 0;
+  /** For messages. */
+  readonly name: string;
+  readonly #options: GraphOptions;
+  /** Epoch ms before which Microsoft wants no request. */
+  #notBefore = 0;
+
+  constructor(name: string, options: GraphOptions) {
+    this.name = name;
+    this.#options = options;
+  }
+
+  /** A reply that `reply` describes. */
+  async read<T>(call: GraphCall, reply: z.ZodType<T>, signal: AbortSignal): Promise<T> {
+    return this.parse(await this.ask(call, signal), reply);
+  }
+
+  parse<T>({ json, status }: GraphReply, reply: z.ZodType<T>): T {
+    const { success, data } = reply.safeParse(json);
+    if (success) return data;
+    const message = `Microsoft answered ${status} for ${this.name}, but not with ${reply.description ?? 'the expected reply'}.`;
+    throw new LeadsyncError('target.unavailable', message, { retry: 'later' });
+  }
+
+  /** The fault of a reply that was accepted as an answer. */
+  fault(reply: GraphReply): LeadsyncError {
+    return graphFault(reply, this.name);
+  }
+
+  async ask(call: GraphCall, signal: AbortSignal): Promise<GraphReply> {
+    const { answers = [], method = 'GET' } = call;
+    this.#checkWait();
+    try {
+      let reply = await this.#attempt(call, signal, false);
+      if (reply.status === 401 && !isAbsolute(call.path)) reply = await this.#attempt(call, signal, true);
+      if ((reply.status >= 200 && reply.status < 300) || answers.includes(reply.status)) return reply;
+      if (reply.waitMs !== null) this.#notBefore = this.#options.clock.now() + reply.waitMs;
+      throw this.fault(reply);
+    } catch (error) {
+      throw error instanceof HttpFault ? lostReply(error, this.name, method !== 'GET') : error;
+    }
+  }
+
+  async #attempt(call: GraphCall, signal: AbortSignal, fresh: boolean): Promise<GraphReply> {
+    const { clock, apiUrl, account, onReply } = this.#options;
+    signal.throwIfAborted();
+    const isElsewhere = isAbsolute(call.path);
+    const address = isElsewhere ? this.#trusted(call.path) : apiUrl + call.path;
+    const request = {
+      method: call.method ?? 'GET',
+      headers: {
+        accept: 'application/json',
+        'accept-encoding': 'identity',
+        'user-agent': 'NONISV|leadsync|leadsync/1',
+        ...(call.json && { 'content-type': 'application/json' }),
+        ...(call.upload && {
+          'content-type': 'application/octet-stream',
+          'content-length': String(call.upload.size),
+        }),
+        ...call.headers,
+        ...(!isElsewhere && { authorization: `Bearer ${await account.token(signal, fresh)}` }),
+      },
+      body: bodyOf(call),
+    } as const;
+    const isLong = call.into !== undefined || call.upload !== undefined;
+    const { status, headers, receivedAt, body } = await callOnce(address, request, {
+      bounds: isLong ? long : usual,
+      signal,
+      clock,
+      onReply,
+      ...(call.into && { into: call.into }),
+      onSent: () => {
+        this.requests += 1;
+      },
+    });
+    const encoding = headers['content-encoding'];
+    const json = parseJson(await decodeBody(body, encoding, usual.bodyBytes));
+    const waitMs = retryAfterMs(headers['retry-after'], headers['date'], receivedAt);
+    const location = [headers['location'] ?? null].flat()[0] ?? null;
+    return { status, json, waitMs, location, ...readGraphError(json) };
+  }
+
+  /** Requests during a wait make it longer. */
+  #checkWait(): void {
+    const ms = this.#notBefore - this.#options.clock.now();
+    if (ms > 0) throw graphFault({ status: 429, codes: [], message: '', waitMs: ms }, this.name);
+  }
+
+  /** An address that Graph gave holds its own key, and the content goes there. */
+  #trusted(address: string): string {
+    const url = URL.parse(address);
+    const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname));
+    if (url !== null && isSafe) return url.href;
+    const message = `Microsoft named an address for ${this.name} that is not encrypted. Nothing was sent there.`;
+    throw new LeadsyncError('target.unavailable', message, { retry: 'later' });
+  }
+}
+
+function bodyOf({ json, upload }: GraphCall): string | Readable | null {
+  if (upload !== undefined) return Readable.from(upload.chunks(), { objectMode: false });
+  return json === undefined ? null : JSON.stringify(json);
+}
+
+const isAbsolute = (path: string): boolean => !path.startsWith('/');
