@@ -54,9 +54,13 @@ class CsvFormat implements FileFormat {
     return true;
   }
 
+  mayBeEmpty(bytes: number): boolean {
+    return bytes <= csvHeadBytes;
+  }
+
   /** A file of blank lines counts as empty. */
   async isEmpty(file: SourceFile): Promise<boolean> {
-    if (file.size > csvHeadBytes) return false;
+    if (!this.mayBeEmpty(file.size)) return false;
     const head = await file.head(csvHeadBytes);
     // A byte order mark of any encoding, line ends and blanks, in one byte or two.
     return /^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)?[\0\s]*$/.test(head.toString('latin1')) && !isZeroed(head);

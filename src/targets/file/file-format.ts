@@ -9,6 +9,8 @@ export interface FileFormat {
   hasPart(file: SourceFile, signal: AbortSignal, part?: string): Promise<boolean>;
   /** The number of changes per write for a file of this size now. */
   batchSize(bytes: number): number;
+  /** Whether a file of this size can be empty: a larger one is not opened to find out. */
+  mayBeEmpty(bytes: number): boolean;
   /** Whether the file is empty and so counts as missing. */
   isEmpty(file: SourceFile): Promise<boolean>;
   /** The content of a new file, with headings. */

@@ -90,8 +90,11 @@ export class FileTarget implements Target {
   }
 
   async version(signal: AbortSignal): Promise<string | null> {
-    const state = await (await this.#unopened(signal)).look(signal);
-    return state === null || state.size === 0 ? null : state.version;
+    const location = await this.#unopened(signal);
+    const state = await location.look(signal);
+    if (state === null || !this.#format.mayBeEmpty(state.size)) return state?.version ?? null;
+    await using file = await location.open(signal);
+    return file === null || (await this.#format.isEmpty(file)) ? null : file.version;
   }
 
   async digest(signal: AbortSignal): ReturnType<NonNullable<Target['digest']>> {

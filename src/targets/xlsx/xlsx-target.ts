@@ -64,8 +64,12 @@ class XlsxFormat implements FileFormat {
     return Math.min(Math.max(Math.round(bytes / bytesOfRow), 5_000), 20_000);
   }
 
+  mayBeEmpty(bytes: number): boolean {
+    return bytes === 0;
+  }
+
   async isEmpty(file: SourceFile): Promise<boolean> {
-    return file.size === 0;
+    return this.mayBeEmpty(file.size);
   }
 
   newContent(): AsyncIterable<Buffer> {
