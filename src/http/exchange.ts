@@ -69,7 +69,10 @@ interface ExchangeOptions {
   readonly onSent: () => void;
   readonly onReply?: OnReply | undefined;
   readonly onHead?: (head: ReplyHead) => void;
-  /** Takes the body of a 2xx reply chunk by chunk, so that it need not fit in memory; `body` is then empty. */
+  /**
+   * Takes the body of a 2xx reply chunk by chunk, so that it need not fit in memory; `body` is then empty. While it is busy
+   * nothing more is received.
+   */
   readonly into?: (chunk: Buffer) => Promise<void>;
   readonly clock: Clock;
 }
@@ -168,11 +171,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
       this.#failTooLarge();
   }
 
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#ended) return;
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    // After a resume undici gives empty chunks: one that pauses again would be followed by the next one for ever.
+    if (this.#ended || chunk.length === 0) return;
     const { into } = this.#options;
     this.#size += chunk.length;
-    if (into !== undefined && this.#isSuccess()) this.#pass(() => into(chunk));
+    if (into !== undefined && this.#isSuccess()) this.#pass(controller, () => into(chunk));
     else this.#chunks.push(chunk);
     if (this.#isSuccess()) {
       if (this.#size > this.#options.bounds.bodyBytes) this.#failTooLarge();
@@ -190,9 +194,13 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#break(error);
   }
 
-  /** One chunk after the other; a disk is faster than a network, so few wait. */
-  #pass(take: () => Promise<void>): void {
-    this.#kept = this.#kept.then(take).catch((error: unknown) => this.#fail(error));
+  /** Takes no more of the reply until the chunk is taken. */
+  #pass(controller: Dispatcher.DispatchController, take: () => Promise<void>): void {
+    controller.pause();
+    this.#kept = this.#kept
+      .then(take)
+      .then(() => controller.resume())
+      .catch((error: unknown) => this.#fail(error));
   }
 
   /** No more of the reply comes. Of a failure, what arrived is enough. */

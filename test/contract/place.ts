@@ -57,6 +57,15 @@ export function describePlace(what: string, open: (name: string) => Promise<Plac
     );
 
     test(
+      'of several MB is read as it is, byte for byte',
+      on(async ({ save }, location) => {
+        const text = Array.from({ length: 300_000 }, (_, row) => `row ${row}\n`).join('');
+        await save(text);
+        expect((await textOf(location)) === text).toBe(true);
+      }),
+    );
+
+    test(
       'what is left after a write can be replaced without looking again',
       on(async ({ save, show }, location) => {
         await save('a');
