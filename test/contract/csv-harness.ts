@@ -6,6 +6,7 @@ import { parse } from 'csv-parse/sync';
 import { stringify } from 'csv-stringify/sync';
 import { createCsvTarget } from '../../src/targets/csv/csv-target.ts';
 import { localPlace } from '../../src/targets/local/local-place.ts';
+import type { FilePlace } from '../../src/targets/file/file-place.ts';
 import type { CsvTargetOptions } from '../../src/targets/csv/format.ts';
 import { contractFields, type LocalHarness } from './target-harness.ts';
 
@@ -25,8 +26,8 @@ export const csvOptions: Omit<CsvTargetOptions, 'name'> = {
   timeZone: 'Europe/Berlin',
 };
 
-/** A CSV file in a folder of its own, edited by other programs than ours. */
-export async function makeCsvHarness(): Promise<CsvHarness> {
+/** A CSV file in a folder of its own, edited by other programs than ours; `placeOf`: how leadsync reaches it. */
+export async function makeCsvHarness(placeOf: (path: string) => FilePlace = localPlace): Promise<CsvHarness> {
   const folder = await mkdtemp(join(tmpdir(), 'leadsync-csv-'));
   const path = join(folder, 'leads.csv');
   const show = () =>
@@ -35,7 +36,7 @@ export async function makeCsvHarness(): Promise<CsvHarness> {
     folder,
     path,
     target: (options = {}) =>
-      createCsvTarget(localPlace(path), {
+      createCsvTarget(placeOf(path), {
         fields: contractFields,
         idColumn: 'Lead ID',
         timeZone: 'Europe/Berlin',

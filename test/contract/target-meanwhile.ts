@@ -35,18 +35,18 @@ export function describeWriters(name: string, makeHarness: MakeHarness): void {
   });
 }
 
-/** What happens when people are at work on something that is only ever replaced as a whole. */
-export function describeReplaced(name: string, makeHarness: () => Promise<LocalHarness>): void {
-  describe(`${name}: other people at work`, () => {
-    const many = Array.from({ length: 3_000 }, (_, n) => [
-      `id-${n}`,
-      `Company ${n} ${'x'.repeat(50)}`,
-      '',
-      '',
-      '',
-      '',
-    ]);
+const many = Array.from({ length: 3_000 }, (_, n) => [
+  `id-${n}`,
+  `Company ${n} ${'x'.repeat(50)}`,
+  '',
+  '',
+  '',
+  '',
+]);
 
+/** What happens when people are at work on something that is only ever replaced as a whole. */
+export function describeMeanwhile(name: string, makeHarness: () => Promise<LocalHarness>): void {
+  describe(`${name}: other people at work`, () => {
     test('a change while rows are read is noticed', () =>
       withRows(makeHarness, [headings, ...many], async (harness) => {
         const { rows } = await harness.target().open({ create: true }, never());
@@ -66,39 +66,6 @@ export function describeReplaced(name: string, makeHarness: () => Promise<LocalH
         typed(harness);
         await expect(rows[Symbol.asyncIterator]().next()).rejects.toMatchObject({ code: 'target.changed' });
       }));
-
-    test('a row that is moved while it is looked for is found', async () => {
-      let asked = Infinity;
-      for (let at = 1; at <= asked; at++) {
-        await withRows(makeHarness, [headings, ...many.slice(0, 1500)], async (harness) => {
-          const interrupted = interruptedSignal(at, () =>
-            harness.edit(([head = [], ...rows]) => [head, ...rows.toReversed()]),
-          );
-          const change = update('id-1400', {}, { name: many[1400]?.[1] ?? '' });
-          expect(await harness.target().write([change], interrupted.signal)).toEqual([
-            { key: 'id-1400', status: 'done' },
-          ]);
-          asked = interrupted.asked();
-        });
-      }
-    });
-
-    test('an edit at any moment of a write is there afterwards, and so is what was reported as done', async () => {
-      let asked = Infinity;
-      for (let at = 1; at <= asked; at++) {
-        await withRows(makeHarness, [headings, ...many.slice(0, 1500)], async (harness) => {
-          const interrupted = interruptedSignal(at, () => typed(harness));
-          const change = update('id-1400', { city: null }, { city: 'written' });
-          const [outcome] = await harness.target().write([change], interrupted.signal);
-          asked = interrupted.asked();
-          const shown = harness.show() ?? [];
-          if (at <= asked) expect(shown[1]?.[3]).toBe('typed');
-          expect(outcome).toEqual({ key: 'id-1400', status: 'done' });
-          expect(shown[1401]?.[3]).toBe('written');
-          expect(shown).toHaveLength(1501);
-        });
-      }
-    });
 
     test('an edit of the very row in the middle of a write wins', () =>
       withRows(makeHarness, [headings, anna], async (harness) => {
@@ -152,6 +119,45 @@ export function describeReplaced(name: string, makeHarness: () => Promise<LocalH
           ...[1, 3, 4, 5, 6, 2, 7].map((n) => `id-${n}`),
         ]);
       }));
+  });
+}
+
+/** The same at each moment at which a write looks whether it is to stop. */
+export function describeReplaced(name: string, makeHarness: () => Promise<LocalHarness>): void {
+  describeMeanwhile(name, makeHarness);
+  describe(`${name}: other people at work at any moment`, () => {
+    test('a row that is moved while it is looked for is found', async () => {
+      let asked = Infinity;
+      for (let at = 1; at <= asked; at++) {
+        await withRows(makeHarness, [headings, ...many.slice(0, 1500)], async (harness) => {
+          const interrupted = interruptedSignal(at, () =>
+            harness.edit(([head = [], ...rows]) => [head, ...rows.toReversed()]),
+          );
+          const change = update('id-1400', {}, { name: many[1400]?.[1] ?? '' });
+          expect(await harness.target().write([change], interrupted.signal)).toEqual([
+            { key: 'id-1400', status: 'done' },
+          ]);
+          asked = interrupted.asked();
+        });
+      }
+    });
+
+    test('an edit at any moment of a write is there afterwards, and so is what was reported as done', async () => {
+      let asked = Infinity;
+      for (let at = 1; at <= asked; at++) {
+        await withRows(makeHarness, [headings, ...many.slice(0, 1500)], async (harness) => {
+          const interrupted = interruptedSignal(at, () => typed(harness));
+          const change = update('id-1400', { city: null }, { city: 'written' });
+          const [outcome] = await harness.target().write([change], interrupted.signal);
+          asked = interrupted.asked();
+          const shown = harness.show() ?? [];
+          if (at <= asked) expect(shown[1]?.[3]).toBe('typed');
+          expect(outcome).toEqual({ key: 'id-1400', status: 'done' });
+          expect(shown[1401]?.[3]).toBe('written');
+          expect(shown).toHaveLength(1501);
+        });
+      }
+    });
 
     test('an aborted write changes nothing', () =>
       withRows(makeHarness, [headings, anna], async (harness) => {

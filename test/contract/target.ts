@@ -1,6 +1,6 @@
 import type { Inability, LocalHarness, MakeHarness } from './target-harness.ts';
 import { describeMarks, describeNoMarks } from './target-marks.ts';
-import { describeReplaced, describeWriters } from './target-meanwhile.ts';
+import { describeMeanwhile, describeReplaced, describeWriters } from './target-meanwhile.ts';
 import { describeNewRows } from './target-new-rows.ts';
 import { describePlace } from './target-place.ts';
 import { describeReading } from './target-reading.ts';
@@ -34,4 +34,12 @@ export function describeFileTarget(
 ): void {
   describeTarget(name, makeHarness, inabilities);
   describeReplaced(name, makeHarness);
+}
+
+/** A sample for a file on a server: what depends on the place. What a target does with its rows is tried on a local file. */
+export function describeTargetThere(name: string, makeHarness: () => Promise<LocalHarness>): void {
+  describePlace(name, makeHarness);
+  describeWriters(name, makeHarness);
+  describeNewRows(name, makeHarness);
+  describeMeanwhile(name, makeHarness);
 }

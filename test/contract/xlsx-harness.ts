@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate';
 import { Temporal } from 'temporal-polyfill';
+import type { FilePlace } from '../../src/targets/file/file-place.ts';
 import { createXlsxTarget } from '../../src/targets/xlsx/xlsx-target.ts';
 import { localPlace } from '../../src/targets/local/local-place.ts';
 import { contractFields, type Table, type LocalHarness } from './target-harness.ts';
@@ -44,9 +45,10 @@ export function workbookParts(sheet: string, strings = ''): Record<string, strin
   };
 }
 
-/** An .xlsx file in a folder of its own, edited by other programs than ours. */
+/** An .xlsx file in a folder of its own, edited by other programs than ours; `placeOf`: how leadsync reaches it. */
 export async function makeXlsxHarness(
   { dates }: XlsxHarnessOptions = { dates: false },
+  placeOf: (path: string) => FilePlace = localPlace,
 ): Promise<XlsxHarness> {
   const folder = await mkdtemp(join(tmpdir(), 'leadsync-xlsx-'));
   const path = join(folder, 'leads.xlsx');
@@ -64,7 +66,7 @@ export async function makeXlsxHarness(
     folder,
     path,
     target: (options = {}) =>
-      createXlsxTarget(localPlace(path), {
+      createXlsxTarget(placeOf(path), {
         fields: contractFields,
         idColumn: 'Lead ID',
         timeZone: 'Europe/Berlin',
