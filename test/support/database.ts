@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { chmod, mkdtemp, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type pg from 'pg';
+import pg from 'pg';
 import { pino } from 'pino';
 import { inject } from 'vitest';
 import type { TestProject } from 'vitest/node';
@@ -46,6 +46,13 @@ export interface TestDatabase {
   readonly pool: pg.Pool;
   /** Closes the pool and removes the database, also under connections that are still open. */
   drop(): Promise<void>;
+}
+
+/** A plain pool. The end of a test removes its database while connections that were ended may not be closed yet. */
+export function openPool(connectionString: string): pg.Pool {
+  const pool = new pg.Pool({ connectionString });
+  pool.on('error', () => {});
+  return pool;
 }
 
 /** Has the tables of the state and of the queues: a copy of it is there in a fraction of the time. */

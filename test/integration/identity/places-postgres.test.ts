@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import pg from 'pg';
+import type pg from 'pg';
 import { expect, test } from 'vitest';
-import { createTestDatabase } from '../../support/database.ts';
+import { createTestDatabase, openPool } from '../../support/database.ts';
 import { Workspace } from '../../support/workspace.ts';
 import { fields, idOf, nothing, switchAndBack, type Where } from './places-scene.ts';
 
@@ -10,8 +10,8 @@ test('Postgres: another table, the same name in another schema, and in another d
   await using stack = new AsyncDisposableStack();
   const crm = stack.adopt(await createTestDatabase(), (made) => made.drop());
   const archive = stack.adopt(await createTestDatabase(), (made) => made.drop());
-  const admin = stack.adopt(new pg.Pool({ connectionString: crm.url }), (pool) => pool.end());
-  const other = stack.adopt(new pg.Pool({ connectionString: archive.url }), (pool) => pool.end());
+  const admin = stack.adopt(openPool(crm.url), (pool) => pool.end());
+  const other = stack.adopt(openPool(archive.url), (pool) => pool.end());
   await admin.query('create schema sales');
   const at = (workspace: Workspace, url: string, pool: pg.Pool, table: string): Where => ({
     point: () => {
@@ -51,7 +51,7 @@ test('Postgres: another table, the same name in another schema, and in another d
 test('Postgres: a table that was renamed, the setting with it, goes on', async () => {
   await using stack = new AsyncDisposableStack();
   const crm = stack.adopt(await createTestDatabase(), (made) => made.drop());
-  const admin = stack.adopt(new pg.Pool({ connectionString: crm.url }), (pool) => pool.end());
+  const admin = stack.adopt(openPool(crm.url), (pool) => pool.end());
   await using workspace = await Workspace.open({ sandbox: { leads: 8 }, env: { CRM_URL: crm.url } });
   const point = (table: string): void =>
     workspace.configure({

@@ -1,10 +1,9 @@
 import { copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import pg from 'pg';
 import { expect, inject, test, vi } from 'vitest';
 import { startSheetsSandbox } from '../../stand-ins/google-sheets/sheets-sandbox.ts';
 import { administrate } from '../../support/administrate.ts';
-import { createTestDatabase } from '../../support/database.ts';
+import { createTestDatabase, openPool } from '../../support/database.ts';
 import { Workspace } from '../../support/workspace.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -65,7 +64,7 @@ async function googleSheets(): Promise<Kind> {
 
 async function postgresTable(): Promise<Kind & { readonly name: string }> {
   const database = await createTestDatabase();
-  const pool = new pg.Pool({ connectionString: database.url });
+  const pool = openPool(database.url);
   // A database that is restored ends its sessions.
   pool.on('error', () => {});
   const workspace = await Workspace.open({
