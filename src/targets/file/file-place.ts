@@ -4,6 +4,8 @@ import type { SourceFile } from './source-file.ts';
 export interface FilePlace {
   /** For messages: an absolute path, or an address. */
   readonly name: string;
+  /** Whether each write sends the whole file over a network. */
+  readonly isUploaded: boolean;
   /** Finds out where the name leads now; the file need not exist. */
   locate(signal: AbortSignal): Promise<FileLocation>;
   /** The place that once had this `id`; null: of another kind, or out of reach. */

@@ -21,6 +21,8 @@ interface Replacement<T> extends Pick<FilePlan, 'content' | 'written'> {
 
 /** Attempts of a write when somebody changes the file meanwhile. */
 const passes = 3;
+/** Changes per upload: the most that any format takes into memory at once. */
+const uploadedChanges = 20_000;
 
 /** A target that is one file; replaced only as a whole, and never over somebody else's change. */
 export class FileTarget implements Target {
@@ -40,7 +42,7 @@ export class FileTarget implements Target {
   }
 
   get batchSize(): number {
-    return this.#format.batchSize(this.#bytes);
+    return this.#place.isUploaded ? uploadedChanges : this.#format.batchSize(this.#bytes);
   }
 
   get requests(): number {

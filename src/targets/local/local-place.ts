@@ -13,6 +13,7 @@ import { removeLeftovers, replaceFile, whyReadOnly } from './replace-file.ts';
 export function localPlace(path: string): FilePlace {
   return {
     name: path,
+    isUploaded: false,
     locate: async () => locationOf(await followLinks(path), path),
     formerly: (id) => (id.startsWith(kind) ? localPlace(id.slice(kind.length)) : null),
   };

@@ -39,6 +39,7 @@ export function graphPlace(address: GraphAddress, options: GraphPlaceOptions): F
   let known: RemoteLocation | null = 'path' in address ? locationAt(address.drive, address.path) : null;
   return {
     name: http.name,
+    isUploaded: true,
     async locate(signal) {
       if (known !== null) return known;
       // Only Graph knows where a link leads.

@@ -21,6 +21,7 @@ export function webDavPlace(options: WebDavOptions): FilePlace {
   const location = new RemoteLocation(new WebDavFile(new WebDavHttp(options), idOf(url)), folder);
   return {
     name: url,
+    isUploaded: true,
     locate: async () => location,
     // The password is for one host.
     formerly(id) {
