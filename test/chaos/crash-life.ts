@@ -10,15 +10,16 @@ import { createThrottle } from '../../src/store/throttles.ts';
 import type { SyncContext } from '../../src/sync/context.ts';
 import { systemClock } from '../../src/ports/clock.ts';
 import { advanceRun } from '../../src/sync/run.ts';
-import { createCsvTarget } from '../../src/targets/csv/csv-target.ts';
-import { localPlace } from '../../src/targets/local/local-place.ts';
+import { createWorkbookTarget } from '../../src/targets/file/workbook-target.ts';
 import type { CrashPoints } from './crash-points.ts';
 
 /** What a process needs to work in a world; plain data, so that it can be handed to a child. */
 export interface LifeOptions {
   readonly baseUrl: string;
   readonly apiKey: string;
+  /** Of the file, or its address. */
   readonly path: string;
+  readonly dataDir: string;
   readonly sync: Partial<ConnectionConfig['sync']>;
   /** Default: a sync. */
   readonly mode?: RunMode;
@@ -41,10 +42,10 @@ export async function live(
   const { baseUrl, apiKey, query } = connection.leads;
   const throttle = createThrottle(seen, baseUrl, apiKey.reveal(), systemClock);
   const leads = stack.use(createLeadsClient({ baseUrl, apiKey, query, throttle }));
-  const target = createCsvTarget(localPlace(options.path), {
-    ...targetOf(options),
-    fields: connection.fields,
-  });
+  const target = await createWorkbookTarget(
+    { ...targetOf(options), fields: connection.fields },
+    { dataDir: options.dataDir, msgraph: { url: 'http://127.0.0.1:9', loginUrl: 'http://127.0.0.1:9' } },
+  );
   const context: SyncContext = {
     connection,
     pool: seen,

@@ -69,7 +69,7 @@ export class CrashWorld implements AsyncDisposable {
     for (const lead of from.leads) sandbox.leads.add(lead);
     const path = join(folder, 'leads.csv');
     if (from.file !== null) writeFileSync(path, from.file);
-    const life = { baseUrl: sandbox.url, apiKey: sandbox.apiKey, path, sync: scene.sync };
+    const life = { baseUrl: sandbox.url, apiKey: sandbox.apiKey, path, dataDir: folder, sync: scene.sync };
     return new CrashWorld(sandbox, folder, database, pool, life, stack.move());
   }
 

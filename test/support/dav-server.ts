@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createReadStream, createWriteStream, renameSync, statSync } from 'node:fs';
-import { readdir, rename, rm, stat } from 'node:fs/promises';
+import { readdir, rm, stat } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { basename, dirname, join } from 'node:path';
@@ -15,6 +15,8 @@ export interface DavHabits {
   readonly isSilent?: boolean;
   /** If-Match and If-None-Match are not looked at, and what is stored is written in place. */
   readonly isHeedless?: boolean;
+  /** Says that it is Apache, on which leadsync stores beside the file and renames on a condition. */
+  readonly isApache?: boolean;
   /** By which every request but that of anonymous servers has to log in. */
   readonly authorization?: string;
 }
@@ -30,6 +32,8 @@ export interface DavServer extends AsyncDisposable {
   readonly requests: string[];
   /** Decides about each request; people may act in it. */
   fate: (method: string, path: string) => Promise<DavFate> | DavFate;
+  /** Called when a request was carried out. */
+  beforeReply: (method: string, path: string, status: number) => Promise<void> | void;
 }
 
 /** A WebDAV server (RFC 4918, as far as files need it) for the files of one folder. */
@@ -43,6 +47,7 @@ export async function startDavServer(folder: string, habits: DavHabits = {}): Pr
     origin: '',
     requests,
     fate: () => null,
+    beforeReply: () => {},
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       server.close();
@@ -62,6 +67,7 @@ export async function startDavServer(folder: string, habits: DavHabits = {}): Pr
     if (!habits.isHeedless && !fits(request, found?.tag ?? null)) return refuse(request, response, 412);
     const [status, headers, body] = await carryOut({ request, response, file, found, folder, habits, fate });
     if (status === 0) return;
+    await self.beforeReply(method, url, status);
     if (fate === 'unheard') return void socket.destroy();
     response.writeHead(status, { date: new Date().toUTCString(), ...headers }).end(body);
   };
@@ -130,10 +136,16 @@ async function carryOut(work: Work): Promise<Answer> {
     case 'DELETE':
       await rm(file, { force: true });
       return [found === null ? 404 : 204];
+    case 'OPTIONS':
+      return habits.isApache === true ? [200, { dav: '<http://apache.org/dav/propset/fs/1>' }] : [405];
     case 'MOVE': {
       const to = join(folder, decodeURIComponent(new URL(String(request.headers['destination'])).pathname));
-      if (request.headers['overwrite'] === 'F' && stateNow(to, habits) !== null) return [412];
-      await rename(file, to);
+      const there = stateNow(to, habits);
+      const [, wanted] = /\[(?:W\/)?(".*?")\]/.exec(String(request.headers['if'] ?? '')) ?? [];
+      const isOther = wanted !== undefined && there?.tag.replace('W/', '') !== wanted;
+      if (isOther || (request.headers['overwrite'] === 'F' && there !== null)) return [412];
+      // Nothing comes between this look and the rename.
+      renameSync(file, to);
       return [201];
     }
     case 'PROPFIND':
