@@ -5,6 +5,8 @@ import type { Random } from '../../src/sandbox/random.ts';
 import type { Fate } from './life.ts';
 import type { Trouble } from './nights.ts';
 import type { Moment } from './online-table.ts';
+import { randomDav } from './dav-folder.ts';
+import type { OnlineSettings } from './open-online.ts';
 import type { PortalSettings } from './portal.ts';
 import type { SpreadsheetSettings } from './spreadsheet.ts';
 
@@ -87,17 +89,15 @@ export const inOrder: ReadonlySet<Deed> = new Set([
 
 type Direction = FieldMapping['direction'];
 
-export interface Settings {
+export interface Settings extends OnlineSettings {
   readonly sync: Partial<ConnectionConfig['sync']>;
   readonly fields: readonly FieldMapping[];
   readonly query: Readonly<Record<string, string>>;
   readonly statusColumn: boolean;
   readonly format: Format;
-  readonly spreadsheet: SpreadsheetSettings | null;
-  readonly portal: PortalSettings | null;
 }
 
-export const formats = ['csv', 'xlsx', 'google-sheets', 'hubspot'] as const;
+export const formats = ['csv', 'xlsx', 'google-sheets', 'hubspot', 'webdav'] as const;
 export type Format = (typeof formats)[number];
 
 /** `forced`: the format, whatever chance would say. */
@@ -133,6 +133,7 @@ export function randomSettings(
     format,
     spreadsheet: format === 'google-sheets' ? randomSpreadsheet(random) : null,
     portal: format === 'hubspot' ? randomPortal(random, mayTrim) : null,
+    dav: format === 'webdav' ? randomDav(random) : null,
   };
 }
 

@@ -21,12 +21,18 @@ export interface OnlineTable extends AsyncDisposable {
   readonly table: Table;
   /** As it is set just now. */
   readonly config: ConnectionConfig['target'];
+  /** Where the file lies that a server shows; absent: it is no file. */
+  readonly file?: string;
   /** While a request is about to be carried out: what a person comes between. */
   readonly now: Moment | null;
   /** Unique values that were typed where they may have been written over without being seen: a limit. */
   readonly typed: ReadonlySet<string>;
   /** The target as one process has it, with quotas of its own; `pool`: of the database that all have. */
-  target(life: Life, connection: Pick<ConnectionConfig, 'name' | 'fields'>, pool: pg.Pool): Target;
+  target(
+    life: Life,
+    connection: Pick<ConnectionConfig, 'name' | 'fields'>,
+    pool: pg.Pool,
+  ): Target | Promise<Target>;
   /** Chooses what goes wrong with requests from now on; gives what is to be told of it, null: nothing goes wrong. */
   fail(random: Random): string | null;
   /** Nothing goes wrong any more. */

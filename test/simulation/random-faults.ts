@@ -1,4 +1,5 @@
 import type { SheetsFault } from '../stand-ins/google-sheets/sheets-sandbox.ts';
+import type { DavFate } from '../support/dav-server.ts';
 import type { HubSpotFault } from '../stand-ins/hubspot/hubspot-sandbox.ts';
 import type { Random } from '../../src/sandbox/random.ts';
 import type { FaultRates } from './fault-chances.ts';
@@ -45,6 +46,14 @@ export function randomHubSpotFaults(random: Random): FaultRates<HubSpotFault> | 
   ];
   const faults = kinds.filter(() => random.below(3) === 0);
   return { each: random.float() * 0.1, faults: [{ kind: 'reset-after' }, ...faults] };
+}
+
+/** The same of a WebDAV server. */
+export function randomDavFaults(random: Random): FaultRates<DavFate> | null {
+  if (random.below(3) === 0) return null;
+  const kinds: readonly DavFate[] = ['lost', 'cut', 403, 423, 429, 500, 502, 503, 507];
+  const faults = kinds.filter(() => random.below(2) === 0);
+  return { each: random.float() * 0.1, faults: ['unheard', ...faults] };
 }
 
 /** The same of the service, as the sandbox takes it. */

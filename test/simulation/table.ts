@@ -34,25 +34,36 @@ export interface Table {
 /** Puts a table back. Returns whether the mark of leadsync goes back with it for sure. */
 export type PutBack = (random: Random) => boolean;
 
+/** How people open and save a file. */
+export interface Desk {
+  opens(): Promise<void>;
+  saves(path: string, content: string | Uint8Array): Promise<void>;
+}
+
+export const localDesk: Desk = {
+  opens: () => Promise.resolve(),
+  saves: (path, content) => Promise.resolve(putInPlace(path, content)),
+};
+
 export class CsvTable implements Table {
   readonly #path: string;
+  readonly #desk: Desk;
   /** What people remember of a file that was cut. */
   #whole: Buffer | null = null;
 
-  constructor(path: string) {
+  constructor(path: string, desk: Desk = localDesk) {
     this.#path = path;
+    this.#desk = desk;
   }
 
-  grid(): Promise<string[][] | null> {
-    if (!existsSync(this.#path)) return Promise.resolve(null);
-    return Promise.resolve(
-      parse(this.#whole ?? readFileSync(this.#path), { bom: true, relaxColumnCount: true }),
-    );
+  async grid(): Promise<string[][] | null> {
+    await this.#desk.opens();
+    if (!existsSync(this.#path)) return null;
+    return parse(this.#whole ?? readFileSync(this.#path), { bom: true, relaxColumnCount: true });
   }
 
   write(grid: readonly (readonly string[])[]): Promise<void> {
-    putInPlace(this.#path, stringify(grid.map((record) => [...record])));
-    return Promise.resolve();
+    return this.#desk.saves(this.#path, stringify(grid.map((record) => [...record])));
   }
 
   digest(): string {
@@ -93,7 +104,7 @@ function isShort(text: string): boolean {
   }
 }
 
-export function putInPlace(path: string, content: string | Uint8Array): void {
+function putInPlace(path: string, content: string | Uint8Array): void {
   writeFileSync(`${path}.saving`, content);
   renameSync(`${path}.saving`, path);
 }

@@ -23,15 +23,15 @@ import { Sessions } from './sessions.ts';
 import type { SimClock } from './sim-clock.ts';
 import type { SimDatabase } from './sim-database.ts';
 import type { OnlineTable } from './online-table.ts';
-import { openPortal, type PortalSettings, propertyOf } from './portal.ts';
-import { Spreadsheet, type SpreadsheetSettings } from './spreadsheet.ts';
+import { openOnline, type OnlineSettings } from './open-online.ts';
+import { propertyOf } from './portal.ts';
 import { CsvTable, type Table } from './table.ts';
 import { Turns } from './turns.ts';
 import { MemoryThrottle } from '../support/memory-throttle.ts';
 import { Witness } from './witness.ts';
 import { XlsxTable } from './xlsx-table.ts';
 
-export interface WorldOptions {
+export interface WorldOptions extends OnlineSettings {
   readonly database: SimDatabase;
   readonly folder: string;
   readonly clock: SimClock;
@@ -42,8 +42,6 @@ export interface WorldOptions {
   readonly sync: Partial<ConnectionConfig['sync']>;
   readonly statusColumn: boolean;
   readonly format: Format;
-  readonly spreadsheet: SpreadsheetSettings | null;
-  readonly portal: PortalSettings | null;
   readonly trace: (event: string) => void;
   readonly heard: (operation: string) => void;
 }
@@ -249,18 +247,20 @@ export class World implements AsyncDisposable {
 
   /** Some people leave the table open in a program that locks it. Returns whether it was closed. */
   openInEditor(): boolean {
-    if (this.online !== null || existsSync(this.#lock)) return false;
-    writeFileSync(this.#lock, ',anna,desk,,;');
+    const lock = this.#lock;
+    if (lock === null || existsSync(lock)) return false;
+    writeFileSync(lock, ',anna,desk,,;');
     return true;
   }
 
   closeInEditor(): void {
-    rmSync(this.#lock, { force: true });
+    if (this.#lock !== null) rmSync(this.#lock, { force: true });
   }
 
-  get #lock(): string {
-    const path = pathOf(this.connection);
-    return join(dirname(path), `.~lock.${basename(path)}#`);
+  /** Null: no program has to open it. */
+  get #lock(): string | null {
+    const path = this.online === null ? pathOf(this.connection) : this.online.file;
+    return path === undefined ? null : join(dirname(path), `.~lock.${basename(path)}#`);
   }
 
   async #stealLease(): Promise<void> {
@@ -276,15 +276,6 @@ export class World implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#stack.disposeAsync();
   }
-}
-
-async function openOnline(
-  { spreadsheet, portal, clock, random }: WorldOptions,
-  columns: { readonly idColumn: string; readonly statusColumn?: string },
-  folder: string,
-): Promise<OnlineTable | null> {
-  if (portal !== null) return openPortal(portal, columns.statusColumn !== undefined, clock, random);
-  return spreadsheet === null ? null : Spreadsheet.open(spreadsheet, columns, clock, folder);
 }
 
 /** Of a file; empty for what is none. */

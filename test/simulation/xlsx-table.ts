@@ -1,19 +1,22 @@
 import { existsSync, readFileSync } from 'node:fs';
 import type { Cell, MergeRange } from 'hucre';
 import { readXlsx, writeXlsx } from 'hucre/xlsx';
-import { digestOf, keepFile, type PutBack, putInPlace, type Table } from './table.ts';
+import { type Desk, digestOf, keepFile, localDesk, type PutBack, type Table } from './table.ts';
 
 /** A workbook that people edit with another program than ours. */
 export class XlsxTable implements Table {
   readonly #path: string;
+  readonly #desk: Desk;
   #merges: MergeRange[] = [];
   readonly #formulas = new Set<string>();
 
-  constructor(path: string) {
+  constructor(path: string, desk: Desk = localDesk) {
     this.#path = path;
+    this.#desk = desk;
   }
 
   async grid(): Promise<string[][] | null> {
+    await this.#desk.opens();
     if (!existsSync(this.#path)) return null;
     const { sheets } = await readXlsx(readFileSync(this.#path));
     const rows = sheets[0]?.rows ?? [];
@@ -35,7 +38,8 @@ export class XlsxTable implements Table {
       else this.#formulas.delete(place);
     }
     const merges = this.#merges;
-    putInPlace(this.#path, await writeXlsx({ sheets: [{ name: 'Leads', rows, cells, merges }] }));
+    const content = await writeXlsx({ sheets: [{ name: 'Leads', rows, cells, merges }] });
+    await this.#desk.saves(this.#path, content);
   }
 
   async merge(row: number, column: number): Promise<void> {

@@ -25,7 +25,7 @@ export interface DavHabits {
  * What becomes of a request: null: it is carried out; `lost`: it never arrives; `unheard`: it is carried out, and the reply is
  * lost; `cut`: half of its body arrives; a number: the status of a refusal.
  */
-type DavFate = 'lost' | 'unheard' | 'cut' | number | null;
+export type DavFate = 'lost' | 'unheard' | 'cut' | number | null;
 
 export interface DavServer extends AsyncDisposable {
   readonly origin: string;

@@ -1,0 +1,30 @@
+import type { Random } from '../../src/sandbox/random.ts';
+import { DavFolder, type DavSettings } from './dav-folder.ts';
+import type { OnlineTable } from './online-table.ts';
+import { openPortal, type PortalSettings } from './portal.ts';
+import type { SimClock } from './sim-clock.ts';
+import { Spreadsheet, type SpreadsheetSettings } from './spreadsheet.ts';
+
+/** The one that is not null is the table that a service keeps. */
+export interface OnlineSettings {
+  readonly spreadsheet: SpreadsheetSettings | null;
+  readonly portal: PortalSettings | null;
+  readonly dav: DavSettings | null;
+}
+
+/** Null: the table is a local file. `folder`: for files of its own. */
+export async function openOnline(
+  {
+    spreadsheet,
+    portal,
+    dav,
+    clock,
+    random,
+  }: OnlineSettings & { readonly clock: SimClock; readonly random: Random },
+  columns: { readonly idColumn: string; readonly statusColumn?: string },
+  folder: string,
+): Promise<OnlineTable | null> {
+  if (portal !== null) return openPortal(portal, columns.statusColumn !== undefined, clock, random);
+  if (dav !== null) return DavFolder.open(dav, columns, random, folder);
+  return spreadsheet === null ? null : Spreadsheet.open(spreadsheet, columns, clock, folder);
+}
