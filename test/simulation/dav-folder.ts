@@ -125,7 +125,9 @@ export class DavFolder implements OnlineTable {
   async #carryOut(method: string): Promise<DavFate> {
     const working = this.#working;
     if (working === null || this.#person.isAtWork) return null;
-    this.#now = { kind: working.isWrite ? 'hasty' : null, isMoved: false };
+    // Of the many requests of a write these are the ones that somebody can come between to some effect.
+    const isClose = working.isWrite && ['HEAD', 'PUT', 'MOVE'].includes(method);
+    this.#now = { kind: isClose ? 'hasty' : null, isMoved: false };
     const end = await working.life.request(method);
     this.#now = null;
     return end ?? this.#faults.next();
