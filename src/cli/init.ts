@@ -27,6 +27,13 @@ import { describePlan, planJson } from './plan-output.ts';
 import { type MadePlan, makePlanNow } from './plan.ts';
 import { stopSignal, withApp } from './with-app.ts';
 
+/** After these the key is asked for again, after any other fault the address. */
+const faultsOfKey: ReadonlySet<string> = new Set([
+  'leads.unauthenticated',
+  'leads.forbidden',
+  'leads.bad-key',
+]);
+
 /** A longer plan is shown in numbers. */
 const mostActionsShown = 20;
 
@@ -113,9 +120,7 @@ async function askService(
       return { leadsUrl: url, leadsKey: key, service };
     } catch (error) {
       ui.retry(error);
-      const isOfKey =
-        error instanceof LeadsyncError && /^leads\.(unauthenticated|forbidden|bad-key)$/.test(error.code);
-      if (isOfKey) key = undefined;
+      if (error instanceof LeadsyncError && faultsOfKey.has(error.code)) key = undefined;
       else [former, url] = [url, undefined];
     }
   }
