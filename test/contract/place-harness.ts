@@ -14,6 +14,7 @@ import type { FilePlace } from '../../src/targets/file/file-place.ts';
 import { localPlace } from '../../src/targets/local/local-place.ts';
 import { webDavPlace } from '../../src/targets/webdav/webdav-place.ts';
 import { davPassword, startApache } from '../support/apache.ts';
+import { type DavProgram, startProgram } from '../support/dav-programs.ts';
 import { type DavHabits, startDavServer } from '../support/dav-server.ts';
 
 /** One place where a file lies, and what people do to that file without leadsync. */
@@ -95,6 +96,31 @@ export async function davHarness(name: string, habits: DavHabits = {}) {
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]();
       for (const one of [folder, copies]) rmSync(one, { recursive: true });
+    },
+  };
+}
+
+/** A file on a real server of another kind; people save by that server too, and what it cached is theirs. */
+export async function programHarness(program: DavProgram, name: string): Promise<PlaceHarness> {
+  const server = await startProgram(program);
+  const copies = temporaryFolder();
+  const addressOf = (one: string): string => `${server.origin}/${encodeURIComponent(one)}`;
+  const ask = async (method: string, one: string, body?: string): Promise<string | null> => {
+    const reply = await fetch(addressOf(one), { method, ...(body !== undefined && { body }) });
+    if (reply.status === 404) return null;
+    if (!reply.ok) throw new Error(`${program} answers ${method} with ${reply.status}`);
+    return reply.text();
+  };
+  return {
+    save: async (content) =>
+      void (await (content === null ? ask('DELETE', name) : ask('PUT', name, content))),
+    show: () => ask('GET', name),
+    openInEditor: async () => void (await ask('PUT', `.~lock.${name}#`, ',anna,desk,,;')),
+    names: () => readdirSync(server.folder).filter((one) => one !== '.DAV'),
+    place: () => webDavPlace({ url: addressOf(name), authorization: null, folder: copies }),
+    async [Symbol.asyncDispose]() {
+      await server[Symbol.asyncDispose]();
+      rmSync(copies, { recursive: true });
     },
   };
 }

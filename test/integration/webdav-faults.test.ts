@@ -64,6 +64,16 @@ test('where conditions are ignored, an upload that breaks off and a rename that 
   expect(await replaceWhile(unheard, habits)).toEqual(['replaced', 'new 300000', 1]);
 });
 
+test('a server that tells neither ETag nor date of a file could not show that somebody saved it: nothing is read', async () => {
+  await using harness = await davHarness('leads.csv', { etags: 'undated' });
+  await harness.save('old');
+  const location = await harness.place().locate(signal);
+  await expect(location.open(signal)).rejects.toMatchObject({
+    code: 'target.unreadable',
+    help: expect.stringContaining('ETag'),
+  });
+});
+
 test('a file that nobody changed is not downloaded again', async () => {
   await using harness = await davHarness('leads.csv');
   await harness.save('old');

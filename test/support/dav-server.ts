@@ -9,8 +9,8 @@ import { pipeline } from 'node:stream/promises';
 
 /** What servers do differently. Without any: strong ETags, also in the reply to PUT, and conditions are honoured. */
 export interface DavHabits {
-  /** `none`: no ETag at all; `weak`: never a strong one. */
-  readonly etags?: 'none' | 'weak';
+  /** `none`: no ETag at all; `weak`: never a strong one; `undated`: neither ETag nor date, in headers and properties. */
+  readonly etags?: 'none' | 'weak' | 'undated';
   /** PUT replies without an ETag. */
   readonly isSilent?: boolean;
   /** If-Match and If-None-Match are not looked at, and what is stored is written in place. */
@@ -194,12 +194,12 @@ function headersOf(found: Found | null, { etags }: DavHabits): Record<string, st
   if (found === null) return {};
   return {
     // A strong ETag alone tells two saves of one second apart.
-    ...(etags !== undefined && { 'last-modified': found.modified.toUTCString() }),
-    ...(etags !== 'none' && { etag: found.tag }),
+    ...((etags === 'none' || etags === 'weak') && { 'last-modified': found.modified.toUTCString() }),
+    ...((etags === undefined || etags === 'weak') && { etag: found.tag }),
   };
 }
 
-async function properties({ request, file, folder }: Work, found: Found): Promise<string> {
+async function properties({ request, file, folder, habits }: Work, found: Found): Promise<string> {
   const inside = request.headers['depth'] === '1' && found.isFolder ? await readdir(file) : [];
   const responses = [file, ...inside.map((name) => join(file, name))].map(async (path) => {
     const stats = await stat(path);
@@ -209,7 +209,9 @@ async function properties({ request, file, folder }: Work, found: Found): Promis
       .split('/')
       .map(encodeURIComponent)
       .join('/')}`;
-    return `<D:response><D:href>${href}</D:href><D:propstat><D:prop><D:resourcetype>${type}</D:resourcetype><D:getlastmodified>${stats.mtime.toUTCString()}</D:getlastmodified><D:displayname>${encodeURIComponent(basename(path))}</D:displayname></D:prop><D:status>HTTP/1.1 200 OK</D:status></D:propstat></D:response>`;
+    const modified =
+      habits.etags === 'undated' ? '' : `<D:getlastmodified>${stats.mtime.toUTCString()}</D:getlastmodified>`;
+    return `<D:response><D:href>${href}</D:href><D:propstat><D:prop><D:resourcetype>${type}</D:resourcetype>${modified}<D:displayname>${encodeURIComponent(basename(path))}</D:displayname></D:prop><D:status>HTTP/1.1 200 OK</D:status></D:propstat></D:response>`;
   });
   return `<?xml version="1.0"?><D:multistatus xmlns:D="DAV:">${(await Promise.all(responses)).join('')}</D:multistatus>`;
 }

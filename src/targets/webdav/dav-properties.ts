@@ -2,7 +2,7 @@ import { LeadsyncError } from '../../errors.ts';
 import { type DavResponse, readMultistatus } from '../../http/multistatus.ts';
 import { parseHttpDate } from '../../retry-after.ts';
 import { visibleText } from '../../visible-text.ts';
-import type { WebDavHttp } from './webdav-http.ts';
+import type { DavReply, WebDavHttp } from './webdav-http.ts';
 
 /** Temporary files of killed runs are removed when they are this old (ms, by the server's clock). */
 const leftMs = 3_600_000;
@@ -40,12 +40,28 @@ export async function assertFolder(http: WebDavHttp, signal: AbortSignal): Promi
 
 /** Removes temporary files of killed runs: files in the folder whose name begins with `prefix`. */
 export async function removeLeftovers(http: WebDavHttp, prefix: string, signal: AbortSignal): Promise<void> {
-  const { responses, now } = await propertiesOf(http, http.folder, '1', ['getlastmodified'], signal);
+  const { responses, date } = await propertiesOf(http, http.folder, '1', ['getlastmodified'], signal);
+  const now = parseHttpDate(date ?? '');
   for (const { name, props } of responses) {
     const age = now - parseHttpDate(props.get('getlastmodified')?.textContent ?? '');
     if (!name.startsWith(prefix) || !(age > leftMs)) continue;
     await http.ask({ method: 'DELETE', path: http.beside(name), answers: [404] }, signal);
   }
+}
+
+/** The properties of the file that stand for headers of the same meaning. */
+const stateProperties: Readonly<Record<string, string>> = {
+  etag: 'getetag',
+  'last-modified': 'getlastmodified',
+  'content-length': 'getcontentlength',
+};
+
+/** What the properties of the file say where a reply to HEAD would have headers. */
+export async function stateHeaders(http: WebDavHttp, signal: AbortSignal): Promise<DavReply['header']> {
+  const wanted = Object.values(stateProperties);
+  const { responses, date } = await propertiesOf(http, http.path, '0', wanted, signal);
+  const props = responses[0]?.props;
+  return (name) => (name === 'date' ? date : (props?.get(stateProperties[name] ?? '')?.textContent ?? null));
 }
 
 /** Servers that tell no properties have none. */
@@ -55,7 +71,11 @@ async function propertiesOf(
   depth: '0' | '1',
   names: readonly string[],
   signal: AbortSignal,
-): Promise<{ readonly status: number; readonly responses: readonly DavResponse[]; readonly now: number }> {
+): Promise<{
+  readonly status: number;
+  readonly responses: readonly DavResponse[];
+  readonly date: string | null;
+}> {
   const wanted = names.map((name) => `<D:${name}/>`).join('');
   const reply = await http.ask(
     {
@@ -68,7 +88,7 @@ async function propertiesOf(
     signal,
   );
   const responses = reply.status === 207 ? (readMultistatus(reply.body)?.responses ?? []) : [];
-  return { status: reply.status, responses, now: parseHttpDate(reply.header('date') ?? '') };
+  return { status: reply.status, responses, date: reply.header('date') };
 }
 
 function has(props: DavResponse['props'] | undefined, property: string, element: string): boolean {

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { LeadsyncError } from '../../errors.ts';
 import { openInEditor } from '../file/editor-locks.ts';
 import type { RemoteFile, Upload } from '../remote/remote-file.ts';
-import { assertNotLocked, assertFolder, removeLeftovers } from './dav-properties.ts';
+import { assertFolder, assertNotLocked, removeLeftovers, stateHeaders } from './dav-properties.ts';
 import { editorOf } from './editor-lock.ts';
 import { lockFile } from './file-lock.ts';
 import { davState, type DavState } from './file-tag.ts';
@@ -36,13 +36,31 @@ export class WebDavFile implements RemoteFile {
 
   async look(signal: AbortSignal): Promise<DavState | null> {
     const reply = await this.#http.ask({ method: 'HEAD', answers: [404, 410] }, signal);
-    return reply.status < 300 ? davState(reply) : null;
+    if (reply.status >= 300) return null;
+    const state = davState(reply);
+    if (state.opaqueTag !== null) return state;
+    // lighttpd gives neither ETag nor date with a file whose type it does not know, but has both as properties.
+    const header = await stateHeaders(this.#http, signal);
+    const known = header('etag') === null ? reply : { header };
+    if (known.header('etag') !== null || known.header('last-modified') !== null) return davState(known);
+    const message = `The server tells neither an ETag nor a date of ${this.name}, so nobody could notice that somebody saved it. Nothing was read or written.`;
+    throw new LeadsyncError('target.unreadable', message, {
+      help: 'Have the server or its proxy pass on ETag and Last-Modified.',
+    });
   }
 
   async read(into: (chunk: Buffer) => Promise<void>, signal: AbortSignal): Promise<DavState | null> {
-    if ((await this.#settled(signal)) === null) return null;
+    const before = await this.#settled(signal);
+    if (before === null) return null;
     const reply = await this.#http.ask({ method: 'GET', into, answers: [404, 410] }, signal);
-    return reply.status < 300 ? davState(reply) : null;
+    if (reply.status >= 300) return null;
+    const state = davState(reply);
+    if (state.opaqueTag !== null || before.opaqueTag === null) return state;
+    const after = await this.look(signal);
+    if (after === null || after.version === before.version) return after;
+    throw new LeadsyncError('target.busy', `Somebody saved ${this.name} while it was read.`, {
+      retry: 'later',
+    });
   }
 
   async write(
@@ -118,7 +136,13 @@ export class WebDavFile implements RemoteFile {
    */
   async #renames(signal: AbortSignal): Promise<boolean> {
     if (this.#isRenamed === null) {
-      const reply = await this.#http.ask({ method: 'OPTIONS', answers: [400, 403, 405, 501] }, signal);
+      // Of the folder: lighttpd never ends its answer about a file that is missing.
+      const call = {
+        method: 'OPTIONS',
+        path: this.#http.folder,
+        answers: [400, 403, 404, 405, 501],
+      } as const;
+      const reply = await this.#http.ask(call, signal);
       this.#isRenamed = reply.header('dav')?.includes('apache.org/dav/propset/fs') ?? false;
     }
     return this.#isRenamed;
