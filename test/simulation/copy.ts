@@ -199,8 +199,13 @@ export class Copy {
       // It comes back from nowhere, and nobody misses it on the other side: a direction, or a policy, had kept it from there.
       if (this.#isNowhere(entity)) for (const side of [deletedRows, deletedLeads]) side.add(entity);
     }
-    if (outcome === 'forward') return;
-    for (const key of this.#putBack.keys()) people.heldFields.add(key);
+    // What a mishap took from the copy, and somebody typed again, is brought forward with the rest.
+    const tonight = people.edits.filter(({ night }) => night === people.night);
+    const typed = new Set(
+      tonight.map(({ entity, field, value }) => `${entity}.${field} ${shown(field, value)}`),
+    );
+    for (const [key, older] of this.#putBack)
+      if (outcome !== 'forward' || typed.has(`${key} ${older}`)) people.heldFields.add(key);
   }
 
   /** Whether what became of it is what was asked for. */

@@ -24,7 +24,7 @@ export interface DavSettings {
 export function randomDav(random: Random): DavSettings {
   return {
     ending: random.pick(['csv', 'csv', 'xlsx']),
-    habits: random.pick<DavHabits>([{}, {}, { isSilent: true }, { isApache: true }]),
+    habits: random.pick<DavHabits>([{}, { isSilent: true }, { isApache: true }, { isApache: true }]),
   };
 }
 
@@ -54,7 +54,7 @@ export class DavFolder implements OnlineTable {
     this.#person = new Person(path, random);
     this.table = file.endsWith('.csv') ? new CsvTable(file, this.#person) : new XlsxTable(file, this.#person);
     this.config = { type: 'workbook', path, timeZone: 'UTC', ...columns };
-    server.fate = (method) => this.#carryOut(method);
+    server.fate = (method, at) => this.#carryOut(method, at);
   }
 
   static async open(
@@ -116,18 +116,18 @@ export class DavFolder implements OnlineTable {
     return customs;
   }
 
-  /** Who saves has seen the whole file. */
-  atOnce(customs: Customs): Customs {
-    return customs;
+  /** Who saves has seen the whole file: all that changes it is possible. */
+  atOnce({ weights }: Customs): Customs {
+    return { weights: { ...weights, 'edit-lead': 0, 'add-lead': 0, 'delete-lead': 0 } };
   }
 
   /** People act and processes die between any two requests. */
-  async #carryOut(method: string): Promise<DavFate> {
+  async #carryOut(method: string, path: string): Promise<DavFate> {
     const working = this.#working;
     if (working === null || this.#person.isAtWork) return null;
-    // Of the many requests of a write these are the ones that somebody can come between to some effect.
-    const isClose = working.isWrite && ['HEAD', 'PUT', 'MOVE'].includes(method);
-    this.#now = { kind: isClose ? 'hasty' : null, isMoved: false };
+    const isPut = method === 'PUT' && path === `/${basename(this.file)}`;
+    const isStoring = working.isWrite && (isPut || method === 'MOVE');
+    this.#now = { kind: isStoring ? 'storing' : null, isMoved: false };
     const end = await working.life.request(method);
     this.#now = null;
     return end ?? this.#faults.next();

@@ -202,6 +202,8 @@ async function oneNight({
   // Between requests to a table that a service keeps, of which there are far fewer.
   const hasty = online !== null && restless > 0 ? random.float() : 0;
   let hastyBudget = online === null ? 0 : 1 + random.below(6);
+  // A night stores a file a few times at most.
+  let storingBudget = online?.file === undefined || !on.has('meanwhile') ? 0 : 1 + random.below(6);
   // From then on somebody has the table open in a program that locks it.
   const opens = on.has('open-files') && random.below(4) === 0 ? random.float() * 0.02 : 0;
   const tick = async (when: string): Promise<void> => {
@@ -209,8 +211,13 @@ async function oneNight({
     const moment = online?.now ?? null;
     if (online !== null && moment !== null) {
       const { kind } = moment;
-      if (hastyBudget <= 0 || random.float() >= hasty * (kind === null ? 0.08 : 0.6)) return;
-      hastyBudget--;
+      if (kind === 'storing') {
+        if (storingBudget <= 0 || random.below(4) === 0) return;
+        storingBudget--;
+      } else {
+        if (hastyBudget <= 0 || random.float() >= hasty * (kind === null ? 0.08 : 0.6)) return;
+        hastyBudget--;
+      }
       return people.do(kind === null ? customs : online.atOnce(customs, moment), when);
     }
     if (budget <= 0 || random.float() >= restless) return;

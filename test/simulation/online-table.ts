@@ -9,10 +9,11 @@ import type { Table } from './table.ts';
 
 /**
  * How close to a write a person acts: `gap`, between a look and the write that was decided by it; `hasty`, before anybody
- * has seen what was written; null, neither. `isMoved`: rows or columns were moved since the write began.
+ * has seen what was written; `storing`, as a file is about to be stored, when its condition alone still keeps what somebody
+ * saves; null, none of these. `isMoved`: rows or columns were moved since the write began.
  */
 export interface Moment {
-  readonly kind: 'gap' | 'hasty' | null;
+  readonly kind: 'gap' | 'hasty' | 'storing' | null;
   readonly isMoved: boolean;
 }
 

@@ -187,4 +187,18 @@ async function notRecorded(`,
     to: `[{ appendDimension: { sheetId, dimension: isFirst ? range.dimension : 'ROWS', length: rows.length } },`,
     format: 'google-sheets',
   },
+  {
+    name: 'WebDAV: an upload without If-Match',
+    file: 'src/targets/webdav/webdav-file.ts',
+    from: `: { 'if-match': tag };`,
+    to: `: {};`,
+    format: 'webdav',
+  },
+  {
+    name: 'WebDAV: a rename without the ETag as its condition',
+    file: 'src/targets/webdav/webdav-file.ts',
+    from: `(tag === null ? '' : \`[\${tag}]\`)`,
+    to: `(tag === null ? '' : '')`,
+    format: 'webdav',
+  },
 ];
