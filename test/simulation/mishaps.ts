@@ -219,8 +219,10 @@ export class Mishaps {
   #cell(record: readonly string[], headings: readonly string[], heading: string): LostCell[] {
     const entity = entityOf(record[headings.indexOf('Company')] ?? '') ?? '';
     const text = record[headings.indexOf(heading)] ?? '';
-    // What the sync says of a row it says again; but a mark that is gone was taken out by people (src/core/merge/row-status.ts).
-    if (heading === 'Status' && !text.startsWith('deleted ')) return [];
+    // What the sync says of a row it says again; but of a deleted lead an empty cell is a mark that people took out
+    // (src/core/merge/row-status.ts), so they type what stood there, also of an older copy that has no mark yet.
+    const leads = this.#sandbox.leads.list();
+    if (heading === 'Status' && leads.some(({ companyName }) => entityOf(companyName) === entity)) return [];
     return [{ entity, heading, text, isKnown: this.#shows(entity, heading) }];
   }
 
