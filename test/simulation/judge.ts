@@ -69,11 +69,11 @@ export async function judgeSides(world: TwoSides, people: People, pool: pg.Pool)
   const notes = leads.filter(({ companyName }) => companyName.startsWith('note: '));
   if (notes.length > 0) faults.push('a note below the table became a lead');
   for (const entity of entities) {
-    const own = leadsOf.get(entity) ?? [];
-    const ownRows = rowsOf.get(entity) ?? [];
+    const [own, ownRows] = [leadsOf.get(entity) ?? [], rowsOf.get(entity) ?? []];
     if (own.length > 1)
       faults.push(`${entity} is ${own.length} leads: ${own.map(({ id }) => id).join(', ')}`);
-    if (ownRows.length > 1 && entity !== nobody) faults.push(`${entity} is ${ownRows.length} rows`);
+    if (ownRows.length > 1 && entity !== nobody && !people.remade.has(entity))
+      faults.push(`${entity} is ${ownRows.length} rows`);
     if (people.deletedLeads.has(entity) || people.deletedRows.has(entity)) {
       if (
         own.length === 0 &&

@@ -16,6 +16,8 @@ export class People {
   readonly deletedRows = new Set<string>();
   readonly deletedLeads = new Set<string>();
   readonly doubled = new Set<string>();
+  /** Companies whose earlier lead a restored service brought back, and lost the one made of their row since. */
+  readonly remade = new Set<string>();
   /** Companies that somebody made one with another, by which. */
   readonly joined = new Map<string, string>();
   readonly mishaps: Mishaps;
@@ -138,8 +140,7 @@ export class People {
           const copy = [...original];
           if (deed === 'copy-row') {
             copy[headings.indexOf('Lead ID')] = '';
-            const name = this.#name('sheet');
-            copy[headings.indexOf('Company')] = name;
+            copy[headings.indexOf('Company')] = this.#name('sheet');
           } else {
             const entity = entityOf(original[headings.indexOf('Company')] ?? '');
             if (entity === null || (original[headings.indexOf('Lead ID')] ?? '') === '') return;
@@ -174,8 +175,7 @@ export class People {
         });
       case 'add-lead': {
         const { id: _, ...fields } = this.#fresh('web');
-        const nextFollowUpAt = fields['nextFollowUpAt'] || null;
-        const lead = this.#sandbox.leads.add({ ...fields, nextFollowUpAt });
+        const lead = this.#sandbox.leads.add({ ...fields, nextFollowUpAt: fields['nextFollowUpAt'] || null });
         return tell(`${lead.id} ${JSON.stringify(fields)}`);
       }
       case 'delete-lead': {
