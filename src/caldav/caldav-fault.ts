@@ -1,5 +1,6 @@
 import type { HttpFault } from '../http/exchange.ts';
-import { codeOf, LeadsyncError } from '../errors.ts';
+import { LeadsyncError } from '../errors.ts';
+import { whyNoConnection } from '../http/no-connection.ts';
 
 /** A reply that is no answer. */
 export interface Refusal {
@@ -12,25 +13,20 @@ export interface Refusal {
   readonly offers: string;
 }
 
-const tlsCode =
-  /^(?:ERR_TLS|ERR_SSL|EPROTO|CERT_|DEPTH_ZERO_SELF_SIGNED|SELF_SIGNED|UNABLE_TO_(?:GET|VERIFY)|HOSTNAME_MISMATCH)/;
-
 /** A request without a complete reply: `caldav.unreachable`, or `caldav.tls` when no encrypted connection came about. */
 export function lostReply(fault: HttpFault, place: string): LeadsyncError {
-  const code = codeOf(fault.cause) ?? '';
   if (fault.kind === 'too-large')
     return new LeadsyncError('caldav.unreadable', `${place} sent ${fault.message}: leadsync reads no more.`, {
       retry: 'later',
       help: 'Use a calendar of its own for follow-ups.',
     });
-  if (tlsCode.test(code))
-    return new LeadsyncError('caldav.tls', `No encrypted connection to ${place}: ${fault.message}.`, {
-      retry: 'later',
-      help: 'Address the server by a name in its certificate; for a private CA set NODE_EXTRA_CA_CERTS to its file.',
-    });
-  return new LeadsyncError('caldav.unreachable', `${place} gave no complete answer: ${fault.message}.`, {
+  const none = whyNoConnection(fault);
+  const says = none
+    ? `No connection to ${place}: ${none.says}.`
+    : `${place} gave no complete answer: ${fault.message}.`;
+  return new LeadsyncError(none?.isTls === true ? 'caldav.tls' : 'caldav.unreachable', says, {
     retry: 'later',
-    help: 'Check url, and whether the server is running. leadsync tries again.',
+    help: none?.help ?? 'Check url, and whether the server is running. leadsync tries again.',
   });
 }
 

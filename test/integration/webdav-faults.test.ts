@@ -1,10 +1,6 @@
-import { execFile, execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
-import { webDavPlace } from '../../src/targets/webdav/webdav-place.ts';
-import { davPassword, hasApache, startApache } from '../support/apache.ts';
+import { execFile } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { expect, test } from 'vitest';
 import type { DavHabits } from '../support/dav-server.ts';
 import { davHarness } from '../contract/place-harness.ts';
 
@@ -103,38 +99,4 @@ test('a process that is killed while it has a copy leaves none', async () => {
     execFile(process.execPath, ['--input-type=module', '-e', program], (error) => resolve(error?.signal));
   });
   expect([ended, readdirSync(harness.copies)]).toEqual(['SIGKILL', []]);
-});
-
-describe.skipIf(!hasApache)('on Apache', () => {
-  test('what is wrong is said, and nothing is written', { timeout: 60_000 }, async () => {
-    await using apache = await startApache();
-    const folder = mkdtempSync(join(tmpdir(), 'leadsync-webdav-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
-    writeFileSync(join(apache.folder, 'leads.csv'), 'old');
-    mkdirSync(join(apache.folder, 'folder.csv'));
-    execFileSync('chmod', ['-R', 'a+rwX', apache.folder]);
-    const faultOf = async (path: string, user = 'anna', password = davPassword) => {
-      const authorization = `Basic ${btoa(`${user}:${password}`)}`;
-      const place = webDavPlace({ url: apache.origin + path, authorization, folder });
-      const location = await place.locate(signal);
-      return location
-        .assertNotOpen(signal)
-        .then(() => location.assertWritable(signal))
-        .catch((error: { code: string; message: string }) => `${error.code}: ${error.message}`);
-    };
-    expect(await faultOf('/dav/leads.csv')).toBe('');
-    expect(await faultOf('/dav/leads.csv', 'anna', 'wrong')).toMatch(/^target.unauthenticated: .*password/);
-    expect(await faultOf('/dav/leads.csv', 'bert')).toMatch(
-      /^target.unauthenticated: .*does not let this user write/,
-    );
-    expect(await faultOf('/dav/folder.csv')).toMatch(/^target.unreadable: .*is a folder/);
-    expect(await faultOf('/dav/missing.csv')).toBe('');
-    expect(await faultOf('/dav/nowhere/leads.csv')).toMatch(/^target.not-writable: The folder of/);
-    await fetch(`${apache.origin}/open/leads.csv`, {
-      method: 'LOCK',
-      body: '<?xml version="1.0"?><D:lockinfo xmlns:D="DAV:"><D:lockscope><D:exclusive/></D:lockscope><D:locktype><D:write/></D:locktype><D:owner>Anna Person</D:owner></D:lockinfo>',
-    });
-    expect(await faultOf('/open/leads.csv')).toMatch(/^target.busy: .*is locked by Anna Person/);
-    expect(readdirSync(apache.folder).filter((name) => name !== '.DAV')).toEqual(['folder.csv', 'leads.csv']);
-  });
 });

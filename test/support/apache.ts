@@ -18,7 +18,10 @@ export const davPassword = 'd4v-pw';
 
 export interface Apache extends AsyncDisposable {
   readonly origin: string;
-  /** The folder that it serves: at `/dav/` to anna (bert may only read), at `/open/` to everybody. */
+  /**
+   * The folder that it serves: at `/dav/` to anna (bert may only read), at `/open/` to everybody, at `/untagged/` without
+   * ETags, at `/readonly/` for reading, as web pages at `/paged/`, at an empty one at `/plain/` without WebDAV; `/moved/` leads to another host, `/login/` to a page.
+   */
   readonly folder: string;
 }
 
@@ -29,7 +32,7 @@ export async function startApache(more = ''): Promise<Apache> {
   // Its workers are another user's.
   await chmod(home, 0o755);
   const folder = join(home, 'files');
-  for (const name of ['files', 'locks', 'run']) {
+  for (const name of ['files', 'locks', 'run', 'plain']) {
     mkdirSync(join(home, name));
     await chmod(join(home, name), 0o777);
   }
@@ -48,6 +51,10 @@ export async function startApache(more = ''): Promise<Apache> {
     'alias',
     'dav',
     'dav_fs',
+    'dir',
+    'mime',
+    'ssl',
+    'socache_shmcb',
     'headers',
     'deflate',
     'filter',
@@ -75,6 +82,14 @@ DavLockDB ${home}/locks/db
 </Directory>
 Alias /dav ${folder}
 Alias /open ${folder}
+Alias /untagged ${folder}
+Alias /readonly ${folder}
+Alias /paged ${folder}
+Alias /plain ${home}/plain
+Redirect 302 /moved/ https://files.example.com/
+RedirectMatch 302 ^/login/ /open/login.html
+AddType text/html .html
+TypesConfig /dev/null
 <Location /dav>
   AuthType Basic
   AuthName leadsync
@@ -88,6 +103,18 @@ Alias /open ${folder}
 </Location>
 <Location /open>
   Require all granted
+</Location>
+<Location /untagged>
+  FileETag None
+  Header unset ETag
+</Location>
+<Location /paged>
+  ForceType text/html
+</Location>
+<Location /readonly>
+  <LimitExcept GET HEAD OPTIONS PROPFIND>
+    Require all denied
+  </LimitExcept>
 </Location>
 ${more}
 `,

@@ -88,7 +88,11 @@ export class FileTarget implements Target {
 
   async assertWritable(signal: AbortSignal): Promise<string> {
     const location = await this.#place.locate(signal);
-    return location.assertWritable(signal);
+    const how = await location.assertWritable(signal);
+    const isThere = (await location.look(signal)) !== null;
+    return [how, isThere ? '' : 'there is no such file yet: the first sync makes it']
+      .filter((text) => text !== '')
+      .join('; ');
   }
 
   async version(signal: AbortSignal): Promise<string | null> {

@@ -32,10 +32,10 @@ const howTo = 'docs/microsoft-365.md shows how to register an app in five minute
  */
 export function readGraphCredentials(app: GraphApp): GraphCredentials {
   const { tenant, clientId, clientSecret, certificate } = app;
-  if (tenant === undefined) throw missing('MSGRAPH_TENANT is');
-  if (clientId === undefined) throw missing('MSGRAPH_CLIENT_ID is');
+  if (tenant === undefined) throw missing('MSGRAPH_TENANT is not set');
+  if (clientId === undefined) throw missing('MSGRAPH_CLIENT_ID is not set');
   if (clientSecret === undefined && certificate === undefined)
-    throw missing('neither MSGRAPH_CLIENT_SECRET nor MSGRAPH_CERTIFICATE is');
+    throw missing('neither MSGRAPH_CLIENT_SECRET nor MSGRAPH_CERTIFICATE is set');
   if (clientSecret !== undefined && certificate !== undefined)
     throw invalid('MSGRAPH_CLIENT_SECRET and MSGRAPH_CERTIFICATE are both set', 'Unset one of them.');
   if (certificate !== undefined)
@@ -72,7 +72,7 @@ function unlessThrown<T>(make: () => T): T | null {
 }
 
 function missing(what: string): LeadsyncError {
-  const message = `Microsoft 365 needs an app to sign in as: ${what} not set`;
+  const message = `Microsoft 365 needs an app to sign in as: ${what}. Nothing was read or written.`;
   return new LeadsyncError('target.credentials-missing', message, { help: howTo });
 }
 

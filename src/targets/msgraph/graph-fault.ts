@@ -18,10 +18,13 @@ export interface SaidByGraph {
 export interface GraphRefusal extends SaidByGraph {
   readonly status: number;
   readonly waitMs: number | null;
+  /** Whether the request was to change something. */
+  readonly isWrite: boolean;
 }
 
 /** A write without a reply may still be carried out; the next run has to see it. */
 const lateWriteMs = 10_000;
+const mayBeWritten = 'The write may have taken effect; leadsync reads the file before it writes again.';
 /** Graph says nothing of when it will be closed. */
 const lockedMs = 5 * 60_000;
 /** Where a limit is told without a time. */
@@ -50,11 +53,14 @@ export const grantHelp =
 
 /** The fault of a reply, by its status and codes; `name` names the file. */
 export function graphFault(refusal: GraphRefusal, name: string): LeadsyncError {
-  const { status, codes, waitMs, message } = refusal;
+  const { status, codes, waitMs, message, isWrite } = refusal;
+  const isUnsure = isWrite && (status === 408 || (status >= 500 && ![503, 507, 509].includes(status)));
+  const refusedWrite = isUnsure ? mayBeWritten : 'Nothing was written.';
+  const untouched = isWrite ? refusedWrite : 'Nothing was read or written.';
   const said = `(${[status, ...codes].join(' ')})`;
   const words = message === '' ? '' : ` Microsoft says: ${visibleText(message, 200)}`;
   const fault = (code: string, text: string, options: LeadsyncErrorOptions = {}) =>
-    new LeadsyncError(code, `${text} ${said}.${words}`, options);
+    new LeadsyncError(code, `${text} ${said}. ${untouched}${words}`, options);
   const later = (ms: number | null, help: string): LeadsyncErrorOptions => ({
     retry: 'later',
     help,
@@ -64,7 +70,7 @@ export function graphFault(refusal: GraphRefusal, name: string): LeadsyncError {
   if (status === 507 || codes.includes('quotaLimitReached'))
     return fault(
       'target.disk-full',
-      `There is no room for ${name}: the drive or the site is full. The file is unchanged`,
+      `There is no room for ${name}: the drive or the site is full`,
       later(waitMs, 'Make room there; the next run writes what is left.'),
     );
   if (status === 429 || status === 503 || status === 509)
@@ -78,7 +84,11 @@ export function graphFault(refusal: GraphRefusal, name: string): LeadsyncError {
       help: 'Check in Entra that the app has the application permission Sites.Selected with admin consent.',
     });
   if (status === 403)
-    return fault('target.forbidden', `The app may not do that with ${name}`, { help: grantHelp });
+    return fault(
+      'target.forbidden',
+      `Microsoft 365 does not let the app ${isWrite ? 'write' : 'read'} ${name.replace(/^Microsoft 365: /, '')}`,
+      { help: grantHelp },
+    );
   if (status >= 500 || status === 408)
     return fault('target.unavailable', 'Microsoft Graph failed', later(waitMs, 'leadsync tries again.'));
   if (status === 404)
@@ -86,7 +96,7 @@ export function graphFault(refusal: GraphRefusal, name: string): LeadsyncError {
       help: 'Check drive, path or link.',
     });
   return fault('target.refused', `Microsoft Graph refuses a request for ${name}`, {
-    help: 'Run leadsync check; drive, path or link may be wrong.',
+    help: 'Check drive, path or link (docs/microsoft-365.md).',
   });
 }
 
@@ -128,9 +138,7 @@ export function lostReply(
         help: 'Check the network and MSGRAPH_URL.',
       },
     );
-  const effect = isWrite
-    ? ' The write may have taken effect; leadsync reads the file before it writes again.'
-    : '';
+  const effect = isWrite ? ` ${mayBeWritten}` : '';
   const what = kind === 'too-large' ? `sent ${reason}, too much,` : `gave no complete answer (${reason})`;
   return new LeadsyncError('target.unavailable', `Microsoft ${what} for ${name}.${effect}`, {
     cause,

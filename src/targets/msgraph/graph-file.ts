@@ -81,7 +81,7 @@ export class GraphFile implements RemoteFile {
   /** Whether the app may write shows only at a write. */
   async assertWritable(signal: AbortSignal): Promise<string> {
     await this.#find(signal);
-    return 'whether the app may write will show at the first write';
+    return 'whether the app may write, and nobody has the file open, shows at the first write';
   }
 
   /** Null: the eTag has moved. */
@@ -128,11 +128,15 @@ export async function findFile(
 ): Promise<DriveItem> {
   const item = await askForFile(http, address, signal);
   if (item === null)
-    throw new LeadsyncError('target.not-found', `${http.name} leads to no file that the app may see.`, {
-      help: `Copy the link again: Share, Copy link. ${grantHelp}`,
-    });
+    throw new LeadsyncError(
+      'target.not-found',
+      `${http.name} leads to no file that the app may see. Nothing was read or written.`,
+      {
+        help: `Copy the link again: Share, Copy link. ${grantHelp}`,
+      },
+    );
   if (!/\.xls[xm]$/i.test(item.name))
-    throw unreadable(`${http.name} leads to ${item.name}: no Excel workbook.`);
+    throw unreadable(`${http.name} leads to ${item.name}: no Excel workbook. Nothing was read or written.`);
   return item;
 }
 
@@ -144,7 +148,7 @@ async function askForFile(
 ): Promise<DriveItem | null> {
   const item = await askForItem(http, address, signal);
   if (item === null && 'path' in address) await assertFolder(http, address, signal);
-  if (item?.isFolder === true) throw unreadable(`${http.name} is a folder.`);
+  if (item?.isFolder === true) throw unreadable(`${http.name} is a folder. Nothing was read or written.`);
   return item;
 }
 
@@ -168,8 +172,8 @@ async function assertFolder(
   const known = addressPath({ drive, path: folder }).replace(/:\/$/, '');
   const { status } = await http.ask({ path: `${known}?$select=id`, answers: [404] }, signal);
   if (status !== 404) return;
-  const what = folder === '' ? 'drive' : `folder ${folder} in this drive`;
-  throw new LeadsyncError('target.not-found', `Microsoft Graph shows the app no ${what}. Nothing was made.`, {
+  const what = folder === '' ? `drive ${drive}` : `folder ${folder} in drive ${drive}, or not that drive`;
+  throw new LeadsyncError('target.not-found', `Microsoft 365 shows the app no ${what}. Nothing was made.`, {
     help: `Check drive and path. ${grantHelp}`,
   });
 }

@@ -127,13 +127,14 @@ export class GraphHttp {
     const json = parseJson(await decodeBody(body, encoding, usual.bodyBytes));
     const waitMs = retryAfterMs(headers['retry-after'], headers['date'], receivedAt);
     const location = [headers['location'] ?? null].flat()[0] ?? null;
-    return { status, json, waitMs, location, ...readGraphError(json) };
+    return { status, json, waitMs, location, isWrite: request.method !== 'GET', ...readGraphError(json) };
   }
 
   /** Requests during a wait make it longer. */
   #checkWait(): void {
     const ms = this.#notBefore - this.#options.clock.now();
-    if (ms > 0) throw graphFault({ status: 429, codes: [], message: '', waitMs: ms }, this.name);
+    if (ms > 0)
+      throw graphFault({ status: 429, codes: [], message: '', waitMs: ms, isWrite: false }, this.name);
   }
 
   /** An address that Graph gave holds its own key, and the content goes there. */

@@ -2,6 +2,8 @@ import { LeadsyncError } from '../../errors.ts';
 import { type DavResponse, readMultistatus } from '../../http/multistatus.ts';
 import { parseHttpDate } from '../../retry-after.ts';
 import { visibleText } from '../../visible-text.ts';
+import { lockOwner } from './file-lock.ts';
+import { isFolder } from './webdav-fault.ts';
 import type { DavReply, WebDavHttp } from './webdav-http.ts';
 
 /** Temporary files of killed runs are removed when they are this old (ms, by the server's clock). */
@@ -14,13 +16,16 @@ const leftMs = 3_600_000;
 export async function assertNotLocked(http: WebDavHttp, signal: AbortSignal): Promise<void> {
   const { responses } = await propertiesOf(http, http.path, '0', ['resourcetype', 'lockdiscovery'], signal);
   const props = responses[0]?.props;
-  if (has(props, 'resourcetype', 'collection'))
-    throw new LeadsyncError('target.unreadable', `${http.name} is a folder.`, {
-      help: 'Correct the path of the target.',
-    });
+  if (has(props, 'resourcetype', 'collection')) throw isFolder(http.name);
   if (!has(props, 'lockdiscovery', 'activelock')) return;
   const owner = props?.get('lockdiscovery')?.getElementsByTagNameNS('DAV:', 'owner')[0]?.textContent ?? '';
   const name = visibleText(owner, 100);
+  if (name === lockOwner)
+    throw new LeadsyncError(
+      'target.busy',
+      `${http.name} is locked by another leadsync, or by one that was killed. Nothing was written.`,
+      { retry: 'later', help: 'The lock ends by itself within a minute; leadsync tries again.' },
+    );
   const message = `${http.name} is locked by ${name === '' ? 'somebody' : name}. Nothing was written.`;
   throw new LeadsyncError('target.busy', message, {
     retry: 'later',
@@ -32,7 +37,7 @@ export async function assertNotLocked(http: WebDavHttp, signal: AbortSignal): Pr
 export async function assertFolder(http: WebDavHttp, signal: AbortSignal): Promise<void> {
   const { status } = await propertiesOf(http, http.folder, '0', ['resourcetype'], signal);
   if (status !== 404 && status !== 410) return;
-  const message = `The folder of ${http.name} does not exist on the server.`;
+  const message = `The folder of ${http.name} does not exist on the server. Nothing was written.`;
   throw new LeadsyncError('target.not-writable', message, {
     help: 'Create the folder, or correct the path of the target.',
   });

@@ -3,6 +3,8 @@ import type { WebDavHttp } from './webdav-http.ts';
 /** How long a lock lasts when its process dies (s). */
 const lockSeconds = 60;
 const unlockMs = 10_000;
+/** By which people and other processes recognize our locks. */
+export const lockOwner = 'leadsync';
 
 export interface DavLock extends AsyncDisposable {
   /** As an If header names it. */
@@ -22,7 +24,7 @@ export async function lockFile(http: WebDavHttp, signal: AbortSignal): Promise<D
         timeout: `Second-${lockSeconds}`,
         'content-type': 'application/xml; charset=utf-8',
       },
-      body: '<?xml version="1.0" encoding="utf-8"?><D:lockinfo xmlns:D="DAV:"><D:lockscope><D:exclusive/></D:lockscope><D:locktype><D:write/></D:locktype><D:owner>leadsync</D:owner></D:lockinfo>',
+      body: `<?xml version="1.0" encoding="utf-8"?><D:lockinfo xmlns:D="DAV:"><D:lockscope><D:exclusive/></D:lockscope><D:locktype><D:write/></D:locktype><D:owner>${lockOwner}</D:owner></D:lockinfo>`,
       answers: [400, 403, 404, 405, 412, 501],
     },
     signal,

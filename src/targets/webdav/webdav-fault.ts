@@ -1,19 +1,19 @@
 import type { HttpFault } from '../../http/exchange.ts';
-import { codeOf, LeadsyncError } from '../../errors.ts';
+import { LeadsyncError } from '../../errors.ts';
+import { whyNoConnection } from '../../http/no-connection.ts';
 
 /** A reply that is no answer. */
 export interface DavRefusal {
   readonly status: number;
   /** Whether the request was to change something. */
   readonly isWrite: boolean;
+  /** How leadsync logs in. */
+  readonly login: 'password' | 'token' | null;
   /** What the server asks to wait (ms); null: nothing. */
   readonly waitMs: number | null;
   /** Where a redirect leads, without a query; null: nowhere. */
   readonly location: string | null;
 }
-
-const tlsCode =
-  /^(?:ERR_TLS|ERR_SSL|EPROTO|CERT_|DEPTH_ZERO_SELF_SIGNED|SELF_SIGNED|UNABLE_TO_(?:GET|VERIFY)|HOSTNAME_MISMATCH)/;
 
 /** A request without a complete reply; it may have been carried out. `name`: the address of the file. */
 export function lostReply(fault: HttpFault, name: string): LeadsyncError {
@@ -21,19 +21,12 @@ export function lostReply(fault: HttpFault, name: string): LeadsyncError {
     return new LeadsyncError('target.too-large', `${name} is larger than leadsync reads: ${fault.message}.`, {
       help: 'Move what is not the table to a file of its own.',
     });
-  if (tlsCode.test(codeOf(fault.cause) ?? ''))
-    return new LeadsyncError('target.unavailable', `No encrypted connection for ${name}: ${fault.message}.`, {
-      retry: 'later',
-      help: 'Address the server by a name in its certificate; for a private CA set NODE_EXTRA_CA_CERTS to its file.',
-    });
-  return new LeadsyncError(
-    'target.unavailable',
-    `The server of ${name} gave no complete answer: ${fault.message}.`,
-    {
-      retry: 'later',
-      help: 'Check the address, and whether the server is running. leadsync tries again.',
-    },
-  );
+  const none = whyNoConnection(fault);
+  const says = none
+    ? `No connection to the server of ${name}: ${none.says}. Nothing was sent.`
+    : `The server of ${name} gave no complete answer: ${fault.message}.`;
+  const help = none?.help ?? 'Check whether the server is running. leadsync tries again.';
+  return new LeadsyncError('target.unavailable', says, { retry: 'later', help });
 }
 
 interface Words {
@@ -45,33 +38,50 @@ interface Words {
 }
 
 const unchanged = 'The file is unchanged.';
+const untouched = 'Nothing was read or written.';
+const howToLogIn =
+  'Set WEBDAV_USER and WEBDAV_PASSWORD (user and password of the target), or WEBDAV_TOKEN (docs/webdav.md).';
+const readWrite = 'Give this user the right to change the file and to create files in its folder.';
 
-function wordsOf({ status, isWrite, location }: DavRefusal): Words {
+const rejected = {
+  password: [
+    'rejects the user name or the password',
+    'Check WEBDAV_USER and WEBDAV_PASSWORD (user and password of the target). Many servers want an app password (docs/webdav.md).',
+  ],
+  token: ['rejects the token', 'Check WEBDAV_TOKEN (accessToken of the target): it may have expired.'],
+} as const;
+
+/** A reader whom the server lets read, but not write. */
+function mayNotWrite({ status, login }: DavRefusal): Words {
+  return {
+    code: status === 401 ? 'target.unauthenticated' : 'target.forbidden',
+    says: `: the server does not let ${login === null ? 'anybody write without logging in' : 'this user write'} (${status}). ${unchanged}`,
+    help: login === null ? howToLogIn : readWrite,
+  };
+}
+
+function wordsOf(refusal: DavRefusal): Words {
+  const { status, isWrite, location, login } = refusal;
   switch (status) {
-    case 401:
-      return {
-        code: 'target.unauthenticated',
-        says: isWrite
-          ? `: the server does not let this user write (401). ${unchanged}`
-          : ': the server rejected the user name or the password (401).',
-        help: isWrite
-          ? 'Give this user the right to change the file and its folder.'
-          : 'Check WEBDAV_USER and WEBDAV_PASSWORD (user and password of the target). Many servers want an app password (docs/webdav.md).',
-      };
+    case 401: {
+      if (isWrite) return mayNotWrite(refusal);
+      const [says, help] =
+        login === null ? ['lets nobody read without logging in', howToLogIn] : rejected[login];
+      return { code: 'target.unauthenticated', says: `: the server ${says} (401). ${untouched}`, help };
+    }
     case 403:
+      if (isWrite) return mayNotWrite(refusal);
       return {
         code: 'target.forbidden',
-        says: `: the server does not let this user ${isWrite ? 'write' : 'read'} (403). ${unchanged}`,
-        help: isWrite
-          ? 'Give this user the right to change the file and to create files in its folder.'
-          : 'Share the file with this user so that it may read and write.',
+        says: `: the server does not let ${login === null ? 'anybody read without logging in' : 'this user read'} (403). ${untouched}`,
+        help: login === null ? howToLogIn : readWrite,
       };
     case 404:
     case 409:
     case 410:
       return {
         code: 'target.not-writable',
-        says: ` cannot be stored: its folder does not exist on the server (${status}).`,
+        says: ` cannot be stored: its folder does not exist on the server (${status}). Nothing was written.`,
         help: 'Create the folder, or correct the path of the target.',
       };
     case 405:
@@ -120,19 +130,27 @@ function wordsOf({ status, isWrite, location }: DavRefusal): Words {
       if (status >= 300 && status < 400)
         return {
           code: 'target.bad-url',
-          says: ` leads to another address${location === null ? '' : `, ${location}`} (${status}): leadsync does not follow to another host with the password.`,
-          help: 'Set the path to the address of the file itself.',
+          says: ` leads elsewhere${location === null ? '' : `, to ${location}`} (${status}), where leadsync does not follow: to another host, or to what is no table. ${untouched}`,
+          help: 'Set the path to the WebDAV address of the file itself. When this is a page to log in, the server wants another kind of login, such as an app password (docs/webdav.md).',
         };
       return {
         code: 'target.refused',
         says: `: the server refused a request (${status}). ${unchanged}`,
-        help: 'Run leadsync check.',
+        help: 'Check that the path is the WebDAV address of the file (docs/webdav.md).',
       };
   }
 }
 
+/** `name`: the address of the file. */
+export function isFolder(name: string): LeadsyncError {
+  return new LeadsyncError('target.unreadable', `${name} is a folder. Nothing was read or written.`, {
+    help: 'Add the name of the file to the path of the target.',
+  });
+}
+
 /** The fault of a reply, by its status alone. `name`: the address of the file. */
 export function refused(refusal: DavRefusal, name: string): LeadsyncError {
+  if (refusal.location === `${name}/`) return isFolder(name);
   const { code, says, help, retry } = wordsOf(refusal);
   return new LeadsyncError(code, `${name}${says}`, {
     help,

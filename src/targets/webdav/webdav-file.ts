@@ -7,7 +7,7 @@ import { assertFolder, assertNotLocked, removeLeftovers, stateHeaders } from './
 import { editorOf } from './editor-lock.ts';
 import { lockFile } from './file-lock.ts';
 import { davState, type DavState } from './file-tag.ts';
-import type { WebDavHttp } from './webdav-http.ts';
+import type { DavReply, WebDavHttp } from './webdav-http.ts';
 
 /** While a file was only just changed it is looked at again: how often (ms), and how many times. */
 const settleMs = 700;
@@ -36,9 +36,8 @@ export class WebDavFile implements RemoteFile {
 
   async look(signal: AbortSignal): Promise<DavState | null> {
     const reply = await this.#http.ask({ method: 'HEAD', answers: [404, 410] }, signal);
-    if (reply.status >= 300) return null;
-    const state = davState(reply);
-    if (state.opaqueTag !== null) return state;
+    const state = this.#stateIn(reply);
+    if (state === null || state.opaqueTag !== null) return state;
     // lighttpd gives neither ETag nor date with a file whose type it does not know, but has both as properties.
     const header = await stateHeaders(this.#http, signal);
     const known = header('etag') === null ? reply : { header };
@@ -53,9 +52,8 @@ export class WebDavFile implements RemoteFile {
     const before = await this.#settled(signal);
     if (before === null) return null;
     const reply = await this.#http.ask({ method: 'GET', into, answers: [404, 410] }, signal);
-    if (reply.status >= 300) return null;
-    const state = davState(reply);
-    if (state.opaqueTag !== null || before.opaqueTag === null) return state;
+    const state = this.#stateIn(reply);
+    if (state === null || state.opaqueTag !== null || before.opaqueTag === null) return state;
     const after = await this.look(signal);
     if (after === null || after.version === before.version) return after;
     throw new LeadsyncError('target.busy', `Somebody saved ${this.name} while it was read.`, {
@@ -103,6 +101,19 @@ export class WebDavFile implements RemoteFile {
       : 'the server does not honour If-Match, so leadsync stores under a temporary name and renames; a save within the moment of renaming is lost';
   }
 
+  #stateIn(reply: DavReply): DavState | null {
+    if (reply.status >= 300) return null;
+    if (/^text\/html\b/i.test(reply.header('content-type') ?? ''))
+      throw new LeadsyncError(
+        'target.unreadable',
+        `${this.name} shows a web page, not the file. Nothing was read or written.`,
+        {
+          help: 'Set the path to the WebDAV address of the file (docs/webdav.md). When it is a page to log in, the server wants another kind of login.',
+        },
+      );
+    return davState(reply);
+  }
+
   /** The state when it can be told from the next one, or after some seconds as it is. */
   async #settled(signal: AbortSignal): Promise<DavState | null> {
     for (let looks = 1; ; looks++) {
@@ -121,7 +132,7 @@ export class WebDavFile implements RemoteFile {
         method: 'PUT',
         path,
         headers: { 'if-match': '"leadsync-never"', 'content-length': '0' },
-        answers: [400, 404, 405, 409, 412, 428, 501],
+        answers: [400, 404, 409, 412, 428],
       },
       signal,
     );

@@ -1,3 +1,4 @@
+import { extname } from 'node:path';
 import { Readable } from 'node:stream';
 import type { Client } from 'undici';
 import { openClient } from '../../http/client.ts';
@@ -97,12 +98,12 @@ export class WebDavHttp {
     }
   }
 
-  /** Where a redirect leads, when it is on the same host, and no folder. */
+  /** Where a redirect leads, when it is on the same host, and a file of the same kind: no page to log in. */
   #sameHost(reply: DavReply): URL | null {
     if (![301, 302, 307, 308].includes(reply.status)) return null;
     const to = URL.parse(reply.header('location') ?? '', this.#url.href);
     const isSame = to?.origin === this.#url.origin && to.search === '' && !to.pathname.endsWith('/');
-    return isSame && to.pathname !== this.#url.pathname ? to : null;
+    return isSame && endingOf(to) === endingOf(this.#url) && to.pathname !== this.#url.pathname ? to : null;
   }
 
   async #attempt(
@@ -129,6 +130,7 @@ export class WebDavHttp {
       const refusal = {
         status,
         isWrite: writes.has(call.method),
+        login: loginOf(this.#access),
         waitMs: retryAfterMs(headers['retry-after'], headers['date'], receivedAt),
         location: shownAddress(header('location'), this.#url),
       };
@@ -158,6 +160,13 @@ export class WebDavHttp {
       body: isUpload ? Readable.from(body.chunks(), { objectMode: false }) : (body ?? null),
     };
   }
+}
+
+const endingOf = ({ pathname }: URL): string => extname(pathname).toLowerCase();
+
+function loginOf({ authorization }: WebDavAccess): 'password' | 'token' | null {
+  if (authorization === null) return null;
+  return authorization.startsWith('Basic ') ? 'password' : 'token';
 }
 
 /** An address without its user, password, query and fragment. */

@@ -23,16 +23,13 @@ test('check and sync a workbook in Microsoft 365, with edits on both sides; one 
     },
   });
   let said = '';
-  const cli = async (args: readonly string[], env = {}) => {
-    const result = await workspace.start(args, { env: { LOG_LEVEL: 'trace', ...env } }).ended;
+  const cli = async (args: readonly string[]) => {
+    const result = await workspace.start(args, { env: { LOG_LEVEL: 'trace' } }).ended;
     said += result.stdout + result.stderr;
     return result;
   };
   const sync = async () => oneObject(await cli(['sync', '--json'])) as unknown as SyncReport;
   expect((await cli(['check'])).stdout).toContain('main: target: Microsoft 365: Sales/leads.csv: 0 rows');
-  expect((await cli(['check'], { MSGRAPH_CLIENT_SECRET: 'wrong-one' })).stdout).toContain(
-    'MSGRAPH_CLIENT_SECRET is wrong (AADSTS7000215)',
-  );
   expect(await sync()).toMatchObject({ status: 'succeeded', created: { leads: 0, rows: 3 } });
   const [first, second] = workspace.sandbox.leads.list();
   if (!first || !second) throw new Error('too few leads');
