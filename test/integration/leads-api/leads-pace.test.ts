@@ -47,8 +47,9 @@ test('processes with one key keep one pace, and what they learned is known to th
   await using stack = new AsyncDisposableStack();
   // Whoever only waits when it is told to meets the limit after some 6 requests, again and again.
   const rate = { perSecond: 20, burst: 5 };
-  // Another process's 429 is seen at the next look, which may be half a second old.
-  const sandbox = stack.use(await startSandbox({ leads: 1, rate, earlyGraceMs: 500 }));
+  // Another process's 429 is seen at the next look, which may be half a second old when a request leaves; on a busy machine it
+  // takes its time to be stored and to arrive. Each wait is a second.
+  const sandbox = stack.use(await startSandbox({ leads: 1, rate, earlyGraceMs: 900 }));
   const [id = ''] = sandbox.leads.list().map((lead) => lead.id);
   const one = openProcess(sandbox, stack);
   const other = openProcess(sandbox, stack, 3 * 3_600_000);

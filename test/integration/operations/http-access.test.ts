@@ -59,7 +59,7 @@ describe('with ADMIN_TOKEN', () => {
     ).toBe(405);
   });
 
-  const soon = String(Math.floor(Date.now() / 1000) + 60);
+  const soon = String(Math.floor(Date.now() / 1000) + 3_600);
   const cookieFor = (endsAt: string, token: string): string => {
     const key = createHmac('sha256', token).update('leadsync session').digest('base64');
     const signature = createHmac('sha256', key).update(endsAt).digest('base64');

