@@ -1,8 +1,19 @@
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import packageFile from '../package.json' with { type: 'json' };
 
 /** Of this leadsync, as package.json has it. */
 export const version: string = packageFile.version;
 
-/** The address of the repository that published this leadsync; null in a clone. The workflow of a release sets it. */
-export const repository: string | null =
+/** The address of the repository that published this leadsync; null: none has. The workflow of a release sets it. */
+const repository: string | null =
   (packageFile as { repository?: { url: string } }).repository?.url.replace(/^git\+|\.git$/g, '') ?? null;
+
+/**
+ * Where a page of the documentation is, for messages: in a published leadsync an address, of the same version, else a path
+ * from the current folder. @param page with an anchor if need be: `csv.md#limits`
+ */
+export function docsPath(page: string): string {
+  if (repository !== null) return `${repository}/blob/v${version}/docs/${page}`;
+  return join(relative('', fileURLToPath(new URL('../docs', import.meta.url))), page);
+}

@@ -1,4 +1,4 @@
-import { repository, version } from '../version.ts';
+import { docsPath } from '../version.ts';
 
 /** The page that helps with an error, by its code or the part before the point; the code goes first. */
 export const docsPages: Readonly<Record<string, string>> = {
@@ -56,10 +56,9 @@ export const docsPages: Readonly<Record<string, string>> = {
 };
 
 /**
- * The page for an error code: a path in a clone; in a published leadsync an address, of the same version. Null when no page helps.
+ * The page for an error code. Null when no page helps.
  */
 export function docsPage(code: string): string | null {
   const page = docsPages[code] ?? docsPages[code.split('.', 1)[0] ?? ''];
-  if (page === undefined) return null;
-  return repository === null ? `docs/${page}` : `${repository}/blob/v${version}/docs/${page}`;
+  return page === undefined ? null : docsPath(page);
 }

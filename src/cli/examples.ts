@@ -17,6 +17,10 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
       'init --target ./customers.xlsx --sheet 2026 --map companyName=Firma --map "stage=Status"',
       'asks for the rest alone',
     ],
+    [
+      'init --target https://cloud.example.com/remote.php/dav/files/anna/leads.xlsx --webdav-user anna',
+      'asks for her password, too',
+    ],
   ],
   check: [
     ['check', 'tests everything and changes nothing'],

@@ -51,14 +51,15 @@ export async function askColumns(
       `--map names ${strange.join(', ')}, which leads do not have${didYouMean(strange[0] ?? '', fields)}; nothing was written`,
       { help: `Leads have: ${fields.join(', ')}` },
     );
+  let { table } = place;
   for (;;) {
-    const table = await place.look();
     const headings = place.target.type === 'hubspot' ? null : table.headings;
     const columns =
       headings === null
         ? usualColumns(ui, given, place, table, usual)
         : await matchHeadings(ui, given, place, headings, fields);
     if (columns !== again) return { ...columns, hasRows: table.hasRows };
+    table = await place.look();
   }
 }
 
@@ -180,7 +181,7 @@ async function idColumnOf(
   const usual = defaultIdColumn(place.target.type);
   const how =
     place.target.type === 'postgres-table'
-      ? `alter table ${place.target.table} add column ${usual} text;`
+      ? `alter table ${place.name.replace(/^the table /, '')} add column ${usual} text;`
       : `Put the heading "${usual}" above an empty column, anywhere, and save.`;
   if (!ui.isTerminal)
     throw new LeadsyncError(

@@ -1,229 +1,272 @@
 import { relative, resolve } from 'node:path';
-import { postgresUrl } from '../config/addresses.ts';
-import { spreadsheet as spreadsheetRule } from '../config/target-schema.ts';
-import { filled } from '../config/values.ts';
-import { LeadsyncError } from '../errors.ts';
-import type { SecretAnswer, TargetAnswer } from '../setup/answers.ts';
+import { isWebAddress } from '../config/addresses.ts';
+import type { TargetAnswer } from '../setup/answers.ts';
 import type { FoundTable } from '../setup/found-table.ts';
-import { fileHere, lookAtFile, tablesIn } from '../setup/look-at-file.ts';
+import { type FileAddress, lookAtFile, tablesIn } from '../setup/look-at-file.ts';
 import {
   companyProperties,
   googleAddress,
   lookAtDatabase,
   lookAtSpreadsheet,
 } from '../setup/look-at-services.ts';
-import { typedPath } from '../setup/typed-path.ts';
+import { docsPath } from '../version.ts';
 import { never } from './check-line.ts';
 import type { Dialogue } from './init-dialogue.ts';
-import { type Given, type GivenTarget, hubspotToken, localMistake, mistakeIn } from './init-given.ts';
+import type { Given, PlaceKind, Roots } from './init-given.ts';
+import type { Interview } from './init-interview.ts';
+import type { QuestionName } from './init-questions.ts';
 
-/** A table that was found, or is to be made. */
-export interface Place {
-  readonly target: TargetAnswer;
+/** What a kind of place found. */
+interface Found {
+  /** Below `target` in leadsync.yaml. */
+  readonly settings: TargetAnswer['settings'];
   /** For messages. */
   readonly name: string;
-  /** Looks (again) at its headings. */
+  readonly table: FoundTable;
+  /** Looks again. */
   look(): Promise<FoundTable>;
 }
 
-/** One entry for each kind of place. */
-const kinds = {
-  workbook: { label: 'An Excel workbook or a CSV file', hint: 'nothing to set up', ask: askFile },
+/** A table that was found, or is to be made. */
+export interface Place extends Omit<Found, 'settings'> {
+  readonly target: TargetAnswer;
+}
+
+interface Kind {
+  readonly type: TargetAnswer['type'];
+  readonly label: string;
+  readonly hint: string;
+  /** The page that shows how to get what it asks for. */
+  readonly page?: string;
+  /** What opens it. */
+  readonly key: readonly QuestionName[];
+  /** What is in it. */
+  readonly place: readonly QuestionName[];
+  readonly roots?: readonly (keyof Roots)[];
+  /** What cannot be left out where nobody can be asked. */
+  readonly needs: (has: (name: QuestionName) => boolean) => readonly QuestionName[];
+  readonly find: (interview: Interview, roots: Roots) => Promise<Found>;
+}
+
+/** Every kind of place. */
+export const kinds: Readonly<Record<PlaceKind, Kind>> = {
+  file: {
+    type: 'workbook',
+    label: 'An Excel workbook or a CSV file on this machine',
+    hint: 'nothing to set up',
+    key: [],
+    place: ['path', 'sheet'],
+    needs: () => ['path'],
+    find: findFile,
+  },
+  webdav: {
+    type: 'workbook',
+    label: 'A workbook or CSV file in Nextcloud or on another WebDAV server',
+    hint: 'needs an app password',
+    page: 'webdav.md',
+    key: ['WEBDAV_USER', 'WEBDAV_PASSWORD', 'WEBDAV_TOKEN'],
+    place: ['address', 'sheet'],
+    needs: (has) => (has('WEBDAV_USER') ? ['WEBDAV_PASSWORD'] : []),
+    find: findOnWebDav,
+  },
+  msgraph: {
+    type: 'workbook',
+    label: 'A workbook in Microsoft 365: SharePoint, Teams, OneDrive for work',
+    hint: 'needs an app that an administrator registers',
+    page: 'microsoft-365.md',
+    key: ['MSGRAPH_TENANT', 'MSGRAPH_CLIENT_ID', 'MSGRAPH_CLIENT_SECRET', 'MSGRAPH_CERTIFICATE'],
+    place: ['MSGRAPH_DRIVE', 'item', 'sheet'],
+    roots: ['MSGRAPH_URL', 'MSGRAPH_LOGIN_URL'],
+    needs: (has) => [
+      'MSGRAPH_TENANT',
+      'MSGRAPH_CLIENT_ID',
+      has('MSGRAPH_CERTIFICATE') ? 'MSGRAPH_CERTIFICATE' : 'MSGRAPH_CLIENT_SECRET',
+    ],
+    find: findInMicrosoft365,
+  },
   'google-sheets': {
+    type: 'google-sheets',
     label: 'A Google spreadsheet',
     hint: 'needs the key of a service account',
-    ask: askSpreadsheet,
+    page: 'google-sheets.md',
+    key: ['GOOGLE_APPLICATION_CREDENTIALS'],
+    place: ['spreadsheet'],
+    roots: ['GOOGLE_SHEETS_URL'],
+    needs: () => ['GOOGLE_APPLICATION_CREDENTIALS'],
+    find: findSpreadsheet,
   },
-  hubspot: { label: 'Companies in HubSpot', hint: 'needs an access token', ask: askHubSpot },
+  hubspot: {
+    type: 'hubspot',
+    label: 'Companies in HubSpot',
+    hint: 'needs an access token',
+    page: 'hubspot.md',
+    key: ['HUBSPOT_TOKEN'],
+    place: [],
+    roots: ['HUBSPOT_URL'],
+    needs: () => ['HUBSPOT_TOKEN'],
+    find: findCompanies,
+  },
   'postgres-table': {
+    type: 'postgres-table',
     label: 'A table in PostgreSQL',
     hint: 'also behind NocoDB, Directus and other grids',
-    ask: askTable,
+    key: ['POSTGRES_TABLE_URL'],
+    place: [],
+    needs: () => ['POSTGRES_TABLE_URL'],
+    find: findTable,
   },
-} as const;
-
-const another = '\0another';
+};
 
 /** Asks where the table is, and looks there. What cannot be reached is asked again. */
-export async function askPlace(ui: Dialogue, given: Given): Promise<Place> {
-  const type =
-    given.target?.type ??
+export async function askPlace(
+  interview: Interview,
+  { kind: given, roots, ownRoots }: Given,
+): Promise<Place> {
+  const { ui } = interview;
+  const kind =
+    given ??
     (await ui.choose(
       { message: 'Where does the team keep its table?', flag: '--target' },
-      (['workbook', 'google-sheets', 'hubspot', 'postgres-table'] as const).map((value) => {
+      (Object.keys(kinds) as PlaceKind[]).map((value) => {
         const { label, hint } = kinds[value];
         return { value, label, hint };
       }),
     ));
-  return kinds[type].ask(ui, given);
-}
-
-const ofType = <T extends GivenTarget['type']>({ target }: Given, type: T) =>
-  target?.type === type ? (target as Extract<GivenTarget, { type: T }>) : undefined;
-
-async function askFile(ui: Dialogue, given: Given): Promise<Place> {
-  let [path, named] = [ofType(given, 'workbook')?.path, given.sheet];
-  for (;;) {
-    path ??= await choosePath(ui);
-    const file = path;
-    try {
-      const place = await fileHere(file);
-      const { sheets } = await lookAtFile(place, named, never);
-      const sheet = named ?? (sheets.length > 1 ? await chooseSheet(ui, sheets) : undefined);
-      return {
-        target: { type: 'workbook', path: file, ...(sheet !== undefined && { sheet }) },
-        name: `${relative(process.cwd(), file) || file}${sheet === undefined ? '' : `, sheet ${sheet}`}`,
-        look: () => lookAtFile(place, sheet, never),
-      };
-    } catch (error) {
-      ui.retry(error);
-      [path, named] = [undefined, undefined];
-    }
-  }
-}
-
-async function choosePath(ui: Dialogue): Promise<string> {
-  const names = await tablesIn(process.cwd());
-  const found =
-    names.length === 0
-      ? another
-      : await ui.choose({ message: 'Which file?', flag: '--target' }, [
-          ...names.map((value) => ({ value, label: value })),
-          { value: another, label: 'Another file, or a new one' },
-        ]);
-  if (found !== another) return resolve(found);
-  const written = await ui.text({
-    message: 'Path of the file: .xlsx, .xlsm or .csv (or a new one)',
-    flag: '--target',
-    ...(names.length === 0 && { proposal: './leads.xlsx' }),
-    check: (answer) => localMistake(typedPath(answer)),
+  const { type, page, key, place, needs, find, roots: own = [] } = kinds[kind];
+  if (page !== undefined && ui.isTerminal && !needs(() => false).every((name) => interview.has(name)))
+    ui.say(`How to get what it asks for: ${docsPath(page)}`);
+  const { settings, ...found } = await interview.untilItWorks({ key, place }, () => find(interview, roots));
+  const set = own.flatMap((name): [string, string][] => {
+    const root = ownRoots.get(name);
+    return root === undefined ? [] : [[name, root]];
   });
-  return resolve(typedPath(written));
+  return { ...found, target: { type, settings, variables: new Map([...interview.kept(key), ...set]) } };
 }
 
-function chooseSheet(ui: Dialogue, sheets: readonly string[]): Promise<string> {
-  const choices = sheets.map((value) => ({ value, label: value }));
-  return ui.choose({ message: 'Which sheet?', flag: '--sheet', proposal: sheets[0] ?? '' }, choices);
+async function findFile(interview: Interview): Promise<Found> {
+  const names = interview.has('path') ? [] : await tablesIn(process.cwd());
+  const path = resolve(await interview.pick('path', 'Which file?', names, 'Another file, or a new one'));
+  return lookInto(interview, relative(process.cwd(), path) || path, { path: { file: path } }, { path });
 }
 
-async function askSpreadsheet(ui: Dialogue, given: Given): Promise<Place> {
-  const target = ofType(given, 'google-sheets');
-  let [credentials, id, former] = [given.credentials, target?.spreadsheet, ''];
-  for (;;) {
-    credentials ??= resolve(
-      await ui.text({
-        message: 'Key file of the service account (docs/google-sheets.md)',
-        flag: '--google-key-file',
-        check: (answer) => mistakeIn(filled('must be the path of a file'), answer),
-      }),
-    );
-    try {
-      const address = await googleAddress(credentials);
-      if (id === undefined && address !== null)
-        ui.say(`Share the spreadsheet with this address, as editor:\n${address}`);
-      id ??= await ui.text({
-        message: 'Address of the spreadsheet, as the browser shows it',
-        flag: '--target',
-        example: 'https://docs.google.com/spreadsheets/d/…',
-        ...(former !== '' && { proposal: former }),
-        check: (answer) => mistakeIn(spreadsheetRule, answer),
-      });
-      const spreadsheet = spreadsheetRule.parse(id);
-      const options = { credentials, spreadsheet, apiUrl: given.googleSheetsUrl };
-      const found = await lookAtSpreadsheet(options, never);
-      const tab = target?.tab ?? (await chooseTab(ui, found.tabs));
-      const isThere = found.tabs.some((title) => title.toLowerCase() === tab.toLowerCase());
-      return {
-        target: { type: 'google-sheets', spreadsheet, tab, credentials },
-        name: `the tab ${tab}`,
-        look: async () => (isThere ? found.lookAt(tab, never) : { headings: null, hasRows: false }),
-      };
-    } catch (error) {
-      ui.retry(error);
-      const isOfKey = error instanceof LeadsyncError && error.code.startsWith('target.credentials-');
-      if (isOfKey) credentials = undefined;
-      else [former, id] = [id ?? '', undefined];
-    }
-  }
+async function findOnWebDav(interview: Interview): Promise<Found> {
+  const path = await interview.text('address');
+  // Nobody to ask: without a login the server says whether it wants one.
+  if (interview.ui.isTerminal && !interview.has('WEBDAV_TOKEN')) await interview.text('WEBDAV_USER');
+  const user = interview.known('WEBDAV_USER');
+  if (user !== undefined) await interview.secret('WEBDAV_PASSWORD');
+  else if (interview.ui.isTerminal) await interview.secret('WEBDAV_TOKEN');
+  const password = user === undefined ? undefined : interview.knownSecret('WEBDAV_PASSWORD')?.value;
+  const accessToken = interview.knownSecret('WEBDAV_TOKEN')?.value;
+  const settings = {
+    path,
+    ...(user !== undefined && {
+      user: { variable: 'WEBDAV_USER' },
+      password: { variable: 'WEBDAV_PASSWORD' },
+    }),
+    ...(accessToken !== undefined && { accessToken: { variable: 'WEBDAV_TOKEN' } }),
+  };
+  return lookInto(interview, path, settings, { path, user, password, accessToken });
 }
 
-async function chooseTab(ui: Dialogue, tabs: readonly string[]): Promise<string> {
-  const chosen = await ui.choose(
-    { message: 'Which tab?', flag: '--target google-sheets:SPREADSHEET_ID/TAB' },
-    [...tabs.map((value) => ({ value, label: value })), { value: another, label: 'A new tab' }],
+async function findInMicrosoft365(interview: Interview, roots: Roots): Promise<Found> {
+  const tenant = await interview.text('MSGRAPH_TENANT');
+  const clientId = await interview.text('MSGRAPH_CLIENT_ID');
+  const proof = interview.has('MSGRAPH_CERTIFICATE')
+    ? 'MSGRAPH_CERTIFICATE'
+    : interview.has('MSGRAPH_CLIENT_SECRET')
+      ? 'MSGRAPH_CLIENT_SECRET'
+      : await chooseProof(interview.ui);
+  await interview.secret(proof);
+  const where = await interview.text('MSGRAPH_DRIVE');
+  const place = isWebAddress(where) ? { path: where } : { drive: where, path: await interview.text('item') };
+  const app = {
+    tenant,
+    clientId,
+    clientSecret: interview.knownSecret('MSGRAPH_CLIENT_SECRET')?.value,
+    certificate: interview.knownSecret('MSGRAPH_CERTIFICATE')?.value,
+    url: roots.MSGRAPH_URL,
+    loginUrl: roots.MSGRAPH_LOGIN_URL,
+  };
+  return lookInto(interview, place.path, place, { ...place, msgraph: app });
+}
+
+function chooseProof(ui: Dialogue): Promise<'MSGRAPH_CLIENT_SECRET' | 'MSGRAPH_CERTIFICATE'> {
+  return ui.choose(
+    {
+      message: 'How does the app sign in?',
+      flag: '--msgraph-client-secret-file',
+      proposal: 'MSGRAPH_CLIENT_SECRET',
+    },
+    [
+      { value: 'MSGRAPH_CLIENT_SECRET', label: 'With a client secret' },
+      { value: 'MSGRAPH_CERTIFICATE', label: 'With a certificate' },
+    ],
   );
-  if (chosen !== another) return chosen;
-  return ui.text({
-    message: 'Name of the new tab',
-    flag: '--target',
-    proposal: 'Leads',
-    check: (answer) => mistakeIn(filled('must be the name of a tab'), answer),
+}
+
+/** The table in a file: asks for the sheet of a workbook that has several. */
+async function lookInto(
+  interview: Interview,
+  shown: string,
+  settings: TargetAnswer['settings'],
+  address: FileAddress,
+): Promise<Found> {
+  const named = interview.known('sheet');
+  const first = await lookAtFile(address, named, never);
+  const [only, ...others] = first.sheets;
+  const sheet =
+    others.length === 0 && named === undefined
+      ? undefined
+      : await interview.pick('sheet', 'Which sheet?', first.sheets, null);
+  const look = () => lookAtFile(address, sheet, never);
+  return {
+    settings: { ...settings, ...(sheet !== undefined && { sheet }) },
+    name: sheet === undefined ? shown : `${shown}, sheet ${sheet}`,
+    table: sheet === undefined || sheet === (named ?? only) ? first : await look(),
+    look,
+  };
+}
+
+async function findSpreadsheet(interview: Interview, roots: Roots): Promise<Found> {
+  const { ui } = interview;
+  const credentials = await interview.text('GOOGLE_APPLICATION_CREDENTIALS');
+  const address = await googleAddress(credentials);
+  if (!interview.has('spreadsheet') && address !== null)
+    ui.say(`Share the spreadsheet with this address, as editor:\n${address}`);
+  const spreadsheet = await interview.text('spreadsheet');
+  const options = { credentials, spreadsheet, apiUrl: roots.GOOGLE_SHEETS_URL };
+  const found = await lookAtSpreadsheet(options, never);
+  const tab = await interview.pick('tab', 'Which tab?', found.tabs, 'A new tab');
+  const isThere = found.tabs.some((title) => title.toLowerCase() === tab.toLowerCase());
+  const look = async () => (isThere ? found.lookAt(tab, never) : { headings: null, hasRows: false });
+  return { settings: { spreadsheet, tab }, name: `the tab ${tab}`, table: await look(), look };
+}
+
+async function findCompanies(interview: Interview, roots: Roots): Promise<Found> {
+  const { value } = await interview.secret('HUBSPOT_TOKEN');
+  const look = async () => ({
+    headings: await companyProperties(value, roots.HUBSPOT_URL, never),
+    hasRows: true,
   });
+  const table = await look();
+  interview.ui.say(`HubSpot answers: companies have ${table.headings.length} properties.`);
+  return {
+    settings: { token: { variable: 'HUBSPOT_TOKEN' } },
+    name: 'the companies in HubSpot',
+    table,
+    look,
+  };
 }
 
-async function askHubSpot(ui: Dialogue, given: Given): Promise<Place> {
-  let token: SecretAnswer | undefined = given.hubspotToken;
-  for (;;) {
-    token ??= {
-      value: await ui.secret({
-        message: 'Access token of HubSpot (docs/hubspot.md)',
-        flag: '--hubspot-token-file',
-        check: (answer) => mistakeIn(hubspotToken, answer),
-      }),
-    };
-    const { value } = token;
-    const look = async (): Promise<FoundTable> => ({
-      headings: await companyProperties(value, given.hubspotUrl, never),
-      hasRows: true,
-    });
-    try {
-      const { headings } = await look();
-      ui.say(`HubSpot answers: companies have ${headings?.length} properties.`);
-      return { target: { type: 'hubspot', token }, name: 'the companies in HubSpot', look };
-    } catch (error) {
-      ui.retry(error);
-      token = undefined;
-    }
-  }
-}
-
-async function askTable(ui: Dialogue, given: Given): Promise<Place> {
-  let url = given.postgresUrl;
-  for (;;) {
-    url ??= {
-      value: await ui.secret({
-        message: 'Database, postgres://user:password@host:5432/database',
-        flag: '--postgres-url-file',
-        check: (answer) => mistakeIn(postgresUrl, answer),
-      }),
-    };
-    const { value } = url;
-    try {
-      const found = await lookAtDatabase(value);
-      const table = ofType(given, 'postgres-table')?.table ?? (await chooseTable(ui, found.tables));
-      return {
-        target: { type: 'postgres-table', url, table },
-        name: `the table ${table}`,
-        look: async () => (await lookAtDatabase(value)).lookAt(table),
-      };
-    } catch (error) {
-      ui.retry(error);
-      url = undefined;
-    }
-  }
-}
-
-async function chooseTable(ui: Dialogue, tables: readonly string[]): Promise<string> {
-  const question = { message: 'Which table?', flag: '--target postgres-table:TABLE' };
-  const chosen = await ui.choose(question, [
-    ...tables.map((value) => ({ value, label: value })),
-    { value: another, label: 'A new table' },
-  ]);
-  if (chosen !== another) return chosen;
-  return ui.text({
-    message: 'Name of the new table: TABLE or SCHEMA.TABLE',
-    flag: question.flag,
-    proposal: 'leads',
-    check: (answer) => mistakeIn(filled('must be the name of a table'), answer),
-  });
+async function findTable(interview: Interview): Promise<Found> {
+  const { value } = await interview.secret('POSTGRES_TABLE_URL');
+  const found = await lookAtDatabase(value);
+  const table = await interview.pick('table', 'Which table?', found.tables, 'A new table');
+  return {
+    settings: { url: { variable: 'POSTGRES_TABLE_URL' }, table },
+    name: `the table ${table}`,
+    table: await found.lookAt(table),
+    look: async () => (await lookAtDatabase(value)).lookAt(table),
+  };
 }

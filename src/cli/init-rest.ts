@@ -4,7 +4,9 @@ import type { Answers, SecretAnswer } from '../setup/answers.ts';
 import { cronOf, usualSchedules } from '../setup/schedule-words.ts';
 import { tryMailServer } from '../setup/try-access.ts';
 import type { Dialogue } from './init-dialogue.ts';
-import { type Given, listed, machineZone, mistakeIn } from './init-given.ts';
+import { type Given, listed, machineZone } from './init-given.ts';
+import type { Interview } from './init-interview.ts';
+import { mistakeIn } from './init-questions.ts';
 
 const own = '\0own';
 
@@ -40,10 +42,11 @@ export async function askTimeZone(ui: Dialogue, given: Given): Promise<string> {
 
 /** Recipients of reminders, and how mails are sent. @param isDated whether the date of the follow-up has a column */
 export async function askReminders(
-  ui: Dialogue,
+  interview: Interview,
   given: Given,
   isDated: boolean,
 ): Promise<Pick<Answers, 'recipients' | 'sender' | 'smtpUrl'>> {
+  const { ui } = interview;
   const nobody = { recipients: [], sender: null, smtpUrl: null };
   if (!isDated) {
     ui.say('No reminders: the date of the next follow-up has no column.');
@@ -61,7 +64,7 @@ export async function askReminders(
       }),
     );
   if (recipients.length === 0) return nobody;
-  const smtpUrl = await askMailServer(ui, given);
+  const smtpUrl = await askMailServer(interview);
   if (smtpUrl === null) return { recipients, sender: given.sender ?? null, smtpUrl };
   const user = decodeURIComponent(new URL(smtpUrl.value.reveal()).username);
   const sender =
@@ -77,8 +80,9 @@ export async function askReminders(
 }
 
 /** Connects and logs in; sends nothing. Null: mails become files. */
-async function askMailServer(ui: Dialogue, given: Given): Promise<SecretAnswer | null> {
-  let known = given.smtpUrl;
+async function askMailServer(interview: Interview): Promise<SecretAnswer | null> {
+  const { ui } = interview;
+  let known = interview.knownSecret('SMTP_URL');
   if (known === undefined && !ui.isTerminal) {
     ui.say('No mail server (SMTP_URL, --smtp-url-file): reminders become files in data/outbox.');
     return null;

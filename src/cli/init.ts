@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
-import { leadsUrl } from '../config/addresses.ts';
 import { envFileName } from '../config/env-file.ts';
 import { counted } from '../core/lead/counted.ts';
 import { LeadsyncError } from '../errors.ts';
@@ -11,28 +10,16 @@ import { assertLoads, refuseExisting, writeSetup } from '../setup/write-setup.ts
 import { type CheckLine, describeLine, never } from './check-line.ts';
 import { checkApp } from './check.ts';
 import { askColumns, followUp } from './init-columns.ts';
-import { type Dialogue, openDialogue } from './init-dialogue.ts';
-import {
-  type Given,
-  type InitOptions,
-  leadsToken,
-  mistakeIn,
-  readGiven,
-  refuseMissing,
-} from './init-given.ts';
-import { askPlace } from './init-place.ts';
+import { answersMissing, type Dialogue, openDialogue } from './init-dialogue.ts';
+import { type Given, type InitOptions, machineZone, readGiven } from './init-given.ts';
+import { Interview } from './init-interview.ts';
+import { askPlace, kinds } from './init-place.ts';
+import { lineOf, type QuestionName } from './init-questions.ts';
 import { askReminders, askSchedule, askTimeZone } from './init-rest.ts';
 import { exitCodeFor, exitCodes, print, printJson } from './output.ts';
 import { describePlan, planJson } from './plan-output.ts';
 import { type MadePlan, makePlanNow } from './plan.ts';
 import { stopSignal, withApp } from './with-app.ts';
-
-/** After these the key is asked for again, after any other fault the address. */
-const faultsOfKey: ReadonlySet<string> = new Set([
-  'leads.unauthenticated',
-  'leads.forbidden',
-  'leads.bad-key',
-]);
 
 /** A longer plan is shown in numbers. */
 const mostActionsShown = 20;
@@ -72,16 +59,18 @@ async function askFile(ui: Dialogue): Promise<string> {
 
 /** Asks for what is not given, and tries it; nothing is written. */
 export async function askAll(ui: Dialogue, given: Given): Promise<Answers> {
-  const { service, ...leads } = await askService(ui, given);
-  const place = await askPlace(ui, given);
-  const columns = await askColumns(ui, given, place, service.fields);
+  const interview = new Interview(ui, given.answers);
+  const { fields } = await askService(interview);
+  const place = await askPlace(interview, given);
+  const columns = await askColumns(ui, given, place, fields);
   const schedule = await askSchedule(ui, given);
   const timeZone = await askTimeZone(ui, given);
   const isDated = columns.fields.some(([field]) => field === followUp);
-  const reminders = await askReminders(ui, given, isDated);
+  const reminders = await askReminders(interview, given, isDated);
   return {
     connection: given.name,
-    ...leads,
+    leadsUrl: await interview.text('LEADS_BASE_URL'),
+    leadsKey: await interview.secret('LEADS_API_KEY'),
     target: place.target,
     ...columns,
     schedule,
@@ -90,40 +79,43 @@ export async function askAll(ui: Dialogue, given: Given): Promise<Answers> {
   };
 }
 
-/** Tries address and key with a real request; asks for the one that was wrong again. */
-async function askService(
-  ui: Dialogue,
-  given: Given,
-): Promise<Pick<Answers, 'leadsUrl' | 'leadsKey'> & { readonly service: TriedService }> {
-  let [url, key, former] = [given.leadsUrl, given.leadsKey, ''];
-  for (;;) {
-    url ??= leadsUrl.parse(
-      await ui.text({
-        message: 'Address of the Leads service',
-        flag: '--leads-url',
-        example: 'https://api.example.com',
-        ...(former !== '' && { proposal: former }),
-        check: (answer) => mistakeIn(leadsUrl, answer),
-      }),
+const places =
+  './leads.xlsx, ./leads.csv, https://…/leads.xlsx (WebDAV), a sharing link of SharePoint, google-sheets:SPREADSHEET_ID/TAB, hubspot or postgres-table:TABLE; with --msgraph-drive the path in that library';
+
+/** Throws `usage.init-missing` with all answers that nobody could be asked for. */
+function refuseMissing({ answers, kind, isYes, schedule, timeZone, recipients }: Given): void {
+  const has = (name: QuestionName): boolean => answers.has(name);
+  const needed: readonly QuestionName[] = [
+    'LEADS_BASE_URL',
+    'LEADS_API_KEY',
+    ...(kind === undefined ? [] : kinds[kind].needs(has)),
+  ];
+  const proposed = {
+    '--schedule …: proposed: nightly': schedule,
+    [`--time-zone …: proposed: ${machineZone()}`]: timeZone,
+    '--remind ADDRESS,…: proposed: none (--remind none)': recipients,
+  };
+  const lines = [
+    ...needed.filter((name) => !has(name)).map(lineOf),
+    ...(kind === undefined ? [`--target … (or TARGET): ${places}`] : []),
+    ...Object.entries(proposed).flatMap(([line, answer]) => (isYes || answer !== undefined ? [] : [line])),
+  ];
+  if (lines.length > 0) throw answersMissing(lines);
+}
+
+/** Tries address and key with a real request. */
+async function askService(interview: Interview): Promise<TriedService> {
+  const names = { key: ['LEADS_API_KEY'], place: ['LEADS_BASE_URL'] } as const;
+  return interview.untilItWorks(names, async () => {
+    const url = await interview.text('LEADS_BASE_URL');
+    const { value: key } = await interview.secret('LEADS_API_KEY');
+    const service = await tryService(url, key, never);
+    const more = service.isAll ? '' : ' and more';
+    interview.ui.say(
+      `The service answers, and the key may list leads: ${counted(service.leads, 'lead')}${more}.`,
     );
-    key ??= {
-      value: await ui.secret({
-        message: 'Key of the Leads service (in the app: Settings, API keys)',
-        flag: '--leads-key-file',
-        check: (answer) => mistakeIn(leadsToken, answer),
-      }),
-    };
-    try {
-      const service = await tryService(url, key.value, never);
-      const more = service.isAll ? '' : ' and more';
-      ui.say(`The service answers, and the key may list leads: ${counted(service.leads, 'lead')}${more}.`);
-      return { leadsUrl: url, leadsKey: key, service };
-    } catch (error) {
-      ui.retry(error);
-      if (error instanceof LeadsyncError && faultsOfKey.has(error.code)) key = undefined;
-      else [former, url] = [url, undefined];
-    }
-  }
+    return service;
+  });
 }
 
 /** Shows what will be written; without a terminal, or with `--yes`, nobody is asked. */

@@ -91,9 +91,17 @@ export function createProgram(): Command {
     .option('--leads-key-file <file>', 'a file with its key')
     .option(
       '--target <place>',
-      './leads.xlsx, ./leads.csv, google-sheets:SPREADSHEET_ID/TAB, hubspot or postgres-table:TABLE',
+      './leads.xlsx, ./leads.csv, https://…/leads.xlsx (WebDAV), a sharing link of SharePoint, google-sheets:SPREADSHEET_ID/TAB, hubspot or postgres-table:TABLE',
     )
     .option('--sheet <name>', 'the sheet of an Excel workbook')
+    .option('--webdav-user <name>', 'the user on the WebDAV server')
+    .option('--webdav-password-file <file>', 'a file with the password of that user')
+    .option('--webdav-token-file <file>', 'a file with a bearer token for that server')
+    .option('--msgraph-tenant <id>', 'directory of Microsoft 365: its id or a domain')
+    .option('--msgraph-client-id <id>', 'id of the app that leadsync signs in as there')
+    .option('--msgraph-client-secret-file <file>', "a file with the value of the app's client secret")
+    .option('--msgraph-certificate-file <file>', "a PEM file with the app's private key and certificate")
+    .option('--msgraph-drive <id>', 'the document library; --target is then the path of the file in it')
     .option('--google-key-file <file>', 'the key of a Google service account')
     .option('--hubspot-token-file <file>', 'a file with the access token of HubSpot')
     .option('--postgres-url-file <file>', 'a file with the address of the database of the table')

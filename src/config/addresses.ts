@@ -93,12 +93,20 @@ export function fileAddressMistake(written: string, ending: RegExp): string | nu
   const url = httpUrl(written.replaceAll(' ', '%20'), ' ');
   if (url === null)
     return 'must be the WebDAV address of a file, such as https://cloud.example.com/remote.php/dav/files/anna/leads.xlsx';
-  if (/[?#]/.test(written)) return 'must end with the path: write "?" in a name as %3F and "#" as %23';
+  if (/[?#]/.test(written))
+    return 'must be the WebDAV address of the file, not that of a page which shows it (write "?" in a name as %3F and "#" as %23)';
   const path = decoded(url.pathname);
   if (path === null) return 'must be encoded: write "%" in a name as %25';
   return (
     keyMistake(url) ?? (ending.test(path) ? null : 'must end with the name of a file: .xlsx, .xlsm or .csv')
   );
+}
+
+/** What is wrong with the path of a file within a drive of Microsoft 365, or null: SharePoint's rules. */
+export function drivePathMistake(path: string): string | null {
+  return /["*:<>?\\|]/.test(path) || path.split('/').some((part) => part === '.' || part === '..')
+    ? 'must be a path within the drive: folders separated by /, none of them . or .., and none of " * : < > ? \\ |'
+    : null;
 }
 
 /** The one spelling of the address of a file. */

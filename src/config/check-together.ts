@@ -7,7 +7,7 @@ import { defaultIdColumn, effectiveDirection, fieldMappings, fieldType, usualMat
 import type { Readable } from './readable.ts';
 import { type ConnectionSettings, connectionNamePattern, type FileSettings } from './schema.ts';
 import type { Report, Source } from './source.ts';
-import { isSharingLink, isWebAddress } from './addresses.ts';
+import { drivePathMistake, isSharingLink, isWebAddress } from './addresses.ts';
 import { filePlace, tablePlace } from './config.ts';
 import { headingKey } from './values.ts';
 
@@ -135,12 +135,9 @@ function checkLogin(report: Report, { target }: Connection): void {
 function checkDrive(report: Report, { target }: Connection): void {
   if (target?.type !== 'workbook' || target.drive === undefined || target.path === undefined) return;
   const { path } = target;
+  const mistake = drivePathMistake(path);
   if (isWebAddress(path)) report(['target', 'drive'], 'must be left out: path is an address by itself');
-  else if (/["*:<>?\\|]/.test(path) || path.split('/').some((part) => part === '.' || part === '..'))
-    report(
-      ['target', 'path'],
-      'must be a path within the drive: folders separated by /, none of them . or .., and none of " * : < > ? \\ |',
-    );
+  else if (mistake !== null) report(['target', 'path'], mistake);
 }
 
 /** Records are matched by what both sides show. */

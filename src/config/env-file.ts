@@ -8,7 +8,8 @@ import { readFault } from './environment.ts';
 /** Beside leadsync.yaml: variables for what is not in it, as NAME=value in lines. */
 export const envFileName = 'leadsync.env';
 
-const isPath = (name: string): boolean =>
+/** Whether a variable names a file or a folder. */
+export const isPath = (name: string): boolean =>
   name.endsWith('_FILE') || name === 'GOOGLE_APPLICATION_CREDENTIALS' || name === 'DATA_DIR';
 
 /**

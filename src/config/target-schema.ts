@@ -61,6 +61,18 @@ export const sheetName = text((name) =>
     : "must be a name of 1 to 31 characters without [ ] : * ? / \\, not starting or ending with '",
 );
 
+export const driveId = text((id) =>
+  /^[\w!.-]{1,200}$/.test(id) ? null : 'must be the id of a drive of Microsoft 365, such as b!…',
+);
+
+/** User and password at a WebDAV server. */
+export const davUser = text((name) =>
+  name !== '' && !/[:\p{Cc}]/u.test(name) ? null : 'must be a user name without ":"',
+);
+export const linePassword = secret(
+  text((word) => (/\p{Cc}/u.test(word) || word === '' ? 'must be a password in one line' : null)),
+);
+
 const workbook = z.strictObject({
   type: kind('workbook'),
   path: tablePath.meta({
@@ -68,26 +80,18 @@ const workbook = z.strictObject({
     description:
       'The file kept in step, a path ending in .xlsx, .xlsm or .csv, or the address of such a file on a WebDAV server: https, http only for this machine. A sharing link of SharePoint or OneDrive for work leads to an Excel workbook there (docs/microsoft-365.md). Required for a workbook. A path is relative to the folder of leadsync.yaml, or for the variable to the current one. The variable also takes google-sheets:SPREADSHEET_ID/TAB, hubspot and postgres-table:TABLE.',
   }),
-  drive: text((id) =>
-    /^[\w!.-]{1,200}$/.test(id) ? null : 'must be the id of a drive of Microsoft 365, such as b!…',
-  )
-    .exactOptional()
-    .meta({
-      env: 'MSGRAPH_DRIVE',
-      description:
-        'Id of a drive of Microsoft 365 (a document library of SharePoint, or a OneDrive for work); path is then the path of the file within it. Default: path is a file of this machine, or an address.',
-    }),
-  user: text((name) => (name !== '' && !/[:\p{Cc}]/u.test(name) ? null : 'must be a user name without ":"'))
+  drive: driveId.exactOptional().meta({
+    env: 'MSGRAPH_DRIVE',
+    description:
+      'Id of a drive of Microsoft 365 (a document library of SharePoint, or a OneDrive for work); path is then the path of the file within it. Default: path is a file of this machine, or an address.',
+  }),
+  user: davUser
     .exactOptional()
     .meta({ env: 'WEBDAV_USER', description: 'User at the WebDAV server of the file. Needs `password`.' }),
-  password: secret(
-    text((word) => (/\p{Cc}/u.test(word) || word === '' ? 'must be a password in one line' : null)),
-  )
-    .exactOptional()
-    .meta({
-      env: 'WEBDAV_PASSWORD',
-      description: 'Password, or app password, of `user` at the WebDAV server of the file.',
-    }),
+  password: linePassword.exactOptional().meta({
+    env: 'WEBDAV_PASSWORD',
+    description: 'Password, or app password, of `user` at the WebDAV server of the file.',
+  }),
   accessToken: secretToken('a bearer token').exactOptional().meta({
     env: 'WEBDAV_TOKEN',
     description: 'Bearer token for the WebDAV server of the file, instead of `user` and `password`.',

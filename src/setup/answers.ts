@@ -1,3 +1,4 @@
+import type { TargetConfig } from '../config/config.ts';
 import type { Secret } from '../config/secret.ts';
 
 /** A secret, and the file in which its owner keeps it, if there is one (absolute). */
@@ -6,18 +7,17 @@ export interface SecretAnswer {
   readonly file?: string;
 }
 
-/** Where the table is. Paths are absolute. */
-export type TargetAnswer =
-  | { readonly type: 'workbook'; readonly path: string; readonly sheet?: string }
-  | {
-      readonly type: 'google-sheets';
-      readonly spreadsheet: string;
-      readonly tab: string;
-      /** The key file of its account. */
-      readonly credentials: string;
-    }
-  | { readonly type: 'hubspot'; readonly token: SecretAnswer }
-  | { readonly type: 'postgres-table'; readonly url: SecretAnswer; readonly table: string };
+/** A setting: as it is, a file of this machine by its absolute path, or what a variable holds. */
+export type SettingAnswer = string | { readonly file: string } | { readonly variable: string };
+
+/** Where the table is. */
+export interface TargetAnswer {
+  readonly type: TargetConfig['type'];
+  /** Its own settings in leadsync.yaml, in this order. */
+  readonly settings: Readonly<Record<string, SettingAnswer>>;
+  /** What stands in leadsync.env, by variable: secrets become files. Paths are absolute. */
+  readonly variables: ReadonlyMap<string, SecretAnswer | string>;
+}
 
 /** A lead field, and the heading of its column. */
 export type MappedField = readonly [field: string, column: string];

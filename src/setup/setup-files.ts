@@ -1,8 +1,9 @@
 import { isAbsolute, relative, sep } from 'node:path';
 import { Document, Pair, Scalar, YAMLMap, YAMLSeq } from 'yaml';
-import { envFileName } from '../config/env-file.ts';
+import { envFileName, isPath } from '../config/env-file.ts';
 import { usualMatchBy } from '../config/fields.ts';
-import type { Answers, SecretAnswer, TargetAnswer } from './answers.ts';
+import { docsPath } from '../version.ts';
+import type { Answers, SettingAnswer, TargetAnswer } from './answers.ts';
 
 /** The folder of the secrets, in that of leadsync.yaml. */
 export const secretsFolder = 'secrets';
@@ -22,26 +23,27 @@ export interface SetupFiles {
 export function setupFiles(answers: Answers, folder: string): SetupFiles {
   const secrets = new Map<string, string>();
   const variables: [name: string, value: string][] = [];
-  for (const [name, { value, file }] of secretsOf(answers)) {
+  for (const [name, answer] of variablesOf(answers)) {
     const own = `${secretsFolder}/${name.toLowerCase().replaceAll('_', '-')}`;
-    if (file === undefined) secrets.set(own, `${value.reveal()}\n`);
-    variables.push([`${name}_FILE`, file === undefined ? own : within(folder, file)]);
+    if (typeof answer === 'string') variables.push([name, isPath(name) ? within(folder, answer) : answer]);
+    else if (answer.file !== undefined) variables.push([`${name}_FILE`, within(folder, answer.file)]);
+    else {
+      secrets.set(own, `${answer.value.reveal()}\n`);
+      variables.push([`${name}_FILE`, own]);
+    }
   }
-  const { target } = answers;
-  if (target.type === 'google-sheets')
-    variables.push(['GOOGLE_APPLICATION_CREDENTIALS', within(folder, target.credentials)]);
   // The state stays with its configuration, whatever folder a command is called in.
   variables.push(['DATA_DIR', 'data']);
   return { yaml: yamlOf(answers, folder), env: envText(variables), secrets };
 }
 
-/** Each secret by its variable. */
-export function secretsOf({ leadsKey, target, smtpUrl }: Answers): ReadonlyMap<string, SecretAnswer> {
-  const secrets = new Map([['LEADS_API_KEY', leadsKey]]);
-  if (target.type === 'hubspot') secrets.set('HUBSPOT_TOKEN', target.token);
-  if (target.type === 'postgres-table') secrets.set('POSTGRES_TABLE_URL', target.url);
-  if (smtpUrl !== null) secrets.set('SMTP_URL', smtpUrl);
-  return secrets;
+/** Everything that leadsync.yaml does not hold, by its variable. */
+export function variablesOf({ leadsKey, target, smtpUrl }: Answers): TargetAnswer['variables'] {
+  return new Map([
+    ['LEADS_API_KEY', leadsKey],
+    ...target.variables,
+    ...(smtpUrl === null ? [] : [['SMTP_URL', smtpUrl] as const]),
+  ]);
 }
 
 function within(folder: string, path: string): string {
@@ -95,10 +97,12 @@ function yamlOf(answers: Answers, folder: string): string {
   const { leadsUrl, idColumn, fields, hasRows, schedule, timeZone, recipients, sender } = answers;
   const names = fields.map(([field]) => field);
   const [first = ''] = names;
+  const { type, settings } = answers.target;
+  const place = Object.entries(settings).map(([key, setting]): Entry => [key, written(setting, folder)]);
   const isNamed = usualMatchBy.some((field) => names.includes(field));
   const connection = mapping(
     ['leads', mapping(['baseUrl', literal(leadsUrl)], ['apiKey', variable('LEADS_API_KEY')])],
-    ['target', mapping(...targetEntries(answers.target, folder), ['idColumn', literal(idColumn)])],
+    ['target', mapping(['type', type], ...place, ['idColumn', literal(idColumn)])],
     [
       'fields',
       mapping(...fields.map(([field, column]): Entry => [field, literal(column)])),
@@ -122,11 +126,11 @@ function yamlOf(answers: Answers, folder: string): string {
       recipients.length === 0
         ? undefined
         : mapping(['from', sender === null ? undefined : literal(sender)], ['to', flow(recipients)]),
-      'Mails about follow-ups that are due; quiet hours, digests, chats: docs/reminders.md',
+      `Mails about follow-ups that are due; quiet hours, digests, chats: ${docsPath('reminders.md')}`,
     ],
   );
   const document = new Document(mapping(['connections', mapping([answers.connection, connection])]));
-  document.commentBefore = ` Every setting: docs/settings.md. What \${…} names is in ${envFileName}.`;
+  document.commentBefore = ` Every setting: ${docsPath('settings.md')}. What \${…} names is in ${envFileName}.`;
   return document.toString({ lineWidth: 0 });
 }
 
@@ -137,26 +141,9 @@ function flow(texts: readonly string[]): YAMLSeq {
   return list;
 }
 
-/** One case for each kind of place. */
-function targetEntries(target: TargetAnswer, folder: string): readonly Entry[] {
-  const type: Entry = ['type', target.type];
-  switch (target.type) {
-    case 'workbook': {
-      const path = within(folder, target.path);
-      const shown = isAbsolute(path) ? path : `./${path}`;
-      return [
-        type,
-        ['path', literal(shown)],
-        ['sheet', target.sheet === undefined ? undefined : literal(target.sheet)],
-      ];
-    }
-    case 'google-sheets':
-      return [type, ['spreadsheet', literal(target.spreadsheet)], ['tab', literal(target.tab)]];
-    case 'hubspot':
-      return [type, ['token', variable('HUBSPOT_TOKEN')]];
-    case 'postgres-table':
-      return [type, ['url', variable('POSTGRES_TABLE_URL')], ['table', literal(target.table)]];
-    default:
-      return target satisfies never;
-  }
+function written(setting: SettingAnswer, folder: string): Scalar {
+  if (typeof setting === 'string') return literal(setting);
+  if ('variable' in setting) return variable(setting.variable);
+  const path = within(folder, setting.file);
+  return literal(isAbsolute(path) ? path : `./${path}`);
 }

@@ -7,7 +7,7 @@ import { envFileName } from '../config/env-file.ts';
 import { loadConfig } from '../config/load.ts';
 import { codeOf, LeadsyncError } from '../errors.ts';
 import type { Answers } from './answers.ts';
-import { secretsFolder, secretsOf, type SetupFiles } from './setup-files.ts';
+import { secretsFolder, type SetupFiles, variablesOf } from './setup-files.ts';
 
 /** Only its owner can read it. */
 const own = { mode: 0o600, flag: 'wx' } as const;
@@ -24,7 +24,10 @@ export async function assertLoads({ yaml }: SetupFiles, answers: Answers): Promi
     const file = join(folder, 'leadsync.yaml');
     await writeFile(file, yaml, own);
     const env = Object.fromEntries(
-      [...secretsOf(answers)].map(([name, { value }]) => [name, value.reveal()]),
+      [...variablesOf(answers)].map(([name, answer]) => [
+        name,
+        typeof answer === 'string' ? answer : answer.value.reveal(),
+      ]),
     );
     await loadConfig({ env, cwd: folder, file });
   } finally {

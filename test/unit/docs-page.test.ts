@@ -1,4 +1,4 @@
-import { globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { docsPage, docsPages } from '../../src/cli/docs-page.ts';
@@ -23,9 +23,13 @@ test('each family of codes has a page, or is here among those that have none', (
   const sources = globSync('{src,jobs}/**/*.ts', { cwd: root }).filter(
     (path) => !path.endsWith('docs-page.ts'),
   );
-  const codes = sources.flatMap((path) =>
+  const texts = sources.flatMap((path) =>
     [...read(path).matchAll(/'([a-z][a-z0-9-]*\.[a-z][a-z0-9-]*[a-z0-9])'/g)].map(([, code = '']) => code),
   );
+  const [pages = [], codes = []] = [true, false].map((isPage) =>
+    texts.filter((one) => one.endsWith('.md') === isPage),
+  );
+  expect(pages.filter((page) => !existsSync(join(root, 'docs', page)))).toEqual([]);
   expect(codes).toContain('config.missing');
   const unknown = codes.filter(
     (code) => docsPage(code) === null && !withoutPage.has(code.split('.')[0] ?? ''),

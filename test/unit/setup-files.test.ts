@@ -6,7 +6,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
 import { Secret } from '../../src/config/secret.ts';
 import { headingKey } from '../../src/config/values.ts';
-import type { Answers } from '../../src/setup/answers.ts';
+import type { Answers, TargetAnswer } from '../../src/setup/answers.ts';
 import { setupFiles } from '../../src/setup/setup-files.ts';
 import { lawRuns } from '../support/law-runs.ts';
 
@@ -18,7 +18,11 @@ const plain: Answers = {
   connection: 'default',
   leadsUrl: 'https://api.example.com',
   leadsKey: { value: new Secret('key-of-the-service') },
-  target: { type: 'workbook', path: join(folder, 'Kunden 2026.xlsx'), sheet: 'Tabelle1' },
+  target: {
+    type: 'workbook',
+    settings: { path: { file: join(folder, 'Kunden 2026.xlsx') }, sheet: 'Tabelle1' },
+    variables: new Map(),
+  },
   idColumn: 'Lead ID',
   fields: [
     ['companyName', 'Firma'],
@@ -95,20 +99,47 @@ const name = fc
     ),
   )
   .filter((text) => text.trim() !== '' && text.isWellFormed() && !/\p{Cc}(?<!\n)/u.test(text));
+/** A kind of place, its settings, and those that a variable holds. */
+const place = (
+  type: TargetAnswer['type'],
+  settings: TargetAnswer['settings'],
+  kept: Readonly<Record<string, string>> = {},
+) =>
+  secret.map(
+    (key): TargetAnswer => ({
+      type,
+      settings: {
+        ...settings,
+        ...Object.fromEntries(Object.entries(kept).map(([name, variable]) => [name, { variable }])),
+      },
+      variables: new Map(Object.values(kept).map((variable) => [variable, key])),
+    }),
+  );
+const database = { value: new Secret('postgres://u:p%40ssw0rd@db/crm') };
 const target = fc.oneof(
-  fc.constant({ type: 'workbook' as const, path: join(folder, 'a b', 'leads.csv') }),
-  fc.constant({ type: 'workbook' as const, path: "/srv/it's/leads.xlsx", sheet: "Q4 'x' y" }),
-  fc.constant({
-    type: 'google-sheets' as const,
-    spreadsheet: '1AbC',
-    tab: 'Leads #1',
-    credentials: join(folder, 'account.json'),
+  place('workbook', { path: { file: join(folder, 'a b', 'leads.csv') } }),
+  place('workbook', { path: { file: "/srv/it's/leads.xlsx" }, sheet: "Q4 'x' y" }),
+  place(
+    'workbook',
+    { path: 'https://cloud.example.com/dav/a%20b/leads.xlsx', user: "o'neil" },
+    { password: 'WEBDAV_PASSWORD' },
+  ),
+  place('workbook', { path: 'https://cloud.example.com/leads.csv' }, { accessToken: 'WEBDAV_TOKEN' }),
+  fc.constant<TargetAnswer>({
+    type: 'workbook',
+    settings: { drive: 'b!x', path: 'Sales/leads.xlsx' },
+    variables: new Map([['MSGRAPH_TENANT', 'contoso.onmicrosoft.com']]),
   }),
-  secret.map((token) => ({ type: 'hubspot' as const, token })),
-  fc.constant({
-    type: 'postgres-table' as const,
-    url: { value: new Secret('postgres://u:p%40ssw0rd@db/crm') },
-    table: 'crm.leads',
+  fc.constant<TargetAnswer>({
+    type: 'google-sheets',
+    settings: { spreadsheet: '1AbC', tab: 'Leads #1' },
+    variables: new Map([['GOOGLE_APPLICATION_CREDENTIALS', join(folder, 'account.json')]]),
+  }),
+  place('hubspot', {}, { token: 'HUBSPOT_TOKEN' }),
+  fc.constant<TargetAnswer>({
+    type: 'postgres-table',
+    settings: { url: { variable: 'POSTGRES_TABLE_URL' }, table: 'crm.leads' },
+    variables: new Map([['POSTGRES_TABLE_URL', database]]),
   }),
 );
 const anyAnswers: fc.Arbitrary<Answers> = fc
@@ -146,11 +177,8 @@ describe('law: what was answered is what is configured', () => {
           writeFileSync(join(folder, path), content);
           expect(yaml + env).not.toContain(content.trim());
         }
-        const { connections, googleCredentials, dataDir } = await loadConfig({
-          env: {},
-          cwd: '/',
-          file: join(folder, 'leadsync.yaml'),
-        });
+        const config = await loadConfig({ env: {}, cwd: '/', file: join(folder, 'leadsync.yaml') });
+        const { connections, googleCredentials, msgraph, dataDir } = config;
         expect(dataDir).toBe(join(folder, 'data'));
         const [found] = connections;
         expect(found?.leads.apiKey.reveal()).toBe(answers.leadsKey.value.reveal());
@@ -160,11 +188,20 @@ describe('law: what was answered is what is configured', () => {
           match: answers.hasRows ? 'propose' : 'off',
         });
         expect(found?.reminders?.rules.to ?? []).toEqual(answers.recipients);
-        const { type, ...where } = answers.target;
-        expect(found?.target).toMatchObject({ type, idColumn: answers.idColumn });
-        if ('path' in where) expect(found?.target).toMatchObject(where);
-        if ('credentials' in where) expect(googleCredentials).toBe(where.credentials);
-        if ('url' in where) expect(found?.target).toMatchObject({ url: where.url.value, table: where.table });
+        const { type, settings, variables } = answers.target;
+        const read = Object.entries(settings).map(([name, setting]) => {
+          if (typeof setting === 'string') return [name === 'spreadsheet' ? 'spreadsheetId' : name, setting];
+          if ('file' in setting) return [name, setting.file];
+          const kept = variables.get(setting.variable);
+          return [name, typeof kept === 'object' ? kept.value : kept];
+        });
+        expect(found?.target).toMatchObject({
+          type,
+          idColumn: answers.idColumn,
+          ...Object.fromEntries(read),
+        });
+        expect(googleCredentials).toBe(variables.get('GOOGLE_APPLICATION_CREDENTIALS'));
+        expect(msgraph.tenant).toBe(variables.get('MSGRAPH_TENANT'));
       }),
       { numRuns: lawRuns(150) },
     );

@@ -41,7 +41,7 @@ export async function createWorkbookTarget(
   { path, drive, user, password, accessToken, ...options }: WorkbookTargetOptions,
   around: Around,
 ): Promise<Target> {
-  const place = await placeOf({ path, drive, user, password, accessToken }, around);
+  const place = await openFilePlace({ path, drive, user, password, accessToken }, around);
   // A sharing link does not tell what it leads to: only workbooks are expected there.
   if (/\.xls[xm]$/i.test(path) || isSharingLink(path)) {
     const { createXlsxTarget } = await import('../xlsx/xlsx-target.ts');
@@ -52,12 +52,13 @@ export async function createWorkbookTarget(
 }
 
 type Where = {
-  readonly [Key in 'path' | 'drive' | 'user' | 'password' | 'accessToken']:
+  readonly [Key in 'path' | 'drive' | 'user' | 'password' | 'accessToken']?:
     | WorkbookTargetOptions[Key]
     | undefined;
 };
 
-async function placeOf(
+/** Loads only what is needed. */
+export async function openFilePlace(
   { path = '', drive, user = '', password, accessToken }: Where,
   { dataDir, msgraph, onReply }: Around,
 ): Promise<FilePlace> {

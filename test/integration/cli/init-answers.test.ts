@@ -103,7 +103,7 @@ describe('a file', () => {
     const answers = await ask(ui, { ...rest(), target: path });
     expect(ui.asked).toEqual(['Which sheet?', 'Which column has the stage of a lead?', 'Is this right?']);
     expect(answers).toMatchObject({
-      target: { type: 'workbook', path, sheet: 'Kunden' },
+      target: { type: 'workbook', settings: { path: { file: path }, sheet: 'Kunden' } },
       idColumn: 'Lead ID',
       hasRows: true,
       fields: [
@@ -181,7 +181,7 @@ describe('a file', () => {
     vi.spyOn(process, 'cwd').mockReturnValue(folder);
     const answers = await ask(ui, { ...rest(), target: join(folder, 'missing', 'a.csv') });
     expect(ui.shown.slice(1, 3)).toEqual(['target.not-writable', 'target.unreadable']);
-    expect(answers).toMatchObject({ target: { path: join(folder, 'fine.csv') } });
+    expect(answers).toMatchObject({ target: { settings: { path: { file: join(folder, 'fine.csv') } } } });
   });
 });
 
@@ -200,7 +200,7 @@ test('a Google spreadsheet: its tabs are shown, the address to share with is sai
   );
   const answers = await ask(ui, rest());
   expect(answers).toMatchObject({
-    target: { type: 'google-sheets', spreadsheet: sheets.spreadsheetId, tab: 'Kunden' },
+    target: { type: 'google-sheets', settings: { spreadsheet: sheets.spreadsheetId, tab: 'Kunden' } },
     fields: [
       ['companyName', 'Firma'],
       ['nextFollowUpAt', 'Wiedervorlage'],
@@ -241,7 +241,7 @@ test('a table of PostgreSQL: its tables are listed, its columns mapped', async (
   );
   const answers = await ask(ui, rest());
   expect(answers).toMatchObject({
-    target: { type: 'postgres-table', table: 'kunden' },
+    target: { type: 'postgres-table', settings: { table: 'kunden' } },
     idColumn: 'lead_id',
     fields: [
       ['companyName', 'firma'],
