@@ -1,6 +1,7 @@
 import type { HttpFault } from '../http/exchange.ts';
 import { LeadsyncError } from '../errors.ts';
 import { whyNoConnection } from '../http/no-connection.ts';
+import { docsPath } from '../version.ts';
 
 /** A reply that is no answer. */
 export interface Refusal {
@@ -43,7 +44,7 @@ export function refused({ status, waitMs, location, offers }: Refusal, place: st
     return later(
       'caldav.unauthenticated',
       `${place} rejected the user name or the password.${others}`,
-      'Many providers want an app password here, not the password of the account (docs/caldav.md).',
+      `Many providers want an app password here, not the password of the account (${docsPath('caldav.md')}).`,
     );
   }
   if (status === 403)

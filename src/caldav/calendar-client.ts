@@ -4,6 +4,7 @@ import type { CalDavHttp, DavCall } from './caldav-http.ts';
 import type { Component } from './entry-text.ts';
 import { escaped } from '../reminders/compose/shown-text.ts';
 import { mentions, type Multistatus, readMultistatus, textOf } from '../http/multistatus.ts';
+import { docsPath } from '../version.ts';
 
 /** What a calendar says of itself. */
 export interface CalendarFacts {
@@ -66,7 +67,7 @@ export class CalendarClient {
     if (self === undefined || !mentions(self, 'resourcetype', 'calendar'))
       throw new LeadsyncError('caldav.not-a-calendar', `${this.#http.place} is no calendar.`, {
         retry: 'later',
-        help: 'Set url to the CalDAV address of one calendar, not to that of the account (docs/caldav.md).',
+        help: `Set url to the CalDAV address of one calendar, not to that of the account (${docsPath('caldav.md')}).`,
       });
     const comps =
       self.props.get('supported-calendar-component-set')?.getElementsByTagNameNS('*', 'comp') ?? [];

@@ -117,8 +117,8 @@ export async function demo(options: DemoOptions): Promise<void> {
   tell('\nLook at:');
   for (const line of target.ended()) tell(`  ${line}`.trimEnd());
   tell(`  ${shownPath(join(folder, 'outbox'))}   the mails`);
-  tell(`\nYour own leads:  export LEADS_BASE_URL=https://… LEADS_API_KEY=… TARGET=${target.own}`);
-  tell('                 npx leadsync check && npx leadsync plan && npx leadsync sync');
+  tell('\nYour own leads:  npx leadsync init');
+  tell('                 asks for the service and your table, and shows the first plan');
   if (options.json) printJson({ folder, ...target.result(), reminders, reports });
 }
 

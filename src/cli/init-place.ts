@@ -61,7 +61,7 @@ export const kinds: Readonly<Record<PlaceKind, Kind>> = {
   },
   webdav: {
     type: 'workbook',
-    label: 'A workbook or CSV file in Nextcloud or on another WebDAV server',
+    label: 'A file in Nextcloud or on another WebDAV server',
     hint: 'needs an app password',
     page: 'webdav.md',
     key: ['WEBDAV_USER', 'WEBDAV_PASSWORD', 'WEBDAV_TOKEN'],
@@ -71,8 +71,8 @@ export const kinds: Readonly<Record<PlaceKind, Kind>> = {
   },
   msgraph: {
     type: 'workbook',
-    label: 'A workbook in Microsoft 365: SharePoint, Teams, OneDrive for work',
-    hint: 'needs an app that an administrator registers',
+    label: 'A workbook in SharePoint, Teams or OneDrive',
+    hint: 'needs an app in Entra',
     page: 'microsoft-365.md',
     key: ['MSGRAPH_TENANT', 'MSGRAPH_CLIENT_ID', 'MSGRAPH_CLIENT_SECRET', 'MSGRAPH_CERTIFICATE'],
     place: ['MSGRAPH_DRIVE', 'item', 'sheet'],

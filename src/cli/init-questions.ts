@@ -88,7 +88,7 @@ const table = {
     example: 'https://api.example.com',
   },
   LEADS_API_KEY: {
-    message: 'Key of the Leads service (in the app: Settings, API keys)',
+    message: 'Key of the Leads service (Settings, API keys)',
     option: 'leadsKeyFile',
     rule: secretToken('the key of the Leads service'),
     type: 'secret',
@@ -107,7 +107,7 @@ const table = {
     example: 'https://cloud.example.com/remote.php/dav/files/anna/leads.xlsx',
   },
   WEBDAV_USER: {
-    message: 'User name on that server (empty: it wants none, or a token)',
+    message: 'User name there (empty: none, or a token)',
     option: 'webdavUser',
     rule: orNothing(davUser),
   },
@@ -136,13 +136,13 @@ const table = {
     type: 'secret',
   },
   MSGRAPH_CERTIFICATE: {
-    message: 'File with the private key and the certificate of the app (PEM)',
+    message: 'PEM file with the private key and the certificate',
     option: 'msgraphCertificateFile',
     rule: certificate,
     type: 'key-file',
   },
   MSGRAPH_DRIVE: {
-    message: 'Id of the document library (b!…), or a sharing link of the workbook',
+    message: 'Id of the library (b!…), or a sharing link',
     option: 'msgraphDrive',
     rule: driveOrLink,
   },

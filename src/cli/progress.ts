@@ -15,7 +15,7 @@ export async function showProgress(
 ): Promise<AsyncDisposable> {
   if (!process.stderr.isTTY) return { async [Symbol.asyncDispose]() {} };
   const { spinner } = await import('@clack/prompts');
-  const shown = spinner({ output: process.stderr });
+  const shown = spinner({ output: process.stderr, withGuide: false });
   shown.start(`${what}: starting`);
   const timer = setInterval(() => {
     look().then(

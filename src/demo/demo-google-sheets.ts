@@ -20,7 +20,6 @@ export async function googleSheetsTarget(folder: string): Promise<DemoTarget> {
       GOOGLE_APPLICATION_CREDENTIALS: keyFile,
     },
     place: 'sheet',
-    own: 'google-sheets:SPREADSHEET_ID/Leads',
     missing: `the spreadsheet has no tab "${tab}" yet`,
     filled: () => [
       `The sheet has a row for each lead; its dates are those of the spreadsheet, in Europe/Berlin:`,

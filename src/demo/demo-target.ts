@@ -17,8 +17,6 @@ export interface DemoTarget extends AsyncDisposable {
   readonly missing: string;
   /** What can be seen after the first sync, a line each. */
   filled(): readonly string[];
-  /** What to set as TARGET for one's own. */
-  readonly own: string;
   /** Makes the edits as a person does. */
   edit(app: App, edits: readonly DemoEdit[], signal: AbortSignal): Promise<void>;
   /** What there is to say and to look at in the end, a line each. */
@@ -36,7 +34,6 @@ export function workbookTarget(folder: string, connection: string): DemoTarget {
     env: { TARGET: file },
     place: 'file',
     missing: 'the file does not exist yet',
-    own: './leads.xlsx',
     filled: () => [`${shownPath(file)} has a row for each lead; open it in Excel or LibreOffice.`],
     async edit(app, edits, signal) {
       const changes = edits.map((edit) =>

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
 import { codeOf, LeadsyncError } from '../errors.ts';
+import { docsPath } from '../version.ts';
 
 interface Migration {
   /** File name. */
@@ -58,7 +59,9 @@ function newerSchema(names: readonly string[], made: string): LeadsyncError {
   return new LeadsyncError(
     'database.newer-schema',
     `${made} by a newer leadsync (${names.join(', ')}). Nothing was changed.`,
-    { help: 'Run that version, or go back to this one as docs/upgrade.md says under "The way back".' },
+    {
+      help: `Run that version, or go back to this one as ${docsPath('upgrade.md')} says under "The way back".`,
+    },
   );
 }
 

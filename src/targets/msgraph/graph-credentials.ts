@@ -1,6 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import type { Secret } from '../../config/secret.ts';
 import { LeadsyncError } from '../../errors.ts';
+import { docsPath } from '../../version.ts';
 
 /** The app that leadsync signs in as at Microsoft Entra: the values of MSGRAPH_TENANT and the others that begin so. */
 export interface GraphApp {
@@ -24,7 +25,7 @@ export interface GraphCredentials {
   readonly proof: GraphProof;
 }
 
-const howTo = 'docs/microsoft-365.md shows how to register an app in five minutes.';
+const howTo = (): string => `${docsPath('microsoft-365.md')} shows how to register an app in five minutes.`;
 
 /**
  * Checks what is set. Throws `target.credentials-missing` and `target.credentials-invalid` (never); messages name the
@@ -73,9 +74,9 @@ function unlessThrown<T>(make: () => T): T | null {
 
 function missing(what: string): LeadsyncError {
   const message = `Microsoft 365 needs an app to sign in as: ${what}. Nothing was read or written.`;
-  return new LeadsyncError('target.credentials-missing', message, { help: howTo });
+  return new LeadsyncError('target.credentials-missing', message, { help: howTo() });
 }
 
 function invalid(message: string, help: string): LeadsyncError {
-  return new LeadsyncError('target.credentials-invalid', message, { help: `${help} ${howTo}` });
+  return new LeadsyncError('target.credentials-invalid', message, { help: `${help} ${howTo()}` });
 }

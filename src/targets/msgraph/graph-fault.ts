@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { LeadsyncError, type LeadsyncErrorOptions } from '../../errors.ts';
 import type { HttpFault } from '../../http/exchange.ts';
 import { visibleText } from '../../visible-text.ts';
+import { docsPath } from '../../version.ts';
 
 const errorBody = z.object({
   error: z.looseObject({ code: z.string().catch(''), message: z.string().catch('') }),
@@ -48,8 +49,8 @@ export function isMoved({ status, codes }: GraphRefusal): boolean {
 }
 
 /** How a site is granted to the app, once it has the permission Sites.Selected. */
-export const grantHelp =
-  'Grant the site to the app: in Graph Explorer POST https://graph.microsoft.com/v1.0/sites/SITE_ID/permissions {"roles":["write"],"grantedToIdentities":[{"application":{"id":"MSGRAPH_CLIENT_ID","displayName":"leadsync"}}]} (docs/microsoft-365.md).';
+export const grantHelp = (): string =>
+  `Grant the site to the app: in Graph Explorer POST https://graph.microsoft.com/v1.0/sites/SITE_ID/permissions {"roles":["write"],"grantedToIdentities":[{"application":{"id":"MSGRAPH_CLIENT_ID","displayName":"leadsync"}}]} (${docsPath('microsoft-365.md')}).`;
 
 /** The fault of a reply, by its status and codes; `name` names the file. */
 export function graphFault(refusal: GraphRefusal, name: string): LeadsyncError {
@@ -87,7 +88,7 @@ export function graphFault(refusal: GraphRefusal, name: string): LeadsyncError {
     return fault(
       'target.forbidden',
       `Microsoft 365 does not let the app ${isWrite ? 'write' : 'read'} ${name.replace(/^Microsoft 365: /, '')}`,
-      { help: grantHelp },
+      { help: grantHelp() },
     );
   if (status >= 500 || status === 408)
     return fault('target.unavailable', 'Microsoft Graph failed', later(waitMs, 'leadsync tries again.'));
@@ -96,7 +97,7 @@ export function graphFault(refusal: GraphRefusal, name: string): LeadsyncError {
       help: 'Check drive, path or link.',
     });
   return fault('target.refused', `Microsoft Graph refuses a request for ${name}`, {
-    help: 'Check drive, path or link (docs/microsoft-365.md).',
+    help: `Check drive, path or link (${docsPath('microsoft-365.md')}).`,
   });
 }
 

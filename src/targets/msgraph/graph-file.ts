@@ -132,7 +132,7 @@ export async function findFile(
       'target.not-found',
       `${http.name} leads to no file that the app may see. Nothing was read or written.`,
       {
-        help: `Copy the link again: Share, Copy link. ${grantHelp}`,
+        help: `Copy the link again: Share, Copy link. ${grantHelp()}`,
       },
     );
   if (!/\.xls[xm]$/i.test(item.name))
@@ -174,7 +174,7 @@ async function assertFolder(
   if (status !== 404) return;
   const what = folder === '' ? `drive ${drive}` : `folder ${folder} in drive ${drive}, or not that drive`;
   throw new LeadsyncError('target.not-found', `Microsoft 365 shows the app no ${what}. Nothing was made.`, {
-    help: `Check drive and path. ${grantHelp}`,
+    help: `Check drive and path. ${grantHelp()}`,
   });
 }
 

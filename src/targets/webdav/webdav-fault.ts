@@ -1,6 +1,7 @@
 import type { HttpFault } from '../../http/exchange.ts';
 import { LeadsyncError } from '../../errors.ts';
 import { whyNoConnection } from '../../http/no-connection.ts';
+import { docsPath } from '../../version.ts';
 
 /** A reply that is no answer. */
 export interface DavRefusal {
@@ -39,24 +40,25 @@ interface Words {
 
 const unchanged = 'The file is unchanged.';
 const untouched = 'Nothing was read or written.';
-const howToLogIn =
-  'Set WEBDAV_USER and WEBDAV_PASSWORD (user and password of the target), or WEBDAV_TOKEN (docs/webdav.md).';
+const howToLogIn = (): string =>
+  `Set WEBDAV_USER and WEBDAV_PASSWORD (user and password of the target), or WEBDAV_TOKEN (${docsPath('webdav.md')}).`;
 const readWrite = 'Give this user the right to change the file and to create files in its folder.';
 
-const rejected = {
-  password: [
-    'rejects the user name or the password',
-    'Check WEBDAV_USER and WEBDAV_PASSWORD (user and password of the target). Many servers want an app password (docs/webdav.md).',
-  ],
-  token: ['rejects the token', 'Check WEBDAV_TOKEN (accessToken of the target): it may have expired.'],
-} as const;
+const rejected = () =>
+  ({
+    password: [
+      'rejects the user name or the password',
+      `Check WEBDAV_USER and WEBDAV_PASSWORD (user and password of the target). Many servers want an app password (${docsPath('webdav.md')}).`,
+    ],
+    token: ['rejects the token', 'Check WEBDAV_TOKEN (accessToken of the target): it may have expired.'],
+  }) as const;
 
 /** A reader whom the server lets read, but not write. */
 function mayNotWrite({ status, login }: DavRefusal): Words {
   return {
     code: status === 401 ? 'target.unauthenticated' : 'target.forbidden',
     says: `: the server does not let ${login === null ? 'anybody write without logging in' : 'this user write'} (${status}). ${unchanged}`,
-    help: login === null ? howToLogIn : readWrite,
+    help: login === null ? howToLogIn() : readWrite,
   };
 }
 
@@ -66,7 +68,7 @@ function wordsOf(refusal: DavRefusal): Words {
     case 401: {
       if (isWrite) return mayNotWrite(refusal);
       const [says, help] =
-        login === null ? ['lets nobody read without logging in', howToLogIn] : rejected[login];
+        login === null ? ['lets nobody read without logging in', howToLogIn()] : rejected()[login];
       return { code: 'target.unauthenticated', says: `: the server ${says} (401). ${untouched}`, help };
     }
     case 403:
@@ -74,7 +76,7 @@ function wordsOf(refusal: DavRefusal): Words {
       return {
         code: 'target.forbidden',
         says: `: the server does not let ${login === null ? 'anybody read without logging in' : 'this user read'} (403). ${untouched}`,
-        help: login === null ? howToLogIn : readWrite,
+        help: login === null ? howToLogIn() : readWrite,
       };
     case 404:
     case 409:
@@ -89,7 +91,7 @@ function wordsOf(refusal: DavRefusal): Words {
       return {
         code: 'target.refused',
         says: ` does not lie on a WebDAV server: it refused the method (${status}). ${unchanged}`,
-        help: 'Set the path to the WebDAV address of the file, not to the page that shows it (docs/webdav.md).',
+        help: `Set the path to the WebDAV address of the file, not to the page that shows it (${docsPath('webdav.md')}).`,
       };
     case 413:
       return {
@@ -131,12 +133,12 @@ function wordsOf(refusal: DavRefusal): Words {
         return {
           code: 'target.bad-url',
           says: ` leads elsewhere${location === null ? '' : `, to ${location}`} (${status}), where leadsync does not follow: to another host, or to what is no table. ${untouched}`,
-          help: 'Set the path to the WebDAV address of the file itself. When this is a page to log in, the server wants another kind of login, such as an app password (docs/webdav.md).',
+          help: `Set the path to the WebDAV address of the file itself. When this is a page to log in, the server wants another kind of login, such as an app password (${docsPath('webdav.md')}).`,
         };
       return {
         code: 'target.refused',
         says: `: the server refused a request (${status}). ${unchanged}`,
-        help: 'Check that the path is the WebDAV address of the file (docs/webdav.md).',
+        help: `Check that the path is the WebDAV address of the file (${docsPath('webdav.md')}).`,
       };
   }
 }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LeadsyncError } from '../../errors.ts';
 import { openInEditor } from '../file/editor-locks.ts';
+import { docsPath } from '../../version.ts';
 import type { RemoteFile, Upload } from '../remote/remote-file.ts';
 import { assertFolder, assertNotLocked, removeLeftovers, stateHeaders } from './dav-properties.ts';
 import { editorOf } from './editor-lock.ts';
@@ -108,7 +109,7 @@ export class WebDavFile implements RemoteFile {
         'target.unreadable',
         `${this.name} shows a web page, not the file. Nothing was read or written.`,
         {
-          help: 'Set the path to the WebDAV address of the file (docs/webdav.md). When it is a page to log in, the server wants another kind of login.',
+          help: `Set the path to the WebDAV address of the file (${docsPath('webdav.md')}). When it is a page to log in, the server wants another kind of login.`,
         },
       );
     return davState(reply);

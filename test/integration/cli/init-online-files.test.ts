@@ -123,7 +123,7 @@ test('Microsoft 365: a wrong secret is asked again, with the ids proposed; then 
   vi.stubEnv('MSGRAPH_URL', graph.loginUrl);
   vi.stubEnv('MSGRAPH_LOGIN_URL', graph.loginUrl);
   const ui = new ScriptedDialogue(
-    'Microsoft 365',
+    'SharePoint',
     'common',
     sampleApp.tenant,
     sampleApp.clientId,
