@@ -132,8 +132,8 @@ export async function askPlace(
         return { value, label, hint };
       }),
     ));
-  const { type, page, key, place, needs, find, roots: own = [] } = kinds[kind];
-  if (page !== undefined && ui.isTerminal && !needs(() => false).every((name) => interview.has(name)))
+  const { type, page, key, place, find, roots: own = [] } = kinds[kind];
+  if (page !== undefined && ui.isTerminal && !key.some((name) => interview.has(name)))
     ui.say(`How to get what it asks for: ${docsPath(page)}`);
   const { settings, ...found } = await interview.untilItWorks({ key, place }, () => find(interview, roots));
   const set = own.flatMap((name): [string, string][] => {
