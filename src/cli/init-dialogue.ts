@@ -37,7 +37,7 @@ export interface Dialogue {
   ): Promise<T>;
   say(text: string): void;
   /** Shows a fault after which the question comes again; throws it without a terminal. */
-  retry(fault: unknown): void;
+  retry(fault: LeadsyncError): void;
 }
 
 /** `missing`: a line for each answer, with its option. */
@@ -133,7 +133,6 @@ async function terminalDialogue(isYes: boolean): Promise<Dialogue> {
     },
     say: (text) => clack.log.message(wrapped(text)),
     retry: (fault) => {
-      if (!(fault instanceof LeadsyncError)) throw fault;
       clack.log.error(wrapped(`${explain(fault)} [${fault.code}]`));
     },
   };

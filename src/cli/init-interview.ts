@@ -121,8 +121,9 @@ export class Interview {
       try {
         return await attempt();
       } catch (error) {
+        if (!(error instanceof LeadsyncError) || error.code === 'init.stopped') throw error;
         this.ui.retry(error);
-        const isOfKey = error instanceof LeadsyncError && faultsOfKey.has(error.code);
+        const isOfKey = faultsOfKey.has(error.code);
         const wrong = isOfKey ? key : place;
         for (const name of wrong.length > 0 ? wrong : [...key, ...place]) this.#forget(name);
       }

@@ -82,14 +82,13 @@ export async function askReminders(
 /** Connects and logs in; sends nothing. Null: mails become files. */
 async function askMailServer(interview: Interview): Promise<SecretAnswer | null> {
   const { ui } = interview;
-  let known = interview.knownSecret('SMTP_URL');
-  if (known === undefined && !ui.isTerminal) {
+  if (!interview.has('SMTP_URL') && !ui.isTerminal) {
     ui.say('No mail server (SMTP_URL, --smtp-url-file): reminders become files in data/outbox.');
     return null;
   }
   let [server, user] = ['', ''];
-  for (;;) {
-    if (known === undefined) {
+  return interview.untilItWorks({ key: ['SMTP_URL'], place: [] }, async () => {
+    if (!interview.has('SMTP_URL')) {
       server = await ui.text({
         message: 'Mail server, HOST:PORT (empty: mails become files)',
         flag: '--smtp-url-file',
@@ -104,17 +103,13 @@ async function askMailServer(interview: Interview): Promise<SecretAnswer | null>
         proposal: user,
       });
       const password = user === '' ? null : await ui.secret({ message: 'Password', flag: '--smtp-url-file' });
-      known = { value: smtpUrlOf(server, user, password) };
+      interview.set('SMTP_URL', { value: smtpUrlOf(server, user, password) });
     }
-    try {
-      await tryMailServer(known.value);
-      ui.say('The mail server answers and takes the login. No mail was sent.');
-      return known;
-    } catch (error) {
-      ui.retry(error);
-      known = undefined;
-    }
-  }
+    const known = await interview.secret('SMTP_URL');
+    await tryMailServer(known.value);
+    ui.say('The mail server answers and takes the login. No mail was sent.');
+    return known;
+  });
 }
 
 /** Port 465 speaks TLS from the start. */

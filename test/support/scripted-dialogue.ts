@@ -1,6 +1,6 @@
 import type { Dialogue } from '../../src/cli/init-dialogue.ts';
 import { Secret } from '../../src/config/secret.ts';
-import { LeadsyncError } from '../../src/errors.ts';
+import type { LeadsyncError } from '../../src/errors.ts';
 
 /** A person at a terminal: takes what is proposed (`null`), types a text, or chooses by the label of a choice. */
 export class ScriptedDialogue implements Dialogue {
@@ -50,8 +50,7 @@ export class ScriptedDialogue implements Dialogue {
     this.shown.push(text);
   }
 
-  retry(fault: unknown): void {
-    if (!(fault instanceof LeadsyncError)) throw fault;
+  retry(fault: LeadsyncError): void {
     this.shown.push(fault.code);
   }
 

@@ -8,6 +8,7 @@ import { type InitOptions, readGiven } from '../../../src/cli/init-given.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import type { Config } from '../../../src/config/config.ts';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/sandbox.ts';
+import { LeadsyncError } from '../../../src/errors.ts';
 import { encodedLink } from '../../../src/targets/msgraph/drive-item.ts';
 import { setupFiles } from '../../../src/setup/setup-files.ts';
 import { writeSetup } from '../../../src/setup/write-setup.ts';
@@ -176,4 +177,27 @@ test('two ways to log in are one too many', () => {
   vi.stubEnv('WEBDAV_USER', 'anna');
   vi.stubEnv('WEBDAV_TOKEN', 'token');
   expect(() => readGiven({})).toThrow(/--webdav-token-file \(WEBDAV_TOKEN\) must be left out/);
+});
+
+test('a person who stops at any question is asked no other one', async () => {
+  await using graph = await startMsGraphSandbox();
+  graph.state.drive.save('Sales/kunden.xlsx', await workbook(), 'Anna');
+  vi.stubEnv('MSGRAPH_URL', graph.loginUrl);
+  vi.stubEnv('MSGRAPH_LOGIN_URL', graph.loginUrl);
+  const { tenant, clientId, secret } = sampleApp;
+  const login = [sandbox.url, sandbox.apiKey, 'SharePoint', tenant, clientId, null, secret?.value ?? ''];
+  const answers = [...login, sampleDrive, 'Sales/kunden.xlsx', 'Kunden', null, null, null, null];
+  for (const [at] of [...answers, null].entries()) {
+    const stop = () => {
+      throw new LeadsyncError('init.stopped', 'stopped');
+    };
+    const ui = new ScriptedDialogue(...answers.slice(0, at), stop);
+    const asked = askAll(ui, readGiven({}));
+    if (at < answers.length) await expect(asked).rejects.toMatchObject({ code: 'init.stopped' });
+    else await asked;
+    expect([ui.asked.length, ui.shown.includes('init.stopped')]).toEqual([
+      Math.min(at + 1, answers.length),
+      false,
+    ]);
+  }
 });
