@@ -1,7 +1,6 @@
 import { dayOf } from '../core/lead/day.ts';
 import { codeOf } from '../errors.ts';
 import {
-  agreedCells,
   type EntryRow,
   type EntryState,
   forgetEntries,
@@ -9,6 +8,7 @@ import {
   saveEntries,
   saveSeen,
 } from '../store/calendar-entries.ts';
+import { basesOf } from '../store/pairs.ts';
 import { type CalendarContext, entriesAtOnce } from './calendar-context.ts';
 import { begun, stored } from './decide-entry.ts';
 import { decideRow, madeOf } from './decide-row.ts';
@@ -112,7 +112,7 @@ async function freshOf(
 /** Notes that the writes of these rows leave now. A lead whose values are not known is left out. */
 async function begin(context: CalendarContext, rows: readonly EntryRow[]): Promise<readonly Writing[]> {
   const { pool, ref, reminders } = context;
-  const cells = await agreedCells(
+  const cells = await basesOf(
     pool,
     ref.connection,
     rows.map(({ leadId }) => leadId),

@@ -1,7 +1,7 @@
 import type { Cells } from '../core/lead/value.ts';
 import { type ActionKind, type Changes, type PlannedAction, silentKinds } from '../core/merge/action.ts';
 import { fingerprint } from '../core/merge/fingerprint.ts';
-import { type Queryable, rowsOf } from './database.ts';
+import { mapOf, type Queryable, rowsOf } from './database.ts';
 import type { VerificationResult } from './verifications.ts';
 import type { RoundRef, RunRef } from './runs.ts';
 
@@ -172,14 +172,15 @@ export async function countChangedFields(
   db: Queryable,
   run: RoundRef,
 ): Promise<Readonly<Record<string, number>>> {
-  const { rows } = await db.query<{ field: string; count: number }>(
+  const counts = await mapOf<number>(
+    db,
     `select c.key as field, count(*)::int as count from actions, json_each(changes) c
      where run_id = $1 and round = $2 and kind in ('update-row', 'update-lead') and c.value->'base' is not null
        and state <> 'left-out' and c.value->>'rule' is distinct from 'older-copy'
      group by 1`,
     [run.id, run.round],
   );
-  return Object.fromEntries(rows.map((row) => [row.field, row.count]));
+  return Object.fromEntries(counts);
 }
 
 /**
@@ -190,7 +191,8 @@ export async function countEmptiedFields(
   db: Queryable,
   run: RunRef & RoundRef,
 ): Promise<Readonly<Record<string, { readonly emptied: number; readonly filled: number }>>> {
-  const { rows } = await db.query<{ field: string; emptied: number; filled: number }>(
+  const rows = await rowsOf<{ field: string; emptied: number; filled: number }>(
+    db,
     `with emptied as (
        select c.key as field, count(*)::int as count from actions, json_each(changes) c
        where run_id = $1 and round = $2 and kind = 'update-lead' and coalesce(c.value->>'to', '') = ''
@@ -205,26 +207,20 @@ export async function countEmptiedFields(
 }
 
 /** Actions that were put off, and reports, for the problems of a run. */
-export async function troubledActions(
+export function troubledActions(
   db: Queryable,
   run: RoundRef,
   limit: number,
 ): Promise<
   readonly { code: string; message: string; leadId: string | null; row: number | null; fields: string[] }[]
 > {
-  const { rows } = await db.query<{
-    code: string;
-    message: string;
-    leadId: string | null;
-    row: number | null;
-    fields: string[];
-  }>(
+  return rowsOf(
+    db,
     `select coalesce(outcome_code, reason) as code, coalesce(outcome_message, message, reason) as message,
        lead_id as "leadId", row_number as row, array(select json_object_keys(changes)) as fields
      from actions where run_id = $1 and round = $2 and (state = 'deferred' or kind = 'report') order by id limit $3`,
     [run.id, run.round, limit],
   );
-  return rows;
 }
 
 /** The values of an action's changes that are to be written. */

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { epochMs, type Queryable, rowsOf, timestamp } from './database.ts';
+import { epochMs, type Queryable, rowsOf, timestamp, valueOf } from './database.ts';
 
 export type AlertKind =
   | 'run-failed'
@@ -57,11 +57,7 @@ const turnLock = [0x6c656164, 0x616c6572];
  */
 export async function takeAlertTurn(db: pg.PoolClient): Promise<boolean> {
   await db.query(`set local idle_in_transaction_session_timeout = '30s'`);
-  const { rows } = await db.query<{ mine: boolean }>(
-    'select pg_try_advisory_xact_lock($1, $2) as mine',
-    turnLock,
-  );
-  return rows[0]?.mine === true;
+  return (await valueOf<boolean>(db, 'select pg_try_advisory_xact_lock($1, $2)', turnLock)) === true;
 }
 
 /** The problems of a connection that are not over, oldest first. */

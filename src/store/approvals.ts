@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ActionKind } from '../core/merge/action.ts';
-import { countOf, type Queryable, rowsOf } from './database.ts';
+import { columnOf, countOf, type Queryable, rowsOf } from './database.ts';
 
 /** The fingerprint of a line whose text is not the one that was written: it can never hold. */
 export const editedByHand = 'edited-by-hand';
@@ -89,11 +89,8 @@ export function openLines(
 
 /** The creates that a run has begun: the links that finish them belong to the lines that were approved. */
 export async function intentsOfRun(db: Queryable, runId: number): Promise<ReadonlySet<number>> {
-  const { rows } = await db.query<{ id: number }>(
-    `select i.id from intents i join actions a on a.id = i.action_id where a.run_id = $1`,
-    [runId],
-  );
-  return new Set(rows.map(({ id }) => id));
+  const text = `select i.id from intents i join actions a on a.id = i.action_id where a.run_id = $1`;
+  return new Set(await columnOf<number>(db, text, [runId]));
 }
 
 /** An approved line that was not carried out, because the plan does not hold it any more. */

@@ -1,6 +1,6 @@
 import type { ActionKind } from '../core/merge/action.ts';
 import { type Action, actionColumns } from './actions.ts';
-import { countOf, type Queryable } from './database.ts';
+import { countOf, type Queryable, rowsOf } from './database.ts';
 import type { RoundRef, RunRef } from './runs.ts';
 
 /**
@@ -13,7 +13,8 @@ export async function beginAttempts(
   kinds: readonly ActionKind[],
   limit: number,
 ): Promise<readonly Action[]> {
-  const { rows } = await db.query<Action>(
+  const actions = await rowsOf<Action>(
+    db,
     `with begun as (
        update actions set attempts = attempts + 1 where id in (
          select id from actions where run_id = $1 and round = $2 and kind = any($3) and state = 'planned' order by id limit $4)
@@ -21,7 +22,7 @@ export async function beginAttempts(
      select * from begun order by id`,
     [run.id, run.round, kinds, limit],
   );
-  return rows.map((action) => ({ ...action, attempts: action.attempts - 1 }));
+  return actions.map((action) => ({ ...action, attempts: action.attempts - 1 }));
 }
 
 /** Takes back a try of actions of which nothing was sent. */

@@ -1,4 +1,3 @@
-import type { Values } from '../core/lead/value.ts';
 import { epochMs, firstOf, type Queryable, rowsOf, timestamp } from './database.ts';
 
 /** Whose entries: those of one calendar. */
@@ -49,19 +48,20 @@ export interface EntryRow extends EntryRef {
 }
 
 /** All follow-ups of a recipient and all entries in the calendar, in the order of the leads. */
-export async function entriesOf(
+export function entriesOf(
   db: Queryable,
   { connection, recipient }: CalendarRef,
   components: readonly string[],
   field: string,
 ): Promise<readonly EntryRow[]> {
-  const rows = await rowsOf<Omit<EntryRow, 'state' | 'edit'> & EntryState & EditColumns>(
+  return rowsOf(
     db,
     `select coalesce(f.lead_id, e.lead_id) as "leadId", coalesce(f.component, e.component) as component,
        ${epochMs('f.due_at')} as "dueAt", coalesce(f.sequence, 0) as sequence, md5((p.base - $4)::text) as "cellsHash",
-       c.lead_id is not null as "isHeld", name, uid, etag, ${epochMs('e.due')} as due, ${epochMs('e.writing')} as writing,
-       is_there as "isThere", ended, edit_id as "editId", e.shown, written, made_of as "madeOf", e.note,
-       r.to_value as "editTo", r.state as "editState", r.planned as "editPlanned"
+       c.lead_id is not null as "isHeld", case when e.lead_id is not null then json_build_object('name', name, 'uid', uid,
+         'etag', etag, 'due', ${epochMs('e.due')}, 'writing', ${epochMs('e.writing')}, 'isThere', is_there, 'ended', ended,
+         'editId', edit_id, 'shown', e.shown, 'written', written, 'madeOf', made_of, 'note', e.note) end as state,
+       case when r.id is not null then json_build_object('to', r.to_value, 'state', r.state, 'planned', r.planned) end as edit
      from (select lead_id, due_at, sequence, component from follow_ups cross join unnest($3::text[]) as component
          where connection = $1 and due_at is not null and $2 = any(recipients)) f
        full join (select * from calendar_entries where connection = $1 and recipient = $2) e using (lead_id, component)
@@ -72,29 +72,6 @@ export async function entriesOf(
      order by 1, 2`,
     [connection, recipient, components, field],
   );
-  return rows.map(({ editTo, editState, editPlanned, ...row }) => ({
-    leadId: row.leadId,
-    component: row.component,
-    dueAt: row.dueAt,
-    sequence: row.sequence,
-    cellsHash: row.cellsHash,
-    isHeld: row.isHeld,
-    state: row.name === null ? null : stateOf(row as EntryState),
-    edit: editState === null ? null : { to: editTo, state: editState, planned: editPlanned ?? false },
-  }));
-}
-
-interface EditColumns {
-  readonly editTo: string | null;
-  readonly editState: string | null;
-  readonly editPlanned: boolean | null;
-  /** Null: there is no entry. */
-  readonly name: string | null;
-}
-
-function stateOf(row: EntryState): EntryState {
-  const { name, uid, etag, due, writing, isThere, ended, editId, shown, written, madeOf, note } = row;
-  return { name, uid, etag, due, writing, isThere, ended, editId, shown, written, madeOf, note };
 }
 
 /** Stores entries as they are now. */
@@ -181,20 +158,6 @@ export function knownNames(
      from calendar_entries where connection = $1 and recipient = $2`,
     [connection, recipient],
   );
-}
-
-/** The agreed values of leads. */
-export async function agreedCells(
-  db: Queryable,
-  connection: string,
-  leadIds: readonly string[],
-): Promise<ReadonlyMap<string, Values>> {
-  const rows = await rowsOf<{ leadId: string; base: Values }>(
-    db,
-    `select lead_id as "leadId", base from pairs where connection = $1 and lead_id = any($2) and base is not null`,
-    [connection, leadIds],
-  );
-  return new Map(rows.map(({ leadId, base }) => [leadId, base]));
 }
 
 /** What is known of a calendar as a whole. */

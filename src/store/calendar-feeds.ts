@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Cells } from '../core/lead/value.ts';
-import { epochMs, firstOf, type Queryable, rowsOf, timestamp } from './database.ts';
+import { columnOf, epochMs, firstOf, mapOf, type Queryable, rowsOf, timestamp } from './database.ts';
 
 /** The secret part of each recipient's feed address; made for those who have none. Addresses in lower case. */
 export async function feedTokens(
@@ -14,12 +14,7 @@ export async function feedTokens(
      on conflict (recipient) do nothing`,
     [JSON.stringify(made)],
   );
-  const rows = await rowsOf<{ recipient: string; token: string }>(
-    db,
-    'select recipient, token from calendar_feeds where recipient = any($1)',
-    [recipients],
-  );
-  return new Map(rows.map(({ recipient, token }) => [recipient, token]));
+  return mapOf(db, 'select recipient, token from calendar_feeds where recipient = any($1)', [recipients]);
 }
 
 /** Gives a recipient a new token: the former address leads nowhere from now on. */
@@ -79,17 +74,13 @@ export function feedItems(
 }
 
 /** Everybody with a follow-up in some connections, in lower case. */
-export async function feedRecipients(
-  db: Queryable,
-  connections: readonly string[],
-): Promise<readonly string[]> {
-  const rows = await rowsOf<{ recipient: string }>(
+export function feedRecipients(db: Queryable, connections: readonly string[]): Promise<readonly string[]> {
+  return columnOf(
     db,
     `select distinct unnest(recipients) as recipient from follow_ups
      where connection = any($1) and due_at is not null order by 1`,
     [connections],
   );
-  return rows.map(({ recipient }) => recipient);
 }
 
 function newToken(): { readonly token: string; readonly hash: string } {

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { epochMs, firstOf, type Queryable, timestamp } from './database.ts';
+import { epochMs, firstOf, type Queryable, timestamp, valueOf } from './database.ts';
 
 /** When a connection is synced: a cron pattern in an IANA time zone. */
 export interface Schedule {
@@ -48,12 +48,10 @@ export async function unpause(db: pg.Pool, connection: string): Promise<boolean>
 }
 
 /** Since when (epoch ms) the connection is paused; null: it is not. */
-export async function pausedSince(db: pg.Pool, connection: string): Promise<number | null> {
-  const { rows } = await db.query<{ since: Date | null }>(
-    `select paused_at as since from connections where connection = $1`,
-    [connection],
-  );
-  return rows[0]?.since?.getTime() ?? null;
+export function pausedSince(db: pg.Pool, connection: string): Promise<number | null> {
+  return valueOf(db, `select floor(${epochMs('paused_at')}) from connections where connection = $1`, [
+    connection,
+  ]);
 }
 
 /** The last call of a heartbeat. Times are epoch ms. */

@@ -56,8 +56,18 @@ export async function columnOf<T>(
 }
 
 /** The only column of the first row of a query; null: there is none. */
-export async function valueOf<T>(db: Db, text: string, values: readonly unknown[]): Promise<T | null> {
+export async function valueOf<T>(db: Db, text: string, values: readonly unknown[] = []): Promise<T | null> {
   return (await columnOf<T>(db, text, values))[0] ?? null;
+}
+
+/** The two columns of a query, as keys and values. */
+export async function mapOf<T>(
+  db: Db,
+  text: string,
+  values: readonly unknown[] = [],
+): Promise<ReadonlyMap<string, T>> {
+  const { rows } = await db.query<Record<string, T>>(text, [...values]);
+  return new Map(rows.map((row) => Object.values(row) as unknown as [string, T]));
 }
 
 /** The row of a query that always has one. */

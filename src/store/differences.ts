@@ -3,7 +3,7 @@ import type { Cell, Cells, Values } from '../core/lead/value.ts';
 import type { FieldMemo } from '../core/merge/merge-field.ts';
 import type { MergedPlace } from './seen-pairs.ts';
 import type { Refused } from '../core/merge/plan-new-row.ts';
-import { oneOf, type Queryable, rowsOf } from './database.ts';
+import { columnOf, mapOf, oneOf, type Queryable, rowsOf } from './database.ts';
 import type { AbsenceProof } from './pairs.ts';
 import { streamRows } from './stream-rows.ts';
 import type { RunRef } from './runs.ts';
@@ -153,16 +153,15 @@ export function missedLeads(
 }
 
 /** What some leads show in the scan. */
-export async function scannedLeadCells(
+export function scannedLeadCells(
   db: Queryable,
   runId: number,
   leadIds: readonly string[],
 ): Promise<ReadonlyMap<string, Cells>> {
-  const { rows } = await db.query<{ id: string; cells: Cells }>(
-    `select lead_id as id, cells from scanned_leads where run_id = $1 and lead_id = any($2)`,
-    [runId, leadIds],
-  );
-  return new Map(rows.map((row) => [row.id, row.cells]));
+  return mapOf(db, `select lead_id, cells from scanned_leads where run_id = $1 and lead_id = any($2)`, [
+    runId,
+    leadIds,
+  ]);
 }
 
 /** Those of these leads whose id stands in a row. */
@@ -171,11 +170,8 @@ export async function idsInRows(
   runId: number,
   leadIds: readonly string[],
 ): Promise<ReadonlySet<string>> {
-  const { rows } = await db.query<{ leadId: string }>(
-    `select lead_id as "leadId" from scanned_rows where run_id = $1 and lead_id = any($2)`,
-    [runId, leadIds],
-  );
-  return new Set(rows.map(({ leadId }) => leadId));
+  const text = `select lead_id from scanned_rows where run_id = $1 and lead_id = any($2)`;
+  return new Set(await columnOf<string>(db, text, [runId, leadIds]));
 }
 
 interface LooseStagedRow {

@@ -2,7 +2,7 @@ import { to as copyTo } from 'pg-copy-streams';
 import type pg from 'pg';
 import { LeadsyncError } from '../errors.ts';
 import type { RanMigration } from './migrate.ts';
-import { rowsOf } from './database.ts';
+import { mapOf, oneOf, rowsOf, valueOf } from './database.ts';
 
 /** The first line of a backup. `leadsync`: the version that wrote it. `sequences`: the last number that each table has given out. */
 export interface DumpHeader {
@@ -77,12 +77,14 @@ export async function* dumpState(
   }
 }
 
+/** Whether the database has a state. */
+export async function hasState(client: pg.PoolClient): Promise<boolean> {
+  return (await valueOf(client, `select to_regclass('leadsync.runs')`)) !== null;
+}
+
 /** Throws `database.no-state` when there is none. */
 export async function assertState(client: pg.PoolClient): Promise<void> {
-  const { rows } = await client.query<{ found: boolean }>(
-    `select to_regclass('leadsync.runs') is not null as found`,
-  );
-  if (rows[0]?.found === true) return;
+  if (await hasState(client)) return;
   throw new LeadsyncError('database.no-state', 'This database has no leadsync state.', {
     help: 'Check that DATABASE_URL or DATA_DIR is that of the worker.',
   });
@@ -90,22 +92,21 @@ export async function assertState(client: pg.PoolClient): Promise<void> {
 
 async function readHeader(client: pg.PoolClient, leadsync: string): Promise<DumpHeader> {
   await assertState(client);
-  const { rows: migrations } = await client.query<RanMigration>(
-    'select name, checksum from migrations order by name',
-  );
-  const { rows } = await client.query<{ at: Date }>('select now() as at');
-  const at = (rows[0]?.at ?? new Date()).toISOString();
+  const text = 'select name, checksum from migrations order by name';
+  const migrations = await rowsOf<RanMigration>(client, text);
+  const at = (await oneOf<{ at: Date }>(client, 'select now() as at')).at.toISOString();
   return { format: dumpFormat, leadsync, at, migrations, sequences: await lastNumbers(client) };
 }
 
 /** The last number that each table of the state has given out; none of a table that never did, or when there is no state. */
 export async function lastNumbers(client: pg.PoolClient): Promise<Readonly<Record<string, number>>> {
-  const { rows } = await client.query<{ name: string; last: number | null }>(
-    `select c.relname as name, pg_sequence_last_value(pg_get_serial_sequence(format('leadsync.%I', c.relname), a.attname)) as last
+  const numbers = await mapOf<number | null>(
+    client,
+    `select c.relname, pg_sequence_last_value(pg_get_serial_sequence(format('leadsync.%I', c.relname), a.attname)) as last
      from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attidentity <> ''
      where c.relnamespace = to_regnamespace('leadsync') and c.relkind = 'r'`,
   );
-  return Object.fromEntries(rows.flatMap(({ name, last }) => (last === null ? [] : [[name, last]])));
+  return Object.fromEntries([...numbers].flatMap(([name, last]) => (last === null ? [] : [[name, last]])));
 }
 
 /** Those that foreign keys point to come first. */

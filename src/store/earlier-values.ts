@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { AskedCell } from '../core/lead/author.ts';
-import { epochMs, type Queryable, rowsOf } from './database.ts';
+import { columnOf, epochMs, oneOf, type Queryable, rowsOf } from './database.ts';
 import type { Side } from './seen-pairs.ts';
 import { streamRows } from './stream-rows.ts';
 import type { RunRef } from './runs.ts';
@@ -17,18 +17,17 @@ const names = {
 } as const;
 
 /** Whether baselines have moved, and on which sides cells are held because they show what they showed before. */
-export async function whatIsKnown(
+export function whatIsKnown(
   db: Queryable,
   connection: string,
 ): Promise<{ readonly hasMoved: boolean; readonly conflictOn: readonly Side[] }> {
-  const { rows } = await db.query<{ hasMoved: boolean; row: boolean; lead: boolean }>(
+  return oneOf(
+    db,
     `select exists (select from earlier_values where connection = $1) as "hasMoved",
-       exists (select from conflicts where connection = $1 and code = 'row.put-back' and resolution is null) as row,
-       exists (select from conflicts where connection = $1 and code = 'lead.put-back' and resolution is null) as lead`,
+       array(select distinct split_part(code, '.', 1) from conflicts
+         where connection = $1 and code in ('row.put-back', 'lead.put-back') and resolution is null order by 1 desc) as "conflictOn"`,
     [connection],
   );
-  const [{ hasMoved, row, lead } = { hasMoved: false, row: false, lead: false }] = rows;
-  return { hasMoved, conflictOn: [...(row ? ['row' as const] : []), ...(lead ? ['lead' as const] : [])] };
 }
 
 /** That a cell shows a value which it showed from one moment to another. `leftAt` (epoch ms): when it was changed. */
@@ -159,19 +158,14 @@ export function thereAgain(db: Queryable, run: RunRef, side: Side): Promise<read
 }
 
 /** When pairs that are there on a side were made, of those that were after `since` (epoch ms). */
-export async function madeSince(
-  db: Queryable,
-  run: RunRef,
-  side: Side,
-  since: number,
-): Promise<readonly number[]> {
-  const { rows } = await db.query<{ at: number }>(
+export function madeSince(db: Queryable, run: RunRef, side: Side, since: number): Promise<readonly number[]> {
+  return columnOf(
+    db,
     `select ${epochMs('p.first_seen_at')} as at from pairs p
      where p.connection = $2 and p.base is not null and p.first_seen_at > to_timestamp($3::float8 / 1000)
        and not exists (select from absent_pairs m where m.run_id = $1 and m.lead_id = p.lead_id and m.${side})`,
     [run.id, run.connection, since],
   );
-  return rows.map(({ at }) => at);
 }
 
 /** The syncs of a connection that are on record, the earliest first. `at`: epoch ms. */

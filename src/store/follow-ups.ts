@@ -1,5 +1,5 @@
 import type { Values } from '../core/lead/value.ts';
-import { epochMs, firstOf, type Queryable, timestamp } from './database.ts';
+import { epochMs, firstOf, mapOf, type Queryable, rowsOf, timestamp } from './database.ts';
 
 /** What was planned last for a lead. Times are epoch ms. */
 interface Planned {
@@ -37,7 +37,7 @@ interface AgreedFollowUp {
  * one of the `fields` (the first is the due moment) or the `rules` (a hash of them) is not what was seen last. Of a lead
  * that has no row yet in a place that the connection was switched to, what was planned stands.
  */
-export async function changedFollowUps(
+export function changedFollowUps(
   db: Queryable,
   connection: string,
   fields: readonly [string, ...string[]],
@@ -46,16 +46,11 @@ export async function changedFollowUps(
   limit: number,
 ): Promise<readonly ChangedFollowUp[]> {
   const deciding = fields.map((_, index) => `base->>$${index + 5}::text`);
-  const { rows } = await db.query<{
-    leadId: string;
-    seen: string | null;
-    cells: Values | null;
-    dueAt: number | null;
-    recipients: string[] | null;
-    sequence: number | null;
-  }>(
+  return rowsOf(
+    db,
     `select coalesce(p.lead_id, f.lead_id) as "leadId", p.seen, p.base as cells,
-       ${epochMs('f.due_at')} as "dueAt", f.recipients, f.sequence
+       case when f.lead_id is not null then json_build_object('dueAt', ${epochMs('f.due_at')}, 'recipients', f.recipients,
+         'sequence', f.sequence) end as planned
      from (select lead_id, base, md5(jsonb_build_array($2::text, ${deciding.join(', ')})::text) as seen from pairs
          where connection = $1 and lead_id > $3 and lead_deleted_at is null and base->>$5::text is not null) p
        full join (select * from follow_ups where connection = $1 and lead_id > $3) f on f.lead_id = p.lead_id
@@ -70,12 +65,6 @@ export async function changedFollowUps(
      order by 1 limit $4`,
     [connection, rules, after, limit, ...fields],
   );
-  return rows.map(({ leadId, seen, cells, dueAt, recipients, sequence }) => ({
-    leadId,
-    seen,
-    cells,
-    planned: sequence === null ? null : { dueAt, recipients: recipients ?? [], sequence },
-  }));
 }
 
 /** What was planned last for one lead. */
@@ -176,7 +165,8 @@ export async function followUpsOf(
     at: timestamp(start.at),
   }));
   const latest = Math.max(end, ...dayStarts.map(({ dueAt }) => dueAt + 1));
-  const { rows } = await db.query<AgreedFollowUp & { part: keyof DueCounts; count: number }>(
+  const rows = await rowsOf<AgreedFollowUp & { part: keyof DueCounts; count: number }>(
+    db,
     `with starts as (
          select * from json_to_recordset($7::json) as s (connection text, "dueAt" timestamptz, at timestamptz)),
        -- Once, without the values of the leads: there may be 100,000.
@@ -218,13 +208,12 @@ export async function firstDues(
   connections: readonly string[],
   untilMs: number,
 ): Promise<ReadonlyMap<string, ReadonlyMap<string, number>>> {
-  const { rows } = await db.query<{ recipient: string; connection: string; dueAt: number }>(
-    `select recipient, connection, ${epochMs('min(due_at)')} as "dueAt" from follow_ups, unnest(recipients) recipient
-     where connection = any($1) and due_at < $2::timestamptz group by 1, 2 order by 1`,
+  const dues = await mapOf<Readonly<Record<string, number>>>(
+    db,
+    `select recipient, json_object_agg(connection, due) from (
+       select recipient, connection, ${epochMs('min(due_at)')} as due from follow_ups, unnest(recipients) recipient
+       where connection = any($1) and due_at < $2::timestamptz group by 1, 2) dues group by 1 order by 1`,
     [connections, timestamp(untilMs)],
   );
-  const dues = new Map<string, Map<string, number>>();
-  for (const { recipient, connection, dueAt } of rows)
-    dues.set(recipient, (dues.get(recipient) ?? new Map<string, number>()).set(connection, dueAt));
-  return dues;
+  return new Map([...dues].map(([recipient, first]) => [recipient, new Map(Object.entries(first))]));
 }

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { Queryable } from './database.ts';
+import { columnOf, countOf, type Queryable } from './database.ts';
 import { deleteInBatches } from './delete-batches.ts';
 import { tablesOfPlaces } from './places.ts';
 
@@ -55,12 +55,8 @@ export async function countKept(db: Queryable, connection: string): Promise<read
   const keys = await keysOf(db, connection);
   const counts: KeptRows[] = [];
   for (const [table, where] of ownedTables) {
-    const { rows } = await db.query<{ rows: number }>(
-      `select count(*)::int as rows from ${table} t where ${where}`,
-      [keys],
-    );
-    const count = rows[0]?.rows ?? 0;
-    if (count > 0) counts.push({ table, rows: count });
+    const rows = await countOf(db, `from ${table} t where ${where}`, [keys]);
+    if (rows > 0) counts.push({ table, rows });
   }
   return counts;
 }
@@ -94,24 +90,25 @@ export async function forgetOldDigests(db: Queryable, configured: readonly strin
 }
 
 /** Its name, and under which keys its former places and its pruned runs are kept. */
-async function keysOf(db: Queryable, connection: string): Promise<readonly string[]> {
-  const { rows } = await db.query<{ key: string }>(
-    `select $1::text as key union select $1 || '#pruned' union select $1 || '#' || id from places where connection = $1`,
+function keysOf(db: Queryable, connection: string): Promise<readonly string[]> {
+  return columnOf(
+    db,
+    `select $1::text union select $1 || '#pruned' union select $1 || '#' || id from places where connection = $1`,
     [connection],
   );
-  return rows.map(({ key }) => key);
 }
 
 /**
  * Connections with kept data that are not `configured` here, and that for `hours` no worker had in its configuration and no
  * run has moved.
  */
-export async function leftConnections(
+export function leftConnections(
   db: Queryable,
   configured: readonly string[],
   hours: number,
 ): Promise<readonly string[]> {
-  const { rows } = await db.query<{ connection: string }>(
+  return columnOf(
+    db,
     `select connection from (
        select connection, max(progress_at) as at from runs where connection not like '%#%' group by 1
        union all select connection, noted_at from connections
@@ -120,5 +117,4 @@ export async function leftConnections(
      group by 1 having max(at) < now() - $2 * interval '1 hour' order by 1`,
     [configured, hours],
   );
-  return rows.map(({ connection }) => connection);
 }

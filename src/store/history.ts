@@ -2,7 +2,7 @@ import type { Author } from '../core/lead/author.ts';
 import type { Cell, Value, Values } from '../core/lead/value.ts';
 import type { ActionKind, Changes } from '../core/merge/action.ts';
 import type { EditSource } from '../core/merge/requested-edit.ts';
-import { isoMs, type Queryable, rowsOf } from './database.ts';
+import { isoMs, mapOf, type Queryable, rowsOf } from './database.ts';
 import type { RunRef } from './runs.ts';
 
 /** What an action writes to one side. */
@@ -68,18 +68,18 @@ export async function recordHistory(
 }
 
 /** The last values that a run wrote into one side of some leads; what cannot be read is left out. */
-export async function valuesWritten(
+export function valuesWritten(
   db: Queryable,
   run: RunRef,
   leadIds: readonly string[],
   side: 'lead' | 'row',
 ): Promise<ReadonlyMap<string, Values>> {
-  const { rows } = await db.query<{ leadId: string; values: Values }>(
+  return mapOf(
+    db,
     `select lead_id as "leadId", jsonb_object_agg(field, after order by id) filter (where jsonb_typeof(after) <> 'object') as "values"
      from history where connection = $1 and run_id = $2 and side = $3 and lead_id = any($4) group by 1`,
     [run.connection, run.id, side, leadIds],
   );
-  return new Map(rows.map((row) => [row.leadId, row.values]));
 }
 
 /** One value that a run wrote, with what led to it. */
@@ -139,7 +139,8 @@ export async function writesOf(
   connection: string,
   leadId: string,
 ): Promise<readonly FieldWrite[]> {
-  const { rows } = await db.query<Line>(
+  const lines = await rowsOf<Line>(
+    db,
     `with mine as materialized (
        select a.id, a.run_id, a.kind, a.reason, a.changes, a.intent_id, a.state, a.done_at from actions a join runs r on r.id = a.run_id
        where r.connection = $1 and a.state in ('done', 'held') and a.done_at is not null
@@ -164,7 +165,7 @@ export async function writesOf(
      order by at desc, nth desc`,
     [connection, leadId],
   );
-  return rows.map(fieldWrite);
+  return lines.map(fieldWrite);
 }
 
 function fieldWrite(line: Line): FieldWrite {

@@ -9,12 +9,13 @@ export async function beginIntent(
   intent: { connection: string; actionId: number; contentHash: string; row: Cells; content: Values },
 ): Promise<number> {
   const { connection, actionId, contentHash, row, content } = intent;
-  const { id } = await oneOf<{ id: number }>(
-    db,
-    `insert into intents (connection, action_id, content_hash, row_cells, content) values ($1, $2, $3, $4, $5) returning id`,
-    [connection, actionId, contentHash, JSON.stringify(row), JSON.stringify(content)],
-  );
-  return id;
+  return (
+    await oneOf<{ id: number }>(
+      db,
+      `insert into intents (connection, action_id, content_hash, row_cells, content) values ($1, $2, $3, $4, $5) returning id`,
+      [connection, actionId, contentHash, JSON.stringify(row), JSON.stringify(content)],
+    )
+  ).id;
 }
 
 /** The intent of an action, when one was begun and not abandoned. */

@@ -1,5 +1,5 @@
 import { idKey } from '../core/lead/lead.ts';
-import type { Queryable } from './database.ts';
+import { mapOf, type Queryable, valueOf } from './database.ts';
 import type { RunRef } from './runs.ts';
 
 /** Remembers the ids that the service spells otherwise than they are compared; of nearly all services none. */
@@ -19,11 +19,8 @@ export async function storeSpellings(
 
 /** Whether the service spells any id otherwise than it is compared. */
 export async function hasSpellings(db: Queryable, connection: string): Promise<boolean> {
-  const { rows } = await db.query<{ any: boolean }>(
-    `select exists (select from lead_spellings where connection = $1) as any`,
-    [connection],
-  );
-  return rows[0]?.any === true;
+  const text = `select exists (select from lead_spellings where connection = $1)`;
+  return (await valueOf<boolean>(db, text, [connection])) === true;
 }
 
 /** Ids as they stand in a table, each as the service spells it as far as is known. */
@@ -34,11 +31,11 @@ export async function asServiceSpells(
 ): Promise<ReadonlyMap<string, string>> {
   if (ids.length === 0) return new Map();
   const keys = ids.map(idKey);
-  const { rows } = await db.query<{ key: string; leadId: string }>(
-    `select lead_key as key, lead_id as "leadId" from lead_spellings where connection = $1 and lead_key = any($2)`,
+  const spelled = await mapOf<string>(
+    db,
+    `select lead_key, lead_id from lead_spellings where connection = $1 and lead_key = any($2)`,
     [connection, keys],
   );
-  const spelled = new Map(rows.map(({ key, leadId }) => [key, leadId]));
   return new Map(ids.map((id, nth) => [id, spelled.get(keys[nth] ?? '') ?? keys[nth] ?? id]));
 }
 

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { rowsOf } from './database.ts';
+import { columnOf } from './database.ts';
 import { acquireLease, isAlive, type Lease } from './leases.ts';
 
 /** The lease by which others see that this process lives, as long as it sends mails. */
@@ -39,10 +39,6 @@ export class MailSender implements AsyncDisposable {
 }
 
 /** Forgets processes that died while they sent mails; the tokens of those that nobody else has forgotten before. */
-export async function forgetDeadSenders(pool: pg.Pool): Promise<readonly string[]> {
-  const rows = await rowsOf<{ token: string }>(
-    pool,
-    `delete from leases where name like 'mails %' and not (${isAlive}) returning token`,
-  );
-  return rows.map(({ token }) => token);
+export function forgetDeadSenders(pool: pg.Pool): Promise<readonly string[]> {
+  return columnOf(pool, `delete from leases where name like 'mails %' and not (${isAlive}) returning token`);
 }

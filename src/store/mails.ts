@@ -1,4 +1,4 @@
-import { countOf, epochMs, oneOf, type Queryable, rowsOf, timestamp } from './database.ts';
+import { columnOf, countOf, epochMs, oneOf, type Queryable, rowsOf, timestamp } from './database.ts';
 import { isAlive } from './leases.ts';
 
 /** The process that hands a mail to the server. */
@@ -121,12 +121,13 @@ export async function getDigest(db: Queryable, id: number): Promise<Digest | nul
 }
 
 /** The ids of the scheduled reminders about these follow-ups that go to a digest's recipient in the same minute. */
-export async function besidesDigest(
+export function besidesDigest(
   db: Queryable,
   digestId: number,
   followUps: readonly Pick<Reminder, 'connection' | 'leadId' | 'dueAt'>[],
 ): Promise<readonly number[]> {
-  const { rows } = await db.query<{ id: number }>(
+  return columnOf(
+    db,
     `select m.id from mails d, unnest($2::text[], $3::text[], $4::timestamptz[]) as f (connection, lead_id, due_at)
        join mails m on m.connection = f.connection and m.lead_id = f.lead_id and m.due_at = f.due_at
      where d.id = $1 and m.kind = 'reminder' and m.state = 'scheduled' and m.recipient = d.recipient
@@ -138,7 +139,6 @@ export async function besidesDigest(
       followUps.map(({ dueAt }) => timestamp(dueAt)),
     ],
   );
-  return rows.map(({ id }) => id);
 }
 
 /** The next reminders that are scheduled, soonest first, and how many there are. */
@@ -148,13 +148,9 @@ export async function comingReminders(
   limit: number,
 ): Promise<{ readonly count: number; readonly next: readonly Reminder[] }> {
   const which = `connection = $1 and kind <> 'digest' and state = 'scheduled'`;
-  const { rows } = await db.query<{ count: number }>(
-    `select count(*)::int as count from mails where ${which}`,
-    [connection],
-  );
   // Counted apart, so that only the next ones are read and put in order.
   const next = await select<Reminder>(db, `${which} order by send_at, id limit $2`, [connection, limit]);
-  return { count: rows[0]?.count ?? 0, next };
+  return { count: await countOf(db, `from mails where ${which}`, [connection]), next };
 }
 
 /** Reminders in some states: those that are to come first, soonest first, then the others, the latest change first. */

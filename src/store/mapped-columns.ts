@@ -1,6 +1,8 @@
 import type pg from 'pg';
 import type { FieldMapping } from '../core/lead/mapping.ts';
-import type { Queryable } from './database.ts';
+import { mapOf, type Queryable } from './database.ts';
+
+const columnsOf = 'select field, column_name from mapped_columns where connection = $1';
 
 type Columns = readonly Pick<FieldMapping, 'field' | 'column'>[];
 
@@ -10,11 +12,7 @@ export async function movedFields(
   connection: string,
   columns: Columns,
 ): Promise<ReadonlySet<string>> {
-  const { rows } = await db.query<{ field: string; column: string }>(
-    'select field, column_name as column from mapped_columns where connection = $1',
-    [connection],
-  );
-  const known = new Map(rows.map(({ field, column }) => [field, column]));
+  const known = await mapOf<string>(db, columnsOf, [connection]);
   const moved = columns.filter(({ field, column }) => (known.get(field) ?? column) !== column);
   return new Set(moved.map(({ field }) => field));
 }
@@ -25,11 +23,7 @@ export async function newFields(
   connection: string,
   columns: Columns,
 ): Promise<readonly string[]> {
-  const { rows } = await db.query<{ field: string }>(
-    'select field from mapped_columns where connection = $1',
-    [connection],
-  );
-  const known = new Set(rows.map(({ field }) => field));
+  const known = await mapOf<string>(db, columnsOf, [connection]);
   return known.size === 0 ? [] : columns.map(({ field }) => field).filter((field) => !known.has(field));
 }
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { KnownMark, KnownMarks } from '../core/merge/judge-mark.ts';
-import { oneOf, type Queryable, valueOf } from './database.ts';
+import { firstOf, oneOf, type Queryable, valueOf } from './database.ts';
 import type { RunRef } from './runs.ts';
 
 /** How many marks of a connection are remembered. */
@@ -49,32 +49,24 @@ export async function confirmMark(db: Queryable, connection: string, nonce: stri
   ]);
 }
 
-/** When the backup was made that the baselines of a connection came out of; null: they did not, or a person has decided. */
-function backedUpAt(db: Queryable, connection: string): Promise<Date | null> {
-  return valueOf(db, 'select backed_up_at from restored where connection = $1', [connection]);
-}
-
 /** What is remembered of a mark that was found in the table of a connection. */
 export async function knownMarks(
   db: Queryable,
   connection: string,
   nonce: string | null,
 ): Promise<KnownMarks> {
-  const { rows } = await db.query<KnownMark>(
+  const found = await firstOf<KnownMark>(
+    db,
     `select connection, run_id as "runId", nonce, written from marks where nonce = $2
      order by connection = $1 desc limit 1`,
     [connection, nonce],
   );
-  const { rows: ends } = await db.query<{ last: number | null; oldest: number | null }>(
-    `select max(run_id) filter (where written) as last, min(run_id) as oldest from marks where connection = $1`,
+  const ends = await oneOf<Pick<KnownMarks, 'lastWritten' | 'oldest' | 'backedUpAt'>>(
+    db,
+    `select max(run_id) filter (where written) as "lastWritten", min(run_id) as oldest,
+       (select backed_up_at from restored where connection = $1) as "backedUpAt"
+     from marks where connection = $1`,
     [connection],
   );
-  const { last: lastWritten = null, oldest = null } = ends[0] ?? {};
-  return {
-    keeper: await keeperOf(db),
-    found: rows[0] ?? null,
-    lastWritten,
-    oldest,
-    backedUpAt: await backedUpAt(db, connection),
-  };
+  return { keeper: await keeperOf(db), found, ...ends };
 }

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { rowsOf } from './database.ts';
 import type { BlockKey, MatchForms } from '../core/merge/match-likeness.ts';
 
 /** A record by its place in the list of its side. */
@@ -111,16 +112,13 @@ export class MatchBlocks {
   }
 
   /** The same of pairs that are asked for. */
-  async formsOf(
-    pairs: readonly { readonly lead: number; readonly row: number }[],
-  ): Promise<readonly BlockPair[]> {
-    if (pairs.length === 0) return [];
-    const { rows } = await this.#db.query<BlockPair>(
+  formsOf(pairs: readonly { readonly lead: number; readonly row: number }[]): Promise<readonly BlockPair[]> {
+    return rowsOf(
+      this.#db,
       `select p.lead, p."row", l.forms as "leadForms", r.forms as "rowForms"
        from json_to_recordset($1::json) as p (lead int, "row" int)
        join match_records l on l.side = 'lead' and l.nth = p.lead join match_records r on r.side = 'row' and r.nth = p."row"`,
       [JSON.stringify(pairs)],
     );
-    return rows;
   }
 }

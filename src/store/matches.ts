@@ -79,12 +79,13 @@ export async function newRowCells(
   runId: number,
   rows: readonly number[],
 ): Promise<ReadonlyMap<number, NewRow>> {
-  const found = await db.query<NewRow>(
+  const found = await rowsOf<NewRow>(
+    db,
     `select row_number as row, content_hash as "contentHash", cells from staged_rows
      where run_id = $1 and lead_id is null and row_number = any($2)`,
     [runId, rows],
   );
-  return new Map(found.rows.map((row) => [row.row, row]));
+  return new Map(found.map((row) => [row.row, row]));
 }
 
 /** The baselines of all pairs in some fields. */

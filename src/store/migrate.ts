@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
 import { codeOf, LeadsyncError } from '../errors.ts';
 import { docsPath } from '../version.ts';
+import { columnOf, mapOf, type Queryable } from './database.ts';
 
 interface Migration {
   /** File name. */
@@ -68,15 +69,9 @@ function newerSchema(names: readonly string[], made: string): LeadsyncError {
 /** Throws `database.newer-schema` when files have run since that are not in the folder. Changes nothing. */
 export async function assertKnownSchema(pool: pg.Pool, folder = ownMigrations): Promise<void> {
   const known = readdirSync(folder);
-  const { rows } = await pool.query<{ name: string }>(
-    'select name from leadsync.migrations where name <> all($1) order by name',
-    [known],
-  );
-  if (rows.length > 0)
-    throw newerSchema(
-      rows.map(({ name }) => name),
-      setUp,
-    );
+  const text = 'select name from leadsync.migrations where name <> all($1) order by name';
+  const names = await columnOf<string>(pool, text, [known]);
+  if (names.length > 0) throw newerSchema(names, setUp);
 }
 
 /** At once, not in turns: each command waits for it, and reading the files in turns takes a few ms longer. */
@@ -136,12 +131,9 @@ function pendingAfter(
 }
 
 /** Checksums of the files that have run, by name; null: there is no ledger. */
-async function askLedger(db: Pick<pg.Pool, 'query'>): Promise<Map<string, string> | null> {
+async function askLedger(db: Queryable): Promise<ReadonlyMap<string, string> | null> {
   try {
-    const { rows } = await db.query<{ name: string; checksum: string }>(
-      'select name, checksum from leadsync.migrations',
-    );
-    return new Map(rows.map(({ name, checksum }) => [name, checksum]));
+    return await mapOf(db, 'select name, checksum from leadsync.migrations');
   } catch (error) {
     if (codeOf(error) === undefinedTable) return null;
     throw error;
@@ -149,7 +141,7 @@ async function askLedger(db: Pick<pg.Pool, 'query'>): Promise<Map<string, string
 }
 
 /** The same; creates schema and ledger when they are missing. */
-async function readLedger(client: pg.PoolClient): Promise<Map<string, string>> {
+async function readLedger(client: pg.PoolClient): Promise<ReadonlyMap<string, string>> {
   const { rows: schemas } = await client.query(`select from pg_namespace where nspname = 'leadsync'`);
   // Not "if not exists", which needs the right to create schemas even when there is nothing to create.
   if (schemas.length === 0) await client.query('create schema leadsync');

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Value, Values } from '../core/lead/value.ts';
-import { columnOf, countOf, type Queryable, rowsOf } from './database.ts';
+import { columnOf, countOf, mapOf, type Queryable, rowsOf } from './database.ts';
 import type { RunRef } from './runs.ts';
 
 /** Whether a record that a side did not show may be gone. */
@@ -234,13 +234,12 @@ async function valuesOf<T>(
   column: string,
 ): Promise<ReadonlyMap<string, T>> {
   if (leadIds.length === 0) return new Map();
-  const rows = await rowsOf<{ id: string; value: T }>(
+  return mapOf(
     db,
     `select lead_id as id, ${column} as value from pairs
      where connection = $1 and lead_id = any($2) and ${column} is not null`,
     [connection, leadIds],
   );
-  return new Map(rows.map(({ id, value }) => [id, value]));
 }
 
 /** The baselines of some leads. */

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { countOf, firstOf, isoMs, oneOf, type Queryable, rowsOf, valueOf } from './database.ts';
+import { columnOf, countOf, firstOf, isoMs, oneOf, type Queryable, rowsOf, valueOf } from './database.ts';
 import { deleteInBatches } from './delete-batches.ts';
 import { type Run, updateRun } from './runs.ts';
 
@@ -221,9 +221,8 @@ export async function forgetPlaces(
   const old = `select id from places p where connection = $1 and not is_current
     and greatest(switched_at, seen_at) < now() - greatest($2, ${leastDays}) * interval '1 day'
     and not exists (select from runs where place = p.id and finished_at is null)`;
-  const { rows } = await pool.query<{ id: string }>(old, [connection, retentionDays]);
   let forgotten = 0;
-  for (const { id } of rows) {
+  for (const id of await columnOf<string>(pool, old, [connection, retentionDays])) {
     for (const table of tablesOfPlaces) {
       const chosen = `select t.ctid from ${table} t where connection = $1`;
       await deleteInBatches(pool, { table, key: 'ctid', old: chosen }, [`${connection}#${id}`], stop);

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { seenNothing } from './follow-ups.ts';
-import { firstOf } from './database.ts';
+import { epochMs, firstOf, oneOf } from './database.ts';
 
 /** Stands for all connections, whose digests are planned together: no connection has this name. */
 export const everyConnection = '*';
@@ -11,10 +11,7 @@ export const everyConnection = '*';
  */
 export async function beginPlanning(client: pg.PoolClient, connection: string): Promise<number> {
   await client.query(`select pg_advisory_xact_lock(hashtextextended('reminders/' || $1, 0))`, [connection]);
-  const { rows } = await client.query<{ now: number }>(
-    `select floor(extract(epoch from now()) * 1000)::float8 as now`,
-  );
-  return rows[0]?.now ?? Date.now();
+  return (await oneOf<{ now: number }>(client, `select floor(${epochMs('now()')}) as now`)).now;
 }
 
 /**

@@ -3,8 +3,8 @@ import { from as copyFrom } from 'pg-copy-streams';
 import pg from 'pg';
 import { isDatabaseOutage } from '../database-outage.ts';
 import { LeadsyncError } from '../errors.ts';
-import { transaction } from './database.ts';
-import { copySettings, type DumpHeader, lastNumbers, type OnDumpProgress } from './dump.ts';
+import { columnOf, mapOf, oneOf, transaction, valueOf } from './database.ts';
+import { copySettings, type DumpHeader, hasState, lastNumbers, type OnDumpProgress } from './dump.ts';
 import { isAlive } from './leases.ts';
 import { migrateAround, migrateLock } from './migrate.ts';
 import { connectionOf } from './places.ts';
@@ -80,11 +80,11 @@ export async function restoreState(
 
 /** Throws `database.in-use` when another process of leadsync has this database open. */
 export async function assertUnused(client: pg.PoolClient): Promise<void> {
-  const { rows } = await client.query<{ sessions: number; hasLeases: boolean }>(
+  const { sessions, hasLeases } = await oneOf<{ sessions: number; hasLeases: boolean }>(
+    client,
     `select count(*)::int as sessions, to_regclass('leadsync.leases') is not null as "hasLeases" from pg_stat_activity
      where datname = current_database() and pid <> pg_backend_pid() and application_name in ('leadsync', 'leadsync-queue')`,
   );
-  const { sessions = 0, hasLeases = false } = rows[0] ?? {};
   const held = hasLeases ? await client.query(`select from leadsync.leases where ${isAlive}`) : null;
   if (sessions + (held?.rowCount ?? 0) === 0) return;
   throw new LeadsyncError(
@@ -95,14 +95,9 @@ export async function assertUnused(client: pg.PoolClient): Promise<void> {
 }
 
 async function assertEmpty(client: pg.PoolClient): Promise<void> {
-  const { rows: tables } = await client.query<{ there: boolean }>(
-    `select to_regclass('leadsync.runs') is not null as there`,
-  );
-  if (tables[0]?.there !== true) return;
-  const { rows } = await client.query<{ is: boolean }>(
-    `select exists (select from leadsync.runs) or exists (select from leadsync.pairs) as is`,
-  );
-  if (rows[0]?.is !== true) return;
+  if (!(await hasState(client))) return;
+  const text = `select exists (select from leadsync.runs) or exists (select from leadsync.pairs)`;
+  if ((await valueOf<boolean>(client, text)) !== true) return;
   throw new LeadsyncError(
     'usage.state-not-empty',
     'This database already has a leadsync state with runs of its own. Nothing was changed',
@@ -163,11 +158,12 @@ async function setNumbers(
   last: Readonly<Record<string, number>>,
   replaced: Readonly<Record<string, number>> | null,
 ): Promise<void> {
-  const { rows: tables } = await client.query<{ table: string; column: string }>(
-    `select c.relname as "table", a.attname as "column" from pg_class c join pg_attribute a on a.attrelid = c.oid
+  const columns = await mapOf<string>(
+    client,
+    `select c.relname, a.attname from pg_class c join pg_attribute a on a.attrelid = c.oid
      where c.relnamespace = 'leadsync'::regnamespace and c.relkind = 'r' and a.attidentity <> ''`,
   );
-  for (const { table, column } of tables) {
+  for (const [table, column] of columns) {
     const from = Math.max(last[table] ?? 0, replaced?.[table] ?? 0) + (replaced === null ? 0 : numberGap);
     if (from > 0)
       await client.query('select setval(pg_get_serial_sequence($1, $2), $3)', [
@@ -191,8 +187,8 @@ async function castDoubt(client: pg.PoolClient, backedUpAt: string): Promise<rea
     `update mails set state = 'missed', updated_at = now(), note = '${mayBeSent}'
      where state in ('scheduled', 'sending') and send_at <= now()`,
   );
-  const { rows } = await client.query<{ connection: string }>('select connection from restored order by 1');
-  return [...new Set(rows.map(({ connection }) => connectionOf(connection)))];
+  const keys = await columnOf<string>(client, 'select connection from restored order by 1');
+  return [...new Set(keys.map(connectionOf))];
 }
 
 /** Without the database's own message, which may quote a row. */

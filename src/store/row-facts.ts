@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { Cells } from '../core/lead/value.ts';
 import type { ConflictFact, RowFacts } from '../core/merge/row-status.ts';
+import { rowsOf } from './database.ts';
 import { streamRows } from './stream-rows.ts';
 
 /** A row that was read, and how it stands after the round's writes. */
@@ -84,7 +85,8 @@ export async function conflictsOfLeads(
   connection: string,
   leadIds: readonly string[],
 ): Promise<ReadonlyMap<string, readonly ConflictFact[]>> {
-  const { rows } = await db.query<ConflictFact & { leadId: string }>(
+  const rows = await rowsOf<ConflictFact & { leadId: string }>(
+    db,
     `select lead_id as "leadId", field, code from conflicts
      where connection = $1 and lead_id = any($2) and content_hash = '' order by id`,
     [connection, leadIds],

@@ -1,7 +1,7 @@
 import { IdSet } from '../core/lead/id-set.ts';
 import type { Values } from '../core/lead/value.ts';
 import type { NewAction } from './actions.ts';
-import { oneOf, type Queryable } from './database.ts';
+import { columnOf, oneOf, type Queryable, rowsOf } from './database.ts';
 import type { RoundRef, RunRef } from './runs.ts';
 
 /** A new lead of which nothing else is known, and what it shows; null: it has an action of its own since. */
@@ -50,7 +50,8 @@ const pagesAtOnce = 4;
 async function* readPages(db: Queryable, runId: number, where: string, values: readonly unknown[] = []) {
   let after = 0;
   for (;;) {
-    const { rows } = await db.query<Omit<ScanPage, 'lines'> & { body: string }>(
+    const rows = await rowsOf<Omit<ScanPage, 'lines'> & { body: string }>(
+      db,
       `select id, body, settled, begun, taken from scan_pages
        where run_id = $1 and id > $2 and ${where} order by id limit ${pagesAtOnce}`,
       [runId, after, ...values],
@@ -68,11 +69,8 @@ export async function loadNewIds(db: Queryable, runId: number): Promise<IdSet> {
   const ids = new IdSet();
   for await (const { lines } of readPages(db, runId, 'round is null'))
     for (const line of lines) if (line !== null) ids.add(line[0]);
-  const { rows } = await db.query<{ id: string }>(
-    `select lead_id as id from staged_leads where run_id = $1`,
-    [runId],
-  );
-  for (const { id } of rows) ids.add(id);
+  const text = `select lead_id from staged_leads where run_id = $1`;
+  for (const id of await columnOf<string>(db, text, [runId])) ids.add(id);
   return ids;
 }
 
@@ -188,20 +186,21 @@ export interface NewRowsToRead {
 
 export async function newRowsToRead(db: Queryable, run: RunRef & RoundRef): Promise<NewRowsToRead | null> {
   const ofRound = `run_id = $1 and round = $2 and settled > taken and not seen`;
-  const { rows } = await db.query<{ count: number; ids: string[] | null }>(
+  const { count, ids } = await oneOf<{ count: number; ids: string[] }>(
+    db,
     `select (select coalesce(sum(settled - taken), 0)::int from scan_pages where ${ofRound}) as count,
        array(select e.line->>0 from scan_pages p cross join lateral json_array_elements(p.body::json) with ordinality e (line, nth)
          where p.id in ((select min(id) from scan_pages where ${ofRound}), (select max(id) from scan_pages where ${ofRound}))
            and e.nth <= p.settled and json_typeof(e.line) = 'array') as ids`,
     [run.id, run.round],
   );
-  const [{ count, ids } = { count: 0, ids: [] }] = rows;
   if (count === 0) return null;
-  const found = await db.query<{ first: number; last: number }>(
+  const found = await oneOf<{ first: number; last: number }>(
+    db,
     `select coalesce(min(id), 0) as first, coalesce(max(id), 0) as last from pairs where connection = $1 and lead_id = any($2)`,
     [run.connection, ids],
   );
-  return { count, ...(found.rows[0] ?? { first: 0, last: 0 }) };
+  return { count, ...found };
 }
 
 /** A new row that the round wrote; `values`: what was written. */
@@ -212,18 +211,18 @@ export interface NewRowWritten {
 }
 
 /** The new rows of these leads, as far as the round wrote them. */
-export async function newRowsOf(
+export function newRowsOf(
   db: Queryable,
   connection: string,
   { first, last }: NewRowsToRead,
   leadIds: readonly string[],
 ): Promise<readonly NewRowWritten[]> {
-  const { rows } = await db.query<NewRowWritten>(
+  return rowsOf(
+    db,
     `select lead_id as "leadId", base as "values", row_number as "notedRow" from pairs
      where connection = $1 and lead_id = any($2) and id between $3 and $4 and base is not null`,
     [connection, leadIds, first, last],
   );
-  return rows;
 }
 
 /** All new rows of the round were read again as they were written, but for those that have actions of their own. */

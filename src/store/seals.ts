@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Queryable } from './database.ts';
+import { columnOf, type Queryable, valueOf } from './database.ts';
 import { type SeenPairs, type Side, storeSealed } from './seen-pairs.ts';
 import type { RunRef } from './runs.ts';
 
@@ -156,13 +156,14 @@ export async function seal<T>(
   return left;
 }
 
-async function storeSeals(
+function storeSeals(
   db: Queryable,
   connection: string,
   side: Side,
   seals: readonly (Omit<Seal, 'id'> & { readonly digest: string })[],
 ): Promise<readonly number[]> {
-  const { rows } = await db.query<{ id: number }>(
+  return columnOf(
+    db,
     `insert into seals (connection, side, digest, pair_ids, others)
      select $1, $2, decode(digest, 'base64'), "pairIds", others
      from json_to_recordset($3::json) as s (digest text, "pairIds" bigint[], others int[])
@@ -170,7 +171,6 @@ async function storeSeals(
      returning id`,
     [connection, side, JSON.stringify(seals)],
   );
-  return rows.map(({ id }) => id);
 }
 
 /** Breaks the seals of a side of which a pair has changed. Called when a scan begins. */
@@ -209,7 +209,8 @@ export async function sealAllRows(
   rows: number,
   met: SeenPairs,
 ): Promise<boolean> {
-  const found = await db.query<{ id: number }>(
+  const id = await valueOf<number>(
+    db,
     `insert into seals (connection, side, digest, pair_ids, others)
      select $1, 'row', $2, array_agg(id), '{}' from pairs where connection = $1
      having count(*) = $4 and bool_and(base ?& $3::text[] and row_number is not null and lead_deleted_at is null
@@ -217,6 +218,6 @@ export async function sealAllRows(
      on conflict (connection, side, digest) do update set pair_ids = excluded.pair_ids returning id`,
     [connection, hash('sha256', text, 'buffer'), fields, rows],
   );
-  for (const { id } of found.rows) met.seals.add(id);
-  return found.rows.length > 0;
+  if (id !== null) met.seals.add(id);
+  return id !== null;
 }

@@ -1,4 +1,4 @@
-import type { Queryable } from './database.ts';
+import { columnOf, type Queryable, valueOf } from './database.ts';
 import type { RunRef } from './runs.ts';
 
 /** On which side a pair was met. */
@@ -38,12 +38,10 @@ export class SeenPairs {
 
 /** The pairs that the scan of a run has met so far on a side. */
 export async function loadSeen(db: Queryable, runId: number, side: Side): Promise<SeenPairs> {
-  const { rows } = await db.query<{ ids: string[] }>(
-    `select pair_ids as ids from seen_pairs where run_id = $1 and side = $2`,
-    [runId, side],
-  );
+  const text = `select pair_ids from seen_pairs where run_id = $1 and side = $2`;
   const met = new SeenPairs();
-  for (const { ids } of rows) for (const id of ids) met.add(Number(id));
+  for (const ids of await columnOf<readonly string[]>(db, text, [runId, side]))
+    for (const id of ids) met.add(Number(id));
   return met;
 }
 
@@ -80,15 +78,16 @@ export async function storeSealed(
 
 /** Finds the pairs that a complete scan has not met on one side or on both. Called once, after all rows are staged. */
 export async function noteAbsent(db: Queryable, run: RunRef): Promise<void> {
-  const { rows } = await db.query<{ pairs: number; leads: number; rows: number }>(
-    `select (select count(*) from pairs where connection = $2) as pairs,
-       coalesce(sum(cardinality(pair_ids)) filter (where side = 'lead'), 0)::bigint as leads,
-       coalesce(sum(cardinality(pair_ids)) filter (where side = 'row'), 0)::bigint as rows
+  // In most nights all were met, and to find none takes as long as to compare all.
+  const areAllMet = await valueOf<boolean>(
+    db,
+    `select (select count(*) from pairs where connection = $2) = all (array[
+       coalesce(sum(cardinality(pair_ids)) filter (where side = 'lead'), 0),
+       coalesce(sum(cardinality(pair_ids)) filter (where side = 'row'), 0)])
      from seen_pairs where run_id = $1`,
     [run.id, run.connection],
   );
-  // In most nights all were met, and to find none takes as long as to compare all.
-  if (rows.every(({ pairs, leads, rows: ofRows }) => pairs === leads && pairs === ofRows)) return;
+  if (areAllMet === true) return;
   await db.query(
     `with met as materialized (select side, unnest(pair_ids) as id from seen_pairs where run_id = $1)
      insert into absent_pairs (run_id, lead_id, lead, row)

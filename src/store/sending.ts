@@ -1,5 +1,5 @@
-import type { Cell, Value } from '../core/lead/value.ts';
-import { type Queryable, timestamp } from './database.ts';
+import type { Cell } from '../core/lead/value.ts';
+import { columnOf, type Queryable, rowsOf, timestamp } from './database.ts';
 
 /** What decides whether a mail may be sent now. */
 export interface Claim {
@@ -34,7 +34,8 @@ export async function beginSending(
   claims: readonly Claim[],
   sender: string,
 ): Promise<readonly boolean[]> {
-  const { rows } = await db.query<{ id: number }>(
+  const ids = await columnOf<number>(
+    db,
     `with claims as (
          select * from json_to_recordset($1::json)
            as c (id bigint, state text, resends int, "sendAt" timestamptz, "firstTriedAt" timestamptz)),
@@ -62,7 +63,7 @@ export async function beginSending(
       claims.map(({ id }) => id),
     ],
   );
-  const begun = new Set(rows.map(({ id }) => id));
+  const begun = new Set(ids);
   return claims.map(({ id }) => begun.delete(id));
 }
 
@@ -129,12 +130,13 @@ export interface LeadKey {
 }
 
 /** For each lead in its order. */
-export async function leadBackgrounds(
+export function leadBackgrounds(
   db: Queryable,
   leads: readonly LeadKey[],
 ): Promise<readonly LeadBackground[]> {
-  const { rows } = await db.query<{ before: Readonly<Record<string, Value>> | null; row: number | null }>(
-    `select (select jsonb_object_agg(field, was) from (
+  return rowsOf(
+    db,
+    `select (select coalesce(jsonb_object_agg(field, was), '{}') from (
          select distinct on (field) field, coalesce(base, before, 'null') as was from history
          where connection = l.connection and lead_id = l.lead_id and at > (
            select max(updated_at) from mails
@@ -147,5 +149,4 @@ export async function leadBackgrounds(
      from unnest($1::text[], $2::text[]) with ordinality as l (connection, lead_id, nth) order by nth`,
     [leads.map(({ connection }) => connection), leads.map(({ leadId }) => leadId)],
   );
-  return rows.map(({ before, row }) => ({ before: before ?? {}, row }));
 }

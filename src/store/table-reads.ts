@@ -1,5 +1,5 @@
 import type { Problem } from '../errors.ts';
-import type { Queryable } from './database.ts';
+import { firstOf, type Queryable } from './database.ts';
 import { type SeenPairs, storeSealed } from './seen-pairs.ts';
 import type { ScannedRow } from './staging.ts';
 import type { RunRef } from './runs.ts';
@@ -39,14 +39,14 @@ export async function repeatTableRead(
   digest: string,
   met: SeenPairs,
 ): Promise<TableRead | null> {
-  const { rows } = await db.query<{ shown: TableRead; ids: number[]; sealed: number; pairs: string | null }>(
+  const kept = await firstOf<{ shown: TableRead; ids: number[]; sealed: number; pairs: string | null }>(
+    db,
     `select t.shown, t.seal_ids as ids, count(s.id)::int as sealed, string_agg(array_to_string(s.pair_ids, ' '), ' ') as pairs
      from table_reads t left join seals s on s.id = any(t.seal_ids)
      where t.connection = $1 and t.digest = $2 group by t.connection`,
     [run.connection, digest],
   );
-  const [kept] = rows;
-  if (kept === undefined || kept.sealed < kept.ids.length) return null;
+  if (kept === null || kept.sealed < kept.ids.length) return null;
   await storeSealed(db, run.id, 'row', kept.ids);
   for (const id of kept.pairs?.split(' ') ?? []) met.add(Number(id));
   return kept.shown;

@@ -4,7 +4,7 @@ import type pg from 'pg';
 import { isDatabaseOutage } from '../database-outage.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Throttle } from '../ports/leads-service.ts';
-import { epochMs, valueOf } from './database.ts';
+import { epochMs, oneOf, valueOf } from './database.ts';
 
 /**
  * Between two tries to note a pause while the database is away: this part of the time that it has been away, at most so
@@ -34,13 +34,17 @@ export function createThrottle(
     async look() {
       // Also of one that is stored while this is asked, and perhaps not seen.
       const here = until;
-      const { rows } = await pool.query<{ now: number; remaining: number | null; pace: unknown }>(
+      const { now, remaining, pace } = await oneOf<{
+        now: number;
+        remaining: number | null;
+        pace: unknown;
+      }>(
+        pool,
         `select ${epochMs('now()')} as now, pace,
            ceil(extract(epoch from not_before - now()) * 1000)::float8 as remaining
          from (values ($1)) asked (scope) left join throttles using (scope)`,
         [scope],
       );
-      const [{ now, remaining, pace } = { now: 0, remaining: null, pace: null }] = rows;
       const at = clock.now();
       const stored = remaining === null ? 0 : at + remaining;
       return { notBefore: Math.max(here, until, stored), pace, aheadMs: at - now };

@@ -1,7 +1,7 @@
 import { hashContent } from '../core/lead/content-hash.ts';
 import type { FieldMapping } from '../core/lead/mapping.ts';
 import { type Cells, sameCell } from '../core/lead/value.ts';
-import type { Queryable } from './database.ts';
+import { type Queryable, rowsOf } from './database.ts';
 import type { AbsenceProof } from './pairs.ts';
 import type { RunRef } from './runs.ts';
 
@@ -45,11 +45,12 @@ export class UndoneRecords {
     connection: string,
     fields: readonly FieldMapping[],
   ): Promise<UndoneRecords> {
-    const { rows } = await db.query<UndoneRecord>(
+    const records = await rowsOf<UndoneRecord>(
+      db,
       `select lead_id as "leadId", content_hash as "contentHash", cells from undone where connection = $1`,
       [connection],
     );
-    return new UndoneRecords(rows, fields);
+    return new UndoneRecords(records, fields);
   }
 
   /** The key of the record that these cells are, by the fields that they show; null when there is none. */

@@ -1,6 +1,6 @@
 import type { Cell, Value } from '../core/lead/value.ts';
 import { type ActionKind, type Changes, rowKinds } from '../core/merge/action.ts';
-import { countOf, oneOf, type Queryable, rowsOf } from './database.ts';
+import { countOf, oneOf, type Queryable, rowsOf, valueOf } from './database.ts';
 import type { Phase, RoundRef, RunRef } from './runs.ts';
 
 /**
@@ -56,15 +56,16 @@ export function leadsToRead(
  * had been written. Else all are to be read: returns false.
  */
 export async function acceptReplies(db: Queryable, run: RoundRef): Promise<boolean> {
-  const { rows } = await db.query<{ isTrue: boolean }>(
+  const isTrue = await valueOf<boolean>(
+    db,
     `with others as (select not exists (select from actions where run_id = $1 and round = $2 and kind = 'update-lead'
          and receipt in ('changed', 'unexplained')) as are_equal),
        shown as (update actions set receipt = case when are_equal then 'equal' end, shown = are_equal from others
          where run_id = $1 and round = $2 and shown and state = 'done' and receipt is null returning 1)
-     select are_equal or not exists (select from shown) as "isTrue" from others`,
+     select are_equal or not exists (select from shown) from others`,
     [run.id, run.round],
   );
-  return rows[0]?.isTrue ?? true;
+  return isTrue ?? true;
 }
 
 /**
@@ -78,12 +79,12 @@ export async function rowsToRead(
   const written = `run_id = $1 and round = $2 and state = 'done' and kind = any($3)`;
   const parameters = [run.id, run.round, rowKinds];
   await db.query(`update actions set receipt = null where ${written} and receipt <> 'equal'`, parameters);
-  const { rows } = await db.query<{ count: number; first: number; last: number }>(
+  return oneOf(
+    db,
     `select count(*)::int as count, coalesce(min(id), 0) as first, coalesce(max(id), 0) as last
      from actions where ${written} and receipt is null`,
     parameters,
   );
-  return rows[0] ?? { count: 0, first: 0, last: 0 };
 }
 
 /** What was written into a row, and where that stood when it was noted last; null: not at all. */
@@ -97,7 +98,8 @@ export async function rowsWritten(
   run: RunRef & RoundRef,
   leadIds: readonly string[],
 ): Promise<readonly WrittenRow[]> {
-  const { rows } = await db.query<Omit<WrittenRow, 'fields'> & { changes: Changes }>(
+  const rows = await rowsOf<Omit<WrittenRow, 'fields'> & { changes: Changes }>(
+    db,
     // Each lead looked up by its own: Postgres would rather go through all that the run wrote, for each batch of leads.
     `select a.id as "actionId", a.kind, a.reason, a.lead_id as "leadId", a.changes,
        (select row_number from pairs where connection = $5 and lead_id = a.lead_id) as "notedRow"
@@ -173,18 +175,18 @@ export interface StrangeReceipt {
 }
 
 /** Writes that did not show what was written when they were read again, for the problems of a run. */
-export async function strangeReceipts(
+export function strangeReceipts(
   db: Queryable,
   run: RoundRef,
   limit: number,
 ): Promise<readonly StrangeReceipt[]> {
-  const { rows } = await db.query<StrangeReceipt>(
+  return rowsOf(
+    db,
     `select a.kind, coalesce(a.lead_id, i.lead_id) as "leadId", a.row_number as row, a.receipt from actions a
      left join intents i on i.action_id = a.id and i.lead_id is not null
      where a.run_id = $1 and a.round = $2 and a.receipt in ('changed', 'unexplained') order by a.id limit $3`,
     [run.id, run.round, limit],
   );
-  return rows;
 }
 
 /** What became of the records of a run that it held, wrote or left; each is counted once, as the gravest that is true of it. */
