@@ -1,8 +1,6 @@
-import type { Client } from 'undici';
 import type { Secret } from '../config/secret.ts';
-import { decodeBody } from '../http/decode-body.ts';
-import { openClient } from '../http/client.ts';
-import { Exchange, type ExchangeBounds, type ExchangeRequest, HttpFault } from '../http/exchange.ts';
+import { HttpConnection } from '../http/connection.ts';
+import { type ExchangeBounds, type ExchangeRequest, HttpFault } from '../http/exchange.ts';
 import { type Clock, systemClock } from '../ports/clock.ts';
 import { retryAfterMs } from '../retry-after.ts';
 import { visibleText } from '../visible-text.ts';
@@ -40,19 +38,21 @@ const bounds: ExchangeBounds = { headersMs: 60_000, totalMs: 120_000, bodyBytes:
  * a LeadsyncError for every reply but 2xx and `answers`. Neither errors nor logs show the password.
  */
 export class CalDavHttp implements AsyncDisposable {
-  requests = 0;
   /** Host and path, for messages. */
   readonly place: string;
   readonly #access: CalendarAccess;
   readonly #url: URL;
-  readonly #clock: Clock;
-  #client: Client | null = null;
+  readonly #connection: HttpConnection;
 
   constructor(access: CalendarAccess, clock: Clock = systemClock) {
     this.#access = access;
     this.#url = new URL(access.url);
-    this.#clock = clock;
+    this.#connection = new HttpConnection(this.#url.origin, { connectMs, clock });
     this.place = `${this.#url.host}${this.#url.pathname}`;
+  }
+
+  get requests(): number {
+    return this.#connection.requests;
   }
 
   /** The path of an entry, encoded. */
@@ -69,22 +69,13 @@ export class CalDavHttp implements AsyncDisposable {
     }
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#client?.destroy();
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#connection[Symbol.asyncDispose]();
   }
 
   async #attempt({ answers = [], ...call }: DavCall, signal: AbortSignal): Promise<DavReply> {
-    this.#client ??= openClient(this.#url.origin, connectMs);
-    const exchange = Exchange.start(this.#client, this.#request(call), {
-      bounds,
-      signal,
-      clock: this.#clock,
-      onSent: () => {
-        this.requests += 1;
-      },
-    });
-    const { status, headers, receivedAt } = await exchange.head;
-    const body = await decodeBody(await exchange.body, headers['content-encoding'], bounds.bodyBytes);
+    const reply = await this.#connection.ask(this.#request(call), { bounds, signal });
+    const { status, headers, receivedAt, body } = reply;
     const one = (name: string): string | null => [headers[name] ?? null].flat()[0] ?? null;
     if (status < 300 || answers.includes(status)) return { status, etag: one('etag'), body };
     throw refused(

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { callOnce } from '../../src/http/call-once.ts';
+import { callOnce } from '../../src/http/connection.ts';
 import { systemClock } from '../../src/ports/clock.ts';
 
 const content = Buffer.from(Array.from({ length: 400_000 }, (_, row) => `row ${row}\n`).join(''));

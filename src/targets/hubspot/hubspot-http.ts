@@ -1,10 +1,9 @@
-import type { Client } from 'undici';
 import type { z } from 'zod';
 import { LeadsyncError } from '../../errors.ts';
 import { parseJson } from '../../parse-json.ts';
-import { decodeBody } from '../../http/decode-body.ts';
-import { Exchange, type ExchangeBounds, HttpFault } from '../../http/exchange.ts';
-import { jsonRequest, openClient } from '../../http/client.ts';
+import { jsonRequest } from '../../http/client.ts';
+import { HttpConnection } from '../../http/connection.ts';
+import { type ExchangeBounds, HttpFault, type ReplyHead } from '../../http/exchange.ts';
 import { parseServiceAddress, type ServiceAddress } from '../../http/service-address.ts';
 import { hubspotFault, lostReply, type RequestKind, senselessReply } from './hubspot-fault.ts';
 import type { HubSpotOptions } from './hubspot-options.ts';
@@ -31,20 +30,19 @@ const bounds: ExchangeBounds = { headersMs: 60_000, totalMs: 120_000, bodyBytes:
  * sent when the limits forbid it. Throws LeadsyncError for any reply but the wanted one (see `hubspotFault`).
  */
 export class HubSpotHttp implements AsyncDisposable {
-  requests = 0;
   /** Shared by all users of this token. */
   readonly limits: RateLimits;
-  readonly #options: HubSpotOptions;
   readonly #token: string;
   readonly #address: ServiceAddress;
-  #client: Client | null = null;
+  readonly #connection: HttpConnection;
   #isClosed = false;
 
   /** Throws `target.bad-url`, or `target.unauthenticated` for a token that no header can carry. */
   constructor(options: HubSpotOptions) {
-    this.#options = options;
-    this.#token = options.accessToken.reveal();
-    this.#address = hubspotAddress(options.apiUrl);
+    const { accessToken, apiUrl, clock, onReply } = options;
+    this.#token = accessToken.reveal();
+    this.#address = hubspotAddress(apiUrl);
+    this.#connection = new HttpConnection(this.#address.origin, { connectMs, clock, onReply });
     if (!/^[\x21-\x7e]+$/.test(this.#token)) {
       throw new LeadsyncError(
         'target.unauthenticated',
@@ -52,7 +50,11 @@ export class HubSpotHttp implements AsyncDisposable {
         { help: 'Copy it again, without spaces, quotes and line breaks.' },
       );
     }
-    this.limits = rateLimitsOf(options.clock, options.apiUrl, this.#token);
+    this.limits = rateLimitsOf(clock, apiUrl, this.#token);
+  }
+
+  get requests(): number {
+    return this.#connection.requests;
   }
 
   async ask<Reply>(call: HubSpotCall<Reply>, signal: AbortSignal): Promise<Reply> {
@@ -70,32 +72,15 @@ export class HubSpotHttp implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
-    await this.#client?.destroy();
+    await this.#connection[Symbol.asyncDispose]();
   }
 
   async #attempt<Reply>(call: HubSpotCall<Reply>, signal: AbortSignal): Promise<Reply> {
-    const { clock, onReply } = this.#options;
-    this.#client ??= openClient(this.#address.origin, connectMs);
     const path = this.#address.pathPrefix + call.path;
     const method = call.method ?? (call.json === undefined ? 'GET' : 'POST');
     const request = jsonRequest(method, path, this.#token, call.json);
-    const exchange = Exchange.start(this.#client, request, {
-      bounds,
-      signal,
-      clock,
-      onReply,
-      onSent: () => {
-        this.requests += 1;
-      },
-    });
-    const head = await exchange.head;
-    this.limits.note(head);
-    const encoding = head.headers['content-encoding'];
-    const body = await decodeBody(
-      await exchange.body,
-      typeof encoding === 'string' ? encoding : undefined,
-      bounds.bodyBytes,
-    );
+    const onHead = (received: ReplyHead): void => this.limits.note(received);
+    const { body, ...head } = await this.#connection.ask(request, { bounds, signal, onHead });
     const json = body === '' ? null : parseJson(body.replaceAll(this.#token, '[secret]'));
     const { status } = head;
     if (status < 300) {

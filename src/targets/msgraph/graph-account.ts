@@ -1,13 +1,12 @@
 import type { ConfidentialClientApplication, INetworkModule, NetworkRequestOptions } from '@azure/msal-node';
 import { z } from 'zod';
-import { decodeBody } from '../../http/decode-body.ts';
 import { HttpFault } from '../../http/exchange.ts';
 import { parseJson } from '../../parse-json.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { retryAfterMs } from '../../retry-after.ts';
 import { untilAborted } from '../../until-aborted.ts';
 import { visibleText } from '../../visible-text.ts';
-import { callOnce } from '../../http/call-once.ts';
+import { callOnce } from '../../http/connection.ts';
 import { type GraphApp, readGraphCredentials } from './graph-credentials.ts';
 import { tokenFault, type TokenRefusal } from './token-fault.ts';
 
@@ -86,8 +85,7 @@ class TokenRequests implements INetworkModule {
       const request = { method, headers, body: body ?? null } as const;
       const signal = AbortSignal.timeout(bounds.totalMs);
       const reply = await callOnce(address, request, { bounds, signal, clock: this.#clock });
-      const text = await decodeBody(reply.body, reply.headers['content-encoding'], bounds.bodyBytes);
-      const json: unknown = parseJson(text) ?? {};
+      const json: unknown = parseJson(reply.body) ?? {};
       const { status, receivedAt } = reply;
       if (status >= 300) {
         const { data } = errorReply.safeParse(json);

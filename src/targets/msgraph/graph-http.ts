@@ -2,8 +2,7 @@ import { Readable } from 'node:stream';
 import type { z } from 'zod';
 import { LeadsyncError } from '../../errors.ts';
 import { isLoopback } from '../../loopback.ts';
-import { callOnce } from '../../http/call-once.ts';
-import { decodeBody } from '../../http/decode-body.ts';
+import { callOnce } from '../../http/connection.ts';
 import { type ExchangeBounds, type ExchangeRequest, HttpFault, type OnReply } from '../../http/exchange.ts';
 import { parseJson } from '../../parse-json.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -123,8 +122,7 @@ export class GraphHttp {
         this.requests += 1;
       },
     });
-    const encoding = headers['content-encoding'];
-    const json = parseJson(await decodeBody(body, encoding, usual.bodyBytes));
+    const json = parseJson(body);
     const waitMs = retryAfterMs(headers['retry-after'], headers['date'], receivedAt);
     const location = [headers['location'] ?? null].flat()[0] ?? null;
     return { status, json, waitMs, location, isWrite: request.method !== 'GET', ...readGraphError(json) };

@@ -1,15 +1,7 @@
 import { extname } from 'node:path';
 import { Readable } from 'node:stream';
-import type { Client } from 'undici';
-import { openClient } from '../../http/client.ts';
-import { decodeBody } from '../../http/decode-body.ts';
-import {
-  Exchange,
-  type ExchangeBounds,
-  type ExchangeRequest,
-  HttpFault,
-  type OnReply,
-} from '../../http/exchange.ts';
+import { HttpConnection } from '../../http/connection.ts';
+import { type ExchangeBounds, type ExchangeRequest, HttpFault, type OnReply } from '../../http/exchange.ts';
 import { systemClock } from '../../ports/clock.ts';
 import { retryAfterMs } from '../../retry-after.ts';
 import { visibleText } from '../../visible-text.ts';
@@ -58,13 +50,15 @@ const mostRedirects = 3;
 export class WebDavHttp {
   readonly name: string;
   readonly #access: WebDavAccess;
+  readonly #connection: HttpConnection;
   #url: URL;
-  #client: Client | null = null;
 
   constructor(access: WebDavAccess) {
     this.name = access.url;
     this.#access = access;
     this.#url = new URL(access.url);
+    const { onReply } = access;
+    this.#connection = new HttpConnection(this.#url.origin, { connectMs, clock: systemClock, onReply });
   }
 
   /** The path of the file, encoded. */
@@ -110,20 +104,10 @@ export class WebDavHttp {
     { answers = [], into, ...call }: DavCall,
     signal: AbortSignal,
   ): Promise<{ readonly reply: DavReply; readonly fault: Error | null }> {
-    this.#client ??= openClient(this.#url.origin, connectMs);
-    const { onReply } = this.#access;
     const bounds = into !== undefined || typeof call.body === 'object' ? transfer : quick;
-    const exchange = Exchange.start(this.#client, this.#request(call), {
-      bounds,
-      signal,
-      clock: systemClock,
-      onSent: () => {},
-      ...(onReply && { onReply }),
-      ...(into && { into }),
-    });
     try {
-      const { status, headers, receivedAt } = await exchange.head;
-      const body = await decodeBody(await exchange.body, headers['content-encoding'], bounds.bodyBytes);
+      const asking = { bounds, signal, ...(into && { into }) };
+      const { status, headers, receivedAt, body } = await this.#connection.ask(this.#request(call), asking);
       const header = (name: string): string | null => [headers[name] ?? []].flat().join(', ') || null;
       const reply = { status, header, body };
       if ((status >= 200 && status < 300) || answers.includes(status)) return { reply, fault: null };

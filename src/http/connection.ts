@@ -1,0 +1,77 @@
+import type { Client } from 'undici';
+import type { Clock } from '../ports/clock.ts';
+import { openClient } from './client.ts';
+import { decodeBody } from './decode-body.ts';
+import {
+  Exchange,
+  type ExchangeBounds,
+  type ExchangeRequest,
+  type OnReply,
+  type ReplyHead,
+} from './exchange.ts';
+
+interface ConnectionOptions {
+  readonly connectMs: number;
+  readonly clock: Clock;
+  readonly onReply?: OnReply | undefined;
+}
+
+/** A reply whose body is read as text. */
+export interface TextReply extends ReplyHead {
+  readonly body: string;
+}
+
+interface Asking {
+  readonly bounds: ExchangeBounds;
+  readonly signal: AbortSignal;
+  /** Called just before the first byte leaves; when it throws, nothing is sent. */
+  readonly onSent?: () => void;
+  /** Called when the headers arrive. */
+  readonly onHead?: (head: ReplyHead) => void;
+  /** As that of an Exchange. */
+  readonly into?: (chunk: Buffer) => Promise<void>;
+}
+
+/** A connection to a service, opened with the first request. Each request is exactly one attempt; no redirect is followed. */
+export class HttpConnection implements AsyncDisposable {
+  /** Requests that left so far. */
+  requests = 0;
+  readonly #origin: string;
+  readonly #options: ConnectionOptions;
+  #client: Client | null = null;
+
+  constructor(origin: string, options: ConnectionOptions) {
+    this.#origin = origin;
+    this.#options = options;
+  }
+
+  /** The reply, with its body as text. Throws a HttpFault, or the signal's reason. */
+  async ask(request: ExchangeRequest, asking: Asking): Promise<TextReply> {
+    const { connectMs, clock, onReply } = this.#options;
+    this.#client ??= openClient(this.#origin, connectMs);
+    const onSent = (): void => {
+      asking.onSent?.();
+      this.requests += 1;
+    };
+    const exchange = Exchange.start(this.#client, request, { clock, onReply, ...asking, onSent });
+    const head = await exchange.head;
+    const encoding = head.headers['content-encoding'];
+    return { ...head, body: await decodeBody(await exchange.body, encoding, asking.bounds.bodyBytes) };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#client?.destroy().catch(() => {});
+  }
+}
+
+/** As `HttpConnection.ask`, to an absolute address on a connection of its own. The messages hold nothing of the address. */
+export async function callOnce(
+  address: string,
+  request: Omit<ExchangeRequest, 'path'>,
+  { clock, onReply, ...asking }: Asking & Omit<ConnectionOptions, 'connectMs'>,
+): Promise<TextReply> {
+  const { origin, pathname, search } = new URL(address);
+  const connectMs = asking.bounds.headersMs;
+  await using connection = new HttpConnection(origin, { connectMs, clock, onReply });
+  return await connection.ask({ ...request, path: pathname + search }, asking);
+}
