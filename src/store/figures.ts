@@ -5,17 +5,20 @@ import { transaction } from './database.ts';
 /** A question for figures takes at most so long (ms); then the server gives it up. */
 const statementMs = 2_000;
 
-/** What is counted is a look from outside: it changes nothing and may never hold anybody up. */
-async function ask<Row extends pg.QueryResultRow>(
-  pool: pg.Pool,
+/**
+ * What is counted is a look from outside: it changes nothing and may never hold anybody up.
+ *
+ * @param text $1: the connections or scopes that are asked about
+ */
+function figures<Row extends pg.QueryResultRow>(
   text: string,
-  values: readonly unknown[],
-): Promise<readonly Row[]> {
-  return transaction(pool, async (db) => {
-    await db.query(`set transaction read only`);
-    await db.query(`set local statement_timeout = ${statementMs}`);
-    return (await db.query<Row>(text, [...values])).rows;
-  });
+): (pool: pg.Pool, of: readonly string[]) => Promise<readonly Row[]> {
+  return (pool, of) =>
+    transaction(pool, async (db) => {
+      await db.query(`set transaction read only`);
+      await db.query(`set local statement_timeout = ${statementMs}`);
+      return (await db.query<Row>(text, [of])).rows;
+    });
 }
 
 /** The newest sync of $1 that ended, for each connection; neither an undo nor the application of a reviewed plan. */
@@ -33,20 +36,13 @@ export interface OutcomeFigures {
   readonly lastAge: number | null;
 }
 
-export function outcomeFigures(
-  pool: pg.Pool,
-  connections: readonly string[],
-): Promise<readonly OutcomeFigures[]> {
-  return ask(
-    pool,
-    `select connection, mode, status, count, extract(epoch from at)::float8 as "lastAt",
+export const outcomeFigures = figures<OutcomeFigures>(
+  `select connection, mode, status, count, extract(epoch from at)::float8 as "lastAt",
        extract(epoch from now() - at)::float8 as "lastAge"
      from (select connection, mode, status, count(*)::int as count,
          max(finished_at) filter (where mode = 'sync' and approval is null and undo_of is null) as at
        from runs where connection = any($1) and finished_at is not null group by 1, 2, 3) outcomes`,
-    [connections],
-  );
-}
+);
 
 /** The newest sync that ended. Seconds, and epoch s. */
 export interface LastRunFigures {
@@ -63,19 +59,12 @@ export interface LastRunFigures {
   readonly putOff: number;
 }
 
-export function lastRunFigures(
-  pool: pg.Pool,
-  connections: readonly string[],
-): Promise<readonly LastRunFigures[]> {
-  return ask(
-    pool,
-    `select connection, status, extract(epoch from finished_at)::float8 as "finishedAt",
+export const lastRunFigures = figures<LastRunFigures>(
+  `select connection, status, extract(epoch from finished_at)::float8 as "finishedAt",
        extract(epoch from finished_at - created_at)::float8 as duration, (waited_ms / 1000.0)::float8 as waited, pulled,
        target_rows as "targetRows", lead_requests as "leadRequests", target_requests as "targetRequests",
        coalesce((report->>'putOff')::int, 0) as "putOff" from (${lastRuns}) last`,
-    [connections],
-  );
-}
+);
 
 /** Runs that are under way, also those that wait or whose worker died. Epoch s. */
 export interface OpenRunFigures {
@@ -85,17 +74,10 @@ export interface OpenRunFigures {
   readonly progressAt: number;
 }
 
-export function openRunFigures(
-  pool: pg.Pool,
-  connections: readonly string[],
-): Promise<readonly OpenRunFigures[]> {
-  return ask(
-    pool,
-    `select connection, mode, extract(epoch from created_at)::float8 as "startedAt",
+export const openRunFigures = figures<OpenRunFigures>(
+  `select connection, mode, extract(epoch from created_at)::float8 as "startedAt",
        extract(epoch from progress_at)::float8 as "progressAt" from runs where connection = any($1) and finished_at is null`,
-    [connections],
-  );
-}
+);
 
 /**
  * Actions of the newest sync that ended. What an earlier round put off, a later one has decided again; to hold is all that
@@ -108,20 +90,13 @@ export interface ActionFigures {
   readonly count: number;
 }
 
-export function actionFigures(
-  pool: pg.Pool,
-  connections: readonly string[],
-): Promise<readonly ActionFigures[]> {
-  return ask(
-    pool,
-    `select last.connection, a.kind, case a.kind when 'hold' then 'held' else a.state end as state, sum(count)::int as count
+export const actionFigures = figures<ActionFigures>(
+  `select last.connection, a.kind, case a.kind when 'hold' then 'held' else a.state end as state, sum(count)::int as count
      from (${lastRuns}) last
      join (select run_id, round, kind, state, 1 as count from actions
        union all select run_id, round, 'create-row', state, count from new_row_counts) a
        on a.run_id = last.id and (a.state = 'done' or a.round = last.round) group by 1, 2, 3`,
-    [connections],
-  );
-}
+);
 
 export interface HeldFigures {
   readonly connection: string;
@@ -129,13 +104,9 @@ export interface HeldFigures {
 }
 
 /** What is held now; a connection that holds nothing is not among them. */
-export function heldFigures(pool: pg.Pool, connections: readonly string[]): Promise<readonly HeldFigures[]> {
-  return ask(
-    pool,
-    `select connection, count(*)::int as count from held_items where connection = any($1) group by 1`,
-    [connections],
-  );
-}
+export const heldFigures = figures<HeldFigures>(
+  `select connection, count(*)::int as count from held_items where connection = any($1) group by 1`,
+);
 
 /** Mails of a kind in a state. */
 export interface MailFigures {
@@ -150,11 +121,9 @@ export interface MailFigures {
 }
 
 /** Those that are later come after others. */
-export function mailFigures(pool: pg.Pool, connections: readonly string[]): Promise<readonly MailFigures[]> {
-  return ask(
-    pool,
-    // The percentiles apart: with them the count would have to sort every mail.
-    `with owed as not materialized (
+export const mailFigures = figures<MailFigures>(
+  // The percentiles apart: with them the count would have to sort every mail.
+  `with owed as not materialized (
          select *, case kind when 'digest' then kind else 'reminder' end as sort from mails where connection = any($1)),
        sent as (
          select connection, sort, 'sent' as state, percentile_cont(array[0.5, 0.95, 1]) within group (
@@ -165,9 +134,7 @@ export function mailFigures(pool: pg.Pool, connections: readonly string[]): Prom
          filter (where state in ('scheduled', 'sending') and send_at <= now()))::float8 as "lateSeconds"
        from owed group by 1, 2, 3) counts left join sent using (connection, sort, state)
      order by "lateSeconds" nulls first`,
-    [connections],
-  );
-}
+);
 
 export interface ThrottleFigures {
   readonly scope: string;
@@ -176,13 +143,6 @@ export interface ThrottleFigures {
 }
 
 /** See `serviceScope`. */
-export function throttleFigures(
-  pool: pg.Pool,
-  scopes: readonly string[],
-): Promise<readonly ThrottleFigures[]> {
-  return ask(
-    pool,
-    `select scope, extract(epoch from not_before)::float8 as until from throttles where scope = any($1)`,
-    [scopes],
-  );
-}
+export const throttleFigures = figures<ThrottleFigures>(
+  `select scope, extract(epoch from not_before)::float8 as until from throttles where scope = any($1)`,
+);
