@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { guard } from '../core/merge/guard.ts';
+import { guard, type PlanCounts } from '../core/merge/guard.ts';
 import { ShuffledRows } from '../core/merge/shuffled-rows.ts';
 import type { PlannedAction } from '../core/merge/action.ts';
 import type { FieldMemo } from '../core/merge/merge-field.ts';
@@ -14,22 +14,22 @@ import {
 import type { MarkVerdict } from '../core/merge/judge-mark.ts';
 import { planNewRow, undoneRow } from '../core/merge/plan-new-row.ts';
 import { sameCell, type Values } from '../core/lead/value.ts';
-import type { AbsenceProof } from '../store/pairs.ts';
+import { type AbsenceProof, countKnownPairs } from '../store/pairs.ts';
 import { movedFields } from '../store/mapped-columns.ts';
 import type { Run } from '../store/runs.ts';
 import { planPages } from '../store/scan-pages.ts';
 import { type Difference, differences, looseRows } from '../store/differences.ts';
 import { UndoneRecords } from '../store/undone.ts';
 import { policyOf, type StepContext } from './context.ts';
-import { countPlan } from './count-plan.ts';
 import { type Doubts, findOlderCopies, type OlderCopies } from './find-older-copy.ts';
 import { findRows, type FoundRows, planOne } from './find-lost-rows.ts';
 import { findMatches, type FoundMatches } from './find-matches.ts';
-import { PlanTally } from './plan-writer.ts';
-import type { PlanWriter } from './plan-writer.ts';
-import { type Placement, placementOf } from './which-place.ts';
-import { type LostCreates, findLostCreates } from './find-lost-creates.ts';
+import { PlanTally, type PlanWriter } from './plan-writer.ts';
+import { otherPlace, type Placement, placementOf } from './which-place.ts';
+import { findLostCreates, type LostCreates } from './find-lost-creates.ts';
 import { doubtsOf } from './table-mark.ts';
+import { countActions, countChangedFields, countEmptiedFields } from '../store/actions.ts';
+import { knownService } from '../store/places.ts';
 
 /** What a plan found beside its actions, for the guard and for `commitScan`. */
 export interface Plan extends Omit<Findings, 'policy' | 'older'> {
@@ -225,4 +225,40 @@ function validMemo(difference: Pick<Difference, 'memo' | 'lead' | 'row'>): Recor
 function withoutFields(values: Values, fields: ReadonlySet<string>): Values {
   if (fields.size === 0) return values;
   return Object.fromEntries(Object.entries(values).filter(([field]) => !fields.has(field)));
+}
+
+/** The reasons to write a row again. */
+const goneRow: ReadonlySet<string> = new Set(['row-deleted', 'row-deleted-but-lead-edited']);
+
+/** The guard's numbers of a plan, as far as the database has them. */
+async function countPlan(
+  context: StepContext,
+  db: pg.PoolClient,
+  run: Run,
+  { isBroughtForward }: OlderCopies,
+  placement: Placement | null,
+): Promise<Omit<PlanCounts, 'strangers' | 'permuted' | 'idsUnknown' | 'mark'>> {
+  const service = await knownService(db, run.connection);
+  const byKind: Record<string, number> = {};
+  let rewritten = 0;
+  for (const { kind, reason, round, state, count } of await countActions(db, run.id)) {
+    if (round !== run.round || state === 'left-out') continue;
+    // An update that only fills empty cells, such as a new column, overwrites nothing.
+    if (kind === 'update-row' && reason === 'fills-empty') continue;
+    // A person chose to bring the older copy forward.
+    if (isBroughtForward && (reason === 'older-copy' || goneRow.has(reason))) continue;
+    byKind[kind] = (byKind[kind] ?? 0) + count;
+    if (kind === 'create-row' && goneRow.has(reason)) rewritten += count;
+  }
+  return {
+    knownPairs: await countKnownPairs(db, run.connection),
+    leads: run.pulled,
+    otherService: service === context.connection.leads.baseUrl ? null : service,
+    byKind,
+    otherPlace: await otherPlace(db, run, placement),
+    rows: run.targetRows,
+    rewritten,
+    byField: await countChangedFields(db, run),
+    emptied: await countEmptiedFields(db, run),
+  };
 }

@@ -6,8 +6,10 @@ import { startHttpServer } from '../ops/http.ts';
 import { logRun } from '../ops/run-log.ts';
 import { retryCalendars } from '../store/calendar-entries.ts';
 import { fillQueues, keepQueuesFilled } from './fill-queues.ts';
-import { watchSchema } from './watch-schema.ts';
 import { workReminders } from './work-reminders.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { explain, LeadsyncError } from '../errors.ts';
+import { assertKnownSchema } from '../store/migrate.ts';
 
 /**
  * Jobs under way go back within this time (ms). A silent server would keep the process for ever, and for nothing: the next process
@@ -58,4 +60,41 @@ export async function runWorker(app: App, stop: AbortSignal): Promise<void> {
     throw error;
   }
   app.log.info('stopping: what is under way goes back with its checkpoint');
+}
+
+/** Ms between two checks. */
+const checkEveryMs = 5_000;
+
+/**
+ * Checks every few seconds whether a newer version has set up the database, until it is disposed. When one has, this process
+ * is `outdated`, and `stopWork` puts the jobs under way back.
+ */
+function watchSchema(app: App, stopWork: () => Promise<void>): AsyncDisposable {
+  const stop = new AbortController();
+  const { signal } = stop;
+  const watch = async (): Promise<void> => {
+    while (app.outdated === null && (await sleep(checkEveryMs, true, { signal }).catch(() => false))) {
+      try {
+        await assertKnownSchema(app.pool);
+      } catch (error) {
+        // Any other fault is an outage: the next check tries again.
+        if (error instanceof LeadsyncError && error.code === 'database.newer-schema') app.outdated = error;
+      }
+    }
+    if (app.outdated === null || signal.aborted) return;
+    const { code } = app.outdated;
+    app.log.error({ code }, `this worker stops taking work. ${explain(app.outdated)}`);
+    await stopWork();
+    app.log.warn(
+      { code },
+      'this worker takes no work any more; what was under way went back with its checkpoint',
+    );
+  };
+  const watching = watch();
+  return {
+    async [Symbol.asyncDispose]() {
+      stop.abort();
+      await watching;
+    },
+  };
 }

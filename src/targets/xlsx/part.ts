@@ -1,11 +1,11 @@
 import type { XlsxFault } from './fault.ts';
 import { readElements, type XmlElements } from './xml-elements.ts';
-import { type XmlHandler, XmlScanner, attribute } from './xml-scanner.ts';
-import { inUtf8 } from './xml-encoding.ts';
+import { attribute, type XmlHandler, XmlScanner } from './xml-scanner.ts';
 import { XmlFault } from './xml-text.ts';
 import { once } from './zip-pack.ts';
 import { type RandomAccess, readZipDirectory, type ZipDirectory, type ZipEntry } from './zip-directory.ts';
 import { inflated } from './zip-inflate.ts';
+import { TextDecoder } from 'node:util';
 
 /** Maximum unpacked bytes of a sheet, and of any other part; sheets are never kept in memory. */
 const largestSheet = 4 * 1024 * 1024 * 1024;
@@ -145,4 +145,28 @@ export async function openPackage(file: RandomAccess, fault: XlsxFault): Promise
   }
   if (!head.subarray(0, 2).equals(Buffer.from('PK'))) throw fault('is not an Excel workbook (not a zip)');
   return new XlsxPackage(file, await readZipDirectory(file, fault), fault);
+}
+
+/**
+ * An XML part in UTF-8: UTF-16 is converted, with its declaration; anything else passes. XML readers need no third
+ * encoding (XML 1.0, 4.3.3). The first chunk must hold the declaration.
+ */
+async function* inUtf8(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let decoder: TextDecoder | null | undefined;
+  for await (const chunk of chunks) {
+    const isFirst = decoder === undefined;
+    decoder ??= decoderFor(chunk);
+    const text = decoder?.decode(chunk, { stream: true });
+    if (text === undefined) yield chunk;
+    else yield Buffer.from(isFirst ? text.replace(utf16Declared, '$1UTF-8') : text);
+  }
+}
+
+const utf16Declared = /^(<\?xml[^>]*?encoding\s*=\s*["'])utf-?16[^"']*/i;
+
+/** Null: not in UTF-16. */
+function decoderFor(start: Buffer): TextDecoder | null {
+  const mark = start.toString('latin1', 0, 2);
+  if (mark === '\xff\xfe' || mark === '<\0') return new TextDecoder('utf-16le');
+  return mark === '\xfe\xff' || mark === '\0<' ? new TextDecoder('utf-16be') : null;
 }

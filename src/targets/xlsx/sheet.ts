@@ -1,5 +1,5 @@
 import type { Cell } from '../../core/lead/value.ts';
-import { type CellRange, columnName, contains } from './cell-reference.ts';
+import { type CellRange, columnName, contains, readRange } from './cell-reference.ts';
 import { type ColumnMapping, type Columns, headingRank, locateColumns } from '../shared/columns.ts';
 import { resumed } from '../file/file-format.ts';
 import type { PresentRow } from '../shared/row-changes.ts';
@@ -9,7 +9,6 @@ import { cellAt, type SheetLayout, SheetReader, type SheetRow } from './rows.ts'
 import { SerialClock } from '../shared/serial-clock.ts';
 import { readSharedStrings } from './strings.ts';
 import { type DateStyles, readDateStyles } from './styles.ts';
-import { readMerged } from './merged.ts';
 import { readTables, type SheetTable } from './tables.ts';
 import { openWorkbook, type XlsxWorkbook } from './workbook.ts';
 import type { RandomAccess } from './zip-directory.ts';
@@ -160,4 +159,30 @@ export function textsOf(row: SheetRow, reader: CellReader): string[] {
   const texts: string[] = Array.from({ length: (row.cells.at(-1)?.column ?? -1) + 1 }, () => '');
   for (const cell of row.cells) texts[cell.column] = reader.text(cell);
   return texts;
+}
+
+const dataEnd = /<\/(?:[^\s<>:]+:)?sheetData\s*>/;
+/** More than a closing tag, which two chunks may split. */
+const overlap = 200;
+
+/**
+ * The merged cells of a sheet. They come after the rows that depend on them, so the part is unpacked a second time,
+ * without parsing its rows.
+ */
+async function readMerged({ pack, sheet }: XlsxWorkbook): Promise<readonly CellRange[]> {
+  let text = '';
+  let isBehind = false;
+  for await (const chunk of pack.chunks(sheet)) {
+    text += chunk.toString('latin1');
+    if (isBehind) continue;
+    const end = dataEnd.exec(text);
+    if (end === null) text = text.slice(-overlap);
+    else {
+      isBehind = true;
+      text = text.slice(end.index);
+    }
+  }
+  if (!isBehind) return [];
+  const cells = text.matchAll(/<(?:[^\s<>:]+:)?mergeCell\s[^<>]*?ref\s*=\s*["']([^"']+)["']/g);
+  return Array.from(cells, ([, ref = '']) => readRange(ref)).filter((range) => range !== null);
 }

@@ -6,8 +6,7 @@ import type { FilePlace } from '../file/file-place.ts';
 import { FileTarget } from '../file/file-target.ts';
 import { type SourceFile, watchedAccess } from '../file/source-file.ts';
 import { spliced } from '../file/splice.ts';
-import { xlsxFaults } from './fault.ts';
-import { xlsxLastSaver } from './last-saver.ts';
+import { type XlsxFault, xlsxFaults } from './fault.ts';
 import { newWorkbook } from './new-workbook.ts';
 import type { XlsxTargetOptions } from './sheet.ts';
 import { runXlsxTask } from './thread.ts';
@@ -15,9 +14,11 @@ import { addsOnly, type KnownSheet, packRows } from './packed-rows.ts';
 import { openPackage } from './part.ts';
 import { hasSheet } from './workbook.ts';
 import type { PartEdit } from './write-plan.ts';
-import type { ZipEntry } from './zip-directory.ts';
+import type { RandomAccess, ZipEntry } from './zip-directory.ts';
 import { pack } from './zip-pack.ts';
 import { type NewContent, type NewPart, rewrittenZip } from './zip-rewrite.ts';
+import { visibleText } from '../../visible-text.ts';
+import { xmlText } from './xml-text.ts';
 
 /**
  * A target that is one sheet of an Excel workbook. Only changed cells are written; all other bytes of the sheet and all
@@ -143,4 +144,21 @@ class XlsxFormat implements FileFormat {
 async function first<T>(results: AsyncGenerator<T>): Promise<T> {
   for await (const result of results) return result;
   throw new Error('a task gave no result');
+}
+
+/** Who last saved a workbook, by its core properties (ECMA-376 part 2, 11); null: unknown. */
+async function xlsxLastSaver(file: RandomAccess, fault: XlsxFault): Promise<Author | null> {
+  const pack = await openPackage(file, fault);
+  const relations = [...(await pack.relationships('')).values()];
+  const relation = relations.find(({ type }) => type.endsWith('/core-properties'));
+  const entry = relation === undefined ? null : pack.find(relation.part);
+  if (entry === null) return null;
+  const texts = await pack.parse(
+    entry,
+    (elements) => new Map(elements.map(({ local, text }) => [local, xmlText(text)])),
+  );
+  const by = visibleText(texts.get('lastModifiedBy') ?? '', 100);
+  const at = Date.parse(texts.get('modified') ?? '');
+  if (by === '') return null;
+  return { of: 'file', place: 'workbook', by, at: Number.isNaN(at) ? null : new Date(at).toISOString() };
 }
