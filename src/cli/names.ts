@@ -1,8 +1,6 @@
 import { userInfo } from 'node:os';
-import type pg from 'pg';
 import { type Author, authorWords } from '../core/lead/author.ts';
 import { plainCell } from '../core/lead/value.ts';
-import { companiesOf } from '../store/pairs.ts';
 import type { Conflict } from '../store/conflicts.ts';
 import { visibleText } from '../visible-text.ts';
 
@@ -36,15 +34,6 @@ export function companyOfConflict(
   companies: Companies,
 ): string | null {
   return companies.get(leadId) ?? (field === 'companyName' ? plainCell(lead ?? rowValue) : null);
-}
-
-/** The companies of a connection's problems, conflicts or actions. */
-export function companiesIn(
-  pool: pg.Pool,
-  connection: string,
-  items: readonly { readonly leadId?: string | null }[],
-): Promise<Companies> {
-  return companiesOf(pool, connection, [...new Set(items.flatMap(({ leadId }) => leadId ?? []))]);
 }
 
 /** UTC, to the second. */

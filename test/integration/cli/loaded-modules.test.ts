@@ -7,6 +7,7 @@ const hooks = `import { registerHooks } from 'node:module';
 
 /** What only some need costs all others time when it is loaded. */
 test.each([
+  ['completion bash', ['commander'], ['pg', 'zod', 'yaml']],
   [
     'status',
     ['pg'],
@@ -21,7 +22,7 @@ test.each([
   '%s loads what it needs, and nothing of OpenTelemetry and metrics without being asked',
   async (command, needed, unneeded) => {
     await using workspace = await Workspace.open();
-    const { code, stderr } = await workspace.start([command], {
+    const { code, stderr } = await workspace.start(command.split(' '), {
       env: { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(hooks)}` },
     }).ended;
     expect(code).toBe(0);
