@@ -1,4 +1,4 @@
-import { BlockList, isIP, isIPv6 } from 'node:net';
+import { BlockList, isIPv4, isIPv6 } from 'node:net';
 
 const loopback = new BlockList();
 loopback.addSubnet('127.0.0.0', 8, 'ipv4');
@@ -7,6 +7,6 @@ loopback.addAddress('::1', 'ipv6');
 /** Whether only this machine reaches the address (an IP address, in brackets or not, or `localhost`). */
 export function isLoopback(name: string): boolean {
   const host = name.replaceAll(/[[\]]/g, '');
-  if (isIP(host) === 0) return host.toLowerCase() === 'localhost';
-  return loopback.check(host, isIPv6(host) ? 'ipv6' : 'ipv4');
+  if (isIPv4(host)) return loopback.check(host, 'ipv4');
+  return host.toLowerCase() === 'localhost' || (isIPv6(host) && loopback.check(host, 'ipv6'));
 }

@@ -1,5 +1,4 @@
-import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import type { z } from 'zod';
 import { LeadsyncError } from '../errors.ts';
@@ -85,7 +84,7 @@ function readSettings<T>(
   mistakes: Mistake[],
   together?: (report: Report, read: Readable<T>) => void,
 ): T | undefined {
-  const { data, error } = schema.safeParse(source.raw);
+  const { data, error } = schema.safeParse(source.raw, { jitless: true });
   const bad: Path[] = [];
   const locate = (path: Path) => {
     bad.push(path);
@@ -145,7 +144,7 @@ async function readConfigFile(
   // Loaded only when there is a file.
   const { yamlSource } = await import('./yaml-source.ts');
   try {
-    const content = new TextDecoder('utf-8', { fatal: true }).decode(await readFile(file));
+    const content = new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file));
     return yamlSource(content, file, where, environment, mistakes);
   } catch (error) {
     const reason = error instanceof TypeError ? 'it is not UTF-8 text' : readFault(error);
