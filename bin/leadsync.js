@@ -1,10 +1,11 @@
 #!/usr/bin/env node
 // In a clone the sources run as they are, on Node 24: under an older Node the one from node_modules is used instead.
 // In the npm package there are no sources, since Node strips no types there: dist/ runs, made by `npm run build`.
-import { existsSync } from 'node:fs';
 import * as nodeModule from 'node:module';
 import { fileURLToPath } from 'node:url';
 
+// Not imported, which would load all that it has.
+const { existsSync } = nodeModule.createRequire(import.meta.url)('node:fs');
 const pathOf = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 const sources = pathOf('src/cli/main.ts');
 const isClone = existsSync(sources);

