@@ -6,6 +6,7 @@ import type { Fate } from './life.ts';
 import type { Trouble } from './nights.ts';
 import type { Moment } from './online-table.ts';
 import { randomDav } from './dav-folder.ts';
+import { randomGraph } from './graph-folder.ts';
 import type { OnlineSettings } from './open-online.ts';
 import type { PortalSettings } from './portal.ts';
 import type { SpreadsheetSettings } from './spreadsheet.ts';
@@ -97,7 +98,7 @@ export interface Settings extends OnlineSettings {
   readonly format: Format;
 }
 
-export const formats = ['csv', 'xlsx', 'google-sheets', 'hubspot', 'webdav'] as const;
+export const formats = ['csv', 'xlsx', 'google-sheets', 'hubspot', 'webdav', 'msgraph'] as const;
 export type Format = (typeof formats)[number];
 
 /** `forced`: the format, whatever chance would say. */
@@ -134,6 +135,7 @@ export function randomSettings(
     spreadsheet: format === 'google-sheets' ? randomSpreadsheet(random) : null,
     portal: format === 'hubspot' ? randomPortal(random, mayTrim) : null,
     dav: format === 'webdav' ? randomDav(random) : null,
+    graph: format === 'msgraph' ? randomGraph(random) : null,
   };
 }
 

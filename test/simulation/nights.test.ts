@@ -53,14 +53,15 @@ test('a HubSpot portal: people and deaths between any two requests', { timeout: 
   }
 });
 
-test('a file on WebDAV: people, lost replies and deaths between any two requests', {
-  timeout: 600_000,
-}, async () => {
-  const play = { format: 'webdav' } as const;
-  const verdict = await simulate(database, 10_001, nights, new Set(troubles), play);
-  if (verdict.faults.length > 0) expect.fail(tell(verdict, nights, troubles, 40, play.format));
-  expect(verdict.nights).toBe(nights);
-});
+test.each(['webdav', 'msgraph'] as const)(
+  'a file on %s: people, lost replies and deaths between any two requests',
+  { timeout: 600_000 },
+  async (format) => {
+    const verdict = await simulate(database, 10_001, nights, new Set(troubles), { format });
+    if (verdict.faults.length > 0) expect.fail(tell(verdict, nights, troubles, 40, format));
+    expect(verdict.nights).toBe(nights);
+  },
+);
 
 test('the same seed plays the same nights, operation by operation', { timeout: 240_000 }, async () => {
   const seeds = [71, 72, 75, 76];

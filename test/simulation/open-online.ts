@@ -1,7 +1,9 @@
 import type { Random } from '../../src/sandbox/random.ts';
-import { DavFolder, type DavSettings } from './dav-folder.ts';
+import { type DavSettings, davServer } from './dav-folder.ts';
+import { type GraphSettings, graphServer } from './graph-folder.ts';
 import type { OnlineTable } from './online-table.ts';
 import { openPortal, type PortalSettings } from './portal.ts';
+import { ServedFile } from './served-file.ts';
 import type { SimClock } from './sim-clock.ts';
 import { Spreadsheet, type SpreadsheetSettings } from './spreadsheet.ts';
 
@@ -10,6 +12,7 @@ export interface OnlineSettings {
   readonly spreadsheet: SpreadsheetSettings | null;
   readonly portal: PortalSettings | null;
   readonly dav: DavSettings | null;
+  readonly graph: GraphSettings | null;
 }
 
 /** Null: the table is a local file. `folder`: for files of its own. */
@@ -18,6 +21,7 @@ export async function openOnline(
     spreadsheet,
     portal,
     dav,
+    graph,
     clock,
     random,
   }: OnlineSettings & { readonly clock: SimClock; readonly random: Random },
@@ -25,6 +29,7 @@ export async function openOnline(
   folder: string,
 ): Promise<OnlineTable | null> {
   if (portal !== null) return openPortal(portal, columns.statusColumn !== undefined, clock, random);
-  if (dav !== null) return DavFolder.open(dav, columns, random, folder);
+  if (dav !== null) return ServedFile.open(davServer(dav.habits), dav.ending, columns, random, folder);
+  if (graph !== null) return ServedFile.open(graphServer(graph), graph.ending, columns, random, folder);
   return spreadsheet === null ? null : Spreadsheet.open(spreadsheet, columns, clock, folder);
 }

@@ -201,4 +201,11 @@ async function notRecorded(`,
     to: `(tag === null ? '' : '')`,
     format: 'webdav',
   },
+  {
+    name: 'Microsoft Graph: an upload without If-Match',
+    file: 'src/targets/msgraph/graph-file.ts',
+    from: `const headers = { 'if-match': item.eTag };`,
+    to: `const headers = {};`,
+    format: 'msgraph',
+  },
 ];

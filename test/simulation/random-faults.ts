@@ -1,4 +1,6 @@
 import type { SheetsFault } from '../stand-ins/google-sheets/sheets-sandbox.ts';
+import type { GraphIncident } from '../stand-ins/msgraph/msgraph-sandbox.ts';
+import * as refuse from '../stand-ins/msgraph/graph-error.ts';
 import type { DavFate } from '../support/dav-server.ts';
 import type { HubSpotFault } from '../stand-ins/hubspot/hubspot-sandbox.ts';
 import type { Random } from '../../src/sandbox/random.ts';
@@ -54,6 +56,22 @@ export function randomDavFaults(random: Random): FaultRates<DavFate> | null {
   const kinds: readonly DavFate[] = ['lost', 'cut', 403, 423, 429, 500, 502, 503, 507];
   const faults = kinds.filter(() => random.below(2) === 0);
   return { each: random.float() * 0.1, faults: ['unheard', ...faults] };
+}
+
+/** The same of Microsoft Graph. */
+export function randomGraphFaults(random: Random): FaultRates<GraphIncident> | null {
+  if (random.below(3) === 0) return null;
+  const kinds: readonly GraphIncident[] = [
+    'lose-request',
+    refuse.graphError(429, 'tooManyRequests', 'Too many requests', { retryAfter: '0' }),
+    refuse.graphError(500, 'generalException', 'General exception'),
+    refuse.graphError(503, 'serviceNotAvailable', 'Service unavailable'),
+    refuse.accessDenied(),
+    refuse.resourceLocked(),
+    refuse.insufficientStorage(),
+  ];
+  const faults = kinds.filter(() => random.below(2) === 0);
+  return { each: random.float() * 0.1, faults: ['lose-reply', ...faults] };
 }
 
 /** The same of the service, as the sandbox takes it. */

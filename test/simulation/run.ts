@@ -19,7 +19,7 @@ const { values } = parseArgs({
     /** Nights in one world. */
     each: { type: 'string', default: '3' },
     with: { type: 'string', default: troubles.join(',') },
-    /** Of all tables: csv, xlsx, google-sheets, hubspot or webdav; else chance says. */
+    /** Of all tables: csv, xlsx, google-sheets, hubspot, webdav or msgraph; else chance says. */
     format: { type: 'string' },
     /** Worlds at once. */
     jobs: { type: 'string', default: '1' },

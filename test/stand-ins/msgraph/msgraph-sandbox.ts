@@ -27,7 +27,9 @@ export interface MsGraphSandbox extends AsyncDisposable {
   /** Requests so far, as `GET /drives/…`. */
   readonly requests: string[];
   /** Asked before each request to the API or a short-lived address; undefined: nothing happens. */
-  incident: (request: Pick<GraphRequest, 'method' | 'path'>) => GraphIncident | undefined;
+  incident: (
+    request: Pick<GraphRequest, 'method' | 'path'>,
+  ) => GraphIncident | undefined | Promise<GraphIncident | undefined>;
   /** How SharePoint rewrites what was saved, after the reply; null: it does not. */
   rewrites: ((bytes: Buffer) => Buffer) | null;
   /** Whether a rewriting moves the cTag. */
@@ -70,7 +72,7 @@ export async function startMsGraphSandbox(
     const request = await readRequest(message);
     const [, room = '', key = ''] = /^\/([\w.]+)\/(.*)$/.exec(request.path) ?? [];
     sandbox.requests.push(`${request.method} ${request.path}`);
-    const incident = sandbox.incident(request);
+    const incident = await sandbox.incident(request);
     rewrite();
     if (incident === 'lose-request') return void message.socket.destroy();
     if (incident !== undefined && incident !== 'lose-reply') return void sendReply(response, incident);
