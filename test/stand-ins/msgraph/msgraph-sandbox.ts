@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { listen } from '../../../src/sandbox/listen.ts';
 import { type Reply, sendReply } from '../hubspot/send-reply.ts';
 import { Drive, type DriveFile } from './drive.ts';
+import { undocumented } from './documented.ts';
 import { Entra, type RegisteredApp } from './entra.ts';
 import { unauthenticated } from './graph-error.ts';
 import { answer, type GraphRequest, type GraphState } from './graph-routes.ts';
@@ -17,6 +18,8 @@ export type GraphIncident = 'lose-request' | 'lose-reply' | Reply;
  * - If-Match on content takes the eTag or the cTag; a session checks it when it is made and not at its end.
  * - A checked-out file refuses a save as an open one does: 423.
  * - SharePoint rewrites a saved workbook: `rewrites`.
+ *
+ * Each reply of its own is compared with `documented.ts`; its end throws for one that is not documented.
  */
 export interface MsGraphSandbox extends AsyncDisposable {
   /** Root of the API, with its version. */
@@ -50,6 +53,7 @@ export async function startMsGraphSandbox(
 ): Promise<MsGraphSandbox> {
   const entra = new Entra(registered);
   const waiting: DriveFile[] = [];
+  const mistakes: string[] = [];
   const state: GraphState = {
     drive: new Drive(sampleDrive, folders),
     links: new Map(),
@@ -77,6 +81,9 @@ export async function startMsGraphSandbox(
     if (incident === 'lose-request') return void message.socket.destroy();
     if (incident !== undefined && incident !== 'lose-reply') return void sendReply(response, incident);
     const reply = replyTo(room, key, request);
+    const isOfGraph = ['v1.0', 'upload', 'download'].includes(room) && !Buffer.isBuffer(reply);
+    const mistake = isOfGraph ? undocumented(`${request.method} ${request.path}`, reply) : null;
+    if (mistake !== null) mistakes.push(mistake);
     if (incident === 'lose-reply') return void message.socket.destroy();
     if (Buffer.isBuffer(reply)) response.writeHead(200, { 'content-length': reply.length }).end(reply);
     else sendReply(response, reply);
@@ -105,6 +112,8 @@ export async function startMsGraphSandbox(
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
+      if (mistakes.length > 0)
+        throw new Error(`replies that Microsoft does not document: ${mistakes.join('; ')}`);
     },
   };
   return sandbox;
