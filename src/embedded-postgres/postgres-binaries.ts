@@ -50,7 +50,10 @@ async function linkLibraries(name: string, folder: string): Promise<void> {
         throw new LeadsyncError(
           'database.not-started',
           `The libraries of Postgres in ${folder} could not be linked: npm did not run the install script of ${name}, and here nothing may be written there.`,
-          { help: `Run npm rebuild ${name} as the user that installed leadsync.`, cause },
+          {
+            help: `As the user that installed leadsync: npm rebuild --allow-scripts=${name} ${name} (with --global if it was installed so).`,
+            cause,
+          },
         );
       }),
     ),
