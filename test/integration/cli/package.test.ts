@@ -42,6 +42,7 @@ test('the package has no dependencies and none of the sources', () => {
     'LICENSE',
     'README.md',
     'bin',
+    'deploy',
     'dist',
     'docs',
     'leadsync.example.yaml',
