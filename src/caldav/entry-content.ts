@@ -30,22 +30,12 @@ export function contentOf(context: CalendarContext, row: EntryRow, cells: Values
     row: null,
     now: clock.now(),
   };
-  const event = followUpEvent(facts, templates);
-  const [alarm] = event.alarms ?? [];
-  const { trigger = null, triggerAfter = null } = (alarm ?? {}) as {
-    readonly trigger?: number;
-    readonly triggerAfter?: number;
-  };
-  const uid = String(event.id);
+  const { uid, title, description, url, alarm } = followUpEvent(facts, templates);
   return {
     // A calendar has one entry of a UID.
     uid: component === 'task' ? `task.${uid}` : uid,
-    content: {
-      title: event.summary ?? '',
-      description: typeof event.description === 'string' ? event.description : '',
-      url: event.url ?? '',
-    },
-    alarm: trigger === null ? triggerAfter : -trigger,
+    content: { title, description, url },
+    alarm,
   };
 }
 

@@ -12,7 +12,7 @@ const facts: CalendarFacts = {
   connection: 'berlin',
   summary: 'Follow-up: Bäckerei',
   description: 'City: Ulm\nStage: new',
-  url: 'https://app.example.com/leads/1',
+  url: 'https://app.example.com/leads/1?tabs=a,b;c',
   dueAt: Date.UTC(2026, 10, 21, 13, 30),
   day: null,
   dayAlarmAt: 8 * 60,
@@ -64,7 +64,7 @@ test('a moment: in UTC, with address, details and an alarm; nobody is asked for 
   expect(value('dtstamp')).toBe('2026-11-21T08:00:00Z');
   expect([alarm, action]).toEqual(['-PT10M', 'DISPLAY']);
   const { summary, description } = facts;
-  expect(other).toMatchObject({ datetype: 'date-time', summary, description, url: { val: facts.url } });
+  expect(other).toMatchObject({ datetype: 'date-time', summary, description, url: facts.url });
   expect(other?.start.getTime()).toBe(facts.dueAt);
   expect(text).not.toMatch(/VTIMEZONE|TZID|ATTENDEE|ORGANIZER/);
 });
@@ -78,6 +78,7 @@ test('a day: all of it, wherever the calendar is, with an alarm in the morning',
   expect(event.startDate.toString()).toBe('2026-11-21');
   expect(other?.datetype).toBe('date');
   expect(alarm).toBe('PT8H');
+  expect(text, 'after its start, not its end').toContain('\r\nTRIGGER:PT8H\r\n');
 });
 
 test('a follow-up that is none any more: cancelled, without an alarm', () => {

@@ -115,7 +115,7 @@ const packages: Readonly<Record<string, string>> = {
   hono: 'src/ops src/queue',
   nodemailer: 'src/reminders',
   '@xmldom/xmldom': 'src/http',
-  'ical.js': 'src/caldav',
+  'ical.js': 'src/caldav src/reminders',
 };
 
 /** What puts the parts together may know all but the commands, and these the sandbox. */

@@ -1,11 +1,5 @@
 import { createHash } from 'node:crypto';
-import ical, {
-  ICalAlarmType,
-  ICalCalendarMethod,
-  type ICalEventData,
-  ICalEventStatus,
-  ICalEventTransparency,
-} from 'ical-generator';
+import ICAL from 'ical.js';
 import { oneLine } from './shown-text.ts';
 
 /** The follow-up of one lead as an entry of a calendar. Times are epoch ms. */
@@ -40,28 +34,68 @@ const alarmBefore = 600;
 
 const maxDescription = 4_000;
 
+// RFC 5545, section 3.1: 75 bytes a line. ical.js does not count the blank that begins a line which goes on.
+ICAL.foldLength = 74;
+
+/** A property in jCal (RFC 7265): name, parameters, type and value. */
+type Property = readonly [string, Readonly<Record<string, string>>, string, string | number];
+
+/** The entry of a follow-up, as calendars have it. '' is nothing. */
+export interface CalendarEvent {
+  readonly uid: string;
+  readonly title: string;
+  readonly description: string;
+  readonly url: string;
+  /** When it reminds: seconds after its start, negative before; null: not at all. */
+  readonly alarm: number | null;
+  /** All that it says but the alarm. */
+  readonly properties: readonly Property[];
+}
+
 /**
- * The VEVENT of a follow-up: a day is an all-day entry, a moment is in UTC. Shows no time as busy and asks nobody for a
- * reply. Pure.
+ * The entry of a follow-up: a day is an all-day entry, a moment is in UTC. Shows no time as busy and asks nobody for a reply.
+ * Pure.
  */
-export function calendarEvent(facts: CalendarFacts): ICalEventData {
-  const { day, dueAt, dayAlarmAt, url, description, isCancelled } = facts;
-  const start = day === null ? dueAt : Date.parse(day);
-  const alarm = day === null ? { trigger: alarmBefore } : { triggerAfter: dayAlarmAt * 60 };
-  return {
-    id: calendarUid(facts),
-    sequence: facts.sequence,
-    stamp: new Date(facts.now),
-    start: new Date(start),
-    end: new Date(start + (day === null ? entryLengthMs : 86_400_000)),
-    allDay: day !== null,
-    summary: oneLine(facts.summary, 200),
-    ...(description !== '' && { description: cut(description) }),
-    ...(url !== null && { url }),
-    status: isCancelled ? ICalEventStatus.CANCELLED : ICalEventStatus.CONFIRMED,
-    transparency: ICalEventTransparency.TRANSPARENT,
-    ...(!isCancelled && { alarms: [{ type: ICalAlarmType.display, ...alarm }] }),
-  };
+export function calendarEvent(facts: CalendarFacts): CalendarEvent {
+  const { day, dueAt, isCancelled } = facts;
+  const uid = calendarUid(facts);
+  const title = oneLine(facts.summary, 200);
+  const description = cut(facts.description);
+  const url = facts.url ?? '';
+  const properties: readonly Property[] = [
+    ['uid', {}, 'text', uid],
+    ['sequence', {}, 'integer', facts.sequence],
+    ['dtstamp', {}, 'date-time', utc(facts.now)],
+    ...(day === null ? momentProperties(dueAt) : dayProperties(day)),
+    ['summary', {}, 'text', title],
+    ['transp', {}, 'text', 'TRANSPARENT'],
+    ...(description === '' ? [] : [['description', {}, 'text', description] as const]),
+    ...(url === '' ? [] : [['url', {}, 'uri', url] as const]),
+    ['status', {}, 'text', isCancelled ? 'CANCELLED' : 'CONFIRMED'],
+  ];
+  const alarm = day === null ? -alarmBefore : facts.dayAlarmAt * 60;
+  return { uid, title, description, url, alarm: isCancelled ? null : alarm, properties };
+}
+
+function momentProperties(dueAt: number): readonly Property[] {
+  return [
+    ['dtstart', {}, 'date-time', utc(dueAt)],
+    ['dtend', {}, 'date-time', utc(dueAt + entryLengthMs)],
+  ];
+}
+
+/** Outlook shows a day as one by properties of its own. */
+function dayProperties(day: string): readonly Property[] {
+  return [
+    ['dtstart', {}, 'date', day],
+    ['dtend', {}, 'date', new Date(Date.parse(day) + 86_400_000).toISOString().slice(0, 10)],
+    ['x-microsoft-cdo-alldayevent', {}, 'unknown', 'TRUE'],
+    ['x-microsoft-msncalendar-alldayevent', {}, 'unknown', 'TRUE'],
+  ];
+}
+
+function utc(at: number): string {
+  return `${new Date(at).toISOString().slice(0, 19)}Z`;
 }
 
 /** The UID belongs to the lead, so that a higher SEQUENCE moves or cancels the entry. */
@@ -77,15 +111,35 @@ function calendarUid({
   return `follow-up.${hash}@${domain}`;
 }
 
-/** An iCalendar object (RFC 5545) to attach to a mail, with METHOD:PUBLISH, which requests no reply. */
-export function calendarAttachment(event: ICalEventData): string {
-  const calendar = ical({
-    method: ICalCalendarMethod.PUBLISH,
-    prodId: '//leadsync//follow-ups//EN',
-    events: [event],
-  });
-  // RFC 5545, section 3.1: the last line ends like all others.
-  return `${calendar.toString().replace(/(?:\r\n)+$/, '')}\r\n`;
+/** The VEVENT of an entry that people subscribe to, changed last at `changedAt` (epoch ms). It has no alarm. */
+export function subscribedEvent({ properties }: CalendarEvent, changedAt: number): string {
+  return ICAL.stringify(['vevent', [...properties, ['last-modified', {}, 'date-time', utc(changedAt)]], []]);
+}
+
+/** An iCalendar object (RFC 5545) to attach to a mail. */
+export function calendarAttachment({ properties, alarm, title }: CalendarEvent): string {
+  const alarms = alarm === null ? [] : [['valarm', alarmProperties(alarm, title), []]];
+  return calendarText([], [['vevent', properties, alarms]]);
+}
+
+/** @param after seconds after the start */
+function alarmProperties(after: number, title: string): readonly Property[] {
+  return [
+    ['action', {}, 'text', 'DISPLAY'],
+    ['trigger', {}, 'duration', ICAL.Duration.fromSeconds(after).toString()],
+    ['description', {}, 'text', title],
+  ];
+}
+
+/** An iCalendar object with METHOD:PUBLISH, which requests no reply. `components` are in jCal. */
+export function calendarText(properties: readonly Property[], components: readonly unknown[]): string {
+  const all: readonly Property[] = [
+    ['version', {}, 'text', '2.0'],
+    ['prodid', {}, 'text', '-//leadsync//follow-ups//EN'],
+    ['method', {}, 'text', 'PUBLISH'],
+    ...properties,
+  ];
+  return ICAL.stringify(['vcalendar', all, components]);
 }
 
 /** Lines stay; the rest is as in every shown text. */

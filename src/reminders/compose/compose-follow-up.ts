@@ -1,4 +1,3 @@
-import type { ICalEventData } from 'ical-generator';
 import type { ChatKind } from '../../config/chat-webhook.ts';
 import type { ConnectionConfig, ReminderSettings } from '../../config/config.ts';
 import { recipientLanguage, recipientTimeZone } from '../../config/recipients.ts';
@@ -7,7 +6,7 @@ import { type Cell, type Cells, sameCell } from '../../core/lead/value.ts';
 import { type FollowUpLinks, followUpLinks, type LinkMaker } from '../links/link-token.ts';
 import { startOfDay } from '../plan/local-time.ts';
 import { followUpField } from '../plan/plan-reminders.ts';
-import { calendarAttachment, calendarEvent, entryLengthMs } from './calendar.ts';
+import { calendarAttachment, type CalendarEvent, calendarEvent, entryLengthMs } from './calendar.ts';
 import {
   type CancelReason,
   type Composed,
@@ -81,7 +80,7 @@ export function composeCancellation(
 }
 
 /** The calendar entry of a follow-up, as mails have it. */
-export function followUpEvent(facts: FollowUpFacts, templates: Templates): ICalEventData {
+export function followUpEvent(facts: FollowUpFacts, templates: Templates): CalendarEvent {
   const content = contentOf({ ...facts, changes: [], notes: {} }, 'reminder', null, true, templates);
   return eventOf(content, facts);
 }
@@ -145,7 +144,7 @@ function compose(content: ReminderContent, facts: FollowUpFacts): FollowUpMail {
   return content.hasEntry ? { ...composed, calendar: calendarAttachment(eventOf(content, facts)) } : composed;
 }
 
-function eventOf(content: ReminderContent, facts: FollowUpFacts): ICalEventData {
+function eventOf(content: ReminderContent, facts: FollowUpFacts): CalendarEvent {
   const { templates, dueAt, dayZone, now } = content;
   const { connection, settings, leadId, sequence } = facts;
   // An entry does not speak of itself.

@@ -1,11 +1,11 @@
 import { setImmediate as letOthersWork } from 'node:timers/promises';
 import type pg from 'pg';
-import ical, { foldLines, ICalCalendarMethod } from 'ical-generator';
 import type { Config, ConnectionConfig, ReminderSettings } from '../../config/config.ts';
 import { recipientLanguage } from '../../config/recipients.ts';
 import { shortHash } from '../../core/lead/content-hash.ts';
 import { type FeedItem, feedItems } from '../../store/calendar-feeds.ts';
 import { version } from '../../version.ts';
+import { calendarText, subscribedEvent } from '../compose/calendar.ts';
 import { followUpEvent } from '../compose/compose-follow-up.ts';
 import type { Templates } from '../compose/templates.ts';
 
@@ -40,8 +40,8 @@ const mostEntries = 5_000;
 /** Entries that are made without a pause for other work. */
 const entriesAtOnce = 50;
 
-/** How often (s) calendar programs are asked to read a feed again. */
-const refreshSeconds = 3_600;
+/** How often calendar programs are asked to read a feed again. */
+const refresh = 'PT1H';
 
 type FeedConnection = ConnectionConfig & { readonly reminders: ReminderSettings };
 
@@ -106,23 +106,20 @@ function entryText(
 ): string {
   const { reminders: settings } = connection;
   const facts = { connection, settings, recipient, leadId, cells, dueAt, sequence, row, now: changedAt };
-  const { alarms: _, ...event } = followUpEvent(facts, templates);
-  const lastModified = new Date(changedAt);
-  return `${foldLines(
-    ical()
-      .createEvent({ ...event, stamp: lastModified, lastModified })
-      .toString(),
-  ).trimEnd()}\r\n`;
+  return subscribedEvent(followUpEvent(facts, templates), changedAt);
 }
 
 /** What stands before and after the events. */
 function shell(name: string): readonly [string, string] {
-  const calendar = ical({
-    name,
-    ttl: refreshSeconds,
-    method: ICalCalendarMethod.PUBLISH,
-    prodId: '//leadsync//follow-ups//EN',
-  });
-  const end = 'END:VCALENDAR';
-  return [calendar.toString().replace(new RegExp(`${end}\\s*$`), ''), `${end}\r\n`];
+  const calendar = calendarText(
+    [
+      ['name', {}, 'unknown', name],
+      ['x-wr-calname', {}, 'unknown', name],
+      ['refresh-interval', {}, 'duration', refresh],
+      ['x-published-ttl', {}, 'unknown', refresh],
+    ],
+    [],
+  );
+  const end = 'END:VCALENDAR\r\n';
+  return [calendar.slice(0, -end.length), end];
 }
