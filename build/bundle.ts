@@ -6,7 +6,8 @@ import { build, type Plugin } from 'rolldown';
 import { billOfMaterials, bundledPackages, licenceTexts } from './bundled-packages.ts';
 
 const root = join(import.meta.dirname, '..');
-const dist = join(root, 'dist');
+/** Another folder may be given. */
+const dist = process.argv[2] ?? join(root, 'dist');
 
 /** What is found beside its module at run time. All modules lie in dist/ itself, so their relative paths lead there. */
 const files = {

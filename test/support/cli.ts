@@ -1,8 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { bundledBin } from './bundled-cli.ts';
 import { assertNoSecrets, assertNotInCommandLines, secretsOf } from './secrets.ts';
 
-const bin = fileURLToPath(new URL('../../bin/leadsync.js', import.meta.url));
+const cloneBin = fileURLToPath(new URL('../../bin/leadsync.js', import.meta.url));
+
+/** How a command is started: `before` is a command that is to run it; `sources`: as in a clone, not as it is installed. */
+export interface CliOptions {
+  readonly before?: readonly string[];
+  readonly sources?: boolean;
+}
 
 /** V8's usual size: who sets one is not started a second time to save memory (bin.test.ts looks at that). */
 const roomy = '--max-semi-space-size=16';
@@ -32,9 +39,10 @@ export class CliProcess implements AsyncDisposable {
 
   constructor(
     args: readonly string[],
-    options: { cwd: string; env: NodeJS.ProcessEnv; before?: readonly string[] },
+    options: CliOptions & { readonly cwd: string; readonly env: NodeJS.ProcessEnv },
   ) {
     const node = [process.execPath, roomy];
+    const bin = options.sources ? cloneBin : bundledBin;
     const [file = process.execPath, ...rest] = [...(options.before ?? []), ...node, bin, ...args];
     this.#secrets = secretsOf(options.env);
     this.child = spawn(file, rest, { cwd: options.cwd, env: options.env, stdio: ['ignore', 'pipe', 'pipe'] });

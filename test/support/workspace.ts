@@ -12,7 +12,7 @@ import type { SandboxOptions } from '../../src/sandbox/options.ts';
 import type { Run, RunMode } from '../../src/store/runs.ts';
 import type { SyncReport } from '../../src/sync/report.ts';
 import { advanceRun } from '../../src/sync/run.ts';
-import { CliProcess, type CliResult } from './cli.ts';
+import { type CliOptions, CliProcess, type CliResult } from './cli.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import type { TestRedis } from './redis.ts';
 import { assertNotInRedis, assertNotLogged, assertNotStored, secretsOf } from './secrets.ts';
@@ -193,15 +193,14 @@ export class Workspace implements AsyncDisposable {
     return (await this.run(options)).report as SyncReport;
   }
 
-  /** Starts the real command; `before` is a command that is to run it. */
+  /** Starts the real command. */
   start(
     args: readonly string[],
-    options: { readonly env?: NodeJS.ProcessEnv; readonly before?: readonly string[] } = {},
+    options: CliOptions & { readonly env?: NodeJS.ProcessEnv } = {},
   ): CliProcess {
-    const { before = [] } = options;
     const env = { ...this.env, ...options.env };
     for (const secret of secretsOf(env)) this.#told.add(secret);
-    const started = this.#stack.use(new CliProcess(args, { cwd: this.folder, env, before }));
+    const started = this.#stack.use(new CliProcess(args, { ...options, cwd: this.folder, env }));
     if (!['debug', 'trace'].includes(env['LOG_LEVEL'] ?? '')) this.#discreet.push(started);
     return started;
   }

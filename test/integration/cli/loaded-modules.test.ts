@@ -23,6 +23,7 @@ test.each([
   async (command, needed, unneeded) => {
     await using workspace = await Workspace.open();
     const { code, stderr } = await workspace.start(command.split(' '), {
+      sources: true,
       env: { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(hooks)}` },
     }).ended;
     expect(code).toBe(0);
