@@ -84,6 +84,18 @@ test('a file that nobody changed is not downloaded again', async () => {
   expect(downloads).toHaveLength(1);
 });
 
+test('a file of more than 8 MB is read and replaced', async () => {
+  await using harness = await davHarness('leads.csv');
+  await harness.save('x'.repeat(9_000_000));
+  const location = await harness.place().locate(signal);
+  await using file = await location.open(signal);
+  expect(file?.size).toBe(9_000_000);
+  await using writer = await location.startWriting(signal);
+  expect(await writer.replace(file, text('y'.repeat(9_000_001)), signal)).toMatchObject({
+    left: { size: 9_000_001 },
+  });
+});
+
 test('a process that is killed while it has a copy leaves none', async () => {
   await using harness = await davHarness('leads.csv');
   await harness.save('old');

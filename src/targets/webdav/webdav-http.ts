@@ -39,6 +39,8 @@ export interface DavReply {
 const connectMs = 10_000;
 const transfer: ExchangeBounds = { headersMs: 900_000, totalMs: 900_000, bodyBytes: 512 * 1024 * 1024 };
 const quick: ExchangeBounds = { headersMs: 60_000, totalMs: 60_000, bodyBytes: 8 * 1024 * 1024 };
+/** The reply to HEAD tells the length of the file. */
+const look: ExchangeBounds = { ...quick, bodyBytes: transfer.bodyBytes };
 
 const writes: ReadonlySet<string> = new Set(['PUT', 'MOVE', 'DELETE', 'LOCK']);
 const mostRedirects = 3;
@@ -104,7 +106,8 @@ export class WebDavHttp {
     { answers = [], into, ...call }: DavCall,
     signal: AbortSignal,
   ): Promise<{ readonly reply: DavReply; readonly fault: Error | null }> {
-    const bounds = into !== undefined || typeof call.body === 'object' ? transfer : quick;
+    const short = call.method === 'HEAD' ? look : quick;
+    const bounds = into !== undefined || typeof call.body === 'object' ? transfer : short;
     try {
       const asking = { bounds, signal, ...(into && { into }) };
       const { status, headers, receivedAt, body } = await this.#connection.ask(this.#request(call), asking);
