@@ -15,6 +15,7 @@ const files = {
   'src/reminders/compose/templates': 'templates',
   'src/store/migrations': 'migrations',
   'node_modules/@bull-board/ui/dist': 'board/dist',
+  'test/stand-ins/google-sheets/sheets-v4.discovery.json': 'sheets-v4.discovery.json',
 };
 
 /** What a bundler cannot see, since the code finds it by a text at run time: in which file, and how it can. */
