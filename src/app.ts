@@ -14,7 +14,7 @@ import { DatabaseWatch } from './ops/database-watch.ts';
 import { clockDifferences } from './ops/clock-differences.ts';
 import { createMetrics, type Metrics, type QueueCounts, type WatchedConnection } from './ops/metrics.ts';
 import { Semaphore } from './semaphore.ts';
-import { previousRun } from './queue/schedules.ts';
+import { previousRun } from './queue/due-times.ts';
 import { openQueues, type QueueBackend, type Queues } from './queue/queue.ts';
 import { type MailWaits, usualWaits } from './reminders/send/deliver.ts';
 import type { Mailer } from './reminders/send/mail.ts';

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { previousRun } from '../queue/schedules.ts';
+import { previousRun } from '../queue/due-times.ts';
 import { connectionFacts } from '../store/alert-facts.ts';
 import {
   type AlertProblem,

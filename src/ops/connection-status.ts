@@ -94,6 +94,6 @@ async function dayOf(dueAt: number, timeZone: string): Promise<string | null> {
 
 /** The calendar code is loaded only with a schedule. */
 async function nextRunOf({ pattern, timeZone }: Schedule): Promise<number> {
-  const { nextRun } = await import('../queue/schedules.ts');
+  const { nextRun } = await import('../queue/due-times.ts');
   return nextRun(pattern, timeZone, Date.now());
 }

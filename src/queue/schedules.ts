@@ -1,72 +1,13 @@
 import { type AdvancedOptions, ErrorCode } from 'bullmq';
-import { CronExpressionParser } from 'cron-parser';
 import pRetry from 'p-retry';
-import { Temporal } from 'temporal-polyfill';
 import type { BullQueue } from './backend.ts';
-
-const hourMs = 3_600_000;
-
-/** No time zone sets its clocks back by more. */
-const mostRepeatedMs = 3 * hourMs;
-
-/** The last time before `now` (epoch ms) at which a cron pattern, which must have due times, was due. */
-export function previousRun(pattern: string, timeZone: string, now: number): number {
-  for (let reachMs = hourMs; ; reachMs *= 6) {
-    let last: number | null = null;
-    for (const at of runsAfter(pattern, timeZone, now - reachMs)) {
-      if (at >= now) break;
-      last = at;
-    }
-    if (last !== null) return last;
-  }
-}
+import { nextRun } from './due-times.ts';
 
 /** Replaces BullMQ's own strategy, which is cron-parser's alone. */
 export const scheduleSettings: Pick<AdvancedOptions, 'repeatStrategy'> = {
   repeatStrategy: (now, { pattern, tz }) =>
     pattern === undefined ? undefined : nextRun(pattern, tz ?? 'UTC', now),
 };
-
-/** The next time after `now` (epoch ms) at which a cron pattern is due. */
-export function nextRun(pattern: string, timeZone: string, now: number): number {
-  for (const at of runsAfter(pattern, timeZone, now)) return at;
-  throw new Error('the schedule never comes due');
-}
-
-/**
- * When a cron pattern is due after `from` (epoch ms), in order. A local time that the clocks skip is due by as much later; one
- * that they repeat is due once, except in an hourly pattern. cron-parser itself skips nights, or throws, in zones whose clocks
- * change by half an hour.
- */
-function* runsAfter(pattern: string, timeZone: string, from: number): Generator<number> {
-  const isHourly = pattern.trim().split(/\s+/).at(-4) === '*';
-  const hands = Temporal.Instant.fromEpochMilliseconds(Math.floor(from)).toZonedDateTimeISO(timeZone);
-  const currentDate = new Date(hands.epochMilliseconds + hands.offsetNanoseconds / 1e6 - mostRepeatedMs);
-  const dates = CronExpressionParser.parse(pattern, { tz: 'UTC', currentDate });
-  let waiting: number[] = [];
-  for (let last = from; ; ) {
-    const local = Temporal.PlainDateTime.from(new Date(dates.next().getTime()).toISOString().slice(0, -1));
-    const moments = momentsOf(local, timeZone, isHourly);
-    const reached = Math.min(...moments);
-    waiting = [...waiting, ...moments].toSorted((a, b) => a - b);
-    const due = waiting.filter((at) => at <= reached);
-    waiting = waiting.slice(due.length);
-    for (const at of due) {
-      if (at <= last) continue;
-      yield at;
-      last = at;
-    }
-  }
-}
-
-/** When (epoch ms) the clocks show a local time: once, or twice with `both`; of a skipped time, as much later. */
-function momentsOf(local: Temporal.PlainDateTime, timeZone: string, both: boolean): readonly number[] {
-  const first = local.toZonedDateTime(timeZone);
-  const second = local.toZonedDateTime(timeZone, { disambiguation: 'later' });
-  return both && !second.equals(first)
-    ? [first.epochMilliseconds, second.epochMilliseconds]
-    : [first.epochMilliseconds];
-}
 
 /** The second one is deadlock_detected of Postgres. */
 const concurrent: ReadonlySet<unknown> = new Set([ErrorCode.SchedulerJobIdCollision, '40P01']);

@@ -1,7 +1,7 @@
 import { editJob, schedulerName, syncQueue, unattended } from '../../jobs/runs.ts';
 import { upkeep } from '../../jobs/upkeep.ts';
 import type { App } from '../app.ts';
-import { previousRun } from '../queue/schedules.ts';
+import { previousRun } from '../queue/due-times.ts';
 import { repeat } from '../repeat.ts';
 import { leaseHolder } from '../store/leases.ts';
 import { lastRun, openRun, type Run } from '../store/runs.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { previousRun } from '../../src/queue/schedules.ts';
+import { previousRun } from '../../src/queue/due-times.ts';
 
 describe('the last time before now at which a schedule was due', () => {
   test.each([
