@@ -12,7 +12,10 @@ const text = z.string().exactOptional();
 const identity = z.strictObject({ id: text, displayName: text, email: text });
 const identitySet = z.strictObject({ application: identity.exactOptional(), user: identity.exactOptional() });
 
-/** resources/driveitem.md, of which only what the stand-in gives; resources/itemreference.md, file.md, folder.md. */
+/**
+ * resources/driveitem.md, of which only what the stand-in gives; resources/itemreference.md, file.md, folder.md. Not looked up:
+ * `driveType`, which the version of itemreference.md that was at hand does not have.
+ */
 const driveItem = z.strictObject({
   '@odata.context': text,
   id: z.string(),
@@ -115,7 +118,7 @@ const successes: readonly (readonly [request: RegExp, byStatus: Readonly<Record<
   [/^POST \/upload\//, { 200: driveItem, 201: driveItem }],
   [/^GET \/upload\//, { 200: progress }],
   [/^DELETE \/upload\//, { 204: nothing }],
-  // api/driveitem-get.md, api/shares-get.md
+  // resources/driveitem.md; the status was not looked up.
   [/^GET \/v1\.0\//, { 200: driveItem }],
   // api/driveitem-delete.md
   [/^DELETE \/v1\.0\//, { 204: nothing }],
