@@ -166,7 +166,9 @@ function whyUndecided(match: CreateMatch, isHidden: boolean): string | null {
   switch (match.kind) {
     case 'ambiguous': {
       const ids = match.candidates.slice(0, candidatesShown).join(', ');
-      const which = match.candidates.length > 1 ? `one of ${ids}` : ids;
+      const others = match.candidates.length - candidatesShown;
+      const more = others > 0 ? `, or one of ${others} more new leads` : '';
+      const which = match.candidates.length > 1 ? `one of ${ids}${more}` : ids;
       return `the lead may be ${which}: write its id into the row, or when it is another one, delete the row, sync, and add it again`;
     }
     case 'unrecognised':
