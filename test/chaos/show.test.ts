@@ -55,7 +55,7 @@ describe.each(Object.entries(services))('%s', (_, service) => {
 
   test('a 429 for every 5th request: each wait is kept to, and told', async () => {
     await using workspace = await Workspace.open({
-      sandbox: { ...service, leads: 75, maxLimit: 25, defaultLimit: 25 },
+      sandbox: { ...service, leads: 200, maxLimit: 25, defaultLimit: 25 },
     });
     const { sandbox } = workspace;
     const sides = new BothSides(workspace);
