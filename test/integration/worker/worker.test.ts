@@ -84,17 +84,15 @@ test('each time that a schedule comes due is a sync of its own', async () => {
   await using _worker = queue.work({
     sync: async (request, job, stop) => {
       const result = await runHandlers(app).sync(request, job, stop);
-      nights.push('done' in result ? result.done.runId : 'again');
+      if ('done' in result) nights.push(result.done.runId);
       return result;
     },
   });
-  const synced = async (runs: number): Promise<boolean> => {
-    const all = await lastRuns(workspace);
-    return all.filter(({ status }) => status === 'succeeded').length >= runs;
-  };
-  await until('the first night is over', () => synced(1));
+  await until('the first night is over', () => nights.length >= 1);
   workspace.sandbox.leads.add({ companyName: 'Later GmbH' });
-  await until('two more are over', () => synced(3), 10_000);
+  // The next one may have read the leads already.
+  const soFar = nights.length;
+  await until('two more are over', () => nights.length >= soFar + 2);
   expect(workspace.sheet.rows()).toHaveLength(4);
   expect(new Set(nights).size, 'no night was taken for done by the one before').toBe(nights.length);
 });
