@@ -141,7 +141,9 @@ async function editBothSides(
   app: App,
   stop: AbortSignal,
 ): Promise<string[]> {
-  const [inFile, inService, onBoth, due] = service.leads.list().filter((lead) => lead.stage !== 'won');
+  // Nobody is reminded of leads that are won or lost.
+  const open = service.leads.list().filter(({ stage }) => stage !== 'won' && stage !== 'lost');
+  const [inFile, inService, onBoth, due] = open;
   if (!inFile || !inService || !onBoth || !due) throw new Error('the sandbox has too few leads');
 
   const isNew = {
