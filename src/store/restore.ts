@@ -1,4 +1,5 @@
 import { pipeline } from 'node:stream/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { from as copyFrom } from 'pg-copy-streams';
 import pg from 'pg';
 import { isDatabaseOutage } from '../database-outage.ts';
@@ -37,6 +38,9 @@ const numberGap = 100_000;
 
 /** Maximum wait (ms) for a lock on a table. */
 const lockTimeoutMs = 10_000;
+
+/** Maximum wait (ms) for the sessions of processes that have just ended. */
+const endingMs = 2000;
 
 /**
  * Makes the state what a backup says, with the schema of this version, in one transaction: all of it or nothing. An earlier
@@ -78,20 +82,33 @@ export async function restoreState(
   }
 }
 
-/** Throws `database.in-use` when another process of leadsync has this database open. */
+/**
+ * Throws `database.in-use` when another process of leadsync has this database open. The sessions of a process that has just
+ * ended are in Postgres' list for some milliseconds more.
+ */
 export async function assertUnused(client: pg.PoolClient): Promise<void> {
+  const deadline = Date.now() + endingMs;
+  while (await isInUse(client)) {
+    if (Date.now() < deadline) await sleep(50);
+    else
+      throw new LeadsyncError(
+        'database.in-use',
+        'A leadsync worker or command is using this database. Nothing was changed',
+        { retry: 'later', help: 'Stop every worker, and try again.' },
+      );
+  }
+}
+
+async function isInUse(client: pg.PoolClient): Promise<boolean> {
+  // Within a transaction the list of sessions would stay what it was at the first look.
+  await client.query('select pg_stat_clear_snapshot()');
   const { sessions, hasLeases } = await oneOf<{ sessions: number; hasLeases: boolean }>(
     client,
     `select count(*)::int as sessions, to_regclass('leadsync.leases') is not null as "hasLeases" from pg_stat_activity
      where datname = current_database() and pid <> pg_backend_pid() and application_name in ('leadsync', 'leadsync-queue')`,
   );
   const held = hasLeases ? await client.query(`select from leadsync.leases where ${isAlive}`) : null;
-  if (sessions + (held?.rowCount ?? 0) === 0) return;
-  throw new LeadsyncError(
-    'database.in-use',
-    'A leadsync worker or command is using this database. Nothing was changed',
-    { retry: 'later', help: 'Stop every worker, and try again.' },
-  );
+  return sessions + (held?.rowCount ?? 0) > 0;
 }
 
 async function assertEmpty(client: pg.PoolClient): Promise<void> {

@@ -222,8 +222,11 @@ test('what cannot be restored changes nothing: a state that is there, a file tha
   const restored = await contents(pool);
   const worker = await pool.connect();
   await expect(restore()).rejects.toMatchObject({ code: 'database.in-use' });
-  worker.release();
   expect(await contents(pool)).toEqual(restored);
+  // A script that restores right after a command has ended is not refused.
+  const again = restore();
+  worker.release(true);
+  expect(await again).toMatchObject({ rows: { pairs: leads } });
 }, 60_000);
 
 test('an older backup is brought to the schema of today, and moves of baselines are kept as ever', async () => {
