@@ -149,7 +149,8 @@ export class Habits {
 
   /** Another table for a night, while people work in the service and in the first one. */
   async #switch(): Promise<void> {
-    const elsewhere = this.#world.switchAway(this.#random);
+    // Rows that people add to a table which was never synced are asked about when it becomes the table again.
+    const elsewhere = (await this.#isKnown()) ? this.#world.switchAway(this.#random) : null;
     if (elsewhere === null) return;
     const { told: where, codes, back } = elsewhere;
     this.#note(`day: ${where}`);
