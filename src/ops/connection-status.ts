@@ -92,8 +92,9 @@ async function dayOf(dueAt: number, timeZone: string): Promise<string | null> {
   return day.dayOf(dueAt, timeZone);
 }
 
-/** The calendar code is loaded only with a schedule. */
-async function nextRunOf({ pattern, timeZone }: Schedule): Promise<number> {
+/** The calendar code is loaded only when no worker has gone on with the schedule since it was due. */
+async function nextRunOf({ pattern, timeZone, nextRunAt }: Schedule): Promise<number> {
+  if (nextRunAt > Date.now()) return nextRunAt;
   const { nextRun } = await import('../queue/due-times.ts');
   return nextRun(pattern, timeZone, Date.now());
 }

@@ -1,22 +1,24 @@
 import type pg from 'pg';
 import { epochMs, firstOf, type Queryable, timestamp, valueOf } from './database.ts';
 
-/** When a connection is synced: a cron pattern in an IANA time zone. */
+/** When a connection is synced: a cron pattern in an IANA time zone, and when (epoch ms) it came due next as that was stored. */
 export interface Schedule {
   readonly pattern: string;
   readonly timeZone: string;
+  readonly nextRunAt: number;
 }
 
 /** Remembers the schedule that a worker gave the queue, and that it has the connection in its configuration now. */
 export async function noteSchedule(
   db: pg.Pool,
   connection: string,
-  { pattern, timeZone }: Schedule,
+  { pattern, timeZone, nextRunAt }: Schedule,
 ): Promise<void> {
   await db.query(
-    `insert into connections (connection, pattern, time_zone, noted_at) values ($1, $2, $3, now())
-     on conflict (connection) do update set pattern = excluded.pattern, time_zone = excluded.time_zone, noted_at = now()`,
-    [connection, pattern, timeZone],
+    `insert into connections (connection, pattern, time_zone, next_run_at, noted_at) values ($1, $2, $3, $4, now())
+     on conflict (connection) do update
+       set pattern = excluded.pattern, time_zone = excluded.time_zone, next_run_at = excluded.next_run_at, noted_at = now()`,
+    [connection, pattern, timeZone, timestamp(nextRunAt)],
   );
 }
 
@@ -24,7 +26,8 @@ export async function noteSchedule(
 export function getSchedule(db: pg.Pool, connection: string): Promise<Schedule | null> {
   return firstOf(
     db,
-    `select pattern, time_zone as "timeZone" from connections where connection = $1 and pattern is not null`,
+    `select pattern, time_zone as "timeZone", ${epochMs('next_run_at')} as "nextRunAt"
+     from connections where connection = $1 and pattern is not null`,
     [connection],
   );
 }

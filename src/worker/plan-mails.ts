@@ -1,5 +1,6 @@
 import type { App } from '../app.ts';
 import type { ConnectionConfig } from '../config/config.ts';
+import { nextRun } from '../queue/due-times.ts';
 import { planDigests } from '../reminders/plan/plan-digests.ts';
 import { planFromRead, planReminders } from '../reminders/plan/plan-reminders.ts';
 import { forgetRead } from '../store/follow-ups.ts';
@@ -17,8 +18,7 @@ interface PlannedMails {
 export async function planMails(app: App): Promise<PlannedMails> {
   let scheduled = 0;
   for (const { connection } of app.contexts.values()) {
-    const { schedule: pattern, timeZone } = connection.sync;
-    await noteSchedule(app.pool, connection.name, { pattern, timeZone });
+    await storeSchedule(app, connection);
     scheduled += await planConnection(app, connection);
   }
   return { scheduled, digests: await addDueDigests(app) };
@@ -29,9 +29,17 @@ export async function planSynced(app: App, name: string): Promise<void> {
   await forgetRead(app.pool, name);
   const context = app.contexts.get(name);
   if (context === undefined) return;
+  await storeSchedule(app, context.connection);
   await planConnection(app, context.connection);
   await addDueDigests(app);
   await wakeCalendars(app);
+}
+
+/** After each sync again, so that who asks for the next one need not load the code that reckons with calendars. */
+async function storeSchedule({ pool }: App, { name, sync }: ConnectionConfig): Promise<void> {
+  const { schedule: pattern, timeZone } = sync;
+  const nextRunAt = nextRun(pattern, timeZone, Date.now());
+  await noteSchedule(pool, name, { pattern, timeZone, nextRunAt });
 }
 
 /** Plans the mails of leads with a new follow-up by a requested edit, so that none leaves for the old one. */

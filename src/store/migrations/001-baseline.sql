@@ -3,9 +3,10 @@
 create table connections (
   -- Empty: all of them, which have a heartbeat of their own.
   connection text primary key,
-  -- When a worker syncs it, and when one last had it in its configuration.
+  -- When a worker syncs it, when it comes due after noted_at, and when a worker last had it in its configuration.
   pattern text,
   time_zone text,
+  next_run_at timestamptz,
   noted_at timestamptz,
   -- Paused by a person, until leadsync resume; null: not paused.
   paused_at timestamptz,

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { migrateLock } from '../../../src/store/migrate.ts';
+import { noteSchedule } from '../../../src/store/connections.ts';
+import { migrate, migrateLock } from '../../../src/store/migrate.ts';
 import { Workspace } from '../../support/workspace.ts';
 
 const hooks = `import { registerHooks } from 'node:module';
@@ -22,6 +23,11 @@ test.each([
   '%s loads what it needs, and nothing of OpenTelemetry and metrics without being asked',
   async (command, needed, unneeded) => {
     await using workspace = await Workspace.open();
+    const { pool } = workspace.database;
+    await migrate(pool);
+    // As the worker leaves it.
+    const nextRunAt = Date.now() + 86_400_000;
+    await noteSchedule(pool, 'main', { pattern: '@daily', timeZone: 'UTC', nextRunAt });
     const { code, stderr } = await workspace.start(command.split(' '), {
       sources: true,
       env: { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(hooks)}` },
