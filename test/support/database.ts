@@ -19,8 +19,18 @@ declare module 'vitest' {
   }
 }
 
-/** vitest's globalSetup: one Postgres for the whole run, gone with its folder afterwards. */
+/**
+ * vitest's globalSetup: one Postgres for the whole run, gone with its folder afterwards. `TEST_DATABASE_URL` names a server of
+ * another version instead, whose user may create databases.
+ */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const { TEST_DATABASE_URL: other } = process.env;
+  if (other !== undefined) {
+    await administrate(other, `drop database if exists ${template}`);
+    await makeTemplate(other);
+    project.provide('databaseUrl', other);
+    return () => administrate(other, `drop database ${template}`);
+  }
   const folder = await mkdtemp(join(await scratchFolder(), 'leadsync-test-'));
   // Where root may not make user namespaces, Postgres runs as another user, who has to reach the folder.
   await chmod(folder, 0o755);

@@ -15,7 +15,7 @@ test('of thousands of mails that are due at once none is found by reading all, b
     const { rows } = await client.query<{ id: number; sendAt: number }>(
       `insert into mails (connection, lead_id, due_at, offset_text, recipient, send_at)
        select 'main', 'lead-' || n, at, '0m', 'anna@example.com', at
-       from generate_series(1, $1) n cross join lateral (select date_trunc('second', now()) - n * interval '1 s' as at)
+       from generate_series(1, $1) n cross join lateral (select date_trunc('second', now()) - n * interval '1 s' as at) due
        returning id, (extract(epoch from send_at) * 1000)::float8 as "sendAt"`,
       [count],
     );
