@@ -152,6 +152,15 @@ test('baselines move in two files alone: after an outcome, and after a scan', ()
   expect(moving).toEqual(['src/sync/commit-scan.ts', 'src/sync/commit.ts']);
 });
 
+// A worker loads a module once for all of its test files: the second file would go without.
+test('what test files share registers no hooks as it is loaded', () => {
+  const shared = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' }).filter(
+    (file) => file.endsWith('.ts') && !file.endsWith('.test.ts'),
+  );
+  const hooks = /^(?:before|after)(?:Each|All)\(/m;
+  expect(shared.filter((file) => hooks.test(readFileSync(join(root, 'test', file), 'utf8')))).toEqual([]);
+});
+
 function mayImport(room: string, path: string): boolean {
   if (!/^(?:src|jobs|test)\//.test(path)) {
     if (room.startsWith('src/core/'))

@@ -21,7 +21,10 @@ import {
   startChild,
   startWithoutNamespaces,
   startWithPidFile,
+  useScene,
 } from './embedded-postgres-scene.ts';
+
+useScene();
 
 describe('the embedded Postgres', () => {
   describe('a left-over pid file', () => {

@@ -26,23 +26,26 @@ export let base: string;
 export let dataDir: string;
 export let children: ChildProcess[];
 
-beforeEach(() => {
-  // A private folder (0700), a space and umlauts: none of these may matter.
-  base = mkdtempSync(join(tmpdir(), 'leadsync für Ö '));
-  if (isRoot && !canNamespace) chmodSync(base, 0o755);
-  dataDir = join(base, 'my data');
-  children = [];
-});
+/** To be called by each file: what a module does when it is loaded is done for the first file of a worker alone. */
+export function useScene(): void {
+  beforeEach(() => {
+    // A private folder (0700), a space and umlauts: none of these may matter.
+    base = mkdtempSync(join(tmpdir(), 'leadsync für Ö '));
+    if (isRoot && !canNamespace) chmodSync(base, 0o755);
+    dataDir = join(base, 'my data');
+    children = [];
+  });
 
-afterEach(async () => {
-  for (const child of children) {
-    if (child.exitCode !== null || child.signalCode !== null) continue;
-    child.kill('SIGKILL');
-    await once(child, 'exit');
-  }
-  for (const pid of serversBelow(base)) process.kill(pid, 'SIGKILL');
-  await vi.waitFor(() => rmSync(base, { recursive: true, force: true }), waiting);
-});
+  afterEach(async () => {
+    for (const child of children) {
+      if (child.exitCode !== null || child.signalCode !== null) continue;
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    }
+    for (const pid of serversBelow(base)) process.kill(pid, 'SIGKILL');
+    await vi.waitFor(() => rmSync(base, { recursive: true, force: true }), waiting);
+  });
+}
 
 function succeeds([file = '', ...args]: string[]): boolean {
   return spawnSync(file, args, { stdio: 'ignore' }).status === 0;

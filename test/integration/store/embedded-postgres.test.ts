@@ -13,7 +13,10 @@ import {
   serversBelow,
   startChild,
   waiting,
+  useScene,
 } from './embedded-postgres-scene.ts';
+
+useScene();
 
 describe('the embedded Postgres', () => {
   test('is created, found by a second process, and stopped by the last one; the data stays', async () => {
