@@ -6,6 +6,7 @@ import { acquireLease } from '../../../src/store/leases.ts';
 import { lastRun } from '../../../src/store/runs.ts';
 import { createThrottle } from '../../../src/store/throttles.ts';
 import { systemClock } from '../../../src/ports/clock.ts';
+import { startRedis } from '../../support/redis.ts';
 import { openStatusSite, type StatusSite } from '../../support/status-site.ts';
 import { connectionName } from '../../support/workspace.ts';
 
@@ -23,31 +24,37 @@ async function buttons(site: StatusSite, path = page): Promise<readonly string[]
   return [...body.matchAll(/action="(\S+)"><button[^>]*>([^<]*)/g)].map(([, to, words]) => `${words}: ${to}`);
 }
 
-test('"Sync now" is a job for whichever worker is free, once, and none while a sync runs', async () => {
-  await using site = await openStatusSite({ sandbox: { leads: 3 } });
-  const { app } = site;
-  for (const path of ['/', page])
-    expect(await buttons(site, path)).toEqual([`Sync now: ${page}/sync`, `Pause: ${page}/pause`]);
-  expect(await press(site, 'sync')).toEqual([303, page]);
-  expect((await site.ask(page)).body).toContain('A sync starts as soon as a worker is free.');
-  expect(await buttons(site)).toEqual([`Pause: ${page}/pause`]);
-  const again = await press(site, 'sync');
-  expect(again).toEqual([409, expect.stringContaining('is waiting already')]);
+test.for(['Postgres', 'Redis'])(
+  '"Sync now" is a job in %s for whichever worker is free, once, and none while a sync runs',
+  async (kept) => {
+    await using redis = kept === 'Redis' ? await startRedis() : undefined;
+    await using site = await openStatusSite({ sandbox: { leads: 3 }, ...(redis && { redis }) });
+    const { app } = site;
+    for (const path of ['/', page])
+      expect(await buttons(site, path)).toEqual([`Sync now: ${page}/sync`, `Pause: ${page}/pause`]);
+    expect(await press(site, 'sync')).toEqual([303, page]);
+    expect((await site.ask(page)).body).toContain('A sync starts as soon as a worker is free.');
+    expect(await buttons(site)).toEqual([`Pause: ${page}/pause`]);
+    const again = await press(site, 'sync');
+    expect(again).toEqual([409, expect.stringContaining('is waiting already')]);
 
-  const queue = app.queues.queue(syncQueue(connectionName));
-  await using worker = queue.work(runHandlers(app));
-  await expect.poll(async () => (await lastRun(app.pool, connectionName, 'sync'))?.status).toBe('succeeded');
-  expect(site.workspace.sheet.rows()).toHaveLength(3);
-  await expect.poll(() => queue.counts()).toMatchObject({ waiting: 0, active: 0 });
-  await worker[Symbol.asyncDispose]();
-  expect((await site.ask(page)).body).not.toContain('A sync starts');
+    const queue = app.queues.queue(syncQueue(connectionName));
+    await using worker = queue.work(runHandlers(app));
+    await expect
+      .poll(async () => (await lastRun(app.pool, connectionName, 'sync'))?.status)
+      .toBe('succeeded');
+    expect(site.workspace.sheet.rows()).toHaveLength(3);
+    await expect.poll(() => queue.counts()).toMatchObject({ waiting: 0, active: 0 });
+    await worker[Symbol.asyncDispose]();
+    expect((await site.ask(page)).body).not.toContain('A sync starts');
 
-  const lease = await acquireLease(app.pool, `${connectionName}/sync`);
-  expect(await press(site, 'sync')).toEqual([409, expect.stringContaining('is running already')]);
-  await lease?.[Symbol.asyncDispose]();
-  expect(await queue.counts()).toMatchObject({ waiting: 0, active: 0 });
-  expect(await press(site, 'sync')).toEqual([303, page]);
-});
+    const lease = await acquireLease(app.pool, `${connectionName}/sync`);
+    expect(await press(site, 'sync')).toEqual([409, expect.stringContaining('is running already')]);
+    await lease?.[Symbol.asyncDispose]();
+    expect(await queue.counts()).toMatchObject({ waiting: 0, active: 0 });
+    expect(await press(site, 'sync')).toEqual([303, page]);
+  },
+);
 
 test('a connection is paused, by a program too, and goes on by its buttons', async () => {
   await using site = await openStatusSite({ sandbox: { leads: 1 } });
