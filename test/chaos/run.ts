@@ -4,6 +4,7 @@ import { kinds, kindsFor } from './rounds/kinds.ts';
 import { playRound, type Verdict } from './rounds/round.ts';
 import type { World } from './rounds/world.ts';
 import { createRandom } from '../../src/sandbox/random.ts';
+import bundleCli from '../support/bundled-cli.ts';
 
 const { values } = parseArgs({
   options: {
@@ -40,6 +41,8 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
     void gone.finally(() => process.exit(130));
   });
 
+// vitest makes the bundle before its tests; here nobody does, and workers would run older sources.
+await bundleCli();
 const end = Date.now() + Number(values.minutes) * 60_000;
 const verdicts: Verdict[] = [];
 for (let nth = 0; nth < Number(values.rounds) && Date.now() < end; nth++) {
