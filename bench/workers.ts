@@ -82,12 +82,13 @@ async function measure(workers: number): Promise<void> {
   stack.defer(async () => void (await Promise.all(started.map((worker) => stopWorker(worker)))));
 
   const night = async (name: string): Promise<void> => {
+    const queues = await app.queues();
     const before = sides.map(({ service }) => service.stats);
     const from = performance.now();
     const jobs = await Promise.all(
       sides.map((side) => {
         const payload = { connection: side.name, allow: [], maxAttempts: 45 };
-        return app.queues.queue(syncQueue(side.name)).add('sync', payload);
+        return queues.queue(syncQueue(side.name)).add('sync', payload);
       }),
     );
     const reports: SyncReport[] = [];

@@ -14,8 +14,7 @@ import { DatabaseWatch } from './ops/database-watch.ts';
 import { clockDifferences } from './ops/clock-differences.ts';
 import { createMetrics, type Metrics, type QueueCounts, type WatchedConnection } from './ops/metrics.ts';
 import { Semaphore } from './semaphore.ts';
-import { previousRun } from './queue/due-times.ts';
-import { openQueues, type QueueBackend, type Queues } from './queue/queue.ts';
+import type { QueueBackend, Queues } from './queue/queue.ts';
 import { type MailWaits, usualWaits } from './reminders/send/deliver.ts';
 import type { Mailer } from './reminders/send/mail.ts';
 import { CircuitBreakers } from './reminders/send/circuit-breakers.ts';
@@ -39,7 +38,8 @@ export interface App extends AsyncDisposable {
   readonly pool: pg.Pool;
   /** Whether the database answers. */
   readonly database: DatabaseWatch;
-  readonly queues: Queues;
+  /** Opened at first use: most commands work without the queue. */
+  readonly queues: () => Promise<Queues>;
   readonly mailer: Mailer;
   readonly ledger: MailLedger;
   readonly breakers: CircuitBreakers;
@@ -82,14 +82,13 @@ export async function openApp(config: Config, log: Logger, telemetry = noTelemet
     { pool, bundled: config.databaseUrl === undefined, hasJobs: config.redisUrl === undefined },
     log,
   );
-  const queues = stack.use(
-    await openQueues(
-      queueBackend(config, connectionString),
-      log,
-      workersFor(config),
-      telemetry.queues && { telemetry: telemetry.queues },
-    ),
-  );
+  const opened = stack.use(new AsyncDisposableStack());
+  const queues = once(async () => {
+    const { openQueues } = await import('./queue/queue.ts');
+    const traced = telemetry.queues && { telemetry: telemetry.queues };
+    const backend = queueBackend(config, connectionString);
+    return opened.use(await openQueues(backend, log, workersFor(config), traced));
+  });
   const activity = new Activity(config.connections.map(({ name }) => name));
   const ledger = stack.use(createMailLedger(pool));
   const mailer = stack.use(openMailer(config, activity));
@@ -146,7 +145,7 @@ export async function openApp(config: Config, log: Logger, telemetry = noTelemet
       version,
       connections: connections.map(watched),
       activity,
-      queueCounts: () => countJobs(queues),
+      queueCounts: async () => countJobs(await queues()),
       clocks: () => clockDifferences({ pool, queues, activity }),
     }),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
@@ -288,7 +287,8 @@ function watched({ name, leads, sync }: ConnectionConfig): WatchedConnection {
   return {
     name,
     throttleScope: serviceScope(leads.baseUrl, leads.apiKey.reveal()),
-    lastDue: () => previousRun(sync.schedule, sync.timeZone, Date.now()),
+    schedule: sync.schedule,
+    timeZone: sync.timeZone,
   };
 }
 

@@ -13,7 +13,7 @@ import {
   type PlanFile,
   readPlanFile,
 } from './plan-file.ts';
-import { runJob } from './run-job.ts';
+import { runNow } from './run-now.ts';
 import { stopSignal, withApp } from './with-app.ts';
 
 interface ApplyOptions extends CommonOptions {
@@ -79,8 +79,7 @@ export async function applyLines(
   stop: AbortSignal,
 ): Promise<SyncReport> {
   const approval = await approve(app.pool, connection, planId, lines);
-  const request = { job: 'apply', allow, approval, ...(undoOf !== undefined && { undoOf }) } as const;
-  const run = await runJob(app, connection, request, stop);
+  const run = await runNow(app, connection, { mode: 'sync', allow, approval, undoOf }, stop);
   return run.report as SyncReport;
 }
 

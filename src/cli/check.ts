@@ -67,7 +67,8 @@ export async function* checkApp(
 }
 
 /** The database, and the queues if elsewhere. Weaknesses that lose nothing are warnings. */
-async function checkStores({ queues, config: { databaseUrl, dataDir } }: App): Promise<CheckLine[]> {
+async function checkStores({ config: { databaseUrl, dataDir }, ...app }: App): Promise<CheckLine[]> {
+  const queues = await app.queues();
   const findings = await queues.examine();
   // Uses what every job needs: scripts, and the keys of our prefix.
   await queues.queue(upkeep['plan-reminders'].queue).counts();

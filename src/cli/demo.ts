@@ -20,7 +20,7 @@ import { print, printJson } from './output.ts';
 import { describePlan } from './plan-output.ts';
 import { previewOf } from './preview-reminder.ts';
 import { makePlanNow } from './plan.ts';
-import { runJob } from './run-job.ts';
+import { runNow } from './run-now.ts';
 import { stopSignal } from './with-app.ts';
 
 const connection = 'default';
@@ -73,7 +73,7 @@ export async function demo(options: DemoOptions): Promise<void> {
     const step = (title: string): void =>
       tell(`\n── ${title} ${'─'.repeat(Math.max(3, 76 - title.length))}\n`);
     const sync = async (): Promise<void> => {
-      const run = await runJob(app, connection, { job: 'sync', allow: [] }, stop);
+      const run = await runNow(app, connection, { mode: 'sync' }, stop);
       const report = run.report as SyncReport;
       reports.push(report);
       tell(await tellReport(app.pool, report));
@@ -204,7 +204,7 @@ async function sendDueReminders(app: App, stop: AbortSignal): Promise<void> {
   const names = [...app.contexts.keys()];
   let left = await countDueMails(app.pool, names);
   if (left === 0) return;
-  await using _worker = workReminders(app);
+  await using _worker = await workReminders(app);
   let changedAt = Date.now();
   while (left > 0 && Date.now() - changedAt < mailPatienceMs && !stop.aborted) {
     await sleep(mailPollMs);

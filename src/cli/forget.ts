@@ -51,7 +51,7 @@ async function deleteAll(app: App, name: string, stop: AbortSignal): Promise<rea
     });
   }
   for (const queue of [syncQueue(name), reminderQueue(name), chatQueue(name)])
-    await app.queues.queue(queue).forget();
+    await (await app.queues()).queue(queue).forget();
   const deleted = await forgetConnection(app.pool, name, stop);
   stop.throwIfAborted();
   return deleted;

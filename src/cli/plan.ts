@@ -11,7 +11,7 @@ import type { Companies } from './names.ts';
 import { exitCodeFor, print, printEachJson } from './output.ts';
 import { refuseToOverwrite, writePlanFile } from './plan-file.ts';
 import { describePlan, planJson, summaryJson } from './plan-output.ts';
-import { runJob } from './run-job.ts';
+import { runNow } from './run-now.ts';
 import { stopSignal, withApp } from './with-app.ts';
 
 interface PlanOptions extends CommonOptions {
@@ -63,7 +63,7 @@ export async function makePlanNow(
   stop: AbortSignal,
 ): Promise<MadePlan> {
   const { pool } = app;
-  const run = await runJob(app, connection, { job: 'plan', ...request }, stop);
+  const run = await runNow(app, connection, { mode: 'plan', ...request }, stop);
   const actions = await visibleActions(pool, run);
   const problems = await planProblems(pool, run);
   const ended = run.status === 'stopped' || run.status === 'failed';

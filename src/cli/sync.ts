@@ -8,7 +8,7 @@ import { allowed, syncCommand, tellReport } from './describe-report.ts';
 import type { CommonOptions } from './program.ts';
 import { exitCodeFor, print, printEachJson } from './output.ts';
 import { keepHouse } from '../worker/keep-house.ts';
-import { runJob } from './run-job.ts';
+import { runNow } from './run-now.ts';
 import { stopSignal, withApp } from './with-app.ts';
 
 interface SyncOptions extends CommonOptions {
@@ -49,7 +49,7 @@ async function syncNow(
 ): Promise<SyncReport> {
   const startedAt = Date.now();
   try {
-    const run = await runJob(app, name, { job: 'sync', allow }, stop);
+    const run = await runNow(app, name, { mode: 'sync', allow }, stop);
     return run.report as SyncReport;
   } catch (error) {
     if (!(error instanceof LeadsyncError)) throw error;

@@ -19,7 +19,7 @@ export async function clockDifferences({
   activity,
 }: Pick<App, 'pool' | 'queues' | 'activity'>): Promise<readonly ClockDifference[]> {
   const database = await aheadMs(() => databaseNow(pool), Date.now);
-  const { clock } = queues;
+  const { clock } = await queues();
   return [
     { clock: 'worker', aheadMs: machineNow() - Date.now() - database },
     ...(clock === null

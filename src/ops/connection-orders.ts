@@ -2,6 +2,7 @@ import { Hono } from 'hono';
 import { syncQueue, unattended } from '../../jobs/runs.ts';
 import type { App } from '../app.ts';
 import { LeadsyncError } from '../errors.ts';
+import type { JobQueue } from '../queue/queue.ts';
 import { leaseHolder } from '../store/leases.ts';
 import { pauseConnections, pausedSince, unpause } from '../store/connections.ts';
 import { lastRun } from '../store/runs.ts';
@@ -44,7 +45,7 @@ async function addSync({ pool, queues }: App, { connection: { name } }: SyncCont
     throw new LeadsyncError('connection.paused', `${name} is paused: no sync was added`, {
       help: 'Resume it first.',
     });
-  const queue = queues.queue(syncQueue(name));
+  const queue = (await queues()).queue(syncQueue(name));
   if ((await leaseHolder(pool, leaseName(name, 'sync'))) !== null) throw underWay(name, 'is running already');
   if (await isWaiting(queue))
     throw underWay(name, 'is waiting already and starts as soon as a worker is free');
@@ -61,7 +62,7 @@ function underWay(name: string, what: string): LeadsyncError {
 }
 
 /** Whether a due run of the connection is in its queue. */
-export async function isWaiting(queue: Pick<ReturnType<App['queues']['queue']>, 'counts'>): Promise<boolean> {
+export async function isWaiting(queue: Pick<JobQueue, 'counts'>): Promise<boolean> {
   const { waiting, active } = await queue.counts();
   return waiting + active > 0;
 }

@@ -9,7 +9,8 @@ import {
   outcomeFigures,
   throttleFigures,
 } from '../store/figures.ts';
-import type { FigureOrigins } from './metrics.ts';
+import { previousRun } from '../queue/due-times.ts';
+import type { FigureOrigins, WatchedConnection } from './metrics.ts';
 
 const mode = ['sync', 'plan', 'edit'] as const;
 const status = ['succeeded', 'partial', 'stopped', 'failed'] as const;
@@ -79,7 +80,7 @@ export function figureSources(
   { pool, connections, queueCounts, clocks }: FigureOrigins,
 ): { readonly stored: readonly FigureSource[]; readonly queues: FigureSource } {
   const connection = connections.map(({ name }) => name);
-  const lastDue = new Map(connections.map((one) => [one.name, one.lastDue]));
+  const byName = new Map(connections.map((one) => [one.name, one]));
   const ofConnection = { connection: [] };
   const ofSide = { connection: [], side: [] };
   const ofOpenRun = { connection: [], mode: [] };
@@ -116,7 +117,7 @@ export function figureSources(
         { connection },
         'When the schedule was last due',
         () => null,
-        (known) => (lastDue.get(known['connection'] ?? '')?.() ?? 0) / 1000,
+        (known) => lastDue(byName.get(known['connection'] ?? '')) / 1000,
       ),
     source('last_run', () => lastRunFigures(pool, connection))
       .show(
@@ -200,6 +201,11 @@ export function figureSources(
     ),
   ).show('queue_jobs', { queue: [], state: [] }, 'Jobs in a queue', (jobs) => jobs.count);
   return { stored, queues };
+}
+
+/** When (epoch ms) the schedule was last due before now. */
+function lastDue(watched: WatchedConnection | undefined): number {
+  return watched === undefined ? 0 : previousRun(watched.schedule, watched.timeZone, Date.now());
 }
 
 function isSuccess({ status: ended }: OutcomeFigures): boolean {

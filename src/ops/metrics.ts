@@ -9,8 +9,9 @@ export interface WatchedConnection {
   readonly name: string;
   /** The row of `throttles` that its requests obey. */
   readonly throttleScope: string;
-  /** Epoch ms at which its schedule was last due before now. */
-  readonly lastDue: () => number;
+  /** A cron pattern, in the time zone. */
+  readonly schedule: string;
+  readonly timeZone: string;
 }
 
 /** Jobs of a queue by state. */

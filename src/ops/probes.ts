@@ -16,7 +16,10 @@ export function probes(app: App): Hono {
     database.isLost ? c.text('the database has been unavailable for too long\n', 503) : c.text('ok\n'),
   );
   site.get('/readyz', async (c) => {
-    const [hasDatabase, hasQueue] = await Promise.all([database.answers(), answers(queues.ping())]);
+    const [hasDatabase, hasQueue] = await Promise.all([
+      database.answers(),
+      answers(queues().then((opened) => opened.ping())),
+    ]);
     if (!hasDatabase) return c.text('the database does not answer\n', 503);
     if (!hasQueue) return c.text('the queue does not answer\n', 503);
     if (app.outdated !== null) return c.text('the database was set up by a newer leadsync\n', 503);

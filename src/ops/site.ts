@@ -78,7 +78,7 @@ export async function site(app: App, live: LiveRuns, policy: AccessPolicy): Prom
   site.get('/metrics', async (c) =>
     c.body(await metrics.render(), 200, { 'content-type': metrics.contentType }),
   );
-  site.route(boardPath, await app.queues.board(boardPath));
+  site.route(boardPath, await (await app.queues()).board(boardPath));
   site.get('/events', (c) => live.listen(c));
   site.route('/', statusPages(app));
   site.route('/', connectionOrders(app));

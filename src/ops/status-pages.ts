@@ -124,7 +124,7 @@ function columnsOf({ connection }: SyncContext): ReadonlyMap<string, string> {
 /** Whether a sync is in the queue that has not started; false when the queue does not answer: the page needs no queue. */
 async function isAsked({ queues, log }: App, name: string): Promise<boolean> {
   try {
-    return await isWaiting(queues.queue(syncQueue(name)));
+    return await isWaiting((await queues()).queue(syncQueue(name)));
   } catch (error) {
     log.debug({ err: error, connection: name }, 'the queue does not answer');
     return false;

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { EventEmitter, once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ErrorCode, type Telemetry } from 'bullmq';
 import type { Hono } from 'hono';
@@ -56,7 +55,7 @@ export interface JobQueue {
 type JobCounts = Readonly<Record<'waiting' | 'active' | 'delayed' | 'failed', number>>;
 
 interface AddedJob {
-  /** Waits until some worker has finished the job and returns its summary; rejects when the job failed. */
+  /** Waits until some worker has finished the job, and returns its summary; rejects when the job failed. */
   finished(signal: AbortSignal): Promise<unknown>;
 }
 
@@ -82,10 +81,7 @@ const lostJobCodes: ReadonlySet<unknown> = new Set([
 const keepJobs = { count: 200, age: 7 * 24 * 3600 };
 
 /** Ms between two polls of a job. */
-const [shortestPollMs, longestPollMs] = [10, 250];
-
-/** Ms without an answer after which a caller stops waiting for a job. */
-const waitingPatienceMs = 60_000;
+const pollMs = 25;
 
 /** On the Postgres that also holds the state, or in Redis, under keys that begin with `prefix`. */
 export type QueueBackend =
@@ -173,7 +169,6 @@ function jobQueue(
   settings: { readonly lockMs: number } & Pick<BackendOptions, 'warn'>,
   ask: Ask,
 ): JobQueue {
-  const handlers = new EventEmitter().setMaxListeners(0);
   return {
     async add(job, payload, { id = randomUUID(), delayMs, requestedAt } = {}) {
       const delay = delayMs === undefined ? {} : { delay: Math.ceil(delayMs) };
@@ -185,9 +180,8 @@ function jobQueue(
         removeOnComplete: keepJobs,
         removeOnFail: keepJobs,
       };
-      const put = async (): Promise<void> => void (await ask((queue) => queue.add(job, payload, options)));
-      await put();
-      return { finished: (signal) => finished(ask, id, put, handlers, signal) };
+      await ask((queue) => queue.add(job, payload, options));
+      return { finished: (signal) => finished(ask, id, signal) };
     },
     async addAll(job, jobs) {
       const all = jobs.map(({ payload, id, delayMs }) => ({
@@ -197,10 +191,8 @@ function jobQueue(
       }));
       await ask((queue) => queue.addBulk(all));
     },
-    work: (ours, concurrency = 1, paceMs = 0) => {
-      const onEnd = (): void => void handlers.emit('end');
-      return startWorker(name, backend, ask, { ...settings, concurrency, paceMs, onEnd }, ours);
-    },
+    work: (handlers, concurrency = 1, paceMs = 0) =>
+      startWorker(name, backend, ask, { ...settings, concurrency, paceMs }, handlers),
     async schedule(schedule, pattern, timeZone, job, payload) {
       const template = {
         name: job,
@@ -234,48 +226,19 @@ function jobQueue(
   };
 }
 
-/**
- * Polls: the state of a job is cheap to read, and a poll survives any broken connection. A job that is gone was in a Redis that
- * lost its data: `put` adds it again. `handlers` emits the end of each handler of this process.
- */
-async function finished(
-  ask: Ask,
-  id: string,
-  put: () => Promise<void>,
-  handlers: EventEmitter,
-  signal: AbortSignal,
-): Promise<unknown> {
-  let since = performance.now();
-  let answeredAt = Date.now();
+/** Polls, since a poll survives any broken connection. */
+async function finished(ask: Ask, id: string, signal: AbortSignal): Promise<unknown> {
   for (;;) {
-    signal.throwIfAborted();
-    try {
-      const job = await ask((queue) => queue.getJob(id));
-      answeredAt = Date.now();
-      if (job === undefined) await put();
-      else if (job.finishedOn !== undefined && job.failedReason) {
-        throw new LeadsyncError('queue.job-failed', `the job failed: ${job.failedReason}`, {
-          retry: 'later',
-        });
-      } else if (job.finishedOn !== undefined) return job.returnvalue;
-    } catch (error) {
-      if (!isUnavailable(error) || Date.now() - answeredAt > waitingPatienceMs) throw error;
+    const job = await ask((queue) => queue.getJob(id)).catch(unlessUnavailable);
+    if (job?.finishedOn !== undefined && !job.failedReason) return job.returnvalue;
+    if (job?.finishedOn !== undefined) {
+      const reason = `the job failed: ${job.failedReason}`;
+      throw new LeadsyncError('queue.job-failed', reason, { retry: 'later' });
     }
-    // Polling adds a sixtieth, on average, to a job of another process; a job of this one ends a moment after the event.
-    const part = (performance.now() - since) / 30;
-    if (await endsWithin(Math.min(longestPollMs, Math.max(shortestPollMs, part)), handlers))
-      since = performance.now();
+    await sleep(pollMs, undefined, { signal }).catch(() => signal.throwIfAborted());
   }
 }
 
-/** Whether a handler of this process ends within this time (ms); returns as soon as it does. */
-async function endsWithin(ms: number, handlers: EventEmitter): Promise<boolean> {
-  const over = new AbortController();
-  const { signal } = over;
-  try {
-    const ended = once(handlers, 'end', { signal }).then(() => true);
-    return await Promise.race([sleep(ms, false, { signal }), ended]);
-  } finally {
-    over.abort();
-  }
+function unlessUnavailable(error: unknown): undefined {
+  if (!isUnavailable(error)) throw error;
 }

@@ -40,14 +40,11 @@ export function startWorker(
     lockMs,
     concurrency,
     paceMs,
-    onEnd,
     warn,
   }: {
     readonly lockMs: number;
     readonly concurrency: number;
     readonly paceMs: number;
-    /** Called whenever a handler has ended; its job is settled a moment later. */
-    readonly onEnd: () => void;
   } & Pick<BackendOptions, 'warn'>,
   handlers: Readonly<Record<string, JobHandler>>,
 ): AsyncDisposable {
@@ -71,10 +68,7 @@ export function startWorker(
   const process = async (job: Job, token?: string): Promise<unknown> => {
     const handling = handle(job);
     underWay.add(handling);
-    const result = await handling.finally(() => {
-      underWay.delete(handling);
-      onEnd();
-    });
+    const result = await handling.finally(() => underWay.delete(handling));
     if ('done' in result) return result.done;
     const againAfterMs = Math.ceil(result.againAfterMs);
     if (result.wholeQueue) {

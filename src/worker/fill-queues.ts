@@ -22,8 +22,9 @@ export async function fillQueues(app: App): Promise<void> {
   for (const context of app.contexts.values()) await addRuns(app, context);
   await planMails(app);
   // Last: `haveForgotten` takes a schedule as the sign that the rest is there, too.
+  const queues = await app.queues();
   for (const { queue, name, pattern, timeZone, job, payload } of schedules(app)) {
-    await app.queues.queue(queue).schedule(name, pattern, timeZone, job, payload);
+    await queues.queue(queue).schedule(name, pattern, timeZone, job, payload);
   }
 }
 
@@ -37,7 +38,7 @@ async function takeUpLeftRuns(app: App): Promise<void> {
     const open = await openRun(app.pool, name, 'sync');
     if (open === null || open.idleMs < leftMs) continue;
     if ((await leaseHolder(app.pool, leaseName(name, 'sync'))) !== null) continue;
-    const { waiting, active, delayed } = await app.queues.queue(syncQueue(name)).counts();
+    const { waiting, active, delayed } = await (await app.queues()).queue(syncQueue(name)).counts();
     // One delayed job is the next night.
     if (waiting + active > 0 || delayed > 1) continue;
     log.warn({ run: open.id }, 'an interrupted run has no job; leadsync adds one');
@@ -53,14 +54,15 @@ async function takeUpLeftEdits({ pool, queues, contexts }: App): Promise<void> {
   const names = await connectionsWithEdits(pool, [...contexts.keys()], tryEditsAgainMs);
   for (const connection of names) {
     const { name, payload, options } = editJob(connection, `again-${Math.floor(Date.now() / leftMs)}`);
-    await queues.queue(syncQueue(connection)).add(name, payload, options);
+    await (await queues()).queue(syncQueue(connection)).add(name, payload, options);
   }
 }
 
 /** Whether a queue has lost a schedule since `fillQueues`, and with it its jobs. */
 async function haveForgotten(app: App): Promise<boolean> {
+  const queues = await app.queues();
   for (const { queue, name } of schedules(app)) {
-    if ((await app.queues.queue(queue).nextRun(name)) === null) return true;
+    if ((await queues.queue(queue).nextRun(name)) === null) return true;
   }
   return false;
 }
@@ -90,7 +92,7 @@ async function addRuns(
   app: App,
   { connection: { name, sync }, log }: Pick<SyncContext, 'connection' | 'log'>,
 ): Promise<void> {
-  const queue = app.queues.queue(syncQueue(name));
+  const queue = (await app.queues()).queue(syncQueue(name));
   const open = await openRun(app.pool, name, 'sync');
   if (open !== null && open.idleMs < resumeWithin) {
     const { job, payload } = resumption(open);

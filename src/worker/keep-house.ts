@@ -38,7 +38,7 @@ async function forgetLeft({ pool, log, config, queues }: App, stop: AbortSignal)
     await forgetOldDigests(pool, configured);
     for (const name of await leftConnections(pool, configured, leftDays * 24)) {
       for (const queue of [syncQueue(name), reminderQueue(name), chatQueue(name)])
-        await queues.queue(queue).forget();
+        await (await queues()).queue(queue).forget();
       const deleted = await forgetConnection(pool, name, stop);
       const rows = Object.fromEntries(deleted.map((one) => [one.table, one.rows]));
       log.info(

@@ -46,8 +46,8 @@ export async function trySend(
   if (!context || !openTemplates) throw new Error(`connection ${connection} is not configured any more`);
   try {
     await ledger.appear();
-    const addJobs = (reminders: readonly Reminder[]): Promise<void> =>
-      addSingles(app.queues, context.connection, reminders);
+    const addJobs = async (reminders: readonly Reminder[]): Promise<void> =>
+      addSingles(await app.queues(), context.connection, reminders);
     const [templates, linkMaker] = await Promise.all([openTemplates(), linkMakerOf(app)]);
     const sending = { ...context, ledger, mailer, breakers, waits, templates, linkMaker, addJobs };
     const outcome = await attempt(sending);
@@ -74,7 +74,7 @@ export async function sendBatch(
   const context = app.contexts.get(connection);
   if (!context) throw new Error(`connection ${connection} is not configured any more`);
   const { clock, log } = context;
-  const queue = app.queues.queue(reminderQueue(connection));
+  const queue = (await app.queues()).queue(reminderQueue(connection));
   const retry = (planned: Planned, delayMs: number): Promise<void> =>
     queue.addAll('send-reminder', [singleJob(connection, planned, delayMs, requestedAt)]);
   /** Ms after which the batch goes on with the untried ones. */

@@ -1,11 +1,10 @@
 import type { App } from '../app.ts';
 import type { ConnectionConfig } from '../config/config.ts';
-import { nextRun } from '../queue/due-times.ts';
 import { planDigests } from '../reminders/plan/plan-digests.ts';
 import { planFromRead, planReminders } from '../reminders/plan/plan-reminders.ts';
 import { forgetRead } from '../store/follow-ups.ts';
 import { noteEditsPlanned, unplannedEdits } from '../store/requested-edits.ts';
-import { noteSchedule } from '../store/connections.ts';
+import { getSchedule, noteSchedule } from '../store/connections.ts';
 import { addDigests, addReminders, addSingles } from './add-mail-jobs.ts';
 import { wakeCalendars } from './wake-calendars.ts';
 
@@ -38,8 +37,12 @@ export async function planSynced(app: App, name: string): Promise<void> {
 /** After each sync again, so that who asks for the next one need not load the code that reckons with calendars. */
 async function storeSchedule({ pool }: App, { name, sync }: ConnectionConfig): Promise<void> {
   const { schedule: pattern, timeZone } = sync;
-  const nextRunAt = nextRun(pattern, timeZone, Date.now());
-  await noteSchedule(pool, name, { pattern, timeZone, nextRunAt });
+  const next = async (): Promise<number> =>
+    (await import('../queue/due-times.ts')).nextRun(pattern, timeZone, Date.now());
+  const stored = await getSchedule(pool, name);
+  const isCurrent =
+    stored?.pattern === pattern && stored.timeZone === timeZone && stored.nextRunAt > Date.now();
+  await noteSchedule(pool, name, isCurrent ? stored : { pattern, timeZone, nextRunAt: await next() });
 }
 
 /** Plans the mails of leads with a new follow-up by a requested edit, so that none leaves for the old one. */
@@ -52,7 +55,7 @@ export async function planEdited(app: App, name: string): Promise<void> {
     const { base } = edits[0] ?? { base: null };
     const edited = Object.fromEntries(edits.map(({ field, to }) => [field, to]));
     const due = await planFromRead(pool, connection, leadId, { ...base, ...edited });
-    await addSingles(app.queues, connection, due);
+    if (due.length > 0) await addSingles(await app.queues(), connection, due);
     await noteEditsPlanned(pool, name, leadId, Math.max(...edits.map(({ id }) => id)));
   }
   await wakeCalendars(app);
@@ -61,7 +64,7 @@ export async function planEdited(app: App, name: string): Promise<void> {
 /** Adds a delayed job for each reminder that is due soon, one for all of a second. The queue ignores known jobs. */
 async function planConnection(app: App, connection: ConnectionConfig): Promise<number> {
   const reminders = await planReminders(app.pool, connection);
-  await addReminders(app.queues, connection, reminders);
+  if (reminders.length > 0) await addReminders(await app.queues(), connection, reminders);
   return reminders.length;
 }
 
@@ -69,6 +72,6 @@ async function planConnection(app: App, connection: ConnectionConfig): Promise<n
 async function addDueDigests(app: App): Promise<number> {
   const { configured } = app.config;
   const digests = await planDigests(app.pool, configured);
-  await addDigests(app.queues, configured, digests);
+  if (digests.length > 0) await addDigests(await app.queues(), configured, digests);
   return digests.length;
 }

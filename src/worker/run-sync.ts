@@ -14,7 +14,7 @@ export interface RunSummary {
   readonly waits?: { readonly until: number; readonly why: AgainReason };
 }
 
-type Request = RunRequest & { readonly connection: string; readonly mostWaitMs?: number | undefined };
+export type Request = RunRequest & { readonly connection: string; readonly mostWaitMs?: number | undefined };
 
 /** A waiting job checks this often (ms) whether it still has to wait: a person may end the wait. */
 const checkAgainMs = 300_000;
@@ -33,7 +33,8 @@ export async function runSync(app: App, request: Request, stop: AbortSignal): Pr
   return result;
 }
 
-async function advance(
+/** As `runSync`, without the reminders. */
+export async function advance(
   app: App,
   { connection, mostWaitMs = Number.POSITIVE_INFINITY, ...request }: Request,
   stop: AbortSignal,

@@ -33,16 +33,17 @@ export async function runWorker(app: App, stop: AbortSignal): Promise<void> {
   await fillQueues(app);
   await retryCalendars(app.pool, [...app.contexts.keys()]);
   // A worker that never runs at that hour prunes when it starts.
-  await app.queues.queue(upkeep['prune-history'].queue).add('prune-history', {});
+  const queues = await app.queues();
+  await queues.queue(upkeep['prune-history'].queue).add('prune-history', {});
   const handlers = runHandlers({ ...app, onRun: logRun });
   const working = [
-    ...[...app.contexts.keys()].map((name) => app.queues.queue(syncQueue(name)).work(handlers)),
+    ...[...app.contexts.keys()].map((name) => queues.queue(syncQueue(name)).work(handlers)),
     ...Object.entries(upkeep).map(([name, { queue, run }]) =>
-      app.queues
+      queues
         .queue(queue)
         .work({ [name]: async (_payload, _job, signal) => ({ done: await run(app, signal) }) }),
     ),
-    workReminders(app),
+    await workReminders(app),
   ];
   const work = stack.use(new AsyncDisposableStack());
   // All at once: each may need some seconds for what is under way.

@@ -8,5 +8,5 @@ export async function wakeCalendars({ queues, contexts }: Pick<App, 'queues' | '
   const have = [...contexts.values()].some(
     ({ connection }) => (connection.reminders?.calendars ?? []).length > 0,
   );
-  if (have) await queues.queue(calendarQueue).add('sync-calendars', {});
+  if (have) await (await queues()).queue(calendarQueue).add('sync-calendars', {});
 }

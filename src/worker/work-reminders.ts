@@ -16,7 +16,8 @@ const concurrency = 8;
 const chatPaceMs = 1_000;
 
 /** Sends the reminders and digests of all connections as they fall due, until it is disposed. Ends their pauses first. */
-export function workReminders(app: App): AsyncDisposable {
+export async function workReminders(app: App): Promise<AsyncDisposable> {
+  const queues = await app.queues();
   const stop = new AbortController();
   const ending = [...app.contexts].map(([connection, { log }]) =>
     endMailPause(app, connection, stop.signal).catch((error: unknown) => {
@@ -26,9 +27,9 @@ export function workReminders(app: App): AsyncDisposable {
     }),
   );
   const working = [...app.contexts].flatMap(([name, { connection }]) => {
-    const mails = app.queues.queue(reminderQueue(name)).work(mailHandlers(app), concurrency);
+    const mails = queues.queue(reminderQueue(name)).work(mailHandlers(app), concurrency);
     if (!connection.reminders?.chat) return [mails];
-    return [mails, app.queues.queue(chatQueue(name)).work(mailHandlers(app), 1, chatPaceMs)];
+    return [mails, queues.queue(chatQueue(name)).work(mailHandlers(app), 1, chatPaceMs)];
   });
   const taking = takeOverMails(app);
   return {
@@ -55,7 +56,7 @@ async function endMailPause(app: App, connection: string, stop: AbortSignal): Pr
     ...reminders.filter(isRetry).map((reminder) => singleJob(connection, reminder, 0).id),
     ...digests.filter(isRetry).map((digest) => digestJob(digest, 0).id),
   ];
-  await app.queues.queue(reminderQueue(connection)).endPause(ids, stop);
+  await (await app.queues()).queue(reminderQueue(connection)).endPause(ids, stop);
 }
 
 /** Ms between two looks: the queue itself notices a dead worker after half a minute. */
@@ -99,13 +100,13 @@ async function takeOver(app: App, token: string): Promise<void> {
   let count = 0;
   for (const { connection } of app.contexts.values()) {
     const reminders = (await dueReminders(app.pool, connection.name, 0)).filter(isLeft);
-    await addReminders(app.queues, connection, reminders, `-${token}`);
+    await addReminders(await app.queues(), connection, reminders, `-${token}`);
     count += reminders.length;
   }
   const { configured } = app.config;
   const names = configured.map(({ name }) => name);
   const digests = (await dueDigests(app.pool, names, 0)).filter(isLeft);
-  await addDigests(app.queues, configured, digests, `-${token}`);
+  await addDigests(await app.queues(), configured, digests, `-${token}`);
   count += digests.length;
   if (count > 0) app.log.warn({ count }, 'a worker ended amid its mails; this one goes on with them');
 }

@@ -95,7 +95,7 @@ export async function reminderWorker(
   const app: App = { ...opened, contexts, mailer, waits: shortWaits };
   await planMails(app);
   workspace.sandbox.set({ faults });
-  stack.use(workReminders(app));
+  stack.use(await workReminders(app));
   const rows = async (): Promise<readonly Row[]> => {
     const found = await app.pool.query<Row>(
       `select p.base->>'companyName' as company, recipient, state, attempts, note

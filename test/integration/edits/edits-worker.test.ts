@@ -6,7 +6,7 @@ import { keepQueuesFilled } from '../../../src/worker/fill-queues.ts';
 import { editScene, friday, monday, tuesday } from './edit-scene.ts';
 
 const reminders = { to: ['anna@example.com'], timeZone: 'UTC' };
-const queueOf = ({ queues }: App) => queues.queue(syncQueue('main'));
+const queueOf = async ({ queues }: App) => (await queues()).queue(syncQueue('main'));
 
 test('two workers, and a sync under way: each edit is written once, and the mails of the lead are planned anew', async () => {
   await using scene = await editScene({ reminders });
@@ -14,8 +14,8 @@ test('two workers, and a sync under way: each edit is written once, and the mail
   const [one, two] = [stack.use(await scene.openApp()), stack.use(await scene.openApp())];
   await planMails(one);
   scene.sandbox.set({ faults: [{ kind: 'slow', ms: 1_000, when: { every: 1 }, on: ['list'] }] });
-  await queueOf(one).add('sync', unattended('main'));
-  for (const app of [one, two]) stack.use(queueOf(app).work(runHandlers(app)));
+  await (await queueOf(one)).add('sync', unattended('main'));
+  for (const app of [one, two]) stack.use((await queueOf(app)).work(runHandlers(app)));
   const first = await scene.request();
   const second = await scene.request({ leadId: scene.ids[1] ?? '', to: null });
   for (const [app, { id }] of [
@@ -23,7 +23,7 @@ test('two workers, and a sync under way: each edit is written once, and the mail
     [two, second],
   ] as const) {
     const { name, payload, options } = editJob('main', String(id));
-    await queueOf(app).add(name, payload, options);
+    await (await queueOf(app)).add(name, payload, options);
   }
 
   const states = async () => (await scene.edits()).map(({ state }) => state);
@@ -42,11 +42,11 @@ test('edits of a paused connection wait; one whose job is lost is found again', 
   await using scene = await editScene();
   await using stack = new AsyncDisposableStack();
   const app = stack.use(await scene.openApp());
-  stack.use(queueOf(app).work(runHandlers(app)));
+  stack.use((await queueOf(app)).work(runHandlers(app)));
   await scene.cli('pause');
   await scene.request({ to: friday });
   const { name, payload } = editJob('main', 'any');
-  const job = await queueOf(app).add(name, payload);
+  const job = await (await queueOf(app)).add(name, payload);
   expect(await job.finished(AbortSignal.timeout(20_000))).toEqual({ runId: null });
   expect(scene.due()).toBe(monday);
 

@@ -23,7 +23,7 @@ beforeAll(async () => {
     beside: { publicUrl, recipients: { [ben]: { language: 'de', timeZone: 'America/New_York' } } },
     env: { ADMIN_TOKEN: adminToken },
   });
-  working = site.app.queues.queue(syncQueue('main')).work(runHandlers(site.app));
+  working = (await site.app.queues()).queue(syncQueue('main')).work(runHandlers(site.app));
 });
 afterAll(async () => {
   await working[Symbol.asyncDispose]();
@@ -104,7 +104,7 @@ test('a mail has links that work, and no address or lead in them', async () => {
   const mailed = sandbox.leads.add({ companyName: 'Mailed', nextFollowUpAt: new Date(dueAt).toISOString() });
   await site.workspace.sync();
   await planMails(site.app);
-  const sending = site.app.queues.queue(reminderQueue('main')).work(mailHandlers(site.app));
+  const sending = (await site.app.queues()).queue(reminderQueue('main')).work(mailHandlers(site.app));
   await expect.poll(() => outbox(site.workspace), { timeout: 30_000 }).toHaveLength(2);
   await sending[Symbol.asyncDispose]();
   for (const mail of await outbox(site.workspace)) {

@@ -255,7 +255,10 @@ test('not ready while the database or the queue does not answer', async () => {
     if (isAway) throw new Error('away');
   };
   const pool = openDatabase({ connectionString: 'postgres://127.0.0.1:1/none' });
-  await using queueless = await startHttpServer({ ...site.app, queues: { ...site.app.queues, ping } });
+  await using queueless = await startHttpServer({
+    ...site.app,
+    queues: async () => ({ ...(await site.app.queues()), ping }),
+  });
   const database = new DatabaseWatch({ pool, bundled: false, hasJobs: true }, site.app.log);
   await using baseless = await startHttpServer({ ...site.app, pool, database });
   const ready = async ({ url }: HttpServer): Promise<readonly [number, string]> => {

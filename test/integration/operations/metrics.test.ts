@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { App } from '../../../src/app.ts';
-import { runJob } from '../../../src/cli/run-job.ts';
+import { runNow } from '../../../src/cli/run-now.ts';
 import { workReminders } from '../../../src/worker/work-reminders.ts';
 import { parseFaults } from '../../../src/sandbox/parse-faults.ts';
 import type { SyncReport } from '../../../src/sync/report.ts';
@@ -14,7 +14,7 @@ const never = new AbortController().signal;
 
 /** A sync on the path of every night, through the queue. */
 async function sync(app: App): Promise<SyncReport> {
-  const run = await runJob(app, connection, { job: 'sync', allow: [] }, never);
+  const run = await runNow(app, connection, { mode: 'sync' }, never);
   return run.report as SyncReport;
 }
 
@@ -46,7 +46,7 @@ test('after nights with a 429, an edit that is held, one that is put off, and a 
     Number.POSITIVE_INFINITY,
   );
 
-  await using _mails = workReminders(app);
+  await using _mails = await workReminders(app);
   expect(await sync(app)).toMatchObject({ status: 'succeeded' });
   await until('the mail is sent', async () => {
     const { rowCount } = await database.pool.query(`select from mails where state = 'sent'`);
@@ -115,7 +115,7 @@ test('after nights with a 429, an edit that is held, one that is put off, and a 
     value('reminder_sent_lateness_seconds', { connection, kind: 'reminder', stat: 'max' }),
   ).toBeGreaterThan(5);
   expect(value('requests_total', { side: 'mail', status: 'sent' })).toBe(1);
-  expect(value('queue_jobs', { queue: `sync-${connection}`, state: 'waiting' })).toBe(0);
+  expect(value('queue_jobs', { queue: `reminders-${connection}`, state: 'waiting' })).toBe(0);
   const { version } = page.all('leadsync_build_info')[0]?.labels ?? {};
   expect(version).toMatch(/^\d+\.\d+\.\d+/);
 
@@ -139,7 +139,7 @@ describe.each([
     await using redis = await start();
     await using workspace = await Workspace.open({ ...(redis && { redis }) });
     await using app = await workspace.openApp();
-    const queue = app.queues.queue('sync-main');
+    const queue = (await app.queues()).queue('sync-main');
     await queue.add('sync', {});
     for (const id of ['one', 'two']) await queue.add('sync', {}, { id, delayMs: 60_000 });
     const page = await scrape(app);

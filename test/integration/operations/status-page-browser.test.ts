@@ -128,7 +128,7 @@ describe.skipIf(!hasChromium)('in Chromium', () => {
     const { page, complaints } = tab;
     const asked = new Set<string>();
     page.on('request', (request) => asked.add(new URL(request.url()).origin));
-    site.app.queues.queue('sync-main');
+    (await site.app.queues()).queue('sync-main');
     await logIn(page, '/conflicts');
     await page.getByRole('link', { name: 'Queues' }).click();
     await page.getByText('sync-main').first().waitFor();

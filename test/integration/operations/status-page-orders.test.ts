@@ -38,7 +38,7 @@ test.for(['Postgres', 'Redis'])(
     const again = await press(site, 'sync');
     expect(again).toEqual([409, expect.stringContaining('is waiting already')]);
 
-    const queue = app.queues.queue(syncQueue(connectionName));
+    const queue = (await app.queues()).queue(syncQueue(connectionName));
     await using worker = queue.work(runHandlers(app));
     await expect
       .poll(async () => (await lastRun(app.pool, connectionName, 'sync'))?.status)

@@ -44,24 +44,6 @@ describeQueues((at) => {
     expect(seen).toEqual([{ nth: 1 }, { nth: 3 }, { nth: 5 }]);
   });
 
-  test('a job that its server has forgotten is added again as the request that it was', async () => {
-    const queue = at.queues.queue('q');
-    const job = await queue.add('job', {});
-    const addedBy = Date.now();
-    await until('time has passed', () => Date.now() > addedBy);
-    await queue.forget();
-    const ended = job.finished(never);
-    let requestedAt = Infinity;
-    await using _worker = queue.work({
-      job: async (_payload, handle) => {
-        requestedAt = handle.requestedAt;
-        return { done: {} };
-      },
-    });
-    await ended;
-    expect(requestedAt).toBeLessThanOrEqual(addedBy);
-  });
-
   test('a delayed job is not taken earlier, also with a fraction of a ms', async () => {
     const queue = at.queues.queue('q');
     let takenAt = 0;

@@ -54,7 +54,7 @@ async function checkHealth(worker: CliProcess): Promise<number | null> {
 test('connections of the queue that break while they are in use end no process', async () => {
   await using workspace = await Workspace.open();
   await using app = await workspace.openApp();
-  const queue = app.queues.queue('q');
+  const queue = (await app.queues()).queue('q');
   let done = 0;
   await using _worker = queue.work({ job: async () => ({ done: (done += 1) }) }, 4);
   const added: Promise<unknown>[] = [];
@@ -86,7 +86,7 @@ test('a sync whose database breaks off is taken up again and does not fail', asy
     return sync(...asked).finally(() => cable.heal());
   };
   workspace.sandbox.set({ faults: [{ kind: 'slow', ms: 500, when: { once: 1 }, on: ['list'] }] });
-  const queue = app.queues.queue(syncQueue(connectionName));
+  const queue = (await app.queues()).queue(syncQueue(connectionName));
   const job = await queue.add('sync', { connection: connectionName, allow: [], maxAttempts: 1 });
   await using _worker = queue.work({ ...others, sync: watched });
   await expect.poll(() => workspace.sandbox.stats.byRoute.list).toBe(1);

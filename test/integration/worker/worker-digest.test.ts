@@ -54,8 +54,8 @@ test('one digest, by the queue of its home, though another process plans it; non
       localDateOf(Date.now(), timeZone),
     ]);
     await planMails(west);
-    await using _westWorks = workReminders(west);
-    await using _mainWorks = workReminders(main);
+    await using _westWorks = await workReminders(west);
+    await using _mainWorks = await workReminders(main);
     await until('it is sent', async () => (await digests())[0]?.state === 'sent');
     expect(await digests()).toEqual([{ connection: 'main', state: 'sent' }]);
   }
@@ -66,7 +66,7 @@ test('one digest, by the queue of its home, though another process plans it; non
   workspace.configure({ reminders: { ...reminders, digest: '09:00' } }, { renamed: { reminders } });
   await using app = await open();
   await planMails(app);
-  await using _works = workReminders(app);
+  await using _works = await workReminders(app);
   await planMails(app);
   expect(await digests()).toEqual([{ connection: 'main', state: 'sent' }]);
   expect(await outbox(workspace)).toHaveLength(1);

@@ -38,7 +38,7 @@ describe('a reminder', () => {
       [moves.id]: 'scheduled',
       [cleared.id]: 'scheduled',
     });
-    await using _works = workReminders(app);
+    await using _works = await workReminders(app);
     const mailedAt: number[] = [];
     await until('all are settled', async () => {
       if (mailedAt.length === 0 && (await outbox(workspace)).length > 0) mailedAt.push(Date.now());
@@ -80,12 +80,12 @@ describe('a reminder', () => {
       sandbox.set({ faults: [{ kind: 'slow', ms: 60_000, when: { once: 1 }, on: ['get'] }] });
       await using app = await workspace.openApp();
       {
-        await using _first = workReminders(app);
+        await using _first = await workReminders(app);
         await planMails(app);
         await until('the lead is read', () => sandbox.stats.byRoute.get === 1);
       }
       expect(await outbox(workspace)).toEqual([]);
-      await using _second = workReminders(app);
+      await using _second = await workReminders(app);
       await until('the mails are there', async () => (await outbox(workspace)).length === count, 10_000);
     },
   );

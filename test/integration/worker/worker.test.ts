@@ -76,7 +76,7 @@ test('a missed night is made up for once: a second start does not sync again', a
 test('each time that a schedule comes due is a sync of its own', async () => {
   await using workspace = await Workspace.open({ sandbox: { leads: 3 } });
   await using app = await workspace.openApp();
-  const queue = app.queues.queue('nights');
+  const queue = (await app.queues()).queue('nights');
   // As `worker` does it, but with nights of two seconds.
   const payload = { connection: connectionName, allow: [], maxAttempts: 1 };
   await queue.schedule('nightly', '*/2 * * * * *', 'UTC', 'sync', payload);

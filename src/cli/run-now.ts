@@ -1,0 +1,120 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { App } from '../app.ts';
+import { isDatabaseOutage } from '../database-outage.ts';
+import { codeOf, LeadsyncError } from '../errors.ts';
+import { describeProgress } from '../ops/describe-progress.ts';
+import { pausedSince } from '../store/connections.ts';
+import { openSyncs } from '../store/run-list.ts';
+import { getRun, type Run } from '../store/runs.ts';
+import { planSynced } from '../worker/plan-mails.ts';
+import { advance, type Request, type RunSummary } from '../worker/run-sync.ts';
+import { showProgress } from './progress.ts';
+
+/** Attempts of a run that somebody waits for: about half a minute of outage. */
+const foregroundPatience = 7;
+
+/** Longer waits for a service, and longer outages of the database (ms), end the command. */
+const longestWaitMs = 60_000;
+
+/** Ms until a run that met an outage of the database goes on. */
+const outageRetryMs = 1_000;
+
+/** `undoOf` (of a plan or the application of a plan): the run to undo; `approval`: the batch of reviewed lines. */
+export interface ForegroundRun {
+  readonly mode: 'sync' | 'plan';
+  readonly allow?: readonly string[];
+  readonly approval?: string;
+  readonly undoOf?: number | undefined;
+}
+
+/**
+ * Runs a connection in this process, and returns the finished run. While another process has the lease, waits for it; a sync
+ * that this one began after the call counts as done. Throws `connection.paused`, `run.waiting`, and what ends a run early.
+ */
+export async function runNow(
+  app: App,
+  connection: string,
+  { mode, allow = [], approval, undoOf }: ForegroundRun,
+  stop: AbortSignal,
+): Promise<Run> {
+  if (mode === 'sync' && (await pausedSince(app.pool, connection)) !== null) throw paused(connection);
+  const request = {
+    mode,
+    connection,
+    allow,
+    approval,
+    undoOf,
+    maxAttempts: foregroundPatience,
+    mostWaitMs: longestWaitMs,
+    ...(mode === 'sync' && approval === undefined && { since: Date.now() }),
+  };
+  // From the database: another process may do the work.
+  await using progress = await showProgress(connection, async () => {
+    const [open] = await openSyncs(app.pool, [connection], mode);
+    return open === undefined ? null : describeProgress(open);
+  });
+  const summary = await toItsEnd(app, request, stop);
+  await progress[Symbol.asyncDispose]();
+  if (mode === 'sync') await planMails(app, connection);
+  if (summary.waits !== undefined) throw waits(app, connection, summary.waits);
+  if (summary.runId === null) throw paused(connection);
+  const run = await getRun(app.pool, summary.runId);
+  if (run === null) throw new LeadsyncError('run.lost', `run ${summary.runId} is not in the database`);
+  return run;
+}
+
+async function toItsEnd(app: App, request: Request, stop: AbortSignal): Promise<RunSummary> {
+  let answeredAt = performance.now();
+  for (;;) {
+    stop.throwIfAborted();
+    let waitMs = outageRetryMs;
+    try {
+      const result = await advance(app, request, stop);
+      if ('done' in result) return result.done;
+      waitMs = result.againAfterMs;
+      answeredAt = performance.now();
+    } catch (error) {
+      if (!isDatabaseOutage(error) || performance.now() - answeredAt > longestWaitMs) throw error;
+    }
+    await sleep(waitMs, undefined, { signal: stop }).catch(() => stop.throwIfAborted());
+  }
+}
+
+/** While the queue is away the mails are stored alone: a worker adds their jobs when it is back. */
+async function planMails(app: App, connection: string): Promise<void> {
+  try {
+    await planSynced(app, connection);
+  } catch (error) {
+    if (codeOf(error) !== 'queue.unavailable') throw error;
+    app.log.warn({ connection, err: error }, 'the queue is away: a worker adds the jobs of the mails');
+  }
+}
+
+function paused(connection: string): LeadsyncError {
+  return new LeadsyncError('connection.paused', `${connection} is paused: nothing was started or written`, {
+    help: `leadsync resume --connection ${connection} continues it.`,
+  });
+}
+
+/** All processes know of a wait for the Leads service; of other waits only the one concerned. */
+function waits(
+  app: App,
+  connection: string,
+  { until, why }: NonNullable<RunSummary['waits']>,
+): LeadsyncError {
+  const reason =
+    why === 'throttled'
+      ? 'the Leads service asked to wait'
+      : why === 'target-throttled'
+        ? `${app.contexts.get(connection)?.target.name} asked to wait, or its limit is used up`
+        : 'the last attempt failed';
+  const ends =
+    why === 'throttled'
+      ? `leadsync resume --connection ${connection} ends the wait.`
+      : 'leadsync sync tries again at once; a waiting worker does so when restarted.';
+  const message = `${connection} waits until ${new Date(until).toISOString()}, because ${reason}: nothing more is sent before`;
+  return new LeadsyncError('run.waiting', message, {
+    retry: 'later',
+    help: `What was done is kept, and the next sync continues from there. ${ends}`,
+  });
+}
