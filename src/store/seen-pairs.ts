@@ -36,6 +36,12 @@ export class SeenPairs {
   }
 }
 
+/** Whether the connection has any pair. */
+export async function hasPairs(db: Queryable, connection: string): Promise<boolean> {
+  const text = `select exists (select from pairs where connection = $1)`;
+  return (await valueOf<boolean>(db, text, [connection])) === true;
+}
+
 /** The pairs that the scan of a run has met so far on a side. */
 export async function loadSeen(db: Queryable, runId: number, side: Side): Promise<SeenPairs> {
   const text = `select pair_ids from seen_pairs where run_id = $1 and side = $2`;

@@ -85,8 +85,9 @@ function isUnmoved(cells: Cells, settled: Values | null): boolean {
 
 /**
  * Stages leads, each once: whole when they moved since both sides last agreed, else only as met; together in a page when they are
- * new and `newIds`, what is new in this scan, is given. The last sight of an id wins. `repeated`: how many of them the scan had
- * seen before. When it throws, `met` and `newIds` may have some of them already.
+ * new and `newIds`, what is new in this scan, is given. The last sight of an id wins. `isKnown`: false when the connection has
+ * no pairs, so that nothing is looked up. `repeated`: how many of them the scan had seen before. When it throws, `met` and `newIds`
+ * may have some of them already.
  */
 export async function stageLeads(
   db: Queryable,
@@ -95,14 +96,11 @@ export async function stageLeads(
   fields: readonly FieldMapping[],
   met: SeenPairs,
   newIds: IdSet | null = null,
+  isKnown = true,
 ): Promise<{ readonly repeated: number; readonly bytes: number }> {
-  const settings = JSON.stringify(fields);
+  const settings = isKnown ? JSON.stringify(fields) : null;
   const batch = await meetSealed(db, run, 'lead', leads, settings, met);
-  const known = await lookUp(
-    db,
-    run.connection,
-    batch.open.map(({ leadId }) => leadId),
-  );
+  const known = await lookUp(db, run.connection, isKnown ? batch.open.map(({ leadId }) => leadId) : []);
   await storeSpellings(
     db,
     run.connection,

@@ -12,7 +12,7 @@ import { clearScannedLeads, type Run, type RunPatch, updateRun } from '../store/
 import { countCursors, useCursors } from '../store/scan-cursors.ts';
 import { loadNewIds } from '../store/scan-pages.ts';
 import { breakSeals, dropSeals } from '../store/seals.ts';
-import { loadSeen, type SeenPairs } from '../store/seen-pairs.ts';
+import { hasPairs, loadSeen, type SeenPairs } from '../store/seen-pairs.ts';
 import { type ScannedLead, stageLeads } from '../store/staging.ts';
 import { inLeasedTransaction, inRepeatable, policyOf, scopeOf, type StepContext } from './context.ts';
 import { readAhead } from './read-ahead.ts';
@@ -38,11 +38,12 @@ export async function pull(context: StepContext, run: Run): Promise<Run> {
     context.stop.throwIfAborted();
     const met = await loadSeen(context.pool, run.id, 'lead');
     const newIds = makesRows(context, run) ? await loadNewIds(context.pool, run.id) : null;
+    const isKnown = await hasPairs(context.pool, run.connection);
     await inRepeatable(context, (db) => breakSeals(db, run.connection, 'lead'));
     const isWhole = current.cursor === null;
     try {
       for await (const pages of readAhead(pagesOf(context, current), leadsTogether, weightOf)) {
-        current = await storePages(context, current, pages, met, newIds);
+        current = await storePages(context, current, pages, { met, newIds, isKnown });
       }
       // A resumed scan does not know which seals it met before.
       if (isWhole && run.mode === 'sync')
@@ -157,12 +158,20 @@ function afterRejection({ connection }: StepContext, run: Run): RunPatch | null 
 /** The most pages with unusable items that a report lists. */
 const mostProblems = 20;
 
+/** What a scan knows beside its checkpoints. */
+interface ScanMemory {
+  readonly met: SeenPairs;
+  /** The ids of new leads so far; null: they are staged one by one. */
+  readonly newIds: IdSet | null;
+  /** Whether the connection has pairs. */
+  readonly isKnown: boolean;
+}
+
 function storePages(
   context: StepContext,
   run: Run,
   pages: readonly RequestedPage[],
-  met: SeenPairs,
-  newIds: IdSet | null,
+  { met, newIds, isKnown }: ScanMemory,
 ): Promise<Run> {
   const { scanBounds = usualScanBounds } = context;
   const { fields, leads: settings } = context.connection;
@@ -181,7 +190,7 @@ function storePages(
     const { pageSize = settings.pageSize } = pages.at(-1) ?? {};
     if (pageSize !== (run.pages === 0 ? settings.pageSize : run.pageSize))
       await rememberPageSize(db, scopeOf(context.connection), settings.pageSize, pageSize);
-    const stored = await stageLeads(db, run, [...scanned.values()], fields, met, newIds);
+    const stored = await stageLeads(db, run, [...scanned.values()], fields, met, newIds, isKnown);
     const pulledBytes = run.pulledBytes + stored.bytes;
     if (pulledBytes > scanBounds.bytes)
       throw endless('leads', `it sent ${run.pulled + scanned.size} leads of ${pulledBytes} bytes`);
@@ -214,10 +223,9 @@ function invalidItems({ invalidItems: count }: LeadPage): Run['problems'] {
   return [{ code: 'leads.item-invalid', message }];
 }
 
-/** A pulled lead; its cells are read only when it differs from its baseline. */
+/** A pulled lead: of one in a sealed block no cell is read, of one that is new nothing is sealed. */
 class PulledLead implements ScannedLead {
   readonly leadId: string;
-  readonly shown: string;
   readonly #lead: Lead;
   readonly #fields: readonly FieldMapping[];
   #cells: Cells | null = null;
@@ -226,7 +234,6 @@ class PulledLead implements ScannedLead {
     this.leadId = lead.id;
     this.#lead = lead;
     this.#fields = fields;
-    this.shown = this.#raw();
   }
 
   get cells(): Cells {
@@ -234,7 +241,7 @@ class PulledLead implements ScannedLead {
     return this.#cells;
   }
 
-  #raw(): string {
+  get shown(): string {
     const { id, fields } = this.#lead;
     try {
       return JSON.stringify([id, ...this.#fields.map(({ field }) => fields[field])]);

@@ -21,11 +21,15 @@ export function isLeadId(text: string): boolean {
 const uuid =
   /^\s*(?:urn:uuid:)?[{(]?([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})[)}]?\s*$/i;
 
+/** A UUID that is its own key. */
+const usualUuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
 /**
  * The comparison key of an id: UUIDs in capitals, in braces or as a URN share one. Never sent: the service gets its own
  * spelling, and the table keeps what people typed.
  */
 export function idKey(id: string): string {
+  if (usualUuid.test(id)) return id;
   return uuid.exec(id)?.[1]?.toLowerCase() ?? id.trim();
 }
 
@@ -43,9 +47,9 @@ export function isUuid(id: string): boolean {
 
 /** The mapped fields of a lead as cells: null and absent are empty, instants are canonical. */
 export function leadCells(lead: Lead, fields: readonly FieldMapping[]): Cells {
-  return Object.fromEntries(
-    fields.map((mapping) => [mapping.field, leadCell(lead.fields[mapping.field], mapping)]),
-  );
+  const cells: Record<string, Cell> = {};
+  for (const mapping of fields) cells[mapping.field] = leadCell(lead.fields[mapping.field], mapping);
+  return cells;
 }
 
 function leadCell(json: unknown, mapping: FieldMapping): Cell {

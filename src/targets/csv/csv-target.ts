@@ -70,7 +70,7 @@ class CsvFormat implements FileFormat {
     const headings = headingsOf(this.#options);
     const { timeZone } = this.#options;
     const style = { delimiter: ',', lineEnd: '\r\n', allQuoted: false, timeZone };
-    const line = newLine(new Map(headings.entries()), headings.length, style);
+    const line = newLine(headings, style);
     yield Buffer.concat([utf8Bom, Buffer.from(line)]);
   }
 

@@ -1,9 +1,10 @@
 import { counted } from '../../core/lead/counted.ts';
 import { instantText } from '../../core/lead/day.ts';
+import type { FieldType, Value } from '../../core/lead/value.ts';
 import { type Columns, ownedColumns } from '../shared/columns.ts';
 import type { CsvRecord } from './records.ts';
 import { csvCell, guarded } from './text.ts';
-import type { RowDecisions, RowWrite } from '../shared/row-changes.ts';
+import type { NewRow, RowDecisions, RowWrite } from '../shared/row-changes.ts';
 import { contentOf } from '../shared/row-content.ts';
 import { type Splice, splice } from '../file/splice.ts';
 
@@ -35,7 +36,7 @@ export function csvSplices(
   const splices = decisions.writes.flatMap((write) =>
     takenOut(write) ? [splice(write.place.start, write.place.end, '')] : rowSplices(write, columns, style),
   );
-  const lines = decisions.appends.map((row) => newLine(textsOf(row, columns, style), end.width, style));
+  const lines = decisions.appends.map((row) => newLine(newTexts(row, columns, end.width, style), style));
   if (lines.length === 0) return splices;
   const { last } = end;
   const unended =
@@ -50,12 +51,30 @@ export function hasOwnCells({ cells }: CsvRecord, columns: Columns): boolean {
   return cells.some(({ text }, index) => text.trim() !== '' && !owned.has(index));
 }
 
-/** A line of headings or a new row, with its line end: cells by position, the others empty. */
-export function newLine(cells: ReadonlyMap<number, string>, width: number, style: CsvStyle): string {
-  const texts = Array.from({ length: width }, (_, index) =>
-    csvCell(guarded(cells.get(index) ?? ''), style.delimiter, style.allQuoted),
-  );
-  return texts.join(style.delimiter) + style.lineEnd;
+/** A line of headings or a new row, with its line end. */
+export function newLine(texts: readonly string[], { delimiter, allQuoted, lineEnd }: CsvStyle): string {
+  const cells = texts.map((text) => csvCell(guarded(text), delimiter, allQuoted));
+  return cells.join(delimiter) + lineEnd;
+}
+
+/** The texts of a new row by position. */
+function newTexts(
+  { leadId, values, status }: NewRow,
+  columns: Columns,
+  width: number,
+  { timeZone }: CsvStyle,
+): readonly string[] {
+  const texts = new Array<string>(width).fill('');
+  texts[columns.id] = leadId;
+  if (status !== null && columns.status !== null) texts[columns.status] = status;
+  for (const [field, { index, type }] of columns.fields)
+    texts[index] = textOf(values[field] ?? null, type, timeZone);
+  return texts;
+}
+
+function textOf(value: Value, type: FieldType, timeZone: string): string {
+  if (value === null || value === '') return '';
+  return type === 'instant' ? instantText(value, timeZone) : value;
 }
 
 function textsOf(
@@ -64,10 +83,7 @@ function textsOf(
   { timeZone }: Pick<CsvStyle, 'timeZone'>,
 ): Map<number, string> {
   return new Map(
-    [...contentOf(write, columns)].map(([index, { value, type }]) => [
-      index,
-      type === 'instant' && value !== null && value !== '' ? instantText(value, timeZone) : (value ?? ''),
-    ]),
+    [...contentOf(write, columns)].map(([index, { value, type }]) => [index, textOf(value, type, timeZone)]),
   );
 }
 

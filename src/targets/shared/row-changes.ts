@@ -76,7 +76,6 @@ export class RowChanges<Place> {
   /** Rows without id, by content and status. */
   readonly #byStatus = new WantedRows<PresentRow<Place>>();
   readonly #writes = new Map<Place, RowWrite<Place>>();
-  readonly #added = new Map<string, Values>();
   readonly #appends: NewRow[] = [];
 
   constructor(changes: readonly RowChange[], rules: RowRules<Place>) {
@@ -121,10 +120,11 @@ export class RowChanges<Place> {
   /** Null: done, here and below. */
   #verdict(change: RowChange): Verdict | null {
     if (change.kind === 'status') return this.#status(change);
-    const { row, count } = this.#knownRow(change.leadId);
+    const known = this.#knownRow(change.leadId);
+    const { row, count } = known;
     switch (change.kind) {
       case 'append':
-        return this.#notWritable(change.values) ?? this.#append(change, row);
+        return this.#notWritable(change.values) ?? this.#append(change, known);
       case 'update':
         return row === null ? this.#verdicts.gone : this.#update(row, change);
       case 'link':
@@ -133,8 +133,8 @@ export class RowChanges<Place> {
           return change.isRepeated === true && !shows(row.cells, change.expect)
             ? null
             : this.#update(row, change);
-        if (this.#added.has(idKey(change.leadId))) return null;
-        return this.#notWritable(change.values) ?? this.#link(change);
+        if (known.added !== null) return null;
+        return this.#notWritable(change.values) ?? this.#link(change, known);
       case 'mark':
         if (!this.#rules.hasStatus) return this.#verdicts.noStatusColumn;
         if (row === null) return this.#verdicts.gone;
@@ -166,28 +166,32 @@ export class RowChanges<Place> {
     return this.#notWritable(values) ?? this.#ifExpected(row, expect, { values });
   }
 
-  #append(change: ChangeOf<'append'>, row: PresentRow<Place> | null): Verdict | null {
+  #append(change: ChangeOf<'append'>, known: KnownRow<Place>): Verdict | null {
     const { leadId, values, status } = change;
-    const present = row?.cells ?? this.#added.get(idKey(leadId));
-    if (present !== undefined) return shows(present, values) ? null : this.#verdicts.exists;
+    const present = known.row?.cells ?? known.added;
+    if (present !== null) return shows(present, values) ? null : this.#verdicts.exists;
     const own = isForLoose(change) ? this.#byContent.take(this.#contentKey(values)) : undefined;
-    if (own !== undefined) return this.#giveId(own, change);
-    this.#added.set(idKey(leadId), values);
+    if (own !== undefined) return this.#giveId(own, change, known);
+    known.added = values;
     this.#appends.push({ leadId, values, status: status ?? null });
     return null;
   }
 
-  #link(change: ChangeOf<'link'>): Verdict | null {
+  #link(change: ChangeOf<'link'>, known: KnownRow<Place>): Verdict | null {
     const row = this.#byContent.take(this.#contentKey(change.expect));
-    return row === undefined ? this.#verdicts.changed : this.#giveId(row, change);
+    return row === undefined ? this.#verdicts.changed : this.#giveId(row, change, known);
   }
 
-  #giveId(row: PresentRow<Place>, { leadId, values, status }: ChangeOf<'append' | 'link'>): Verdict | null {
+  #giveId(
+    row: PresentRow<Place>,
+    { leadId, values, status }: ChangeOf<'append' | 'link'>,
+    known: KnownRow<Place>,
+  ): Verdict | null {
     const differs = status !== undefined && this.#rules.hasStatus && !sameCell(row.status, status);
     // The id matters more: a formula in the status cell must not prevent it.
     const withoutStatus = () => this.#write(row, { leadId, values });
     const verdict = differs && this.#write(row, { leadId, values, status }) === null ? null : withoutStatus();
-    if (verdict === null) this.#added.set(idKey(leadId), values);
+    if (verdict === null) known.added = values;
     return verdict;
   }
 
@@ -237,13 +241,16 @@ export class RowChanges<Place> {
 
   #knownRow(leadId: string): KnownRow<Place> {
     const id = idKey(leadId);
-    const known = this.#byId.get(id) ?? { row: null, count: 0, copies: null };
-    this.#byId.set(id, known);
-    return known;
+    const known = this.#byId.get(id);
+    if (known !== undefined) return known;
+    const unseen = { row: null, count: 0, copies: null, added: null };
+    this.#byId.set(id, unseen);
+    return unseen;
   }
 
   #notWritable(values: Values): Verdict | null {
-    for (const [field, value] of Object.entries(values)) {
+    for (const field in values) {
+      const value = values[field] ?? null;
       if (value === null || value === '') continue;
       if (!this.#rules.fields.has(field)) {
         const message = `The ${this.#words.column} of the field ${field} is missing or duplicated. Nothing was written.`;
@@ -274,11 +281,12 @@ export function isForLoose(change: RowChange): change is ChangeOf<'append' | 'li
 
 type ChangeOf<Kind extends RowChange['kind']> = Extract<RowChange, { kind: Kind }>;
 
-/** `copies`: further rows with this id; null when no change concerns them. */
+/** `copies`: further rows with this id; null when no change concerns them. `added`: what a change before has put there. */
 interface KnownRow<Place> {
   row: PresentRow<Place> | null;
   count: number;
   copies: PresentRow<Place>[] | null;
+  added: Values | null;
 }
 
 /** Whether all these cells are empty. */
