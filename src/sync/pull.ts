@@ -19,8 +19,8 @@ import { readAhead } from './read-ahead.ts';
 import { endless, usualScanBounds } from './scan-bounds.ts';
 
 /** Leads stored together, of at most eight pages, while as many are requested. */
-const leadsTogether = 800;
-const pagesTogether = 8;
+const leadsTogether = 3_200;
+const pagesTogether = 32;
 
 /** The page sizes to try when a service rejects a larger one; after them, no `limit`. */
 const pageSizes = [500, 200, 100];
