@@ -19,11 +19,11 @@ export const syncQueue = (connection: string): string => `sync-${connection}`;
 export const schedulerName = 'nightly';
 
 /** Attempts of an unattended run: about three hours of a service that is away, or of a file that is open. */
-const longPatience = 45;
+const unattendedAttempts = 45;
 
 /** The payload of an unattended sync: the nightly one, and that of the status page. */
 export function unattended(connection: string) {
-  return { connection, allow: [] as readonly string[], maxAttempts: longPatience };
+  return { connection, allow: [] as readonly string[], maxAttempts: unattendedAttempts };
 }
 
 /** The job that carries out requested edits; a queue has one of the same id. Retries as long as an unattended sync. */

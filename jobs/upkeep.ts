@@ -1,4 +1,4 @@
-import { keepHouse } from '../src/worker/keep-house.ts';
+import { runHousekeeping } from '../src/worker/housekeeping.ts';
 import { planMails } from '../src/worker/plan-mails.ts';
 import { syncCalendars } from '../src/worker/sync-calendars.ts';
 import { calendarQueue } from '../src/worker/wake-calendars.ts';
@@ -13,5 +13,5 @@ export const upkeep = {
   /** Every five minutes, and after each sync and each edit. No mail waits for a calendar. */
   'sync-calendars': { queue: calendarQueue, pattern: '*/5 * * * *', run: syncCalendars },
   /** Every day, at an hour at which syncs are rare. */
-  'prune-history': { queue: 'housekeeping', pattern: '40 4 * * *', run: keepHouse },
+  'prune-history': { queue: 'housekeeping', pattern: '40 4 * * *', run: runHousekeeping },
 } as const;

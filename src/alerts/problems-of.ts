@@ -65,7 +65,7 @@ export function alertKindOf({ status, code }: Pick<FailedRun, 'status' | 'code'>
 }
 
 /** Ms without the problem after which it is over: one that comes and goes raises one alert. */
-export const settleMs = 15 * 60_000;
+export const clearedForMs = 15 * 60_000;
 
 /** Problems that explain a missing success: `no-success` is then not raised as well. */
 const reasons: ReadonlySet<AlertKind> = new Set(['run-failed', 'guard-stop', 'key-rejected']);
@@ -100,5 +100,5 @@ function changeOf(
     return clearedAt === null ? [] : [{ event: 'returned', id }];
   }
   if (clearedAt === null) return [{ event: 'cleared', id }];
-  return now - clearedAt >= settleMs ? [{ event: 'over', id }] : [];
+  return now - clearedAt >= clearedForMs ? [{ event: 'over', id }] : [];
 }

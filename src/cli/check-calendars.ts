@@ -6,7 +6,7 @@ import { LeadsyncError } from '../errors.ts';
 import { followUpField } from '../reminders/plan/plan-reminders.ts';
 import { entriesOf } from '../store/calendar-entries.ts';
 import type { SyncContext } from '../sync/context.ts';
-import { type CheckLine, look, never } from './check-line.ts';
+import { type CheckLine, runCheck, never } from './check-line.ts';
 
 /** A line for each calendar of a connection: whether it is one, takes what is configured, and may be written to. */
 export async function checkCalendars(context: SyncContext): Promise<CheckLine[]> {
@@ -14,7 +14,7 @@ export async function checkCalendars(context: SyncContext): Promise<CheckLine[]>
   const lines: CheckLine[] = [];
   for (const calendar of calendars)
     lines.push(
-      await look(`${context.connection.name}: calendar of ${calendar.recipient}`, () =>
+      await runCheck(`${context.connection.name}: calendar of ${calendar.recipient}`, () =>
         checkCalendar(context, calendar),
       ),
     );

@@ -15,7 +15,7 @@ export interface CheckLine {
 }
 
 /** The line for the success message of `test`, or for the LeadsyncError it throws. */
-export async function look(name: string, test: () => Promise<string>): Promise<CheckLine> {
+export async function runCheck(name: string, test: () => Promise<string>): Promise<CheckLine> {
   try {
     return passed(name, await test());
   } catch (error) {

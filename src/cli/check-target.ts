@@ -5,14 +5,14 @@ import { countKnownPairs } from '../store/pairs.ts';
 import { currentPlace, findPlace, keyOf } from '../store/places.ts';
 import type { SyncContext } from '../sync/context.ts';
 import { placeShared } from '../sync/which-place.ts';
-import { type CheckLine, failed, look, never, passed } from './check-line.ts';
+import { type CheckLine, failed, runCheck, never, passed } from './check-line.ts';
 
 type TargetSnapshot = Awaited<ReturnType<SyncContext['target']['open']>>;
 
 /** Checks what a sync needs of the target: account, rows and columns, write permission. `fix`: repairs what it can. */
 export async function checkTarget(context: SyncContext, fix: boolean): Promise<CheckLine[]> {
   const { target, connection } = context;
-  const test = (what: string, act: () => Promise<string>) => look(`${connection.name}: ${what}`, act);
+  const test = (what: string, act: () => Promise<string>) => runCheck(`${connection.name}: ${what}`, act);
   const lines: CheckLine[] = [];
   if (target.address) {
     const account = await test('account', async () => describeAccount(await target.address?.()));
@@ -178,7 +178,7 @@ async function checkPlace({ target, connection, pool }: SyncContext): Promise<Ch
   if (found === null || current === null) return [];
   const known = await findPlace(pool, name, found);
   if (known?.wasCurrent === true && !found.isThere && (await countKnownPairs(pool, keyOf(known))) > 0) {
-    const gone = await look(`${name}: place`, async () => {
+    const gone = await runCheck(`${name}: place`, async () => {
       await target.open({ create: false, wasFilled: true }, never);
       return found.address;
     });

@@ -13,7 +13,7 @@ import { isStageWanted, stageField } from '../reminders/plan/recipients.ts';
 import { valuesOfFollowUps } from '../store/pairs.ts';
 import type { SyncContext } from '../sync/context.ts';
 import { addressless, describeAddressless, isMost } from './addressless.ts';
-import { type CheckLine, describeLine, failed, look, never, passed } from './check-line.ts';
+import { type CheckLine, describeLine, failed, runCheck, never, passed } from './check-line.ts';
 import { checkCalendars } from './check-calendars.ts';
 import { checkTarget } from './check-target.ts';
 import type { CommonOptions } from './program.ts';
@@ -61,7 +61,7 @@ export async function* checkApp(
   for (const context of contexts) yield* await checkRecipients(context);
   for (const context of contexts) yield* await checkStages(context);
   for (const context of contexts) yield* await checkCalendars(context);
-  yield await look('mail', () => checkMail(app));
+  yield await runCheck('mail', () => checkMail(app));
   for (const { connection } of contexts) yield* checkChat(connection);
   yield* await checkAlertChannels(app, testAlert);
 }
@@ -80,7 +80,7 @@ async function checkStores({ config: { databaseUrl, dataDir }, ...app }: App): P
 }
 
 function checkService({ connection, leads }: SyncContext): Promise<CheckLine> {
-  return look(`${connection.name}: service`, async () => {
+  return runCheck(`${connection.name}: service`, async () => {
     const { baseUrl, pageSize } = connection.leads;
     const said = (count: number): string =>
       `${baseUrl} answers; the key may list leads (${count} on the first page)`;
@@ -101,7 +101,7 @@ async function checkTemplates({ connection }: SyncContext): Promise<CheckLine[]>
   const { templates: folder, language, languages } = reminders;
   const wanted = [...new Set([language, ...Object.values(languages)])];
   if (folder === null && wanted.every((one) => one === 'en')) return [];
-  const line = await look(`${connection.name}: mail templates`, async () => {
+  const line = await runCheck(`${connection.name}: mail templates`, async () => {
     const mistakes = await templateMistakes(folder, connection.fields, wanted);
     if (mistakes.length === 0)
       return folder === null ? `mails are in ${wanted.join(', ')}` : `those in ${folder} are right`;
@@ -197,7 +197,7 @@ async function checkAlertChannels({ alerting }: App, test: boolean): Promise<rea
   }
   const now = clock.now();
   const lines = channelsOf(alerts).map((channel) =>
-    look(`alerts: ${channel === webhookChannel ? 'webhook' : `mail to ${channel}`}`, async () => {
+    runCheck(`alerts: ${channel === webhookChannel ? 'webhook' : `mail to ${channel}`}`, async () => {
       const key = JSON.stringify(['alert test', channel, now]);
       await sendText(alerting, channel, testAlert, { key, thread: key, date: now, message: null }, never);
       return 'a test was sent';

@@ -197,7 +197,7 @@ function isDue(lead: { readonly nextFollowUpAt: string | null }): boolean {
 const mailPollMs = 100;
 
 /** Ms without a mail sent before giving up. */
-const mailPatienceMs = 15_000;
+const mailTimeoutMs = 15_000;
 
 /** Sends due reminders and digests, for the demo. The rest stays scheduled. */
 async function sendDueReminders(app: App, stop: AbortSignal): Promise<void> {
@@ -206,7 +206,7 @@ async function sendDueReminders(app: App, stop: AbortSignal): Promise<void> {
   if (left === 0) return;
   await using _worker = await workReminders(app);
   let changedAt = Date.now();
-  while (left > 0 && Date.now() - changedAt < mailPatienceMs && !stop.aborted) {
+  while (left > 0 && Date.now() - changedAt < mailTimeoutMs && !stop.aborted) {
     await sleep(mailPollMs);
     const now = await countDueMails(app.pool, names);
     if (now !== left) changedAt = Date.now();

@@ -1,10 +1,9 @@
 import type pg from 'pg';
 import { count, counted } from '../core/lead/counted.ts';
 import { waysPast } from '../core/merge/older-copy.ts';
-import { describeReceipt } from '../ops/describe-progress.ts';
+import { describeVerification } from '../ops/describe-progress.ts';
 import type { AppliedPlan, SyncReport } from '../sync/report.ts';
-import { companiesIn } from './companies.ts';
-import type { Companies } from './names.ts';
+import { type Companies, companiesIn } from './names.ts';
 import { describeProblem, seconds } from './output.ts';
 
 /** Maximum listed in text. */
@@ -34,7 +33,7 @@ export function describeReport(
   const took = `(${runId === '' ? '' : `run ${runId}, `}${seconds(report.durationMs)})`;
   const written = describeWritten(report);
   // Empty in a run that stopped early.
-  const receipt = report.receipt.records > 0 ? describeReceipt(report) : '';
+  const receipt = report.receipt.records > 0 ? describeVerification(report) : '';
   if (status === 'succeeded' && written.length + report.problems.length === 0 && report.plan === undefined) {
     const more = waitedMs > 0 ? `, waited ${seconds(waitedMs)}` : '';
     return `${report.connection}: nothing to change${receipt && `: ${receipt}`} ${took}${more}`;

@@ -5,7 +5,7 @@ import { counted } from '../core/lead/counted.ts';
 import { LeadsyncError } from '../errors.ts';
 import { countKept, forgetConnection, type KeptRows } from '../store/forget.ts';
 import { acquireLease } from '../store/leases.ts';
-import { leaseName } from '../sync/leading.ts';
+import { leaseName } from '../sync/context.ts';
 import type { CommonOptions } from './program.ts';
 import { print, printJson } from './output.ts';
 import { stopSignal, withApp } from './with-app.ts';

@@ -11,7 +11,7 @@ import { advance, type Request, type RunSummary } from '../worker/run-sync.ts';
 import { showProgress } from './progress.ts';
 
 /** Attempts of a run that somebody waits for: about half a minute of outage. */
-const foregroundPatience = 7;
+const foregroundAttempts = 7;
 
 /** Longer waits for a service, and longer outages of the database (ms), end the command. */
 const longestWaitMs = 60_000;
@@ -44,7 +44,7 @@ export async function runNow(
     allow,
     approval,
     undoOf,
-    maxAttempts: foregroundPatience,
+    maxAttempts: foregroundAttempts,
     mostWaitMs: longestWaitMs,
     ...(mode === 'sync' && approval === undefined && { since: Date.now() }),
   };

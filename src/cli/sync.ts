@@ -7,7 +7,7 @@ import { failedReport, type SyncReport } from '../sync/report.ts';
 import { allowed, syncCommand, tellReport } from './describe-report.ts';
 import type { CommonOptions } from './program.ts';
 import { exitCodeFor, print, printEachJson } from './output.ts';
-import { keepHouse } from '../worker/keep-house.ts';
+import { runHousekeeping } from '../worker/housekeeping.ts';
 import { runNow } from './run-now.ts';
 import { stopSignal, withApp } from './with-app.ts';
 
@@ -34,7 +34,7 @@ export function sync(options: SyncOptions): Promise<void> {
       if (due > 0) print(`${counted(due, 'reminder is', 'reminders are')} due: leadsync worker sends them`);
     }
     // Without a worker nothing else would.
-    await keepHouse(app, stop);
+    await runHousekeeping(app, stop);
     if (options.json) printEachJson('runs', reports);
     process.exitCode = exitCodeFor(reports);
   });

@@ -4,7 +4,7 @@ import type { Config } from '../config/config.ts';
 import { isDatabaseOutage } from '../database-outage.ts';
 import { codeOf, LeadsyncError } from '../errors.ts';
 import type { DatabaseWatch } from '../ops/database-watch.ts';
-import { goByDatabaseTime } from '../store/database-time.ts';
+import { useDatabaseTime } from '../store/database-time.ts';
 import { noTelemetry, startTelemetry, type Telemetry } from '../telemetry.ts';
 import type { CommonOptions } from './program.ts';
 import { loadNarrowed } from './with-store.ts';
@@ -110,7 +110,7 @@ export async function withApp(options: CommonOptions, run: (app: App) => Promise
   stack.use(telemetry);
   const app = stack.use(await openApp(config, log, telemetry));
   database = app.database;
-  stack.use(await goByDatabaseTime(app.pool));
+  stack.use(await useDatabaseTime(app.pool));
   await run(app);
 }
 

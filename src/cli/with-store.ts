@@ -3,7 +3,7 @@ import type { Config } from '../config/config.ts';
 import { loadConfigFromProcess } from '../config/load.ts';
 import { LeadsyncError } from '../errors.ts';
 import { openStore, openStoreAsIs, type Store } from '../open-store.ts';
-import { goByDatabaseTime } from '../store/database-time.ts';
+import { useDatabaseTime } from '../store/database-time.ts';
 import type { CommonOptions } from './program.ts';
 
 /** For commands that only need what is stored: they start fast, and work while the queue, or a service, is away. */
@@ -13,7 +13,7 @@ export async function withStore(
 ): Promise<void> {
   const config = await loadNarrowed(options);
   await using store = await openStore(config);
-  using _time = await goByDatabaseTime(store.pool);
+  using _time = await useDatabaseTime(store.pool);
   await run(store.pool, config);
 }
 

@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { isEmailAddress } from '../core/lead/email-address.ts';
 import { isQuiet } from '../core/lead/quiet-hours.ts';
 import { chatKindOf, chatKinds } from './chat-webhook.ts';
-import { checkAddresses } from './check-addresses.ts';
 import { readFault } from './environment.ts';
 import { fieldMappings } from './fields.ts';
 import { didYouMean } from './nearest-name.ts';
@@ -111,5 +111,23 @@ function templatesFault(folder: string): string | null {
     return some ? null : 'it has none';
   } catch (error) {
     return readFault(error);
+  }
+}
+
+/** Reports keys of settings by recipient that are no addresses, or the same person twice. */
+export function checkAddresses(report: Report, path: Path, people: object | undefined): void {
+  const seen = new Map<string, string>();
+  for (const address of Object.keys(people ?? {})) {
+    const place = [...path, address];
+    const earlier = seen.get(address.toLowerCase());
+    if (!isEmailAddress(address))
+      report(place, 'must be one e-mail address such as anna@example.com', 'name');
+    else if (earlier !== undefined)
+      report(
+        place,
+        `must be another person: ${earlier} is the same address, since case does not matter`,
+        'name',
+      );
+    seen.set(address.toLowerCase(), earlier ?? address);
   }
 }

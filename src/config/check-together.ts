@@ -1,11 +1,10 @@
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { optInProperty } from '../core/lead/opt-in-property.ts';
-import { checkAddresses } from './check-addresses.ts';
-import { checkReminders } from './check-reminders.ts';
+import { optInProperty } from '../core/lead/mapping.ts';
+import { checkAddresses, checkReminders } from './check-reminders.ts';
 import { defaultIdColumn, effectiveDirection, fieldMappings, fieldType, usualMatchBy } from './fields.ts';
 import type { Readable } from './readable.ts';
-import { type ConnectionSettings, connectionNamePattern, type FileSettings } from './schema.ts';
+import { connectionNamePattern, type ConnectionSettings, type FileSettings } from './schema.ts';
 import type { Report, Source } from './source.ts';
 import { drivePathMistake, isSharingLink, isWebAddress } from './addresses.ts';
 import { filePlace, tablePlace } from './config.ts';

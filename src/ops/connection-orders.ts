@@ -7,8 +7,7 @@ import { leaseHolder } from '../store/leases.ts';
 import { pauseConnections, pausedSince, unpause } from '../store/connections.ts';
 import { lastRun } from '../store/runs.ts';
 import { liftWait } from '../store/throttles.ts';
-import type { SyncContext } from '../sync/context.ts';
-import { leaseName } from '../sync/leading.ts';
+import { leaseName, type SyncContext } from '../sync/context.ts';
 import { missingPage, refusalPage } from './pages/layout.ts';
 import { type Order, orders } from './pages/overview.ts';
 

@@ -48,7 +48,7 @@ function share(done: number, all: number): string {
 }
 
 /** How many records a run left in which state, in one line. */
-export function describeReceipt({ receipt, undoOf }: Pick<SyncReport, 'receipt' | 'undoOf'>): string {
+export function describeVerification({ receipt, undoOf }: Pick<SyncReport, 'receipt' | 'undoOf'>): string {
   const { records, equal, held, putOff, left, unexplained } = receipt;
   const [one, several, whole] =
     undoOf === undefined ? ['record', 'records', 'equal on both sides'] : ['write', 'writes', 'put back'];

@@ -7,7 +7,7 @@ import type { Values } from '../core/lead/value.ts';
 import type { FollowUpLink } from '../reminders/links/link-token.ts';
 import { followUpField } from '../reminders/plan/plan-reminders.ts';
 import { isStageWanted, recipientsOf } from '../reminders/plan/recipients.ts';
-import { presentFollowUp } from '../store/present-follow-up.ts';
+import { presentFollowUp } from '../store/follow-ups.ts';
 import { lastEditOf, type RequestedEdit } from '../store/requested-edits.ts';
 import type { FollowUpPage } from './pages/follow-up.ts';
 import { followUpWords, shownDue } from './pages/follow-up-words.ts';

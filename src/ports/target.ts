@@ -1,4 +1,4 @@
-import type { AskedCell, Author } from '../core/lead/author.ts';
+import type { ShownCell, Author } from '../core/lead/author.ts';
 import type { Cells, Values } from '../core/lead/value.ts';
 
 /** A row with an id, or with data in at least one mapped column. */
@@ -254,7 +254,7 @@ export interface Target {
    * Who changed what these cells show, one answer per cell; null: unknown, or this account. Throws as `open` does.
    * Absent: never known.
    */
-  authors?(cells: readonly AskedCell[], signal: AbortSignal): Promise<readonly (Author | null)[]>;
+  authors?(cells: readonly ShownCell[], signal: AbortSignal): Promise<readonly (Author | null)[]>;
   /** Applies all changes or none; one outcome per change, in order. */
   write(
     changes: readonly RowChange[],

@@ -31,12 +31,12 @@ const emptyFields: LeadFields = {
 /** The stored leads. Changes made here take effect as if a person had made them in the service's web app: unchecked. */
 export class LeadTable {
   readonly #leads = new Map<string, SandboxLead>();
-  readonly #created = new Places();
+  readonly #created = new LeadOrder();
   readonly #idKind: IdKind;
   readonly #clock: SandboxClock;
   readonly #random: Random;
   readonly #seed: number;
-  #shuffled: Places | undefined;
+  #shuffled: LeadOrder | undefined;
 
   constructor(
     seeded: readonly SandboxLead[],
@@ -95,7 +95,7 @@ export class LeadTable {
   }
 
   /** The order in which they were created, or one that the seed shuffled; later ones come at the end of both. */
-  places(order: 'created' | 'shuffled'): Places {
+  places(order: 'created' | 'shuffled'): LeadOrder {
     if (order === 'created') return this.#created;
     this.#shuffled ??= shuffle([...this.#leads.keys()], this.#seed);
     return this.#shuffled;
@@ -108,9 +108,9 @@ export class LeadTable {
   }
 }
 
-function shuffle(ids: readonly string[], seed: number): Places {
+function shuffle(ids: readonly string[], seed: number): LeadOrder {
   const random = createRandom(seed, 'order');
-  const places = new Places();
+  const places = new LeadOrder();
   for (const [place, id] of ids.entries()) {
     places.add(id);
     places.swap(place, random.below(place + 1));
@@ -142,7 +142,7 @@ function hex(random: Random, digits: number): string {
  * The order in which leads are listed. A lead keeps its place number when another is removed, so a position in a
  * cursor stays right and every operation takes the same time for any number of leads. Removed places stay empty.
  */
-export class Places {
+export class LeadOrder {
   readonly #ids: (string | undefined)[] = [];
   readonly #placeOf = new Map<string, number>();
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { LeadTable, Places, SandboxLead } from './lead-table.ts';
+import type { LeadTable, LeadOrder, SandboxLead } from './lead-table.ts';
 import type { SandboxBehaviour } from './options.ts';
 import type { Random } from './random.ts';
 
@@ -44,7 +44,7 @@ export function takePage(
 }
 
 /** A lead listed before `place` and one at or after it change places, so that a scan repeats the one and misses the other. */
-export function moveLead(places: Places, place: number, random: Random): void {
+export function moveLead(places: LeadOrder, place: number, random: Random): void {
   if (place === 0 || place >= places.length) return;
   places.swap(random.below(place), place + random.below(places.length - place));
 }

@@ -25,7 +25,7 @@ export interface NewAction extends PlannedAction {
   readonly outcome?: {
     readonly code?: string;
     readonly message?: string;
-    readonly receipt?: VerificationResult;
+    readonly verification?: VerificationResult;
   };
   /** The reviewed line that it carries out: the run of its plan, and its id there. */
   readonly planId?: number;
@@ -50,7 +50,7 @@ export async function insertActions(
     state: action.state ?? 'planned',
     outcomeCode: action.outcome?.code,
     outcomeMessage: action.outcome?.message,
-    receipt: action.outcome?.receipt,
+    receipt: action.outcome?.verification,
   }));
   await db.query(
     // One text: arrays of texts take several times as long to write and to read, objects within it a fourth longer.

@@ -4,8 +4,8 @@ import { countOf, type Queryable, rowsOf } from './database.ts';
 import type { RoundRef, RunRef } from './runs.ts';
 
 /**
- * The next actions of these kinds that are still to be done, oldest first, each counted as tried once more, so that one
- * that always fails does not hold up the others. Their `tries` are those before.
+ * The next actions of these kinds that are still to be done, oldest first, each with one more attempt counted: one that
+ * always fails does not block the others. `attempts` of the result: those before.
  */
 export async function beginAttempts(
   db: Queryable,
@@ -25,7 +25,7 @@ export async function beginAttempts(
   return actions.map((action) => ({ ...action, attempts: action.attempts - 1 }));
 }
 
-/** Takes back a try of actions of which nothing was sent. */
+/** Takes back an attempt at actions of which nothing was sent. */
 export async function takeBackAttempts(db: Queryable, actionIds: readonly number[]): Promise<void> {
   if (actionIds.length === 0) return;
   await db.query(`update actions set attempts = attempts - 1 where id = any($1) and state = 'planned'`, [
@@ -33,7 +33,7 @@ export async function takeBackAttempts(db: Queryable, actionIds: readonly number
   ]);
 }
 
-/** Holds every action of a kind that is still to be done: the key lacks the permission. Rows that are alike as in `holdPlanned`. */
+/** Holds every action of a kind that is still to be done: the key lacks the permission. Rows that are alike as in `recordPlannedConflicts`. */
 export async function holdRemaining(
   db: Queryable,
   run: RunRef & RoundRef,

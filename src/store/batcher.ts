@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Carries out many calls as few: those that come within `lingerMs` of each other, or while others are under way, are
- * carried out together, in the order in which they came. `carryOut` returns a result for each; when it throws, all its calls throw.
+ * Combines calls that come within `lingerMs` of each other, or while others are under way, into one `run`, in their order. It
+ * returns a result for each; when it throws, all its calls throw.
  */
 export function createBatcher<In, Out>(
-  carryOut: (items: readonly In[]) => Promise<readonly Out[]>,
+  run: (items: readonly In[]) => Promise<readonly Out[]>,
   lingerMs: number,
 ): (item: In) => Promise<Out> {
   interface Call {
@@ -15,14 +15,14 @@ export function createBatcher<In, Out>(
   }
   let waiting: Call[] = [];
   let isBusy = false;
-  const carryOutAll = async (): Promise<void> => {
+  const runAll = async (): Promise<void> => {
     isBusy = true;
     while (waiting.length > 0) {
       await sleep(lingerMs);
       const calls = waiting;
       waiting = [];
       try {
-        const results = await carryOut(calls.map(({ item }) => item));
+        const results = await run(calls.map(({ item }) => item));
         for (const [index, { resolve }] of calls.entries()) resolve(results[index] as Out);
       } catch (error) {
         for (const { reject } of calls) reject(error);
@@ -33,6 +33,6 @@ export function createBatcher<In, Out>(
   return (item) =>
     new Promise((resolve, reject) => {
       waiting.push({ item, resolve, reject });
-      if (!isBusy) void carryOutAll();
+      if (!isBusy) void runAll();
     });
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { epochMs, oneOf } from './database.ts';
 
-/** Ms between two looks at the clock of the database. */
+/** Ms between two corrections. */
 const lookEveryMs = 15_000;
 
 const machineClock = Date.now;
@@ -36,12 +36,11 @@ export function correction(before: number, asked: number, there: number, answere
 }
 
 /**
- * Makes this process go by the time of the database until it is disposed: `Date.now()` is that time, and never jumps. All
- * that is stored, and that it is compared with, is by one clock then, also in BullMQ, which takes none: it asks `Date.now()`
- * when a job is due. Looks again every few seconds; while the database is away the clock goes on. Throws what the first look
- * at the database throws.
+ * Makes `Date.now()` the time of the database until it is disposed; it never jumps. So everything that is stored or compared
+ * is by one clock, also in BullMQ, which takes none. Corrects itself every few seconds; while the database is away the clock
+ * goes on. Throws what the first query throws.
  */
-export async function goByDatabaseTime(pool: pg.Pool): Promise<Disposable> {
+export async function useDatabaseTime(pool: pg.Pool): Promise<Disposable> {
   let offset = 0;
   const look = async (): Promise<void> => {
     const asked = steadyNow();

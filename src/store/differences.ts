@@ -98,7 +98,7 @@ interface LooseRow {
 export async function* looseRows(pool: pg.Pool, run: RunRef): AsyncIterable<LooseRow> {
   yield* streamRows<LooseRow>(
     pool,
-    // Of rows that are alike the further ones are held by a number of their own: see `holdPlanned`.
+    // Of rows that are alike the further ones are held by a number of their own: see `recordPlannedConflicts`.
     `select r.row_number as row, r.lead_id as "leadId", r.unreadable_id as "unreadableId",
        r.id_closed as "idClosed", r.apart and released.cells is null as "isApart", r.cells, merged.leads as "mergedOf",
        case when h.id is not null and own.id is null then json_build_object('code', h.code, 'message', h.message) end as refused,

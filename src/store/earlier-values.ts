@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { AskedCell } from '../core/lead/author.ts';
+import type { ShownCell } from '../core/lead/author.ts';
 import { columnOf, epochMs, oneOf, type Queryable, rowsOf } from './database.ts';
 import type { Side } from './seen-pairs.ts';
 import { streamRows } from './stream-rows.ts';
@@ -81,7 +81,7 @@ export function stagedCells(
   db: Queryable,
   run: RunRef,
   cells: readonly { readonly leadId: string; readonly field: string }[],
-): Promise<readonly AskedCell[]> {
+): Promise<readonly ShownCell[]> {
   return rowsOf(
     db,
     `select s.lead_id as "leadId", c.field, s.row_number as row, s.cells->c.field as shown

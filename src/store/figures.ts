@@ -2,13 +2,13 @@ import type pg from 'pg';
 import type { RunMode, RunStatus } from './runs.ts';
 import { transaction } from './database.ts';
 
-/** A question for figures takes at most so long (ms); then the server gives it up. */
+/** Timeout of a query for metrics (ms). */
 const statementMs = 2_000;
 
 /**
- * What is counted is a look from outside: it changes nothing and may never hold anybody up.
+ * A query for metrics: read-only, and with a timeout, so that a scrape never blocks a sync.
  *
- * @param text $1: the connections or scopes that are asked about
+ * @param text $1: connections or scopes
  */
 function figures<Row extends pg.QueryResultRow>(
   text: string,

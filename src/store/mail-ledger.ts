@@ -34,7 +34,7 @@ export interface MailLedger extends AsyncDisposable {
 /** A mail waits so long (ms) for others before it is noted how it ended: each is a commit to the disk. */
 const lingerMs = 10;
 
-/** Ms between two tries to note how a mail ended while the database is away. */
+/** Ms between two attempts to note how a mail ended while the database is away. */
 const insistMs = 250;
 
 /** Made once for a process: only what goes through one object is carried out together. */
@@ -99,14 +99,14 @@ const deadlock = '40P01';
 /** The planning writes many rows too, in another order. A statement on one row cannot be part of a deadlock. */
 async function afterDeadlock<In, Out>(
   items: readonly In[],
-  carryOut: (items: readonly In[]) => Promise<readonly Out[]>,
+  run: (items: readonly In[]) => Promise<readonly Out[]>,
 ): Promise<readonly Out[]> {
   try {
-    return await carryOut(items);
+    return await run(items);
   } catch (error) {
     if (!(error instanceof pg.DatabaseError) || error.code !== deadlock) throw error;
     const results: Out[] = [];
-    for (const item of items) results.push(...(await carryOut([item])));
+    for (const item of items) results.push(...(await run([item])));
     return results;
   }
 }

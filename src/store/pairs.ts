@@ -93,7 +93,7 @@ async function changePairs(
 }
 
 /** The rows of these leads were just written: what scans before did not see of them says nothing of a deletion. */
-export function rowsThere(db: Queryable, connection: string, leadIds: readonly string[]): Promise<void> {
+export function rowsPresent(db: Queryable, connection: string, leadIds: readonly string[]): Promise<void> {
   return changePairs(db, connection, leadIds, 'update pairs set row_absences = 0', 'and row_absences > 0');
 }
 

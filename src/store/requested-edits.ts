@@ -110,7 +110,7 @@ export async function haveEdits(db: Queryable, connection: string): Promise<bool
 }
 
 /** A run without progress for this long (ms) may have lost its job. */
-const leftMs = 60_000;
+const stalledMs = 60_000;
 
 /**
  * Those of these connections with an edit that nobody carries out: no run has it in hand and none tried it within `pauseMs`, or
@@ -128,7 +128,7 @@ export function connectionsWithEdits(
      where e.connection = any($1) and c.paused_at is null and (e.state in ('applied', 'unchanged') and not e.planned
        or e.state = 'open' and case when e.run_id is null
          then coalesce(e.tried_at, '-infinity') < now() - $2 * interval '1 ms' else r.progress_at < now() - $3 * interval '1 ms' end)`,
-    [connections, pauseMs, leftMs],
+    [connections, pauseMs, stalledMs],
   );
 }
 
@@ -178,17 +178,17 @@ export async function planEdits(db: Queryable, run: RunRef & RoundRef): Promise<
 }
 
 /** What became of an edit; `shown`: what the lead shows, where that is the reason. */
-export interface EditFate {
+export interface EditOutcome {
   readonly state: 'applied' | 'unchanged' | 'conflict' | 'failed';
   readonly note?: string;
   readonly shown?: Cell;
 }
 
 /** Stores what became of the edit that an action carries out. */
-export async function settleEdit(
+export async function recordEditOutcome(
   db: Queryable,
   actionId: number,
-  { state, note, shown = null }: EditFate,
+  { state, note, shown = null }: EditOutcome,
 ): Promise<void> {
   await db.query(
     `update requested_edits set state = $2, code = case when $2 in ('conflict', 'failed') then 'edit.' || $2 end, note = $3,

@@ -43,7 +43,7 @@ export interface Run {
   readonly comparedEqual: number;
   /** Records that wait until it is known what became of a create, without an action of their own. */
   readonly waiting: number;
-  /** Writes to rows of the round, when all of them were read again as they were written; else 0: each has a receipt. */
+  /** Writes to rows of the round, when all of them were read again as they were written; else 0: each is verified by itself. */
   readonly rowsReadEqual: number;
   /** What was found in the target that marks it; '' when there was none, null when it was not looked for. */
   readonly mark: string | null;

@@ -65,7 +65,7 @@ export class UndoneRecords {
    * Forgets what a person has decided on, and what two complete scans of different runs did not show as it was. To be
    * called before what is not held any more is released.
    */
-  async settle(db: Queryable, run: RunRef, isProof: AbsenceProof): Promise<void> {
+  async save(db: Queryable, run: RunRef, isProof: AbsenceProof): Promise<void> {
     if (this.#records.size === 0) return;
     const isSeen = `exists (select from jsonb_to_recordset($3::jsonb) as s ("leadId" text, "contentHash" text)
       where s."leadId" = u.lead_id and s."contentHash" = u.content_hash)`;

@@ -1,4 +1,4 @@
-import type { AskedCell, Author } from '../core/lead/author.ts';
+import type { ShownCell, Author } from '../core/lead/author.ts';
 import { type Queryable, rowsOf } from './database.ts';
 import type { RoundRef, RunRef } from './runs.ts';
 
@@ -6,11 +6,11 @@ import type { RoundRef, RunRef } from './runs.ts';
  * The cells of the table in the conflicts of this round whose author was not looked up since they arose, at most `limit`: what
  * is held, and with `isDecided` what a policy decides where both sides were edited.
  */
-export function unaskedCells(
+export function cellsWithoutAuthor(
   db: Queryable,
   run: RunRef & RoundRef,
   { limit, isDecided }: { readonly limit: number; readonly isDecided: boolean },
-): Promise<readonly AskedCell[]> {
+): Promise<readonly ShownCell[]> {
   return rowsOf(
     db,
     `select h.lead_id as "leadId", h.field, h.row_number as row, coalesce(h.row_value, 'null') as shown from conflicts h
@@ -32,7 +32,7 @@ export function unaskedCells(
 export async function storeAuthors(
   db: Queryable,
   { connection }: Pick<RunRef, 'connection'>,
-  cells: readonly AskedCell[],
+  cells: readonly ShownCell[],
   authors: readonly (Author | null)[],
 ): Promise<void> {
   await db.query(
@@ -61,7 +61,7 @@ export async function storeAuthors(
 export async function forgetAuthors(
   db: Queryable,
   { connection }: Pick<RunRef, 'connection'>,
-  cells: readonly AskedCell[],
+  cells: readonly ShownCell[],
 ): Promise<void> {
   await db.query(
     `delete from value_authors where connection = $1

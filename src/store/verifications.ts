@@ -52,8 +52,8 @@ export function leadsToRead(
 }
 
 /**
- * Takes what the replies to the round's PATCHes showed for receipts, when those that were read again were found as they
- * had been written. Else all are to be read: returns false.
+ * Accepts the replies to the round's PATCHes as verification, when those that were read again showed what was written. Else
+ * returns false: all are to be read.
  */
 export async function acceptReplies(db: Queryable, run: RoundRef): Promise<boolean> {
   const isTrue = await valueOf<boolean>(
@@ -125,7 +125,7 @@ export async function rowsWritten(
 
 /** What a look at one record that was written showed. */
 export interface Finding extends Omit<Written, 'fields'> {
-  readonly receipt: VerificationResult;
+  readonly result: VerificationResult;
   /** The fields that show what was there before, with their baseline of then. */
   readonly lost: Readonly<Record<string, Value | undefined>>;
   /** Of a lead: see `unmappedHash`. */
@@ -135,13 +135,13 @@ export interface Finding extends Omit<Written, 'fields'> {
 /** Records what reading again showed. */
 export async function storeVerifications(
   db: Queryable,
-  receipts: readonly { readonly actionId: number; readonly receipt: VerificationResult }[],
+  findings: readonly Pick<Finding, 'actionId' | 'result'>[],
 ): Promise<void> {
-  if (receipts.length === 0) return;
+  if (findings.length === 0) return;
   await db.query(
-    `update actions a set receipt = r.receipt from json_to_recordset($1::json) as r ("actionId" bigint, receipt text)
+    `update actions a set receipt = r.result from json_to_recordset($1::json) as r ("actionId" bigint, result text)
      where a.id = r."actionId"`,
-    [JSON.stringify(receipts.map(({ actionId, receipt }) => ({ actionId, receipt })))],
+    [JSON.stringify(findings.map(({ actionId, result }) => ({ actionId, result })))],
   );
 }
 
@@ -167,22 +167,22 @@ export function countUnexplained(db: Queryable, run: RoundRef): Promise<number> 
   ]);
 }
 
-export interface StrangeReceipt {
+export interface UnverifiedWrite {
   readonly kind: ActionKind;
   readonly leadId: string | null;
   readonly row: number | null;
-  readonly receipt: VerificationResult;
+  readonly result: VerificationResult;
 }
 
 /** Writes that did not show what was written when they were read again, for the problems of a run. */
-export function strangeReceipts(
+export function unverifiedWrites(
   db: Queryable,
   run: RoundRef,
   limit: number,
-): Promise<readonly StrangeReceipt[]> {
+): Promise<readonly UnverifiedWrite[]> {
   return rowsOf(
     db,
-    `select a.kind, coalesce(a.lead_id, i.lead_id) as "leadId", a.row_number as row, a.receipt from actions a
+    `select a.kind, coalesce(a.lead_id, i.lead_id) as "leadId", a.row_number as row, a.receipt as result from actions a
      left join intents i on i.action_id = a.id and i.lead_id is not null
      where a.run_id = $1 and a.round = $2 and a.receipt in ('changed', 'unexplained') order by a.id limit $3`,
     [run.id, run.round, limit],
@@ -208,7 +208,7 @@ interface ReadRun extends RoundRef {
 }
 
 /** Counts the records of the last round by what became of them. What was written and not read again is put off. */
-export function countRecordsByFate(db: Queryable, run: ReadRun): Promise<RecordCounts> {
+export function countRecordsByOutcome(db: Queryable, run: ReadRun): Promise<RecordCounts> {
   return oneOf(
     db,
     `with acts as (
@@ -218,7 +218,7 @@ export function countRecordsByFate(db: Queryable, run: ReadRun): Promise<RecordC
        where a.run_id = $1 and a.round = $2 and a.kind <> 'hold'),
      -- Of rows that are all as they were written it is not stored one by one.
      unread as (select count(*) = $6 as are_equal from acts where state = 'done' and is_row and receipt is null),
-     fates as (
+     outcomes as (
        -- A row and the lead that was made of it meanwhile are one record.
        select coalesce(nullif(h.lead_id, ''), m.made, '#' || h.row_number, h.content_hash) as record, 3 as gravity
        from conflicts h left join acts m on h.lead_id = '' and m.kind = 'create-lead' and m.row_number = h.row_number
@@ -235,13 +235,13 @@ export function countRecordsByFate(db: Queryable, run: ReadRun): Promise<RecordC
          end
        from acts, unread),
      records as (
-       select max(gravity) as gravity, 1 as count from fates group by record
+       select max(gravity) as gravity, 1 as count from outcomes group by record
        union all
        -- Each a record of its own.
        select case when state = 'planned' then 2 when seen then 0 when not $7 then 2 else 5 end, count
        from new_row_counts where run_id = $1 and round = $2),
      totals as (select gravity, sum(count)::int as count from records group by gravity)
-     select ${['unexplained', 'held', 'putOff', 'left'].map((fate, nth) => `coalesce((select count from totals where gravity = ${4 - nth}), 0) as "${fate}"`).join(', ')},
+     select ${['unexplained', 'held', 'putOff', 'left'].map((outcome, nth) => `coalesce((select count from totals where gravity = ${4 - nth}), 0) as "${outcome}"`).join(', ')},
        case when $4 then coalesce((select count from totals where gravity = 0), 0)
          else (select count(*)::int from acts, unread where state = 'done' and (receipt = 'equal' or is_row and are_equal))
          end as written`,

@@ -41,7 +41,7 @@ export async function commitScan(
   const newPairs = await adoptScan(db, run, isProof, [...creates.leadIds, ...rowless]);
   await storeLostCreates(db, run, creates);
   if (moves > 0) await makeKeptMoves(db, run.connection);
-  await undone.settle(db, run, isProof);
+  await undone.save(db, run, isProof);
   if (matches.lines !== null)
     await storeMatches(db, run.connection, matches.lines, scanWeight(context, run) < 1);
   await recordPlannedConflicts(db, run);

@@ -33,7 +33,7 @@ import {
   markLeadDeleted,
   noteRows,
   restoreBase,
-  rowsThere,
+  rowsPresent,
 } from '../store/pairs.ts';
 import { type Finding, storeVerifications } from '../store/verifications.ts';
 import { type Run, updateRun } from '../store/runs.ts';
@@ -50,7 +50,7 @@ export interface LeadOutcome extends Omit<ActionOutcome, 'actionId'> {
   readonly agreed?: Values;
   /** What the row is to show of it, in the same round. */
   readonly toRow?: Changes;
-  /** Of a create; `leadId` null: no lead was made. */
+  /** Of a create; `leadId` null: no lead was created. */
   readonly intent?: { readonly id: number; readonly leadId: string | null };
 }
 
@@ -118,22 +118,22 @@ async function moveBaselines(
 const shownKinds: readonly ActionKind[] = ['create-row', 'update-row', 'link'];
 
 /** What became of an action on a row. */
-export interface RowFate extends Omit<ActionOutcome, 'actionId'> {
+export interface RowResult extends Omit<ActionOutcome, 'actionId'> {
   readonly action: Action;
   /** Where the row stands now, if known. */
   readonly row?: number | undefined;
 }
 
 /** Stores the outcomes of a batch of rows, and what follows from them. */
-export function commitRows(context: StepContext, run: Run, fates: readonly RowFate[]): Promise<void> {
-  const carriedOut = fates.filter(({ state }) => state === 'done');
+export function commitRows(context: StepContext, run: Run, results: readonly RowResult[]): Promise<void> {
+  const carriedOut = results.filter(({ state }) => state === 'done');
   const done = carriedOut.map(({ action }) => action);
-  const outcomes = fates.map(({ action, row: _row, ...fate }) => ({ actionId: action.id, ...fate }));
-  const conflicts = fates.flatMap(({ action: { leadId, row }, state, code = '', message = '' }) =>
+  const outcomes = results.map(({ action, row: _row, ...result }) => ({ actionId: action.id, ...result }));
+  const conflicts = results.flatMap(({ action: { leadId, row }, state, code = '', message = '' }) =>
     state === 'held' ? [{ leadId, row, code, message }] : [],
   );
   // An earlier attempt at an action that is not done now may have arrived: what it overwrote stays on record.
-  const untried = fates.flatMap(({ action, state }) =>
+  const untried = results.flatMap(({ action, state }) =>
     state !== 'done' && action.attempts === 0 ? [action.id] : [],
   );
   const linked = done.flatMap(({ kind, intentId }) => (kind === 'link' ? (intentId ?? []) : []));
@@ -159,7 +159,7 @@ export function commitRows(context: StepContext, run: Run, fates: readonly RowFa
     );
     const shown = done.flatMap(({ kind, leadId }) => (shownKinds.includes(kind) ? (leadId ?? []) : []));
     const unplaced = shown.filter((leadId) => !placed.has(leadId));
-    await rowsThere(db, run.connection, unplaced);
+    await rowsPresent(db, run.connection, unplaced);
     // Before the baselines move: a baseline may be all that is known of a lead.
     await context.runPolicy.remember(db, context.connection, run, done);
     await moveBaselines(db, run, moves);
@@ -241,20 +241,20 @@ async function commitOtherLines(db: pg.PoolClient, run: Run, others: readonly Wr
  * Stores what reading written records again showed. Where a write is lost (an older copy of the file was saved over it,
  * for example), the baseline goes back, so that the next run writes it again and does not take the old value for an edit.
  */
-export function commitLooks(
+export function commitFindings(
   context: StepContext,
   run: Run,
-  looks: readonly Finding[],
+  findings: readonly Finding[],
   places: Parameters<typeof noteRows>[2] = [],
 ): Promise<void> {
   const store = async (db: pg.PoolClient): Promise<void> => {
-    await storeVerifications(db, looks);
+    await storeVerifications(db, findings);
     await noteRows(db, run.connection, places);
     // A value that an undo wrote has no baseline: it is an edit.
-    for (const { actionId, kind, leadId, receipt, lost, others } of looks.filter((one) => !putsBack(one))) {
+    for (const { actionId, kind, leadId, result, lost, others } of findings.filter((one) => !putsBack(one))) {
       if (others !== undefined) await storeUnmappedHashes(db, run, leadId, others);
       await restoreBase(db, run.connection, leadId, lost);
-      if (kind !== 'create-lead' || receipt !== 'unexplained') continue;
+      if (kind !== 'create-lead' || result !== 'unexplained') continue;
       // A row with the id of a lead that never existed is an orphan, not a deletion.
       await forgetPairs(db, run.connection, [leadId]);
       await intentRefuted(db, actionId);

@@ -1,16 +1,16 @@
 import { hash } from 'node:crypto';
 import type pg from 'pg';
 import type { Logger } from 'pino';
-import type { Clock } from '../ports/clock.ts';
 import type { ConnectionConfig } from '../config/config.ts';
 import type { Policy } from '../core/merge/policy.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { LeadsPort } from '../ports/leads-service.ts';
+import type { Target } from '../ports/target.ts';
+import type { RunPolicy } from '../review/run-policy.ts';
 import { type Durability, transaction } from '../store/database.ts';
 import type { Lease } from '../store/leases.ts';
-import type { Run } from '../store/runs.ts';
+import type { Run, RunMode } from '../store/runs.ts';
 import { serviceScope } from '../store/throttles.ts';
-import type { Target } from '../ports/target.ts';
-import type { LeadsPort } from '../ports/leads-service.ts';
-import type { RunPolicy } from '../review/run-policy.ts';
 import type { ScanBounds } from './scan-bounds.ts';
 
 /** Runs a part of the work as a span of a trace. Attributes hold names and numbers of leadsync, never data of leads. */
@@ -107,3 +107,27 @@ export function settingsHashes(connection: ConnectionConfig): Readonly<Record<Se
 }
 
 export type SettingsPart = 'leads' | 'target' | 'fields' | 'sync';
+
+/** The lease of the process that leads the run of a connection in this mode. Requested edits wait for a sync, and a sync for them. */
+export function leaseName(connection: string, mode: RunMode): string {
+  return `${connection}/${mode === 'edit' ? 'sync' : mode}`;
+}
+
+/** How long a request under way may take to end after `stop` (ms). */
+const graceMs = 4_000;
+
+/** When the holder of a lease has to stop, and when its requests are cut off; see `LeasedContext`. */
+export function signalsOf(lease: Lease, stop: AbortSignal): Pick<StepContext, 'stop' | 'cut'> {
+  const stopOrLost = AbortSignal.any([stop, lease.lost]);
+  return { stop: stopOrLost, cut: AbortSignal.any([cutAfter(stopOrLost), lease.outlived]) };
+}
+
+function cutAfter(stop: AbortSignal): AbortSignal {
+  const cut = new AbortController();
+  const later = (): void => {
+    setTimeout(() => cut.abort(stop.reason), graceMs).unref();
+  };
+  if (stop.aborted) later();
+  else stop.addEventListener('abort', later, { once: true });
+  return cut.signal;
+}

@@ -28,10 +28,10 @@ import { mayHaveActed } from '../ports/leads-service.ts';
 import { readable } from './row-change.ts';
 import { refusal } from './update-lead.ts';
 
-const notReadBack =
-  'the lead was made, but could not be read back; the next complete scan shows what became of it';
+const notReadBack = 'the lead was created, but could not be read back; the next complete scan shows it';
 
-const inDoubt = 'the reply does not tell whether, or which, lead was made; the next complete scan settles it';
+const inDoubt =
+  'the reply does not say whether a lead was created, or which one; the next complete scan finds out';
 
 /**
  * Creates the lead of a new row. The intent is committed just before the request leaves, so that after a lost reply the
@@ -82,7 +82,7 @@ async function readBack(context: StepContext, id: string): Promise<Lead | null> 
   }
 }
 
-/** Abandons the intent when certainly no lead was made; then the action is held, or tried again. */
+/** Abandons the intent when certainly no lead was created; then the action is held, or tried again. */
 async function failed(
   context: StepContext,
   run: Run,
@@ -101,7 +101,7 @@ async function failed(
   }
   const { contentHash, row } = action;
   const code = 'lead.create-refused';
-  const message = `no lead was made of row ${row ?? '?'}: ${withoutStop(error.message)}. It is not tried again until the row changes`;
+  const message = `no lead was created from row ${row ?? '?'}: ${withoutStop(error.message)}. leadsync tries again when the row changes`;
   const conflicts = [{ leadId: null, contentHash, row, code, message }];
   const intent = { id: intentId, leadId: null };
   await commitLead(context, run, action, { state: 'held', code, conflicts, intent });
@@ -134,7 +134,9 @@ function outcomeOf(
     if (!(field in content) || sameButSpelling(lead, row))
       toRow[field] = { from: row, to: lead, rule: 'lead-edited' };
     else
-      conflicts.push(refusal(place, field, row, lead, `when the lead was made, it stored ${showCell(lead)}`));
+      conflicts.push(
+        refusal(place, field, row, lead, `when it created the lead, it stored ${showCell(lead)}`),
+      );
   }
   return { state: 'done', conflicts, written: asStored(action.changes, stored), agreed, toRow };
 }

@@ -11,12 +11,12 @@ import { makePlan, readablePolicy } from './make-plan.ts';
 import { PlanWriter } from './plan-writer.ts';
 import { judgeTable } from './table-mark.ts';
 import { placeNotes } from './which-place.ts';
-import type { AskedCell, Author } from '../core/lead/author.ts';
+import type { ShownCell, Author } from '../core/lead/author.ts';
 import type { Policy } from '../core/merge/policy.ts';
 import { LeadsyncError } from '../errors.ts';
 import { shownBefore, stagedCells, whatIsKnown } from '../store/earlier-values.ts';
 import { movedFields } from '../store/mapped-columns.ts';
-import { forgetAuthors, storeAuthors, unaskedCells } from '../store/value-authors.ts';
+import { forgetAuthors, storeAuthors, cellsWithoutAuthor } from '../store/value-authors.ts';
 import type { Doubts } from './find-older-copy.ts';
 
 /**
@@ -78,7 +78,7 @@ async function beginPlan(db: pg.PoolClient, run: Run): Promise<PlanWriter> {
 }
 
 /** The most cells whose authors a run requests; the next run requests the rest. */
-const mostAsked = 500;
+const maxAuthorCells = 500;
 
 /**
  * Requests from the target who changed its cells that are in conflict, and stores it. Without a conflict there is no
@@ -88,7 +88,7 @@ async function noteAuthors(context: StepContext, run: Run): Promise<void> {
   const { target, pool, log, cut, connection } = context;
   if (target.authors === undefined) return;
   const isDecided = connection.sync.onConflict !== 'hold';
-  const cells = await unaskedCells(pool, run, { limit: mostAsked, isDecided });
+  const cells = await cellsWithoutAuthor(pool, run, { limit: maxAuthorCells, isDecided });
   if (cells.length === 0) return;
   let authors: readonly (Author | null)[] | null = null;
   try {
@@ -124,7 +124,7 @@ async function fewPutBack(
   { pool, connection }: StepContext,
   run: Run,
   policy: Policy,
-): Promise<readonly AskedCell[]> {
+): Promise<readonly ShownCell[]> {
   if (connection.target.type !== 'hubspot' || !(await whatIsKnown(pool, run.connection)).hasMoved) return [];
   const moved = await movedFields(pool, run.connection, policy.fields);
   const fields = policy.fields.flatMap(({ field, direction }) =>
@@ -140,7 +140,7 @@ async function fewPutBack(
 
 async function authorsOf(
   { target, cut }: StepContext,
-  cells: readonly AskedCell[],
+  cells: readonly ShownCell[],
 ): Promise<readonly (Author | null)[]> {
   try {
     return (await target.authors?.(cells, cut)) ?? [];

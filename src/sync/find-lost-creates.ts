@@ -19,7 +19,7 @@ import type { NewAction } from '../store/actions.ts';
 import { openIntents } from '../store/intents.ts';
 import { basesOf } from '../store/pairs.ts';
 import type { Run } from '../store/runs.ts';
-import { inTurns } from './in-turns.ts';
+import { inTurns } from './concurrency.ts';
 import { readable } from './row-change.ts';
 import {
   idsInRows,

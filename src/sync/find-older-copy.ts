@@ -112,13 +112,13 @@ export async function findOlderCopies(
   const { hasMoved, conflictOn } = await whatIsKnown(context.pool, run.connection);
   const found: Found[] = [];
   for (const side of hasMoved ? (['row', 'lead'] as const) : []) {
-    const one = await look(context, run, policy, side, evidence, conflictOn.includes(side));
+    const one = await judgeSide(context, run, policy, side, evidence, conflictOn.includes(side));
     if (one !== null) found.push(one);
   }
   return new OlderCopies(found, conflictOn, run.allow);
 }
 
-async function look(
+async function judgeSide(
   { pool, connection }: StepContext,
   run: Run,
   policy: Policy,

@@ -13,14 +13,14 @@ import {
   takeBackAttempts,
 } from '../store/attempts.ts';
 import { inLeasedTransaction, scopeOf, type StepContext } from './context.ts';
-import { carryOutEdit } from './carry-out-edit.ts';
+import { carryOutEdit } from './requested-edits.ts';
 import { createLead } from './create-lead.ts';
 import { deleteLead, proveLeadGone } from './delete-lead.ts';
-import { inLanes } from './in-lanes.ts';
+import { inLanes } from './concurrency.ts';
 import { type Pushing, repliesToCheck, updateLead } from './update-lead.ts';
 
 /** Attempts at an action before the run continues without it. */
-const triesPerAction = 3;
+const attemptsPerAction = 3;
 
 /** After this number of put-off actions in a row the service is at fault, and the rest is put off. */
 const faultsThatTell = 3;
@@ -112,7 +112,7 @@ async function pushBatch(
     if (ended !== null) await freeOpen(db, [...open.values()], faults, pushing);
     for (const fault of faults) await storeFault(context, db, run, fault);
   });
-  const ending = faults.length === 0 ? ended : faults.find((fault) => fateOf(fault) === 'ends the step');
+  const ending = faults.length === 0 ? ended : faults.find((fault) => effectOf(fault) === 'ends the step');
   if (ending) throw ending.error;
 }
 
@@ -137,11 +137,11 @@ function isRateLimited(error: unknown): boolean {
   return error instanceof LeadsyncError && error.code === 'leads.rate-limited';
 }
 
-function fateOf({ action, error }: Fault): 'forbidden' | 'put off' | 'ends the step' {
+function effectOf({ action, error }: Fault): 'forbidden' | 'put off' | 'ends the step' {
   if (!(error instanceof LeadsyncError)) return 'ends the step';
   if (error.code === 'leads.forbidden') return 'forbidden';
   if (itemCodes.includes(error.code)) return 'put off';
-  return faultCodes.includes(error.code) && action.attempts + 1 >= triesPerAction
+  return faultCodes.includes(error.code) && action.attempts + 1 >= attemptsPerAction
     ? 'put off'
     : 'ends the step';
 }
@@ -153,10 +153,10 @@ function fateOf({ action, error }: Fault): 'forbidden' | 'put off' | 'ends the s
  */
 async function storeFault(context: StepContext, db: pg.PoolClient, run: Run, fault: Fault): Promise<void> {
   const { action, error } = fault;
-  const fate = fateOf(fault);
-  if (!(error instanceof LeadsyncError) || fate === 'ends the step') return;
+  const effect = effectOf(fault);
+  if (!(error instanceof LeadsyncError) || effect === 'ends the step') return;
   const { code, message } = error;
-  if (fate === 'forbidden') {
+  if (effect === 'forbidden') {
     context.log.warn({ run: run.id, kind: action.kind, code }, message);
     // A requested edit waits for another key; of the others the plan is made anew each time.
     if (context.runPolicy.leadsAlone) await putOffRemaining(db, run, [action.kind], error);

@@ -8,7 +8,7 @@ import { placesOf } from '../store/pairs.ts';
 import { conflictsOfLeads } from '../store/row-facts.ts';
 import { type Run, updateRun } from '../store/runs.ts';
 import type { RowOutcome } from '../ports/target.ts';
-import { commitRows, type RowFate } from './commit.ts';
+import { commitRows, type RowResult } from './commit.ts';
 import { inLeasedTransaction, type StepContext } from './context.ts';
 import { pushNewRows } from './push-new-rows.ts';
 import { isReplacing, rowChange, rowHistory } from './row-change.ts';
@@ -34,8 +34,8 @@ export async function pushRows(context: StepContext, run: Run): Promise<Run> {
       );
     },
     commit(actions, outcomeOf) {
-      const fates = actions.map((action) => fateOf(action, outcomeOf(String(action.id))));
-      return commitRows(context, run, fates);
+      const results = actions.map((action) => resultOf(action, outcomeOf(String(action.id))));
+      return commitRows(context, run, results);
     },
   });
   await pushNewRows(context, run);
@@ -90,7 +90,7 @@ async function statusOfNewRows(
   return ({ leadId }) => newRowStatus(conflicts?.get(leadId ?? '') ?? [], connection.fields);
 }
 
-function fateOf(action: Action, outcome: RowOutcome): RowFate {
+function resultOf(action: Action, outcome: RowOutcome): RowResult {
   if (outcome.status === 'done') return { action, state: 'done', row: outcome.row };
   const { status, code, message } = outcome;
   // Without a status column the row stays as it is, and only the store has the deletion.

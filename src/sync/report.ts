@@ -12,14 +12,14 @@ import {
 } from '../store/approvals.ts';
 import { countConflicts, listConflicts } from '../store/conflicts.ts';
 import { openAttempts } from '../store/intents.ts';
-import { countRecordsByFate, strangeReceipts } from '../store/verifications.ts';
+import { countRecordsByOutcome, unverifiedWrites } from '../store/verifications.ts';
 import { connectionOf } from '../store/places.ts';
 import type { Phase, Run, RunStatus } from '../store/runs.ts';
 import type { Forecast } from './forecast.ts';
 import { isNote } from './which-place.ts';
 import {
   noRecords,
-  strangeProblem,
+  unverifiedProblem,
   unaccountedProblem,
   type Verification,
   verificationOf,
@@ -88,11 +88,11 @@ export async function buildReport(
     ({ state, round, kind }) => state === 'deferred' && round === run.round && kind !== 'create-lead',
   );
   const held = await countConflicts(db, run.connection, heldBy);
-  const fates = await countRecordsByFate(db, run);
-  const { verification, unaccounted } = verificationOf(run, fates, seesAll);
-  const strange = await strangeReceipts(db, run, maxProblems);
+  const byOutcome = await countRecordsByOutcome(db, run);
+  const { verification, unaccounted } = verificationOf(run, byOutcome, seesAll);
+  const unverified = await unverifiedWrites(db, run, maxProblems);
   const stale = await linesNotFound(db, run);
-  const changed = strange.filter(({ receipt }) => receipt === 'changed').length;
+  const changed = unverified.filter(({ result }) => result === 'changed').length;
   const putOff = deferred + inDoubt + changed + stale.refused.length;
   const isIdle =
     idle !== null &&
@@ -105,7 +105,7 @@ export async function buildReport(
     ...run.refusals.map(({ code, message }) => ({ code: `guard.${code}`, message })),
     ...run.problems,
     ...(unaccounted === 0 ? [] : [unaccountedProblem(unaccounted, run.records)]),
-    ...strange.map(strangeProblem),
+    ...unverified.map(unverifiedProblem),
     ...stale.refused.map(staleProblem),
     ...(await heldProblems(db, run, heldBy)),
     ...(await putOffProblems(db, run)),
@@ -117,7 +117,7 @@ export async function buildReport(
   return {
     runId: String(run.id),
     connection: connectionOf(run.connection),
-    status: failure !== null || fates.unexplained > 0 ? 'failed' : ended,
+    status: failure !== null || byOutcome.unexplained > 0 ? 'failed' : ended,
     pulled: run.pulled,
     targetRows: run.targetRows,
     created: { leads: done('create-lead') + linked('settled-create'), rows: done('create-row') },

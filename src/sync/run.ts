@@ -8,7 +8,16 @@ import { pausedSince } from '../store/connections.ts';
 import { runPolicy } from '../review/run-policy.ts';
 import { learnedPageSize } from '../store/page-limits.ts';
 import { acquireLease } from '../store/leases.ts';
-import { leaseName, signalsOf } from './leading.ts';
+import {
+  inLeasedTransaction,
+  type LeasedContext,
+  leaseName,
+  scopeOf,
+  settingsHashes,
+  signalsOf,
+  type StepContext,
+  type SyncContext,
+} from './context.ts';
 import {
   countRequests,
   getRun,
@@ -18,21 +27,13 @@ import {
   openRun,
   pauseRun,
   type Phase,
+  resumeRun,
   type Run,
   type RunMode,
-  resumeRun,
   runOfBatch,
   updateRun,
 } from '../store/runs.ts';
-import {
-  inLeasedTransaction,
-  type LeasedContext,
-  scopeOf,
-  settingsHashes,
-  type StepContext,
-  type SyncContext,
-} from './context.ts';
-import { beginEdits } from './begin-edits.ts';
+import { beginEdits } from './requested-edits.ts';
 import { decide } from './decide.ts';
 import { endRun } from './end-run.ts';
 import { forecastSync } from './forecast.ts';

@@ -202,6 +202,6 @@ export function refusal(
   stored: Cell,
   why: string,
 ): NewConflict {
-  const message = `${field} = ${showCell(sent)} was not taken by the service: ${withoutStop(why)}. It is not sent again until it changes`;
+  const message = `the service did not take ${field} = ${showCell(sent)}: ${withoutStop(why)}. leadsync sends it again when it changes`;
   return { leadId, field, row, code: 'lead.field-refused', message, lead: stored, rowValue: sent };
 }

@@ -1,7 +1,7 @@
 import { counted } from '../core/lead/counted.ts';
 import type { Problem } from '../errors.ts';
 import type { ActionKind } from '../core/merge/action.ts';
-import type { RecordCounts, StrangeReceipt } from '../store/verifications.ts';
+import type { RecordCounts, UnverifiedWrite } from '../store/verifications.ts';
 import type { Run } from '../store/runs.ts';
 
 /**
@@ -24,15 +24,15 @@ export const noRecords: Verification = { records: 0, equal: 0, held: 0, putOff: 
 /** `seesAll`: see `RunPolicy`. `unaccounted`: records that are in no number; below 0: records counted twice. */
 export function verificationOf(
   run: Run,
-  fates: RecordCounts,
+  counts: RecordCounts,
   seesAll: boolean,
 ): { readonly verification: Verification; readonly unaccounted: number } {
   const { records } = run;
   if (records === 0) return { verification: noRecords, unaccounted: 0 };
-  const { held, unexplained } = fates;
-  const equal = run.comparedEqual + fates.written;
-  const putOff = run.waiting + fates.putOff;
-  const left = run.leftAlone + fates.left;
+  const { held, unexplained } = counts;
+  const equal = run.comparedEqual + counts.written;
+  const putOff = run.waiting + counts.putOff;
+  const left = run.leftAlone + counts.left;
   const unaccounted = seesAll ? records - equal - held - putOff - left - unexplained : 0;
   const verification = {
     records,
@@ -56,10 +56,10 @@ export function unaccountedProblem(unaccounted: number, records: number): Proble
 }
 
 /** The problem of a write that does not show what was written. */
-export function strangeProblem({ kind, leadId, row, receipt }: StrangeReceipt): Problem {
+export function unverifiedProblem({ kind, leadId, row, result }: UnverifiedWrite): Problem {
   return {
-    code: `receipt.${receipt}`,
-    message: receipt === 'changed' ? changedMessage(kind) : unexplainedMessage(kind),
+    code: `receipt.${result}`,
+    message: result === 'changed' ? changedMessage(kind) : unexplainedMessage(kind),
     ...(leadId !== null && { leadId }),
     ...(row !== null && { row }),
   };
@@ -73,12 +73,12 @@ function changedMessage(kind: ActionKind): string {
 function unexplainedMessage(kind: ActionKind): string {
   switch (kind) {
     case 'create-lead':
-      return 'the service said that it made this lead, but does not show it: its row is held by the next run. Clear the id in the row to have the lead made again';
+      return 'the service said that it created this lead, but does not show it: the next run holds its row. Clear the id in the row to have the lead created again';
     case 'update-lead':
       return 'the service confirmed a change of this lead, but does not show it; the next run writes it again';
     case 'delete-lead':
       return 'the service confirmed that this lead was deleted, but still shows it; the next run looks again';
     default:
-      return `the row does not show what was written (${kind}): an older copy of the table was saved over it, perhaps; the next run writes it again`;
+      return `the row does not show what was written (${kind}): perhaps an older copy of the table was saved over it; the next run writes it again`;
   }
 }

@@ -29,9 +29,9 @@ import {
   takeLines,
 } from '../store/scan-pages.ts';
 import type { TargetRow } from '../ports/target.ts';
-import { commitLooks } from './commit.ts';
+import { commitFindings } from './commit.ts';
 import { inLeasedTransaction, scopeOf, type StepContext } from './context.ts';
-import { inLanes } from './in-lanes.ts';
+import { inLanes } from './concurrency.ts';
 import { readAhead } from './read-ahead.ts';
 import { rememberWritten, rowStaging } from './table-memory.ts';
 
@@ -69,7 +69,7 @@ export async function verifyWrites(context: StepContext, run: Run): Promise<Run>
 async function readLeadsAgain(context: StepContext, run: Run): Promise<void> {
   const verify = async (written: Written): Promise<void> => {
     context.stop.throwIfAborted();
-    await commitLooks(context, run, [await lookAtLead(context, written)]);
+    await commitFindings(context, run, [await verifyLead(context, written)]);
   };
   let after = 0;
   for (;;) {
@@ -80,12 +80,12 @@ async function readLeadsAgain(context: StepContext, run: Run): Promise<void> {
   }
 }
 
-async function lookAtLead(context: StepContext, written: Written): Promise<Finding> {
+async function verifyLead(context: StepContext, written: Written): Promise<Finding> {
   const lead = await readAgain(context, written.leadId);
-  if (lead === undefined) return { ...written, receipt: 'unexplained', lost: {} };
+  if (lead === undefined) return { ...written, result: 'unexplained', lost: {} };
   const { fields } = context.connection;
-  const look = compare(written, lead && leadCells(lead, fields));
-  return lead === null ? look : { ...look, others: unmappedHash(lead, fields) };
+  const finding = compare(written, lead && leadCells(lead, fields));
+  return lead === null ? finding : { ...finding, others: unmappedHash(lead, fields) };
 }
 
 /** The lead as it is now; null: it is gone; undefined: the service does not show this one, though others. */
@@ -157,7 +157,7 @@ async function readRowsAgain(context: StepContext, run: Run): Promise<void> {
       const { row } = rows.get(leadId) ?? {};
       return row === undefined || row === notedRow ? [] : [{ leadId, row }];
     });
-    const strange = seen.filter(({ receipt }) => receipt !== 'equal');
+    const unverified = seen.filter(({ result }) => result !== 'equal');
     if (newRows !== null) {
       for (const one of await newRowsOf(pool, run.connection, newRows, [...rows.keys()])) {
         const { leadId, values, notedRow } = one;
@@ -171,9 +171,9 @@ async function readRowsAgain(context: StepContext, run: Run): Promise<void> {
         if (shown.row !== notedRow) places.push({ leadId, row: shown.row });
       }
     }
-    if (strange.length + places.length > 0) await commitLooks(context, run, strange, places);
-    for (const { actionId, receipt } of seen) if (receipt === 'equal') equal[actionId - toMeet.first] = 1;
-    isExplained &&= strange.every(({ receipt }) => receipt !== 'unexplained');
+    if (unverified.length + places.length > 0) await commitFindings(context, run, unverified, places);
+    for (const { actionId, result } of seen) if (result === 'equal') equal[actionId - toMeet.first] = 1;
+    isExplained &&= unverified.every(({ result }) => result !== 'unexplained');
     met += seen.length;
   }
   if (newRows !== null) {
@@ -206,7 +206,7 @@ async function recordNewRows(
   await inLeasedTransaction(context, async (db) => {
     if (resultOf !== null) {
       const others = await takeLines(db, run, (leadId) => resultOf(leadId) !== 'equal');
-      const outcomeOf = ([leadId]: PageLine) => ({ receipt: resultOf(leadId) });
+      const outcomeOf = ([leadId]: PageLine) => ({ verification: resultOf(leadId) });
       const own = others.map((line) => ownAction(line, { state: 'done', outcome: outcomeOf(line) }));
       await insertActions(db, run, own);
     }
@@ -217,17 +217,17 @@ async function recordNewRows(
 /** Whether a side shows what was written; `cells` null: the record is not there. */
 function compare({ fields, ...written }: Written, cells: Cells | null): Finding {
   const { kind } = written;
-  const look = (receipt: VerificationResult, lost: Finding['lost'] = {}): Finding => ({
+  const finding = (result: VerificationResult, lost: Finding['lost'] = {}): Finding => ({
     ...written,
-    receipt,
+    result,
     lost,
   });
   const isRemoval = kind === 'remove-row' || kind === 'unlink' || kind === 'delete-lead';
-  if (isRemoval || cells === null) return look(isRemoval === (cells === null) ? 'equal' : 'unexplained');
+  if (isRemoval || cells === null) return finding(isRemoval === (cells === null) ? 'equal' : 'unexplained');
   const shows = (field: string, value: Cell): boolean => sameCell(cells[field] ?? null, value);
   const differing = Object.entries(fields).filter(([field, { after }]) => !shows(field, after));
   // A new row had nothing before: an empty cell in it was emptied by somebody.
   const lost = differing.filter(([field, { before }]) => kind !== 'create-row' && shows(field, before));
-  if (lost.length === 0) return look(differing.length === 0 ? 'equal' : 'changed');
-  return look('unexplained', Object.fromEntries(lost.map(([field, { base }]) => [field, base])));
+  if (lost.length === 0) return finding(differing.length === 0 ? 'equal' : 'changed');
+  return finding('unexplained', Object.fromEntries(lost.map(([field, { base }]) => [field, base])));
 }

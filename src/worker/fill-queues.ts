@@ -6,13 +6,12 @@ import { repeat } from '../repeat.ts';
 import { leaseHolder } from '../store/leases.ts';
 import { lastRun, openRun, type Run } from '../store/runs.ts';
 import { connectionsWithEdits } from '../store/requested-edits.ts';
-import type { SyncContext } from '../sync/context.ts';
-import { leaseName } from '../sync/leading.ts';
+import { leaseName, type SyncContext } from '../sync/context.ts';
 import { resumeWithin } from '../sync/run.ts';
 import { planMails } from './plan-mails.ts';
 
 /** A run without a lease and without progress for this long (ms) may have lost its job. */
-const leftMs = 60_000;
+const stalledMs = 60_000;
 
 /**
  * Adds to the queues what the database and the configuration call for: interrupted runs, missed nights, mails that are due
@@ -21,22 +20,19 @@ const leftMs = 60_000;
 export async function fillQueues(app: App): Promise<void> {
   for (const context of app.contexts.values()) await addRuns(app, context);
   await planMails(app);
-  // Last: `haveForgotten` takes a schedule as the sign that the rest is there, too.
+  // Last: `haveLostSchedules` takes a schedule as the sign that the rest is there, too.
   const queues = await app.queues();
   for (const { queue, name, pattern, timeZone, job, payload } of schedules(app)) {
     await queues.queue(queue).schedule(name, pattern, timeZone, job, payload);
   }
 }
 
-/**
- * Adds a job for each open run that has none: one that broke off while its queue was away, for instance, could not be put
- * back.
- */
-async function takeUpLeftRuns(app: App): Promise<void> {
+/** Adds a job for each open run that has none, for example because its queue was away when it broke off. */
+async function resumeStalledRuns(app: App): Promise<void> {
   for (const { connection, log } of app.contexts.values()) {
     const { name } = connection;
     const open = await openRun(app.pool, name, 'sync');
-    if (open === null || open.idleMs < leftMs) continue;
+    if (open === null || open.idleMs < stalledMs) continue;
     if ((await leaseHolder(app.pool, leaseName(name, 'sync'))) !== null) continue;
     const { waiting, active, delayed } = await (await app.queues()).queue(syncQueue(name)).counts();
     // One delayed job is the next night.
@@ -47,19 +43,19 @@ async function takeUpLeftRuns(app: App): Promise<void> {
 }
 
 /** An edit that a run could not carry out is tried again after this time (ms); a sync that works may come before. */
-const tryEditsAgainMs = 600_000;
+const retryEditsMs = 600_000;
 
 /** Adds a job for requested edits that have none: after an outage, a pause, or a key that did not work. */
-async function takeUpLeftEdits({ pool, queues, contexts }: App): Promise<void> {
-  const names = await connectionsWithEdits(pool, [...contexts.keys()], tryEditsAgainMs);
+async function retryOpenEdits({ pool, queues, contexts }: App): Promise<void> {
+  const names = await connectionsWithEdits(pool, [...contexts.keys()], retryEditsMs);
   for (const connection of names) {
-    const { name, payload, options } = editJob(connection, `again-${Math.floor(Date.now() / leftMs)}`);
+    const { name, payload, options } = editJob(connection, `again-${Math.floor(Date.now() / stalledMs)}`);
     await (await queues()).queue(syncQueue(connection)).add(name, payload, options);
   }
 }
 
 /** Whether a queue has lost a schedule since `fillQueues`, and with it its jobs. */
-async function haveForgotten(app: App): Promise<boolean> {
+async function haveLostSchedules(app: App): Promise<boolean> {
   const queues = await app.queues();
   for (const { queue, name } of schedules(app)) {
     if ((await queues.queue(queue).nextRun(name)) === null) return true;
@@ -125,11 +121,11 @@ export function keepQueuesFilled(app: App): AsyncDisposable {
   let wasAway = false;
   return repeat(checkEveryMs, async (stop) => {
     try {
-      const forgotten = await haveForgotten(app);
+      const forgotten = await haveLostSchedules(app);
       if (forgotten) app.log.warn('the queues lost their jobs; leadsync adds them again from the database');
       if (forgotten || wasAway) await fillQueues(app);
-      else await takeUpLeftRuns(app);
-      await takeUpLeftEdits(app);
+      else await resumeStalledRuns(app);
+      await retryOpenEdits(app);
       wasAway = false;
     } catch (error) {
       if (!wasAway && !stop.aborted)

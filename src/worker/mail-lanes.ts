@@ -28,7 +28,7 @@ export function openLanes(): Lanes {
   return { turn: new Semaphore(1), mails: new Semaphore(mailsAtOnce), pausedUntil: 0 };
 }
 
-/** What the links of mails are made with; null: there are none. */
+/** Null: mails have no links. */
 async function linkMakerOf({ pool, config: { publicUrl } }: App): Promise<LinkMaker | null> {
   return publicUrl === undefined ? null : { key: await linkKey(pool), publicUrl };
 }

@@ -152,7 +152,7 @@ function callers(): string {
     if (folder === 'store' && !['database', 'leases'].includes(file))
       storeFunction = `${called.replace(/^.*\./, '')}: `;
     // Which of the lanes' own steps the stack shows is chance.
-    else if (['sync', 'targets'].includes(folder) && file !== 'in-lanes' && !steps.includes(file))
+    else if (['sync', 'targets'].includes(folder) && file !== 'concurrency' && !steps.includes(file))
       steps.unshift(file);
   }
   const inner = steps.length > 1 ? steps.filter((step) => step !== 'run') : steps;

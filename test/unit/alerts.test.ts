@@ -12,7 +12,7 @@ import {
   heartbeatGraceMs,
   heartbeatProblems,
   problemsOf,
-  settleMs,
+  clearedForMs,
 } from '../../src/alerts/problems-of.ts';
 import type { ConnectionFacts, FailedRun } from '../../src/store/alert-facts.ts';
 import type { AlertKind, AlertProblem, OpenAlert } from '../../src/store/alerts.ts';
@@ -116,9 +116,9 @@ describe('what is told', () => {
     ['one that is known and less bad', [there], [problem('held-growing', 0)], now, []],
     ['one that has grown', [there], [problem('held-growing', 2)], now, ['grown']],
     ['one that is not seen', [there], [], now, ['cleared']],
-    ['one that is not seen yet again', [away], [], now + settleMs - 1, []],
-    ['one that stayed away', [away], [], now + settleMs, ['over']],
-    ['one that came back meanwhile', [away], [problem('held-growing', 1)], now + settleMs, ['returned']],
+    ['one that is not seen yet again', [away], [], now + clearedForMs - 1, []],
+    ['one that stayed away', [away], [], now + clearedForMs, ['over']],
+    ['one that came back meanwhile', [away], [problem('held-growing', 1)], now + clearedForMs, ['returned']],
     ['one that came back worse', [away], [problem('held-growing', 2)], now, ['grown']],
     [
       'no success, for a reason that is told',
@@ -139,7 +139,7 @@ describe('what is told', () => {
   });
 
   test('law: each problem is raised once, at once, and over once, when it has stayed away; never twice within that time', () => {
-    const look = fc.record({ after: fc.integer({ min: 1, max: settleMs }), isThere: fc.boolean() });
+    const look = fc.record({ after: fc.integer({ min: 1, max: clearedForMs }), isThere: fc.boolean() });
     fc.assert(
       fc.property(fc.array(look, { maxLength: 60 }), (looks) => {
         let at = now;
@@ -160,14 +160,14 @@ describe('what is told', () => {
           if (event === 'returned') open = open.map((alert) => ({ ...alert, clearedAt: null }));
           if (event === 'over') {
             expect(wasOpen).toBe(true);
-            expect(at - lastSeen).toBeGreaterThan(settleMs);
+            expect(at - lastSeen).toBeGreaterThan(clearedForMs);
             open = [];
           }
           // Nobody waits for the end longer than it takes to be sure of it, from the first look that did not see it.
           const [still] = open;
           if (still !== undefined) {
             expect(still.clearedAt === null).toBe(isThere);
-            expect(at - (still.clearedAt ?? at)).toBeLessThan(settleMs);
+            expect(at - (still.clearedAt ?? at)).toBeLessThan(clearedForMs);
           }
         }
       }),

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Cells, Values } from '../../src/core/lead/value.ts';
-import { inTurns } from '../../src/sync/in-turns.ts';
+import { inTurns } from '../../src/sync/concurrency.ts';
 import { lawRuns } from '../support/law-runs.ts';
 import { found, idAt, attempt, intent, proof } from './intents.ts';
 import { intentRows, matchCreates } from '../support/run-steps.ts';

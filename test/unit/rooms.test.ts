@@ -145,7 +145,7 @@ test('every folder is a room', () => {
 
 test('baselines move in two files alone: after an outcome, and after a scan', () => {
   const movers =
-    /\b(?:adoptScan|advanceBaselines|clearBaselines|copyPairs|forgetPairs|knowLeads|makeKeptMoves|markLeadDeleted|restoreBase|rowsThere)\b/;
+    /\b(?:adoptScan|advanceBaselines|clearBaselines|copyPairs|forgetPairs|knowLeads|makeKeptMoves|markLeadDeleted|restoreBase|rowsPresent)\b/;
   const moving = files.filter(
     (file) => !file.startsWith('src/store/') && movers.test(readFileSync(join(root, file), 'utf8')),
   );

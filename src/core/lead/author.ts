@@ -15,7 +15,7 @@ export interface Author {
 }
 
 /** A cell whose author is wanted. */
-export interface AskedCell {
+export interface ShownCell {
   readonly leadId: string;
   readonly field: string;
   /** Where the row stood when it was read, and what the cell showed. */

@@ -24,3 +24,6 @@ export const defaultFields: readonly FieldMapping[] = [
   { field: 'stage', column: 'Stage', type: 'text', direction: 'two-way' },
   { field: 'nextFollowUpAt', column: 'Next follow-up', type: 'instant', direction: 'two-way' },
 ];
+
+/** The HubSpot property by which a person requests a lead for a company that has none. Not mapped to a lead field. */
+export const optInProperty = 'lead_sync';

@@ -3,7 +3,7 @@ import { counted } from '../../core/lead/counted.ts';
 import type { ListedRun } from '../../store/run-list.ts';
 import type { RunStatus } from '../../store/runs.ts';
 import type { SyncReport } from '../../sync/report.ts';
-import { describeReceipt } from '../describe-progress.ts';
+import { describeVerification } from '../describe-progress.ts';
 import type { Html } from './elements.ts';
 
 const words: Readonly<Record<RunStatus, readonly [mark: string, word: string, look: string]>> = {
@@ -57,5 +57,5 @@ export function writtenWords({ created, updated, deleted }: SyncReport): string 
 /** The receipt of a run that ended. */
 export function shownReceipt(report: SyncReport): string {
   if (report.receipt.records === 0) return 'the run ended before it compared anything';
-  return describeReceipt(report);
+  return describeVerification(report);
 }

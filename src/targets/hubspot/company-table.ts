@@ -1,6 +1,6 @@
 import { LeadsyncError } from '../../errors.ts';
 import { idKey } from '../../core/lead/lead.ts';
-import { optInProperty } from '../../core/lead/opt-in-property.ts';
+import { optInProperty } from '../../core/lead/mapping.ts';
 import type { PresentRow } from '../shared/row-changes.ts';
 import { contentKey } from '../shared/wanted-rows.ts';
 import type { RowChange, TargetRow, TargetSnapshot } from '../../ports/target.ts';

@@ -1,4 +1,4 @@
-import { optInProperty } from '../../core/lead/opt-in-property.ts';
+import { optInProperty } from '../../core/lead/mapping.ts';
 import type { Verdict } from '../shared/row-changes.ts';
 import { batchesOf } from './batch-sender.ts';
 import { type CompanyTable, mergedProperty } from './company-table.ts';

@@ -1,4 +1,4 @@
-import type { AskedCell, Author } from '../../core/lead/author.ts';
+import type { ShownCell, Author } from '../../core/lead/author.ts';
 import { sameCell } from '../../core/lead/value.ts';
 import { visibleText } from '../../visible-text.ts';
 import { batchesOf } from './batch-sender.ts';
@@ -18,10 +18,10 @@ const byHand = 'CRM_UI';
 export async function propertyAuthors(
   api: HubSpotApi,
   table: CompanyTable,
-  cells: readonly AskedCell[],
+  cells: readonly ShownCell[],
   signal: AbortSignal,
 ): Promise<(Author | null)[]> {
-  const latest = new Map<AskedCell, PropertyVersion>();
+  const latest = new Map<ShownCell, PropertyVersion>();
   const byRow = Map.groupBy(cells, ({ row }) => String(row));
   for (const ids of batchesOf([...byRow.keys()], mostWithHistory)) {
     const asked = ids.flatMap((id) => byRow.get(id) ?? []);

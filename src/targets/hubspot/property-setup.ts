@@ -1,7 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { LeadsyncError } from '../../errors.ts';
-import type { FieldMapping } from '../../core/lead/mapping.ts';
-import { optInProperty } from '../../core/lead/opt-in-property.ts';
+import { type FieldMapping, optInProperty } from '../../core/lead/mapping.ts';
 import type { HubSpotApi, NewProperty } from './hubspot-api.ts';
 import { HubSpotFault } from './hubspot-fault.ts';
 import type { HubSpotOptions } from './hubspot-options.ts';

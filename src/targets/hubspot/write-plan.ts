@@ -1,4 +1,4 @@
-import { optInProperty } from '../../core/lead/opt-in-property.ts';
+import { optInProperty } from '../../core/lead/mapping.ts';
 import { sameCell } from '../../core/lead/value.ts';
 import { RowChanges, type RowDecisions, type RowWrite } from '../shared/row-changes.ts';
 import type { RowChange } from '../../ports/target.ts';

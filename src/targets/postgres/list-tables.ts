@@ -1,7 +1,6 @@
 import pg from 'pg';
 import type { Secret } from '../../config/secret.ts';
-import { openClient } from './client.ts';
-import { raise } from './postgres-fault.ts';
+import { openClient, raise } from './connection.ts';
 
 /** A table that this user may read. */
 export interface ListedTable {

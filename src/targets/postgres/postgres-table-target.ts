@@ -8,8 +8,7 @@ import { targetRow } from '../shared/row-content.ts';
 import type { RowChange, RowOutcome, Target } from '../../ports/target.ts';
 import { goneFault } from '../shared/gone-fault.ts';
 import { type Ask, attempt, type Texts } from './attempt.ts';
-import { openClient } from './client.ts';
-import { raise } from './postgres-fault.ts';
+import { openClient, raise } from './connection.ts';
 import { isTableLeft, tablePlace } from './table-place.ts';
 import {
   columnType,

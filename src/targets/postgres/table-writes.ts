@@ -3,7 +3,7 @@ import { sameCell, type Value } from '../../core/lead/value.ts';
 import type { PresentRow, RowDecisions, RowWrite } from '../shared/row-changes.ts';
 import { contentOf } from '../shared/row-content.ts';
 import type { Ask, Texts } from './attempt.ts';
-import { refused } from './postgres-fault.ts';
+import { refused } from './connection.ts';
 import type { Place, Table } from './table-columns.ts';
 
 /** One row by column position. */

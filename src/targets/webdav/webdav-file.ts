@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LeadsyncError } from '../../errors.ts';
-import { openInEditor } from '../file/editor-locks.ts';
 import { docsPath } from '../../version.ts';
+import { openInEditor, type Editor, editorLocks } from '../file/editor-locks.ts';
 import type { RemoteFile, Upload } from '../remote/remote-file.ts';
 import { assertFolder, assertNotLocked, removeLeftovers, stateHeaders } from './dav-properties.ts';
-import { editorOf } from './editor-lock.ts';
 import { lockFile } from './file-lock.ts';
 import { davState, type DavState } from './file-tag.ts';
 import type { DavReply, WebDavHttp } from './webdav-http.ts';
@@ -224,4 +223,26 @@ function temporaryPrefix({ path }: WebDavHttp): string {
 function versionTold(reply: Parameters<typeof davState>[0]): string | null {
   const { strongTag, version } = davState(reply);
   return strongTag === null ? null : version;
+}
+
+/** Who has the file open in a spreadsheet program, which then has a lock file beside it; null: nobody. */
+export async function editorOf(http: WebDavHttp, signal: AbortSignal): Promise<Editor | null> {
+  const name = decodeURIComponent(http.path.split('/').at(-1) ?? '');
+  for (const { nameFor, userOf } of editorLocks) {
+    const lockFile = nameFor(name);
+    const chunks: Buffer[] = [];
+    const into = async (chunk: Buffer): Promise<void> => void chunks.push(chunk);
+    const { status } = await http.ask(
+      {
+        method: 'GET',
+        path: http.beside(lockFile),
+        into,
+        // Some servers refuse such names.
+        answers: [301, 302, 307, 308, 400, 403, 404, 405, 410],
+      },
+      signal,
+    );
+    if (status < 300) return { lockFile, user: userOf(Buffer.concat(chunks).subarray(0, 1024)) };
+  }
+  return null;
 }

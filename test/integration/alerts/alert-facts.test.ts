@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { describe, expect, test } from 'vitest';
-import { settleMs } from '../../../src/alerts/problems-of.ts';
+import { clearedForMs } from '../../../src/alerts/problems-of.ts';
 import { connectionFacts } from '../../../src/store/alert-facts.ts';
 import { alertScene, pathKey } from './alert-scene.ts';
 
@@ -34,7 +34,7 @@ describe('what is held, and what mails become', () => {
     // A person has decided: the next sync carries it out.
     await scene.pool.query(`update conflicts set resolution = 'lead'`);
     await worker.check();
-    scene.pass(settleMs);
+    scene.pass(clearedForMs);
     await worker.check();
     expect(scene.hooked().slice(2)).toEqual(['leadsync: main: over: 20 items are held']);
   });
@@ -143,7 +143,7 @@ describe('the heartbeat', () => {
     await worker.check();
     await worker.check();
     expect(scene.beats()).toHaveLength(tried + 1);
-    scene.pass(settleMs);
+    scene.pass(clearedForMs);
     await worker.check();
     expect(scene.hooked().slice(1)).toEqual(['leadsync: over: the heartbeat address cannot be called']);
     const { rows } = await scene.pool.query(`select * from connections, alerts`);

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { checkAlerts } from '../../../src/alerts/watch-alerts.ts';
-import { settleMs } from '../../../src/alerts/problems-of.ts';
+import { clearedForMs } from '../../../src/alerts/problems-of.ts';
 import { Workspace } from '../../support/workspace.ts';
 import { never, pathKey, startReceivers, yearly } from './alert-scene.ts';
 
@@ -67,7 +67,7 @@ test('what becomes of real runs is told once, by its name, also across a restart
   await check();
   expect(receivers.hooked()).toHaveLength(3);
   expect(receivers.beats()).toHaveLength(2);
-  ahead += settleMs;
+  ahead += clearedForMs;
   await check();
   const all = [...titles, ...told.map((title) => `leadsync: main: over: ${title}`)];
   expect(new Set(receivers.hooked())).toEqual(new Set(all));

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import { settleMs } from '../../../src/alerts/problems-of.ts';
+import { clearedForMs } from '../../../src/alerts/problems-of.ts';
 import { claimDeliveries } from '../../../src/store/alerts.ts';
 import { watchAlerts } from '../../../src/alerts/watch-alerts.ts';
 import { refusal } from '../../support/mail-server.ts';
@@ -51,7 +51,7 @@ test('a channel that could not be told of a problem hears of it before it hears 
   );
   await scene.succeed();
   await worker.check();
-  scene.pass(settleMs);
+  scene.pass(clearedForMs);
   await worker.check();
   expect([scene.hooked().length, scene.mails.length]).toEqual([1, 2]);
   scene.pass(24 * hour);
@@ -74,7 +74,7 @@ test('a connection whose worker is dead is noticed by another one, before and af
 
   await scene.succeed();
   await worker.check();
-  scene.pass(settleMs);
+  scene.pass(clearedForMs);
   await worker.check();
   scene.pass(48 * hour);
   await worker.check();

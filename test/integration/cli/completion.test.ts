@@ -4,10 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { bashScript } from '../../../src/cli/completion-bash.ts';
+import { bashScript, fishScript, zshScript } from '../../../src/cli/completion.ts';
 import { completedCommands } from '../../../src/cli/completion-commands.ts';
-import { fishScript } from '../../../src/cli/completion-fish.ts';
-import { zshScript } from '../../../src/cli/completion-zsh.ts';
 import { createProgram } from '../../../src/cli/program.ts';
 
 const run = promisify(execFile);

@@ -1,12 +1,12 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { keepHouse } from '../../../src/worker/keep-house.ts';
+import { runHousekeeping } from '../../../src/worker/housekeeping.ts';
 import { reminderQueue } from '../../../jobs/reminder-jobs.ts';
 import { countKept, ownedTables } from '../../../src/store/forget.ts';
 import { acquireLease } from '../../../src/store/leases.ts';
 import { alertScene } from '../alerts/alert-scene.ts';
-import { settleMs } from '../../../src/alerts/problems-of.ts';
+import { clearedForMs } from '../../../src/alerts/problems-of.ts';
 import { checkAlerts } from '../../../src/alerts/watch-alerts.ts';
 import { Workspace } from '../../support/workspace.ts';
 
@@ -127,11 +127,11 @@ test('a connection that left the configuration is forgotten after 90 days, in st
     );
   await using app = await workspace.openApp();
   await age(89);
-  await keepHouse(app, never);
+  await runHousekeeping(app, never);
   expect(await countKept(pool, 'main')).not.toEqual([]);
   await age(91);
   const query = vi.spyOn(app.pool, 'query');
-  await keepHouse(app, never);
+  await runHousekeeping(app, never);
   const deletes = query.mock.calls.flatMap(([text], nth) =>
     typeof text === 'string' && text.startsWith('delete') ? [query.mock.results[nth]?.value as unknown] : [],
   );
@@ -148,7 +148,7 @@ test('the problems of a connection that left the configuration are over after a 
   const gone = { ...context, connections: [], configured: [] };
   const look = async (): Promise<void> => {
     await checkAlerts(gone, never);
-    scene.pass(settleMs);
+    scene.pass(clearedForMs);
     await checkAlerts(gone, never);
   };
   await look();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { keepHouse } from '../../../src/worker/keep-house.ts';
+import { runHousekeeping } from '../../../src/worker/housekeeping.ts';
 import { parseFaults } from '../../../src/sandbox/parse-faults.ts';
 import { until } from '../../support/until.ts';
 import { Workspace } from '../../support/workspace.ts';
@@ -47,7 +47,7 @@ async function plan(workspace: Workspace): Promise<object> {
 
 async function pruneNow(workspace: Workspace): Promise<void> {
   await using app = await workspace.openApp();
-  await keepHouse(app, new AbortController().signal);
+  await runHousekeeping(app, new AbortController().signal);
 }
 
 describe('the retention', () => {

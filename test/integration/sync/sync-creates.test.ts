@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { SandboxOptions } from '../../../src/sandbox/options.ts';
 import { parseFaults } from '../../../src/sandbox/parse-faults.ts';
-import { Places } from '../../../src/sandbox/lead-table.ts';
+import { LeadOrder } from '../../../src/sandbox/lead-table.ts';
 import { attemptOverAfter } from '../../../src/core/merge/match-lost-creates.ts';
 import { advanceRun } from '../../../src/sync/run.ts';
 import { until } from '../../support/until.ts';
@@ -130,7 +130,7 @@ test('nothing twice: the one lead that a person was asked about is missed by a s
   const places = leads.places.bind(leads);
   leads.places = () => {
     leads.places = places;
-    const some = new Places();
+    const some = new LeadOrder();
     some.add(known?.id ?? '');
     return some;
   };
@@ -148,7 +148,7 @@ test('nothing twice: a service that lists at random shows the new lead late, and
   const known = leads.list();
   const places = leads.places.bind(leads);
   leads.places = () => {
-    const some = new Places();
+    const some = new LeadOrder();
     for (const { id } of known.slice(0, 6)) some.add(id);
     return some;
   };

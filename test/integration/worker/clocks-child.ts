@@ -5,11 +5,11 @@
 import { pino } from 'pino';
 import { openQueues } from '../../../src/queue/queue.ts';
 import { openDatabase } from '../../../src/store/database.ts';
-import { databaseNow, goByDatabaseTime } from '../../../src/store/database-time.ts';
+import { databaseNow, useDatabaseTime } from '../../../src/store/database-time.ts';
 
 const [, , connectionString = ''] = process.argv;
 const pool = openDatabase({ connectionString });
-await goByDatabaseTime(pool);
+await useDatabaseTime(pool);
 const queues = await openQueues({ kind: 'postgres', connectionString }, pino({ level: 'silent' }), 1);
 const queue = queues.queue('slots');
 let slots = 0;

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { Places } from '../../src/sandbox/lead-table.ts';
+import { LeadOrder } from '../../src/sandbox/lead-table.ts';
 
-const show = (places: Places) => Array.from({ length: places.length }, (_, place) => places.at(place));
+const show = (places: LeadOrder) => Array.from({ length: places.length }, (_, place) => places.at(place));
 
 test('a removed lead leaves its place empty, wherever it was moved to', () => {
-  const places = new Places();
+  const places = new LeadOrder();
   for (const id of ['a', 'b', 'c', 'd']) places.add(id);
   places.swap(0, 2);
   expect(show(places)).toEqual(['c', 'b', 'a', 'd']);

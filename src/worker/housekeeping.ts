@@ -13,7 +13,10 @@ const leftDays = 90;
  * connections that left the configuration long ago. The next time deletes what is left when `stop` aborts, or when the
  * database fails.
  */
-export async function keepHouse(app: App, stop: AbortSignal): Promise<Readonly<Record<string, Pruned>>> {
+export async function runHousekeeping(
+  app: App,
+  stop: AbortSignal,
+): Promise<Readonly<Record<string, Pruned>>> {
   const done: Record<string, Pruned> = {};
   for (const { connection, pool, log } of app.contexts.values()) {
     try {
