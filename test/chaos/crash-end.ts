@@ -6,7 +6,7 @@ import type { CrashWorld } from './crash-world.ts';
  * Everything that is to be the same in the end, whether a process died or not. Left out or brought into one form is what
  * may differ:
  * - ids of leads that were made: the lead's name stands for them
- * - the history of such leads: a create that had to be found again is told by its action, not by lines of the history
+ * - the history of such leads: a create that had to be found again shows in its action, not by lines of the history
  * - the order of leads, rows, events and problems, and the day of a mark
  * - how many runs, rounds and requests it took, and with them how often a record was missed above the two times that
  *   prove it, and when a pair is forgotten that is gone on both sides

@@ -18,7 +18,7 @@ import {
   written,
 } from './target-harness.ts';
 
-/** What is told in the status column, and that nothing else is touched by it. */
+/** What the status column says, and that nothing else is touched by it. */
 export function describeStatus(name: string, makeHarness: MakeHarness, cannot: Inabilities): void {
   const testUnless = testsFor(cannot);
 

@@ -9,7 +9,7 @@ async function* text(content: string): AsyncGenerator<Buffer> {
   yield Buffer.from(content);
 }
 
-/** Replaces `old` by `new` while the server does as it is told; gives the outcome, and what people see. */
+/** Replaces `old` by `new` while the server plays its fault; gives the outcome, and what people see. */
 async function replaceWhile(
   fate: (method: string, nth: number) => 'lost' | 'unheard' | 'cut' | number | null,
   habits: DavHabits = {},

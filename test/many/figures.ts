@@ -10,7 +10,7 @@ const scale = Number(process.env['MANY'] ?? 0.1);
 export const many = (full: number): number => Math.ceil(full * scale);
 
 /**
- * A lease is renewed every 10 s and lives 30 s: whoever stands still for as long as half of a renewal is on the way to lose it.
+ * A lease is renewed every 10 s and lives 30 s: a process that stands still for half a renewal is about to lose it.
  * Far above what is measured, since machines that run tests are busy.
  */
 const longestBlockMs = 5_000;

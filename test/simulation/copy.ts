@@ -9,7 +9,7 @@ import type { World } from './world.ts';
 /** What was done with an older copy: nobody was asked; its values are edits; it was brought forward. */
 export type Outcome = 'silently' | 'as edits' | 'forward';
 
-/** From so many cells that are put back on, with at most a quarter as many in doubt, a run has to stop. */
+/** From this number of put-back cells on, with at most a quarter as many in doubt, a run has to stop. */
 const enough = 3;
 const share = 4;
 

@@ -3,7 +3,7 @@ import type { Format } from './customs.ts';
 import { simulate, type Trouble } from './nights.ts';
 import { SimDatabase } from './sim-database.ts';
 
-/** What a thread is given: the seeds from `first` on, each `step`-th, until so many worlds are done. */
+/** What a thread is given: the seeds from `first` on, each `step`-th, until n worlds are done. */
 export interface Job {
   readonly server: string;
   readonly name: string;

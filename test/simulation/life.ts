@@ -10,7 +10,7 @@ import type { Witness } from './witness.ts';
 /** What ends a life in the middle; never caught by the product. */
 export class Crash extends Error {}
 
-/** How a process ends before its time: at its n-th operation, before or after it took effect; or it is told to stop. */
+/** How a process ends before its time: at its n-th operation, before or after it took effect; or it gets SIGTERM. */
 export interface Fate {
   readonly at: number;
   readonly how: 'crash-before' | 'crash-after' | 'stop' | 'lease-stolen';
@@ -52,7 +52,7 @@ export class Life {
     this.#turn = around.turns.join();
   }
 
-  /** Waits for its turn and so many ms. */
+  /** Waits for its turn and n ms. */
   wait(ms: number): Promise<void> {
     return this.#around.turns.begin(this.#turn, this.#around.clock.now() + ms);
   }

@@ -1,7 +1,7 @@
 import type { Random } from '../../src/sandbox/random.ts';
 import type { Clock } from '../../src/ports/clock.ts';
 
-/** A time that only moves when it is told to, and a chance that the seed gives. */
+/** A time that moves only on command, and a chance that the seed gives. */
 export class SimClock implements Clock {
   readonly #random: Random;
   #now = Date.UTC(2030, 10, 15, 2);

@@ -5,7 +5,7 @@ import { administrate } from '../support/administrate.ts';
 
 /**
  * A database that worlds use one after the other: made and migrated once, emptied for each. Its columns' own times are
- * those of the simulation, which each session is told (`sim.now`).
+ * those of the simulation, which each session gets (`sim.now`).
  */
 export class SimDatabase implements AsyncDisposable {
   readonly pool: pg.Pool;

@@ -1,4 +1,4 @@
-/** An IANA zone of so many hours ahead of UTC, -12 to 14, without clock changes. */
+/** An IANA zone of n hours ahead of UTC, -12 to 14, without clock changes. */
 export function zoneAhead(hours: number): string {
   return hours === 0 ? 'UTC' : `Etc/GMT${hours > 0 ? '-' : '+'}${Math.abs(hours)}`;
 }

@@ -2,7 +2,7 @@ import { reminderScene } from './reminder-scene.ts';
 import { Workspace } from './workspace.ts';
 
 const plain = { from: 'Sales <sales@example.com>', to: ['anna@example.com'], timeZone: 'UTC' };
-/** An instant so many ms ago. */
+/** An instant n ms ago. */
 export const due = (agoMs: number): string => new Date(Date.now() - agoMs).toISOString();
 
 /** A header of a mail as it arrived. */

@@ -76,7 +76,7 @@ const usual = {
   AUTH: '235 2.7.0 ok',
 };
 
-/** A server that says what it is told to: for what no real server can be asked for. Counts the messages it took whole. */
+/** A server with scripted replies, for what no real server can be made to say. Counts the messages it took whole. */
 export async function startRawServer(script: Script) {
   const replies: Record<string, Reply> = { ...usual, ...script };
   const sockets = new Set<Socket>();

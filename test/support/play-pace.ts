@@ -2,7 +2,7 @@ import { type Pace, readPace, refused, sent } from '../../src/leads-api/pace.ts'
 import { createRandom } from '../../src/sandbox/random.ts';
 import { type RateLimit, RateMeter } from '../../src/sandbox/rate-limit.ts';
 
-/** A limit of so many requests a second. */
+/** A limit of n requests a second. */
 export type Limit = (perSecond: number) => RateLimit;
 
 export const limitKinds: Readonly<Record<string, Limit>> = {
@@ -27,7 +27,7 @@ export interface PlayedPace {
 /** Seconds to wait, 0: answered. Asked once for each request, with the moment at which it is there (ms from the start). */
 export type Service = (ms: number) => number;
 
-/** Services whose 429s, after which they ask to wait so many seconds, do not depend on the rate. */
+/** Services whose 429s, after which they ask to wait n seconds, do not depend on the rate. */
 export const rateless = {
   everyNth(every: number, seconds: number): Service {
     let requests = 0;
@@ -53,7 +53,7 @@ export function playPace(limitAt: (ms: number) => RateLimit, totalMs: number): P
   return { ratio: answers / allowed, share: refusals / (answers + refusals), early, answers };
 }
 
-/** `ratio`: answered requests over those of a client that only waits when it is told to. */
+/** `ratio`: answered requests over those of a client that waits only when the service says so. */
 export function playRateless(open: () => Service, totalMs: number, latencyMs: number): PlayedPace {
   const { answers, refusals, early } = play(open(), totalMs, latencyMs, true);
   const unpaced = play(open(), totalMs, latencyMs, false);

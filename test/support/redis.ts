@@ -72,7 +72,7 @@ export async function startRedis({
 /** On a connection of its own to a server on this machine. */
 export async function sendCommand(port: number, [name = '', ...args]: readonly string[]): Promise<unknown> {
   const client = new Redis({ port, host: '127.0.0.1', lazyConnect: true, retryStrategy: null });
-  // Whoever sent the command is told.
+  // The sender of the command gets the error.
   client.on('error', () => {});
   try {
     return await client.call(name, ...args);

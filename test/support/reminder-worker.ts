@@ -21,7 +21,7 @@ export const shortWaits: MailWaits = {
   stoppedMs: 1_000,
 };
 
-/** A server that says nothing is given up after so many ms. */
+/** A silent server is given up after n ms. */
 const silenceMs = 500;
 
 interface Told {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A wait spends at most this part of its time looking, which costs the processor that others need; pauses are of so many ms. */
+/** A wait spends at most this part of its time looking, which costs the processor that others need; pauses are of n ms. */
 const looking = { part: 1 / 20, leastMs: 3, mostMs: 100 };
 
 /** Waits until `condition` holds, looking every few ms; throws after `withinMs`, naming what did not happen. */

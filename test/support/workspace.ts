@@ -149,7 +149,7 @@ export class Workspace implements AsyncDisposable {
   }
 
   /**
-   * A run from its beginning (or its checkpoint) to its end in this process; waits as often as it is told to, but for creates
+   * A run from its beginning (or its checkpoint) to its end in this process; waits whenever the run says so, but for creates
    * that the sandbox has long answered: they are made older.
    */
   async run({ mode = 'sync', allow = [], maxAttempts = 3 }: RunOptions = {}): Promise<Run> {

@@ -94,7 +94,7 @@ describe('swapping', () => {
     fields: choices.fields.map((mapping) => ({ ...mapping, direction: mirrored(mapping.direction) })),
   });
 
-  /** What is done to which field; a hold without its side, and an agreement without the form it is told in. */
+  /** What is done to which field; a hold without its side, and an agreement without the form it is shown in. */
   const deeds = (actions: readonly PlannedAction[], name: (code: string) => string) =>
     new Set(
       actions.flatMap(({ kind, reason, changes }) =>

@@ -34,7 +34,7 @@ const table: readonly (readonly [Partial<RowFacts>, string | null])[] = [
   // The first of the mapping, in whatever order they were held, and how many more.
   [{ conflicts: [date, stage] }, 'held: Stage was changed here and in the service (and 1 more)'],
   [{ conflicts: [stage, date] }, 'held: Stage was changed here and in the service (and 1 more)'],
-  // A record that is held as a whole, also when that is told of each field.
+  // A record that is held as a whole, also when each field says so.
   [row('row.orphan'), 'held: no lead has this id'],
   [row('row.without-id'), 'held: new rows do not become leads here'],
   [row('lead.create-refused'), 'held: the service refused this row as a lead'],

@@ -80,7 +80,7 @@ test('never more than allowed in any minute of the other side; and the wait that
   );
 });
 
-/** Waits as long as it is told; a millisecond earlier it is told to wait for that millisecond. */
+/** Waits as long as the quota says; a millisecond earlier it has to wait for that millisecond. */
 function takeWhenAllowed(quota: Quota, clock: HandClock, perMinute: number): () => void {
   try {
     return quota.take('read', perMinute);

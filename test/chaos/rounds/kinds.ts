@@ -60,7 +60,7 @@ export const kinds: Readonly<Record<string, Kind>> = {
   'cable to the mail server': (chaos) => cut(chaos, 'mail'),
   'cable to the service': async (chaos) => {
     const { network, name, sandbox } = pickOf(chaos.random, chaos.world.teams);
-    // What waits in the cable left before whoever sent it could know that it was to wait.
+    // What waits in the cable left before its sender could know that it was to wait.
     sandbox.set({ earlyGraceMs: 3_600_000 });
     await cutProxy(chaos, network, `the service of ${name}`, 20);
     await sleep(2 * earlyGraceMs);
@@ -197,7 +197,7 @@ async function holderIn(world: World, phase: Phase): Promise<Member | null> {
   return null;
 }
 
-/** From so many seconds to so many, at this pace; more often short than long. */
+/** From n to m seconds, at this pace; more often short than long. */
 async function lasts({ random, pace, world }: Chaos, from: number, to: number): Promise<void> {
   const seconds = (from + (to - from) * random.float() ** 2) * pace;
   world.trace(`… for ${seconds.toFixed(1)} s`);

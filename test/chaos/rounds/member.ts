@@ -7,10 +7,10 @@ import { TcpProxy } from './tcp-proxy.ts';
 
 const clock = fileURLToPath(new URL('./shifted-clock.ts', import.meta.url));
 
-/** A process is to end within so many ms of SIGTERM. */
+/** A process is to end within n ms of SIGTERM. */
 const stopWithinMs = 10_000;
 
-/** However long a service or a server is away in a round: a command is to end within so many ms. */
+/** However long a service or a server is away in a round: a command is to end within n ms. */
 const commandWithinMs = 180_000;
 
 /** What members are started with. */
@@ -71,7 +71,7 @@ export class Member implements AsyncDisposable {
     return [...this.#printed, this.process?.stdout ?? '', this.process?.stderr ?? ''].join('');
   }
 
-  /** Starts the worker, and again whenever it ends while it is coming up, as whoever runs it would. */
+  /** Starts the worker, and again whenever it ends while it is coming up, as its supervisor would. */
   start(): void {
     this.#isWanted = true;
     const process = this.run(['worker']);
@@ -160,7 +160,7 @@ export class Member implements AsyncDisposable {
     this.process?.child.kill('SIGCONT');
   }
 
-  /** Its wall clock goes wrong by so many ms from now on. */
+  /** Its wall clock goes wrong by n ms from now on. */
   setClock(shiftMs: number): void {
     writeFileSync(this.#clockFile, String(shiftMs));
   }

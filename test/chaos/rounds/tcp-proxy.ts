@@ -52,7 +52,7 @@ export class TcpProxy implements AsyncDisposable {
     return new TcpProxy(server, pairs, weather);
   }
 
-  /** From now on every connection is open and still: what is sent waits, nobody is told. */
+  /** From now on every connection is open and still: what is sent waits without an error. */
   silence(): void {
     this.#weather.now = 'silent';
     for (const socket of this.#sockets()) socket.pause();

@@ -25,7 +25,7 @@ const moods: readonly Fault[] = [
   { kind: 'slow', ms: 300, when: { rate: 0.05 }, on: [] },
 ];
 
-/** Requests of other processes may be on their way while one of them is told to wait (ms). */
+/** Requests of other processes may be on their way while one of them gets a 429 (ms). */
 export const earlyGraceMs = 1_000;
 
 /** From the head of a request until it is carried out (ms, at most). */

@@ -25,7 +25,7 @@ interface ReceiverOptions {
   readonly taken?: NonNullable<MailServerOptions['taken']>;
 }
 
-/** A real mail server, and a real HTTP server for webhook and heartbeat: whoever is told. */
+/** A real mail server, and a real HTTP server for webhook and heartbeat. */
 export async function startReceivers({ answer, taken }: ReceiverOptions = {}) {
   await using stack = new AsyncDisposableStack();
   const { url, seen } = stack.use(

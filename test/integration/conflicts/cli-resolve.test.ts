@@ -259,7 +259,7 @@ test('neither the key nor a password is in any output or file, at LOG_LEVEL=trac
   const secrets = { key: 'sk-live-Zx81-secret', token: 'tok-9d7f-secret', password: 'pw-55aa-secret' };
   const { sandbox } = workspace;
   sandbox.set({ apiKey: secrets.key });
-  // The test server trusts whoever comes from this machine, so any password will do.
+  // The test server trusts every client on this machine, so any password will do.
   const database = new URL(workspace.database.url);
   if (database.password === '') database.password = secrets.password;
   const password = decodeURIComponent(database.password);

@@ -9,7 +9,7 @@ const page = { items: [], nextCursor: null };
 /** Replies after which four requests may be under way. */
 const repliesForAll = 24;
 
-/** A service that answers at once until it has answered so many; those after that are answered by hand, in their order. */
+/** A service that answers at once until it has answered n; those after that are answered by hand, in their order. */
 async function startHolding(stack: AsyncDisposableStack) {
   const held: { readonly response: ServerResponse; readonly url: string }[] = [];
   const arrived: (() => void)[] = [];

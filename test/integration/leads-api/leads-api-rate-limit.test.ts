@@ -186,7 +186,7 @@ test('a pause that another process was told holds before the first request', asy
   expect([server.seen.length, leads.requests]).toEqual([1, 1]);
 });
 
-/** As SIGSTOP does: nothing of this process goes on for so many ms. */
+/** As SIGSTOP does: nothing of this process goes on for n ms. */
 function holdStill(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }

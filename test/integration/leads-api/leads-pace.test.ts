@@ -14,7 +14,7 @@ import { useScenes } from '../store/store-scene.ts';
 const scene = useScenes();
 const never = new AbortController().signal;
 
-/** A client as that of a process of its own, whose clock is so many ms ahead. */
+/** A client as that of a process of its own, whose clock is n ms ahead. */
 function openProcess(
   { url, apiKey }: Sandbox,
   stack: AsyncDisposableStack,
@@ -29,7 +29,7 @@ function openProcess(
   return { leads, look: async () => (await throttle.look()).pace };
 }
 
-/** So many answered requests, as a job that comes back when it is told to. */
+/** n answered requests, as a job that comes back when its wait is over. */
 async function ask(leads: LeadsPort, id: string, answers: number): Promise<void> {
   for (let count = 0; count < answers; ) {
     try {
@@ -45,7 +45,7 @@ async function ask(leads: LeadsPort, id: string, answers: number): Promise<void>
 
 test('processes with one key keep one pace, and what they learned is known to the next one', async () => {
   await using stack = new AsyncDisposableStack();
-  // Whoever only waits when it is told to meets the limit after some 6 requests, again and again.
+  // A client that waits only when the service says so meets the limit after some 6 requests, again and again.
   const rate = { perSecond: 20, burst: 5 };
   // Another process's 429 is seen at the next look, which may be half a second old when a request leaves; on a busy machine it
   // takes its time to be stored and to arrive. Each wait is a second.

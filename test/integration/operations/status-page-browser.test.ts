@@ -27,7 +27,7 @@ describe.skipIf(!hasChromium)('in Chromium', () => {
     const page = await context.newPage();
     const complaints: string[] = [];
     page.on('pageerror', ({ message }) => complaints.push(message));
-    // A page that is not there, or asks for the token, is told of by its status alone.
+    // A page that is not there, or asks for the token, shows in its status alone.
     page.on('console', (message) => {
       if (message.type() === 'error' && !/status of 40[14]/.test(message.text()))
         complaints.push(message.text());

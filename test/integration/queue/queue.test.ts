@@ -171,7 +171,7 @@ describeQueues((at) => {
       await using _two = more.queue('q').work(handlers);
       await until('it ran three times', () => runs.length >= 3);
       expect(runs.map(({ payload }) => payload)).toEqual(runs.map(() => ({ version: 3 })));
-      // Each is told the moment at which it was due, not the one at which it was put into the queue before.
+      // Each gets the moment at which it was due, not the one at which it was put into the queue before.
       const dueAt = runs.map(({ at }) => at);
       expect(dueAt.map((at) => at % 1000)).toEqual(runs.map(() => 0));
       expect(new Set(dueAt).size).toBe(runs.length);

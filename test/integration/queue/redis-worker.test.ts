@@ -58,7 +58,7 @@ describe.skipIf(!hasRedis)('Redis forgets everything while a worker runs:', () =
         if (lead.id !== id) sandbox.leads.edit(lead.id, { nextFollowUpAt: null });
       await workspace.sync();
       sandbox.leads.add({ companyName: 'Later GmbH' });
-      // The next run is told to wait in its middle.
+      // The service makes the next run wait in its middle.
       sandbox.set({
         faults: [
           { kind: 'status', status: 429, retryAfter: { seconds: 4 }, when: { once: 2 }, on: ['list'] },

@@ -15,7 +15,7 @@ const mail: Mail = {
   date: 0,
 };
 
-/** At most so many came within any `windowMs`. */
+/** At most n came within any `windowMs`. */
 function mostWithin(windowMs: number, times: readonly number[]): number {
   return Math.max(...times.map((from) => times.filter((at) => at >= from && at < from + windowMs).length));
 }

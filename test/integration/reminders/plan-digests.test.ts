@@ -28,7 +28,7 @@ const date = (days = 0): string => localDateOf(Date.now() + days * day, timeZone
 const moment = (days: number, minute: number): number =>
   Date.parse(`${date(days)}T00:00:00Z`) + minute * 60_000 - ahead * hour;
 
-/** Agrees on follow-ups, so many ms from now, by lead; a lead's region is its recipient's name. */
+/** Agrees on follow-ups, n ms from now, by lead; a lead's region is its recipient's name. */
 async function agree(
   { pool, connection }: Scene,
   dues: Readonly<Record<string, number | null>>,
@@ -58,7 +58,7 @@ async function told({ pool, connection }: Scene): Promise<readonly string[]> {
   return rows.map((row) => row.told);
 }
 
-/** Makes all that is planned so many days older. */
+/** Makes all that is planned n days older. */
 async function age({ pool, connection }: Scene, days: number): Promise<void> {
   await pool.query(
     `update mails set local_date = local_date - $2::int, send_at = send_at - $2 * interval '1 day' where kind = 'digest' and connection = $1`,

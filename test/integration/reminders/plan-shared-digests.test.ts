@@ -27,7 +27,7 @@ beforeEach(async () => {
   await scene().pool.query('delete from follow_ups');
 });
 
-/** Follow-ups of Anna, one for each connection, so many ms from now. */
+/** Follow-ups of Anna, one for each connection, n ms from now. */
 async function due(dues: Readonly<Record<string, number | null>>): Promise<void> {
   for (const [connection, by] of Object.entries(dues)) {
     const dueAt = by === null ? null : Date.now() + by;

@@ -13,7 +13,7 @@ const never = new AbortController().signal;
 /** A zone in which it is about noon now, so that no test is run into by midnight. */
 const timeZone = zoneAhead(hoursAheadAtNoon());
 
-/** A reminder whose follow-up is due so many days from now, and a digest to the same person, both due in this minute. */
+/** A reminder whose follow-up is due n days from now, and a digest to the same person, both due in this minute. */
 async function bothInOneMinute(port: number, more: object = {}, days = 0) {
   await using stack = new AsyncDisposableStack();
   const reminders = {

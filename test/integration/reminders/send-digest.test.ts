@@ -19,7 +19,7 @@ const timeZone = zoneAhead(hoursAheadAtNoon());
 const reminders = { from: 'sales@example.com', to: [anna], timeZone, before: [], digest: '08:00' };
 const fromNow = (ms: number): string => new Date(Date.now() + ms).toISOString();
 
-/** Leads whose follow-ups are due so many days from now, and today's digest, which is due now. */
+/** Leads whose follow-ups are due n days from now, and today's digest, which is due now. */
 async function digestScene(port: number, days: readonly number[]) {
   await using stack = new AsyncDisposableStack();
   const workspace = stack.use(

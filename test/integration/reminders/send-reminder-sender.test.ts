@@ -10,7 +10,7 @@ import { until } from '../../support/until.ts';
 const { doubtMs, cutOffMs } = usualWaits;
 const hour = 3_600_000;
 
-/** A mail server that answers RCPT TO when it is told to; from then on at once. */
+/** A mail server that answers RCPT TO on demand; from then on at once. */
 async function hesitantServer() {
   const asked: (() => void)[] = [];
   let isSlow = true;

@@ -33,6 +33,6 @@ export async function ids(
   return rows.map(({ id }) => id);
 }
 
-/** Deletes what is older; `batch`: so many rows in a statement. */
+/** Deletes what is older; `batch`: n rows in a statement. */
 export const pruneOf = ({ pool, connection }: Scene, retentionDays = 90, batch?: number): Promise<Pruned> =>
   prune(pool, { name: connection, retentionDays }, field, new AbortController().signal, batch);

@@ -4,7 +4,7 @@ import { parseFaults } from '../../../src/sandbox/parse-faults.ts';
 import { until } from '../../support/until.ts';
 import { Workspace } from '../../support/workspace.ts';
 
-/** Makes all that is remembered so many days older than it is. */
+/** Makes all that is remembered n days older than it is. */
 async function age(workspace: Workspace, days: number): Promise<void> {
   const columns = {
     runs: ['created_at', 'finished_at', 'progress_at', 'scan_started_at'],

@@ -21,7 +21,7 @@ import { field, ids, nothing, pruneOf } from './retention-scene.ts';
 
 const scene = useScenes();
 
-/** A finished run of so many days ago with an action and a line of history; returns its id. */
+/** A finished run of n days ago with an action and a line of history; returns its id. */
 async function finishedRun(
   here: Scene,
   daysAgo: number,

@@ -41,7 +41,7 @@ export class Scene {
     });
   }
 
-  /** Plans so many edits of a lead in a run, without what they change; returns their ids. */
+  /** Plans n edits of a lead in a run, without what they change; returns their ids. */
   async actions(run: Run, count: number): Promise<readonly number[]> {
     const action = {
       kind: 'update-lead',

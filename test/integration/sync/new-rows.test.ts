@@ -9,7 +9,7 @@ import { connectionName, Workspace } from '../../support/workspace.ts';
 
 type Write = Target['write'];
 
-/** A first sync of five leads into a table that writes as it is told. Returns their ids in the order of the service. */
+/** A first sync of five leads into a table with scripted writes. Returns their ids in the order of the service. */
 async function firstSync(
   workspace: Workspace,
   write: (real: Write, app: App, ...args: Parameters<Write>) => ReturnType<Write>,

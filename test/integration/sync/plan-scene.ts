@@ -9,7 +9,7 @@ import type { Scene } from '../store/store-scene.ts';
 export const hour = 3_600_000;
 export const day = 24 * hour;
 
-/** An instant so many ms from now, in the one form of instants. */
+/** An instant n ms from now, in the one form of instants. */
 export const at = (fromNow: number) => new Date(Date.now() + fromNow).toISOString();
 
 /** What both sides agree on from now on. */

@@ -84,7 +84,7 @@ describe('paging', () => {
     ]);
   });
 
-  /** The `limit` of each request for a page that the sandbox got since its log had so many entries; null: none. */
+  /** The `limit` of each request for a page that the sandbox got since its log had n entries; null: none. */
   const limitsSince = ({ sandbox }: Workspace, from = 0): (string | null)[] =>
     sandbox.log.slice(from).map(({ query }) => new URLSearchParams(query).get('limit'));
 

@@ -8,7 +8,7 @@ import { Workspace } from '../../support/workspace.ts';
 
 const shiftedClock = fileURLToPath(new URL('../../chaos/rounds/shifted-clock.ts', import.meta.url));
 
-/** The environment of a process whose machine is so many ms ahead. */
+/** The environment of a process whose machine is n ms ahead. */
 async function machineAhead({ folder }: Workspace, ms: number): Promise<NodeJS.ProcessEnv> {
   const file = join(folder, 'clock');
   await writeFile(file, String(ms));

@@ -1,4 +1,4 @@
-/** What stands in the sheet `Leads` of every workbook of the corpus, whoever wrote it. */
+/** What stands in the sheet `Leads` of every workbook of the corpus, whichever program wrote it. */
 export const sheetName = 'Leads';
 
 /** Columns A to J. The first, `Company`, `City`, `Next follow-up` and `Sync` are ours; the others are the user's own. */

@@ -16,7 +16,7 @@ export interface RefusedFile {
   readonly sheet?: string;
 }
 
-/** What must not be touched and is told of: the code of the error that says so. */
+/** What must not be touched, and the error that says so: the code of the error that says so. */
 export function refusedFiles(): RefusedFile[] {
   const good = handMade();
   const strict = (text: Buffer | string) =>
@@ -95,7 +95,7 @@ export function refusedFiles(): RefusedFile[] {
   ];
 }
 
-/** A sheet that goes on for so many MiB of spaces in a few MB; sizes in the headers true, or lies. */
+/** A sheet that goes on for n MiB of spaces in a few MB; sizes in the headers true, or lies. */
 function bomb(mebibytes: number, { honest }: { honest: boolean }): Buffer {
   const start = Buffer.from(sheetXml('').replace(/<\/sheetData>.*/s, ''));
   const space = Buffer.alloc(1024 * 1024, ' ');
