@@ -16,7 +16,7 @@ import { withWholeState } from './with-store.ts';
 
 /** `leadsync backup FILE`: writes the whole state to one file while workers run. */
 export async function backup(file: string, options: CommonOptions): Promise<void> {
-  assertCanKeepBackup(file);
+  assertCanWrite(file, ...kept);
   const stop = stopSignal();
   await withWholeState(options, async ({ pool }) => {
     const began = performance.now();
@@ -34,11 +34,6 @@ export async function backup(file: string, options: CommonOptions): Promise<void
 }
 
 const kept = ['the backup', 'leadsync backup FILE'] as const;
-
-/** Throws `usage.plan-out` when no such file is possible; see `assertCanWrite`. */
-function assertCanKeepBackup(path: string): void {
-  assertCanWrite(path, ...kept);
-}
 
 /** Writes a compressed dump atomically and syncs it to disk. Throws as the dump does, and `plan.not-written`. */
 export async function writeBackupFile(

@@ -70,7 +70,6 @@ export function describeProblems(problems: SyncReport['problems'], companies: Co
   ];
 }
 
-/** What a run did to each side. */
 function describeWritten({ created, updated, deleted }: SyncReport): readonly string[] {
   return Object.entries({ created, updated, deleted }).flatMap(([deed, { leads, rows }]) => {
     const parts = [leads > 0 && counted(leads, 'lead'), rows > 0 && counted(rows, 'row')].filter(Boolean);

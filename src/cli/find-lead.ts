@@ -46,7 +46,6 @@ export async function findLead(
   );
 }
 
-/** Maximum of similar companies in a message. */
 const companiesShown = 20;
 
 async function findByCompany(

@@ -134,7 +134,6 @@ async function matchHeadings(
   return { idColumn, fields: inOrderOf(headings, chosen) };
 }
 
-/** In the order of the columns. */
 function inOrderOf(headings: readonly string[], chosen: ReadonlyMap<string, string>): readonly MappedField[] {
   return [...chosen].toSorted(([, one], [, other]) => headings.indexOf(one) - headings.indexOf(other));
 }

@@ -1,7 +1,6 @@
 import { Secret } from '../config/secret.ts';
 import { explain, LeadsyncError } from '../errors.ts';
 
-/** Something to be answered. */
 interface Question {
   readonly message: string;
   /** The option that answers it, for those who have no terminal. */

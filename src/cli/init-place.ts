@@ -16,7 +16,6 @@ import type { Given, PlaceKind, Roots } from './init-given.ts';
 import type { Interview } from './init-interview.ts';
 import type { QuestionName } from './init-questions.ts';
 
-/** What a kind of place found. */
 interface Found {
   /** Below `target` in leadsync.yaml. */
   readonly settings: TargetAnswer['settings'];

@@ -18,30 +18,10 @@ import { LeadsyncError } from '../errors.ts';
 import type { SecretAnswer } from '../setup/answers.ts';
 import { typedPath } from '../setup/typed-path.ts';
 
-/** Options of `leadsync init` that answer one question each, as commander names them. */
-type AnswerOption =
-  | 'leadsUrl'
-  | 'leadsKeyFile'
-  | 'target'
-  | 'sheet'
-  | 'googleKeyFile'
-  | 'hubspotTokenFile'
-  | 'postgresUrlFile'
-  | 'webdavUser'
-  | 'webdavPasswordFile'
-  | 'webdavTokenFile'
-  | 'msgraphTenant'
-  | 'msgraphClientId'
-  | 'msgraphClientSecretFile'
-  | 'msgraphCertificateFile'
-  | 'msgraphDrive'
-  | 'smtpUrlFile';
-
-export type AnswerOptions = { readonly [Option in AnswerOption]?: string };
-
 interface Question {
   readonly message: string;
-  readonly option: AnswerOption;
+  /** The option of `leadsync init` that answers it, as commander names it. */
+  readonly option: string;
   /** What may be answered; null: an option or a variable answers it, or a choice. */
   readonly rule: z.ZodType | null;
   readonly example?: string;
@@ -198,7 +178,11 @@ const table = {
 
 export type QuestionName = keyof typeof table;
 
-export const questions: Readonly<Record<QuestionName, Question>> = table;
+type AnswerOption = (typeof table)[QuestionName]['option'];
+
+export type AnswerOptions = { readonly [Option in AnswerOption]?: string };
+
+export const questions: Readonly<Record<QuestionName, Question & { readonly option: AnswerOption }>> = table;
 
 /** In the order in which they are asked. */
 export const questionNames = Object.keys(table) as QuestionName[];

@@ -1,15 +1,15 @@
 import type { App } from '../app.ts';
-import { LeadsyncError, type Problem } from '../errors.ts';
+import { LeadsyncError } from '../errors.ts';
 import { silentKinds } from '../core/merge/action.ts';
-import { type Action, visibleActions } from '../store/actions.ts';
-import type { Run, RunStatus } from '../store/runs.ts';
+import { visibleActions } from '../store/actions.ts';
+import type { RunStatus } from '../store/runs.ts';
 import { planProblems } from '../sync/report.ts';
 import { isNote } from '../sync/which-place.ts';
 import type { CommonOptions } from './program.ts';
-import { type Companies, companiesIn } from './names.ts';
+import { companiesIn } from './names.ts';
 import { exitCodeFor, print, printEachJson } from './output.ts';
 import { refuseToOverwrite, writePlanFile } from './plan-file.ts';
-import { describePlan, planJson, summaryJson } from './plan-output.ts';
+import { describePlan, planJson, type ShownPlan, summaryJson } from './plan-output.ts';
 import { runNow } from './run-now.ts';
 import { stopSignal, withApp } from './with-app.ts';
 
@@ -45,11 +45,7 @@ export function plan(options: PlanOptions): Promise<void> {
   });
 }
 
-export interface MadePlan {
-  readonly run: Run;
-  readonly actions: readonly Action[];
-  readonly problems: readonly Problem[];
-  readonly companies: Companies;
+export interface MadePlan extends ShownPlan {
   /** For the exit code: `partial` if anything is held, unreadable, or not undoable. */
   readonly status: RunStatus;
 }
@@ -69,13 +65,8 @@ export async function makePlanNow(
   const isIdle = run.undoOf !== null && !actions.some(({ kind }) => !silentKinds.includes(kind));
   const isPartial = isIdle || !run.problems.every(isNote) || actions.some(({ kind }) => kind === 'hold');
   const companies = await companiesIn(pool, run.connection, [...actions, ...problems]);
-  return {
-    run,
-    actions,
-    problems,
-    companies,
-    status: ended ? run.status : isPartial ? 'partial' : 'succeeded',
-  };
+  const status = ended ? run.status : isPartial ? 'partial' : 'succeeded';
+  return { run, actions, problems, companies, status };
 }
 
 /** Writes the plan to a file and prints how to apply it; not for a failed scan. */

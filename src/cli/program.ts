@@ -241,7 +241,6 @@ export function createProgram(): Command {
   return program;
 }
 
-/** The examples of a command, as the end of its help. */
 function examplesOf(name: string): string {
   const lines = (examples[name] ?? []).map(([line, does]) => `  leadsync ${line}\n      ${does}`);
   return lines.length === 0 ? '' : `\nExamples:\n${lines.join('\n')}`;

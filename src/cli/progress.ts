@@ -2,7 +2,6 @@ import { visibleText } from '../visible-text.ts';
 import type { OnDumpProgress } from '../store/dump.ts';
 
 const intervalMs = 250;
-/** Columns taken by the spinner. */
 const spinnerWidth = 8;
 
 /** Longer texts would leave lines behind. */

@@ -8,6 +8,7 @@ import {
   listReminders,
   mailName,
   type Reminder,
+  type ReminderState,
 } from '../store/mails.ts';
 import type { SyncContext } from '../sync/context.ts';
 import { calendarFeeds } from './calendar-feeds.ts';
@@ -35,20 +36,26 @@ const shown = 20;
 
 type Item = Reminder & { readonly company: string | null };
 
+/** The lists of reminders, and the states of what is in them. */
+const lists = {
+  coming: ['scheduled', 'sending'],
+  sent: ['sent'],
+  failed: ['failed'],
+  missed: ['missed'],
+  skipped: ['skipped'],
+  cancelled: ['cancelled'],
+} as const satisfies Readonly<Record<string, readonly ReminderState[]>>;
+
+type ListName = keyof typeof lists;
+
 interface Mails {
   readonly connection: string;
   readonly timeZone: string;
   /** In which a due moment may be a day. */
   readonly dayZone: string;
   readonly comingCount: number;
-  readonly coming: readonly Item[];
-  readonly sent: readonly Item[];
-  readonly failed: readonly Item[];
-  readonly missed: readonly Item[];
-  /** Left to a digest of the same minute. */
-  readonly skipped: readonly Item[];
-  /** Null: not requested. */
-  readonly cancelled: readonly Item[] | null;
+  /** The cancelled ones only when they were requested. */
+  readonly listed: ReadonlyMap<ListName, readonly Item[]>;
   readonly addressless: Addressless | null;
   readonly digests: readonly Digest[];
   readonly calendars: Awaited<ReturnType<typeof calendarsOf>>;
@@ -74,53 +81,29 @@ export function reminders(options: RemindersOptions): Promise<void> {
 async function mailsOf(context: SyncContext, withCancelled: boolean): Promise<Mails> {
   const { pool, connection } = context;
   const { name } = connection;
-  const list = (...states: Parameters<typeof listReminders>[2]) => listReminders(pool, name, states, shown);
-  const [coming, sent, failed, missed, skipped, cancelled] = await Promise.all([
-    list('scheduled', 'sending'),
-    list('sent'),
-    list('failed'),
-    list('missed'),
-    list('skipped'),
-    withCancelled ? list('cancelled') : [],
-  ]);
-  const companies = await companiesIn(pool, name, [
-    ...coming,
-    ...sent,
-    ...failed,
-    ...missed,
-    ...skipped,
-    ...cancelled,
-  ]);
-  const named = (items: readonly Reminder[]): readonly Item[] =>
+  const names = (Object.keys(lists) as ListName[]).filter((list) => withCancelled || list !== 'cancelled');
+  const found = await Promise.all(names.map((list) => listReminders(pool, name, lists[list], shown)));
+  const companies = await companiesIn(pool, name, found.flat());
+  const named = (items: readonly Reminder[] = []): readonly Item[] =>
     items.map((item) => ({ ...item, company: companies.get(item.leadId) ?? null }));
   const { count } = await comingReminders(pool, name, 1);
   return {
     connection: name,
     timeZone: connection.reminders?.rules.timeZone ?? 'UTC',
     dayZone: connection.reminders?.rules.dayZone ?? 'UTC',
-    comingCount: Math.max(count, coming.length),
-    coming: named(coming),
-    sent: named(sent),
-    failed: named(failed),
-    missed: named(missed),
-    skipped: named(skipped),
-    cancelled: withCancelled ? named(cancelled) : null,
+    comingCount: Math.max(count, found[0]?.length ?? 0),
+    listed: new Map(names.map((list, nth) => [list, named(found[nth])])),
     addressless: await addressless(context),
     digests: await listDigests(pool, name, shown),
     calendars: await calendarsOf(context),
   };
 }
 
-function json({ connection, comingCount, coming, sent, failed, cancelled, digests, ...rest }: Mails): object {
+function json({ connection, comingCount, listed, digests, ...rest }: Mails): object {
   return {
     connection,
     comingCount,
-    coming: coming.map(reminderJson),
-    sent: sent.map(reminderJson),
-    failed: failed.map(reminderJson),
-    missed: rest.missed.map(reminderJson),
-    skipped: rest.skipped.map(reminderJson),
-    ...(cancelled !== null && { cancelled: cancelled.map(reminderJson) }),
+    ...Object.fromEntries([...listed].map(([list, items]) => [list, items.map(reminderJson)])),
     ...(rest.addressless !== null && { withoutAddress: rest.addressless }),
     ...(rest.calendars.length > 0 && { calendars: rest.calendars.map(calendarJson) }),
     digests: digests.map(({ id, recipient, localDate, sendAt, state, note, updatedAt }) => ({
@@ -157,42 +140,26 @@ function iso(epochMs: number): string {
 }
 
 function describe(mails: Mails): string {
-  const { coming, sent, failed, cancelled, digests, comingCount, timeZone } = mails;
+  const { listed, digests, timeZone } = mails;
   const time = (at: number): string => shownTime(at, timeZone);
   const dueTime = (at: number): string =>
     dayOf(at, mails.dayZone) === null ? time(at) : localTime(at, mails.dayZone).day;
-  const more = comingCount > coming.length ? `, the next ${coming.length}` : '';
+  const line = (list: ListName, item: Item): string => {
+    const what = `${time(list === 'coming' ? item.sendAt : item.updatedAt)}  ${about(item, dueTime)}`;
+    if (list === 'coming') return what + tried(item);
+    return list === 'sent' || list === 'skipped' ? what : `${what}\n      ${item.note}`;
+  };
   return [
     `${mails.connection} (times in ${timeZone})`,
     ...(mails.addressless === null ? [] : [`  ! ${describeAddressless(mails.addressless)}`]),
-    ...section(
-      `coming: ${comingCount}${more}`,
-      coming.map((item) => `${time(item.sendAt)}  ${about(item, dueTime)}${tried(item)}`),
+    ...[...listed].flatMap(([list, items]) =>
+      list === 'skipped' && items.length === 0
+        ? []
+        : section(
+            titleOf(list, items.length, mails.comingCount),
+            items.map((item) => line(list, item)),
+          ),
     ),
-    ...section(
-      'sent, the latest first',
-      sent.map((item) => `${time(item.updatedAt)}  ${about(item, dueTime)}`),
-    ),
-    ...section(
-      'failed, the latest first',
-      failed.map((item) => `${time(item.updatedAt)}  ${about(item, dueTime)}\n      ${item.note}`),
-    ),
-    ...section(
-      'missed, the latest first',
-      mails.missed.map((item) => `${time(item.updatedAt)}  ${about(item, dueTime)}\n      ${item.note}`),
-    ),
-    ...(mails.skipped.length === 0
-      ? []
-      : section(
-          'not sent, because the digest of the same minute says the same; the latest first',
-          mails.skipped.map((item) => `${time(item.updatedAt)}  ${about(item, dueTime)}`),
-        )),
-    ...(cancelled === null
-      ? []
-      : section(
-          'cancelled, the latest first',
-          cancelled.map((item) => `${time(item.updatedAt)}  ${about(item, dueTime)}\n      ${item.note}`),
-        )),
     ...section(
       'digests, the latest first',
       digests.map(
@@ -202,6 +169,14 @@ function describe(mails: Mails): string {
     ),
     ...(mails.calendars.length === 0 ? [] : section('calendars', describeCalendars(mails.calendars, time))),
   ].join('\n');
+}
+
+function titleOf(list: ListName, shownCount: number, comingCount: number): string {
+  if (list === 'coming')
+    return `coming: ${comingCount}${comingCount > shownCount ? `, the next ${shownCount}` : ''}`;
+  return list === 'skipped'
+    ? 'not sent, because the digest of the same minute says the same; the latest first'
+    : `${list}, the latest first`;
 }
 
 function section(title: string, lines: readonly string[]): readonly string[] {

@@ -89,7 +89,7 @@ export function stopSignal(): AbortSignal {
   return stop.signal;
 }
 
-/** Ms after which a process that has nothing left to do is ended. */
+/** Ms after which a process ends even when something keeps it alive. */
 const leftOverMs = 1_000;
 
 /**
@@ -106,18 +106,11 @@ export async function withApp(options: CommonOptions, run: (app: App) => Promise
   );
   if (config.tracing) telemetry = await startTelemetry((message) => log.warn(`OpenTelemetry: ${message}`));
   await using stack = new AsyncDisposableStack();
-  stack.defer(() => endSoon());
+  // BullMQ loses track of the connection of a worker that it closes while it connects to Redis.
+  stack.defer(() => void setTimeout(() => process.exit(), leftOverMs).unref());
   stack.use(telemetry);
   const app = stack.use(await openApp(config, log, telemetry));
   database = app.database;
   stack.use(await useDatabaseTime(app.pool));
   await run(app);
-}
-
-/**
- * Ends the process even when something keeps it alive: BullMQ loses track of the connection of a worker that it closes while
- * it connects to Redis.
- */
-function endSoon(): void {
-  setTimeout(() => process.exit(), leftOverMs).unref();
 }

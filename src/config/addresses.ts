@@ -11,7 +11,6 @@ function httpUrl(written: string, place: string): URL | null {
   return url?.host === other?.host ? url : null;
 }
 
-/** What is wrong with an address, or null. */
 function credentialsMistake({ username, password }: URL): string | null {
   return username === '' && password === '' ? null : 'must not contain a user name or a password';
 }
@@ -23,13 +22,19 @@ function keyMistake(url: URL): string | null {
     : credentialsMistake(url);
 }
 
+/** An address that carries a key: `allowed` says what is taken, `place` is as in `httpUrl`. */
+function keyUrl(allowed: string, { place = ' ', hasQuery = false } = {}) {
+  return text((written) => {
+    const url = hasQuery && written.includes('#') ? null : httpUrl(written, place);
+    if (url === null) return allowed;
+    const hasMore = !hasQuery && /[?#]/.test(written);
+    return keyMistake(url) ?? (hasMore ? 'must end with the path: no "?" and no "#"' : null);
+  });
+}
+
 /** An address that others begin with, without trailing slashes. */
 function rootUrl(example: string) {
-  return text((written) => {
-    const url = httpUrl(written, ' ');
-    if (url === null) return `must be an absolute address such as ${example}`;
-    return keyMistake(url) ?? (/[?#]/.test(written) ? 'must end with the path: no "?" and no "#"' : null);
-  }).transform((written) => {
+  return keyUrl(`must be an absolute address such as ${example}`).transform((written) => {
     const url = new URL(written);
     return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
   });
@@ -46,31 +51,23 @@ export const leadsUrl = baseUrl.transform((url) => url.replace(/\/v1(\/leads)?$/
 
 /** An address that is called to report something: path and query are a key. */
 export const calledUrl = secret(
-  text((written) => {
-    const url = written.includes('#') ? null : httpUrl(written, '{connection}');
-    return url === null
-      ? 'must be an absolute address such as https://example.com/path; a heartbeat may have {connection} in the path or the query'
-      : keyMistake(url);
-  }),
+  keyUrl(
+    'must be an absolute address such as https://example.com/path; a heartbeat may have {connection} in the path or the query',
+    { place: '{connection}', hasQuery: true },
+  ),
 );
 
 /** The incoming webhook of a chat channel: path and query are a key. */
 export const chatUrl = secret(
-  text((written) => {
-    const url = written.includes('#') ? null : httpUrl(written, ' ');
-    return url === null
-      ? 'must be the absolute address of an incoming webhook, such as https://hooks.slack.com/services/…'
-      : keyMistake(url);
+  keyUrl('must be the absolute address of an incoming webhook, such as https://hooks.slack.com/services/…', {
+    hasQuery: true,
   }),
 );
 
 /** The address of a calendar, with a slash at the end. */
-export const calendarUrl = text((written) => {
-  const url = httpUrl(written, ' ');
-  if (url === null)
-    return 'must be the address of a calendar, such as https://cloud.example.com/remote.php/dav/calendars/anna/leads/';
-  return keyMistake(url) ?? (/[?#]/.test(written) ? 'must end with the path: no "?" and no "#"' : null);
-}).transform((written) => new URL(written).href.replace(/\/*$/, '/'));
+export const calendarUrl = keyUrl(
+  'must be the address of a calendar, such as https://cloud.example.com/remote.php/dav/calendars/anna/leads/',
+).transform((written) => new URL(written).href.replace(/\/*$/, '/'));
 
 /** Whether the path of a file is an address on a server. */
 export function isWebAddress(path: string): boolean {

@@ -4,7 +4,6 @@ import { alertsSchema, recipientsSchema, remindersSchema } from './reminder-sche
 import { targetSchema } from './target-schema.ts';
 import { count, heading, limit, listOf, retention, schedule, secretToken, text, timeZone } from './values.ts';
 
-/** Leads on a page at most. */
 const mostOnPage = 1000;
 const pageSizes = `must be auto, or a whole number from 1 to ${mostOnPage}`;
 

@@ -46,7 +46,6 @@ export class Activity {
   }
 }
 
-/** Sums by labels. */
 class Tally implements Iterable<Count> {
   readonly #counts = new Map<string, { readonly labels: Count['labels']; value: number }>();
 

@@ -14,7 +14,6 @@ export interface HttpServer extends AsyncDisposable {
   readonly url: string;
 }
 
-/** Ms that a request may take. */
 const requestMs = 10_000;
 /** Ms after which an idle connection is closed. */
 const silenceMs = 60_000;

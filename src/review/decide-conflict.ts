@@ -40,7 +40,6 @@ export function decidableSides(item: Conflict, fields: readonly FieldMapping[]):
   return mapping?.direction === 'to-target' ? sides.filter((side) => side === 'lead') : sides;
 }
 
-/** What a person chooses, and who. */
 interface Choice {
   readonly use: Side;
   readonly by: string;

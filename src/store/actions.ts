@@ -6,7 +6,7 @@ import type { VerificationResult } from './verifications.ts';
 import type { RoundRef, RunRef } from './runs.ts';
 
 /** `left-out`: no line of the reviewed plan that the run carries out. */
-type ActionState = 'planned' | 'left-out' | 'proven' | 'done' | 'deferred' | 'held';
+export type ActionState = 'planned' | 'left-out' | 'proven' | 'done' | 'deferred' | 'held';
 
 /** A planned action as it stands in the database. */
 export interface Action extends PlannedAction {
@@ -117,34 +117,21 @@ export async function countAttempts(db: Queryable, actionIds: readonly number[])
 
 /** Records what became of actions. */
 export async function recordOutcomes(db: Queryable, outcomes: readonly ActionOutcome[]): Promise<void> {
+  // Nearly all of a large run: done, and nothing to say of it.
   const isPlain = ({ state, code, message, isShown = false }: ActionOutcome): boolean =>
     state === 'done' && code === undefined && message === undefined && !isShown;
-  await settleAsDone(
-    db,
-    outcomes.filter(isPlain).map(({ actionId }) => actionId),
-  );
-  await settleOthers(
-    db,
-    outcomes.filter((outcome) => !isPlain(outcome)),
-  );
-}
-
-/** What nothing is to be said of: nearly all of a large run. */
-async function settleAsDone(db: Queryable, actionIds: readonly number[]): Promise<void> {
-  if (actionIds.length === 0) return;
-  await db.query(
-    `update actions set state = 'done', outcome_code = null, outcome_message = null, done_at = now() where id = any($1)`,
-    [actionIds],
-  );
-}
-
-async function settleOthers(db: Queryable, outcomes: readonly ActionOutcome[]): Promise<void> {
-  if (outcomes.length === 0) return;
-  await db.query(
-    `update actions a set state = o.state, outcome_code = o.code, outcome_message = o.message, shown = o."isShown", done_at = now()
-     from json_to_recordset($1::json) as o ("actionId" bigint, state text, code text, message text, "isShown" bool) where a.id = o."actionId"`,
-    [JSON.stringify(outcomes)],
-  );
+  const plain = outcomes.filter(isPlain).map(({ actionId }) => actionId);
+  if (plain.length > 0)
+    await db.query(
+      `update actions set state = 'done', outcome_code = null, outcome_message = null, done_at = now() where id = any($1)`,
+      [plain],
+    );
+  if (plain.length < outcomes.length)
+    await db.query(
+      `update actions a set state = o.state, outcome_code = o.code, outcome_message = o.message, shown = o."isShown", done_at = now()
+       from json_to_recordset($1::json) as o ("actionId" bigint, state text, code text, message text, "isShown" bool) where a.id = o."actionId"`,
+      [JSON.stringify(outcomes.filter((outcome) => !isPlain(outcome)))],
+    );
 }
 
 export interface ActionCount {

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Values } from '../core/lead/value.ts';
-import { columnOf, countOf, firstOf, isoMs, oneOf, type Queryable } from './database.ts';
+import { columnOf, countOf, firstOf, isoMs, type Queryable, valueOf } from './database.ts';
 import { streamRows } from './stream-rows.ts';
 
 /** What is remembered of a lead now. Times are ISO instants. */
@@ -63,7 +63,7 @@ export function countLeads(db: Queryable, connection: string): Promise<number> {
 }
 
 /** When the first run that is on record began (ISO instant), or null. */
-export async function firstRunAt(db: Queryable, connection: string): Promise<string | null> {
+export function firstRunAt(db: Queryable, connection: string): Promise<string | null> {
   const text = `select ${isoMs('min(created_at)')} as at from runs where connection = $1`;
-  return (await oneOf<{ at: string | null }>(db, text, [connection])).at;
+  return valueOf(db, text, [connection]);
 }

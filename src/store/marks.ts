@@ -3,7 +3,6 @@ import type { KnownMark, KnownMarks } from '../core/merge/judge-mark.ts';
 import { firstOf, oneOf, type Queryable, valueOf } from './database.ts';
 import type { RunRef } from './runs.ts';
 
-/** How many marks of a connection are remembered. */
 const mostMarks = 50;
 
 /** The identity of this state: a UUID, created with the first call. */

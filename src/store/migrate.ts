@@ -40,10 +40,11 @@ export async function migrate(pool: pg.Pool, folder = ownMigrations): Promise<re
   let clean = false;
   try {
     await client.query('select pg_advisory_lock($1, $2)', [...migrateLock]);
-    const ran = await runPending(client, migrations);
+    const pending = pendingAfter(migrations, await readLedger(client), setUp);
+    for (const migration of pending) await run(client, migration);
     await client.query('select pg_advisory_unlock($1, $2)', [...migrateLock]);
     clean = true;
-    return ran;
+    return pending.map(({ name }) => name);
   } finally {
     // After a failure the connection is closed, which gives up the lock and the transaction whatever their state.
     client.release(!clean);
@@ -81,12 +82,6 @@ function readMigrations(folder: string): readonly Migration[] {
     const sql = readFileSync(join(folder, name), 'utf8').replaceAll('\r\n', '\n');
     return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
   });
-}
-
-async function runPending(client: pg.PoolClient, migrations: readonly Migration[]): Promise<string[]> {
-  const pending = pendingAfter(migrations, await readLedger(client), setUp);
-  for (const migration of pending) await run(client, migration);
-  return pending.map(({ name }) => name);
 }
 
 /**

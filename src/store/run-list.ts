@@ -1,6 +1,6 @@
 import type { Problem } from '../errors.ts';
-import type { ActionKind, Changes } from '../core/merge/action.ts';
-import { rowKinds, silentKinds } from '../core/merge/action.ts';
+import { type ActionKind, type Changes, rowKinds, silentKinds } from '../core/merge/action.ts';
+import type { ActionState } from './actions.ts';
 import { epochMs, type Queryable, rowsOf, valueOf } from './database.ts';
 import type { Phase, Run, RunMode, RunStatus } from './runs.ts';
 
@@ -98,7 +98,7 @@ export interface ListedAction {
   readonly row: number | null;
   readonly changes: Changes;
   readonly reason: string;
-  readonly state: 'planned' | 'left-out' | 'proven' | 'done' | 'deferred' | 'held';
+  readonly state: ActionState;
   /** Why it was put off or held; else what the plan said of it. */
   readonly message: string | null;
 }

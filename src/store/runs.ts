@@ -155,7 +155,6 @@ export async function finishRun(db: Queryable, id: number, status: RunStatus, re
   );
 }
 
-/** Drops what the scan of a run has seen on both sides. */
 async function clearStaging(db: Queryable, id: number): Promise<void> {
   await clearScannedLeads(db, id);
   await clearStagedRows(db, id);

@@ -6,7 +6,6 @@ import type { JobQueue, Queues } from '../queue/queue.ts';
 import { batchesOf } from '../reminders/send/batches.ts';
 import type { Digest, Reminder } from '../store/mails.ts';
 
-/** Jobs that are added to the queue in one call. */
 const jobsAtOnce = 1_000;
 
 type Jobs = Parameters<JobQueue['addAll']>[1];

@@ -103,14 +103,12 @@ async function addRuns(
   await queue.add('sync', unattended(name), { id: `catch-up-${due}`, requestedAt: due });
 }
 
-/** A job with the request of the run. */
 function resumption({ connection, allow, approval, undoOf }: Run) {
   const payload = { ...unattended(connection), allow };
   if (approval === null) return { job: 'sync', payload };
   return { job: 'apply', payload: { ...payload, approval, ...(undoOf !== null && { undoOf }) } };
 }
 
-/** Ms between two checks. */
 const checkEveryMs = 5_000;
 
 /**

@@ -63,7 +63,6 @@ export async function runWorker(app: App, stop: AbortSignal): Promise<void> {
   app.log.info('stopping: what is under way goes back with its checkpoint');
 }
 
-/** Ms between two checks. */
 const checkEveryMs = 5_000;
 
 /**

@@ -9,7 +9,6 @@ import { calendarState, noteCalendarFault } from '../store/calendar-entries.ts';
 import { acquireLease, type Lease } from '../store/leases.ts';
 import type { SyncContext } from '../sync/context.ts';
 
-/** Calendars of a process that are worked on at once. */
 const calendarsAtOnce = 4;
 
 /** Ms until a calendar is tried again that rejected the password: more attempts would lock the account. */

@@ -9,7 +9,6 @@ import { isUntried } from '../reminders/send/batches.ts';
 import { forgetDeadSenders } from '../store/mail-sender.ts';
 import { addDigests, addReminders } from './add-mail-jobs.ts';
 
-/** Jobs of a connection that run at once. */
 const concurrency = 8;
 
 /** Ms from one message of a chat to the next, by all workers: what Slack allows a webhook, and less than the others. */

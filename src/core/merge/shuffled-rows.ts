@@ -49,7 +49,6 @@ const enoughKinds = 5;
 /** A prime below 2^51 keeps sums exact. */
 const modulus = 2_251_799_813_685_119;
 
-/** A hash of a value. */
 function weight(value: Value): number {
   let number = 7;
   for (const character of canonical(value) ?? '')

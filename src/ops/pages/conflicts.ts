@@ -69,13 +69,11 @@ export function conflictList(conflicts: readonly ShownConflict[], back: string):
   return cards(conflicts.map((conflict) => conflictCard(conflict, back)));
 }
 
-/** The column of the item, or the whole record. */
 function fieldOf({ item: { field }, fields }: ShownConflict): string {
   if (field === '') return 'Whole record';
   return fields.find((mapping) => mapping.field === field)?.column ?? field;
 }
 
-/** The heading of an item: the company first. */
 function headingOf(shown: ShownConflict): Html {
   const { item, company } = shown;
   if (company !== null) return html`${foldedText(company)}: ${fieldOf(shown)}`;

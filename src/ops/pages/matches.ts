@@ -8,7 +8,6 @@ import { card, cards, type Html, pageLinks, postButton, table } from './elements
 import type { Page } from './layout.ts';
 import { asOf, foldedText, placeWords, shownValue } from './shown.ts';
 
-/** A match with the mapping of its connection. */
 interface ShownMatch {
   readonly match: Match;
   readonly fields: readonly FieldMapping[];

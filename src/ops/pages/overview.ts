@@ -72,7 +72,6 @@ const labels: Readonly<Record<Order, string>> = {
   'lift-wait': 'End the wait',
 };
 
-/** The buttons that a connection offers in its state. */
 function connectionButtons(
   { connection, pausedSince, throttledUntil, running }: ConnectionStatus,
   isAsked: boolean,

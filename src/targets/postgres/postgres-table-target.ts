@@ -222,7 +222,6 @@ async function refuseTooMuch(ask: Ask, query: string, name: string, mostBytes: n
   });
 }
 
-/** Throws `target.bad-url`, for example for a missing certificate. */
 /** Whether no two changes concern one row. */
 function areApart(changes: readonly RowChange[]): boolean {
   const ids = changes.flatMap(({ leadId }) => (leadId === null ? [] : [idKey(leadId)]));

@@ -219,14 +219,14 @@ function temporaryPrefix({ path }: WebDavHttp): string {
   return `.${decodeURIComponent(path.split('/').at(-1) ?? '')}.leadsync-tmp-`;
 }
 
-/** The version that the reply to PUT tells; null: none, or a weak one. */
+/** The strong ETag in the reply to PUT; null: none, or a weak one. */
 function versionTold(reply: Parameters<typeof davState>[0]): string | null {
   const { strongTag, version } = davState(reply);
   return strongTag === null ? null : version;
 }
 
 /** Who has the file open in a spreadsheet program, which then has a lock file beside it; null: nobody. */
-export async function editorOf(http: WebDavHttp, signal: AbortSignal): Promise<Editor | null> {
+async function editorOf(http: WebDavHttp, signal: AbortSignal): Promise<Editor | null> {
   const name = decodeURIComponent(http.path.split('/').at(-1) ?? '');
   for (const { nameFor, userOf } of editorLocks) {
     const lockFile = nameFor(name);
