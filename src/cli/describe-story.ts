@@ -70,7 +70,7 @@ function describeField(
   { field, column, base, held, openEdits, history, decisions }: FieldStory,
   mappings: readonly FieldMapping[],
 ): readonly string[] {
-  const told = [
+  const events = [
     ...history.map((write) => ({ at: write.at, lines: describeWrite(write) })),
     ...decisions.map((one) => ({ at: one.at, lines: [`  ${describeDecision(one)}`] })),
   ].toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at));
@@ -80,7 +80,7 @@ function describeField(
     base === undefined ? '  no baseline' : `  both sides last agreed on ${showShort(base)}`,
     ...held.map((item) => `  ${describeConflict(item, mappings)}`),
     ...openEdits.map((edit) => `  ${describeEdit(edit)}`),
-    ...(told.length === 0 ? ['  no write is on record'] : told.flatMap(({ lines }) => lines)),
+    ...(events.length === 0 ? ['  no write is on record'] : events.flatMap(({ lines }) => lines)),
   ];
 }
 

@@ -65,9 +65,9 @@ export function why(lead: string, field: string | undefined, options: CommonOpti
   return withStore(options, async (pool, { connections }) => {
     const found = await findLead(pool, connections, lead);
     const stories = await Promise.all(found.map((one) => storyOf(pool, one)));
-    const told = field === undefined ? stories : onlyField(stories, field);
-    if (options.json) return printEachJson('leads', told.map(json));
-    print(told.map(describeStory).join('\n\n'));
+    const shown = field === undefined ? stories : onlyField(stories, field);
+    if (options.json) return printEachJson('leads', shown.map(json));
+    print(shown.map(describeStory).join('\n\n'));
   });
 }
 
@@ -122,12 +122,12 @@ function companyOf(record: LeadRecord | null, writes: readonly FieldWrite[]): st
 
 /** The stories with this field alone, named as in the service or by its heading. */
 function onlyField(stories: readonly LeadStory[], name: string): readonly LeadStory[] {
-  const told = stories.flatMap((story) => {
-    const named =
+  const named = stories.flatMap((story) => {
+    const found =
       story.fields.find(({ field }) => field === name) ?? story.fields.find(({ column }) => column === name);
-    return named === undefined ? [] : [{ ...story, fields: [named] }];
+    return found === undefined ? [] : [{ ...story, fields: [found] }];
   });
-  if (told.length > 0) return told;
+  if (named.length > 0) return named;
   const known = [...new Set(stories.flatMap(({ fields }) => fields.map(({ field }) => field)))];
   throw new LeadsyncError('usage.unknown-field', `there is no field ${short(name)}`, {
     help: `Fields are: ${known.join(', ')}. leadsync why ${stories[0]?.leadId ?? 'LEAD'} shows all of them.`,

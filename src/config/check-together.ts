@@ -150,7 +150,7 @@ function checkMatch(report: Report, connection: Connection): void {
     report(path, 'is missing: neither companyName nor city is mapped');
 }
 
-/** Where a connection writes, one name for one place however it is written; `blame`: the setting that tells it apart. */
+/** Where a connection writes: one name per place, however it is spelled; `blame`: the setting that names the place. */
 function placeOf(target: NonNullable<Connection['target']>, folder: string) {
   switch (target.type) {
     case 'google-sheets': {

@@ -43,7 +43,7 @@ const deadlineMs = 60_000;
 const pollMs = 50;
 /** The pause after a server that could not be started again doubles, from the first to the last (ms). */
 const restartPause = { first: 1_000, last: 30_000 };
-/** With growing pauses, 3 s in all: so long may the children of a server that was killed take to end. */
+/** With growing pauses, 3 s in all: time for the children of a killed server to end. */
 const failedStartsAllowed = 6;
 /** Two-part key of the advisory lock in the database `postgres`: "lead", "use". */
 const useLock = [0x6c656164, 0x757365];

@@ -32,7 +32,7 @@ export interface Cluster {
 export interface PidFile {
   readonly pid: number;
   readonly port: number;
-  /** It was told to stop; written before it ends the first session. */
+  /** A stop was requested; written before the first session ends. */
   readonly stopping: boolean;
 }
 

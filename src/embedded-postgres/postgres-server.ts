@@ -15,8 +15,8 @@ export interface ServerProcess {
 }
 
 /**
- * Whether this process is the cluster's server, told by its command line: the number alone may belong to any program
- * by now, and a zombie has no command line.
+ * Whether this process is the cluster's server, by its command line: another program may have the number by now, and
+ * a zombie has no command line.
  */
 export async function isServer(cluster: Cluster, pid: number): Promise<boolean> {
   if (!(pid > 0)) return false;

@@ -12,7 +12,7 @@ const feedsAtOnce = 2;
 
 /**
  * `/calendar/TOKEN.ics`: the follow-ups of one recipient for calendar programs, which send no token of an administrator and no
- * cookie: whoever has the address reads the feed. An unknown or replaced token is as any address at which there is nothing.
+ * cookie: the address is the secret. An unknown or replaced token is answered like any address without a page.
  */
 export function calendarFeeds(app: App): Hono {
   const site = new Hono();

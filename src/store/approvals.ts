@@ -55,7 +55,7 @@ const doneTo = (
 
 /**
  * The last run but $1 that has carried out line `p`: in its name, or, since the plan was made, in no name or in that of
- * another plan, which did the same to the same record. That of a create has no id: its precondition tells which it is.
+ * another plan, which did the same to the same record. The line of a create has no id: its fingerprint identifies it.
  */
 const doneBy = `greatest(
   (select max(a.run_id) from actions a

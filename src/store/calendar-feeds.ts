@@ -29,8 +29,8 @@ export async function replaceFeedToken(db: Queryable, recipient: string): Promis
 }
 
 /**
- * Whose feed a token leads to; null: nobody's. It is looked for by its hash, so that the time of the answer tells nothing of
- * the tokens that there are.
+ * The recipient whose feed a token opens, or null. Compared by hash: the time of the answer would otherwise reveal existing
+ * tokens.
  */
 export function recipientOfFeed(
   db: Queryable,

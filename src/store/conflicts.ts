@@ -53,9 +53,9 @@ const again = `on conflict (connection, lead_id, content_hash, field) do update 
 const orNull = (key: string): string => `coalesce((c.value->'${key}')::jsonb, 'null')`;
 
 /**
- * Holds items; of several for one thing the last. One that is held already keeps its id and date; a person's decision
- * on it is dropped when either side shows another value than the one decided on. One on a whole record was carried out by not
- * holding it: what is held under its key now is another row that is alike.
+ * Stores conflicts; of several with one key the last. A known conflict keeps its id and date; a person's decision on it is
+ * dropped when either side shows another value than the one decided on, and for a whole record always: the decision took
+ * effect by not holding it, so the conflict under its key is another, equal row.
  */
 export async function recordConflicts(
   db: Queryable,

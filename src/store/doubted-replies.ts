@@ -1,9 +1,9 @@
 import type pg from 'pg';
 
-/** After so long they are believed again: an edit by a person may have looked like a wrong reply. */
+/** Then replies are trusted again: an edit by a person may have looked like a wrong reply. */
 const remembered = `interval '30 days'`;
 
-/** Whether replies of the service of this scope (see `serviceScope`) to a write showed lately what was not read afterwards. */
+/** Whether a recent reply of this service (see `serviceScope`) to a write showed what a later read did not. */
 export async function areRepliesDoubted(db: pg.Pool, scope: string): Promise<boolean> {
   const { rowCount } = await db.query(
     `select from doubted_replies where scope = $1 and learned_at > now() - ${remembered}`,

@@ -28,9 +28,9 @@ export async function forgetWrites(db: Queryable, actionIds: readonly number[]):
 const conflictRules = `'resolved', 'leads-win', 'target-wins'`;
 
 /**
- * Keeps both values of each written field, so that what a policy overwrote can be found again; in place of what was kept
- * of these actions before. Recorded before a write is sent, and again as it came about: a write whose fate is never known
- * leaves the lines that say what may be gone.
+ * Stores both values of each written field, to recover what a policy overwrote; replaces earlier lines of these actions.
+ * Recorded before a write is sent, and again with its outcome: a write of unknown outcome leaves the lines that say what
+ * may be lost.
  */
 export async function recordHistory(
   db: Queryable,
@@ -131,8 +131,8 @@ interface Line {
 }
 
 /**
- * All that runs wrote to a lead and its row, newest first. A row that was made of a lead has no lines in the history,
- * nor has a lead whose create had to be found again: these are told by their actions.
+ * All that runs wrote to a lead and its row, newest first. Created rows, and leads whose create was matched later, have
+ * no lines in the history: their actions stand for them.
  */
 export async function writesOf(
   db: Queryable,

@@ -31,7 +31,7 @@ export interface MailLedger extends AsyncDisposable {
   isUnderWay(mail: SentBy & { readonly id: number }): boolean;
 }
 
-/** A mail waits so long (ms) for others before it is noted how it ended: each is a commit to the disk. */
+/** Wait (ms) for the outcomes of other mails: each commit is a write to the disk. */
 const lingerMs = 10;
 
 /** Ms between two attempts to note how a mail ended while the database is away. */

@@ -1,11 +1,11 @@
 import type pg from 'pg';
 import { valueOf } from './database.ts';
 
-/** After so long it is tried again: the service may have learned it meanwhile, or the rejection had another reason. */
+/** Then the configured size is sent again: the service may allow it now, or the rejection had another reason. */
 const remembered = `interval '30 days'`;
 
 /**
- * How many leads to ask the service of this scope (see `serviceScope`) for on a page when the settings say `pageSize`; 0:
+ * The page size for this service (see `serviceScope`) that configured `pageSize`: smaller where the service rejected that; 0:
  * without `limit`.
  */
 export async function learnedPageSize(db: pg.Pool, scope: string, pageSize: number): Promise<number> {
@@ -13,7 +13,7 @@ export async function learnedPageSize(db: pg.Pool, scope: string, pageSize: numb
   return (await valueOf<number>(db, text, [scope, pageSize])) ?? pageSize;
 }
 
-/** Remembers the page size that the service answered, after it had rejected larger ones. */
+/** Stores the page size that the service accepted after it had rejected larger ones. */
 export async function rememberPageSize(
   db: pg.PoolClient,
   scope: string,

@@ -18,7 +18,7 @@ export interface KnownPlace {
 const columns = `id, connection, identity, address, is_current as "isCurrent",
   is_current or switched_at is not null as "wasCurrent"`;
 
-/** A place as a target tells it. */
+/** A place as a target reports it. */
 interface FoundPlace {
   readonly id: string;
   readonly idWhileMissing?: string;
@@ -83,7 +83,7 @@ export function listPlaces(db: Queryable, connection: string): Promise<readonly 
   );
 }
 
-/** The place as it is remembered, or null. What is missing can be told by nothing but its address. */
+/** The place on record, or null. A missing place is known by its address alone. */
 export function findPlace(
   db: Queryable,
   connection: string,

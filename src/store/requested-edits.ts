@@ -219,8 +219,8 @@ export async function releaseEdits(
 }
 
 /**
- * Stores a person's decision (by `by`) on an edit that is held with the values that `item` shows: give it up, or carry it out over
- * what the lead shows. False, and nothing is stored, when it is not held any more.
+ * Stores a person's decision (by `by`) on an edit held with the values of `item`: drop it, or apply it over the lead's value.
+ * False, and nothing is stored, when it is not held any more.
  */
 export async function decideEdit(
   db: Queryable,

@@ -43,9 +43,9 @@ const lockTimeoutMs = 10_000;
 const endingMs = 2000;
 
 /**
- * Makes the state what a backup says, with the schema of this version, in one transaction: all of it or nothing. An earlier
- * state is in doubt: no sync of it goes on before a person has allowed it (`judgeTable`), and mails that were due before now
- * are not sent, because they may have left already. A run that was under way is given up by the next one.
+ * Replaces the state with a backup's, migrated to this version's schema, in one transaction. The restored state is in
+ * doubt: it syncs only after a person has allowed it (`judgeTable`), and mails that were due before now are not sent,
+ * because they may have been sent already. The next run abandons one that was under way.
  *
  * Throws `usage.state-not-empty`, `database.in-use`, what `DumpReader` and `migrate` throw, `database.disk-full`, and
  * `database.restore-failed`; nothing has changed then.

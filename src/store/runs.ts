@@ -175,7 +175,7 @@ export async function clearStagedRows(db: Queryable, id: number): Promise<void> 
   await db.query(`delete from absent_pairs where run_id = $1`, [id]);
 }
 
-/** Remembers that the run waits from now on, so that the time can be told. */
+/** Records since when the run waits. */
 export async function pauseRun(db: Queryable, id: number): Promise<void> {
   await db.query(`update runs set paused_at = coalesce(paused_at, now()) where id = $1`, [id]);
 }

@@ -65,7 +65,7 @@ export type RunResult =
 /** `throttled`: by the Leads service, for all its connections; `target-throttled`: by the target. Neither counts as an attempt. */
 export type AgainReason = 'throttled' | 'target-throttled' | 'fault' | 'busy' | 'settling' | 'stopping';
 
-/** An unfinished run is resumed within this time (ms); an older one is given up: its scan is out of date. */
+/** An unfinished run is resumed within this time (ms); an older one is abandoned: its scan is out of date. */
 export const resumeWithin = 3_600_000;
 
 /** The most scans of a run that look for what became of its creates. */

@@ -16,7 +16,7 @@ export function endless(side: 'leads' | 'target', why: string): LeadsyncError {
   const who = side === 'leads' ? 'the service' : 'the target';
   return new LeadsyncError(
     `${side}.endless`,
-    `${who} seems to have no end: ${why}. Reading was given up, and nothing was changed`,
+    `${who} seems to have no end: ${why}. Reading was stopped, and nothing was changed`,
     { help: 'Look at what it shows; a smaller table, or leads.query, reduces it.' },
   );
 }

@@ -20,7 +20,7 @@ interface Lanes {
   readonly turn: Semaphore;
   /** A slot for each mail that is composed and sent. */
   readonly mails: Semaphore;
-  /** Epoch ms until which no mail can be sent, as the last failure told. */
+  /** Epoch ms until which no mail can be sent, by the last failure. */
   pausedUntil: number;
 }
 

@@ -167,7 +167,7 @@ ${backToList(here)}`;
 <div class="actions">${postButton('/conflicts/all', keep, { use, back: here, item })} <a href="${here}">No, back to the list</a></div>
 ${table(
   'values',
-  'What is kept and what is given up',
+  'What is kept and what is dropped',
   ['Company and field', 'Kept', 'Given up'],
   open.map((one) => [headingOf(one), valueOf(one, use), valueOf(one, other)]),
 )}`;

@@ -41,8 +41,8 @@ export function maybeSameGridCell(a: GridCell, b: GridCell): boolean {
 }
 
 /**
- * A cell of `FORMULA` rendering, with formulas told from texts by `unformatted` (null: not requested; then every leading
- * `=` means a formula).
+ * A cell of `FORMULA` rendering; `unformatted` distinguishes formulas from texts (undefined: not requested; then every
+ * leading `=` means a formula).
  */
 export function gridCell(cell: SheetCell, unformatted: SheetCell | undefined): GridCell {
   if (typeof cell !== 'string' || !cell.startsWith('=')) return cell;

@@ -4,23 +4,23 @@ import { type HubSpotApi, mostInputs } from './hubspot-api.ts';
 import { HubSpotFault, isForbidden } from './hubspot-fault.ts';
 import type { BatchReply, SaidFault, ShownCompany } from './hubspot-replies.ts';
 import {
-  type Fate,
-  fateOfError,
-  fatesOf,
+  type InputResult,
+  resultOfError,
+  resultsOf,
   isAboutProperties,
   isTaken,
   namesRecords,
-  rereadFate,
-} from './input-fates.ts';
+  rereadResult,
+} from './input-results.ts';
 import type { PlannedInput } from './write-plan.ts';
 
 /**
- * Sends inputs in batches and determines the fate of each. A batch refused as a whole is halved until each refused
+ * Sends inputs in batches and determines the result of each. A batch refused as a whole is halved until each refused
  * input stands alone. `refused` remembers those, so that a repetition, such as after a limit, does not send them again.
  */
 export class BatchSender {
   readonly #api: HubSpotApi;
-  readonly #refused = new Map<string, Fate>();
+  readonly #refused = new Map<string, InputResult>();
 
   constructor(api: HubSpotApi) {
     this.#api = api;
@@ -32,18 +32,18 @@ export class BatchSender {
   }
 
   /**
-   * One fate per input, even when the key may not write. Throws faults that do not concern single inputs, and
+   * One result per input, even when the key may not write. Throws faults that do not concern single inputs, and
    * `target.changed` when a property has disappeared.
    */
   async send(
     inputs: readonly PlannedInput[],
     table: CompanyTable,
     signal: AbortSignal,
-  ): Promise<ReadonlyMap<PlannedInput, Fate>> {
-    const fates = new Map<PlannedInput, Fate>();
+  ): Promise<ReadonlyMap<PlannedInput, InputResult>> {
+    const results = new Map<PlannedInput, InputResult>();
     const fresh = inputs.filter((input) => {
       const known = this.#refused.get(keyOf(input));
-      if (known !== undefined) fates.set(input, known);
+      if (known !== undefined) results.set(input, known);
       return known === undefined;
     });
     const batches = (['update', 'create', 'archive'] as const).flatMap((kind) =>
@@ -51,25 +51,26 @@ export class BatchSender {
     );
     try {
       for (const batch of batches) {
-        for await (const [input, fate] of this.#sendBatch(batch, table, signal)) {
-          fates.set(input, fate);
-          if (fate.kind === 'refused') this.#refused.set(keyOf(input), fate);
+        for await (const [input, result] of this.#sendBatch(batch, table, signal)) {
+          results.set(input, result);
+          if (result.kind === 'refused') this.#refused.set(keyOf(input), result);
         }
       }
     } catch (error) {
       if (!isForbidden(error)) throw error;
       // Reading was allowed: only writes wait for the key.
-      for (const input of fresh) if (!fates.has(input)) fates.set(input, { kind: 'forbidden', fault: error });
+      for (const input of fresh)
+        if (!results.has(input)) results.set(input, { kind: 'forbidden', fault: error });
     }
-    return fates;
+    return results;
   }
 
-  /** Yields each fate as soon as it is known, so that a later fault loses none. */
+  /** Yields each result as soon as it is known, so that a later fault loses none. */
   async *#sendBatch(
     inputs: readonly PlannedInput[],
     table: CompanyTable,
     signal: AbortSignal,
-  ): AsyncGenerator<readonly [PlannedInput, Fate]> {
+  ): AsyncGenerator<readonly [PlannedInput, InputResult]> {
     let reply: BatchReply;
     try {
       reply = await this.#request(inputs, signal);
@@ -84,11 +85,11 @@ export class BatchSender {
         yield* this.#sendBatch(inputs.slice(half), table, signal);
       } else if (only.kind === 'create' && isTaken(said)) {
         yield* await this.#readAgain(inputs, said, table, signal);
-      } else yield [only, fateOfError(said, only)];
+      } else yield [only, resultOfError(said, only)];
       return;
     }
     if (reply.errors.some(isAboutProperties)) throw propertyGone();
-    const { known, unknown, unattributed, taken } = fatesOf(inputs, reply, table);
+    const { known, unknown, unattributed, taken } = resultsOf(inputs, reply, table);
     yield* known;
     const [said] = taken.values();
     if (said !== undefined) yield* await this.#readAgain([...taken.keys()], said, table, signal);
@@ -109,7 +110,7 @@ export class BatchSender {
     unattributed: SaidFault | null,
     table: CompanyTable,
     signal: AbortSignal,
-  ): Promise<(readonly [PlannedInput, Fate])[]> {
+  ): Promise<(readonly [PlannedInput, InputResult])[]> {
     const byLead = inputs[0]?.kind === 'create';
     const companies = await this.#api.batchRead(
       inputs.map(({ id }) => id),
@@ -128,7 +129,7 @@ export class BatchSender {
       return names.filter((name) => company?.properties[name] === undefined);
     });
     if (!(await this.#api.hasProperties(lacking, signal))) throw propertyGone();
-    return inputs.map((input) => [input, rereadFate(input, companyOf(input), unattributed, table)]);
+    return inputs.map((input) => [input, rereadResult(input, companyOf(input), unattributed, table)]);
   }
 }
 

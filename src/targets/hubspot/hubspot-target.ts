@@ -29,7 +29,7 @@ import { HubSpotApi } from './hubspot-api.ts';
 import type { HubSpotOptions } from './hubspot-options.ts';
 import { isForbidden } from './hubspot-fault.ts';
 import type { PropertyDefinition, ShownCompany } from './hubspot-replies.ts';
-import type { Fate } from './input-fates.ts';
+import type { InputResult } from './input-results.ts';
 import { isMerged, mergedCompanies, readBin, type RecycleBin } from './lost-companies.ts';
 import { keptCompanies } from './own-content.ts';
 import { markOf, PropertyMarker } from './property-mark.ts';
@@ -129,15 +129,15 @@ class CompaniesTarget implements HubSpotTarget {
         ...(await keptCompanies(this.#api, removed, table, signal)),
       ]);
       const sent = inputs.filter((input) => !left.has(input));
-      const fates = await this.#sender.send(sent, table, signal);
+      const results = await this.#sender.send(sent, table, signal);
       // Restored values leave no record of what was overwritten; only confirmed writes do.
-      await this.#sender.send(putBack(fates, table), table, signal);
+      await this.#sender.send(putBack(results, table), table, signal);
       if (mark !== undefined && sent.length > 0) await this.#marker.write(table, mark, signal);
       for (const { kind, leadId } of sent) if (kind === 'archive') this.#bin?.leadIds.add(idKey(leadId));
       return outcomesOf(
         changes,
         decisions.outcomes,
-        new Map<PlannedInput, Fate | Verdict>([...left, ...fates]),
+        new Map<PlannedInput, InputResult | Verdict>([...left, ...results]),
         table,
       );
     } catch (error) {
@@ -198,7 +198,7 @@ class CompaniesTarget implements HubSpotTarget {
     throw changed(`HubSpot's companies lack the property ${this.#options.idColumn}. Nothing was written.`);
   }
 
-  /** All rows, and the fate of merged companies. Remembers ids for `#look`, which may be some minutes old then. */
+  /** All rows, and what became of merged companies. Remembers ids for `#look`, which may be some minutes old then. */
   async #readRows(
     table: CompanyTable,
     purpose: string | null,

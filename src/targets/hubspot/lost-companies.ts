@@ -10,8 +10,8 @@ export function isMerged({ properties }: ShownCompany): boolean {
 }
 
 /**
- * The fate of merged companies, by record id: of those merged into another, and of that other too, whose place may be
- * all that is remembered of the first.
+ * What became of merged companies, by record id: also of the company that remains, whose place may be the only one
+ * stored.
  */
 export function mergedCompanies(
   companies: Iterable<ShownCompany>,

@@ -5,7 +5,7 @@ import type { Verdict } from '../shared/row-changes.ts';
 import type { RowChange, RowOutcome } from '../../ports/target.ts';
 import type { CompanyTable } from './company-table.ts';
 import type { HubSpotFault } from './hubspot-fault.ts';
-import type { Fate } from './input-fates.ts';
+import type { InputResult } from './input-results.ts';
 import type { PlannedInput } from './write-plan.ts';
 
 /** For an input that was not sent. */
@@ -49,26 +49,26 @@ function sentence({ message, help }: HubSpotFault): string {
   return help === null || help === undefined ? message : `${withoutStop(message)}. ${help}`;
 }
 
-/** The outcomes by the inputs' fates. A status of a company without id is always done: the next run writes it again. */
+/** The outcomes by the inputs' results. A status of a company without id is always done: the next run writes it again. */
 export function outcomesOf(
   changes: readonly RowChange[],
   planned: readonly RowOutcome[],
-  fates: ReadonlyMap<PlannedInput, Fate | Verdict>,
+  results: ReadonlyMap<PlannedInput, InputResult | Verdict>,
   table: CompanyTable,
 ): readonly RowOutcome[] {
-  const byLead = Map.groupBy(fates.keys(), ({ leadId }) => idKey(leadId));
+  const byLead = Map.groupBy(results.keys(), ({ leadId }) => idKey(leadId));
   return changes.map((change, index): RowOutcome => {
     const outcome = planned[index];
     if (outcome === undefined) throw new Error('a change without outcome');
     const leadId = idKey(change.leadId ?? '');
     if (outcome.status !== 'done' || leadId === '') return outcome;
     const verdicts = (byLead.get(leadId) ?? []).flatMap((input) => {
-      const fate = fates.get(input);
-      return fate === undefined ? [] : (verdictOf(change, input, fate, table) ?? []);
+      const result = results.get(input);
+      return result === undefined ? [] : (verdictOf(change, input, result, table) ?? []);
     });
     const [verdict] = verdicts;
     if (verdict !== undefined) return { key: change.key, ...verdict };
-    const made = change.kind === 'append' ? madeId(byLead.get(leadId) ?? [], fates) : null;
+    const made = change.kind === 'append' ? madeId(byLead.get(leadId) ?? [], results) : null;
     return made === null ? outcome : { ...outcome, row: Number(made) };
   });
 }
@@ -76,11 +76,11 @@ export function outcomesOf(
 /** The record id of a new company. */
 function madeId(
   inputs: readonly PlannedInput[],
-  fates: ReadonlyMap<PlannedInput, Fate | Verdict>,
+  results: ReadonlyMap<PlannedInput, InputResult | Verdict>,
 ): string | null {
   const ids = inputs.flatMap((input) => {
-    const fate = fates.get(input);
-    return fate !== undefined && 'kind' in fate && fate.kind === 'stored' ? (fate.id ?? []) : [];
+    const result = results.get(input);
+    return result !== undefined && 'kind' in result && result.kind === 'stored' ? (result.id ?? []) : [];
   });
   return ids[0] ?? null;
 }
@@ -88,22 +88,22 @@ function madeId(
 function verdictOf(
   change: RowChange,
   { kind }: PlannedInput,
-  fate: Fate | Verdict,
+  result: InputResult | Verdict,
   table: CompanyTable,
 ): Verdict | null {
-  if ('status' in fate) return fate;
-  switch (fate.kind) {
+  if ('status' in result) return result;
+  switch (result.kind) {
     case 'stored':
       return null;
     case 'altered': {
-      const concerned = [...fate.shown].filter(([name]) => propertiesOf(change, table).has(name));
+      const concerned = [...result.shown].filter(([name]) => propertiesOf(change, table).has(name));
       if (concerned.length === 0) return null;
       const shown = concerned.map(([name, cell]) => `${name} shows ${showCell(cell)}`).join(', ');
       const after = kind === 'update' ? ' The earlier value was restored.' : '';
       return held(`HubSpot stored something other than what was written: ${shown}.${after}`);
     }
     case 'refused': {
-      const words = fate.words === null ? '.' : `: ${withoutStop(fate.words)}.`;
+      const words = result.words === null ? '.' : `: ${withoutStop(result.words)}.`;
       return held(
         kind === 'create'
           ? `HubSpot refused the new company${words} It was not added.`
@@ -114,10 +114,10 @@ function verdictOf(
       return {
         status: 'held',
         code: 'row.exists',
-        message: `The company ${fate.id} already has the id of this lead and shows something else. It was not changed, and no other was created.`,
+        message: `The company ${result.id} already has the id of this lead and shows something else. It was not changed, and no other was created.`,
       };
     case 'forbidden':
-      return notAllowed(fate.fault, kind);
+      return notAllowed(result.fault, kind);
     case 'gone':
       return notThere;
     case 'missed':
@@ -127,7 +127,7 @@ function verdictOf(
         message: 'The company does not show what was written. The next run tries again.',
       };
     default:
-      return fate satisfies never;
+      return result satisfies never;
   }
 }
 

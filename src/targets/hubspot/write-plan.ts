@@ -4,7 +4,7 @@ import { RowChanges, type RowDecisions, type RowWrite } from '../shared/row-chan
 import type { RowChange } from '../../ports/target.ts';
 import { type CompanyRow, type CompanyTable, leadIdOf } from './company-table.ts';
 import type { ShownCompany } from './hubspot-replies.ts';
-import { type Fate, shownCell } from './input-fates.ts';
+import { type InputResult, shownCell } from './input-results.ts';
 import { isReadOnly, notStorable, storedText } from './property-values.ts';
 
 /** The request input for one company; at most one per company. */
@@ -69,10 +69,13 @@ export function inputsOf(decisions: RowDecisions<ShownCompany>, table: CompanyTa
 }
 
 /** Restores the earlier values where HubSpot stored something other than was sent. */
-export function putBack(fates: ReadonlyMap<PlannedInput, Fate>, table: CompanyTable): PlannedInput[] {
-  return [...fates].flatMap(([{ before, ...input }, fate]): PlannedInput[] => {
-    if (before === undefined || fate.kind !== 'altered') return [];
-    const properties = [...fate.shown].flatMap(([name, shown]) => {
+export function putBack(
+  results: ReadonlyMap<PlannedInput, InputResult>,
+  table: CompanyTable,
+): PlannedInput[] {
+  return [...results].flatMap(([{ before, ...input }, result]): PlannedInput[] => {
+    if (before === undefined || result.kind !== 'altered') return [];
+    const properties = [...result.shown].flatMap(([name, shown]) => {
       const text = before[name] ?? '';
       return sameCell(shown, shownCell(text, name, table)) ? [] : [[name, text] as const];
     });

@@ -47,7 +47,7 @@ export const driveItem = z
     isFolder: folder !== undefined,
     content: cTag ?? item.eTag,
     savedBy: lastModifiedBy ?? null,
-    /** Empty: by somebody whose name is not told; null: it is not checked out. */
+    /** Empty: by somebody unnamed; null: not checked out. */
     checkedOutBy: publication?.level === 'checkout' ? (publication.checkedOutBy ?? '') : null,
   }))
   .describe('a file of a drive');

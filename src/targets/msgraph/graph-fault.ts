@@ -26,9 +26,9 @@ export interface GraphRefusal extends SaidByGraph {
 /** A write without a reply may still be carried out; the next run has to see it. */
 const lateWriteMs = 10_000;
 const mayBeWritten = 'The write may have taken effect; leadsync reads the file before it writes again.';
-/** Graph says nothing of when it will be closed. */
+/** Graph does not say when the file will be closed. */
 const lockedMs = 5 * 60_000;
-/** Where a limit is told without a time. */
+/** For a limit without Retry-After. */
 const limitedMs = 60_000;
 
 /** What an error body says; nothing where it is not the documented one. */

@@ -55,7 +55,7 @@ export class GraphFile implements RemoteFile {
         `The short-lived address of ${this.name} did not work (${status}). Nothing was read.`,
         { retry: 'now' },
       );
-    // It led to the content of the moment: when somebody saved meanwhile, nothing tells which one that was.
+    // The address serves the current content: after a save in between, it is unknown which version was read.
     const isSame = (await this.#findSame(item, signal)) !== null;
     return { version: isSame ? item.content : `unknown ${randomUUID()}` };
   }

@@ -8,7 +8,7 @@ import type { GraphHttp, GraphReply } from './graph-http.ts';
 
 /** 32 times 320 KiB, of which each part but the last must be a multiple: what Microsoft recommends. */
 const partBytes = 32 * 327_680;
-/** Faults in a row after which an upload is given up. */
+/** Faults in a row that end an upload. */
 const mostFaults = 5;
 
 const session = z.object({ uploadUrl: z.string() }).describe('an upload session');
@@ -18,8 +18,8 @@ const progress = z
 
 /**
  * Replaces the content of a large file in parts, which Graph puts together at the end, and only while the file has the eTag
- * of `item`. Null: it has another one, or `isSame`, asked just before the end, says no. A fault of a part is followed by
- * a question for what has arrived. What was uploaded is deleted when it is given up.
+ * of `item`. Null: it has another one, or `isSame`, called just before the end, returns false. After a fault of a part,
+ * the session's progress is read. A failed upload is deleted.
  */
 export async function uploadInParts(
   http: GraphHttp,

@@ -2,7 +2,7 @@ import { parseHttpDate } from '../../retry-after.ts';
 import type { FileState } from '../file/file-place.ts';
 import type { DavReply } from './webdav-http.ts';
 
-/** What a reply tells of the state of a file. */
+/** The state of a file, as a reply shows it. */
 export interface DavState extends FileState {
   /** For If-Match; null: the server gives none, or a weak one, which If-Match never fits. */
   readonly strongTag: string | null;

@@ -42,7 +42,7 @@ export class WebDavFile implements RemoteFile {
     const header = await stateHeaders(this.#http, signal);
     const known = header('etag') === null ? reply : { header };
     if (known.header('etag') !== null || known.header('last-modified') !== null) return davState(known);
-    const message = `The server tells neither an ETag nor a date of ${this.name}, so nobody could notice that somebody saved it. Nothing was read or written.`;
+    const message = `The server sends neither an ETag nor a date for ${this.name}, so a save by somebody else would go unnoticed. Nothing was read or written.`;
     throw new LeadsyncError('target.unreadable', message, {
       help: 'Have the server or its proxy pass on ETag and Last-Modified.',
     });
@@ -114,7 +114,7 @@ export class WebDavFile implements RemoteFile {
     return davState(reply);
   }
 
-  /** The state when it can be told from the next one, or after some seconds as it is. */
+  /** The state once it differs from any later one; after some seconds, as it is. */
   async #settled(signal: AbortSignal): Promise<DavState | null> {
     for (let looks = 1; ; looks++) {
       const state = await this.look(signal);

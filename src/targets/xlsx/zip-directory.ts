@@ -23,7 +23,7 @@ export interface ZipEntry {
   readonly crc: number;
   readonly compressedSize: number;
   readonly size: number;
-  /** Start of its local header, and of whatever comes next. */
+  /** Start of its local header, and of what follows it. */
   readonly start: number;
   readonly next: number;
   /** Its central directory header, never in zip64 form. */

@@ -6,12 +6,12 @@ import { cellOf } from './property-values.ts';
 import type { PlannedInput } from './write-plan.ts';
 
 /**
- * The fate of one input. `altered`: HubSpot stores something else, by property; another spelling (case, spaces) counts
+ * The result of one input. `altered`: HubSpot stores something else, by property; another spelling (case, spaces) counts
  * as stored, and travels to the lead like an edit, unless it equals the earlier value. `missed`: not stored, without a
  * reason. `taken`: another company has the new one's id. `forbidden`: the key may not write. `words`: HubSpot's,
  * shortened. `id`: the company's record id.
  */
-export type Fate =
+export type InputResult =
   | { readonly kind: 'stored'; readonly id?: string }
   | { readonly kind: 'altered'; readonly shown: ReadonlyMap<string, Cell> }
   | { readonly kind: 'refused'; readonly words: string | null }
@@ -20,9 +20,9 @@ export type Fate =
   | { readonly kind: 'gone' }
   | { readonly kind: 'missed' };
 
-/** The fates in a reply; `unattributed`: errors that name no input. */
-export interface ReplyFates {
-  readonly known: ReadonlyMap<PlannedInput, Fate>;
+/** The results in a reply; `unattributed`: errors that name no input. */
+export interface ReplyResults {
+  readonly known: ReadonlyMap<PlannedInput, InputResult>;
   readonly unknown: readonly PlannedInput[];
   readonly unattributed: SaidFault | null;
   /** Inputs refused because another company has the lead's id, with HubSpot's words. It may be our own. */
@@ -30,8 +30,12 @@ export interface ReplyFates {
 }
 
 /** The status decides nothing: a partial failure may come as success. Input n has trace id n. */
-export function fatesOf(inputs: readonly PlannedInput[], reply: BatchReply, table: CompanyTable): ReplyFates {
-  const known = new Map<PlannedInput, Fate>();
+export function resultsOf(
+  inputs: readonly PlannedInput[],
+  reply: BatchReply,
+  table: CompanyTable,
+): ReplyResults {
+  const known = new Map<PlannedInput, InputResult>();
   const unattributed: SaidFault[] = [];
   const taken = new Map<PlannedInput, SaidFault>();
   for (const error of reply.errors) {
@@ -39,15 +43,15 @@ export function fatesOf(inputs: readonly PlannedInput[], reply: BatchReply, tabl
     if (concerned.length === 0) unattributed.push(error);
     for (const input of concerned) {
       if (input.kind === 'create' && isTaken(error)) taken.set(input, error);
-      else known.set(input, fateOfError(error, input));
+      else known.set(input, resultOfError(error, input));
     }
   }
   const byKey = new Map(inputs.map((input) => [input.id, input]));
-  for (const result of reply.results) {
-    const input = inputOf(result, inputs, byKey, table);
+  for (const company of reply.results) {
+    const input = inputOf(company, inputs, byKey, table);
     if (input === undefined || known.has(input) || taken.has(input)) continue;
-    const fate = shownFate(result, input, table);
-    if (fate !== null) known.set(input, fate);
+    const result = resultShown(company, input, table);
+    if (result !== null) known.set(input, result);
   }
   // An archive has no results: inputs without errors are archived.
   const rest = inputs.filter((input) => !known.has(input) && !taken.has(input));
@@ -62,14 +66,14 @@ export function fatesOf(inputs: readonly PlannedInput[], reply: BatchReply, tabl
   };
 }
 
-/** The fate of an input that the reply did not mention, by the company's current state; undefined: not shown. */
-export function rereadFate(
+/** The result of an input that the reply did not mention, by the company's current state; undefined: not shown. */
+export function rereadResult(
   input: PlannedInput,
   company: ShownCompany | undefined,
   unattributed: SaidFault | null,
   table: CompanyTable,
-): Fate {
-  const refused: Fate | null =
+): InputResult {
+  const refused: InputResult | null =
     unattributed === null ? null : { kind: 'refused', words: wordsOf(unattributed) };
   if (input.kind === 'archive')
     return company === undefined ? { kind: 'stored' } : (refused ?? { kind: 'missed' });
@@ -78,8 +82,8 @@ export function rereadFate(
   // An existing property that is left out is empty.
   const empty = Object.fromEntries(Object.keys(input.properties).map((name) => [name, null]));
   const shown = { ...company, properties: { ...empty, ...company.properties } };
-  const fate = shownFate(shown, input, table);
-  if (fate?.kind === 'stored') return fate;
+  const result = resultShown(shown, input, table);
+  if (result?.kind === 'stored') return result;
   if (input.kind === 'create' && unattributed !== null && isTaken(unattributed))
     return { kind: 'taken', id: company.id };
   return refused ?? { kind: 'missed' };
@@ -101,7 +105,7 @@ export function namesRecords({ category, context, errors }: SaidFault): boolean 
   return (category === 'OBJECT_NOT_FOUND' && named.length > 0) || errors.some(namesRecords);
 }
 
-export function fateOfError(error: SaidFault, { kind }: PlannedInput): Fate {
+export function resultOfError(error: SaidFault, { kind }: PlannedInput): InputResult {
   if (error.category === 'OBJECT_NOT_FOUND')
     return kind === 'archive' ? { kind: 'stored' } : { kind: 'gone' };
   return { kind: 'refused', words: wordsOf(error) };
@@ -114,22 +118,26 @@ function isAbout({ context }: SaidFault, { id }: PlannedInput, traceId: string):
 }
 
 function inputOf(
-  result: ShownCompany,
+  company: ShownCompany,
   inputs: readonly PlannedInput[],
   byKey: ReadonlyMap<string, PlannedInput>,
   { idProperty }: CompanyTable,
 ): PlannedInput | undefined {
   const isByLead = inputs[0]?.kind === 'create';
-  if (result.traceId !== null) {
-    const input = inputs[Number(result.traceId)];
+  if (company.traceId !== null) {
+    const input = inputs[Number(company.traceId)];
     // A company merged just now shows another id, possibly another lead's.
-    return isByLead || input?.id === result.id ? input : undefined;
+    return isByLead || input?.id === company.id ? input : undefined;
   }
-  return byKey.get(isByLead ? (result.properties[idProperty] ?? '').trim() : result.id);
+  return byKey.get(isByLead ? (company.properties[idProperty] ?? '').trim() : company.id);
 }
 
 /** Null: the company does not show all that was sent. */
-function shownFate({ id, properties }: ShownCompany, input: PlannedInput, table: CompanyTable): Fate | null {
+function resultShown(
+  { id, properties }: ShownCompany,
+  input: PlannedInput,
+  table: CompanyTable,
+): InputResult | null {
   const altered = new Map<string, Cell>();
   for (const [name, sent] of Object.entries(input.properties)) {
     const text = properties[name];
