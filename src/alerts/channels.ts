@@ -41,7 +41,7 @@ const giveUpMs = 3 * 24 * 3_600_000;
 
 const deliveriesAtOnce = 20;
 
-/** The channels of an alert; each is delivered to by itself. */
+/** The channels of an alert, each delivered independently. */
 export function channelsOf({ email, webhook }: AlertSettings): readonly string[] {
   return [...email, ...(webhook === undefined ? [] : [webhookChannel])];
 }

@@ -22,7 +22,7 @@ export type AlertEvent = Pick<
 export function describeAlert(alert: AlertEvent): AlertText {
   const { title, lines, help } = describeProblem(alert);
   const { connection, event, raisedAt, clearedAt } = alert;
-  // A heartbeat may be that of all connections.
+  // All connections may share one heartbeat.
   const where = connection === '' ? '' : `${connection}: `;
   if (event !== 'over') return { title: `${where}${title}`, lines, help };
   const until = clearedAt ?? raisedAt;

@@ -64,7 +64,7 @@ export function alertKindOf({ status, code }: Pick<FailedRun, 'status' | 'code'>
   return keyCodes.has(code) ? 'key-rejected' : 'run-failed';
 }
 
-/** Ms without the problem after which it is over: one that comes and goes raises one alert. */
+/** Ms without the problem until it is over: an intermittent one raises one alert. */
 export const clearedForMs = 15 * 60_000;
 
 /** Problems that explain a missing success: `no-success` is then not raised as well. */

@@ -119,7 +119,7 @@ interface WatchedConnection {
 /** A failed call is retried after as long as it has been failing, and at most after this time (ms). */
 const longestWaitMs = 3_600_000;
 
-/** Whether each connection has a heartbeat of its own, all have one, or there is none. */
+/** One heartbeat per connection, one for all, or none. */
 function heartbeatKind({ heartbeat }: AlertContext['alerts']): 'each' | 'shared' | 'none' {
   if (heartbeat === undefined) return 'none';
   return heartbeat.reveal().includes(connectionPlace) ? 'each' : 'shared';

@@ -43,7 +43,7 @@ export interface JobQueue {
   ): AsyncDisposable;
   /** Keeps exactly one schedule of that name: a cron pattern in a time zone. */
   schedule(name: string, pattern: string, timeZone: string, job: string, payload: object): Promise<void>;
-  /** The next time a schedule is due, epoch ms; null when there is none. */
+  /** When a schedule is next due, epoch ms, or null. */
   nextRun(name: string): Promise<number | null>;
   counts(): Promise<JobCounts>;
   /** Deletes the queue with its jobs and schedules. */

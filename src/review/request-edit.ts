@@ -6,10 +6,9 @@ import { LeadsyncError } from '../errors.ts';
 import { insertEdit, type NewEdit, type RequestedEdit } from '../store/requested-edits.ts';
 
 /**
- * Stores an edit that a person requests outside table and service; a job `edit` carries it out (`editJob`). Call it in a
- * transaction; several edits from one look at a calendar belong in one, so that they are judged together. Throws
- * `edit.not-allowed` for a field whose edits leadsync must not write, and `edit.invalid` for a value that is none; then nothing
- * is stored.
+ * Stores an edit that a person requests outside table and service; a job `edit` applies it (`editJob`). Call it in a
+ * transaction: the edits of one read of a calendar in one, to be judged together. Stores nothing and throws
+ * `edit.not-allowed` for a field that leadsync must not write, `edit.invalid` for a value that the field cannot hold.
  */
 export function requestEdit(
   db: pg.PoolClient,

@@ -17,7 +17,7 @@ export interface RunPolicy {
   readonly leadsAlone: boolean;
   /** The changes of a row that need a proof that its lead is gone. */
   readonly toProve: readonly ActionKind[];
-  /** The problem when there is nothing to do; null: none. */
+  /** The problem of a run without changes, or null. */
   readonly idle: Problem | null;
   /** Its part of the report. */
   readonly named: { readonly undoOf?: string };

@@ -76,7 +76,7 @@ export class LeadTable {
     return lead;
   }
 
-  /** Changes fields of a lead and returns it as it is now. Throws `sandbox.lead-unknown`. */
+  /** Changes fields of a lead and returns it. Throws `sandbox.lead-unknown`. */
   edit(id: string, fields: Partial<LeadFields>): SandboxLead {
     const before = this.#leads.get(id);
     if (before === undefined) {
@@ -94,7 +94,7 @@ export class LeadTable {
     return this.#leads.delete(id);
   }
 
-  /** The order in which they were created, or one that the seed shuffled; later ones come at the end of both. */
+  /** By creation, or shuffled by the seed; later leads come last in both. */
   places(order: 'created' | 'shuffled'): LeadOrder {
     if (order === 'created') return this.#created;
     this.#shuffled ??= shuffle([...this.#leads.keys()], this.#seed);

@@ -26,7 +26,7 @@ interface SandboxStart {
 export interface SandboxBehaviour {
   /** Undefined: one made from the seed. */
   readonly apiKey: string | undefined;
-  /** Of the key. `leads:read` is the reference's (section 5); the other names are made up. */
+  /** The key's scopes. `leads:read` is the reference's (section 5); the other names are invented. */
   readonly permissions: readonly string[];
 
   /** Items on a page when `limit` is not sent. */

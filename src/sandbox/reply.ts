@@ -65,7 +65,7 @@ export function showLead(
   };
 }
 
-/** Text that is no instant is shown as it is: only direct access to the table can put it there. */
+/** Text that is no instant is shown unchanged: only direct access to the table can store it. */
 function showInstant(instant: string | null, format: SandboxBehaviour['followUpFormat']): string | null {
   if (instant === null) return null;
   const epochMs = Date.parse(instant);
@@ -109,7 +109,7 @@ function lengthOf(reply: Reply): Record<string, string> {
   return { 'content-length': String(Buffer.byteLength(reply.body)) };
 }
 
-/** The length is announced in full. Without a body there is nothing to halve: the connection ends without a reply. */
+/** Announces the full length. A reply without body is not sent at all: the connection ends. */
 function sendHalf(response: ServerResponse, reply: Reply): number | null {
   if (reply.body === null) {
     response.destroy();

@@ -8,7 +8,7 @@ import type { RoundRef, RunRef } from './runs.ts';
 /** `left-out`: no line of the reviewed plan that the run carries out. */
 export type ActionState = 'planned' | 'left-out' | 'proven' | 'done' | 'deferred' | 'held';
 
-/** A planned action as it stands in the database. */
+/** A planned action as stored. */
 export interface Action extends PlannedAction {
   readonly id: number;
   readonly state: ActionState;
@@ -154,7 +154,7 @@ export function countActions(db: Queryable, runId: number): Promise<readonly Act
   );
 }
 
-/** How many pairs the plan changes in each field, of those that were in step in it before. */
+/** By field, the pairs with a baseline in it that the plan changes. */
 export async function countChangedFields(
   db: Queryable,
   run: RoundRef,

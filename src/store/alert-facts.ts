@@ -9,7 +9,7 @@ export interface FailedRun {
   readonly message: string;
 }
 
-/** What is known of a connection that may be a problem. Times are epoch ms. */
+/** The facts about a connection that may be problems. Times are epoch ms. */
 export interface ConnectionFacts {
   /** The last sync that was carried out, whether anything was held or put off in it or not. */
   readonly lastSuccess: { readonly runId: number; readonly at: number } | null;
@@ -25,7 +25,7 @@ export interface ConnectionFacts {
 /** The most failures that are looked at. */
 const failuresSeen = 50;
 
-/** A failed mail counts for this long (ms); one that did not leave is late after this long. */
+/** A failed mail counts for this long (ms); an unsent one is late after this long. */
 const failedMs = 24 * 3_600_000;
 const lateMs = 3_600_000;
 

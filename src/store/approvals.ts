@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ActionKind } from '../core/merge/action.ts';
 import { columnOf, countOf, type Queryable, rowsOf } from './database.ts';
 
-/** The fingerprint of a line whose text is not the one that was written: it can never hold. */
+/** The fingerprint of a line whose text was edited: it never matches. */
 export const editedByHand = 'edited-by-hand';
 
 /** A line of a reviewed plan that is to be carried out. */
@@ -45,7 +45,7 @@ const isOfLine = `a.plan_id = p.plan_id and a.plan_line = p.line`;
 /** A create that was begun may have been carried out. */
 const isBegun = `(a.state = 'done' or exists (select from intents i where i.action_id = a.id and i.state <> 'abandoned'))`;
 
-/** The last run but $1 that has done what line `p` asks for to this record, since the plan was made, and not in its name. */
+/** The last run except $1 that did the same as line `p` to this record since the plan was made, for another reason. */
 const doneTo = (
   record: string,
 ): string => `(select max(a.run_id) from actions a join runs r on r.id = a.run_id
@@ -54,15 +54,15 @@ const doneTo = (
      and a.plan_id is distinct from p.plan_id)`;
 
 /**
- * The last run but $1 that has carried out line `p`: in its name, or, since the plan was made, in no name or in that of
- * another plan, which did the same to the same record. The line of a create has no id: its fingerprint identifies it.
+ * The last run except $1 that carried out line `p`, or that since the plan was made did the same to the same record, as a
+ * sync or for another plan. The line of a create has no id: its fingerprint identifies it.
  */
 const doneBy = `greatest(
   (select max(a.run_id) from actions a
    where ${isOfLine} and a.fingerprint = p.fingerprint and a.run_id <> $1 and ${isBegun}),
   ${doneTo(`a.lead_id = p.lead_id`)}, ${doneTo(`a.kind = 'create-lead'`)}, made.run)`;
 
-/** Of a line that makes a row, the last run but $1 that has made it with many others since the plan was made, as `made.run`. */
+/** As `made.run`, the last run except $1 that created the row of line `p` in a batch since the plan was made. */
 const madeWithOthers = `left join (
   select l.lead_id, max(l.run_id) as run from new_row_lines l join runs r on r.id = l.run_id
   where r.connection = $2 and l.run_id <> $1 and l.state = 'done'
@@ -70,8 +70,8 @@ const madeWithOthers = `left join (
   on p.kind = 'create-row' and made.lead_id = p.lead_id and made.run > p.plan_id`;
 
 /**
- * The approved lines that are still to be carried out: each is carried out once, ever. Less those that another run, or
- * an earlier round of this one, has carried out, or has begun when it is a create.
+ * The approved lines that are still to do: each is carried out at most once. Without those that another run, or an earlier
+ * round of this one, carried out or, for a create, began.
  */
 export function openLines(
   db: Queryable,
@@ -95,7 +95,7 @@ export async function intentsOfRun(db: Queryable, runId: number): Promise<Readon
 
 /** An approved line that was not carried out, because the plan does not hold it any more. */
 export interface StaleLine extends ApprovedLine {
-  /** The run that has carried it out already, after the plan was made. */
+  /** The run that carried it out after the plan was made. */
   readonly doneBy: number | null;
   /** What would be done to the same record now, when that is something else. */
   readonly instead: ActionKind | null;

@@ -4,8 +4,7 @@ import { countOf, type Queryable, rowsOf } from './database.ts';
 import type { RoundRef, RunRef } from './runs.ts';
 
 /**
- * The next actions of these kinds that are still to be done, oldest first, each with one more attempt counted: one that
- * always fails does not block the others. `attempts` of the result: those before.
+ * The next open actions of these kinds, oldest first, and counts an attempt for each. `attempts` of the result: earlier ones.
  */
 export async function beginAttempts(
   db: Queryable,
@@ -25,7 +24,7 @@ export async function beginAttempts(
   return actions.map((action) => ({ ...action, attempts: action.attempts - 1 }));
 }
 
-/** Takes back an attempt at actions of which nothing was sent. */
+/** Uncounts an attempt at actions for which nothing was sent. */
 export async function takeBackAttempts(db: Queryable, actionIds: readonly number[]): Promise<void> {
   if (actionIds.length === 0) return;
   await db.query(`update actions set attempts = attempts - 1 where id = any($1) and state = 'planned'`, [
@@ -56,7 +55,7 @@ export async function holdRemaining(
   );
 }
 
-/** How many actions of these kinds were put off with one of these codes since the last one that was carried out. */
+/** How many actions of these kinds were deferred with one of these codes since the last that was done. */
 export function putOffInARow(
   db: Queryable,
   run: RoundRef,

@@ -41,7 +41,7 @@ export interface NewConflict {
   readonly rowValue?: Cell;
 }
 
-/** Of one that is held already. */
+/** For a known conflict. */
 const again = `on conflict (connection, lead_id, content_hash, field) do update set
   last_run = excluded.last_run, last_round = excluded.last_round, row_number = excluded.row_number,
   code = excluded.code, message = excluded.message, base = excluded.base,
@@ -49,7 +49,7 @@ const again = `on conflict (connection, lead_id, content_hash, field) do update 
     then conflicts.resolution end,
   lead_value = excluded.lead_value, row_value = excluded.row_value`;
 
-/** A value of a planned change as it is held. */
+/** A value of a planned change, as stored. */
 const orNull = (key: string): string => `coalesce((c.value->'${key}')::jsonb, 'null')`;
 
 /**
@@ -130,7 +130,7 @@ const columns = `id, connection, lead_id as "leadId", content_hash as "contentHa
   case when resolution is not null then ${decidedOn('conflicts', 'conflict_id')} end as decided,
   to_char(since at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as since`;
 
-/** What waits for a person: also requested edits. The name of the table stands for it in `columns`. */
+/** What waits for a person, also requested edits; under the table's name, which `columns` use. */
 const held = 'held_items conflicts';
 
 /** What is held, oldest first; of `lastRun` alone when it is given. */

@@ -32,7 +32,7 @@ export function getSchedule(db: pg.Pool, connection: string): Promise<Schedule |
   );
 }
 
-/** Pauses connections until `unpause`; one that is paused keeps its date. */
+/** Pauses connections until `unpause`; a paused one keeps its date. */
 export async function pauseConnections(db: Queryable, connections: readonly string[]): Promise<void> {
   await db.query(
     `insert into connections (connection, paused_at) select name, now() from unnest($1::text[]) name

@@ -1,17 +1,17 @@
 import { oneOf, type Queryable } from './database.ts';
 import type { RoundRef, RunRef } from './runs.ts';
 
-/** What a scan shows, counted before it is taken over. */
+/** The records of a scan, counted before it is committed. */
 export interface ScanCounts {
-  /** On either side: leads, and rows that belong to none of them; a row with an id that is there already is none. */
+  /** Leads, and rows that belong to none of them; a second row with one id is none. */
   readonly records: number;
-  /** Of those the ones that both sides show the same, so that they are no `differences`; without those whose id stands twice. */
+  /** Records equal on both sides, and so no `differences`; without duplicate ids. */
   readonly equal: number;
 }
 
 /**
- * Counts the records of a scan, and apart from them those that were compared and are equal: pairs that show the baseline on
- * both sides, by what was met and not staged, and staged records that are the same.
+ * Counts the records of a scan and those that are equal: pairs that show the baseline on both sides, which are seen and not
+ * staged, and equal staged records.
  */
 export function countRecords(db: Queryable, run: RunRef & RoundRef): Promise<ScanCounts> {
   return oneOf(

@@ -28,8 +28,8 @@ export async function aheadMs(clock: () => Promise<number>, here: () => number):
 }
 
 /**
- * The correction (ms) to a clock that showed `asked` and `answered` (epoch ms) around the moment at which the database showed
- * `there`: the one that was found before, unless that is proven wrong, so that a slow reply moves nothing.
+ * The correction (ms) of a clock that showed `asked` and `answered` (epoch ms) before and after the database's clock showed
+ * `there`: the previous one unless this reading excludes it, so that a slow reply moves nothing.
  */
 export function correction(before: number, asked: number, there: number, answered: number): number {
   return Math.min(Math.max(before, there - answered), there - asked);

@@ -1,7 +1,7 @@
 import type { Cell } from '../core/lead/value.ts';
 import { type Queryable, rowsOf } from './database.ts';
 
-/** A decision that a person took: on what is held of a field, or of a whole record (`field` empty), or on a match. */
+/** A person's decision: on the conflict of a field or of a whole record (`field` empty), or on a match. */
 export interface Decision {
   readonly leadId: string;
   readonly field: string;

@@ -78,7 +78,7 @@ export async function* differences(
   );
 }
 
-/** A row that no lead id names. `refused`: why no lead was made of exactly this content before. */
+/** A row without lead id. `refused`: why the service refused a lead with this exact content before. */
 interface LooseRow {
   readonly row: number;
   readonly leadId: string | null;
@@ -90,7 +90,7 @@ interface LooseRow {
   /** The leads whose rows were merged into it, as far as the service has them; null: none. */
   readonly mergedOf: readonly string[] | null;
   readonly refused: Refused | null;
-  /** A person has decided that a lead is made of it. */
+  /** A person decided to create a lead from it. */
   readonly isWanted: boolean;
 }
 
@@ -124,7 +124,7 @@ export async function* looseRows(pool: pg.Pool, run: RunRef): AsyncIterable<Loos
   );
 }
 
-/** Leads of the scan that were never seen in an earlier run: those that a lost create may have made. */
+/** Leads of the scan that no earlier run saw: a lost create may have made them. */
 export function unknownLeads(
   db: Queryable,
   run: RunRef,
@@ -164,7 +164,7 @@ export function scannedLeadCells(
   ]);
 }
 
-/** Those of these leads whose id stands in a row. */
+/** The leads among these whose id a row has. */
 export async function idsInRows(
   db: Queryable,
   runId: number,

@@ -30,11 +30,11 @@ const isInTime = (at: string): string => `${at} >= now() - n."graceMs" * interva
 const tooLate = 'it could not be sent on its day';
 
 /**
- * Brings the digests that are scheduled in line with what is planned now, of all recipients at once: there is one of a
- * recipient and day, whatever connection it belongs to. The days of `last` and `next` get their home and moment, other days to
- * come are dropped, and what lies before the last is missed; with that of `last` it is caught up. A digest that is due already
- * is never put off, and one that is moved to a moment before now is late from now on. What was sent, skipped or given up stays.
- * Of recipients without a plan nothing is due any more, and nothing is left scheduled by the `configured` connections.
+ * Reschedules the digests of all recipients by the current plan: one per recipient and day, across connections. The days of
+ * `last` and `next` get their connection and time, other days to come are dropped, and earlier ones are missed: that of
+ * `last` catches up on them. A digest that is due is never postponed, and one moved into the past is late from now on. Sent,
+ * skipped and failed ones stay. Recipients without a plan have no digest, and the `configured` connections schedule none
+ * for them.
  */
 export async function replaceDigests(
   db: Queryable,

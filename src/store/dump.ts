@@ -37,13 +37,13 @@ const leftOut = [
 export const copySettings = `set local search_path to leadsync; set local datestyle to 'ISO, YMD'; set local timezone to 'UTC';
   set local intervalstyle to 'postgres'; set local extra_float_digits to 3; set local client_encoding to 'UTF8'`;
 
-/** After the rows of a table, on a line of its own: COPY writes none that looks so. */
+/** The line after the rows of a table: COPY never writes it as a row. */
 export const endOfRows = '\\.';
 
 /**
- * The whole state as it is at one moment, while others go on: a header; of each table a line that names it, its rows as COPY
- * writes them, and `endOfRows`; and at the end how many rows each has. Lines but those of rows are JSON. Nothing is kept in
- * memory. Throws `database.no-state` when there is none.
+ * Streams one snapshot of the whole state, while other processes keep writing: a header; for each table a line with its name,
+ * its rows as COPY writes them, and `endOfRows`; at the end the number of rows by table. All lines but rows are JSON. Throws
+ * `database.no-state` when there is no state.
  */
 export async function* dumpState(
   pool: pg.Pool,
@@ -98,7 +98,7 @@ async function readHeader(client: pg.PoolClient, leadsync: string): Promise<Dump
   return { format: dumpFormat, leadsync, at, migrations, sequences: await lastNumbers(client) };
 }
 
-/** The last number that each table of the state has given out; none of a table that never did, or when there is no state. */
+/** The last number of each table's sequence; tables that never used theirs are left out. */
 export async function lastNumbers(client: pg.PoolClient): Promise<Readonly<Record<string, number>>> {
   const numbers = await mapOf<number | null>(
     client,

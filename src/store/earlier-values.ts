@@ -40,8 +40,8 @@ export interface ShownBefore {
 }
 
 /**
- * The cells of a side that show an earlier value than the baseline, each with all spans in which it showed it. Not those that
- * the other side shows too, those that a person has decided on or the service refuses, and those that an undo put back.
+ * The cells of a side that show a value from before the baseline, each with all spans in which it did. Without cells whose value
+ * the other side shows too, a person decided on, the service refuses, or an undo put back.
  */
 export async function* shownBefore(
   pool: pg.Pool,
@@ -123,7 +123,7 @@ export async function* keptMoves(
   );
 }
 
-/** A record that was made or went at a time (epoch ms). */
+/** A record that appeared or disappeared at a time (epoch ms). */
 export interface RecordChange {
   readonly leadId: string;
   readonly at: number;

@@ -66,7 +66,7 @@ export const lastRunFigures = figures<LastRunFigures>(
        coalesce((report->>'putOff')::int, 0) as "putOff" from (${lastRuns}) last`,
 );
 
-/** Runs that are under way, also those that wait or whose worker died. Epoch s. */
+/** Unfinished runs, also waiting ones and those of a dead worker. Epoch s. */
 export interface OpenRunFigures {
   readonly connection: string;
   readonly mode: RunMode;

@@ -62,8 +62,8 @@ export async function countKept(db: Queryable, connection: string): Promise<read
 }
 
 /**
- * Deletes all that is kept of a connection, and of its former places, bit by bit; what is left when `stop` aborts is there for
- * the next time. The caller makes sure that no process syncs it. Returns what was deleted, by table.
+ * Deletes a connection's data, also of its former places, in small statements; after `stop` the next call deletes the rest.
+ * The caller ensures that no process syncs it. Returns the number of deleted rows by table.
  */
 export async function forgetConnection(
   pool: pg.Pool,

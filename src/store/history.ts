@@ -13,7 +13,7 @@ export interface HistoryEntry {
   readonly changes: Changes;
 }
 
-/** A write came about as it was recorded before it was sent, now. */
+/** A write took effect as recorded before it was sent, now. */
 export async function confirmWrite(db: Queryable, actionId: number): Promise<void> {
   await db.query(`update history set at = now() where action_id = $1`, [actionId]);
 }
@@ -90,7 +90,7 @@ export interface FieldWrite {
   readonly field: string;
   /** Which side was written. */
   readonly side: 'lead' | 'row';
-  /** The merge's rule; where a record was made, taken away or given back as a whole, the plan's reason. */
+  /** The merge's rule; for a whole record that was created, removed or put back, the plan's reason. */
   readonly rule: string;
   /** What both sides last agreed on before; absent when they were never in step. */
   readonly base?: Value;

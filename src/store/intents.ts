@@ -24,8 +24,8 @@ export function intentOfAction(db: Queryable, actionId: number): Promise<number 
 }
 
 /**
- * Intents that are not finished, oldest first, and those whose row has lost its id again: the lead is in the scan, no
- * row carries its id, and one row without shows what the lead was made of (an older copy of the table, for example).
+ * Unfinished intents, oldest first, and those whose row lost its id again (in an older copy of the table, for example): the
+ * scan has the lead, no row has its id, and a row without id shows what the lead was created from.
  */
 export function openIntents(db: Queryable, run: RunRef): Promise<readonly Intent[]> {
   return rowsOf(
@@ -91,7 +91,7 @@ export async function intentsCreated(
   );
 }
 
-/** The id stands in the row: the create is finished. */
+/** The row has the id: the create is finished. */
 export async function intentsLinked(db: Queryable, ids: readonly number[]): Promise<void> {
   if (ids.length === 0) return;
   await db.query(`update intents set state = 'linked' where id = any($1)`, [ids]);
@@ -120,7 +120,7 @@ export async function intentRefuted(db: Queryable, actionId: number): Promise<vo
   await db.query(`update intents set state = 'abandoned' where action_id = $1`, [actionId]);
 }
 
-/** What was made of these leads' rows is put back: nothing links them any more. */
+/** These leads' creates were undone: their rows are not linked any more. */
 export async function abandonIntentsOf(
   db: Queryable,
   connection: string,
@@ -146,7 +146,7 @@ export async function storeUnmappedHashes(
   );
 }
 
-/** What a lead had in fields that are not mapped when it was made; null when that was not seen. */
+/** What a lead had in unmapped fields when it was created; null: unknown. */
 export function unmappedHashOf(db: Queryable, connection: string, leadId: string): Promise<string | null> {
   return valueOf(
     db,

@@ -23,7 +23,7 @@ export async function hasSpellings(db: Queryable, connection: string): Promise<b
   return (await valueOf<boolean>(db, text, [connection])) === true;
 }
 
-/** Ids as they stand in a table, each as the service spells it as far as is known. */
+/** Ids of a table, each in the service's spelling where that is known. */
 export async function asServiceSpells(
   db: Queryable,
   connection: string,

@@ -83,15 +83,15 @@ export function unheardRows(db: Queryable, run: RunRef): Promise<readonly LostLe
   );
 }
 
-/** A stray as it is stored. */
+/** A stray as stored. */
 export interface StagedStray extends Stray {
   /** Its id belongs to no lead, and was not in the scan before. */
   readonly isNewOrphan: boolean;
 }
 
 /**
- * Rows that no lead is known to have, in the target's order, and those with the id of a lead that is gone, when they were
- * away before: they may have had another id meanwhile. `allOfGone`: then also those that were not.
+ * Rows without a known lead, in the target's order, and reappeared rows with the id of a deleted lead, which may have had
+ * another id in between. `allOfGone`: all rows with the id of a deleted lead.
  */
 export async function* strays(pool: pg.Pool, run: RunRef, allOfGone: boolean): AsyncIterable<StagedStray> {
   yield* streamRows<StagedStray>(

@@ -17,13 +17,13 @@ import {
 
 /** What the sending of one mail asks of the store and notes in it; of mails that are sent at once, in one statement. */
 export interface MailLedger extends AsyncDisposable {
-  /** Shows other processes that this one sends mails, so that they notice when it dies; to be called before it takes any. */
+  /** Registers this process as a sender of mails, so that others notice its death. Call it before the first mail. */
   appear(): Promise<void>;
   reminder(id: number): Promise<Reminder | null>;
   background(lead: LeadKey): Promise<LeadBackground>;
-  /** See `beginSending`. Returns by what this process is known as the one that sends it; null: it is not. */
+  /** See `beginSending`. Returns this process's token as the sender of the mail; null: another process sends it. */
   begin(claim: Claim): Promise<string | null>;
-  /** See `endSending`. A database that is away is waited for, until `stop`: what became of a mail is known here alone. */
+  /** See `endSending`. Waits for an unavailable database until `stop`: only this process knows the outcome of the mail. */
   end(ending: Ending, stop?: AbortSignal): Promise<void>;
   /** See `noteUnknown`. */
   unknown(id: number, sender: string, stop: AbortSignal): Promise<void>;

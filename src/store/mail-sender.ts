@@ -38,7 +38,7 @@ export class MailSender implements AsyncDisposable {
   }
 }
 
-/** Forgets processes that died while they sent mails; the tokens of those that nobody else has forgotten before. */
+/** Deletes processes that died while sending mails. Returns the tokens of those deleted by this call. */
 export function forgetDeadSenders(pool: pg.Pool): Promise<readonly string[]> {
   return columnOf(pool, `delete from leases where name like 'mails %' and not (${isAlive}) returning token`);
 }

@@ -7,7 +7,7 @@ export interface SentBy {
   readonly sender: string | null;
   /** Whether that process lives. */
   readonly isSenderThere: boolean;
-  /** Of one that is being sent: how long ago that was written, by the clock of the database. */
+  /** For a mail that is being sent: the age of its claim, by the database's clock. */
   readonly idleMs: number;
 }
 
@@ -50,7 +50,7 @@ export interface Reminder extends OwedMail<ReminderState> {
 
 export type DigestState = 'scheduled' | 'sending' | 'sent' | 'skipped' | 'missed' | 'failed';
 
-/** The one mail of a day to a recipient about all that is due, in all connections; `connection`: the one that sends it. */
+/** A recipient's one mail of a day about all that is due, across connections; `connection`: the one that sends it. */
 export interface Digest extends OwedMail<DigestState> {
   /** In the recipient's zone, `2026-11-21`. */
   readonly localDate: string;
@@ -153,7 +153,7 @@ export async function comingReminders(
   return { count: await countOf(db, `from mails where ${which}`, [connection]), next };
 }
 
-/** Reminders in some states: those that are to come first, soonest first, then the others, the latest change first. */
+/** Reminders in some states: pending ones, soonest first; then the others, latest change first. */
 export function listReminders(
   db: Queryable,
   connection: string,

@@ -27,7 +27,7 @@ export async function newFields(
   return known.size === 0 ? [] : columns.map(({ field }) => field).filter((field) => !known.has(field));
 }
 
-/** Remembers the columns, also those that are missing now, and forgets what was agreed on in those that a field was moved from. */
+/** Stores the columns, also missing ones, and clears the baselines of fields that moved to another column. */
 export async function rememberColumns(
   db: pg.PoolClient,
   connection: string,

@@ -21,12 +21,12 @@ export async function intendMark(db: Queryable, run: RunRef): Promise<string> {
   return nonce;
 }
 
-/** Takes a mark that was found as that of the table as it is: what the run itself writes comes after it. */
+/** Accepts the mark found in the table: the run's own writes come after it. */
 export async function acceptMark(db: Queryable, run: RunRef, nonce: string): Promise<void> {
   await rememberMark(db, { ...run, id: run.id - 1 }, nonce, true);
 }
 
-/** Forgets those that are too old. */
+/** Stores a mark, and deletes outdated ones. */
 async function rememberMark(db: Queryable, run: RunRef, nonce: string, written: boolean): Promise<void> {
   await db.query(
     `insert into marks (connection, run_id, nonce, written) values ($1, $2, $3, $4)

@@ -34,7 +34,7 @@ export interface MatchMarks {
 
 export type MatchLine = MatchMarks & Omit<Match, 'id' | 'connection' | 'decided'>;
 
-/** Leads that never had a row, and rows without an id; `apart`: also those that stand apart from the table. */
+/** Leads that never had a row, and rows without id; `apart`: also those apart from the table. */
 const newLeadsFrom = `from staged_leads l left join pairs p on p.connection = $2 and p.lead_id = l.lead_id
   where l.run_id = $1 and p.base is null and not exists (select from staged_rows t where t.run_id = $1 and t.lead_id = l.lead_id)`;
 const newRowsFrom = `from staged_rows where run_id = $1 and lead_id is null and unreadable_id is null and id_closed is null
@@ -42,7 +42,7 @@ const newRowsFrom = `from staged_rows where run_id = $1 and lead_id is null and 
 
 /** Whether there is anything new on both sides. */
 export async function isNewOnBothSides(db: Queryable, run: RunRef, apart: boolean): Promise<boolean> {
-  // The rows first: in most nights there is none.
+  // The rows first: most nights have none.
   const rows = await db.query(`select ${newRowsFrom} limit 1`, [run.id, apart]);
   if (rows.rowCount === 0) return false;
   const leads = await db.query(`select ${newLeadsFrom} limit 1`, [run.id, run.connection]);
@@ -116,8 +116,8 @@ export function knownMatches(
 }
 
 /**
- * Stores the matches that a sync found, with what people have decided on them. Of the others what was rejected or undone is
- * kept for later, and after a scan that is not whole (`isIncomplete`) everything as it was.
+ * Stores the matches that a sync found, with people's decisions on them. Of earlier matches the rejected and undone ones stay;
+ * after an incomplete scan (`isIncomplete`) all stay.
  */
 export async function storeMatches(
   db: Queryable,

@@ -125,7 +125,7 @@ function pendingAfter(
   return migrations.filter(({ name }) => !applied.has(name));
 }
 
-/** Checksums of the files that have run, by name; null: there is no ledger. */
+/** Checksums of the files that have run, by name; null: no ledger yet. */
 async function askLedger(db: Queryable): Promise<ReadonlyMap<string, string> | null> {
   try {
     return await mapOf(db, 'select name, checksum from leadsync.migrations');

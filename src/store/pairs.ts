@@ -17,12 +17,10 @@ export function countKnownPairs(db: Queryable, connection: string): Promise<numb
 }
 
 /**
- * Takes over what the scan proves by itself: a pair whose sides show the same is in step, in every field that the
- * target has a column for; every lead of the scan is known from now on, but for those that an unsettled create may have
- * made (`unsettled`); an id that was missed is counted as absent
- * once for each run, on each side only when its absence is proof and its row not undecided. A row that stands elsewhere than before is noted, and
- * of one that was merged the one that stayed: that counts as there. Of one that is gone it is kept where it stood.
- * Returns how many pairs it stored, most of which are new.
+ * Stores what the scan alone proves. Equal sides become the baseline, in every field with a column. Every lead of the scan
+ * is known from now on, except those that a create in doubt may have made (`unsettled`). An absent id is counted once per
+ * run, on each side only where absence is proof and its row not undecided. Rows get their current number: of a merged row
+ * that of the remaining one, which counts as present; an absent row keeps its last. Returns the number of pairs stored.
  */
 export async function adoptScan(
   db: Queryable,
@@ -31,9 +29,9 @@ export async function adoptScan(
   unsettled: readonly string[],
 ): Promise<number> {
   const scope = [run.id, run.connection];
-  // Where all pairs were forgotten, the planner takes the table for empty, and would read all that this adds for each of them.
+  // After `forget` the planner believes the table is empty, and would scan all new pairs for each row.
   await db.query('set local enable_seqscan = off');
-  // Looked up first: an insert that meets its row costs several times as much, and in most nights all of them do.
+  // Looked up first: an insert that conflicts costs several times as much, and in most nights all would.
   const inStep = await db.query(
     `insert into pairs (connection, lead_id, base, row_number)
      select $2, l.lead_id, t.cells, t.row_number
@@ -97,7 +95,7 @@ export function rowsPresent(db: Queryable, connection: string, leadIds: readonly
   return changePairs(db, connection, leadIds, 'update pairs set row_absences = 0', 'and row_absences > 0');
 }
 
-/** Where the rows of leads stood when they were last seen, by lead id; of those that ever were. */
+/** The last row numbers of leads, by lead id; without leads that never had a row. */
 export function placesOf(
   db: Queryable,
   connection: string,
@@ -106,7 +104,7 @@ export function placesOf(
   return valuesOf(db, connection, leadIds, 'row_number');
 }
 
-/** Notes where the rows of some leads stand. */
+/** Stores the row numbers of leads. */
 export async function noteRows(
   db: Queryable,
   connection: string,
@@ -121,8 +119,8 @@ export async function noteRows(
 }
 
 /**
- * Moves the baseline of one field or more of a pair: only for what both sides were seen to show. `row`: where its row
- * stands that was just written, of which what scans before did not see says nothing any more.
+ * Moves baselines: only to values that both sides were seen to show. `row`: the number of a row that was just written, which
+ * ends its absence.
  */
 export async function advanceBaselines(
   db: Queryable,
@@ -226,7 +224,7 @@ export async function forgetAllPairs(db: Queryable, connection: string): Promise
   await db.query('delete from restored where connection = $1', [connection]);
 }
 
-/** What the pairs of some leads have in a column or expression, by lead id; without those that have nothing. */
+/** A column or expression of the pairs of some leads, by lead id; without nulls. */
 async function valuesOf<T>(
   db: Queryable,
   connection: string,

@@ -67,13 +67,13 @@ export function placeById(db: Queryable, id: string): Promise<KnownPlace | null>
   return firstOf(db, `select ${columns} from places where id = $1`, [id]);
 }
 
-/** A place that a connection keeps in step, or did before; `leftAt` (ISO instant): null of the one that it keeps. */
+/** A place that a connection syncs or used to sync; `leftAt` (ISO instant): null for the current one. */
 export interface KeptPlace {
   readonly address: string;
   readonly leftAt: string | null;
 }
 
-/** The places that a connection keeps in step, and did, of which all is remembered; that of today first. */
+/** The places that a connection syncs and used to sync; the current one first. */
 export function listPlaces(db: Queryable, connection: string): Promise<readonly KeptPlace[]> {
   return rowsOf(
     db,
@@ -98,8 +98,8 @@ export function findPlace(
 }
 
 /**
- * The place as it is remembered; a new one is taken note of. One that was noted while it was missing is the same once it
- * is there: who made it may have been killed before `renamePlace`.
+ * The place on record; a new one is stored. One that was stored while it was missing is the same place once it exists: the
+ * process that created it may have been killed before `renamePlace`.
  */
 export async function seePlace(db: Queryable, connection: string, place: FoundPlace): Promise<KnownPlace> {
   const { id, idWhileMissing = id, address, isThere } = place;
@@ -118,7 +118,7 @@ export async function seePlace(db: Queryable, connection: string, place: FoundPl
   );
 }
 
-/** Takes note of what a place is now that it was made. */
+/** Stores the identity of a place that was just created. */
 export async function renamePlace(
   db: Queryable,
   id: string,

@@ -114,7 +114,7 @@ function parsed<T>(schema: z.ZodType<T>, text: string): T {
   try {
     return schema.parse(JSON.parse(text));
   } catch (cause) {
-    // The cause may quote what stands there.
+    // The cause may quote the data.
     if (cause instanceof SyntaxError || cause instanceof z.ZodError) throw broken('it has other content');
     throw cause;
   }

@@ -18,7 +18,7 @@ export interface NewEdit {
   readonly requestedBy: string;
 }
 
-/** A requested edit as it is now. Personal data. */
+/** A requested edit. Personal data. */
 export interface RequestedEdit extends NewEdit {
   readonly id: number;
   readonly connection: string;
@@ -38,8 +38,8 @@ const columns = `id, connection, lead_id as "leadId", field, from_value as "from
   shown, run_id as "runId"`;
 
 /**
- * Stores an edit, in a transaction. The same one that is open or held already is returned as it is; any other one of this
- * person for this field is superseded unless a run has it in hand: then the new one goes on from what that run writes.
+ * Stores an edit, in a transaction. An equal one that is open or held is returned unchanged; another one of this person for
+ * this field is superseded unless a run is writing it: then the new one builds on that write.
  */
 export async function insertEdit(
   db: pg.PoolClient,
@@ -104,7 +104,7 @@ export function openEdits(db: Queryable, connection: string): Promise<readonly R
   );
 }
 
-/** Whether an edit waits for a run, or for one that was interrupted. */
+/** Whether an edit waits for a run or for the end of an interrupted one. */
 export async function haveEdits(db: Queryable, connection: string): Promise<boolean> {
   return (await openEdits(db, connection)).length > 0;
 }
@@ -113,8 +113,8 @@ export async function haveEdits(db: Queryable, connection: string): Promise<bool
 const stalledMs = 60_000;
 
 /**
- * Those of these connections with an edit that nobody carries out: no run has it in hand and none tried it within `pauseMs`, or
- * its run makes no progress; or with reminders that are not planned yet. Not a connection that is paused.
+ * The connections among these with an edit that no run is writing and none attempted within `pauseMs`, or whose run makes no
+ * progress; or with reminders that are not planned yet. Without paused connections.
  */
 export function connectionsWithEdits(
   db: Queryable,
@@ -198,8 +198,8 @@ export async function recordEditOutcome(
 }
 
 /**
- * When a run ends: the edits that it did not carry out are open for the next one, with the reason; those that the service
- * refused for good have failed. `fault`: what ended the run.
+ * At the end of a run: reopens the edits that it did not write, with the reason; those that the service refused for good
+ * failed. `fault`: what ended the run.
  */
 export async function releaseEdits(
   db: Queryable,

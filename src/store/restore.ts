@@ -169,7 +169,7 @@ async function* counted(rows: AsyncIterable<Buffer>, tell: (bytes: number) => vo
   }
 }
 
-/** `replaced`: what the state that was here had given out; null: the numbers go on as they were. */
+/** `replaced`: the numbers that the replaced state had given out; null: no state was replaced. */
 async function setNumbers(
   client: pg.PoolClient,
   last: Readonly<Record<string, number>>,

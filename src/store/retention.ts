@@ -35,10 +35,10 @@ const withoutId: readonly (keyof typeof prunable)[] = [
 const prunedKey = (connection: string): string => `${connection}#pruned`;
 
 /**
- * Takes all runs of $1 out of sight, as $3, that ended more than $2 days ago: as a whole, because half a history would be undone
- * by half. Kept are open runs and those that a later one asks for: the newest finished one of each mode, with and without what
- * a person has chosen (an undo, a reviewed plan), and the newest sync that was carried out, which names the known service.
- * What another process takes at the same moment is passed over.
+ * Moves all runs of $1 that ended more than $2 days ago to $3, where no query finds them: whole runs, because an undo of half
+ * a history would put back half. Kept are open runs and those that later runs read: the newest finished one of each mode,
+ * also without undos and reviewed plans, and the newest sync that wrote, which names the known service. Rows locked by
+ * another process are skipped.
  */
 const takeOldRuns = `
   with kept as (
@@ -52,7 +52,7 @@ const takeOldRuns = `
 
 /** The others of $1, when they are older than $2 days. */
 const prunable = {
-  // A kept action still needs what its lead was made of, for `why` and `undo`.
+  // `why` and `undo` of a kept action need what its lead was created from.
   intents: `select id from intents t where connection = $1 and state in ('linked', 'abandoned')
     and attempted_at < now() - $2 * interval '1 day' and action_id is null`,
   approvals: `select ctid as id from approvals t where connection = $1 and created_at < now() - $2 * interval '1 day'
@@ -63,15 +63,15 @@ const prunable = {
     and greatest(updated_at, due_at, send_at) < now() - case kind when 'digest' then $2 else greatest($2, 31) end * interval '1 day'
     and not exists (select from pairs p where p.connection = $1 and p.lead_id = t.lead_id and p.lead_deleted_at is null
       and p.base->>$3 = to_char(t.due_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))`,
-  // What people rejected, or an undo took apart, holds while both show the same.
+  // A rejected or undone match holds while both sides are unchanged.
   matches: `select id from matches t where connection = $1 and not current and seen_at < now() - $2 * interval '1 day'`,
-  // The history has what is no conflict any more.
+  // The history has the authors of ended conflicts.
   value_authors: `select ctid as id from value_authors t where connection = $1 and seen_at < now() - $2 * interval '1 day'
     and not exists (select from conflicts h where h.connection = $1 and h.lead_id = t.lead_id and h.field = t.field)`,
   decisions: `select id from decisions t where connection = $1 and at < now() - $2 * interval '1 day'`,
   requested_edits: `select id from requested_edits t where connection = $1 and settled_at < now() - $2 * interval '1 day'
     and state in ('applied', 'unchanged', 'superseded')`,
-  // Of a lead that is gone, when there is no reminder of it either.
+  // For a deleted lead without reminders.
   follow_ups: `select ctid as id from follow_ups t where connection = $1 and seen is null
     and not exists (select from pairs p where p.connection = $1 and p.lead_id = t.lead_id)
     and not exists (select from mails m where m.connection = $1 and m.lead_id = t.lead_id and m.kind <> 'digest') and $2::int > 0`,
@@ -81,9 +81,8 @@ const prunable = {
 } as const;
 
 /**
- * Deletes what is older than `retentionDays` and only there to be looked at, bit by bit, until nothing is left or `stop`
- * aborts. Pairs, what is held and creates that are not finished are kept for good. `followUpField` is the field that
- * reminders follow.
+ * Deletes records older than `retentionDays` that serve only as history, in small statements, until none is left or `stop`
+ * aborts. Pairs, conflicts and unfinished creates are never deleted. `followUpField`: the field that reminders follow.
  */
 export async function prune(
   pool: pg.Pool,

@@ -4,17 +4,17 @@ import type { ConflictFact, RowFacts } from '../core/merge/row-status.ts';
 import { rowsOf } from './database.ts';
 import { streamRows } from './stream-rows.ts';
 
-/** A row that was read, and how it stands after the round's writes. */
+/** A row as read, and its state after the round's writes. */
 export interface RowStanding extends RowFacts {
   readonly leadId: string | null;
   readonly cells: Cells;
 }
 
 /**
- * Streams, in the target's order, the rows whose status cell may have to show something else: all but those that show
- * `usual` and of which there is nothing to tell. Of a row with an id counts what is held for its lead and what the round
- * put off; of a row without one what the round did last about it: nothing means that a lead is still being made of it. Left
- * out are rows that the round marked, took away, linked or gave back.
+ * Streams, in the target's order, the rows whose status cell may need a change: all except those that show `usual` and have
+ * nothing to report. A row with an id reports its lead's conflicts and what the round deferred; a row without one the
+ * round's last action on it (none: its lead is still being created). Rows that the round marked, removed, linked or gave
+ * back are left out.
  */
 export async function* rowStandings(
   pool: pg.Pool,

@@ -12,7 +12,7 @@ export interface StagedRunChanges extends RunChanges {
 
 /**
  * Streams what the run `undoOf` did, lead by lead in the order of their ids, with what the scan of run `id` shows. What
- * other runs did since is included; what an earlier undo of the same run did is not: this undo goes on with it.
+ * other runs did since is included; what an earlier undo of the same run did is not: this undo continues it.
  */
 export async function* stagedRunChanges(
   pool: pg.Pool,

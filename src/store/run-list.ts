@@ -90,7 +90,7 @@ export function openSyncs(
   );
 }
 
-/** An action as it is shown in the list of what a run did. */
+/** An action in the list of what a run did. */
 export interface ListedAction {
   readonly id: number;
   readonly kind: ActionKind;

@@ -7,7 +7,7 @@ export type RunMode = 'sync' | 'plan' | 'edit';
 export type Phase = 'pull' | 'read' | 'plan' | 'push-leads' | 'push-rows' | 'receipt' | 'finish';
 export type RunStatus = 'running' | 'succeeded' | 'partial' | 'stopped' | 'failed';
 
-/** One run as it stands in the database. Times are epoch ms. */
+/** A run as stored. Times are epoch ms. */
 export interface Run {
   readonly id: number;
   /** The key of its baselines: the name of the connection, but for a run in a place that is not the current one (so far). */
@@ -39,13 +39,13 @@ export interface Run {
   readonly records: number;
   /** Records that differ without anything to be done. */
   readonly leftAlone: number;
-  /** Records that were compared and are equal, so that nothing is planned for them. */
+  /** Records that were compared and are equal: nothing is planned for them. */
   readonly comparedEqual: number;
-  /** Records that wait until it is known what became of a create, without an action of their own. */
+  /** Records without an action that wait for the outcome of a create. */
   readonly waiting: number;
-  /** Writes to rows of the round, when all of them were read again as they were written; else 0: each is verified by itself. */
+  /** The round's writes to rows when all were verified at once; else 0: each is verified by itself. */
   readonly rowsReadEqual: number;
-  /** What was found in the target that marks it; '' when there was none, null when it was not looked for. */
+  /** The mark found in the target; '' when it has none, null when it was not read. */
   readonly mark: string | null;
   readonly attempts: number;
   readonly pausedAt: number | null;

@@ -53,7 +53,7 @@ export class UndoneRecords {
     return new UndoneRecords(records, fields);
   }
 
-  /** The key of the record that these cells are, by the fields that they show; null when there is none. */
+  /** The key of the record with these cells, by the fields that they show; or null. */
   find(leadId: string, cells: Cells): string | null {
     const found = this.#records.get(leadId)?.find((record) => this.#isLike(record, cells));
     if (found === undefined) return null;
@@ -62,8 +62,8 @@ export class UndoneRecords {
   }
 
   /**
-   * Forgets what a person has decided on, and what two complete scans of different runs did not show as it was. To be
-   * called before what is not held any more is released.
+   * Deletes records that a person decided on or that two complete scans of different runs did not show unchanged. Call it
+   * before ended conflicts are released.
    */
   async save(db: Queryable, run: RunRef, isProof: AbsenceProof): Promise<void> {
     if (this.#records.size === 0) return;

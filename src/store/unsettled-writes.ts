@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { oneOf, rowsOf } from './database.ts';
 
-/** The notes of one connection's writes, for the process that comes after one that died. */
+/** One connection's unverified writes, for the process that follows one that died. */
 export function createWriteJournal(pool: pg.Pool, connection: string) {
   return {
     async keep(note: Uint8Array): Promise<number> {

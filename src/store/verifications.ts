@@ -22,9 +22,8 @@ export interface Written {
 }
 
 /**
- * The next leads that the round wrote and that were not read again yet, or did not show what was written; not those that
- * the replies showed. A lead's
- * fields come from the history, where they are as the service stored them; those of a new one from what was sent.
+ * The next leads that the round wrote whose replies did not verify the write, and that were not verified by a read yet. Fields
+ * come from the history, as the service stored them; those of a new lead from what was sent.
  */
 export function leadsToRead(
   db: Queryable,
@@ -52,8 +51,8 @@ export function leadsToRead(
 }
 
 /**
- * Accepts the replies to the round's PATCHes as verification, when those that were read again showed what was written. Else
- * returns false: all are to be read.
+ * Accepts the replies to the round's PATCHes as verification unless a lead that was read differs from what was written. False:
+ * all have to be read.
  */
 export async function acceptReplies(db: Queryable, run: RoundRef): Promise<boolean> {
   const isTrue = await valueOf<boolean>(
@@ -69,8 +68,8 @@ export async function acceptReplies(db: Queryable, run: RoundRef): Promise<boole
 }
 
 /**
- * Prepares another look at the rows that the round wrote and that did not show it so far. Returns how many writes
- * there are to look for, and the first and the last of their ids.
+ * Prepares a read of the rows whose writes in this round are not verified yet. Returns the number of these writes, and the
+ * first and the last of their ids.
  */
 export async function rowsToRead(
   db: Queryable,

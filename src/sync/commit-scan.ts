@@ -21,7 +21,7 @@ import type { LostCreates } from './find-lost-creates.ts';
 import { acceptCopy } from './table-mark.ts';
 
 /**
- * Commits what a scan proves without any action, in the transaction that stores its plan. `next`: how the run goes on.
+ * Commits what a scan proves without any action, in the transaction that stores its plan. `next`: the run's next phase.
  * `newPairs`: the stored pairs, most of which are new.
  */
 export async function commitScan(

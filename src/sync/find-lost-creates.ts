@@ -45,9 +45,9 @@ export interface LostCreates {
     readonly base: Values;
     readonly isPair: boolean;
   }[];
-  /** What rows that were edited since their create began show now: the next scan recognises them by it. */
+  /** The current cells of rows edited since their create began, by which the next scan recognises them. */
   readonly seen: { readonly intentId: number; readonly row: Cells }[];
-  /** Intents whose lead's id stands in a row: written before a crash, or by a person. */
+  /** Intents whose lead's id is in a row: written before a crash, or by a person. */
   readonly linked: number[];
   readonly abandoned: number[];
   readonly unseen: number[];

@@ -137,7 +137,7 @@ function batched(blocks: MatchBlocks): (record: MatchRecord | null) => Promise<v
   };
 }
 
-/** Pairs that may be the same, and those that a person decided on or that were proposed before. */
+/** Candidate pairs, and those decided on or proposed before. */
 async function compare(
   pool: pg.Pool,
   run: Run,

@@ -118,7 +118,7 @@ export function readablePolicy(context: StepContext, run: Run): Policy {
   return { ...policy, fields: policy.fields.filter(({ field }) => !missing.includes(field)) };
 }
 
-/** What is known of a scan as a whole before its records are decided one by one. */
+/** Facts about the whole scan, found before its records are decided one by one. */
 interface Findings {
   readonly policy: Policy;
   readonly creates: LostCreates;

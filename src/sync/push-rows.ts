@@ -93,7 +93,7 @@ async function statusOfNewRows(
 function resultOf(action: Action, outcome: RowOutcome): RowResult {
   if (outcome.status === 'done') return { action, state: 'done', row: outcome.row };
   const { status, code, message } = outcome;
-  // Without a status column the row stays as it is, and only the store has the deletion.
+  // Without a status column the row is unchanged, and only the store records the deletion.
   if (code === 'target.no-status-column') return { action, state: 'done', code };
   // The row is fine: it only cannot be undone.
   const isUndosOwn = code === 'row.has-own-cells' && putsBack(action);

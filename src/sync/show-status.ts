@@ -8,7 +8,7 @@ import type { StepContext } from './context.ts';
 import { writeBatches } from './write-batches.ts';
 
 /**
- * Writes how each row stands into its status cell, as the last write of a round. Only cells that show another text are
+ * Writes each row's state into its status cell, as the last write of a round. Only cells that show another text are
  * written, so nothing is recorded: the next run repairs what is missing. An undo and a reviewed plan leave the texts to the
  * next sync.
  */

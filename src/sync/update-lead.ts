@@ -88,7 +88,7 @@ function leadBefore({ changes, attempts }: Action, shown: Cells): Cells {
 
 /**
  * Sends the fields; when the service rejects them together, one by one, to name the rejected one in `refused`. Returns the
- * lead as it is stored then; `isWhole`: the reply to the PATCH shows all of it.
+ * lead as stored then; `isWhole`: the reply to the PATCH shows all of it.
  */
 async function patch(
   context: StepContext,

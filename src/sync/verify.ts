@@ -88,7 +88,7 @@ async function verifyLead(context: StepContext, written: Written): Promise<Findi
   return lead === null ? finding : { ...finding, others: unmappedHash(lead, fields) };
 }
 
-/** The lead as it is now; null: it is gone; undefined: the service does not show this one, though others. */
+/** The current lead; null: deleted; undefined: the service shows other leads but not this one. */
 async function readAgain(context: StepContext, leadId: string): Promise<Lead | null | undefined> {
   try {
     return await context.leads.get(leadId, context.cut);

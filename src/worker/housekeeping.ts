@@ -10,7 +10,7 @@ const leftDays = 90;
 
 /**
  * Deletes the history, the finished runs and the like of every connection that are older than its retention, and the data of
- * connections that left the configuration long ago. The next time deletes what is left when `stop` aborts, or when the
+ * connections that left the configuration long ago. The next call deletes the rest when `stop` aborts, or when the
  * database fails.
  */
 export async function runHousekeeping(

@@ -90,7 +90,7 @@ function takeOverMails(app: App): AsyncDisposable {
   };
 }
 
-/** Of a chat's messages a worker has one at a time, and the queue goes on with the others. */
+/** A worker sends a chat's messages one at a time, while the queue continues with other jobs. */
 function isLeft(mail: Reminder | Digest): boolean {
   return isUntried(mail) && !isChannel(mail.recipient);
 }
