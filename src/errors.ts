@@ -38,7 +38,7 @@ export function codeOf(error: unknown): string | null {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
 }
 
-/** A message without its full stop, so that a sentence can go on. */
+/** A message without its full stop, to continue the sentence. */
 export function withoutStop(message: string): string {
   return message.replace(/\.$/, '');
 }
@@ -48,7 +48,7 @@ export function explain({ message, help }: LeadsyncError): string {
   return help === undefined ? message : `${withoutStop(message)}. ${help}`;
 }
 
-/** Something that concerns one item or one field of a run; the run goes on. Part of the contract of `sync --json`. */
+/** A problem with one item or one field; the run continues. Part of the contract of `sync --json`. */
 export interface Problem {
   readonly code: string;
   readonly message: string;

@@ -29,7 +29,7 @@ export async function openStore(place: Place, callbacks?: Callbacks): Promise<St
   return { ...store, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
-/** The same with the schema as it is, or without any. Throws what `startEmbeddedPostgres`, `openDatabase` and `assertOwnSession` do. */
+/** The same without migrating the schema. Throws what `startEmbeddedPostgres`, `openDatabase` and `assertOwnSession` do. */
 export async function openStoreAsIs(
   { databaseUrl, dataDir, databasePoolMax }: Place,
   callbacks: Callbacks = { tell: (line) => void process.stderr.write(`leadsync: ${line}\n`) },

@@ -1,4 +1,4 @@
-/** Limits how many tasks run at once; the others wait, and begin in the order in which they came. */
+/** Limits the number of concurrent tasks; the others wait, first come, first served. */
 export class Semaphore {
   #free: number;
   readonly #waiting: (() => void)[] = [];

@@ -26,7 +26,7 @@ export const noTelemetry: Telemetry = {
   async [Symbol.asyncDispose]() {},
 };
 
-/** What every worker does every few seconds, even without a job: most spans would be of these. */
+/** Calls of the queue that every worker makes every few seconds without a job: they would be most of the spans. */
 const routine: ReadonlySet<string> = new Set([
   'getNextJob',
   'moveStalledJobsToWait',

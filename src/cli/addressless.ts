@@ -10,12 +10,12 @@ export interface Addressless {
   /** The content of one of them, and its row as last read; null: the column is empty of them all. */
   readonly example: string | null;
   readonly row: number | null;
-  /** All leads with a follow-up, and those that `routes` and `to` decide about: also where the column is empty. */
+  /** All leads with a follow-up; and those without an address in the column, for which `routes` and `to` decide. */
   readonly total: number;
   readonly fallsBack: number;
 }
 
-/** Null: each lead names its recipient or nobody, or no such column is configured. */
+/** Null: no such column is configured, or its cells are addresses or empty, and most are addresses. */
 export async function addressless({ pool, connection }: SyncContext): Promise<Addressless | null> {
   const field = connection.reminders?.rules.toField ?? null;
   if (field === null) return null;

@@ -48,7 +48,7 @@ function commandOf(file: string, { only, allow = [] }: ApplyOptions): string {
   return ['leadsync apply', file, ...lines, ...allowed(allow)].join(' ');
 }
 
-/** Carries out lines of a plan file, unless it was made with other settings or is no longer on record. */
+/** Applies lines of a plan file; refuses a plan that was made with other settings or is no longer on record. */
 export async function applyPlan(
   app: App,
   plan: PlanFile,

@@ -121,7 +121,7 @@ async function checkRecipients(context: SyncContext): Promise<CheckLine[]> {
   return [{ ...passed(name, describeAddressless(found)), ...(isMost(found) && { warning: true }) }];
 }
 
-/** A line about leads that nobody is reminded of because their stage says that they are over, if there are any. */
+/** A line about leads without reminders because their stage is a closed one, if there are any. */
 async function checkStages({ pool, connection }: SyncContext): Promise<CheckLine[]> {
   const skipped = connection.reminders?.rules.skipStages ?? [];
   if (skipped.join() !== closedStages.join()) return [];

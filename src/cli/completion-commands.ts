@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 
-/** What can follow an option or stand as an argument: these words, files, the connections of leadsync.yaml, or anything. */
+/** The values of an option or argument: these words, files, the connections of leadsync.yaml, or anything. */
 export type Follows = readonly string[] | 'files' | 'connections' | 'anything';
 
 interface CompletedOption {

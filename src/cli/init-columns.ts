@@ -148,7 +148,7 @@ function columnNamed(column: string, free: readonly string[], { name }: Place): 
   );
 }
 
-/** Asks whether a first row without any known word is that of the headings; true: look again. */
+/** Asks whether a first row without known words has the headings; true: read the table again. */
 async function isNoHeading(ui: Dialogue, { name }: Place, free: readonly string[]): Promise<boolean> {
   const row = someOf(free);
   if (!ui.isTerminal)

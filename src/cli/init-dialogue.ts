@@ -5,7 +5,7 @@ interface Question {
   readonly message: string;
   /** The option that answers it, for those who have no terminal. */
   readonly flag: string;
-  /** Taken by `--yes`; on a terminal it stands there already. */
+  /** Accepted by `--yes`; prefilled on a terminal. */
   readonly proposal?: string;
   /** Greyed out in an empty field. */
   readonly example?: string;
@@ -49,7 +49,7 @@ export function answersMissing(missing: readonly string[]): LeadsyncError {
   );
 }
 
-/** `isYes`: proposals are taken unasked. `isSilent`: nothing but the result is printed. */
+/** `isYes`: proposals are accepted without a question. `isSilent`: only the result is printed. */
 export async function openDialogue(isYes: boolean, isSilent: boolean): Promise<Dialogue> {
   const isTerminal = process.stdin.isTTY && process.stdout.isTTY && !isSilent;
   return isTerminal ? terminalDialogue(isYes) : scriptedDialogue(isYes, isSilent);

@@ -67,7 +67,7 @@ export interface Given {
   readonly recipients: readonly string[] | undefined;
   readonly sender: string | undefined;
   readonly name: string;
-  /** Proposals are taken unasked. */
+  /** Proposals are accepted without a question. */
   readonly isYes: boolean;
 }
 

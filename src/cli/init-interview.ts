@@ -90,7 +90,7 @@ export class Interview {
     return answer;
   }
 
-  /** One of those that are there, or another one, which is typed. */
+  /** One of the existing ones, or a typed new one. */
   async pick(
     name: QuestionName,
     message: string,

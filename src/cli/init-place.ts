@@ -42,7 +42,7 @@ interface Kind {
   /** What is in it. */
   readonly place: readonly QuestionName[];
   readonly roots?: readonly (keyof Roots)[];
-  /** What cannot be left out where nobody can be asked. */
+  /** Options that are required without a terminal. */
   readonly needs: (has: (name: QuestionName) => boolean) => readonly QuestionName[];
   readonly find: (interview: Interview, roots: Roots) => Promise<Found>;
 }

@@ -82,7 +82,7 @@ export async function askAll(ui: Dialogue, given: Given): Promise<Answers> {
 const places =
   './leads.xlsx, ./leads.csv, https://…/leads.xlsx (WebDAV), a sharing link of SharePoint, google-sheets:SPREADSHEET_ID/TAB, hubspot or postgres-table:TABLE; with --msgraph-drive the path in that library';
 
-/** Throws `usage.init-missing` with all answers that nobody could be asked for. */
+/** Throws `usage.init-missing` with all answers that are missing without a terminal. */
 function refuseMissing({ answers, kind, isYes, schedule, timeZone, recipients }: Given): void {
   const has = (name: QuestionName): boolean => answers.has(name);
   const needed: readonly QuestionName[] = [

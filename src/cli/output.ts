@@ -77,7 +77,7 @@ export function printJson(value: object): void {
   print(JSON.stringify(value));
 }
 
-/** The same for a result of each connection: one by itself, several in an object under `name`. */
+/** The same for one result per connection: a single one as it is, several in an object under `name`. */
 export function printEachJson(name: string, results: readonly object[]): void {
   const [only] = results;
   printJson(only !== undefined && results.length === 1 ? only : { [name]: results });

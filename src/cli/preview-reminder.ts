@@ -26,12 +26,12 @@ interface Preview {
   readonly leadId: string;
   readonly from: string;
   readonly timeZone: string;
-  /** The mails by the settings and the lead as it is now. */
+  /** The mails by the settings and the current lead. */
   readonly mails: readonly PreviewedMail[];
   readonly mail: Composed & { readonly calendar?: string };
 }
 
-/** `leadsync reminders --preview LEAD`: the next mail about a lead as it is now. Sends and changes nothing. */
+/** `leadsync reminders --preview LEAD`: the next mail about a lead in its current state. Sends and changes nothing. */
 export async function previewReminder(app: App, lead: string, json: boolean): Promise<void> {
   const found = await findLead(app.pool, app.config.connections, lead);
   const usable = found.filter(({ connection }) => connection.reminders !== undefined);
@@ -45,7 +45,7 @@ export async function previewReminder(app: App, lead: string, json: boolean): Pr
   print(previews.map(describe).join('\n\n'));
 }
 
-/** The mails about a lead as it is now, and the next one of them. Throws `usage.no-follow-up` and `usage.lead-gone`. */
+/** The mails about a lead in its current state, and the next one. Throws `usage.no-follow-up` and `usage.lead-gone`. */
 export async function previewOf(app: App, context: SyncContext, leadId: string): Promise<Preview> {
   const { connection, clock, pool } = context;
   const settings = connection.reminders;

@@ -10,13 +10,13 @@ import { planSynced } from '../worker/plan-mails.ts';
 import { advance, type Request, type RunSummary } from '../worker/run-sync.ts';
 import { showProgress } from './progress.ts';
 
-/** Attempts of a run that somebody waits for: about half a minute of outage. */
+/** Attempts of a run in the foreground: about half a minute of outage. */
 const foregroundAttempts = 7;
 
 /** Longer waits for a service, and longer outages of the database (ms), end the command. */
 const longestWaitMs = 60_000;
 
-/** Ms until a run that met an outage of the database goes on. */
+/** Ms until a run continues after an outage of the database. */
 const outageRetryMs = 1_000;
 
 /** `undoOf` (of a plan or the application of a plan): the run to undo; `approval`: the batch of reviewed lines. */

@@ -9,7 +9,7 @@ interface RunsOptions extends CommonOptions {
   readonly limit: string;
 }
 
-/** More are not listed at once. */
+/** The longest list. */
 const mostListed = 1000;
 
 /** `leadsync runs`: each connection's runs, the latest first, with the numbers for `undo`. */

@@ -114,7 +114,7 @@ async function storyOf(pool: pg.Pool, { connection, leadId }: FoundLead): Promis
   };
 }
 
-/** As both sides last agreed on it; of a lead that is gone as it was written last. */
+/** By the baseline; for a deleted lead, by the last write. */
 function companyOf(record: LeadRecord | null, writes: readonly FieldWrite[]): string | null {
   const cell = writes.find(({ field }) => field === 'companyName')?.written ?? null;
   return record?.base?.['companyName'] ?? plainCell(cell);

@@ -32,7 +32,7 @@ export async function withWholeState(
   await run(store, config);
 }
 
-/** The configuration, narrowed to `--connection`. Throws `usage.unknown-connection` when there is none of that name. */
+/** The configuration, narrowed to `--connection`. Throws `usage.unknown-connection`. */
 export async function loadNarrowed({ config: file, connection: name }: CommonOptions): Promise<Config> {
   const config = await loadConfigFromProcess(file);
   if (name === undefined) return config;

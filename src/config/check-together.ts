@@ -69,7 +69,7 @@ function checkColumns(report: Report, connection: Connection): void {
     { use: 'the status', column: target?.statusColumn, path: ['target', 'statusColumn'] },
   ];
   const uses = new Map<string, string>();
-  // Columns of the default mapping stand nowhere in the file, so the blame goes to the one that does.
+  // Columns of the default mapping are not in the file: blame the one that is.
   for (const { use, column, path } of fields === undefined ? [...mapped, ...own] : [...own, ...mapped]) {
     if (column === undefined) continue;
     const earlier = uses.get(headingKey(column));

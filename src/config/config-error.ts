@@ -14,7 +14,7 @@ export interface Mistake {
   readonly message: string;
 }
 
-/** `config.invalid`: every mistake of the environment and the file at once; `message` is the list for people. */
+/** `config.invalid`: all mistakes of the environment and the file; `message` is the list for people. */
 export class ConfigError extends LeadsyncError {
   readonly mistakes: readonly Mistake[];
 

@@ -22,7 +22,7 @@ export interface Config extends Frozen<ProcessSettings> {
   readonly publicUrl?: string;
 }
 
-/** A connection with all defaults filled in; what each setting means stands in the schema (and docs/settings.md). */
+/** A connection with all defaults filled in; the schema (and docs/settings.md) explains each setting. */
 export type ConnectionConfig = Frozen<ReturnType<typeof buildConnection>>;
 export type TargetConfig = ConnectionConfig['target'];
 /** A file; `path` is absolute, an address, or within `drive`. */
@@ -35,7 +35,7 @@ export type CalendarSettings = ReminderSettings['calendars'][number];
 /** Recipients of alerts. */
 export type AlertSettings = Frozen<ReturnType<typeof buildAlerts>>;
 
-/** Stages of leads that are over, as services name them: without `skipStages` and `onlyStages` nobody is reminded of them. */
+/** Closed stages, as services name them: by default they get no reminders (without `skipStages` and `onlyStages`). */
 export const closedStages: readonly string[] = (
   'won, closed won, closed-won, closed_won, closedwon, gewonnen, ' +
   'lost, closed lost, closed-lost, closed_lost, closedlost, verloren'
@@ -61,7 +61,7 @@ export function buildConnection(
     leads,
     target: buildTarget(target, folder, sync.timeZone),
     fields,
-    /** `matchBy`: mapped fields alone, the first of which names a record. */
+    /** `matchBy`: mapped fields only; the first names a record. */
     sync: { ...sync, matchBy: matchBy.filter((one) => fields.some(({ field }) => field === one)) },
     retentionDays,
     ...(reminders && {
@@ -121,7 +121,7 @@ function buildReminders(
   const toField = fields.find(({ column }) => headingKey(column) === headingKey(toColumn ?? ''))?.field;
   return {
     from: from ?? localSender,
-    // plan-reminders.ts hashes them as they stand here: in another order every reminder would be planned anew.
+    // plan-reminders.ts hashes them in this order: another one would plan every reminder again.
     rules: {
       /** Of recipients without their own. recipients.ts looks up both. */
       timeZone: settings.timeZone ?? timeZone,
@@ -185,7 +185,7 @@ function ownSettings(
   );
 }
 
-/** The alerts from settings that are right. Without a sender of their own they have that of the first reminders. */
+/** The alerts of valid settings. Their default sender is that of the first reminders. */
 export function buildAlerts(
   { email = [], from, noSuccessFor, ...addresses }: NonNullable<FileSettings['alerts']>,
   connections: readonly ConnectionConfig[],

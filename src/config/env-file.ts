@@ -27,7 +27,7 @@ export function withEnvFile(env: NodeJS.ProcessEnv, folder: string, mistakes: Mi
       mistakes.push({ where: file, path: '', message: `cannot be read: ${readFault(error)}` });
   }
   const found = Object.entries(parseEnv(content)).filter(([name]) => {
-    // A value of the environment goes before a file with it, and the other way round: both at once are a mistake.
+    // A variable and its _FILE variant override each other across sources; both in one source are a mistake.
     const bare = name.replace(/_FILE$/, '');
     return !env[bare] && !env[`${bare}_FILE`];
   });

@@ -64,7 +64,7 @@ export class Environment {
     return this.#env[name] || undefined;
   }
 
-  /** A variable that is set and whose name is close to one that is missing. */
+  /** A set variable whose name resembles a missing one. */
   similar(name: string): string | undefined {
     const others = Object.keys(this.#env).filter(
       (other) => other !== name && this.plain(other) !== undefined,
@@ -144,7 +144,7 @@ export function processSource(environment: Environment, cwd: string): Source {
   });
 }
 
-/** The environment's one connection, `default`, its alerts, and what stands beside both. Paths are relative to `cwd`. */
+/** The environment's one connection, `default`, its alerts and other settings. Paths are relative to `cwd`. */
 export function connectionSource(environment: Environment, cwd: string): Source {
   const read = (place: string) => readVariables(environment, fileSettings, place);
   const reminders = read('connections.NAME.reminders');

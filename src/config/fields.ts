@@ -3,7 +3,7 @@ import type { FieldType } from '../core/lead/value.ts';
 import type { Readable } from './readable.ts';
 import type { ConnectionSettings } from './schema.ts';
 
-/** Properties of a HubSpot company: it has a name, a city and a state already; the others are made. */
+/** Properties of a HubSpot company: name, city and state exist; leadsync creates the others. */
 const properties: Readonly<Record<string, string>> = {
   companyName: 'name',
   city: 'city',
@@ -19,12 +19,12 @@ function usualColumn({ field, column }: FieldMapping, targetType: string | undef
     : column;
 }
 
-/** Where the ids stand when `idColumn` names nothing else. */
+/** The default of `idColumn`. */
 export function defaultIdColumn(targetType: string | undefined): string {
   return targetType === 'hubspot' || targetType === 'postgres-table' ? 'lead_id' : 'Lead ID';
 }
 
-/** What rows and leads are matched by without `matchBy`, as far as it is mapped. */
+/** The default of `matchBy`, as far as mapped. */
 export const usualMatchBy: readonly string[] = ['companyName', 'city'];
 
 /** The mapping of a connection: as written, without what lacks a column, or the usual one of its kind of target. */

@@ -9,9 +9,9 @@ export type Path = readonly (string | number)[];
 export interface Setting {
   /** Environment variable. Secrets are also taken from the file that `<variable>_FILE` names. */
   readonly variable?: string;
-  /** Place in the schema, with dots; a segment in capitals stands for any name. */
+  /** Place in the schema, with dots; a segment in capitals matches any name. */
   readonly place: string;
-  /** The same place in leadsync.yaml; absent for what stands in the environment alone. */
+  /** The same place in leadsync.yaml; absent for settings of the environment alone. */
   readonly path?: string;
   /** As one would write it. Absent: required, or nothing happens without it (the meaning says which). */
   readonly default?: string;
@@ -51,7 +51,7 @@ export function settingOf(variable: string): Setting | undefined {
   return settings.find((setting) => setting.variable === variable);
 }
 
-/** The keys that leadsync.yaml may have below this place; empty where any name may stand. */
+/** The keys that leadsync.yaml may have below this place; empty where any name is allowed. */
 export function keysBelow(path: Path): readonly string[] {
   const below = fileSettings
     .map(({ place }) => place.split('.'))

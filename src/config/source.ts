@@ -1,7 +1,7 @@
 import type { Mistake } from './config-error.ts';
 import { type Path, settingAround, soundsSecret } from './settings.ts';
 
-/** Stands for a value that could not be had, such as that of an unset variable: its mistake is listed already. */
+/** Replaces an unavailable value, such as that of an unset variable, whose mistake is listed already. */
 export const unreadable = Symbol('unreadable');
 
 /** Settings as they were written, before they are checked, and where each was written. */
@@ -9,7 +9,7 @@ export interface Source {
   readonly raw: unknown;
   /** Absolute folder that paths in it are relative to. */
   readonly folder: string;
-  /** Where a setting stands, or would stand when it is missing. */
+  /** Where a setting is, or would be. */
   locate(path: Path): Pick<Mistake, 'where' | 'line' | 'path'>;
   /** The end of a sentence about a missing setting: what may have been meant instead. */
   hint?(path: Path): string;

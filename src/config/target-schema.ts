@@ -109,7 +109,7 @@ const inAddress = /^https:\/\/docs\.google\.com\/spreadsheets\/(?:u\/\d+\/)?d\/(
 /** A copy made by "File > Share > Publish to web": the `e` in its address is no id. */
 const publishedAddress = /^https:\/\/docs\.google\.com\/spreadsheets\/(?:u\/\d+\/)?d\/e\//;
 
-/** The id, written as it is or within the address that a browser shows. */
+/** The id, alone or in the address that a browser shows. */
 export const spreadsheet = text((written) => {
   if (publishedAddress.test(written))
     return 'must be the address that the browser shows while you work in the spreadsheet: this is a published copy';
@@ -118,7 +118,7 @@ export const spreadsheet = text((written) => {
     : 'must be the address of a spreadsheet, https://docs.google.com/spreadsheets/d/…, or the id in it';
 }).transform((written) => inAddress.exec(written)?.[1] ?? written);
 
-/** Reading a tab takes up to four requests, which have to fit. */
+/** A read of a tab takes up to four requests. */
 const perMinute = (what: string) =>
   count(6, 6000)
     .prefault(60)

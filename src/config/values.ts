@@ -33,7 +33,7 @@ function parsed<T>(read: (text: string) => T | null, allowed: string) {
   });
 }
 
-/** The same, and a number stands for its digits. */
+/** The same; a number counts as its digits. */
 function parsedOrNumber<T>(read: (text: string) => T | null, allowed: string) {
   return z.union([z.number(), z.string()], { error: allowed }).transform(String).pipe(parsed(read, allowed));
 }

@@ -55,7 +55,7 @@ export function yamlSource(
   const secrets = new Set<string>();
   let values = 0;
 
-  /** Where a setting stands; for what is missing, where it should have been. */
+  /** Where a setting is; for a missing one, where it should be. */
   const locate = (path: Path) => {
     const place = path.findLastIndex((_, index) => lines.has(showPath(path.slice(0, index + 1))));
     const line = lines.get(showPath(path.slice(0, place + 1)));
@@ -100,7 +100,7 @@ export function yamlSource(
     if (key.value === '__proto__') fail(at, 'cannot be a name');
     return [key.value, read(value, at, above)] as const;
   };
-  /** Puts the environment's values in the place of `${NAME}`; `$${` stands for a literal `${`. They are not looked into again. */
+  /** Replaces `${NAME}` by the environment's value, once; `$${` is a literal `${`. */
   const interpolate = (text: string, path: Path): unknown => {
     let isReadable = true;
     const filled = text.replaceAll(

@@ -143,7 +143,7 @@ async function join(cluster: Cluster, durable: boolean, usual: number | null = n
         // Still unreadable after the pause, so it is not another process' server that is about to write it.
         if (pidFile?.pid === 0 && (await readPidFile(cluster))?.pid === 0) await removePidFile(cluster);
       }
-      // The port of the server that died first, so that those who used it find the new one; others if it is taken.
+      // First the port of the server that died, where its clients find the new one; then others.
       const port = usual ?? ((failedStarts === 0 && pidFile?.port) || (await freePort()));
       server = await startServer(cluster, port, pidFile?.pid || null, durable);
     }

@@ -40,7 +40,7 @@ export async function loadPostgresBinaries(
   return found;
 }
 
-/** What the package's own install script does, which npm 12 does not run unless somebody allows it. */
+/** Does what the package's install script does, which npm 12 runs only when allowed. */
 async function linkLibraries(name: string, folder: string): Promise<void> {
   const list = await readFile(join(folder, 'native/pg-symlinks.json'), 'utf8').catch(() => '[]');
   await Promise.all(

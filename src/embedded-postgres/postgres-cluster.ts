@@ -68,7 +68,7 @@ async function readCluster(folder: string): Promise<Cluster | null> {
   }
 }
 
-/** Postgres refuses a folder that others can write to or enter, as many a program leaves one that it copies back. */
+/** Postgres refuses a folder that others can write to or enter, as some backup programs restore it. */
 export async function closeToOthers(cluster: Cluster, tell: (line: string) => void): Promise<void> {
   for (const [path, mode] of [
     [serverFolder(cluster), 0o700],
@@ -128,7 +128,7 @@ async function syncFolder(folder: string): Promise<void> {
   await handle.sync();
 }
 
-/** What the last server wrote into its pid file, also when it is gone; null when there is no file. */
+/** The content of the last server's pid file, also after its end; null without a file. */
 export async function readPidFile(cluster: Cluster): Promise<PidFile | null> {
   try {
     const lines = (await readFile(pidFilePath(cluster), 'utf8')).split('\n');

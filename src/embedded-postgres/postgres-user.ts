@@ -25,7 +25,7 @@ export const programOptions = {
   env: { PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin', LC_ALL: 'C' },
 } satisfies ExecFileOptions;
 
-/** In a user namespace in which we, and with us our files, are nobody: no chown, and a 700 folder stays reachable. */
+/** In a user namespace that maps us and our files to `nobody`: no chown, and a 700 folder stays reachable. */
 const unshare = 'unshare';
 const asNobodyInside = ['--user', '--map-user=65534', '--map-group=65534'];
 
@@ -61,7 +61,7 @@ async function idsOf(names: readonly string[]): Promise<{ uid: number; gid: numb
   const users = (await readFile('/etc/passwd', 'utf8')).split('\n').map((line) => line.split(':'));
   for (const name of names) {
     const [, , uid, gid] = users.find((user) => user[0] === name) ?? [];
-    // macOS writes nobody's ids as -2; the system wants them unsigned.
+    // macOS writes the ids of `nobody` as -2; the system expects them unsigned.
     if (uid !== undefined && gid !== undefined) return { uid: Number(uid) >>> 0, gid: Number(gid) >>> 0 };
   }
   return null;

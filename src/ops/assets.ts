@@ -12,7 +12,7 @@ type AssetName = keyof typeof types;
 
 const root = '/assets';
 
-/** Whether the path is that of an asset; assets hold nothing of this installation. */
+/** Whether the path is an asset's; assets contain no data of this installation. */
 export function isAsset(path: string): boolean {
   return path.startsWith(`${root}/`);
 }

@@ -5,7 +5,7 @@ import type { App } from '../app.ts';
 import { openSyncs } from '../store/run-list.ts';
 import { describeProgress } from './describe-progress.ts';
 
-/** Browsers that listen at once; the page of any further one stays as it was loaded. */
+/** Maximum of listening browsers; further pages are not updated. */
 const maxListeners = 50;
 /** Ms between two queries, for all listeners together. */
 const intervalMs = 1_000;

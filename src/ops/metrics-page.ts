@@ -20,7 +20,7 @@ export class MetricsPage {
   /** Read one after the other: a scrape takes one connection of the database, not seven. */
   readonly #stored: readonly FigureSource[];
   readonly #queues: FigureSource;
-  /** Queries under way: one that is late is not sent again before it ends. */
+  /** Running queries: a late one is not sent again before it ends. */
   readonly #unanswered = new Set<FigureSource>();
   readonly #failing = new Set<FigureSource>();
   #shown: { readonly page: Promise<string>; until: number } | null = null;
@@ -30,7 +30,7 @@ export class MetricsPage {
     const registry = this.#registry;
     this.#log = log;
     collectDefaultMetrics({ register: registry });
-    // Gauges that are named like counters, of which `promtool check metrics` complains.
+    // Gauges named like counters, which `promtool check metrics` rejects.
     for (const name of misnamed) registry.removeSingleMetric(name);
     const build = new Gauge({
       name: 'leadsync_build_info',

@@ -25,7 +25,7 @@ import { pageOf, position } from './requests.ts';
 /** Items on one page of a list. */
 const shown = { conflicts: 5, decisions: 10, runs: runsShown, changes: 25, reminders: 10, deletes: 20 };
 
-/** A page reads several connections at once, but so few that runs do not have to wait for the database. */
+/** Connections that a page reads in parallel: few, so that runs do not wait for the database. */
 const readsAtOnce = 4;
 
 const id = z.string().regex(/^\d{1,15}$/);

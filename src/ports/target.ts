@@ -12,7 +12,7 @@ export interface TargetRow {
    * gone.
    */
   readonly unreadableId?: string;
-  /** A row without id for which nobody requested a lead. None is created, but it may match one (`match`). */
+  /** A row without id and without a request for a lead. None is created, but it may match one (`match`). */
   readonly other?: boolean;
   /** A row without id: why its id cell cannot be written, as a sentence. No lead is created. */
   readonly idClosed?: string;
@@ -163,7 +163,7 @@ export type RowOutcome = { readonly key: string } & (
 
 /** Where a target keeps its rows. */
 export interface Place {
-  /** Its identity, in one spelling that nobody can type; begins with the kind. */
+  /** Its identity, in one spelling that cannot be typed; begins with the kind. */
   readonly id: string;
   /** Its identity while it is missing, where that differs. */
   readonly idWhileMissing?: string;

@@ -7,7 +7,7 @@ export interface SecretAnswer {
   readonly file?: string;
 }
 
-/** A setting: as it is, a file of this machine by its absolute path, or what a variable holds. */
+/** A setting: a literal, a file of this machine by its absolute path, or a variable. */
 export type SettingAnswer = string | { readonly file: string } | { readonly variable: string };
 
 /** Where the table is. */
@@ -15,7 +15,7 @@ export interface TargetAnswer {
   readonly type: TargetConfig['type'];
   /** Its own settings in leadsync.yaml, in this order. */
   readonly settings: Readonly<Record<string, SettingAnswer>>;
-  /** What stands in leadsync.env, by variable: secrets become files. Paths are absolute. */
+  /** The content of leadsync.env, by variable: secrets become files. Paths are absolute. */
   readonly variables: ReadonlyMap<string, SecretAnswer | string>;
 }
 

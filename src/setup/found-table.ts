@@ -1,11 +1,11 @@
 import { defaultFields } from '../core/lead/mapping.ts';
 import { countKnown } from './propose-mapping.ts';
 
-/** What stands in a place. */
+/** The content of a place. */
 export interface FoundTable {
-  /** As shown; null: there is no table yet, the first sync makes it. */
+  /** As shown; null: no table yet, the first sync creates it. */
   readonly headings: readonly string[] | null;
-  /** Whether there is anything below the headings. */
+  /** Whether any row follows the headings. */
   readonly hasRows: boolean;
 }
 

@@ -65,7 +65,7 @@ async function lookInto(
   if (why !== null) throw new LeadsyncError('target.not-writable', why);
   if (/\.csv$/i.test(name)) {
     const { readCsvFirstRows } = await import('../targets/csv/first-rows.ts');
-    // Whatever its first row says, it is that of the headings.
+    // Its first row has the headings, whatever it contains.
     const [first = [], ...rest] = await readCsvFirstRows(file, name, signal);
     const { headings } = tableOf([first]);
     return { headings, hasRows: rest.some((row) => tableOf([row]).headings !== null), sheets: [] };

@@ -57,7 +57,7 @@ export function proposeMapping(headings: readonly string[], fields: readonly str
   return { id, fields: new Map(fields.map((field, index) => [field, others[index] ?? null])), doubled };
 }
 
-/** How many headings of a row are known: the row with most of them is that of the headings. */
+/** The number of known headings in a row: the row with most of them has the headings. */
 export function countKnown(headings: readonly string[], fields: readonly string[]): number {
   const { id, fields: found } = proposeMapping(headings, fields);
   return [id, ...found.values()].filter((match) => match !== null).length;
@@ -87,7 +87,7 @@ function likeness(heading: string, words: Words & Partial<FieldWords>): number {
   return best >= scoreOf.least ? best : 0;
 }
 
-/** 1: the same words; less when some letters differ, or other words stand beside them. */
+/** 1: the same words; less for other letters or further words. */
 function closeness(written: readonly string[], word: readonly string[]): number {
   const [one, other] = [written.join(''), word.join('')];
   if (one === '' || other === '') return 0;

@@ -5,7 +5,7 @@ import { usualMatchBy } from '../config/fields.ts';
 import { docsPath } from '../version.ts';
 import type { Answers, SettingAnswer, TargetAnswer } from './answers.ts';
 
-/** The folder of the secrets, in that of leadsync.yaml. */
+/** The folder of the secrets, beside leadsync.yaml. */
 export const secretsFolder = 'secrets';
 
 /** What is to be written, by its path from the folder of leadsync.yaml. */
@@ -67,7 +67,7 @@ function envText(variables: readonly (readonly [string, string])[]): string {
 
 type Entry = readonly [key: string, value: unknown, comment?: string];
 
-/** A mapping; what is undefined is left out. A comment stands above its key. */
+/** A mapping without undefined values; comments are above their keys. */
 function mapping(...entries: readonly Entry[]): YAMLMap {
   const map = new YAMLMap();
   for (const [key, value, comment] of entries) {
@@ -79,7 +79,7 @@ function mapping(...entries: readonly Entry[]): YAMLMap {
   return map;
 }
 
-/** A text that is meant as it is: `${` would name a variable. */
+/** A literal text: `${` would name a variable. */
 function literal(text: string): Scalar {
   const scalar = new Scalar(text.replaceAll('${', () => '$${'));
   // A heading may have line breaks.

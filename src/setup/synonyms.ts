@@ -51,7 +51,7 @@ export const fieldWords: Readonly<Record<string, Words>> = {
   },
 };
 
-/** The column with the ids that the Leads service gave; another "ID" may be somebody's own number. */
+/** The column with the Leads service's ids; another "ID" may be a number of the people's own. */
 export const idWords: Words = {
   sure: list('Lead ID, ID of lead, Lead UUID, ID des Leads'),
   unsure: list('ID, UUID, Lead number, Lead no, Leadnummer, Lead-Nr, External ID, Externe ID'),

@@ -10,7 +10,7 @@ const mostWaits = 3;
 /** Leads of a page: enough to see which fields there are. */
 const limit = 100;
 
-/** One request at a time, in a process of its own: nobody shares its pace. */
+/** One request at a time, in a process of its own: no rate limit to share. */
 const alone: Throttle = {
   pauses: 0,
   look: async () => ({ notBefore: 0, pace: null, aheadMs: 0 }),

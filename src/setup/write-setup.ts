@@ -91,7 +91,7 @@ async function writeNew(path: string, content: string): Promise<boolean> {
   const temporary = `${path}.${randomUUID()}.tmp`;
   try {
     await writeFile(temporary, content, { ...own, flush: true });
-    // Unlike a rename it fails when somebody else made the file meanwhile; shares and FAT have no links.
+    // Unlike a rename, it fails when the file appeared in between; shares and FAT have no links.
     await link(temporary, path).catch((error: unknown) => {
       if (codeOf(error) === 'EEXIST' || existsSync(path)) throw error;
       return rename(temporary, path);
@@ -106,7 +106,7 @@ async function writeNew(path: string, content: string): Promise<boolean> {
   }
 }
 
-/** Adds what must not be committed to .gitignore, in a folder of a git repository; false: nothing had to be added. */
+/** Adds the folders of secrets and data to .gitignore in a git repository; false: nothing to add. */
 async function ignoreInGit(folder: string): Promise<boolean> {
   if (!isInGit(folder)) return false;
   const path = join(folder, '.gitignore');

@@ -22,7 +22,7 @@ export function dayOf(instant: number, timeZone: string): string | null {
   return local.startOfDay().epochMilliseconds === instant ? local.toPlainDate().toString() : null;
 }
 
-/** An instant (canonical ISO text) as a table's text: a day as `2027-11-17`, a moment as it is. `readInstant` reads both back. */
+/** An instant (canonical ISO text) as a table's text: a day as `2027-11-17`, else unchanged. `readInstant` reads both back. */
 export function instantText(instant: string, timeZone: string): string {
   const day = dayOf(Date.parse(instant), timeZone);
   return day !== null && readInstant(day, timeZone) === instant ? day : instant;

@@ -15,7 +15,7 @@ export function markText(mark: TableMark): string {
   return JSON.stringify({ v: 1, ...mark });
 }
 
-/** Null for a text that is not one of our marks: it belongs to somebody else. */
+/** Null for a text that is not one of our marks. */
 export function readMark(text: string | null): TableMark | null {
   const found = text === null || text === '' ? null : parsed(text);
   if (typeof found !== 'object' || found === null) return null;

@@ -8,7 +8,7 @@ export interface Confirmed {
   readonly leadId: string;
   /** By field what both sides show now. */
   readonly agreed: Values;
-  /** Where the row stands that was just written, when that is known. */
+  /** The number of the row that was just written, if known. */
   readonly row?: number | undefined;
   /** Fields that the other side did not take. */
   readonly refused?: readonly (string | undefined)[];

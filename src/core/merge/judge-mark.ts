@@ -26,7 +26,7 @@ export interface KnownMarks {
   /** The last confirmed run of the connection, and the oldest that is stored. */
   readonly lastWritten: number | null;
   readonly oldest: number | null;
-  /** When the backup was made that this state was restored from, until a person decided on it; null: not restored. */
+  /** The time of the backup that this state was restored from, until a person's decision; null: not restored. */
   readonly backedUpAt: Date | null;
 }
 

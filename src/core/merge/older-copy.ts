@@ -184,7 +184,7 @@ export interface CopyFindings {
   readonly mayUpdate: boolean;
 }
 
-/** Why the run stopped, and how to go on, as sentences. */
+/** Why the run stopped, and how to continue, as sentences. */
 export function copyMessage(found: CopyFindings): string {
   const { side, connection, cells, records, kept, before, doubt, mayUpdate } = found;
   const [shown, record] = side === 'row' ? ['the table shows', 'row'] : ['the service shows', 'lead'];

@@ -12,7 +12,7 @@ import { holdMessage, undoneMessages } from './hold-message.ts';
 import { idAdvice } from './plan-held-rows.ts';
 import type { Policy } from './policy.ts';
 
-/** All that is known of one lead id when a plan is made. */
+/** The facts about one lead id for a plan. */
 export interface PairState {
   readonly leadId: string;
   /** The baseline of each field that ever was in step. Null: never a pair. */

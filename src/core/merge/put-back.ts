@@ -11,7 +11,7 @@ export function putsBack({ reason }: Pick<PlannedAction, 'reason'>): boolean {
   return reason === 'undone' || reason === 'unmatched';
 }
 
-/** A record that an action takes away, field by field; `rule`: why, unless an undo does. */
+/** A record that an action removes, field by field; `rule`: why, unless by an undo. */
 export function takenAway(action: PlannedAction, rule: 'lead-edited' | 'row-edited'): Changes {
   return Object.fromEntries(
     Object.entries(action.expect).map(([field, from]) => {

@@ -101,7 +101,7 @@ function undoLeadMade(run: RunChanges, { lead, row }: Present): readonly Planned
   ];
 }
 
-/** Takes a row back that still shows what the run left (`made`, null: nothing to take back); else reports why it stays. */
+/** Puts back a row that still shows what the run left (`made`, null: nothing to put back); else reports why it stays. */
 function takeRowBack(
   { leadId, written, later }: RunChanges,
   row: Present['row'],

@@ -38,7 +38,7 @@ ${choices.map(({ by, label }, nth) => html`<p><button name="do" value="${by}"${n
   );
 }
 
-/** Why there is nothing behind a link. */
+/** Why a link leads nowhere. */
 export function noFollowUpPage(language: 'en' | 'de', title: string, why: string): Html {
   return framed(language, title, html`<p>${why}</p>`);
 }

@@ -6,7 +6,7 @@ export interface Refused<T> {
 }
 
 export interface Refusals<T> {
-  /** Called for each refused item when it stands alone. */
+  /** Called for each single refused item. */
   alone(refused: Refused<T>): void;
   /** Whether enough were found to stop splitting. */
   isEnough(): boolean;

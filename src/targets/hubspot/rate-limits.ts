@@ -11,7 +11,7 @@ const windowMs = 10_000;
 const secondMs = 1_000;
 /** Interval between attempts while the end of the portal's day is unknown. */
 const zoneUnknownMs = 3_600_000;
-/** Random delay after midnight, when the daily limit ends, so that not all clients come at once. */
+/** Random delay after midnight, when the daily limit ends, so that clients do not all return together. */
 const mostJitterMs = 5 * 60_000;
 
 /**

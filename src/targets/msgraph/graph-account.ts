@@ -40,7 +40,7 @@ export function openGraphAccount(app: GraphApp, url: string, clock: Clock): Grap
         // What was answered tells more, and repeats nothing that was sent.
         signal.throwIfAborted();
       }
-      // The library would refuse by itself for a while after a refusal.
+      // After a refusal the library would refuse further requests itself for some time.
       client = null;
       throw tokenFault(requests.refusal, requests.reason);
     },
@@ -79,7 +79,7 @@ class TokenRequests implements INetworkModule {
 
   async #send(method: 'GET' | 'POST', url: string, { headers = {}, body }: NetworkRequestOptions = {}) {
     [this.refusal, this.reason] = [null, ''];
-    // The stand-in has no TLS; what the library signs still names Microsoft's address.
+    // The stand-in has no TLS; the signed assertion still names Microsoft's address.
     const address = url.startsWith(publicCloud) ? this.#loginUrl + url.slice(publicCloud.length) : url;
     try {
       const request = { method, headers, body: body ?? null } as const;

@@ -14,7 +14,7 @@ export interface GraphApp {
   readonly loginUrl: string;
 }
 
-/** What proves that leadsync is the app. Secret, but for the thumbprint. */
+/** The app's proof of identity. Secret, except the thumbprint. */
 type GraphProof =
   | { readonly clientSecret: string }
   | { readonly clientCertificate: { readonly thumbprintSha256: string; readonly privateKey: string } };

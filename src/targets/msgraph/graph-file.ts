@@ -178,7 +178,7 @@ async function assertFolder(
   });
 }
 
-/** SharePoint adds properties of its own to a workbook that is saved; then only reading tells what is there. */
+/** SharePoint adds properties to a saved workbook; then only a read shows its content. */
 function versionOf(saved: DriveItem, upload: Upload): { readonly version: string | null } {
   return { version: saved.size === upload.size ? saved.content : null };
 }

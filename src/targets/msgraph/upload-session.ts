@@ -6,7 +6,7 @@ import { type DriveItem, driveItem, itemPath } from './drive-item.ts';
 import { isMoved } from './graph-fault.ts';
 import type { GraphHttp, GraphReply } from './graph-http.ts';
 
-/** 32 times 320 KiB, of which each part but the last must be a multiple: what Microsoft recommends. */
+/** 32 × 320 KiB, as Microsoft recommends: every part but the last must be a multiple of 320 KiB. */
 const partBytes = 32 * 327_680;
 /** Faults in a row that end an upload. */
 const mostFaults = 5;
@@ -57,7 +57,7 @@ export async function uploadInParts(
     isDone = true;
     return http.parse(reply, driveItem);
   } finally {
-    // Also after a stop; Graph deletes what nobody cancels within days.
+    // Also after a stop; Graph deletes uncancelled sessions within days.
     if (!isDone)
       await http
         .ask({ method: 'DELETE', path: uploadUrl, answers: [404] }, AbortSignal.timeout(5_000))

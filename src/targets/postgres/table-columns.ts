@@ -25,7 +25,7 @@ export interface TableMapping extends ColumnMapping {
 export type Place = { readonly ctid: string; readonly hasOwn: boolean };
 export type Table = NonNullable<Awaited<ReturnType<typeof describe>>>;
 
-/** Defaults that the database fills in: nobody wrote them. */
+/** Defaults that the database fills in: not content of a person. */
 const automatic = String.raw`^(nextval|now|timezone|gen_random_uuid|uuidv?\w*|\w+_timestamp)\(|^CURRENT_|^LOCAL`;
 
 /** Columns that grids and other programs fill by themselves, by name: NocoDB, Directus, Rails, Django. Nobody typed there. */

@@ -104,7 +104,7 @@ function parameters(found: Table, rows: readonly { readonly cells: Cells }[]) {
   };
 }
 
-/** The row as it is now. Throws `target.refused` when it does not show what was written. */
+/** The row as read back. Throws `target.refused` when it does not show what was written. */
 function compared(cells: Cells, texts: Texts | undefined, found: Table): PresentRow<Place> {
   if (texts === undefined) throw refused('A rule of the table prevents the write.');
   const other = [...cells].find(([index, value]) => {

@@ -3,7 +3,7 @@ import { mkdir, open, rm, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeFault } from '../file/file-fault.ts';
 
-/** Content in a file that has no name any more: nobody else can open it, and it is gone with its process. */
+/** Content in an unlinked file: no other process can open it, and it ends with this one. */
 export interface PrivateFile {
   readonly handle: FileHandle;
   /** In bytes. */

@@ -32,6 +32,6 @@ export interface RemoteFile {
 export interface Upload {
   /** In bytes. */
   readonly size: number;
-  /** The content, anew at each call. */
+  /** A new stream of the content at each call. */
   chunks(): AsyncIterable<Buffer>;
 }

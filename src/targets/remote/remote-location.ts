@@ -96,7 +96,7 @@ export class RemoteLocation implements FileLocation {
     } catch (error) {
       if (!(error instanceof LeadsyncError) || error.code !== 'target.unavailable') throw error;
       signal.throwIfAborted();
-      // The reply was lost: what the server shows decides, and where it does not, nobody overwrites anything.
+      // The reply was lost: the server's state decides; where it does not, nothing is overwritten.
       const now = await this.#file.look(signal).catch(() => null);
       if (now === null || now.version === expected || now.size !== made.size) throw error;
       const version = await this.#versionOf(made, signal);
@@ -139,7 +139,7 @@ class Copy {
   #readers = 0;
   #isDropped = false;
   #timer: NodeJS.Timeout | undefined;
-  /** Called when nobody has wanted it for a while. */
+  /** Called after some time without use. */
   idle: () => void = () => {};
 
   constructor(handle: PrivateFile['handle'], version: string, size: number) {

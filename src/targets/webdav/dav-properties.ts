@@ -54,7 +54,7 @@ export async function removeLeftovers(http: WebDavHttp, prefix: string, signal: 
   }
 }
 
-/** The properties of the file that stand for headers of the same meaning. */
+/** The file's properties with the meaning of a header. */
 const stateProperties: Readonly<Record<string, string>> = {
   etag: 'getetag',
   'last-modified': 'getlastmodified',

@@ -34,7 +34,7 @@ export async function lockFile(http: WebDavHttp, signal: AbortSignal): Promise<D
   return {
     token,
     async [Symbol.asyncDispose]() {
-      // It went with the file that a rename replaced, or ends by itself.
+      // The lock ended with the file that a rename replaced, or it expires.
       const unlock = {
         method: 'UNLOCK',
         headers: { 'lock-token': token },

@@ -60,7 +60,7 @@ async function propertiesOf(pack: XlsxPackage): Promise<ZipEntry | null> {
   return relation === undefined ? null : pack.find(relation.part);
 }
 
-/** Our property's text, and where its value stands; null: there is none. */
+/** Our property's text and the position of its value, or null. */
 function ownOf(elements: XmlElements, sheet: string) {
   const own = elements.find(
     ({ parent, local, attributes, contentEnd, end }) =>

@@ -22,7 +22,7 @@ export interface KnownSheet {
   readonly styles: ReadonlyMap<number, number | null>;
 }
 
-/** What is known of a sheet besides its bytes, as plain data. */
+/** The facts about a sheet besides its bytes, as plain data. */
 export interface SheetEnd extends Pick<KnownSheet, 'styles'> {
   readonly cuts: Cuts;
   /** The `IdSet` slots of the existing rows. */

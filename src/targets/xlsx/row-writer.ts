@@ -35,7 +35,7 @@ export function rowWriter(
     return style === null && type === 'instant' ? model.dateStyle : style;
   }
 
-  /** Replaces a cell and keeps its format; one without a format takes that of its column. */
+  /** Replaces a cell and keeps its format; without one, uses the column's. */
   function replaced(cell: SheetCell, value: Value, type: FieldType): Splice {
     const kept = cell.attributes.replaceAll(/\s+(?:t|cm|vm)\s*=\s*(?:"[^"]*"|'[^']*')/g, '');
     const style = cell.style ?? (cell.raw === '' ? styleOf(cell.column, type) : null);

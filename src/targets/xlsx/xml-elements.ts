@@ -2,7 +2,7 @@ import { type Splice, splice } from '../file/splice.ts';
 import { localName, XmlScanner } from './xml-scanner.ts';
 import { XmlFault } from './xml-text.ts';
 
-/** An element of a small part, and where it stands in the part's bytes. */
+/** An element of a small part, and its position in the part's bytes. */
 export interface XmlElement {
   readonly local: string;
   /** With its colon, or empty. */
