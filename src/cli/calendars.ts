@@ -8,7 +8,8 @@ import {
   type ReportedEntry,
 } from '../store/calendar-reports.ts';
 import type { SyncContext } from '../sync/context.ts';
-import { companiesIn, shownCompany } from './names.ts';
+import { companiesIn } from './companies.ts';
+import { shownCompany } from './names.ts';
 import { print, printJson } from './output.ts';
 
 /** Reported entries of a calendar at most. */

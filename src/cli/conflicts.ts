@@ -1,7 +1,8 @@
 import { plainCell, showCell } from '../core/lead/value.ts';
 import { type Conflict, listConflicts } from '../store/conflicts.ts';
 import { decidableSides, isEdit } from '../review/decide-conflict.ts';
-import { companiesIn, companyOfConflict, describeAuthor, nameRecord, rowName } from './names.ts';
+import { companiesIn } from './companies.ts';
+import { companyOfConflict, describeAuthor, nameRecord, rowName } from './names.ts';
 import type { CommonOptions } from './program.ts';
 import { print, printJson } from './output.ts';
 import { withStore } from './with-store.ts';

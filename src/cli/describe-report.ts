@@ -3,7 +3,8 @@ import { count, counted } from '../core/lead/counted.ts';
 import { waysPast } from '../core/merge/older-copy.ts';
 import { describeVerification } from '../ops/describe-progress.ts';
 import type { AppliedPlan, SyncReport } from '../sync/report.ts';
-import { type Companies, companiesIn } from './names.ts';
+import { companiesIn } from './companies.ts';
+import type { Companies } from './names.ts';
 import { describeProblem, seconds } from './output.ts';
 
 /** Maximum listed in text. */

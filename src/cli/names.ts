@@ -1,9 +1,7 @@
 import { userInfo } from 'node:os';
-import type pg from 'pg';
 import { type Author, authorWords } from '../core/lead/author.ts';
 import { plainCell } from '../core/lead/value.ts';
 import type { Conflict } from '../store/conflicts.ts';
-import { companiesOf } from '../store/pairs.ts';
 import { visibleText } from '../visible-text.ts';
 
 /** Company names by lead id. */
@@ -61,13 +59,4 @@ export function userName(): string {
 /** A text of at most `length` characters. */
 export function short(text: string, length = 60): string {
   return text.length <= length ? text : `${text.slice(0, length - 1).toWellFormed()}…`;
-}
-
-/** The companies of a connection's problems, conflicts or actions. */
-export function companiesIn(
-  pool: pg.Pool,
-  connection: string,
-  items: readonly { readonly leadId?: string | null }[],
-): Promise<Companies> {
-  return companiesOf(pool, connection, [...new Set(items.flatMap(({ leadId }) => leadId ?? []))]);
 }

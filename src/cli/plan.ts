@@ -6,7 +6,7 @@ import type { RunStatus } from '../store/runs.ts';
 import { planProblems } from '../sync/report.ts';
 import { isNote } from '../sync/which-place.ts';
 import type { CommonOptions } from './program.ts';
-import { companiesIn } from './names.ts';
+import { companiesIn } from './companies.ts';
 import { exitCodeFor, print, printEachJson } from './output.ts';
 import { refuseToOverwrite, writePlanFile } from './plan-file.ts';
 import { describePlan, planJson, type ShownPlan, summaryJson } from './plan-output.ts';

@@ -7,7 +7,8 @@ import { type Conflict, listConflicts } from '../store/conflicts.ts';
 import { heldEditsOf } from '../store/requested-edits.ts';
 import { decidableSides, decide, isEdit, type Side } from '../review/decide-conflict.ts';
 import type { CommonOptions } from './program.ts';
-import { type Companies, companiesIn, companyOfConflict, nameRecord, rowName, userName } from './names.ts';
+import { companiesIn } from './companies.ts';
+import { type Companies, companyOfConflict, nameRecord, rowName, userName } from './names.ts';
 import { exitCodes, print, printJson } from './output.ts';
 import { withStore } from './with-store.ts';
 

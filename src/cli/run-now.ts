@@ -53,7 +53,8 @@ export async function runNow(
     const [open] = await openSyncs(app.pool, [connection], mode);
     return open === undefined ? null : describeProgress(open);
   });
-  const summary = await toItsEnd(app, request, stop);
+  const inSpan = app.contexts.get(connection)?.inSpan ?? ((_name, _attributes, part) => part());
+  const summary = await inSpan(mode, { connection }, () => toItsEnd(app, request, stop));
   await progress[Symbol.asyncDispose]();
   if (mode === 'sync') await planMails(app, connection);
   if (summary.waits !== undefined) throw waits(app, connection, summary.waits);

@@ -16,8 +16,8 @@ test.each([
   ],
   [
     'plan',
-    ['pg', 'bullmq', 'undici', 'csv-parse'],
-    ['nodemailer', 'liquidjs', 'google-auth-library', '@azure/msal-node', 'ioredis'],
+    ['pg', 'undici', 'csv-parse'],
+    ['bullmq', 'cron-parser', 'nodemailer', 'liquidjs', 'google-auth-library', '@azure/msal-node', 'ioredis'],
   ],
 ])(
   '%s loads what it needs, and nothing of OpenTelemetry and metrics without being asked',

@@ -1,0 +1,15 @@
+import type pg from 'pg';
+import { companiesOf } from '../store/pairs.ts';
+import type { Companies } from './names.ts';
+
+/**
+ * The companies of a connection's problems, conflicts or actions. In a file of its own: `--help` and completion load
+ * `names.ts`, and no Postgres client.
+ */
+export function companiesIn(
+  pool: pg.Pool,
+  connection: string,
+  items: readonly { readonly leadId?: string | null }[],
+): Promise<Companies> {
+  return companiesOf(pool, connection, [...new Set(items.flatMap(({ leadId }) => leadId ?? []))]);
+}
