@@ -22,8 +22,8 @@ interface PlanLine {
 }
 
 /**
- * The contract's `plan --json` (docs/architecture.md 8). `problems` only when there are any: why the scan failed,
- * unreadable columns, other notes.
+ * The contract's `plan --json` (docs/architecture.md 8). `planId` is empty when no run could begin; `guard.ok` is false for what
+ * was not compared. `problems` only when there are any: why the scan failed, unreadable columns, other notes.
  */
 export interface PlanOutput {
   readonly planId: string;
@@ -46,6 +46,13 @@ export interface ShownPlan {
   readonly companies: Companies;
 }
 
+/** A plan that could not be made, and why. */
+export interface UnmadePlan {
+  readonly connection: string;
+  readonly status: 'failed';
+  readonly problems: SyncReport['problems'];
+}
+
 /** Counts of one kind of action: in total, and by changed or held field. */
 interface KindCount {
   readonly count: number;
@@ -58,16 +65,19 @@ export function planJson({ run, actions, problems, companies }: ShownPlan): Plan
     connection: run.connection,
     ...(run.undoOf !== null && { undoOf: String(run.undoOf) }),
     actions: actions.map((action) => planLine(action, companies)),
-    guard: { ok: run.refusals.length === 0, refusals: run.refusals },
+    guard: { ok: run.status !== 'failed' && run.refusals.length === 0, refusals: run.refusals },
     ...(problems.length > 0 && { problems }),
     ...forecastOf(run),
   };
 }
 
+export function unmadeJson({ connection, problems }: UnmadePlan): PlanOutput {
+  return { planId: '', connection, actions: [], guard: { ok: false, refusals: [] }, problems };
+}
+
 /** `plan --summary --json`: counts in place of lines. */
-export function summaryJson(plan: ShownPlan): object {
-  const { actions: _, ...rest } = planJson(plan);
-  return { ...rest, summary: Object.fromEntries(countKinds(plan.actions)) };
+export function summaryJson({ actions: _, ...rest }: PlanOutput, actions: readonly Action[]): object {
+  return { ...rest, summary: Object.fromEntries(countKinds(actions)) };
 }
 
 function countKinds(actions: readonly Action[]): ReadonlyMap<Action['kind'], KindCount> {
@@ -119,9 +129,7 @@ export function describePlan(plan: ShownPlan, { goesOn = false, summary = false 
   const { run, actions, problems, companies } = plan;
   const what = run.undoOf === null ? `plan ${run.id}` : `plan ${run.id} to undo run ${run.undoOf}`;
   const said = describeProblems(problems, companies);
-  if (run.status === 'failed') {
-    return [`${run.connection}: ${what} failed`, ...said, '  nothing was written'].join('\n');
-  }
+  if (run.status === 'failed') return describeFailed(run.connection, what, said);
   const read = `${counted(run.pulled, 'lead')}, ${counted(run.targetRows, 'row')}`;
   const lines = [
     `${run.connection}: ${what}: ${read}, ${counted(actions.length, 'action')}`,
@@ -137,6 +145,14 @@ export function describePlan(plan: ShownPlan, { goesOn = false, summary = false 
     lines.push(`  ${goesOn ? 'this takes' : 'carried out now, it takes'} ${describeForecast(forecast)}`);
   if (!goesOn) lines.push('  nothing was written');
   return lines.join('\n');
+}
+
+export function describeUnmade({ connection, problems }: UnmadePlan): string {
+  return describeFailed(connection, 'the plan', describeProblems(problems, new Map()));
+}
+
+function describeFailed(connection: string, what: string, said: readonly string[]): string {
+  return [`${connection}: ${what} failed`, ...said, '  nothing was written'].join('\n');
 }
 
 const kindWord = (kind: Action['kind']): string => (kind === 'report' ? 'left alone' : kind).padEnd(12);

@@ -1,5 +1,5 @@
 import type { App } from '../app.ts';
-import { LeadsyncError } from '../errors.ts';
+import { explain, LeadsyncError } from '../errors.ts';
 import { silentKinds } from '../core/merge/action.ts';
 import { visibleActions } from '../store/actions.ts';
 import type { RunStatus } from '../store/runs.ts';
@@ -9,7 +9,15 @@ import type { CommonOptions } from './program.ts';
 import { companiesIn } from './companies.ts';
 import { exitCodeFor, print, printEachJson } from './output.ts';
 import { refuseToOverwrite, writePlanFile } from './plan-file.ts';
-import { describePlan, planJson, type ShownPlan, summaryJson } from './plan-output.ts';
+import {
+  describePlan,
+  describeUnmade,
+  planJson,
+  type ShownPlan,
+  summaryJson,
+  type UnmadePlan,
+  unmadeJson,
+} from './plan-output.ts';
 import { runNow } from './run-now.ts';
 import { stopSignal, withApp } from './with-app.ts';
 
@@ -33,16 +41,31 @@ export function plan(options: PlanOptions): Promise<void> {
         },
       );
     }
-    const plans: MadePlan[] = [];
+    const plans: (MadePlan | UnmadePlan)[] = [];
     for (const name of app.contexts.keys()) {
-      const made = await makePlanNow(app, name, {}, stop);
-      plans.push(made);
-      if (!options.json) print(describePlan(made, { summary }));
-      if (out !== undefined) await keepPlan(app, made, out, options);
+      const plan = await planNow(app, name, stop);
+      plans.push(plan);
+      if (!options.json) print('run' in plan ? describePlan(plan, { summary }) : describeUnmade(plan));
+      if (out !== undefined && 'run' in plan) await keepPlan(app, plan, out, options);
     }
-    if (options.json) printEachJson('plans', plans.map(summary ? summaryJson : planJson));
+    if (options.json) printEachJson('plans', plans.map(summary ? summaryOf : outputOf));
     process.exitCode = exitCodeFor(plans);
   });
+}
+
+const outputOf = (plan: MadePlan | UnmadePlan) => ('run' in plan ? planJson(plan) : unmadeJson(plan));
+
+const summaryOf = (plan: MadePlan | UnmadePlan) =>
+  summaryJson(outputOf(plan), 'run' in plan ? plan.actions : []);
+
+/** One connection's plan; a fault that let no run begin, or no result be read, is a failed one like any other. */
+async function planNow(app: App, connection: string, stop: AbortSignal): Promise<MadePlan | UnmadePlan> {
+  try {
+    return await makePlanNow(app, connection, {}, stop);
+  } catch (error) {
+    if (!(error instanceof LeadsyncError)) throw error;
+    return { connection, status: 'failed', problems: [{ code: error.code, message: explain(error) }] };
+  }
 }
 
 export interface MadePlan extends ShownPlan {

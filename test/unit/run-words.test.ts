@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { describePlan, summaryJson } from '../../src/cli/plan-output.ts';
+import { describePlan, planJson, summaryJson } from '../../src/cli/plan-output.ts';
 import { describeReport } from '../../src/cli/describe-report.ts';
 import { describeProgress } from '../../src/ops/describe-progress.ts';
 import type { Action } from '../../src/store/actions.ts';
@@ -128,7 +128,7 @@ test('a plan names the company first; its summary has numbers by kind and field,
     '  update-lead       2   stage 2, city 1',
     '  create-lead       1',
   ]);
-  expect(summaryJson(plan)).toEqual({
+  expect(summaryJson(planJson(plan), plan.actions)).toEqual({
     planId: '3',
     connection: 'main',
     guard: { ok: true, refusals: [] },

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
 import type { PlanOutput } from '../../../src/cli/plan-output.ts';
+import { parseFaults } from '../../../src/sandbox/parse-faults.ts';
+import { startSandbox } from '../../../src/sandbox/sandbox.ts';
 import { oneObject } from '../../support/cli.ts';
 import { until } from '../../support/until.ts';
 import { Workspace } from '../../support/workspace.ts';
@@ -71,8 +73,39 @@ test('a wrong key (4), a key without permission (1): as a report', async () => {
     expect(oneObject(sync)).toMatchObject({ status: 'failed', connection: 'main', problems: [{ code }] });
     const plan = await workspace.start(['plan', '--json'], { env }).ended;
     expect(plan.code).toBe(exit);
-    expect(oneObject(plan)).toMatchObject({ actions: [], problems: [{ code }] });
+    // What was not compared may not be carried out.
+    const guard = { ok: false, refusals: [] };
+    expect(oneObject(plan)).toMatchObject({ actions: [], guard, problems: [{ code }] });
   }
+});
+
+test('plan of a connection that has to wait: failed, to the letter of the contract; those after it are made', async () => {
+  await using limited = await startSandbox({ faults: parseFaults('429:retryAfter=3600') });
+  await using workspace = await Workspace.open({
+    sandbox: { leads: 3 },
+    connection: { leads: { baseUrl: limited.url, apiKey: limited.apiKey } },
+    others: { second: {} },
+  });
+  const plan = await workspace.cli('plan', '--json');
+  expect(plan.code).toBe(1);
+  const { plans } = oneObject(plan) as unknown as { plans: PlanOutput[] };
+  expect(plans).toEqual([
+    {
+      planId: '',
+      connection: 'main',
+      actions: [],
+      guard: { ok: false, refusals: [] },
+      problems: [{ code: 'run.waiting', message: expect.stringContaining('leadsync resume') }],
+    },
+    expect.objectContaining({ connection: 'second', guard: { ok: true, refusals: [] } }),
+  ]);
+  expect(plans[1]?.actions).toHaveLength(3);
+
+  const told = await workspace.cli('plan', '--summary');
+  expect(told.code).toBe(1);
+  expect(told.stdout).toMatch(
+    /^main: the plan failed\n {2}! main waits until .*\n {2}nothing was written\nsecond: /,
+  );
 });
 
 test('stopped by SIGTERM while the service is down: 1, as a report', async () => {
