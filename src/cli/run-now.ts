@@ -37,6 +37,8 @@ export async function runNow(
   { mode, allow = [], approval, undoOf }: ForegroundRun,
   stop: AbortSignal,
 ): Promise<Run> {
+  // Of several connections the first may have been stopped: none is begun after that.
+  stop.throwIfAborted();
   if (mode === 'sync' && (await pausedSince(app.pool, connection)) !== null) throw paused(connection);
   const request = {
     mode,

@@ -117,3 +117,21 @@ test('stopped by SIGTERM while the service is down: 1, as a report', async () =>
   expect(stopped.code).toBe(1);
   expect(oneObject(stopped)).toMatchObject({ status: 'failed', problems: [{ code: 'process.stopped' }] });
 });
+
+test('stopped in the first of two connections: the second is not begun', async () => {
+  await using workspace = await Workspace.open({
+    connection: { leads: { baseUrl: 'http://127.0.0.1:9' } },
+    others: { second: {} },
+  });
+  const sync = workspace.start(['sync', '--json'], { env: { LOG_LEVEL: 'debug' } });
+  await until('it has tried', () => sync.stderr.includes('leads.unreachable'));
+  const { runs } = oneObject(await sync.kill('SIGINT')) as unknown as { runs: object[] };
+  const stopped = { status: 'failed', problems: [{ code: 'process.stopped' }] };
+  expect(runs).toMatchObject([
+    { connection: 'main', ...stopped },
+    { connection: 'second', ...stopped },
+  ]);
+  const begun = await workspace.database.pool.query('select connection from runs');
+  expect(begun.rows).toEqual([{ connection: 'main' }]);
+  expect(workspace.sandbox.stats.requests).toBe(0);
+});
