@@ -1,4 +1,5 @@
 import { CommanderError } from 'commander';
+import { surviveLostOutput } from './lost-output.ts';
 import { reportError, reportUsage } from './output.ts';
 import { createProgram } from './program.ts';
 
@@ -14,6 +15,8 @@ process.on('uncaughtException', (error: unknown) => {
   reportError(error, process.argv.includes('--json'));
   process.exit();
 });
+
+surviveLostOutput();
 
 try {
   await createProgram().parseAsync();
