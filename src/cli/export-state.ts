@@ -1,4 +1,6 @@
-import { Secret } from '../config/secret.ts';
+import { postgresUrl } from '../config/addresses.ts';
+import type { Secret } from '../config/secret.ts';
+import { LeadsyncError } from '../errors.ts';
 import { openStoreAsIs } from '../open-store.ts';
 import { transaction } from '../store/database.ts';
 import { assertState, dumpState } from '../store/dump.ts';
@@ -15,9 +17,10 @@ interface ExportStateOptions extends CommonOptions {
 }
 
 /** `leadsync export-state`: moves the state to another database, where the next sync simply continues. */
-export function exportState(options: ExportStateOptions): Promise<void> {
+export async function exportState(options: ExportStateOptions): Promise<void> {
+  const databaseUrl = readAddress(options.to);
   return withWholeState(options, async ({ pool }, config) => {
-    await using other = await openStoreAsIs({ ...config, databaseUrl: new Secret(options.to) });
+    await using other = await openStoreAsIs({ ...config, databaseUrl });
     await using progress = await showDumpProgress('export');
     const rows = await transaction(pool, async (client) => {
       await assertState(client);
@@ -45,5 +48,14 @@ export function exportState(options: ExportStateOptions): Promise<void> {
     print(
       `The state is in the other database: ${rows['pairs'] ?? 0} leads. Set DATABASE_URL to it for every worker and command from now on; the next sync goes on there. The old state is paused.`,
     );
+  });
+}
+
+/** Not shown: it may hold a password. */
+function readAddress(written: string): Secret {
+  const { data, error } = postgresUrl.safeParse(written, { jitless: true });
+  if (data !== undefined) return data;
+  throw new LeadsyncError('usage.bad-address', `--to ${error.issues[0]?.message}`, {
+    help: 'Nothing was read or written.',
   });
 }

@@ -237,7 +237,7 @@ function unreachable(place: string, cause: unknown): LeadsyncError {
   const reason = cause instanceof Error && cause.message !== '' ? cause.message : (code ?? 'no reason given');
   return new LeadsyncError('database.unreachable', `The database ${place} cannot be reached: ${reason}`, {
     retry: 'later',
-    help: 'Check that Postgres is running and that DATABASE_URL names the right host, user, password and database.',
+    help: 'Check that Postgres is running and that its address names the right host, user, password and database.',
     cause,
   });
 }

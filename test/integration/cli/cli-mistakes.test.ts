@@ -58,6 +58,8 @@ describe('a mistake in the call or the configuration: 2, {"error": …}, nothing
       [['sync', '--config', 'nowhere.yaml'], 'config.invalid'],
       [['sync', '--allow', 'nonsense'], 'usage.invalid'],
       [['resolve', '1', '--use', 'both'], 'usage.invalid'],
+      [['export-state', '--to', 'nonsense'], 'usage.bad-address'],
+      [['export-state', '--to', 'mysql://a@b/c'], 'usage.bad-address'],
       [['resolve', '1'], 'usage.invalid'],
       [['sync', '--nonsense'], 'usage.invalid'],
       [['nonsense'], 'usage.invalid'],
