@@ -58,8 +58,15 @@ export function replyFault(operation: Operation, head: ReplyHead, said: ErrorBod
       `The Leads service answered ${request} with a redirect (${status}), which was not followed: the key must not reach another address.`,
       { help: 'Set the base URL to the address of the service itself.' },
     );
-  if (status >= 400 && status < 500 && status !== 408 && status !== 425)
-    return fault('leads.rejected', `The Leads service rejected ${request} (${named}).`);
+  if (status >= 400 && status < 500 && status !== 408 && status !== 425) {
+    const help = 'Check the base URL: leads are asked for at /v1/leads below it.';
+    const isElsewhere = operation === 'list' && status === 404;
+    return fault(
+      'leads.rejected',
+      `The Leads service rejected ${request} (${named}).`,
+      isElsewhere ? { help } : {},
+    );
+  }
   return fault(
     'leads.unavailable',
     `The Leads service failed at ${request} (${named}). It may have acted on it.`,

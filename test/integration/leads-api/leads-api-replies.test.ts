@@ -2,6 +2,13 @@ import { describe, expect, test } from 'vitest';
 import { apiError, each, firstPage, okPage, operations } from './leads-api-calls.ts';
 import { client, json, never, startServer, startSocketServer, thrown } from './leads-api-server.ts';
 
+test('404 for the list itself: the base URL leads elsewhere', async () => {
+  await using server = await startServer((response) => json(response, 404, {}));
+  await using leads = client(server);
+  const error = await apiError(leads.list(firstPage, never));
+  expect(error).toMatchObject({ code: 'leads.rejected', help: expect.stringContaining('base URL') });
+});
+
 describe.each(each)('a reply to %s', (_name, call) => {
   test.each([
     [400, 'leads.rejected', 'never'],
