@@ -181,7 +181,7 @@ function sourceOf(environment: Environment, folder: string, raw: Raw): Source {
 }
 
 /**
- * TARGET as settings of leadsync.yaml: `google-sheets:SPREADSHEET_ID/TAB`, `hubspot` (or `hubspot:companies`),
+ * TARGET as settings of leadsync.yaml: `google-sheets:SPREADSHEET_ID/TAB` or `google-sheets:ADDRESS`, `hubspot` (or `hubspot:companies`),
  * `postgres-table:TABLE`, else a path or an address. What is secret stands in variables of its own.
  */
 export function targetOf({ path, token, url, drive, user, password, accessToken, ...common }: Raw): Raw {
@@ -189,7 +189,7 @@ export function targetOf({ path, token, url, drive, user, password, accessToken,
   const [kind = '', rest] = path.split(/:(.*)/s);
   const type = kind.toLowerCase();
   if (type === 'google-sheets' && rest !== undefined) {
-    const [spreadsheet, tab = ''] = rest.split(/\/(.*)/s);
+    const [spreadsheet, tab = ''] = isWebAddress(rest) ? [rest] : rest.split(/\/(.*)/s);
     return { type, spreadsheet, ...(tab !== '' && { tab }), ...common };
   }
   if (type === 'hubspot' && /^(companies)?$/i.test(rest ?? ''))

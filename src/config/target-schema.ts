@@ -6,7 +6,7 @@ import {
   isWebAddress,
   postgresUrl,
 } from './addresses.ts';
-import { count, heading, secret, secretToken, text, timeZone } from './values.ts';
+import { count, heading, pathMistake, secret, secretToken, text, timeZone } from './values.ts';
 
 const kind = <T extends string>(type: T) =>
   z.literal(type).describe('Kind of target: workbook, google-sheets, hubspot or postgres-table. Required.');
@@ -50,8 +50,12 @@ export const tablePath = text((path) => {
   if (isPersonalOneDrive(path))
     return 'leads to the OneDrive of a private person, which no app can reach by itself; put the workbook into SharePoint or a OneDrive for work';
   if (isSharingLink(path)) return null;
+  if (googleAddress.test(path))
+    return 'is a Google spreadsheet: TARGET is google-sheets:ADDRESS for it, and in leadsync.yaml type is google-sheets';
   if (isWebAddress(path)) return fileAddressMistake(path, tableEnding);
-  return !isOfOtherKind && tableEnding.test(path) ? null : `is no target of a known kind; ${supported}`;
+  return !isOfOtherKind && tableEnding.test(path)
+    ? pathMistake(path)
+    : `is no target of a known kind; ${supported}`;
 });
 
 /** What Excel takes. */
@@ -105,6 +109,7 @@ const workbook = z.strictObject({
   ...zone,
 });
 
+const googleAddress = /^https:\/\/docs\.google\.com\/spreadsheets\//;
 const inAddress = /^https:\/\/docs\.google\.com\/spreadsheets\/(?:u\/\d+\/)?d\/([\w-]+)(?:[/?#]|$)/;
 /** A copy made by "File > Share > Publish to web": the `e` in its address is no id. */
 const publishedAddress = /^https:\/\/docs\.google\.com\/spreadsheets\/(?:u\/\d+\/)?d\/e\//;

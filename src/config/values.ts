@@ -81,7 +81,14 @@ export const heading = filled('must be the heading of a column');
 
 export function filePath(of: 'file' | 'folder') {
   const allowed = `must be the path of a ${of}`;
-  return filled(allowed).refine((value) => !value.includes('\0'), allowed);
+  return text((path) => (path.trim() === '' || path.includes('\0') ? allowed : pathMistake(path)));
+}
+
+/** What is wrong with a path that looks right and would lead into a folder named `~` or `file:`, or null. */
+export function pathMistake(path: string): string | null {
+  if (/^~[^/\\]*[/\\]/.test(path))
+    return 'must have its home folder written out: "~" means one to a shell only, and only without quotes';
+  return /^[a-z][a-z0-9+.-]+:\/\//i.test(path) ? 'must be a path, not an address' : null;
 }
 
 /** A number of rows as `10`, or a share of the known pairs as `10%`. */

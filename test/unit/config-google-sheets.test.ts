@@ -19,6 +19,7 @@ test.each([
   [`google-sheets:${id}/Leads`, 'Leads'],
   [`google-sheets:${id}/Leads 2026/27 "ü"`, 'Leads 2026/27 "ü"'],
   [`google-sheets:${id}`, 'Leads'],
+  [`google-sheets:https://docs.google.com/spreadsheets/d/${id}/edit?gid=0#gid=0`, 'Leads'],
   [`google-sheets:${id}/`, 'Leads'],
   [`Google-Sheets:${id}/x`, 'x'],
 ])('TARGET=%s', async (TARGET, tab) => {
