@@ -123,7 +123,7 @@ export function readGiven(options: InitOptions): Given {
   };
   if (mistakes.length > 0) throw new ConfigError(mistakes);
   if (!connectionNamePattern.test(given.name))
-    throw wrongAnswer('--name', 'must be a name of 1 to 64 letters, digits, "_" and "-"');
+    throw wrongAnswer('--name', 'must be a name of 1 to 64 letters from a to z, digits, "_" and "-"');
   for (const [one, other] of alternatives)
     if (answers.has(one) && answers.has(other))
       throw wrongAnswer(

@@ -28,7 +28,7 @@ export function checkTogether(
     const path = ['connections', name];
     const below: Report = (inner, message) => report([...path, ...inner], message);
     if (!connectionNamePattern.test(name))
-      report(path, 'must have a name of 1 to 64 letters, digits, "_" and "-"', 'name');
+      report(path, 'must have a name of 1 to 64 letters from a to z, digits, "_" and "-"', 'name');
     if (connection === undefined) continue;
     checkColumns(below, connection);
     checkFields(below, connection);

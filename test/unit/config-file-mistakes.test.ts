@@ -69,7 +69,7 @@ describe('mistakes in the file', () => {
     [
       'a connection named like a queue part',
       connection('').replace(' a:', ' "a:b":'),
-      [at(2, 'connections["a:b"]', 'letters, digits')],
+      [at(2, 'connections["a:b"]', 'letters from a to z')],
     ],
     [
       'a key written twice, the second one wrong',
