@@ -82,6 +82,13 @@ describe('a row without id', () => {
       'hold (row.company-name-empty)',
     ],
     [
+      'with a name that cannot be read it is held',
+      { ...cells, companyName: { unreadable: '=A1', why: 'formula' } },
+      null,
+      {},
+      'hold (row.unreadable)',
+    ],
+    [
       'while the column of the name is missing it is held',
       withoutName,
       null,

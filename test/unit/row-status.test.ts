@@ -31,6 +31,7 @@ const table: readonly (readonly [Partial<RowFacts>, string | null])[] = [
   ],
   [{ conflicts: [{ field: 'companyName', code: 'row.company-name-empty' }] }, 'held: Company is empty'],
   [row('row.company-name-empty'), 'held: Company is empty'],
+  [row('row.unreadable'), 'held: Company cannot be read'],
   // The first of the mapping, in whatever order they were held, and how many more.
   [{ conflicts: [date, stage] }, 'held: Stage was changed here and in the service (and 1 more)'],
   [{ conflicts: [stage, date] }, 'held: Stage was changed here and in the service (and 1 more)'],

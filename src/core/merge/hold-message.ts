@@ -38,7 +38,8 @@ export function holdMessage(
   }
 }
 
-function unreadableAdvice(row: Cell, type: FieldMapping['type']): string {
+/** Why a cell of a row cannot be read, and what helps; without a full stop. */
+export function unreadableAdvice(row: Cell, type: FieldMapping['type']): string {
   switch (isUnreadable(row) ? row.why : undefined) {
     case 'formula':
       return `${showCell(row)} is a formula, and formulas are not synced. Type the value instead`;

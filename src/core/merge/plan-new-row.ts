@@ -1,7 +1,7 @@
 import { hashContent } from '../lead/content-hash.ts';
 import { type Cells, isUnreadable, sameCell } from '../lead/value.ts';
 import { type Change, type PlannedAction, plannedAction } from './action.ts';
-import { holdMessage, undoneMessages } from './hold-message.ts';
+import { holdMessage, undoneMessages, unreadableAdvice } from './hold-message.ts';
 import type { Policy } from './policy.ts';
 
 /** Why exactly this content does not become a lead. */
@@ -51,6 +51,15 @@ export function planNewRow(
     return end('report', 'row.without-id', withoutId + why);
   }
   if (name !== undefined && !('companyName' in changes)) {
+    const cell = cells['companyName'] ?? null;
+    if (isUnreadable(cell)) {
+      const why = unreadableAdvice(cell, name.type);
+      return end(
+        'hold',
+        'row.unreadable',
+        `row ${row} is new, but its company name cannot be read: ${why}. No lead was created`,
+      );
+    }
     const message = `row ${row} is new but has no company name: no lead was created. Fill in the name, or empty the row`;
     return end('hold', 'row.company-name-empty', message);
   }

@@ -49,7 +49,7 @@ function heldText(conflicts: readonly ConflictFact[], headings: ReadonlyMap<stri
   const ofRecord = recordReasons[first.code];
   if (ofRecord !== undefined) return `held: ${ofRecord}`;
   // A new row without a name is held as a whole.
-  const field = first.code === 'row.company-name-empty' ? 'companyName' : first.field;
+  const field = first.field === '' ? 'companyName' : first.field;
   const heading = (headings.get(field) ?? field).replaceAll(/\s+/g, ' ').trim();
   const reason = fieldReasons[first.code]?.(heading) ?? 'a person has to look at it (leadsync conflicts)';
   return `held: ${reason}${conflicts.length > 1 ? ` (and ${conflicts.length - 1} more)` : ''}`;
