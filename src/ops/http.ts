@@ -32,6 +32,8 @@ export async function startHttpServer(app: App): Promise<HttpServer> {
     fetch: (request, env) => handle(request, env),
     // The adapter would replace Request and Response for the whole process.
     overrideGlobalObjects: false,
+    // For HTTP/1.0 without Host, as some load balancers probe: no name that the pages are open to.
+    hostname: 'no-host.invalid',
     serverOptions: {
       headersTimeout: requestMs,
       requestTimeout: requestMs,

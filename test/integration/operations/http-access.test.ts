@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { GuessLimit } from '../../../src/ops/guess-limit.ts';
 import { DatabaseWatch } from '../../../src/ops/database-watch.ts';
@@ -36,6 +37,16 @@ describe('with ADMIN_TOKEN', () => {
     expect((await site.ask('/', { headers: { authorization: 'Basic b3Blbi1zZXNhbWU=' } })).status).toBe(401);
     expect((await site.ask('/', { headers: { authorization: 'Bearer open-sesam' } })).status).toBe(401);
     expect((await site.ask('/conflicts/1', { form: { use: 'lead' } })).status).toBe(401);
+  });
+
+  test('a load balancer that speaks HTTP/1.0 and names no host may ask the probes', async () => {
+    const answer = async (path: string): Promise<string> => {
+      await using socket = connect(site.server.port, '127.0.0.1');
+      socket.end(`GET ${path} HTTP/1.0\r\n\r\n`);
+      return await text(socket);
+    };
+    expect(await answer('/healthz')).toMatch(/^HTTP\/1\.1 200 [^]*\r\n\r\nok\n$/);
+    expect(await answer('/')).toMatch(/^HTTP\/1\.1 401 /);
   });
 
   test('whoever brings it is answered', async () => {
