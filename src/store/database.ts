@@ -192,8 +192,17 @@ export async function transaction<T>(
     breakage ??= error;
   };
   client.on('error', onBreak);
-  // What went wrong shows with the next statement.
-  const signs = setInterval(() => void client.query('select 1').catch(() => {}), signOfLifeMs);
+  let isAsking = false;
+  const signs = setInterval(() => {
+    // A server that is silent would get a line of them when it wakes up.
+    if (isAsking) return;
+    isAsking = true;
+    const done = (): void => {
+      isAsking = false;
+    };
+    // What went wrong shows with the next statement.
+    client.query('select 1').then(done, done);
+  }, signOfLifeMs);
   try {
     await client.query(begin[durability]);
     const result = await fn(client);

@@ -74,6 +74,7 @@ export async function acquireLease(
     );
   };
   session.on('error', lose);
+  let isAsking = false;
   const renew = (): void => {
     if (lost.signal.aborted) return;
     const askedAt = performance.now();
@@ -81,6 +82,8 @@ export async function acquireLease(
       lose();
       return outlived.abort(lost.signal.reason);
     }
+    if (isAsking) return;
+    isAsking = true;
     session
       .query(`update leases set expires_at = now() + $3 * interval '1 ms' where name = $1 and token = $2`, [
         name,
@@ -88,6 +91,7 @@ export async function acquireLease(
         leaseMs,
       ])
       .then(({ rowCount }) => {
+        isAsking = false;
         if (rowCount === 0) lose();
         else confirmedAt = askedAt;
       }, lose);

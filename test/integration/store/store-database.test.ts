@@ -70,6 +70,29 @@ test('a transaction whose process lives may wait for something else for as long 
   expect(vi.getTimerCount()).toBe(0);
 });
 
+test('a transaction whose server is silent gives one sign of life, not a line of them', async () => {
+  const { pool } = scene();
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  const other = await pool.connect();
+  try {
+    await other.query('select pg_advisory_lock(7)');
+    await transaction(pool, async (db) => {
+      const asked = vi.spyOn(db, 'query');
+      const work = db.query('select pg_advisory_xact_lock(7)');
+      vi.advanceTimersByTime(5 * signOfLifeMs);
+      expect(asked.mock.calls).toEqual([['select pg_advisory_xact_lock(7)'], ['select 1']]);
+      await other.query('select pg_advisory_unlock(7)');
+      await work;
+      // Its answer comes after that of the sign.
+      await db.query('select 2');
+      vi.advanceTimersByTime(signOfLifeMs);
+      expect(asked).toHaveBeenCalledTimes(4);
+    });
+  } finally {
+    other.release(true);
+  }
+});
+
 test('a session outlives a request to a service: its turn would end with it', () => {
   expect(scene().pool.options.idleTimeoutMillis).toBeGreaterThan(65_000);
 });

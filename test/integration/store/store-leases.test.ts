@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import type pg from 'pg';
 import { describe, expect, test, vi } from 'vitest';
 import { transaction } from '../../../src/store/database.ts';
 import { acquireLease, type Lease, leaseHolder } from '../../../src/store/leases.ts';
@@ -216,6 +217,25 @@ describe('renewal', () => {
       vi.useRealTimers();
     }
   });
+});
+
+test('a renewal that gets no answer is not asked again, until the lease counts as lost', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  try {
+    const here = scene();
+    const acquired = vi.spyOn(here.pool, 'connect');
+    await using lease = await take(here);
+    const session = (await acquired.mock.results[0]?.value) as pg.PoolClient;
+    const asked = vi.spyOn(session, 'query');
+    await transaction(here.pool, async (db) => {
+      await db.query(`select from leases where name = $1 for update`, [here.connection]);
+      vi.advanceTimersByTime(29_000);
+      expect(asked).toHaveBeenCalledTimes(1);
+    });
+    await assertHeld(here, lease);
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 test('nobody holds what nobody took', async () => {
