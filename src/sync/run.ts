@@ -47,6 +47,7 @@ import { scan } from './scan.ts';
 /**
  * A request for a run. `allow`: guard refusals that a person has overridden; `approval`: only these reviewed lines;
  * `undoOf`: the run to undo; `since` (epoch ms): when the sync was requested, so that one that began later has done it.
+ * `isUnattended`: an outage of the database is thrown and is no attempt, since the queue retries it for as long as it lasts.
  */
 export interface RunRequest {
   readonly mode: RunMode;
@@ -55,6 +56,7 @@ export interface RunRequest {
   readonly undoOf?: number | undefined;
   readonly allow: readonly string[];
   readonly maxAttempts: number;
+  readonly isUnattended?: boolean;
 }
 
 /** `again`: the run keeps its checkpoint and continues after this time (ms); no process waits meanwhile. */
@@ -241,6 +243,7 @@ async function interrupted(
   if (stop.aborted) return { kind: 'again', afterMs: 0, why: 'stopping' };
   // The lease is lost, whatever the error says.
   if (context.stop.aborted) return busy;
+  if (request.isUnattended === true && isDatabaseOutage(error)) throw error;
   await pauseRun(pool, run.id);
   const isTarget = fault.code === 'target.rate-limited';
   if (isTarget || fault.code === 'leads.rate-limited') {
@@ -263,7 +266,8 @@ async function interrupted(
 function asLeadsyncError(error: unknown): LeadsyncError {
   if (error instanceof LeadsyncError) return error;
   if (isDatabaseOutage(error)) {
-    return new LeadsyncError('database.unavailable', 'the connection to the database was lost', {
+    const reason = error instanceof Error ? error.message : String(error);
+    return new LeadsyncError('database.unavailable', `the database is unavailable: ${reason}`, {
       cause: error,
       retry: 'later',
     });

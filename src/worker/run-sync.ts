@@ -48,7 +48,12 @@ export async function advance(
   }
   using _slot = await app.runs.acquire();
   const { onRun } = app;
-  const result = await advanceRun({ ...context, ...(onRun && { onRun }) }, request, stop);
+  const isUnattended = mostWaitMs === Number.POSITIVE_INFINITY;
+  const result = await advanceRun(
+    { ...context, ...(onRun && { onRun }) },
+    { ...request, isUnattended },
+    stop,
+  );
   if (result.kind === 'finished') return { done: { runId: result.run.id } };
   app.activity.waited(connection, result.why, result.afterMs);
   // Other jobs of the connection find the wait in the database, whose clock counts.

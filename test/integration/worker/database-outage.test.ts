@@ -19,6 +19,7 @@ import { connectionName, Workspace } from '../../support/workspace.ts';
 interface Line {
   readonly level: number;
   readonly msg: string;
+  readonly reason?: string;
   readonly port?: number;
 }
 
@@ -152,6 +153,31 @@ test.each(hasRedis ? ['Postgres', 'Redis'] : ['Postgres'])(
   },
   60_000,
 );
+
+test('a database whose disk is full, while it still answers, is away like any other: told once, and a run waits for it as long as it takes', async () => {
+  await using workspace = await Workspace.open({ sandbox: { leads: 3 } });
+  const { pool } = workspace.database;
+  await pool.query(
+    `create function no_space() returns trigger language plpgsql as
+       $$ begin raise exception 'No space left on device' using errcode = 'disk_full'; end $$;
+     create trigger no_space before insert on scan_pages execute function no_space()`,
+  );
+  const worker = workspace.start(['worker'], { env: { NODE_OPTIONS: jumpingClock } });
+  // For longer than the pause between two looks at the database.
+  await until('it was tried again and again', () => workspace.sandbox.stats.byRoute.list > 8);
+  worker.child.kill('SIGUSR2');
+  await until('it is told once more', () => worker.stderr.includes('still unavailable'));
+  await pool.query('drop function no_space cascade');
+  await until('it is over', () => worker.stderr.includes('the database is available again'));
+  await until('the sync is done', () => worker.stderr.includes('a sync succeeded'));
+  const { stderr } = await worker.kill('SIGTERM');
+  const lines = logged({ stderr }).filter(({ level, msg }) => level > 30 || msg.includes('database'));
+  expect(lines).toMatchObject([
+    { level: 40, reason: 'No space left on device' },
+    { level: 50, msg: 'the database is still unavailable' },
+    { level: 30, msg: 'the database is available again' },
+  ]);
+}, 60_000);
 
 test('a worker whose bundled Postgres cannot be started again says so at each try, and ends when that has gone on for minutes', async () => {
   await using workspace = await Workspace.open({ sandbox: { leads: 3 } });
