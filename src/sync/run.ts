@@ -169,12 +169,15 @@ function traced(
 /** The run that has done what is requested, for example before the worker of this job died. */
 async function doneBefore(
   { pool, connection }: SyncContext,
-  { approval, since }: RunRequest,
+  { approval, since, allow }: RunRequest,
 ): Promise<Run | null> {
   if (approval !== undefined) return unlessFailed(await runOfBatch(pool, approval));
   if (since === undefined) return null;
   const last = await lastRun(pool, connection.name, 'sync');
-  return last !== null && last.createdAt >= since ? unlessFailed(last) : null;
+  if (last === null || last.createdAt < since) return null;
+  // One that a guard stopped does not stand in for one that a person has allowed to go on.
+  const isAllowed = last.status !== 'stopped' || allow.every((guard) => last.allow.includes(guard));
+  return isAllowed ? unlessFailed(last) : null;
 }
 
 const unlessFailed = (run: Run | null): Run | null => (run?.status === 'failed' ? null : run);

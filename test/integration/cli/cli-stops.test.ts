@@ -2,9 +2,10 @@ import { expect, test } from 'vitest';
 import type { PlanOutput } from '../../../src/cli/plan-output.ts';
 import { parseFaults } from '../../../src/sandbox/parse-faults.ts';
 import { startSandbox } from '../../../src/sandbox/sandbox.ts';
+import { advanceRun } from '../../../src/sync/run.ts';
 import { oneObject } from '../../support/cli.ts';
 import { until } from '../../support/until.ts';
-import { Workspace } from '../../support/workspace.ts';
+import { connectionName, Workspace } from '../../support/workspace.ts';
 
 const none = { leads: 0, rows: 0 };
 
@@ -30,6 +31,26 @@ test('plan and sync that the guard stops: 4, nothing is written; --allow goes on
   const both = await workspace.cli('sync', '--allow', 'max-changes', '--allow', 'whole-field', '--json');
   expect(both.code).toBe(0);
   expect(oneObject(both)).toMatchObject({ updated: { leads: 0, rows: 12 } });
+});
+
+test('a nightly sync that the guard stops meanwhile does not stand in for one that a person has allowed', async () => {
+  await using workspace = await Workspace.open({ sandbox: { leads: 12 } });
+  await workspace.sync();
+  for (const lead of workspace.sandbox.leads.list()) workspace.sandbox.leads.edit(lead.id, { city: 'Ulm' });
+  await using app = await workspace.openApp();
+  const context = app.contexts.get(connectionName);
+  if (context === undefined) throw new Error('the connection is not configured');
+  // Both in the queue before either is taken.
+  const since = Date.now();
+  const sync = async (allow: readonly string[]): Promise<string> => {
+    const request = { mode: 'sync', since, allow, maxAttempts: 3 } as const;
+    const result = await advanceRun(context, request, new AbortController().signal);
+    return result.kind === 'finished' ? result.run.status : result.why;
+  };
+  expect(await sync([])).toBe('stopped');
+  expect(await sync(['max-changes', 'whole-field'])).toBe('succeeded');
+  expect(await sync([])).toBe('succeeded');
+  expect((await workspace.cli('runs', '--json')).json()).toMatchObject({ runs: { length: 3 } });
 });
 
 test('what was remembered of another service: 4, nothing is written, --allow other-service goes on', async () => {
