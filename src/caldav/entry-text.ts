@@ -11,8 +11,8 @@ export interface Content {
   readonly url: string;
 }
 
-/** Why the date of an entry cannot be used: a series, no date, or a file that nobody can read. */
-type Unclear = UnclearTime | 'repeats' | 'no-date' | 'unreadable';
+/** Why the date of an entry cannot be used: a series, no date, or, as `unreadable`, also a file that nobody can read. */
+type Unclear = UnclearTime | 'repeats' | 'no-date';
 
 /** What an entry in the calendar shows. */
 export type Shown =

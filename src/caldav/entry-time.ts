@@ -9,8 +9,8 @@ export interface When {
   readonly day: string | null;
 }
 
-/** Why a date of an entry is no moment: a clock time without a zone, or one in a zone that nobody knows. */
-export type UnclearTime = 'floating' | 'zone';
+/** Why a date of an entry is no moment: a clock time without a zone, one in a zone that nobody knows, or no date at all. */
+export type UnclearTime = 'floating' | 'zone' | 'unreadable';
 
 const dayMs = 86_400_000;
 
@@ -35,34 +35,52 @@ function utc(at: number): ICAL.Time {
   return ICAL.Time.fromDateTimeString(new Date(wholeSecond(at)).toISOString().replace('.000Z', 'Z'));
 }
 
-/** The moment of a date in an entry; a date without a time is the start of that day in `timeZone`. */
+/** The moment of a date in an entry; a date without a time is the start of that day in `timeZone`. Never throws. */
 export function momentOf(property: ICAL.Property, timeZone: string): number | UnclearTime {
-  const time: unknown = property.getFirstValue();
-  if (!(time instanceof ICAL.Time)) return 'floating';
-  if (time.isDate) return Temporal.PlainDate.from(isoDate(time)).toZonedDateTime(timeZone).epochMilliseconds;
-  if (time.zone === ICAL.Timezone.utcTimezone) return time.toUnixTime() * 1000;
+  // As it is written: ical.js makes another date of one that no calendar has, and throws for what is none.
+  const written: unknown = property.jCal[3];
+  const [, date = '', clock = '', utc] =
+    /^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d:\d\d)(Z?))?$/.exec(String(written)) ?? [];
+  const local = dateTimeOf(date, clock);
+  if (local === null) return 'unreadable';
+  if (clock === '') return local.toPlainDate().toZonedDateTime(timeZone).epochMilliseconds;
+  if (utc === 'Z') return local.toZonedDateTime('UTC').epochMilliseconds;
   const name: unknown = property.getFirstParameter('tzid');
   if (typeof name !== 'string' || name === '') return 'floating';
-  return inZone(time, name, property.parent?.parent ?? null);
+  return inZone(local, name, property.parent?.parent ?? null);
+}
+
+function dateTimeOf(date: string, clock: string): Temporal.PlainDateTime | null {
+  try {
+    return Temporal.PlainDateTime.from(clock === '' ? date : `${date}T${clock}`);
+  } catch {
+    return null;
+  }
 }
 
 /** By the zone of that name, else by what the entry itself says of it (Outlook has names of its own). */
-function inZone(time: ICAL.Time, name: string, calendar: ICAL.Component | null): number | UnclearTime {
-  const clock = { hour: time.hour, minute: time.minute, second: time.second };
+function inZone(
+  local: Temporal.PlainDateTime,
+  name: string,
+  calendar: ICAL.Component | null,
+): number | UnclearTime {
   try {
-    const local = Temporal.PlainDate.from(isoDate(time)).toPlainDateTime(clock);
     return local.toZonedDateTime(name).epochMilliseconds;
   } catch {
     const zones = calendar?.getAllSubcomponents('vtimezone') ?? [];
     const component = zones.find((zone) => zone.getFirstPropertyValue('tzid') === name);
-    if (component === undefined) return 'zone';
-    const known = time.clone();
-    known.zone = new ICAL.Timezone({ component, tzid: name });
-    return known.toUnixTime() * 1000;
+    return component === undefined ? 'zone' : inDescribedZone(local, component);
   }
 }
 
-function isoDate({ year, month, day }: ICAL.Time): string {
-  const digits = (value: number, length: number): string => String(value).padStart(length, '0');
-  return `${digits(year, 4)}-${digits(month, 2)}-${digits(day, 2)}`;
+function inDescribedZone(local: Temporal.PlainDateTime, component: ICAL.Component): number | UnclearTime {
+  // Without any rule ical.js takes the time for UTC.
+  if (!['standard', 'daylight'].some((name) => component.getFirstSubcomponent(name) !== null)) return 'zone';
+  try {
+    const time = ICAL.Time.fromDateTimeString(local.toString({ smallestUnit: 'second' }));
+    time.zone = new ICAL.Timezone({ component });
+    return time.toUnixTime() * 1000;
+  } catch {
+    return 'zone';
+  }
 }

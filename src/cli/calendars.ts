@@ -68,7 +68,7 @@ const unclear: Readonly<Record<string, string>> = {
   zone: 'its date there has a time zone that leadsync does not know; leadsync leaves it alone',
   floating: 'its date there has no time zone; leadsync leaves it alone',
   'no-date': 'it has no date there; leadsync leaves it alone',
-  unreadable: 'the calendar shows something that is no entry; leadsync leaves it alone',
+  unreadable: 'the calendar shows something that is no entry, or no date; leadsync leaves it alone',
 };
 
 function reportOf({ ended, why, note }: ReportedEntry): string {

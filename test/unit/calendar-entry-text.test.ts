@@ -90,6 +90,46 @@ test.each([
   expect(readEntry(edited(made('event'), line), 'event', timeZone)).toEqual({ kind: 'unclear', why });
 });
 
+test.each([
+  'DTSTART:tomorrow',
+  'DTSTART:20271117',
+  'DTSTART:2027-11-17T11:00:00Z',
+  'DTSTART:20271317T110000Z',
+  'DTSTART:20270230T110000Z',
+  'DTSTART;VALUE=DATE:20270230',
+  'DTSTART;TZID=GMT+01:00:20271117T110000',
+  'DTSTART;VALUE=PERIOD:20271117T110000Z/PT1H',
+  'DTSTART:',
+])('what is no date is none, and stops nothing: %s', (line) => {
+  expect(readEntry(edited(made('event'), line), 'event', timeZone)).toEqual({
+    kind: 'unclear',
+    why: 'unreadable',
+  });
+});
+
+test.each([
+  'TZOFFSETFROM:+05:00\r\nTZOFFSETTO:+05:00\r\nDTSTART:19700101T000000',
+  'TZOFFSETFROM:+0500\r\nTZOFFSETTO:+0500\r\nDTSTART:always',
+  '',
+])('a zone whose own description cannot be read is none: %j', (lines) => {
+  const inside = lines === '' ? '' : `BEGIN:STANDARD\r\n${lines}\r\nEND:STANDARD\r\n`;
+  const zone = `BEGIN:VTIMEZONE\r\nTZID:Customized\r\n${inside}END:VTIMEZONE\r\n`;
+  const text = edited(made('event'), 'DTSTART;TZID=Customized:20271117T120000');
+  expect(readEntry(text.replace('BEGIN:VEVENT', `${zone}BEGIN:VEVENT`), 'event', timeZone)).toEqual({
+    kind: 'unclear',
+    why: 'zone',
+  });
+});
+
+test('what else is wrong in an entry does not keep it from being moved', () => {
+  const strange = ['DTEND:later', 'SEQUENCE:many', 'LAST-MODIFIED:never'].reduce(edited, made('event'));
+  const moved = changeEntry(strange, 'event', change());
+  expect(readEntry(moved, 'event', timeZone)).toMatchObject({ at: at + 3_600_000 });
+  expect(moved).toContain('DTEND:20271117T101500Z');
+  expect(moved).toContain('SEQUENCE:1');
+  expect(cancelEntry(strange, 'event', now)).toContain('STATUS:CANCELLED');
+});
+
 test('what is no calendar is unreadable, and a task without a date has none', () => {
   expect(readEntry('<html>', 'event', timeZone)).toEqual({ kind: 'unclear', why: 'unreadable' });
   expect(readEntry(made('task'), 'event', timeZone)).toEqual({ kind: 'unclear', why: 'unreadable' });
