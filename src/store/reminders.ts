@@ -149,10 +149,14 @@ export async function cancelReminders(db: Queryable, connection: string): Promis
   );
 }
 
+/** Whether the date of a row lies ahead, `openDays` being `$4`. */
+const isAhead = (row: string): string => `(${row}.due_at > now() or ${row}.due_at = any($4::timestamptz[]))`;
+
 /**
  * Schedules at `sendAt` (epoch ms) a mail to everybody whose calendar entry, as the last mail about a lead told it, lies
  * ahead and is not so any more: one that moves it to the date of now, or takes it back when he is not reminded of the lead
- * any more. None when a reminder does the same within an hour. One for each change; what was called off comes again.
+ * any more, or puts it back on a date that a mail had told before: its reminder does not come twice.
+ * None when a reminder does the same within an hour. One for each change; what was called off comes again.
  * `openDays`: due moments (epoch ms) that are days which are not over: their entries lie ahead. `leadId`: of this lead alone.
  */
 export async function scheduleNotices(
@@ -173,7 +177,9 @@ export async function scheduleNotices(
        join follow_ups f on f.connection = $1 and f.lead_id = e.lead_id
        cross join lateral (select case when e.recipient = any(f.recipients) then f.due_at end as due_at) n
        cross join lateral (select ${momentOf.replace('recipient', 'e.recipient')} as send_at) s
-     where e.kind <> 'cancel' and (e.due_at > now() or e.due_at = any($4::timestamptz[])) and n.due_at is distinct from e.due_at
+     where case when e.kind <> 'cancel' then ${isAhead('e')} and n.due_at is distinct from e.due_at
+         else ${isAhead('n')} and exists (select from mails o where o.connection = $1 and o.lead_id = e.lead_id
+           and o.recipient = e.recipient and o.due_at = n.due_at and o.state = 'sent' and o.kind not in ('cancel', 'digest')) end
        and not exists (select from mails o where o.connection = $1 and o.lead_id = e.lead_id
          and o.recipient = e.recipient and o.due_at = n.due_at and o.state in ('scheduled', 'sending')
          and o.kind not in ('moved', 'digest') and o.send_at < s.send_at + interval '1 hour')

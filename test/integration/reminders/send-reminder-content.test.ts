@@ -124,6 +124,29 @@ describe('a calendar entry that is not so any more', () => {
     expect(uid(entry)).toBe(uid(calendarOf(first)));
   });
 
+  test.each<[string, object]>([
+    ['cleared', { nextFollowUpAt: null }],
+    ['in a stage that is skipped', { stage: 'won' }],
+    ['somebody else has it', { region: 'BY' }],
+  ])('%s, and as before after that was told: it comes back by one mail', async (_, fields) => {
+    await using server = await startMailServer();
+    await using scene = await entrySent(server.port);
+    const { nextFollowUpAt, stage, region } = scene.workspace.sandbox.leads.list()[0] ?? {};
+    const ofAnna = async (change: object) =>
+      (await scene.change(change)).filter(({ recipient }) => recipient === 'anna@example.com');
+    const [notice] = await ofAnna(fields);
+    expect(await scene.send(notice?.id ?? 0)).toEqual({ state: 'sent' });
+    const [again, ...others] = await ofAnna({ nextFollowUpAt, stage, region });
+    expect(others).toEqual([]);
+    expect(await scene.send(again?.id ?? 0)).toEqual({ state: 'sent' });
+    expect((await scene.plan()).filter(({ recipient }) => recipient === 'anna@example.com')).toEqual([]);
+    const [first = '', , third = ''] = server.mails.map(({ source }) => source);
+    const entry = calendarOf(third);
+    expect(entry).toContain('STATUS:CONFIRMED');
+    expect(entry).toContain('SEQUENCE:2');
+    expect(uid(entry)).toBe(uid(calendarOf(first)));
+  });
+
   test.each(['seen by the next sync', 'seen when the next mail is to leave'])(
     'the lead is deleted, %s: taken back with the reason, once',
     async (when) => {
