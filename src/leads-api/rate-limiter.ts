@@ -55,8 +55,8 @@ export class RateLimiter {
   /** As of the last acquired turn. */
   #pace: Pace | null = null;
   #aheadMs = 0;
-  /** Prefetched for the next request. */
-  #next: ThrottleCheck | null = null;
+  /** Prefetched, one for each of the next requests: several may be under way. */
+  #next: readonly ThrottleCheck[] = [];
 
   /** `isCrowded`: whether others wait for the caller. */
   constructor(throttle: Throttle, clock: Clock, isCrowded: () => boolean) {
@@ -71,7 +71,7 @@ export class RateLimiter {
    * other work precedes the request, so a prefetched check would be stale.
    */
   async acquire(mayDefer: boolean, isLate = false): Promise<Permission> {
-    if (isLate) this.#next = null;
+    if (isLate) this.#next = [];
     for (;;) {
       const check = await this.#check();
       const { remaining, stored, pace } = check;
@@ -90,9 +90,9 @@ export class RateLimiter {
   /** Starts the check for the next request; a failed one is repeated then. */
   prefetch(): void {
     const check = this.#beginCheck();
-    this.#next = check;
+    this.#next = [...this.#next, check];
     check.found.catch(() => {
-      if (this.#next === check) this.#next = null;
+      this.#next = this.#next.filter((one) => one !== check);
     });
   }
 
@@ -113,8 +113,9 @@ export class RateLimiter {
 
   /** `remaining`: ms of the pause, negative when it is over. `stored`: the throttle's pace. */
   async #check() {
-    const { found, isFresh, isCurrent } = this.#next?.isFresh() ? this.#next : this.#beginCheck();
-    this.#next = null;
+    const [next = this.#beginCheck(), ...others] = this.#next.filter((check) => check.isFresh());
+    this.#next = others;
+    const { found, isFresh, isCurrent } = next;
     const { notBefore, pace: stored, aheadMs } = await found;
     this.#aheadMs = aheadMs;
     const remaining = notBefore - this.#clock.now();

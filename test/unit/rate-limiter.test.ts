@@ -182,6 +182,15 @@ describe('a prefetched check', () => {
     expect(scene.looks).toBe(2);
   });
 
+  test('is there for each of several requests that are under way at once', async () => {
+    const scene = looking();
+    for (let lane = 0; lane < 3; lane++) scene.limiter.prefetch();
+    for (let lane = 0; lane < 3; lane++) await scene.limiter.acquire(true);
+    expect(scene.looks).toBe(3);
+    await scene.limiter.acquire(true);
+    expect(scene.looks).toBe(4);
+  });
+
   test('that is half a second old does not count, also in a process that was held still', async () => {
     const scene = looking();
     scene.limiter.prefetch();
