@@ -9,6 +9,7 @@ import { localTime } from '../reminders/plan/local-time.ts';
 import { wantedReminders, type WantedReminder } from '../reminders/plan/wanted.ts';
 import { dueReminders } from '../store/mails.ts';
 import { basesOf } from '../store/pairs.ts';
+import { leadBackgrounds } from '../store/sending.ts';
 import type { SyncContext } from '../sync/context.ts';
 import { never } from './check-line.ts';
 import { findLead } from './find-lead.ts';
@@ -72,7 +73,8 @@ export async function previewOf(app: App, context: SyncContext, leadId: string):
   const next = reminders.find((mail) => !isPast(mail)) ?? reminders.at(-1);
   const recipient = next?.recipient ?? settings.rules.to[0]?.toLowerCase() ?? '';
   const mails = reminders.map((one) => ({ ...one, past: isPast(one), shown: one === next }));
-  const { before, row } = await app.ledger.background({ connection: connection.name, leadId });
+  const [background] = await leadBackgrounds(pool, [{ connection: connection.name, leadId }]);
+  const { before, row } = background ?? { before: {}, row: null };
   const mail = composeFor(
     {
       connection,

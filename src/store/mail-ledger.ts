@@ -3,24 +3,13 @@ import pg from 'pg';
 import { isDatabaseOutage } from '../database-outage.ts';
 import { createBatcher } from './batcher.ts';
 import { MailSender } from './mail-sender.ts';
-import { getReminders, type Reminder, type SentBy } from './mails.ts';
-import {
-  beginSending,
-  type Claim,
-  type Ending,
-  endSending,
-  type LeadBackground,
-  leadBackgrounds,
-  type LeadKey,
-  noteUnknown,
-} from './sending.ts';
+import type { SentBy } from './mails.ts';
+import { beginSending, type Claim, type Ending, endSending, noteUnknown } from './sending.ts';
 
-/** What the sending of one mail asks of the store and notes in it; of mails that are sent at once, in one statement. */
+/** What the sending of one mail notes in the store; of mails that are sent at once, in one statement. */
 export interface MailLedger extends AsyncDisposable {
   /** Registers this process as a sender of mails, so that others notice its death. Call it before the first mail. */
   appear(): Promise<void>;
-  reminder(id: number): Promise<Reminder | null>;
-  background(lead: LeadKey): Promise<LeadBackground>;
   /** See `beginSending`. Returns this process's token as the sender of the mail; null: another process sends it. */
   begin(claim: Claim): Promise<string | null>;
   /** See `endSending`. Waits for an unavailable database until `stop`: only this process knows the outcome of the mail. */
@@ -63,8 +52,6 @@ export function createMailLedger(pool: pg.Pool): MailLedger {
   );
   return {
     appear: async () => void (await sender.token()),
-    reminder: createBatcher((ids: readonly number[]) => getReminders(pool, ids), 0),
-    background: createBatcher((leads: readonly LeadKey[]) => leadBackgrounds(pool, leads), 0),
     async begin(claim) {
       const token = await begin(claim);
       if (token === null) return null;

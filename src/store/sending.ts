@@ -1,10 +1,12 @@
 import type { Cell } from '../core/lead/value.ts';
 import { columnOf, type Queryable, rowsOf, timestamp } from './database.ts';
+import { getReminders, type Reminder } from './mails.ts';
 
 /** What decides whether a mail may be sent now. */
 export interface Claim {
   readonly id: number;
   readonly state: string;
+  readonly round: number;
   /** How often a mail was begun again with an unknown outcome. */
   readonly resends: number;
   /** Epoch ms. */
@@ -26,7 +28,7 @@ export interface Ending {
 
 /**
  * Notes that mails are handed to the server now by the holder of the lease `sender`; to be committed before they are.
- * False: another worker was faster, it was settled or put off meanwhile, or the same claim came before. One that was in
+ * False: another worker was faster, it was settled, put off or planned anew meanwhile, or the same claim came before. One that was in
  * `sending` already is begun again, which is counted.
  */
 export async function beginSending(
@@ -38,21 +40,22 @@ export async function beginSending(
     db,
     `with claims as (
          select * from json_to_recordset($1::json)
-           as c (id bigint, state text, resends int, "sendAt" timestamptz, "firstTriedAt" timestamptz)),
+           as c (id bigint, state text, round int, resends int, "sendAt" timestamptz, "firstTriedAt" timestamptz)),
        -- In one order everywhere, so that two processes do not wait for each other.
        locked as (select id from mails where id = any($3) order by id for update)
      update mails m set state = 'sending', attempts = attempts + 1, resends = m.resends + (m.state = 'sending')::int,
        first_tried_at = c."firstTriedAt", sender = $2, updated_at = clock_timestamp()
      from claims c join locked using (id)
      -- The ids by themselves: of JSON the planner knows no number, and it may read the whole table for one mail.
-     where m.id = any($3) and m.id = c.id and m.state = c.state and m.resends = c.resends
+     where m.id = any($3) and m.id = c.id and m.state = c.state and m.round = c.round and m.resends = c.resends
        and date_trunc('milliseconds', m.send_at) = date_trunc('milliseconds', c."sendAt") returning m.id`,
     [
       JSON.stringify(
-        claims.map(({ id, state, resends, ...at }) => {
+        claims.map(({ id, state, round, resends, ...at }) => {
           return {
             id,
             state,
+            round,
             resends,
             sendAt: timestamp(at.sendAt),
             firstTriedAt: timestamp(at.firstTriedAt),
@@ -124,7 +127,7 @@ export interface LeadBackground {
 }
 
 /** Of one lead of one connection. */
-export interface LeadKey {
+interface LeadKey {
   readonly connection: string;
   readonly leadId: string;
 }
@@ -149,4 +152,26 @@ export function leadBackgrounds(
      from unnest($1::text[], $2::text[]) with ordinality as l (connection, lead_id, nth) order by nth`,
     [leads.map(({ connection }) => connection), leads.map(({ leadId }) => leadId)],
   );
+}
+
+/** A mail about a lead as it stands, and what it shows. */
+export interface ReadMail {
+  readonly reminder: Reminder;
+  readonly background: LeadBackground;
+}
+
+/** Mails that are to be sent. For each id in its order; null: there is none. */
+export async function readMails(
+  db: Queryable,
+  ids: readonly number[],
+): Promise<readonly (ReadMail | null)[]> {
+  const reminders = await getReminders(db, ids);
+  const found = reminders.filter((reminder) => reminder !== null);
+  const backgrounds = await leadBackgrounds(db, found);
+  const mails = found.map((reminder, index): [number, ReadMail] => {
+    const background = backgrounds[index] ?? { before: {}, row: null };
+    return [reminder.id, { reminder, background }];
+  });
+  const byId = new Map(mails);
+  return ids.map((id) => byId.get(id) ?? null);
 }

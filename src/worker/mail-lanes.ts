@@ -5,14 +5,18 @@ import type { JobHandle, JobResult } from '../queue/queue.ts';
 import { isUntried, type Planned } from '../reminders/send/batches.ts';
 import { type Outcome, retryDelayMs } from '../reminders/send/deliver.ts';
 import type { LinkMaker } from '../reminders/links/link-token.ts';
-import { type ReminderContext, sendReminder, unaskedMs } from '../reminders/send/send-reminder.ts';
+import { type ReminderContext, sendRead, unaskedMs } from '../reminders/send/send-reminder.ts';
 import { Semaphore } from '../semaphore.ts';
 import { linkKey } from '../store/link-key.ts';
 import { getReminders, type Reminder } from '../store/mails.ts';
+import { type ReadMail, readMails } from '../store/sending.ts';
 import { addSingles } from './add-mail-jobs.ts';
 
 /** Mails of all batches of a connection that are composed and sent at once. */
 const mailsAtOnce = 16;
+
+/** Mails of a batch that are read from the database at once; what becomes of one meanwhile is seen when it is begun. */
+const readAtOnce = 2 * mailsAtOnce;
 
 /** What the batches of a connection share. */
 interface Lanes {
@@ -79,13 +83,13 @@ export async function sendBatch(
     queue.addAll('send-reminder', [singleJob(connection, planned, delayMs, requestedAt)]);
   /** Ms after which the batch goes on with the untried ones. */
   const waits: number[] = [];
-  const sendOne = async (planned: Planned): Promise<void> => {
-    const one = { reminderId: planned.id, round: planned.round, requestedAt };
-    const result = await trySend(app, connection, stop, (sending) => sendReminder(sending, one, stop));
+  const sendOne = async (planned: Planned, mail: ReadMail): Promise<void> => {
+    const job = { round: planned.round, requestedAt };
+    const result = await trySend(app, connection, stop, (sending) => sendRead(sending, mail, job, stop));
     if ('done' in result || stop.aborted) return;
     if (result.wholeQueue) lanes.pausedUntil = clock.now() + result.againAfterMs;
-    const reminder = await app.ledger.reminder(planned.id);
-    if (reminder !== null && isUntried(reminder)) waits.push(result.againAfterMs);
+    const [reminder] = await getReminders(app.pool, [planned.id]);
+    if (reminder && isUntried(reminder)) waits.push(result.againAfterMs);
     else await retry(planned, result.againAfterMs);
   };
   /** Ms for which the service is left alone, at most until this mail is sent without reading the lead. */
@@ -99,12 +103,9 @@ export async function sendBatch(
   const startAll = async (): Promise<void> => {
     using _turn = await lanes.turn.acquire();
     await app.ledger.appear();
-    const ids = reminders.map(({ id }) => id);
-    const rows = await getReminders(app.pool, ids);
-    for (const [index, planned] of reminders.entries()) {
-      const reminder = rows[index] ?? null;
-      if (reminder === null || !isOpen(reminder, planned)) continue;
-      if (!isUntried(reminder)) {
+    for await (const [planned, mail] of readInParts(app, reminders)) {
+      if (mail === null || !isOpen(mail.reminder, planned)) continue;
+      if (!isUntried(mail.reminder)) {
         // The batch was cut off. The queue ignores the job when the retry waits already.
         await retry(planned, 0);
         continue;
@@ -118,7 +119,7 @@ export async function sendBatch(
         waits.push(wait);
         return slot[Symbol.dispose]();
       }
-      const sending = sendOne(planned).catch((error: unknown) => void faults.push(error));
+      const sending = sendOne(planned, mail).catch((error: unknown) => void faults.push(error));
       underWay.push(sending.finally(() => slot[Symbol.dispose]()));
     }
   };
@@ -133,6 +134,20 @@ export async function sendBatch(
     waits.push(retryDelayMs({ waits: app.waits, clock }));
   }
   return waits.length === 0 ? { done: {} } : { againAfterMs: Math.min(...waits), wholeQueue: false };
+}
+
+async function* readInParts(
+  { pool }: App,
+  reminders: readonly Planned[],
+): AsyncGenerator<readonly [Planned, ReadMail | null]> {
+  for (let from = 0; from < reminders.length; from += readAtOnce) {
+    const part = reminders.slice(from, from + readAtOnce);
+    const mails = await readMails(
+      pool,
+      part.map(({ id }) => id),
+    );
+    for (const [index, planned] of part.entries()) yield [planned, mails[index] ?? null];
+  }
 }
 
 function isOpen({ state, round }: Reminder, planned: Planned): boolean {

@@ -6,7 +6,7 @@ import type { LeadsPort } from '../../ports/leads-service.ts';
 import { basesOf } from '../../store/pairs.ts';
 import { mailName, type Reminder, type ReminderState } from '../../store/mails.ts';
 import { lastRun } from '../../store/runs.ts';
-import { type LeadBackground, noteTry } from '../../store/sending.ts';
+import { type LeadBackground, noteTry, type ReadMail, readMails } from '../../store/sending.ts';
 import {
   changesOf,
   composeCancellation,
@@ -53,19 +53,29 @@ const leastDigestWaitMs = 10_000;
 /** From this delay (ms) on a mail says that it is late. */
 const lateMs = 15 * 60_000;
 
-/**
- * Sends one due reminder, or says when to try again. Reads the lead first: if its follow-up moved, was cleared, or no
- * longer concerns this recipient, the reminder is cancelled and the lead planned again. Throws only database and disk
- * faults.
- */
+/** As `sendRead`, of one that is not read yet. */
 export async function sendReminder(
   context: ReminderContext,
   job: ReminderJob,
   signal: AbortSignal,
 ): Promise<Outcome<ReminderState>> {
-  const { pool, ledger, connection } = context;
-  const reminder = await ledger.reminder(job.reminderId);
-  if (reminder === null || connection.reminders === undefined) return { state: 'cancelled' };
+  const [mail] = await readMails(context.pool, [job.reminderId]);
+  return mail ? sendRead(context, mail, job, signal) : { state: 'cancelled' };
+}
+
+/**
+ * Sends one due reminder, or says when to try again. Reads the lead first: if its follow-up moved, was cleared, or no
+ * longer concerns this recipient, the reminder is cancelled and the lead planned again. Throws only database and disk
+ * faults.
+ */
+export async function sendRead(
+  context: ReminderContext,
+  { reminder, background }: ReadMail,
+  job: Omit<ReminderJob, 'reminderId'>,
+  signal: AbortSignal,
+): Promise<Outcome<ReminderState>> {
+  const { pool, connection } = context;
+  if (connection.reminders === undefined) return { state: 'cancelled' };
   const { state, leadId, sendAt } = reminder;
   const settings = recipientSettings(connection.reminders, reminder.recipient);
   // A rescheduled reminder has its own job.
@@ -76,10 +86,7 @@ export async function sendReminder(
   if (wait > 0) return { againAfterMs: wait, wholeQueue: false };
 
   const deadline = Math.max(sendAt, job.requestedAt) + unaskedMs;
-  const [known, background] = await Promise.all([
-    currentCells(context, reminder, deadline, signal),
-    ledger.background({ connection: connection.name, leadId }),
-  ]);
+  const known = await currentCells(context, reminder, deadline, signal);
   if ('againAfterMs' in known) return { againAfterMs: known.againAfterMs, wholeQueue: false };
   const outgoing =
     reminder.kind === 'cancel'

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { usualWaits } from '../../../src/reminders/send/deliver.ts';
 import { acquireLease } from '../../../src/store/leases.ts';
 import { createMailLedger } from '../../../src/store/mail-ledger.ts';
+import { getReminders } from '../../../src/store/mails.ts';
 import { dueLead } from '../../support/due-lead.ts';
 import { startMailServer } from '../../support/mail-server.ts';
 import { reminderScene } from '../../support/reminder-scene.ts';
@@ -9,6 +10,13 @@ import { until } from '../../support/until.ts';
 
 const { doubtMs, cutOffMs } = usualWaits;
 const hour = 3_600_000;
+
+/** The claim of a scene's mail as it stands. */
+async function claimOf({ pool, id }: Pick<Awaited<ReturnType<typeof dueLead>>, 'pool' | 'id'>) {
+  const [reminder] = await getReminders(pool, [id]);
+  if (!reminder) throw new Error('there is no mail');
+  return { ...reminder, firstTriedAt: Date.now() };
+}
 
 /** A mail server that answers RCPT TO on demand; from then on at once. */
 async function hesitantServer() {
@@ -73,18 +81,29 @@ test('a process that comes back after another took its mail over changes nothing
   await using scene = await dueLead(server.port);
   const { pool, id } = scene;
   await using ledger = createMailLedger(pool);
-  const claim = { id, state: 'scheduled', resends: 0, sendAt: (await ledger.reminder(id))?.sendAt ?? 0 };
-  const slow = await ledger.begin({ ...claim, firstTriedAt: Date.now() });
+  const claim = await claimOf(scene);
+  const slow = await ledger.begin(claim);
   // Its lease ended while it was away.
   await pool.query(`delete from leases where token = $1`, [slow]);
   await using other = createMailLedger(pool);
-  const quick = await other.begin({ ...claim, state: 'sending', firstTriedAt: Date.now() });
+  const quick = await other.begin({ ...claim, state: 'sending' });
   expect(quick).not.toBeNull();
   await ledger.end({ id, state: 'scheduled', note: 'not sent', sender: slow });
   expect((await scene.states())[0]).toMatchObject({ state: 'sending', attempts: 2 });
   await other.end({ id, state: 'sent', note: 'ok', sender: quick });
   await ledger.end({ id, state: 'failed', note: 'not sent', sender: slow });
   expect((await scene.states())[0]).toMatchObject({ state: 'sent', note: 'ok' });
+});
+
+test('a mail that was planned anew since it was read is not begun as it was', async () => {
+  await using server = await startMailServer();
+  await using scene = await dueLead(server.port);
+  const { pool, app } = scene;
+  const claim = await claimOf(scene);
+  // The calendar's sequence has gone up, at the same moment.
+  await pool.query(`update mails set sequence = sequence + 1, round = round + 1`);
+  expect(await app.ledger.begin(claim)).toBeNull();
+  expect((await scene.states())[0]).toMatchObject({ state: 'scheduled', attempts: 0 });
 });
 
 test('the database is away when a mail has been taken: it is noted when the database is back, and not sent again', async () => {

@@ -22,7 +22,7 @@ test('of thousands of mails that are due at once none is found by reading all, b
     const now = Date.now();
     await settleLate(client, 'main', 24 * 3_600_000, { usual: 0, own: {} });
     const claims = rows.slice(0, 3).map(({ id, sendAt }) => {
-      return { id, sendAt, state: 'scheduled', resends: 0, firstTriedAt: now };
+      return { id, sendAt, state: 'scheduled', round: 0, resends: 0, firstTriedAt: now };
     });
     const sender = crypto.randomUUID();
     expect(await beginSending(client, claims, sender)).toEqual([true, true, true]);
