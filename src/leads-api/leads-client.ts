@@ -1,7 +1,7 @@
 import type { Lead } from '../core/lead/lead.ts';
 import type { LeadPage, LeadsPort, ListRequest } from '../ports/leads-service.ts';
 import { LeadsApiError } from './leads-api-error.ts';
-import { type Answer, LeadsHttp, type LeadsHttpOptions } from './leads-http.ts';
+import { type Answer, type Call, LeadsHttp, type LeadsHttpOptions } from './leads-http.ts';
 import { findCreatedLead, findLead, findUpdatedLead, idFromLocation, readPage } from './read-reply.ts';
 
 export interface LeadsClientOptions extends LeadsHttpOptions {
@@ -55,7 +55,7 @@ class LeadsClient extends LeadsHttp implements LeadsPort {
     onLeaving?: () => Promise<void>,
   ): Promise<Lead | { readonly id: string } | null> {
     const call = { operation: 'create', method: 'POST', path: '/v1/leads', json: fields, onLeaving } as const;
-    const { json, head } = await this.ask(call, signal);
+    const { json, head } = await this.#write(call, signal);
     const shown = findCreatedLead(json, fields);
     if (shown !== null) return shown;
     const { location } = head.headers;
@@ -69,14 +69,20 @@ class LeadsClient extends LeadsHttp implements LeadsPort {
     signal: AbortSignal,
   ): Promise<Lead | null> {
     const call = { operation: 'update', method: 'PATCH', path: leadPath(id), json: fields } as const;
-    const { json } = await this.ask(call, signal);
+    const { json } = await this.#write(call, signal);
     return findUpdatedLead(json, id, fields);
   }
 
   async delete(id: string, signal: AbortSignal): Promise<boolean> {
     const call = { operation: 'delete', method: 'DELETE', path: leadPath(id), mayBeGone: true } as const;
-    const { gone } = await this.ask(call, signal);
+    const { gone } = await this.#write(call, signal);
     return !gone;
+  }
+
+  /** A body of another kind than JSON, such as "OK", may be the service's own; a page confirms nothing, whatever its status. */
+  async #write(call: Call, signal: AbortSignal): Promise<Answer> {
+    const answer = await this.ask(call, signal);
+    return answer.isMarkup && !answer.gone ? notJson(answer, 'the outcome of a write') : answer;
   }
 }
 

@@ -61,6 +61,8 @@ export interface Answer {
   readonly gone: boolean;
   /** Undefined: empty, or not JSON. */
   readonly json: unknown;
+  /** The body is HTML or the like: a proxy answered in place of the service, with a page for maintenance or a login. */
+  readonly isMarkup: boolean;
   /** At most 200 characters of the body, without the key and without anything that may be a lead. */
   readonly excerpt: () => string;
 }
@@ -180,11 +182,12 @@ export class LeadsHttp implements AsyncDisposable {
     log('debug', { ...fields, ms: Math.round(performance.now() - started) }, 'The Leads service replied');
     const excerpt = (): string =>
       /^\s*[[{]/.test(text) ? '(other JSON, or a part of some)' : visibleText(this.#redact(text), 200);
-    if (head.status < 300) return { head, gone: false, json: parseJson(text), excerpt };
+    const isMarkup = /^\s*</.test(text);
+    if (head.status < 300) return { head, gone: false, json: parseJson(text), isMarkup, excerpt };
 
     const said = this.#readError(text, fields);
     if (call.mayBeGone === true && (head.status === 404 || head.status === 410)) {
-      return { head, gone: true, json: undefined, excerpt };
+      return { head, gone: true, json: undefined, isMarkup, excerpt };
     }
     if (limited === null) throw replyFault(operation, head, said);
     if (limited.longest)

@@ -27,7 +27,7 @@ export interface ListRequest {
  * | leads.rejected | never | any other 4xx: this item's fault |
  * | leads.unavailable | now | 5xx, timeout, reset, unfinished body: the service may have acted on the request |
  * | leads.unreachable | now | no connection: the service has certainly not acted |
- * | leads.not-json | now | 2xx whose body is not JSON, or not a page |
+ * | leads.not-json | now | 2xx whose body is not JSON, or not a page; for a write an HTML page: the service may have acted |
  * | leads.too-large | never | a body above the limit |
  * | leads.closed | never | the object was disposed |
  * | leads.redirected | never | any 3xx: the key is not sent elsewhere |

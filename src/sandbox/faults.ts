@@ -37,6 +37,7 @@ export type When =
  * | revoked | 401, as for a key that was revoked |
  * | moving | after a page: a lead listed before it and one to be listed after it change places |
  * | not-json | it is done; the reply is 200 with an HTML page |
+ * | maintenance | nothing is done; the reply is 200 with an HTML page |
  * | huge | it is done; the reply is 200 with 10 MB that are not JSON |
  */
 export const plainFaults = [
@@ -48,6 +49,7 @@ export const plainFaults = [
   'revoked',
   'moving',
   'not-json',
+  'maintenance',
   'huge',
 ] as const;
 type PlainFault = (typeof plainFaults)[number];

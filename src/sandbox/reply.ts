@@ -74,6 +74,13 @@ function showInstant(instant: string | null, format: SandboxBehaviour['followUpF
   return format === 'millis' ? text : text.replace(/\.\d+Z$/, 'Z');
 }
 
+/** What a proxy shows in place of the service. */
+export const maintenancePage: Reply = {
+  status: 200,
+  headers: { 'content-type': 'text/html; charset=utf-8' },
+  body: '<!doctype html><title>Maintenance</title><p>We will be back soon.</p>',
+};
+
 const tenMegabytes = 10 * 1024 * 1024;
 
 /**
@@ -88,9 +95,9 @@ export function sendReply(response: ServerResponse, reply: Reply, fault: Fault |
     case 'unfinished':
       return sendHalf(response, reply);
     case 'not-json':
-      response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' });
-      response.end('<!doctype html><title>Maintenance</title><p>We will be back soon.</p>');
-      return 200;
+      response.writeHead(maintenancePage.status, maintenancePage.headers);
+      response.end(maintenancePage.body);
+      return maintenancePage.status;
     case 'huge':
       // Without a length, so that it can only be noticed while reading.
       response.writeHead(200, { 'content-type': 'application/json; charset=utf-8' });

@@ -6,7 +6,7 @@ import { createRandom, type Random } from './random.ts';
 import { RateMeter } from './rate-limit.ts';
 import { RateWindow } from './rate-window.ts';
 import { Records } from './records.ts';
-import { errorReply, type Reply, sendReply } from './reply.ts';
+import { errorReply, maintenancePage, type Reply, sendReply } from './reply.ts';
 import { readRequestBody } from './listen.ts';
 import { answer, findRoute, invalidCursor, type Service, unauthenticated } from './service.ts';
 
@@ -123,6 +123,8 @@ export class RequestHandler {
       }
       case 'revoked':
         return { reply: unauthenticated(this.options) };
+      case 'maintenance':
+        return { reply: maintenancePage };
       case 'expired-cursor':
         return { reply: invalidCursor(this.options) };
       default:

@@ -73,6 +73,8 @@ describe('leads port under faults', () => {
     ['lost-reply', 'leads.unavailable', 1],
     ['error-after-write', 'leads.unavailable', 1],
     ['unfinished', 'leads.unavailable', 1],
+    ['not-json', 'leads.not-json', 1],
+    ['maintenance', 'leads.not-json', 0],
     ['revoked', 'leads.unauthenticated', 0],
     ['429:retryAfter=30', 'leads.rate-limited', 0],
     ['429:retryAfter=date+30', 'leads.rate-limited', 0],
@@ -88,8 +90,8 @@ describe('leads port under faults', () => {
     expect(sandbox.leads.size).toBe(3 + created);
   });
 
-  test.each(['not-json', 'huge'])('a create with %s is done, and its reply shows nothing', async (faults) => {
-    await using sandbox = await startSandbox({ leads: 3, faults: parseFaults(faults) });
+  test('a create whose reply is some other text is done, and its reply shows nothing', async () => {
+    await using sandbox = await startSandbox({ leads: 3, faults: parseFaults('huge') });
     await using leads = connect(sandbox);
     expect(await leads.create({ companyName: 'Neu GmbH' }, never)).toBeNull();
     expect(sandbox.leads.size).toBe(4);

@@ -1,3 +1,4 @@
+import { parseFaults } from '../../src/sandbox/parse-faults.ts';
 import { acme, bolt, change, cord, row, shows, type Scenario } from './scenario.ts';
 
 const acmeRow = row(acme, 'call Anna');
@@ -98,70 +99,104 @@ export const keyScenarios: readonly Scenario[] = [
 ];
 
 /** Faults that end a run before anything is written; once they are over the same edits arrive. */
-export const faultScenarios: readonly Scenario[] = (
-  [
-    ['a wrong key', { apiKey: 'another' }, 'leads.unauthenticated'],
+export const faultScenarios: readonly Scenario[] = [
+  ...(
     [
-      'a wrong key, errors without a body',
-      { apiKey: 'another', errorShape: 'empty' },
-      'leads.unauthenticated',
-    ],
-    ['a key that may not list', { permissions: ['leads:create', 'leads:update'] }, 'leads.forbidden'],
-    [
-      'a service that fails',
-      { faults: [{ kind: 'status', status: 503, when: { every: 1 }, on: [] }] },
-      'leads.unavailable',
-    ],
-    [
-      'connections that are reset',
-      { faults: [{ kind: 'reset', when: { every: 1 }, on: [] }] },
-      'leads.unavailable',
-    ],
-    [
-      'bodies that end early',
-      { faults: [{ kind: 'unfinished', when: { every: 1 }, on: [] }] },
-      'leads.unavailable',
-    ],
-    [
-      'answers that are not JSON',
-      { faults: [{ kind: 'not-json', when: { every: 1 }, on: [] }] },
-      'leads.not-json',
-    ],
-    ['10 MB that are not JSON', { faults: [{ kind: 'huge', when: { every: 1 }, on: [] }] }, 'leads.not-json'],
-    [
-      'a redirect',
-      { faults: [{ kind: 'status', status: 302, when: { every: 1 }, on: [] }] },
-      'leads.redirected',
-    ],
-  ] as const
-).map(([what, service, code]): Scenario => {
-  return {
-    title: `${what}: failed and reported, nothing is touched, all edits arrive afterwards`,
-    steps: [
-      { lead: 'acme', set: { stage: 'won' } },
-      { row: 'bolt', set: { Stage: 'won' } },
-      { addRow: ' | Echo | Ulm | new | ' },
-      { service },
-      {
-        sync: { exit: code === 'leads.unauthenticated' ? 4 : 1, plan: [], did: 'nothing', problems: [code] },
+      ['a wrong key', { apiKey: 'another' }, 'leads.unauthenticated'],
+      [
+        'a wrong key, errors without a body',
+        { apiKey: 'another', errorShape: 'empty' },
+        'leads.unauthenticated',
+      ],
+      ['a key that may not list', { permissions: ['leads:create', 'leads:update'] }, 'leads.forbidden'],
+      [
+        'a service that fails',
+        { faults: [{ kind: 'status', status: 503, when: { every: 1 }, on: [] }] },
+        'leads.unavailable',
+      ],
+      [
+        'connections that are reset',
+        { faults: [{ kind: 'reset', when: { every: 1 }, on: [] }] },
+        'leads.unavailable',
+      ],
+      [
+        'bodies that end early',
+        { faults: [{ kind: 'unfinished', when: { every: 1 }, on: [] }] },
+        'leads.unavailable',
+      ],
+      [
+        'answers that are not JSON',
+        { faults: [{ kind: 'not-json', when: { every: 1 }, on: [] }] },
+        'leads.not-json',
+      ],
+      [
+        '10 MB that are not JSON',
+        { faults: [{ kind: 'huge', when: { every: 1 }, on: [] }] },
+        'leads.not-json',
+      ],
+      [
+        'a redirect',
+        { faults: [{ kind: 'status', status: 302, when: { every: 1 }, on: [] }] },
+        'leads.redirected',
+      ],
+    ] as const
+  ).map(([what, service, code]): Scenario => {
+    return {
+      title: `${what}: failed and reported, nothing is touched, all edits arrive afterwards`,
+      steps: [
+        { lead: 'acme', set: { stage: 'won' } },
+        { row: 'bolt', set: { Stage: 'won' } },
+        { addRow: ' | Echo | Ulm | new | ' },
+        { service },
+        {
+          sync: {
+            exit: code === 'leads.unauthenticated' ? 4 : 1,
+            plan: [],
+            did: 'nothing',
+            problems: [code],
+          },
+        },
+        {
+          service: {
+            apiKey: 'sandbox-key-1fkasq',
+            permissions: ['leads:read', 'leads:create', 'leads:update'],
+            faults: [],
+          },
+        },
+        { sync: { exit: 0, did: 'created 1 leads, updated 1 leads 1 rows' } },
+      ],
+      end: {
+        leads: [change(acme, { 3: 'won' }), change(bolt, { 3: 'won' }), cord, 'new1 | Echo | Ulm | new'],
+        rows: [
+          change(acmeRow, { 3: 'won' }),
+          change(boltRow, { 3: 'won' }),
+          cordRow,
+          'new1 | Echo | Ulm | new',
+        ],
       },
+    };
+  }),
+  {
+    title:
+      'a maintenance page with status 200 for the first of each write: nothing was done, and each is done after it',
+    sync: { onRowDeleted: 'delete-lead' },
+    steps: [
+      { row: 'acme', set: { Stage: 'won' } },
+      { addRow: ' | Echo | Ulm | new | ' },
+      { removeRow: 'cord' },
+      { sync: { exit: 0, did: 'created 1 leads, updated 1 leads', problems: ['delete.waiting cord'] } },
+      { row: 'acme', set: { Stage: 'lost' } },
+      { addRow: ' | Falk | Ulm | new | ' },
       {
         service: {
-          apiKey: 'sandbox-key-1fkasq',
-          permissions: ['leads:read', 'leads:create', 'leads:update'],
-          faults: [],
+          faults: ['POST', 'PATCH', 'DELETE'].flatMap((on) => parseFaults(`maintenance:once=1,on=${on}`)),
         },
       },
-      { sync: { exit: 0, did: 'created 1 leads, updated 1 leads 1 rows' } },
+      { sync: { exit: 0, did: 'created 1 leads, updated 1 leads, deleted 1 leads' } },
     ],
     end: {
-      leads: [change(acme, { 3: 'won' }), change(bolt, { 3: 'won' }), cord, 'new1 | Echo | Ulm | new'],
-      rows: [
-        change(acmeRow, { 3: 'won' }),
-        change(boltRow, { 3: 'won' }),
-        cordRow,
-        'new1 | Echo | Ulm | new',
-      ],
+      leads: [change(acme, { 3: 'lost' }), bolt, 'new1 | Echo | Ulm | new', 'new2 | Falk | Ulm | new'],
+      rows: [change(acmeRow, { 3: 'lost' }), boltRow, 'new1 | Echo | Ulm | new', 'new2 | Falk | Ulm | new'],
     },
-  };
-});
+  },
+];

@@ -87,6 +87,7 @@ export function randomFaults(random: Random): string {
     () => `error-after-write:rate=${rate(0.6)}`,
     () => `unfinished:rate=${rate(0.3)}`,
     () => `not-json:rate=${rate(0.3)},on=POST+PATCH`,
+    () => `maintenance:rate=${rate(0.3)},on=POST+PATCH+DELETE`,
     () => `moving:rate=${rate(1)}`,
     () => `expired-cursor:once=${1 + random.below(6)}`,
     () => `reset:rate=${rate(0.3)}`,

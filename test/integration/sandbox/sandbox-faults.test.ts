@@ -227,6 +227,13 @@ describe('bodies', () => {
     expect(sandbox.leads.size).toBe(4);
   });
 
+  test('maintenance', async () => {
+    await using sandbox = await start('maintenance:once=1');
+    const { status, headers } = await send(sandbox, post);
+    expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(sandbox.leads.size).toBe(3);
+  });
+
   test('huge', async () => {
     await using sandbox = await start('huge:once=1');
     const { status, headers, text } = await send(sandbox);
