@@ -1,5 +1,5 @@
 import type { Fault } from './faults.ts';
-import type { IdKind } from './lead-table.ts';
+import type { IdKind, SandboxLead } from './lead-table.ts';
 import type { RateLimit } from './rate-limit.ts';
 
 /** The time that the service goes by, epoch ms (UTC). */
@@ -39,6 +39,8 @@ export interface SandboxBehaviour {
   readonly order: 'created' | 'random' | 'random-per-request';
   /** Every page also repeats this many of the last items of the page before it; it still holds at most `limit`. */
   readonly repeatItems: number;
+  /** What pages show of these leads, by id, while each by itself shows what is stored: a list that is behind. */
+  readonly listedAs: ReadonlyMap<string, SandboxLead>;
   /** How long a cursor is good for. */
   readonly cursorLifetimeMs: number;
 
@@ -99,6 +101,7 @@ export const defaultOptions: SandboxOptions = {
   rejectLimit: false,
   order: 'created',
   repeatItems: 0,
+  listedAs: new Map(),
   cursorLifetimeMs: 3_600_000,
   nullFollowUp: 'null',
   followUpFormat: 'millis',

@@ -9,6 +9,7 @@ import { commitScan } from './commit-scan.ts';
 import { inLeasedTransaction, type StepContext } from './context.ts';
 import { makePlan, readablePolicy } from './make-plan.ts';
 import { PlanWriter } from './plan-writer.ts';
+import { rereadLeads } from './reread-leads.ts';
 import { judgeTable } from './table-mark.ts';
 import { placeNotes } from './which-place.ts';
 import type { ShownCell, Author } from '../core/lead/author.ts';
@@ -28,6 +29,7 @@ export async function decide(context: StepContext, staged: Run): Promise<Run> {
   if (again) return run;
   const next = { phase: run.mode === 'plan' ? 'finish' : 'push-leads', attempts: 0 } as const;
   if (context.runPolicy.plan !== null) return storePlan(context, run, next, context.runPolicy.plan);
+  await rereadLeads(context, run);
   const imported = await doubtOfImport(context, run, readablePolicy(context, run));
   let [written, newPairs] = [0, 0];
   const planned = await inLeasedTransaction(context, async (db) => {
