@@ -180,7 +180,7 @@ async function openTarget(
   switch (target.type) {
     case 'workbook': {
       const { createWorkbookTarget } = await import('./targets/file/workbook-target.ts');
-      return createWorkbookTarget({ ...target, fields }, { ...config, onReply });
+      return createWorkbookTarget({ ...target, fields, connection: name }, { ...config, onReply });
     }
     case 'google-sheets': {
       const { createGoogleSheetsTarget } = await import('./targets/google-sheets/google-sheets-target.ts');

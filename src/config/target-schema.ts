@@ -103,7 +103,7 @@ const workbook = z.strictObject({
   sheet: sheetName
     .exactOptional()
     .describe(
-      'Name of the sheet of an Excel workbook. Default: the first that is not hidden, and Leads in a new workbook.',
+      'Name of the sheet of an Excel workbook. Default: the one that leadsync has marked, else the first that is not hidden; Leads in a new workbook.',
     ),
   ...columns,
   ...zone,

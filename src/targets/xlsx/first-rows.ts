@@ -29,7 +29,7 @@ export async function readXlsxFirstRows(
   sheet?: string,
 ): Promise<XlsxFirstRows> {
   const fault = xlsxFaults(path);
-  const book = await openWorkbook(file, sheet, fault);
+  const book = await openWorkbook(file, sheet === undefined ? {} : { sheet }, fault);
   const dates = await readDateStyles(book.pack, book.styles);
   const strings = await readSharedStrings(book.pack, book.strings);
   const cells = cellReader(strings, dates, new SerialClock('UTC', book.date1904));

@@ -1,3 +1,4 @@
+import { readMark } from '../../core/lead/table-mark.ts';
 import { type Splice, splice } from '../file/splice.ts';
 import type { XlsxPackage } from './part.ts';
 import { withChild, type XmlElements } from './xml-elements.ts';
@@ -21,12 +22,27 @@ const contentType = 'application/vnd.openxmlformats-officedocument.custom-proper
 const formatId = '{D5CDD505-2E9C-101B-9397-08002B2CF9AE}';
 
 /** One per sheet: several sheets of a workbook may be synced. */
-const propertyName = (sheet: string): string => `leadsync ${sheet}`;
+const propertyName = (sheet: string): string => `${prefix}${sheet}`;
+
+const prefix = 'leadsync ';
 
 /** The custom document property that marks the sheet; null: none. */
 export async function readXlsxMark(pack: XlsxPackage, sheet: string): Promise<string | null> {
   const entry = await propertiesOf(pack);
   return entry === null ? null : pack.parse(entry, (elements) => ownOf(elements, sheet)?.text ?? null);
+}
+
+/** Names of the sheets that have the mark of a connection. */
+export async function markedSheets(pack: XlsxPackage, connection: string): Promise<ReadonlySet<string>> {
+  const entry = await propertiesOf(pack);
+  if (entry === null) return new Set();
+  return pack.parse(entry, (elements) => {
+    const names = elements.flatMap(({ attributes }) => attribute(attributes, 'name') ?? []);
+    const sheets = names.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length));
+    return new Set(
+      sheets.filter((sheet) => readMark(ownOf(elements, sheet)?.text ?? null)?.connection === connection),
+    );
+  });
 }
 
 /** Sets the property; other properties, content types and relationships stay. */

@@ -18,8 +18,9 @@ export interface XlsxTargetOptions extends ColumnMapping {
   readonly name: string;
   /** IANA zone of the workbook's dates: cells have none. */
   readonly timeZone: string;
-  /** Sheet name; default: the first that is not hidden. */
+  /** Sheet name; default: the one that has the mark of `connection`, else the first, of those that are not hidden. */
   readonly sheet?: string;
+  readonly connection?: string;
 }
 
 /** An open sheet: its headings, and the rows after them. */
@@ -52,7 +53,7 @@ export async function openXlsxSheet(
   options: XlsxTargetOptions,
   known?: Buffer,
 ): Promise<XlsxSheet> {
-  const book = await openWorkbook(file, options.sheet, xlsxFaults(options.name));
+  const book = await openWorkbook(file, options, xlsxFaults(options.name));
   if (known !== undefined) book.pack.readInstead(book.sheet, known);
   const dates = await readDateStyles(book.pack, book.styles);
   const clock = new SerialClock(options.timeZone, book.date1904);

@@ -1,6 +1,8 @@
 import { LeadsyncError } from '../../errors.ts';
+import { markedSheets } from './mark.ts';
 import { openPackage, type Relationship, type XlsxPackage } from './part.ts';
 import type { XlsxFault } from './fault.ts';
+import type { XlsxTargetOptions } from './sheet.ts';
 import { attribute } from './xml-scanner.ts';
 import type { RandomAccess, ZipEntry } from './zip-directory.ts';
 
@@ -25,18 +27,24 @@ interface SheetEntry {
 }
 
 /**
- * Finds the sheet by name (ignoring case if no other matches exactly), or the first that is not hidden. @throws what
+ * Finds the sheet by name (ignoring case if no other matches exactly); without a name the one that has the mark of the
+ * connection, since a copy of it may have been put in front, else the first, of those that are not hidden. @throws what
  * `fault` makes, for anything but a workbook in the usual (transitional) form.
  */
 export async function openWorkbook(
   file: RandomAccess,
-  sheetName: string | undefined,
+  { sheet: wanted, connection }: Pick<XlsxTargetOptions, 'sheet' | 'connection'>,
   fault: XlsxFault,
 ): Promise<XlsxWorkbook> {
   const { pack, workbook, sheets, date1904 } = await readWorkbook(file, fault);
   const parts = await pack.relationships(workbook.name);
   const worksheets = sheets.filter(({ relationship }) => isType(parts.get(relationship), 'worksheet'));
-  const chosen = chooseSheet(worksheets, sheetName, fault);
+  const isMarked =
+    wanted === undefined && connection !== undefined && worksheets.length > 1
+      ? await markedSheets(pack, connection)
+      : new Set<string>();
+  const marked = worksheets.find(({ name, hidden }) => isMarked.has(name) && !hidden);
+  const chosen = marked ?? chooseSheet(worksheets, wanted, fault);
   return {
     pack,
     workbook,
