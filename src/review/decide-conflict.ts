@@ -13,6 +13,7 @@ const sidesByCode: Readonly<Record<string, readonly Side[]>> = {
   'conflict.first-sight': ['lead', 'target'],
   'row.put-back': ['lead', 'target'],
   'lead.put-back': ['lead', 'target'],
+  'row.garbled': ['lead', 'target'],
   'row.unreadable': ['lead'],
   'row.company-name-empty': ['lead'],
   'lead.field-refused': ['lead'],

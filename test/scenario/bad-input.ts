@@ -262,4 +262,31 @@ export const badInputScenarios: readonly Scenario[] = [
     ],
     end: { leads: [change(acme, { 3: 'won' })], rows: [change(acme, { 2: '', 3: 'won' })] },
   },
+  {
+    title:
+      'a program left the letters of another encoding: held, the lead keeps its own, a decision brings them back',
+    steps: [
+      { row: 'cord', set: { Company: 'Cord & SÃ¶hne', City: 'K?ln', Stage: 'lost' } },
+      {
+        sync: {
+          exit: 3,
+          plan: [
+            'update-lead cord stage: won → lost (row-edited)',
+            'hold cord companyName: Cord & Söhne ≠ Cord & SÃ¶hne (row.garbled)',
+            'hold cord city: Köln ≠ K?ln (row.garbled)',
+          ],
+          did: 'updated 1 leads',
+          problems: ['row.garbled cord companyName', 'row.garbled cord city'],
+        },
+      },
+      { status: { cord: 'held: Company has letters of another encoding (and 1 more)' } },
+      { resolve: 'cord.companyName', use: 'lead' },
+      { resolve: 'cord.city', use: 'target' },
+      { sync: { exit: 0, did: 'updated 1 leads 1 rows' } },
+    ],
+    end: {
+      leads: [acme, bolt, change(cord, { 2: 'K?ln', 3: 'lost' })],
+      rows: [acmeRow, boltRow, change(cordRow, { 2: 'K?ln', 3: 'lost' })],
+    },
+  },
 ];

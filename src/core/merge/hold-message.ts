@@ -29,6 +29,8 @@ export function holdMessage(
       return `${field} cannot be read in the lead: ${showCell(lead)}. The row keeps ${showCell(row)}`;
     case 'row.company-name-empty':
       return `${field} was emptied in the row; leads without a name are not sent. The lead keeps ${showCell(lead)}`;
+    case 'row.garbled':
+      return `${field} shows the same in another encoding: ${both}. The file was probably opened or saved in the wrong one: save it as UTF-8, with the letters as they were. Both were kept`;
     case 'lead.field-refused':
       return `the service refused this value of ${field}: ${both}. It is not sent again until it changes`;
     case 'row.put-back':

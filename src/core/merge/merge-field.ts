@@ -1,4 +1,5 @@
 import type { Direction, FieldMapping } from '../lead/mapping.ts';
+import { isGarbled } from '../lead/garbled.ts';
 import { type Cell, isUnreadable, sameCell, type Value } from '../lead/value.ts';
 import type { Policy } from './policy.ts';
 
@@ -26,6 +27,7 @@ export type HoldCode =
   | 'row.unreadable'
   | 'lead.unreadable'
   | 'row.company-name-empty'
+  | 'row.garbled'
   | 'lead.field-refused'
   | 'row.put-back'
   | 'lead.put-back';
@@ -70,7 +72,16 @@ export function mergeField(state: FieldState, mapping: FieldMapping, policy: Pol
   if (isBack && state.memo?.refused && mapping.direction !== 'to-target') return hold('lead.field-refused');
   if (decision.kind !== 'to-lead') return decision;
   if (mapping.field === 'companyName' && isEmpty(decision.value)) return hold('row.company-name-empty');
-  return state.memo?.refused ? hold('lead.field-refused') : decision;
+  if (state.memo?.refused) return hold('lead.field-refused');
+  return decision.rule !== 'resolved' && isGarbledRow(state) ? hold('row.garbled') : decision;
+}
+
+/** Whether a program saved the row's value in another encoding: nobody edited it. */
+function isGarbledRow({ base, lead, row }: FieldState): boolean {
+  return (
+    typeof row === 'string' &&
+    [base, lead].some((meant) => typeof meant === 'string' && isGarbled(row, meant))
+  );
 }
 
 /** The decision, unless the value may come from an older copy: then it does not travel. */

@@ -61,6 +61,7 @@ const fieldReasons: Readonly<Record<string, (heading: string) => string>> = {
   'row.unreadable': (heading) => `${heading} cannot be read`,
   'lead.unreadable': (heading) => `${heading} cannot be read in the service`,
   'row.company-name-empty': (heading) => `${heading} is empty`,
+  'row.garbled': (heading) => `${heading} has letters of another encoding`,
   'lead.field-refused': (heading) => `the service refused this ${heading}`,
   'row.put-back': (heading) => `${heading} shows an earlier value again`,
   'lead.put-back': (heading) => `${heading} shows an earlier value again in the service`,
