@@ -64,7 +64,7 @@ function newTexts(
   width: number,
   { timeZone }: CsvStyle,
 ): readonly string[] {
-  const texts = new Array<string>(width).fill('');
+  const texts = Array.from({ length: width }, () => '');
   texts[columns.id] = leadId;
   if (status !== null && columns.status !== null) texts[columns.status] = status;
   for (const [field, { index, type }] of columns.fields)

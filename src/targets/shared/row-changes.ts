@@ -241,11 +241,9 @@ export class RowChanges<Place> {
 
   #knownRow(leadId: string): KnownRow<Place> {
     const id = idKey(leadId);
-    const known = this.#byId.get(id);
-    if (known !== undefined) return known;
-    const unseen = { row: null, count: 0, copies: null, added: null };
-    this.#byId.set(id, unseen);
-    return unseen;
+    let known = this.#byId.get(id);
+    if (known === undefined) this.#byId.set(id, (known = { row: null, count: 0, copies: null, added: null }));
+    return known;
   }
 
   #notWritable(values: Values): Verdict | null {
