@@ -1,6 +1,6 @@
 import { emailAddresses } from '../core/lead/email-address.ts';
 import { followUpField } from '../reminders/plan/plan-reminders.ts';
-import { valuesOfFollowUps } from '../store/pairs.ts';
+import { valuesOfFollowUps } from '../store/follow-ups.ts';
 import type { SyncContext } from '../sync/context.ts';
 
 /** Leads with a follow-up whose address column is filled but holds no e-mail address, or something else beside it. */

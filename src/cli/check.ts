@@ -10,7 +10,7 @@ import { channelName } from '../reminders/chat/chat-error.ts';
 import { templateMistakes } from '../reminders/compose/template-mistakes.ts';
 import { followUpField } from '../reminders/plan/plan-reminders.ts';
 import { isStageWanted, stageField } from '../reminders/plan/recipients.ts';
-import { valuesOfFollowUps } from '../store/pairs.ts';
+import { valuesOfFollowUps } from '../store/follow-ups.ts';
 import type { SyncContext } from '../sync/context.ts';
 import { addressless, describeAddressless, isMost } from './addressless.ts';
 import { type CheckLine, describeLine, failed, runCheck, never, passed } from './check-line.ts';

@@ -251,3 +251,19 @@ export function presentFollowUp(
     [connection, leadId, field],
   );
 }
+
+/** What leads with a follow-up (by `followUpField`) have in a field, null for nothing, as both sides agree: how many, and one of the rows. */
+export function valuesOfFollowUps(
+  db: Queryable,
+  connection: string,
+  followUpField: string,
+  field: string,
+): Promise<readonly { readonly value: Value; readonly count: number; readonly row: number | null }[]> {
+  return rowsOf(
+    db,
+    `select base->>$3 as value, count(*)::int as count, min(row_number) as row from pairs
+     where connection = $1 and lead_deleted_at is null and base->>$2 is not null
+     group by 1 order by 3, 1`,
+    [connection, followUpField, field],
+  );
+}

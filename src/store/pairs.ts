@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Value, Values } from '../core/lead/value.ts';
-import { columnOf, countOf, mapOf, type Queryable, rowsOf } from './database.ts';
+import { columnOf, countOf, mapOf, type Queryable } from './database.ts';
 import type { RunRef } from './runs.ts';
 
 /** Whether a record that a side did not show may be gone. */
@@ -9,11 +9,16 @@ export interface AbsenceProof {
   readonly rows: boolean;
 }
 
+const known = `from pairs where connection = $1 and base is not null and lead_deleted_at is null`;
+
 /** How many pairs were ever in step: what the guard measures against. */
 export function countKnownPairs(db: Queryable, connection: string): Promise<number> {
-  return countOf(db, `from pairs where connection = $1 and base is not null and lead_deleted_at is null`, [
-    connection,
-  ]);
+  return countOf(db, known, [connection]);
+}
+
+/** Whether any pair was ever in step. */
+export async function hasKnownPairs(db: Queryable, connection: string): Promise<boolean> {
+  return (await db.query(`select ${known} limit 1`, [connection])).rowCount === 1;
 }
 
 /**
@@ -277,21 +282,5 @@ export function listDeleted(db: Queryable, connection: string): Promise<readonly
             order by a.id desc limit 1) is distinct from 'remove-row'
      order by lead_id`,
     [connection],
-  );
-}
-
-/** What leads with a follow-up (by `followUpField`) have in a field, null for nothing, as both sides agree: how many, and one of the rows. */
-export function valuesOfFollowUps(
-  db: Queryable,
-  connection: string,
-  followUpField: string,
-  field: string,
-): Promise<readonly { readonly value: Value; readonly count: number; readonly row: number | null }[]> {
-  return rowsOf(
-    db,
-    `select base->>$3 as value, count(*)::int as count, min(row_number) as row from pairs
-     where connection = $1 and lead_deleted_at is null and base->>$2 is not null
-     group by 1 order by 3, 1`,
-    [connection, followUpField, field],
   );
 }

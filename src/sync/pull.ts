@@ -18,7 +18,7 @@ import { inLeasedTransaction, inRepeatable, policyOf, scopeOf, type StepContext 
 import { readAhead } from './read-ahead.ts';
 import { endless, usualScanBounds } from './scan-bounds.ts';
 
-/** Leads stored together, of at most eight pages, while as many are requested. */
+/** Leads stored together, of at most 32 pages, while as many are requested; fewer when they come slowly. */
 const leadsTogether = 3_200;
 const pagesTogether = 32;
 

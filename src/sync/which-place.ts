@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { Problem } from '../errors.ts';
 import type { OtherPlace } from '../core/merge/guard.ts';
 import { countActions } from '../store/actions.ts';
-import { countKnownPairs } from '../store/pairs.ts';
+import { hasKnownPairs } from '../store/pairs.ts';
 import {
   countDiffering,
   countRecognised,
@@ -46,8 +46,8 @@ export async function whichPlace(context: StepContext, run: Run): Promise<Run> {
     return updateRun(db, begun.id, { place: seen.id, baseline });
   });
   await context.runPolicy.assertPlace(context.pool, placed, seen);
-  const known = await countKnownPairs(context.pool, placed.connection);
-  if (found.isThere || known === 0 || run.allow.includes('target-gone')) return placed;
+  if (found.isThere || run.allow.includes('target-gone')) return placed;
+  if (!(await hasKnownPairs(context.pool, placed.connection))) return placed;
   // The target reports what is wrong before all leads are read.
   const elsewhere = placed.connection !== connection.name;
   await target.open({ create: false, wasFilled: true, elsewhere }, cut);
