@@ -18,9 +18,9 @@ import { inLeasedTransaction, inRepeatable, policyOf, scopeOf, type StepContext 
 import { readAhead } from './read-ahead.ts';
 import { endless, usualScanBounds } from './scan-bounds.ts';
 
-/** Leads stored together, of at most 32 pages, while as many are requested; fewer when they come slowly. */
-const leadsTogether = 3_200;
-const pagesTogether = 32;
+/** Leads stored together, of at most eight pages, while as many are requested. */
+const leadsTogether = 800;
+const pagesTogether = 8;
 
 /** The page sizes to try when a service rejects a larger one; after them, no `limit`. */
 const pageSizes = [500, 200, 100];

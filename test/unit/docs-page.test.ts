@@ -15,7 +15,7 @@ const withoutPage = new Set(
     'auth request create conflict delete commander',
     // Names of files, parts of templates, columns and hosts.
     'leadsync calendar digest reminder discord discordapp powerplatform service server e v x follow-up ical icon',
-    'live style postmaster service-account',
+    'live style postmaster service-account no-host',
   ].flatMap((words) => words.split(' ')),
 );
 

@@ -2,6 +2,7 @@ import { createServer } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { runHandlers } from '../../../jobs/runs.ts';
 import { runsAtOnce } from '../../../src/app.ts';
+import { getRun } from '../../../src/store/runs.ts';
 import type { SyncReport } from '../../../src/sync/report.ts';
 import { until } from '../../support/until.ts';
 import { isSynced, lastRuns, startWorker, yearly } from '../../support/worker.ts';
@@ -79,12 +80,13 @@ test('each time that a schedule comes due is a sync of its own', async () => {
   const queue = (await app.queues()).queue('nights');
   // As `worker` does it, but with nights of two seconds.
   const payload = { connection: connectionName, allow: [], maxAttempts: 1 };
+  const firstDue = Math.ceil(Date.now() / 2_000) * 2_000;
   await queue.schedule('nightly', '*/2 * * * * *', 'UTC', 'sync', payload);
-  const nights: unknown[] = [];
+  const nights: number[] = [];
   await using _worker = queue.work({
     sync: async (request, job, stop) => {
       const result = await runHandlers(app).sync(request, job, stop);
-      if ('done' in result) nights.push(result.done.runId);
+      if ('done' in result) nights.push(Number(result.done.runId));
       return result;
     },
   });
@@ -94,7 +96,11 @@ test('each time that a schedule comes due is a sync of its own', async () => {
   const soFar = nights.length;
   await until('two more are over', () => nights.length >= soFar + 2);
   expect(workspace.sheet.rows()).toHaveLength(4);
-  expect(new Set(nights).size, 'no night was taken for done by the one before').toBe(nights.length);
+  // On a busy machine a run may begin when the next night is due as well: then it is that of both.
+  for (const [nth, runId] of nights.entries())
+    expect((await getRun(app.pool, runId))?.createdAt, 'no run of a night before').toBeGreaterThanOrEqual(
+      firstDue + nth * 2_000,
+    );
 });
 
 test('SIGTERM in the middle of paging ends it within 10 s; the next start goes on from the stored page', async () => {
