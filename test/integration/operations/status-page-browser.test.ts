@@ -77,6 +77,8 @@ describe.skipIf(!hasChromium)('in Chromium', () => {
       }
       expect(complaints).toEqual([]);
     },
+    // Ten pages are examined, which takes a slow machine most of a minute.
+    180_000,
   );
 
   test('a conflict is settled with the keyboard alone; what the values hold does nothing', async () => {
