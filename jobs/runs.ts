@@ -3,13 +3,11 @@ import type { App } from '../src/app.ts';
 import type { JobHandler, JobResult } from '../src/queue/work.ts';
 import { type RunSummary, runSync } from '../src/worker/run-sync.ts';
 
-const planSchema = z.object({
+const syncSchema = z.object({
   connection: z.string(),
   maxAttempts: z.number(),
-  mostWaitMs: z.number().optional(),
-  undoOf: z.number().optional(),
+  allow: z.array(z.string()),
 });
-const syncSchema = planSchema.omit({ undoOf: true }).extend({ allow: z.array(z.string()) });
 const applySchema = syncSchema.extend({ approval: z.uuid(), undoOf: z.number().optional() });
 
 /** The queue of a connection's runs. */
@@ -35,15 +33,13 @@ export function editJob(connection: string, id: string) {
 type Job = (...args: Parameters<JobHandler>) => Promise<JobResult<RunSummary>>;
 
 /**
- * The jobs of a connection's queue. `sync` syncs it, or continues its interrupted run; `plan` makes the plan of a sync, or of
- * an undo, and writes to neither side; `apply` carries out the lines of a plan that a person has reviewed; `edit` what people requested outside table and service.
+ * The jobs of a connection's queue. `sync` syncs it, or continues its interrupted run; `apply` continues one that applies the lines
+ * of a plan that a person has reviewed; `edit` writes what people requested outside table and service.
  */
-export function runHandlers(app: App): Record<'sync' | 'plan' | 'apply' | 'edit', Job> {
+export function runHandlers(app: App): Record<'sync' | 'apply' | 'edit', Job> {
   return {
     sync: async (payload, { requestedAt: since }, stop) =>
       runSync(app, { ...syncSchema.parse(payload), mode: 'sync', since }, stop),
-    plan: async (payload, _job, stop) =>
-      runSync(app, { ...planSchema.parse(payload), mode: 'plan', allow: [] }, stop),
     apply: async (payload, _job, stop) => runSync(app, { ...applySchema.parse(payload), mode: 'sync' }, stop),
     edit: async (payload, _job, stop) =>
       runSync(app, { ...syncSchema.parse(payload), mode: 'edit', allow: [] }, stop),

@@ -9,6 +9,15 @@ const outageErrno: ReadonlySet<string> = new Set(['ECONNRESET', 'ECONNREFUSED', 
 /** Codes of LeadsyncErrors with the same meaning. */
 const outageCodes: ReadonlySet<string> = new Set(['database.unreachable', 'database.unavailable']);
 
+/** An outage as `database.unavailable` (retry later); any other error as it is. */
+export function asOutage(error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof LeadsyncError || !isDatabaseOutage(error)) return error;
+  return new LeadsyncError('database.unavailable', `the database is unavailable: ${error.message}`, {
+    cause: error,
+    retry: 'later',
+  });
+}
+
 /** Whether an error of pg, or of a pool of ours, means that the database was away, so that the same statement may succeed later. */
 export function isDatabaseOutage(error: unknown): boolean {
   if (!(error instanceof Error)) return false;

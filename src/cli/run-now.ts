@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { App } from '../app.ts';
-import { isDatabaseOutage } from '../database-outage.ts';
+import { asOutage, isDatabaseOutage } from '../database-outage.ts';
 import { codeOf, LeadsyncError } from '../errors.ts';
 import { describeProgress } from '../ops/describe-progress.ts';
 import { pausedSince } from '../store/connections.ts';
@@ -29,7 +29,8 @@ export interface ForegroundRun {
 
 /**
  * Runs a connection in this process, and returns the finished run. While another process has the lease, waits for it; a sync
- * that this one began after the call counts as done. Throws `connection.paused`, `run.waiting`, and what ends a run early.
+ * that another process began after the call counts as done. Throws `connection.paused`, `run.waiting`, `database.unavailable`,
+ * and what ends a run early.
  */
 export async function runNow(
   app: App,
@@ -67,29 +68,34 @@ export async function runNow(
 }
 
 async function toItsEnd(app: App, request: Request, stop: AbortSignal): Promise<RunSummary> {
-  let answeredAt = performance.now();
+  /** When the outage began; null: the last attempt met none. */
+  let awaySince: number | null = null;
   for (;;) {
     stop.throwIfAborted();
+    const from = performance.now();
     let waitMs = outageRetryMs;
     try {
       const result = await advance(app, request, stop);
       if ('done' in result) return result.done;
       waitMs = result.againAfterMs;
-      answeredAt = performance.now();
+      awaySince = null;
     } catch (error) {
-      if (!isDatabaseOutage(error) || performance.now() - answeredAt > longestWaitMs) throw error;
+      const now = performance.now();
+      // An attempt that went on for long met an outage of its own.
+      if (awaySince === null || now - from > longestWaitMs) awaySince = now;
+      if (!isDatabaseOutage(error) || now - awaySince > longestWaitMs) throw asOutage(error);
     }
     await sleep(waitMs, undefined, { signal: stop }).catch(() => stop.throwIfAborted());
   }
 }
 
-/** While the queue is away the mails are stored alone: a worker adds their jobs when it is back. */
+/** The run is over, whatever becomes of this: a worker plans the mails, and adds their jobs, when it can. */
 async function planMails(app: App, connection: string): Promise<void> {
   try {
     await planSynced(app, connection);
   } catch (error) {
-    if (codeOf(error) !== 'queue.unavailable') throw error;
-    app.log.warn({ connection, err: error }, 'the queue is away: a worker adds the jobs of the mails');
+    if (codeOf(error)?.startsWith('queue.') !== true && !isDatabaseOutage(error)) throw error;
+    app.log.warn({ connection, err: error }, 'the mails have no jobs yet: a worker adds them');
   }
 }
 

@@ -36,12 +36,18 @@ async function createLog(
       },
     },
   };
-  if (!process.stderr.isTTY) return pino(options, pino.destination(2));
-  const { default: pretty } = await import('pino-pretty');
-  return pino(
-    options,
-    pretty({ destination: 2, sync: true, ignore: 'pid,hostname', translateTime: 'HH:MM:ss' }),
-  );
+  const { stderr } = process;
+  const out = stderr.isTTY
+    ? (await import('pino-pretty')).default({
+        destination: 2,
+        sync: true,
+        ignore: 'pid,hostname',
+        translateTime: 'HH:MM:ss',
+      })
+    : pino.destination(2);
+  // As on a full disk: no reason to end the work half-way.
+  out.on('error', () => {});
+  return pino(options, out);
 }
 
 /**

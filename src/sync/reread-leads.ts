@@ -20,9 +20,12 @@ export async function rereadLeads(context: StepContext, run: Run): Promise<void>
   const { pool, connection } = context;
   if (!(await whatIsKnown(pool, run.connection)).hasMoved) return;
   const fields = connection.fields.map(({ field }) => field);
-  const ids = new Set<string>();
-  for await (const { leadId } of shownBefore(pool, run, 'lead', fields)) ids.add(leadId);
-  for (const left = [...ids]; left.length > 0; )
+  const leftAt = new Map<string, number>();
+  for await (const before of shownBefore(pool, run, 'lead', fields))
+    leftAt.set(before.leadId, Math.max(before.leftAt, leftAt.get(before.leadId) ?? 0));
+  // A list is behind what was written last.
+  const latest = [...leftAt].toSorted(([, a], [, b]) => b - a).map(([leadId]) => leadId);
+  for (const left = latest; left.length > 0; )
     if ((await correct(context, run, left.splice(0, atATime))) === 0) return;
 }
 

@@ -3,7 +3,7 @@ import type { Clock } from '../ports/clock.ts';
 import { LeadsyncError } from '../errors.ts';
 import { attemptOverAfter } from '../core/merge/match-lost-creates.ts';
 import { openAttempts } from '../store/intents.ts';
-import { isDatabaseOutage } from '../database-outage.ts';
+import { asOutage, isDatabaseOutage } from '../database-outage.ts';
 import { pausedSince } from '../store/connections.ts';
 import { runPolicy } from '../review/run-policy.ts';
 import { learnedPageSize } from '../store/page-limits.ts';
@@ -266,15 +266,9 @@ async function interrupted(
   return { kind: 'finished', run: await endRun(context, current, fault) };
 }
 
-function asLeadsyncError(error: unknown): LeadsyncError {
+function asLeadsyncError(thrown: unknown): LeadsyncError {
+  const error = asOutage(thrown);
   if (error instanceof LeadsyncError) return error;
-  if (isDatabaseOutage(error)) {
-    const reason = error instanceof Error ? error.message : String(error);
-    return new LeadsyncError('database.unavailable', `the database is unavailable: ${reason}`, {
-      cause: error,
-      retry: 'later',
-    });
-  }
   return new LeadsyncError('internal', 'something unexpected happened; nothing more was written', {
     cause: error,
     help: 'This is a mistake in leadsync: please report it with the log.',

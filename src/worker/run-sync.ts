@@ -6,25 +6,29 @@ import { haveEdits } from '../store/requested-edits.ts';
 import { planEdited, planSynced } from './plan-mails.ts';
 
 /**
- * A run's id: all that a job hands on. Null: no run finished. Either a person paused the connection, or the job waits longer
- * than its `mostWaitMs`: `until` (epoch ms), and why.
+ * The id of a finished run. Null: none finished. Either a person paused the connection, or the run has to wait for longer than
+ * `mostWaitMs`: `until` (epoch ms), and why.
  */
 export interface RunSummary {
   readonly runId: number | null;
   readonly waits?: { readonly until: number; readonly why: AgainReason };
 }
 
-export type Request = RunRequest & { readonly connection: string; readonly mostWaitMs?: number | undefined };
+/** `mostWaitMs`: of a run that somebody waits for; absent: it is unattended. */
+export type Request = Omit<RunRequest, 'isUnattended'> & {
+  readonly connection: string;
+  readonly mostWaitMs?: number;
+};
 
-/** A waiting job checks this often (ms) whether it still has to wait: a person may end the wait. */
+/** A waiting run checks this often (ms) whether it still has to wait: a person may end the wait. */
 const checkAgainMs = 300_000;
 
 /** The waits that `mostWaitMs` bounds. */
 const longWaits: ReadonlySet<AgainReason> = new Set(['throttled', 'target-throttled', 'fault']);
 
 /**
- * Takes a run as far as it can go, when it is its turn, and tells the queue how to go on; a sync or an edit that is done has
- * its reminders planned. Throws when the connection left the configuration after the job was queued.
+ * Takes a run as far as it can go, when it is its turn, and tells the queue how to go on. After a sync or an edit its reminders
+ * are planned. Throws when the connection left the configuration after the job was queued.
  */
 export async function runSync(app: App, request: Request, stop: AbortSignal): Promise<JobResult<RunSummary>> {
   const result = await advance(app, request, stop);
@@ -36,7 +40,7 @@ export async function runSync(app: App, request: Request, stop: AbortSignal): Pr
 /** As `runSync`, without the reminders. */
 export async function advance(
   app: App,
-  { connection, mostWaitMs = Number.POSITIVE_INFINITY, ...request }: Request,
+  { connection, mostWaitMs, ...request }: Request,
   stop: AbortSignal,
 ): Promise<JobResult<RunSummary>> {
   const context = app.contexts.get(connection);
@@ -48,16 +52,15 @@ export async function advance(
   }
   using _slot = await app.runs.acquire();
   const { onRun } = app;
-  const isUnattended = mostWaitMs === Number.POSITIVE_INFINITY;
   const result = await advanceRun(
     { ...context, ...(onRun && { onRun }) },
-    { ...request, isUnattended },
+    { ...request, isUnattended: mostWaitMs === undefined },
     stop,
   );
   if (result.kind === 'finished') return { done: { runId: result.run.id } };
   app.activity.waited(connection, result.why, result.afterMs);
-  // Other jobs of the connection find the wait in the database, whose clock counts.
-  if (result.afterMs > mostWaitMs && longWaits.has(result.why))
+  // Other runs of the connection find the wait in the database, whose clock counts.
+  if (mostWaitMs !== undefined && result.afterMs > mostWaitMs && longWaits.has(result.why))
     return { done: { runId: null, waits: { until: Date.now() + result.afterMs, why: result.why } } };
   return { againAfterMs: Math.min(result.afterMs, checkAgainMs), wholeQueue: false };
 }

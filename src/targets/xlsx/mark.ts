@@ -32,16 +32,18 @@ export async function readXlsxMark(pack: XlsxPackage, sheet: string): Promise<st
   return entry === null ? null : pack.parse(entry, (elements) => ownOf(elements, sheet)?.text ?? null);
 }
 
-/** Names of the sheets that have the mark of a connection. */
-export async function markedSheets(pack: XlsxPackage, connection: string): Promise<ReadonlySet<string>> {
+/** Names of the sheets that have the mark of a connection, the one that was marked last first. */
+export async function markedSheets(pack: XlsxPackage, connection: string): Promise<readonly string[]> {
   const entry = await propertiesOf(pack);
-  if (entry === null) return new Set();
+  if (entry === null) return [];
   return pack.parse(entry, (elements) => {
     const names = elements.flatMap(({ attributes }) => attribute(attributes, 'name') ?? []);
     const sheets = names.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length));
-    return new Set(
-      sheets.filter((sheet) => readMark(ownOf(elements, sheet)?.text ?? null)?.connection === connection),
-    );
+    return sheets
+      .map((sheet) => ({ sheet, mark: readMark(ownOf(elements, sheet)?.text ?? null) }))
+      .filter(({ mark }) => mark?.connection === connection)
+      .toSorted((a, b) => (b.mark?.generation ?? 0) - (a.mark?.generation ?? 0))
+      .map(({ sheet }) => sheet);
   });
 }
 

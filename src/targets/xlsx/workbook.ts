@@ -39,11 +39,11 @@ export async function openWorkbook(
   const { pack, workbook, sheets, date1904 } = await readWorkbook(file, fault);
   const parts = await pack.relationships(workbook.name);
   const worksheets = sheets.filter(({ relationship }) => isType(parts.get(relationship), 'worksheet'));
-  const isMarked =
+  const marks =
     wanted === undefined && connection !== undefined && worksheets.length > 1
       ? await markedSheets(pack, connection)
-      : new Set<string>();
-  const marked = worksheets.find(({ name, hidden }) => isMarked.has(name) && !hidden);
+      : [];
+  const [marked] = marks.flatMap((mark) => worksheets.filter(({ name, hidden }) => name === mark && !hidden));
   const chosen = marked ?? chooseSheet(worksheets, wanted, fault);
   return {
     pack,
