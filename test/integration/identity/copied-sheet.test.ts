@@ -84,3 +84,27 @@ test('a sheet that another connection keeps is not taken for that of a connectio
     return {};
   });
 });
+
+test('of two sheets with the mark of the connection the one that was marked last is used', async () => {
+  await using workspace = await Workspace.open({ sandbox: { leads: 8 } });
+  const id = idOf(workspace, 0);
+  workspace.sandbox.leads.edit(id, { city: 'Aachen' });
+  pointTo(workspace, './leads.xlsx');
+  await workspace.sync();
+  copyToFront(workspace);
+  change(workspace, (parts) => {
+    const custom = textOf(parts, 'docProps/custom.xml');
+    const [own = ''] = /<property [^>]*name="leadsync Leads".*?<\/property>/s.exec(custom) ?? [];
+    const older = own
+      .replace('leadsync Leads', 'leadsync Leads (2)')
+      .replace(/pid="\d+"/, 'pid="99"')
+      .replace(/generation&quot;:\d+/, 'generation&quot;:0');
+    expect(older).toContain('generation&quot;:0');
+    return {
+      'docProps/custom.xml': custom.replace(own, older + own),
+      [sheetPart]: textOf(parts, sheetPart).replace('>Aachen<', '>Jena<'),
+    };
+  });
+  expect(await workspace.sync()).toMatchObject({ updated: { leads: 1, rows: 0 } });
+  expect(workspace.sandbox.leads.get(id)?.city).toBe('Jena');
+});
