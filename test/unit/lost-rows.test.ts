@@ -4,6 +4,7 @@ import { hashContent } from '../../src/core/lead/content-hash.ts';
 import { idKey } from '../../src/core/lead/lead.ts';
 import type { Values } from '../../src/core/lead/value.ts';
 import { findLostRows, type LostLead, type Stray } from '../../src/core/merge/lost-rows.ts';
+import { cpuMs } from '../support/cpu-ms.ts';
 import { lawRuns } from '../support/law-runs.ts';
 import { fields } from './pair-state.ts';
 
@@ -122,9 +123,9 @@ test('5,000 rows and leads alike are told at once', () => {
     }),
   );
   for (const rows of [strays, edited]) {
-    const begun = performance.now();
+    const begun = cpuMs();
     const { links, mayBe, leadIds } = findLostRows(rows, lost, fields, fields);
     expect([links.size, mayBe.size, leadIds.size]).toEqual([0, 5_000, 5_000]);
-    expect(performance.now() - begun).toBeLessThan(2_000);
+    expect(cpuMs() - begun).toBeLessThan(2_000);
   }
 });

@@ -16,6 +16,7 @@ import {
   type Traced,
   traced,
 } from './sheets-moves.ts';
+import { cpuMs } from '../support/cpu-ms.ts';
 
 const night = grids.chain((grid) => fc.record({ grid: fc.constant(grid), sent: sentTo(grid) }));
 
@@ -241,7 +242,7 @@ describe('moves between a snapshot and a write', () => {
         all((n) => [[0, `link-${n}`]]),
       ],
     ])('%s are fast', (_, before, after, sent) => {
-      const began = performance.now();
+      const began = cpuMs();
       const alignment = new Alignment(
         [headings, ...before],
         [headings, ...after],
@@ -251,14 +252,14 @@ describe('moves between a snapshot and a write', () => {
       const missed = sent.filter((row) => !hasArrived(row, alignment, sent));
       cellsToPutBack(missed, alignment, sent);
       // Each with each would take a minute.
-      expect(performance.now() - began).toBeLessThan(10_000);
+      expect(cpuMs() - began).toBeLessThan(10_000);
     });
 
     test('so are thousands of columns', () => {
       const wide = Array.from({ length: 18_000 }, (_, n) => (n % 3 === 0 ? null : `Column ${n}`));
-      const began = performance.now();
+      const began = cpuMs();
       expect(new Alignment([wide], [[null, ...wide]], lawColumns).columnAfter(17_999)).toBe(18_000);
-      expect(performance.now() - began).toBeLessThan(2_000);
+      expect(cpuMs() - began).toBeLessThan(2_000);
     });
   });
 
