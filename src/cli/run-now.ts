@@ -59,7 +59,7 @@ export async function runNow(
   const inSpan = app.contexts.get(connection)?.inSpan ?? ((_name, _attributes, part) => part());
   const summary = await inSpan(mode, { connection }, () => toItsEnd(app, request, stop));
   await progress[Symbol.asyncDispose]();
-  if (mode === 'sync') await planMails(app, connection);
+  if (mode === 'sync') await planMailsUnlessAway(app, connection);
   if (summary.waits !== undefined) throw waits(app, connection, summary.waits);
   if (summary.runId === null) throw paused(connection);
   const run = await getRun(app.pool, summary.runId);
@@ -90,7 +90,7 @@ async function toItsEnd(app: App, request: Request, stop: AbortSignal): Promise<
 }
 
 /** The run is over, whatever becomes of this: a worker plans the mails, and adds their jobs, when it can. */
-async function planMails(app: App, connection: string): Promise<void> {
+async function planMailsUnlessAway(app: App, connection: string): Promise<void> {
   try {
     await planSynced(app, connection);
   } catch (error) {
