@@ -68,13 +68,20 @@ describe('our own lock', () => {
   );
 
   test.each([
-    ['another machine', JSON.stringify({ token: 't', pid: 1, machine: 'elsewhere', started: null })],
-    ['a writer that has not yet put its name in', ''],
-  ])('of %s holds until it is silent for long', (_, content) =>
+    [
+      'another machine',
+      JSON.stringify({ token: 't', pid: 1, machine: 'elsewhere', started: null }),
+      'for 20 s',
+      20_000,
+    ],
+    ['a writer that has not put its name in yet', '', 'for 2 s', 2_000],
+  ])('of %s holds until it is silent %s', (_, content, _for, silenceMs) =>
     withRow(async (harness) => {
+      const early = new Date(Date.now() + 60_000);
       writeFileSync(lockPathOf(harness.path), content);
+      utimesSync(lockPathOf(harness.path), early, early);
       await expect(write(harness)).rejects.toMatchObject({ code: 'target.busy' });
-      const past = new Date(Date.now() - 60_000);
+      const past = new Date(Date.now() - silenceMs - 10);
       utimesSync(lockPathOf(harness.path), past, past);
       expect(await write(harness)).toEqual(done);
     }),

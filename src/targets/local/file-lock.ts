@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { LeadsyncError } from '../../errors.ts';
 import { hasCode, writeFault } from '../file/file-fault.ts';
 
-/** The interval of a holder's heartbeat, and after which silence a holder that cannot be checked counts as dead. */
+/** The interval of a holder's heartbeat, and after which silence (ms) a holder that cannot be checked counts as dead. */
 const heartbeatMs = 2_000;
 const silenceMs = 20_000;
 
@@ -32,7 +32,7 @@ export function lockPathOf(path: string): string {
 
 /**
  * Locks `path` against other writers; released by disposal. A dead holder's lock is taken over: at once if it ran on
- * this machine, else 20 s after its last heartbeat. Two processes that take over at the same time can both believe to
+ * this machine, else 20 s after its last heartbeat, or 2 s after it began when it was killed before it wrote its name. Two processes that take over at the same time can both believe to
  * hold it briefly: call `assertHeld` just before the decisive step. @throws LeadsyncError `target.busy` (retry later)
  * when another writer holds it, `target.not-writable` and `target.disk-full` when it cannot be created.
  */
@@ -94,9 +94,10 @@ function heldLock(lockPath: string, token: string, path: string): FileLock {
 async function isAbandoned(lockPath: string): Promise<boolean> {
   const holder = await readHolder(lockPath);
   if (holder?.machine === machineName()) return !isRunning(holder);
-  // Another machine's, or not completely written yet.
+  // Another machine's, or without a name yet: who made it writes that at once, and notices when it was taken over.
   try {
-    return Date.now() - (await stat(lockPath)).mtimeMs > silenceMs;
+    const { mtimeMs, size } = await stat(lockPath);
+    return Date.now() - mtimeMs > (size === 0 ? heartbeatMs : silenceMs);
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return true;
     throw error;
