@@ -1,7 +1,7 @@
 import { counted } from '../core/lead/counted.ts';
 import { showCell } from '../core/lead/value.ts';
 import { LeadsyncError } from '../errors.ts';
-import { hasKnownPairs } from '../store/pairs.ts';
+import { wasEverInStep } from '../store/pairs.ts';
 import { currentPlace, findPlace, keyOf } from '../store/places.ts';
 import type { SyncContext } from '../sync/context.ts';
 import { placeShared } from '../sync/which-place.ts';
@@ -177,7 +177,7 @@ async function checkPlace({ target, connection, pool }: SyncContext): Promise<Ch
   const current = await currentPlace(pool, name);
   if (found === null || current === null) return [];
   const known = await findPlace(pool, name, found);
-  if (known?.wasCurrent === true && !found.isThere && (await hasKnownPairs(pool, keyOf(known)))) {
+  if (known?.wasCurrent === true && !found.isThere && (await wasEverInStep(pool, keyOf(known)))) {
     const gone = await runCheck(`${name}: place`, async () => {
       await target.open({ create: false, wasFilled: true }, never);
       return found.address;

@@ -17,7 +17,7 @@ export function countKnownPairs(db: Queryable, connection: string): Promise<numb
 }
 
 /** Whether any pair was ever in step. */
-export async function hasKnownPairs(db: Queryable, connection: string): Promise<boolean> {
+export async function wasEverInStep(db: Queryable, connection: string): Promise<boolean> {
   return (await db.query(`select ${known} limit 1`, [connection])).rowCount === 1;
 }
 

@@ -5,7 +5,7 @@ import { type Cell, isUnreadable, storable } from '../core/lead/value.ts';
 import { hasSpellings, respellRows } from '../store/lead-spellings.ts';
 import { newFields } from '../store/mapped-columns.ts';
 import { SeenPairs, noteMerged, noteAbsent } from '../store/seen-pairs.ts';
-import { hasKnownPairs } from '../store/pairs.ts';
+import { wasEverInStep } from '../store/pairs.ts';
 import { unpackPages } from '../store/scan-pages.ts';
 import { breakSeals } from '../store/seals.ts';
 import { clearStagedRows, type Run, updateRun } from '../store/runs.ts';
@@ -45,7 +45,7 @@ export async function stageTable(context: StepContext, run: Run, create: boolean
   });
   const added = await newFields(context.pool, run.connection, connection.fields);
   const isGoneAllowed = run.allow.includes('target-gone');
-  const wasFilled = !isGoneAllowed && (await hasKnownPairs(context.pool, run.connection));
+  const wasFilled = !isGoneAllowed && (await wasEverInStep(context.pool, run.connection));
   const elsewhere = run.connection !== connection.name;
   const isSealable = !(await hasSpellings(context.pool, run.connection));
   const known = added.length === 0 && isSealable ? await lookAtTable(context, wasFilled) : null;

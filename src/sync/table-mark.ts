@@ -3,7 +3,7 @@ import type { Problem } from '../errors.ts';
 import { markText, readMark } from '../core/lead/table-mark.ts';
 import { judgeMark, type MarkVerdict, nonceOf } from '../core/merge/judge-mark.ts';
 import { acceptMark, confirmMark, intendMark, keeperOf, knownMarks } from '../store/marks.ts';
-import { forgetAllPairs, hasKnownPairs } from '../store/pairs.ts';
+import { forgetAllPairs, wasEverInStep } from '../store/pairs.ts';
 import { nextRound, type Run, updateRun } from '../store/runs.ts';
 import type { MarkToWrite } from '../ports/target.ts';
 import { inLeasedTransaction, type StepContext } from './context.ts';
@@ -67,7 +67,7 @@ export async function judgeTable(
       if (run.mode === 'sync' && mark !== null) await confirmMark(db, run.connection, nonceOf(mark));
       return { verdict, run, again: false };
     }
-    const isNew = !(await hasKnownPairs(db, run.connection));
+    const isNew = !(await wasEverInStep(db, run.connection));
     if (run.mode === 'sync' && !isNew && run.allow.includes(verdict.kind)) {
       await forgetAllPairs(db, run.connection);
       return { verdict, run: await nextRound(db, run.id), again: true };

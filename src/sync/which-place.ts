@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { Problem } from '../errors.ts';
 import type { OtherPlace } from '../core/merge/guard.ts';
 import { countActions } from '../store/actions.ts';
-import { hasKnownPairs } from '../store/pairs.ts';
+import { wasEverInStep } from '../store/pairs.ts';
 import {
   countDiffering,
   countRecognised,
@@ -47,7 +47,7 @@ export async function whichPlace(context: StepContext, run: Run): Promise<Run> {
   });
   await context.runPolicy.assertPlace(context.pool, placed, seen);
   if (found.isThere || run.allow.includes('target-gone')) return placed;
-  if (!(await hasKnownPairs(context.pool, placed.connection))) return placed;
+  if (!(await wasEverInStep(context.pool, placed.connection))) return placed;
   // The target reports what is wrong before all leads are read.
   const elsewhere = placed.connection !== connection.name;
   await target.open({ create: false, wasFilled: true, elsewhere }, cut);
