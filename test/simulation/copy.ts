@@ -222,9 +222,11 @@ export class Copy {
       const isEdited = people.edits.some(
         (edit) => edit.night === people.night && edit.entity === entity && edit.field === field,
       );
+      // A cell that was not there was no part of the copy.
+      const isLost = fieldNames.some((name) => name === field && people.mishaps.wasLost(entity, name));
       const now = people.settled.get(key);
       const right = this.#outcome === 'forward' ? this.#settled.get(key) : older;
-      if (isEdited || now === undefined || !isTwoWay(world, field) || now === right) return [];
+      if (isEdited || isLost || now === undefined || !isTwoWay(world, field) || now === right) return [];
       // Of what is no copy as a whole some cells may have been held, and others carried over.
       if (now === older && !this.#isClear && this.#doubtful.size > 0) return [];
       return [

@@ -44,6 +44,8 @@ export class Mishaps {
   readonly #table: Table;
   readonly #book: Book;
   readonly #hit = new Set<string>();
+  /** The night in which a cell was lost last, by company and heading. */
+  readonly #lostIn = new Map<string, number>();
   #mends: (() => Promise<void>)[] = [];
   #isCut = false;
   #hasNote = false;
@@ -69,6 +71,11 @@ export class Mishaps {
   /** Something was put right this morning: a run that began before may tell of it yet. */
   get hadAny(): boolean {
     return this.#hadAny;
+  }
+
+  /** A cell was not there for a while tonight. */
+  wasLost(entity: string, field: Field): boolean {
+    return this.#lostIn.get(`${entity}.${columns[field]}`) === this.#book.night();
   }
 
   /** A row that people do not work in just now. */
@@ -250,6 +257,7 @@ export class Mishaps {
 
   #loses(cells: readonly LostCell[], before?: () => void): void {
     for (const { entity } of cells) this.#hit.add(entity);
+    for (const { entity, heading } of cells) this.#lostIn.set(`${entity}.${heading}`, this.#book.night());
     this.#mends.push(async () => {
       before?.();
       for (const cell of cells) {
