@@ -4,6 +4,7 @@ import { type Context, Hono } from 'hono';
 import { z } from 'zod';
 import { editJob, syncQueue } from '../../jobs/runs.ts';
 import type { App } from '../app.ts';
+import { recipientLanguage } from '../config/recipients.ts';
 import { snoozed, snoozes } from '../core/lead/snooze.ts';
 import { LeadsyncError } from '../errors.ts';
 import { linkRoot, openLink } from '../reminders/links/link-token.ts';
@@ -49,14 +50,15 @@ export function followUpPages(app: App): Hono {
     const found = await checkGuess(c, guesses, async () =>
       token.length > longestToken ? null : openLink(await linkKey(app.pool), token),
     );
-    const { expired, unknown, title } = followUpWords('en');
+    const { unknown, title } = followUpWords('en');
     if (found === 'later') return c.text('too many wrong links: try again in a moment\n', 429);
     if (found === 'wrong') return c.html(noFollowUpPage('en', title, unknown), 404);
     const connection = app.contexts.get(found.connection)?.connection;
     if (connection?.reminders === undefined) return c.html(noFollowUpPage('en', title, unknown), 404);
     const settings = connection.reminders;
     if (found.expiresAt > Date.now()) return { link: found, connection, settings };
-    return c.html(noFollowUpPage('en', title, expired), 410);
+    const words = followUpWords(recipientLanguage(settings, found.recipient));
+    return c.html(noFollowUpPage(words.language, words.title, words.expired), 410);
   }
 
   site.get(followUpPath, async (c) => {

@@ -3,7 +3,7 @@ import type { ConnectionConfig, ReminderSettings } from '../config/config.ts';
 import { recipientLanguage, recipientTimeZone } from '../config/recipients.ts';
 import { dayOf } from '../core/lead/day.ts';
 import { type Snooze, snoozed, snoozes, type SnoozeZones } from '../core/lead/snooze.ts';
-import type { Values } from '../core/lead/value.ts';
+import type { Value, Values } from '../core/lead/value.ts';
 import type { FollowUpLink } from '../reminders/links/link-token.ts';
 import { followUpField } from '../reminders/plan/plan-reminders.ts';
 import { isStageWanted, recipientsOf } from '../reminders/plan/recipients.ts';
@@ -47,6 +47,7 @@ export async function followUpState(
     ({ field, direction }) => field === followUpField && direction === 'two-way',
   );
   const isOpen = edit?.state === 'open';
+  const told = edit !== null && isToldBy(edit, link, due) ? edit : null;
   const canMove = isTheirs && isWritable && !isOpen && dueAt !== null;
   const labels = (by: Snooze, at: number): string => {
     const to = snoozed(at, by, zones, now);
@@ -56,19 +57,30 @@ export async function followUpState(
   const facts = [
     dueAt === null ? words.notDue : words.due(shown(dueAt)),
     dueAt !== link.dueAt && words.movedSince(shown(link.dueAt)),
-    edit !== null && edit.requestedBy !== link.recipient && otherWords(edit, words, zones.timeZone),
+    told !== null && told.requestedBy !== link.recipient && otherWords(told, words, zones.timeZone),
     !isTheirs && words.notYours,
     isTheirs && !isWritable && words.notAllowed,
   ];
   return {
     language: words.language,
-    heading: words.heading(companyOf(present?.base ?? null, link.leadId)),
-    notice: edit !== null && edit.requestedBy === link.recipient ? noticeOf(edit, words, shown) : null,
-    facts: facts.filter((fact) => fact !== false),
+    heading: present === null ? words.title : words.heading(companyOf(present.base, link.leadId)),
+    notice: told?.requestedBy === link.recipient ? noticeOf(told, words, shown) : null,
+    facts: present === null ? [words.gone] : facts.filter((fact) => fact !== false),
     choices: canMove ? order.map((by) => ({ by, label: labels(by, dueAt) })) : [],
     seen: due ?? '',
     waits: isOpen,
   };
+}
+
+/**
+ * Whether the page of a link tells of the last edit: one for a former date, whose mail this is not, would be taken for what the
+ * reader has done just now. Nor does it say that the follow-up was moved to a date at which it is not. `due`: the present one.
+ */
+function isToldBy({ state, from, to }: RequestedEdit, link: FollowUpLink, due: Value): boolean {
+  if (state === 'open') return true;
+  const mailed = new Date(link.dueAt).toISOString();
+  const isAbout = from === mailed || due !== mailed;
+  return isAbout && (to === due || (state !== 'applied' && state !== 'unchanged'));
 }
 
 function companyOf(base: Values | null, leadId: string): string {

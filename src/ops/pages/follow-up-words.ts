@@ -1,4 +1,5 @@
 import type { Snooze } from '../../core/lead/snooze.ts';
+import { localeOf } from '../../reminders/plan/local-time.ts';
 
 /** The sentences of the page behind a mail's link, in one language. `when`: a date in that language. */
 export interface FollowUpWords {
@@ -6,6 +7,7 @@ export interface FollowUpWords {
   readonly heading: (company: string) => string;
   readonly due: (when: string) => string;
   readonly notDue: string;
+  readonly gone: string;
   readonly movedSince: (mailDate: string) => string;
   readonly choices: Readonly<Record<Snooze, (when: string) => string>>;
   /** Of the reader's own change. */
@@ -28,6 +30,7 @@ const en: FollowUpWords = {
   heading: (company) => `Follow-up: ${company}`,
   due: (when) => `The follow-up is due on ${when}.`,
   notDue: 'This lead has no follow-up date.',
+  gone: 'This lead is not there any more.',
   movedSince: (mailDate) => `The mail was about ${mailDate}. The follow-up has changed since.`,
   choices: {
     day: (when) => `+1 day: ${when}`,
@@ -54,6 +57,7 @@ const de: FollowUpWords = {
   heading: (company) => `Wiedervorlage: ${company}`,
   due: (when) => `Die Wiedervorlage ist fällig: ${when}.`,
   notDue: 'Dieser Lead hat kein Datum für eine Wiedervorlage.',
+  gone: 'Diesen Lead gibt es nicht mehr.',
   movedSince: (mailDate) => `In der Mail stand: ${mailDate}. Die Wiedervorlage hat sich seitdem geändert.`,
   choices: {
     day: (when) => `+1 Tag: ${when}`,
@@ -79,15 +83,17 @@ const de: FollowUpWords = {
     'Dieser Link ist ungültig. Vielleicht ist er abgeschnitten: Bitte öffnen Sie ihn noch einmal aus der Mail.',
 };
 
-/** The words of a language; English where there are none. */
-export function followUpWords(language: string): FollowUpWords & { readonly language: 'en' | 'de' } {
-  return language === 'de' ? { ...de, language } : { ...en, language: 'en' };
+/** The words of a language, such as `de-AT`, and what its dates are written in; English where there are none. */
+export function followUpWords(language: string): FollowUpWords & { readonly language: string } {
+  const [base] = language.toLowerCase().split('-');
+  if (base === 'de') return { ...de, language };
+  return { ...en, language: base === 'en' ? language : 'en' };
 }
 
 /** A date for people: with its time, or without one for a day (`2027-11-17`). `at`: epoch ms. */
-export function shownDue(at: number, day: string | null, language: 'en' | 'de', timeZone: string): string {
+export function shownDue(at: number, day: string | null, language: string, timeZone: string): string {
   const date = { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' } as const;
-  const locale = language === 'en' ? 'en-GB' : language;
+  const locale = localeOf(language);
   if (day !== null)
     return new Intl.DateTimeFormat(locale, { ...date, timeZone: 'UTC' }).format(Date.parse(day));
   const time = { hour: '2-digit', minute: '2-digit', timeZoneName: 'short' } as const;

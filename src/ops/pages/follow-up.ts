@@ -6,7 +6,7 @@ import { foldedText } from './shown.ts';
 
 /** The page behind a mail's link. All texts are whole sentences in the reader's language. */
 export interface FollowUpPage {
-  readonly language: 'en' | 'de';
+  readonly language: string;
   readonly heading: string;
   /** What became of a change, as a notice; null: none. */
   readonly notice: { readonly text: string; readonly look: 'good' | 'warn' | 'info' } | null;
@@ -39,11 +39,11 @@ ${choices.map(({ by, label }, nth) => html`<p><button name="do" value="${by}"${n
 }
 
 /** Why a link leads nowhere. */
-export function noFollowUpPage(language: 'en' | 'de', title: string, why: string): Html {
+export function noFollowUpPage(language: string, title: string, why: string): Html {
   return framed(language, title, html`<p>${why}</p>`);
 }
 
-function framed(language: 'en' | 'de', title: string, body: Html, waits = false): Html {
+function framed(language: string, title: string, body: Html, waits = false): Html {
   return html`<!doctype html>
 <html lang="${language}">
 <head>

@@ -11,7 +11,7 @@ import { adminToken, openStatusSite, type StatusSite } from '../../support/statu
 
 const publicUrl = 'https://leadsync.example.com/app';
 const due = Date.parse('2099-03-03T08:00:00Z');
-const [anna, ben] = ['anna@example.com', 'ben@example.com'];
+const [anna, ben, resi] = ['anna@example.com', 'ben@example.com', 'resi@example.com'];
 
 let site: StatusSite;
 let working: AsyncDisposable;
@@ -19,8 +19,14 @@ let leadId = '';
 
 beforeAll(async () => {
   site = await openStatusSite({
-    connection: { reminders: { to: [anna, ben], timeZone: 'Europe/Berlin' } },
-    beside: { publicUrl, recipients: { [ben]: { language: 'de', timeZone: 'America/New_York' } } },
+    connection: { reminders: { to: [anna, ben, resi], timeZone: 'Europe/Berlin' } },
+    beside: {
+      publicUrl,
+      recipients: {
+        [ben]: { language: 'de', timeZone: 'America/New_York' },
+        [resi]: { language: 'de-AT' },
+      },
+    },
     env: { ADMIN_TOKEN: adminToken },
   });
   working = (await site.app.queues()).queue(syncQueue('main')).work(runHandlers(site.app));
@@ -105,7 +111,7 @@ test('a mail has links that work, and no address or lead in them', async () => {
   await site.workspace.sync();
   await planMails(site.app);
   const sending = (await site.app.queues()).queue(reminderQueue('main')).work(mailHandlers(site.app));
-  await expect.poll(() => outbox(site.workspace), { timeout: 30_000 }).toHaveLength(2);
+  await expect.poll(() => outbox(site.workspace), { timeout: 30_000 }).toHaveLength(3);
   await sending[Symbol.asyncDispose]();
   for (const mail of await outbox(site.workspace)) {
     const text = mail.replaceAll(/=\r?\n/g, '').replaceAll('=3D', '=');
@@ -126,6 +132,74 @@ test('each person has their language and time zone, and sees what somebody else 
   expect(body).toContain('Dienstag, 3. März 2099 um 03:00');
   await site.ask(await linkFor(anna), { form: { do: 'day', seen: seenIn(body) } });
   expect((await site.ask(await linkFor(ben))).body).toContain('Geändert von anna@example.com:');
+});
+
+test('the page is German for Austria, too, also when the link has expired', async () => {
+  const { body } = await site.ask(await linkFor(resi));
+  expect(body).toContain('<html lang="de-AT">');
+  expect(body).toContain('Die Wiedervorlage ist fällig: Dienstag, 3. März 2099');
+  const longAgo = Date.now() - 40 * 24 * 3_600_000;
+  expect(await site.ask(await linkFor(resi, 'page', longAgo, longAgo))).toMatchObject({
+    status: 410,
+    body: expect.stringContaining('Dieser Link ist abgelaufen.'),
+  });
+});
+
+describe('the next mail of a follow-up', () => {
+  const press = async (path: string, by = 'day') =>
+    site.ask(path, { form: { do: by, seen: seenIn((await site.ask(path)).body) } });
+  const nextDay = Date.parse('2099-03-04T08:00:00Z');
+  const elsewhere = Date.parse('2099-05-05T08:00:00Z');
+
+  test('does not say "Done" before a button was pressed', async () => {
+    const first = await linkFor(anna);
+    await press(first);
+    expect((await site.ask(first)).body).toContain('Done. You moved the follow-up to Wednesday, 4 March');
+    const next = await linkFor(anna, 'day', Date.now(), nextDay);
+    const { body } = await site.ask(next);
+    expect(body).toContain('The follow-up is due on Wednesday, 4 March 2099 at 09:00 CET.');
+    expect(body).not.toContain('Done.');
+    expect((await site.ask(await linkFor(ben, 'page', Date.now(), nextDay))).body).not.toContain(
+      'Geändert von',
+    );
+    await press(next);
+    expect((await site.ask(next)).body).toContain('Done. You moved the follow-up to Thursday, 5 March');
+  });
+
+  test.each([due, elsewhere])('nor any mail that it was moved, when it is due at %s again', async (dueAt) => {
+    const first = await linkFor(anna);
+    await press(first);
+    site.workspace.sandbox.leads.edit(leadId, { nextFollowUpAt: new Date(dueAt).toISOString() });
+    await site.workspace.sync();
+    await planMails(site.app);
+    for (const path of [first, await linkFor(anna, 'page', Date.now(), dueAt)])
+      expect((await site.ask(path)).body).not.toContain('Done.');
+  });
+
+  test('does not say that nothing was changed', async () => {
+    const path = await linkFor(anna);
+    const seen = seenIn((await site.ask(path)).body);
+    site.workspace.sandbox.leads.edit(leadId, { nextFollowUpAt: new Date(elsewhere).toISOString() });
+    await site.ask(path, { form: { do: 'day', seen } });
+    expect((await site.ask(path)).body).toContain('Nothing was changed');
+    const { body } = await site.ask(await linkFor(anna, 'page', Date.now(), elsewhere));
+    expect(body).toContain('value="day"');
+    expect(body).not.toContain('Nothing was changed');
+  });
+});
+
+test('a lead that was deleted: the page says so, and nothing of a date', async () => {
+  const { leads } = site.workspace.sandbox;
+  // A scan without any lead proves nothing.
+  leads.add({ companyName: 'Stays' });
+  await site.workspace.sync();
+  leads.remove(leadId);
+  await site.workspace.sync();
+  await site.workspace.sync();
+  const { status, body } = await site.ask(await linkFor(anna));
+  expect(status).toBe(200);
+  expect(body).toContain('This lead is not there any more.');
+  expect(body).not.toMatch(/<form|due|The mail was about/);
 });
 
 test('a follow-up that was moved in the service meanwhile is not overwritten: the page says so and shows it', async () => {
