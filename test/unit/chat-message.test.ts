@@ -36,7 +36,17 @@ describe('a value is read as it is', () => {
     ['slack', '@here, anna@example.com', '@\u200Bhere, anna@example.com'],
     ['discord', '@everyone **Foo** <@1>', String.raw`\@everyone \*\*Foo\*\* \<\@1\>`],
     ['discord', ':smile: a_b `c` ||d||', String.raw`\:smile\: a\_b \`c\` \|\|d\|\|`],
-    ['teams', '[Foo](https://evil.example)', String.raw`\[Foo\]\(https\://evil.example\)`],
+    // On phones Teams shows a backslash before anything but * _ [ ].
+    ['teams', '[Foo](https://evil.example)', String.raw`\[Foo\](https://evil.example)`],
+    ['teams', '20:27 CET (Europe/Berlin), a-b+c #1 @d > 5', '20:27 CET (Europe/Berlin), a-b+c #1 @d > 5'],
+    [
+      'teams',
+      String.raw`*a* _b_ <https://c.example> ~~d~~`,
+      String.raw`\*a\* \_b\_ <` + '\u200Bhttps://c.example> ~\u200B~\u200Bd~\u200B~\u200B',
+    ],
+    ['teams', '# 1', '\u200B# 1'],
+    ['teams', '1. Kontakt', '\u200B1. Kontakt'],
+    ['teams', '- a', '\u200B- a'],
   ])('%s: %s', (kind, value, shown) => expect(markupOf[kind].escape(value)).toBe(shown));
 
   test.each<[ChatKind, string]>([
@@ -52,6 +62,9 @@ describe('a value is read as it is', () => {
         expect(markupOf.slack.escape(value)).not.toMatch(/[<>]|(?<![\w.+-])@\w/);
         const bare = markupOf.discord.escape(value).replaceAll(/\\./gs, '');
         expect(bare).not.toMatch(/[`*_~|[\]()<>#@]/);
+        expect(markupOf.teams.escape(value).replaceAll(/\\./gs, '')).not.toMatch(
+          /[`*_[\]]|~~|<\w|^[#+>-]|^\d+[.)]/,
+        );
         expect(markupOf.slack.link(url, value)).toMatch(/^<[^<>|]+\|[^<>|]*>$/);
         expect(markupOf.teams.link(url, value).replaceAll(/\\./gs, '')).toMatch(/^\[[^[\]]*\]\([^()\s]+\)$/);
       }),

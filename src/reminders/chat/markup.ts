@@ -23,15 +23,27 @@ function escapeForSlack(value: string): string {
 }
 
 /** A backslash before each character that may begin formatting, a mention or an emoji. */
-function escapeForMarkdown(value: string): string {
+function escapeForDiscord(value: string): string {
   return value.replaceAll(/[\\`*_~|[\]()<>#+:@-]/g, String.raw`\$&`);
 }
 
-const markdown: Markup = {
-  escape: escapeForMarkdown,
-  link: (url, words) =>
-    `[${escapeForMarkdown(words)}](${encoded(url).replaceAll('(', '%28').replaceAll(')', '%29')})`,
-};
+/**
+ * Teams on phones has a parser of its own, which leaves a backslash before anything but `* _ [ ]` in the text: what most messages
+ * hold is kept from being read as a list, a heading, a link or struck out by a character that nobody sees.
+ */
+function escapeForTeams(value: string): string {
+  return value
+    .replaceAll(/[\\`*_[\]]/g, String.raw`\$&`)
+    .replaceAll(/[<~]/g, `$&${zeroWidthSpace}`)
+    .replace(/^(?=[#+>-]|\d+[.)])/, zeroWidthSpace);
+}
+
+function markdown(escape: (value: string) => string): Markup {
+  return {
+    escape,
+    link: (url, words) => `[${escape(words)}](${encoded(url).replaceAll('(', '%28').replaceAll(')', '%29')})`,
+  };
+}
 
 const slack: Markup = {
   escape: escapeForSlack,
@@ -44,4 +56,8 @@ function encoded(url: string): string {
   return URL.parse(url)?.href.replaceAll(/[\s<>]/g, encodeURIComponent) ?? '';
 }
 
-export const markupOf: Readonly<Record<ChatKind, Markup>> = { slack, teams: markdown, discord: markdown };
+export const markupOf: Readonly<Record<ChatKind, Markup>> = {
+  slack,
+  teams: markdown(escapeForTeams),
+  discord: markdown(escapeForDiscord),
+};

@@ -22,7 +22,7 @@ function dueMessage(server: Server, kind: ChatKind, more: object = {}) {
 const shownName: Readonly<Record<ChatKind, string>> = {
   slack: '@\u200Beveryone &lt;GmbH&gt; &amp; *Söhne*',
   discord: String.raw`\@everyone \<GmbH\> & \*Söhne\*`,
-  teams: String.raw`\@everyone \<GmbH\> & \*Söhne\*`,
+  teams: '@everyone <\u200BGmbH> & \\*Söhne\\*',
 };
 
 test.each(chatKinds)('%s gets a reminder and the digest, once', async (kind) => {
