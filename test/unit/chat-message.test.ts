@@ -135,6 +135,9 @@ describe('what a reply means', () => {
   test.each<[ChatKind, number, string, string | null]>([
     ['slack', 200, 'ok', null],
     ['discord', 204, '', null],
+    ['slack', 200, '{"ok":true}', null],
+    ['slack', 200, '{"ok":false,"error":"x"}', 'chat.refused never'],
+    ['slack', 200, '{"success":false}', 'chat.refused never'],
     ['teams', 202, '', null],
     ['teams', 200, '1', null],
     ['slack', 400, 'invalid_payload', 'chat.refused never'],

@@ -28,12 +28,15 @@ export function channelName({ kind, host }: Pick<ChatChannel, 'kind' | 'host'>):
  * | chat.channel-gone | later | 401, 403, 404, 410, a redirect: no message can be posted until a person sets another address |
  * | chat.unavailable | later | 5xx, certainly not posted |
  * | chat.outcome-unknown | later | 504: the gateway does not know whether it was posted |
- * | chat.refused | never | any other 4xx: this message alone |
+ * | chat.refused | never | any other 4xx, or `ok` or `success` is false: this message alone |
  */
 export function replyFault(channel: ChatChannel, reply: CalledReply): LeadsyncError | null {
   const status = statusOf(channel.kind, reply);
   const name = channelName(channel);
-  if (status < 300) return null;
+  if (status < 300)
+    return isDenied(reply.body)
+      ? new LeadsyncError('chat.refused', `${name} did not post the message`)
+      : null;
   if (status === 429)
     return new LeadsyncError('chat.limited', `${name} takes no more messages for now (429)`, {
       retry: 'later',
@@ -76,6 +79,11 @@ function statusOf(kind: ChatKind, { status, body }: CalledReply): number {
   return inner === undefined ? status : Number(inner);
 }
 
+/** A workflow of Slack has a field for what its status does not say, and Rocket.Chat another one. */
+function isDenied(body: string): boolean {
+  return fieldOf(body, 'ok') === false || fieldOf(body, 'success') === false;
+}
+
 /** Retry-After, or `retry_after` of Discord's body (seconds): the longer one. */
 function waitOf({ headers, receivedAt, body }: CalledReply): number {
   const said = retryAfterMs(headers['retry-after'], headers['date'], receivedAt) ?? 0;
@@ -84,7 +92,12 @@ function waitOf({ headers, receivedAt, body }: CalledReply): number {
 }
 
 function secondsIn(body: string): number {
-  const read = parseJson(body);
-  const seconds: unknown = typeof read === 'object' && read !== null && Reflect.get(read, 'retry_after');
+  const seconds = fieldOf(body, 'retry_after');
   return typeof seconds === 'number' && seconds > 0 ? seconds : 0;
+}
+
+/** A field of a reply; undefined: it has none, or is no JSON. */
+function fieldOf(body: string, name: string): unknown {
+  const read = parseJson(body);
+  return typeof read === 'object' && read !== null ? Reflect.get(read, name) : undefined;
 }
