@@ -138,8 +138,9 @@ async function checkStages({ pool, connection }: SyncContext): Promise<CheckLine
 
 async function checkMail({ config, mailer }: App): Promise<string> {
   await mailer.verify();
-  return config.smtpUrl === undefined
-    ? `no SMTP_URL: mails are written to ${config.dataDir}/outbox`
+  if (config.smtpUrl === undefined) return `no SMTP_URL: mails are written to ${config.dataDir}/outbox`;
+  return new URL(config.smtpUrl.reveal()).username === ''
+    ? 'the mail server answers; SMTP_URL names no user, so whether it takes mails without a login shows reminders --send-test ADDRESS'
     : 'the mail server accepted the login';
 }
 

@@ -199,3 +199,20 @@ test('without a mail server the sample is a file', async () => {
   expect(written.code).toBe(0);
   expect(written.stdout).toMatch(/no SMTP_URL is set: .*outbox.*\.eml/);
 });
+
+test('check claims no login at a mail server for which no user is set', async () => {
+  await using server = await startMailServer({
+    disabledCommands: ['STARTTLS'],
+    onAuth: (_auth, _session, callback) => callback(null, { user: 'me' }),
+  });
+  await using workspace = await Workspace.open({ connection: { reminders } });
+  const said = async (user: string) => {
+    const env = { SMTP_URL: `smtp://${user}127.0.0.1:${server.port}` };
+    const { checks } = (await workspace.start(['check', '--json'], { env }).ended).json<{
+      checks: readonly { name: string; message: string }[];
+    }>();
+    return checks.find(({ name }) => name === 'mail')?.message;
+  };
+  expect(await said('me:pw@')).toBe('the mail server accepted the login');
+  expect(await said('')).toMatch(/^the mail server answers; SMTP_URL names no user/);
+});
