@@ -18,7 +18,7 @@ import { tellReport } from './describe-report.ts';
 import type { CommonOptions } from './program.ts';
 import { print, printJson } from './output.ts';
 import { describePlan } from './plan-output.ts';
-import { previewOf } from './preview-reminder.ts';
+import { linesOf, previewOf } from './preview-reminder.ts';
 import { makePlanNow } from './plan.ts';
 import { runNow } from './run-now.ts';
 import { stopSignal } from './with-app.ts';
@@ -185,7 +185,7 @@ async function describeReminder(app: App, service: Sandbox, folder: string): Pro
     throw new Error('no reminder was written');
   const { mail } = await previewOf(app, context, lead.id);
   const where = `${counted(mails.length, 'mail')}, as files because no SMTP_URL is set: ${shownPath(join(folder, 'outbox'))}`;
-  return [where, '', `Subject: ${mail.subject}`, '', ...mail.text.trimEnd().split('\n')];
+  return [where, '', ...linesOf(mail)];
 }
 
 /** The follow-up that the demo moved to a minute ago; seeded ones are at whole quarters of an hour. */

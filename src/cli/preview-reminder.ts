@@ -1,10 +1,16 @@
 import type { App } from '../app.ts';
 import { LeadsyncError } from '../errors.ts';
+import { isChannel } from '../config/chat-webhook.ts';
 import { leadCells } from '../core/lead/lead.ts';
 import type { Cells } from '../core/lead/value.ts';
-import type { Composed, MailNotes } from '../reminders/compose/compose-reminder.ts';
+import type { MailNotes } from '../reminders/compose/compose-reminder.ts';
 import { followUpField } from '../reminders/plan/plan-reminders.ts';
-import { changesOf, composeFor } from '../reminders/compose/compose-follow-up.ts';
+import {
+  changesOf,
+  composeFor,
+  composeMessage,
+  type FollowUpMail,
+} from '../reminders/compose/compose-follow-up.ts';
 import { localTime } from '../reminders/plan/local-time.ts';
 import { wantedReminders, type WantedReminder } from '../reminders/plan/wanted.ts';
 import { dueReminders } from '../store/mails.ts';
@@ -29,7 +35,8 @@ interface Preview {
   readonly timeZone: string;
   /** The mails by the settings and the current lead. */
   readonly mails: readonly PreviewedMail[];
-  readonly mail: Composed & { readonly calendar?: string };
+  /** A chat message is a text alone. */
+  readonly mail: FollowUpMail | Pick<FollowUpMail, 'text'>;
 }
 
 /** `leadsync reminders --preview LEAD`: the next mail about a lead in its current state. Sends and changes nothing. */
@@ -75,23 +82,25 @@ export async function previewOf(app: App, context: SyncContext, leadId: string):
   const mails = reminders.map((one) => ({ ...one, past: isPast(one), shown: one === next }));
   const [background] = await leadBackgrounds(pool, [{ connection: connection.name, leadId }]);
   const { before, row } = background ?? { before: {}, row: null };
-  const mail = composeFor(
-    {
-      connection,
-      settings,
-      recipient,
-      leadId,
-      cells,
-      dueAt,
-      offsetText: next?.offsetText ?? '0m',
-      sequence: 0,
-      changes: changesOf(before, cells),
-      row,
-      notes,
-      now: Math.max(now, next?.sendAt ?? now),
-    },
-    templates,
-  );
+  const facts = {
+    connection,
+    settings,
+    recipient,
+    leadId,
+    cells,
+    dueAt,
+    offsetText: next?.offsetText ?? '0m',
+    sequence: 0,
+    changes: changesOf(before, cells),
+    row,
+    notes,
+    now: Math.max(now, next?.sendAt ?? now),
+  };
+  const { chat } = settings;
+  const mail =
+    chat?.recipient === recipient
+      ? { text: composeMessage(facts, templates, chat.kind) }
+      : composeFor(facts, templates);
   const { timeZone } = settings.rules;
   return { connection: connection.name, leadId, from: settings.from, timeZone, mails, mail };
 }
@@ -131,7 +140,10 @@ function previewJson({ mails, mail, timeZone: _, ...rest }: Preview): object {
 function describe({ from, mails, mail, timeZone, connection }: Preview): string {
   const to = mails.map(({ recipient, sendAt, offsetText, past, shown }) => {
     const { day, time, zone } = localTime(sendAt, timeZone);
-    const more = [past && 'past, not to be sent', shown && 'this is the mail below'].filter(Boolean);
+    const more = [
+      past && 'past, not to be sent',
+      shown && `this is the ${isChannel(recipient) ? 'message' : 'mail'} below`,
+    ].filter(Boolean);
     const about = [`${offsetText} before`, ...more].join('; ');
     return `# ${day} ${time} ${zone}: to ${recipient} (${about})`;
   });
@@ -139,9 +151,13 @@ function describe({ from, mails, mail, timeZone, connection }: Preview): string 
   return [
     `# ${connection}: a preview, nothing was sent. Mails by the settings:`,
     ...(to.length === 0 ? [none] : to),
-    `From: ${from}`,
-    `Subject: ${mail.subject}`,
-    '',
-    mail.text.trimEnd(),
+    ...('subject' in mail ? [`From: ${from}`] : []),
+    ...linesOf(mail),
   ].join('\n');
+}
+
+/** What a person reads: the subject, if there is one, and the text. */
+export function linesOf(mail: Preview['mail']): readonly string[] {
+  const subject = 'subject' in mail ? [`Subject: ${mail.subject}`, ''] : [];
+  return [...subject, ...mail.text.trimEnd().split('\n')];
 }

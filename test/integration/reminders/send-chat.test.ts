@@ -167,6 +167,24 @@ test('check says what is set and posts nothing; --send-test chat posts a test in
   expect(check.stdout + check.stderr + test.stdout + test.stderr).not.toContain('geheim');
 });
 
+test('--preview shows the message of a channel, as it is posted, and not a mail', async () => {
+  await using server = await startChatServer();
+  const webhook = { to: undefined, webhook: server.url('discord'), webhookKind: 'discord' };
+  await using workspace = await Workspace.open({ connection: { reminders: webhook } });
+  const lead = workspace.sandbox.leads.add({
+    companyName: 'A * B',
+    nextFollowUpAt: new Date(Date.now() + 3_600_000).toISOString(),
+  });
+  await workspace.sync();
+  const { stdout } = await workspace.cli('reminders', '--preview', lead.id);
+  expect(stdout).toMatch(/to discord:\w{8} \(0m before; this is the message below\)\nDue \w+: A \\\* B\n/);
+  expect(stdout).not.toMatch(/Subject|Sent by leadsync/);
+  const json = (await workspace.cli('reminders', '--preview', lead.id, '--json')).json<object>();
+  expect(json).toMatchObject({ text: expect.stringContaining('A \\* B') });
+  expect(json).not.toHaveProperty('subject');
+  expect(server.requests).toEqual([]);
+});
+
 test('a channel that is not set any more gets nothing', async () => {
   await using server = await startChatServer();
   await using scene = await dueMessage(server, 'slack');
