@@ -16,7 +16,17 @@ import { codeOf, LeadsyncError } from '../errors.ts';
 import { type Backend, type BackendOptions, onWorkerError } from './backend.ts';
 import { scheduleSettings } from './schedules.ts';
 
-const { Queue, Worker } = withBackend(createPostgresBackend);
+const { Queue, Worker: UsualWorker } = withBackend(createPostgresBackend);
+
+/** How long (s) a worker waits before it looks at the clock and the queue again. */
+const longestWaitS = 10;
+
+/** BullMQ's own would wait for an hour for a job that is hours away, also when the clock jumps or the machine sleeps meanwhile. */
+class Worker extends UsualWorker {
+  override get maximumBlockTimeout(): number {
+    return longestWaitS;
+  }
+}
 
 /** Database connections besides those with which workers wait for jobs. */
 const spareConnections = 8;
