@@ -13,10 +13,14 @@ export class MailSender implements AsyncDisposable {
 
   /** The token that marks its mails; a new one when the lease was lost. */
   async token(): Promise<string> {
-    const lease = await (this.#lease ??= this.#acquire());
+    const held = (this.#lease ??= this.#acquire());
+    const lease = await held;
     if (!lease.lost.aborted) return lease.token;
-    this.#lease = null;
-    await lease[Symbol.asyncDispose]();
+    // Mails of several lanes ask at once: the first gives it back, the others wait for the new one.
+    if (this.#lease === held) {
+      this.#lease = null;
+      await lease[Symbol.asyncDispose]();
+    }
     return this.token();
   }
 
