@@ -43,22 +43,26 @@ export function calendarJson({ seenAt, reported, ...calendar }: Calendar): objec
   return {
     ...calendar,
     seenAt: seenAt === null ? null : iso(seenAt),
-    reported: reported.map(({ dueAt, ...entry }) => ({ ...entry, dueAt: iso(dueAt) })),
+    reported: reported.map(({ dueAt, ...entry }) => ({
+      ...entry,
+      dueAt: dueAt === null ? null : iso(dueAt),
+    })),
   };
 }
 
-/** For people; `time` shows epoch ms. */
+/** For people; `time` shows a moment, `dueTime` a follow-up, which may be a day (epoch ms). */
 export function describeCalendars(
   calendars: readonly Calendar[],
   time: (at: number) => string,
+  dueTime: (at: number) => string,
 ): readonly string[] {
   return calendars.flatMap(({ recipient, code, note, seenAt, entries, reported }) => {
     const read = seenAt === null ? 'not read yet' : `read ${time(seenAt)}`;
     const state = code === null ? `${counted(entries, 'entry', 'entries')}, ${read}` : `${note} [${code}]`;
-    const lines = reported.map(
-      (entry) =>
-        `  ${shownCompany(entry.company) ?? 'a lead'}, due ${time(entry.dueAt)}: ${reportOf(entry)}  ${entry.leadId}`,
-    );
+    const lines = reported.map((entry) => {
+      const due = entry.dueAt === null ? 'no longer due' : `due ${dueTime(entry.dueAt)}`;
+      return `  ${shownCompany(entry.company) ?? 'a lead'}, ${due}: ${reportOf(entry)}  ${entry.leadId}`;
+    });
     return [`${recipient}: ${state}`, ...lines];
   });
 }
@@ -74,7 +78,7 @@ const unclear: Readonly<Record<string, string>> = {
 function reportOf({ ended, why, note }: ReportedEntry): string {
   if (ended === 'deleted')
     return 'the entry was deleted there; the follow-up stands, and the entry comes back with its next date';
-  if (ended === 'completed') return 'the entry was completed there; the follow-up stands';
+  if (ended === 'completed') return 'the entry was completed or cancelled there; the follow-up stands';
   return (why === null ? note : unclear[why]) ?? '';
 }
 

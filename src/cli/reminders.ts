@@ -168,7 +168,9 @@ function describe(mails: Mails): string {
           `${time(sendAt)}  ${recipient}  ${state}${state === 'failed' || state === 'missed' ? `: ${note}` : ''}`,
       ),
     ),
-    ...(mails.calendars.length === 0 ? [] : section('calendars', describeCalendars(mails.calendars, time))),
+    ...(mails.calendars.length === 0
+      ? []
+      : section('calendars', describeCalendars(mails.calendars, time, dueTime))),
   ].join('\n');
 }
 

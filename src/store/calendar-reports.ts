@@ -18,8 +18,8 @@ export function answerGone(
 /** An entry that people have to know of. */
 export interface ReportedEntry {
   readonly leadId: string;
-  /** Epoch ms. */
-  readonly dueAt: number;
+  /** When the follow-up is due (epoch ms); null: there is none any more. */
+  readonly dueAt: number | null;
   readonly ended: 'deleted' | 'completed' | null;
   /** Why its date is not clear; null: it is. */
   readonly why: string | null;
@@ -54,10 +54,12 @@ export async function reportCalendars(
   );
   const entries = await rowsOf<ReportedEntry & { recipient: string }>(
     db,
-    `select recipient, lead_id as "leadId", ${epochMs('due')} as "dueAt", ended, shown->>'why' as why, note
-     from (select *, row_number() over (partition by recipient order by due desc, lead_id, component) as nth from calendar_entries
-       where connection = $1 and (ended is not null or shown->>'kind' = 'unclear' or note is not null)) e
-     where nth <= $2 order by due desc`,
+    `select recipient, lead_id as "leadId", ${epochMs('due_at')} as "dueAt", ended, shown->>'why' as why, note
+     from (select e.*, f.due_at, row_number() over (partition by e.recipient order by f.due_at desc nulls last, e.lead_id, component) as nth
+       from calendar_entries e left join follow_ups f on f.connection = e.connection and f.lead_id = e.lead_id
+         and e.recipient = any(f.recipients)
+       where e.connection = $1 and (ended is not null and f.due_at is not null or e.shown->>'kind' = 'unclear' or e.note is not null)) e
+     where nth <= $2 order by nth`,
     [connection, limit],
   );
   return calendars.map((calendar) => ({
