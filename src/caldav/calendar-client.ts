@@ -3,7 +3,7 @@ import { unreadable } from './caldav-fault.ts';
 import type { CalDavHttp, DavCall } from './caldav-http.ts';
 import type { Component } from './entry-text.ts';
 import { escaped } from '../reminders/compose/shown-text.ts';
-import { mentions, type Multistatus, readMultistatus, textOf } from '../http/multistatus.ts';
+import { type DavResponse, mentions, type Multistatus, readMultistatus, textOf } from '../http/multistatus.ts';
 import { docsPath } from '../version.ts';
 
 /** What a calendar says of itself. */
@@ -21,7 +21,7 @@ export interface Changes {
   readonly token: string | null;
   /** Everything that is there: what is not in `etags` is gone. */
   readonly isWhole: boolean;
-  /** By name; null: it is gone. */
+  /** By name; null: it is gone. '': it is there, and the server does not say more. */
   readonly etags: ReadonlyMap<string, string | null>;
 }
 
@@ -102,7 +102,7 @@ export class CalendarClient {
       let isCut = false;
       for (const response of responses) {
         if (response.status === 507) isCut = true;
-        else etags.set(response.name, response.status === 404 ? null : textOf(response, 'getetag'));
+        else etags.set(response.name, etagOf(response));
       }
       if (!isCut) return { token: found.token, isWhole: token === null, etags };
       if (found.token === null || found.token === from) break;
@@ -152,7 +152,7 @@ export class CalendarClient {
   async #list(signal: AbortSignal): Promise<Changes> {
     const body = '<propfind xmlns="DAV:"><prop><getetag/></prop></propfind>';
     const { responses } = await this.#query({ method: 'PROPFIND', headers: { depth: '1' }, body }, signal);
-    const etags = new Map(responses.map((response) => [response.name, textOf(response, 'getetag')]));
+    const etags = new Map(responses.map((response) => [response.name, etagOf(response)]));
     return { token: null, isWhole: true, etags };
   }
 
@@ -166,4 +166,10 @@ export class CalendarClient {
     if (found === null) throw unreadable(this.#http.place, 'no answer that CalDAV knows');
     return found;
   }
+}
+
+/** Only the status of the whole says that an entry is gone (RFC 6578, section 3.5): a property may be missing on its own. */
+function etagOf(response: DavResponse): string | null {
+  const isGone = response.status === 404 || response.status === 410;
+  return isGone ? null : (textOf(response, 'getetag') ?? '');
 }

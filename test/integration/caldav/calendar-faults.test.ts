@@ -112,6 +112,33 @@ describe.skipIf(!hasRadicale)('a calendar whose server fails', () => {
     expect(scene.due()).toEqual([tuesday]);
   });
 
+  test('an entry that is listed without its ETag is there: it is read, and never taken for deleted', async () => {
+    let listing: Fate = 'pass';
+    await using proxy = await startDavProxy(server.origin, (method): Fate => {
+      // The first REPORT of a pass is for changes.
+      if (method !== 'REPORT') return 'pass';
+      const fate = listing;
+      listing = 'pass';
+      return fate;
+    });
+    await using scene = await calendarScene(server, {
+      through: (url) => url.replace(server.origin, proxy.origin),
+      reminders: { caldavDone: 'clear' },
+    });
+    await scene.pass();
+    const program = await scene.program();
+    await program.edit('Lead 1', (text) =>
+      text.replace(/^DTSTART.*/m, 'DTSTART:20310304T080000Z').replace(/^DTEND.*\r\n/m, ''),
+    );
+    const { rows } = await scene.pool.query<{ name: string }>('select name from calendar_entries');
+    const none = '<propstat><prop><getetag/></prop><status>HTTP/1.1 404 Not Found</status></propstat>';
+    const body = `<multistatus xmlns="DAV:"><response><href>/x/${rows[0]?.name}</href>${none}</response></multistatus>`;
+    listing = { status: 207, body };
+    expect(await scene.pass()).toMatchObject({ requested: 1 });
+    await scene.carryOut();
+    expect(scene.due()).toEqual([tuesday]);
+  });
+
   test('where nothing changed a pass is one request, and each change costs two more', async () => {
     await using proxy = await startDavProxy(server.origin, () => 'pass');
     await using scene = await calendarScene(server, {
