@@ -3,7 +3,13 @@ import { unreadable } from './caldav-fault.ts';
 import type { CalDavHttp, DavCall } from './caldav-http.ts';
 import type { Component } from './entry-text.ts';
 import { escaped } from '../reminders/compose/shown-text.ts';
-import { type DavResponse, mentions, type Multistatus, readMultistatus, textOf } from '../http/multistatus.ts';
+import {
+  type DavResponse,
+  mentions,
+  type Multistatus,
+  readMultistatus,
+  textOf,
+} from '../http/multistatus.ts';
 import { docsPath } from '../version.ts';
 
 /** What a calendar says of itself. */

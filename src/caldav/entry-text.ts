@@ -192,10 +192,10 @@ function setDates(entry: ICAL.Component, component: Component, when: When, timeZ
   replaceTime(entry, partner, later(when, when.day === null ? lengthMs : dayMs));
 }
 
-/** Without the zone and the type that it had. */
-function replaceTime(entry: ICAL.Component, name: string, time: ICAL.Time): void {
+/** Without the zone and the type that it had; null: it has none any more. */
+function replaceTime(entry: ICAL.Component, name: string, time: ICAL.Time | null): void {
   entry.removeAllProperties(name);
-  entry.addPropertyWithValue(name, time);
+  if (time !== null) entry.addPropertyWithValue(name, time);
 }
 
 function finish(calendar: ICAL.Component, entry: ICAL.Component, when: When, sequence: number, now: number) {

@@ -1,5 +1,6 @@
 import ICAL from 'ical.js';
 import { Temporal } from 'temporal-polyfill';
+import { lastEnd } from '../reminders/compose/calendar.ts';
 
 /** When a follow-up is due. */
 export interface When {
@@ -24,11 +25,11 @@ export function timeOf({ at, day }: When): ICAL.Time {
   return day === null ? utc(at) : ICAL.Time.fromDateString(day);
 }
 
-/** `ms` after a date of an entry, in its own form: a date stays one. */
-export function later(time: When, ms: number): ICAL.Time {
-  if (time.day === null) return utc(time.at + ms);
-  const days = Math.round(ms / dayMs);
-  return ICAL.Time.fromDateString(Temporal.PlainDate.from(time.day).add({ days }).toString());
+/** `ms` after a date of an entry, in its own form: a date stays one. Null: later than calendars know. */
+export function later({ at, day }: When, ms: number): ICAL.Time | null {
+  if (day === null) return at + ms > lastEnd ? null : utc(at + ms);
+  const moved = Temporal.PlainDate.from(day).add({ days: Math.round(ms / dayMs) });
+  return moved.year > 9999 ? null : ICAL.Time.fromDateString(moved.toString());
 }
 
 function utc(at: number): ICAL.Time {

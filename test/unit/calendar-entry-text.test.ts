@@ -216,3 +216,18 @@ test('a completed task is open again with a new date; a cancelled entry is done'
     isDone: true,
   });
 });
+
+test.each([
+  ['a moment', { at: Date.UTC(9999, 11, 31, 23, 55), day: null }],
+  ['a day', { at: Date.UTC(9999, 11, 30, 23), day: '9999-12-31' }],
+])(
+  '%s at the end of the last year that calendars know: no end there, and one again when it moves',
+  (_, last) => {
+    const moved = changeEntry(made('event'), 'event', change({ when: last }));
+    for (const text of [made('event', last), moved]) {
+      expect(readEntry(text, 'event', timeZone)).toMatchObject({ at: last.at, mark: last.at });
+      expect(text).not.toMatch(/DTEND|\+/);
+    }
+    expect(changeEntry(moved, 'event', change())).toMatch(/^DTEND:20271117T101500Z\r$/m);
+  },
+);

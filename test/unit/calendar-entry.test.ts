@@ -88,6 +88,16 @@ test('a follow-up that is none any more: cancelled, without an alarm', () => {
   expect(alarm).toBeNull();
 });
 
+test.each([
+  ['a moment', { dueAt: Date.UTC(9999, 11, 31, 23, 59, 59) }],
+  ['a day', { dueAt: Date.UTC(9999, 11, 31), day: '9999-12-31' }],
+])('%s that would end after the last year that calendars know has no end', (_, change) => {
+  const { event, component, text } = read(change);
+  expect(event.startDate.year).toBe(9999);
+  expect(component.hasProperty('dtend')).toBe(false);
+  expect(text).not.toContain('+');
+});
+
 test('without an address and details', () => {
   const { component } = read({ url: null, description: '' });
   expect(component.hasProperty('url')).toBe(false);

@@ -29,6 +29,9 @@ export interface CalendarFacts {
 /** A follow-up is a moment, but calendars show entries without length badly. */
 export const entryLengthMs = 15 * 60_000;
 
+/** Epoch ms. Calendars have years of four digits: a later end would make the whole file unreadable, so it is left out. */
+export const lastEnd = Date.UTC(9999, 11, 31, 23, 59, 59);
+
 /** An entry reminds this long (s) before its moment. */
 const alarmBefore = 600;
 
@@ -78,17 +81,19 @@ export function calendarEvent(facts: CalendarFacts): CalendarEvent {
 }
 
 function momentProperties(dueAt: number): readonly Property[] {
+  const end = dueAt + entryLengthMs;
   return [
     ['dtstart', {}, 'date-time', utc(dueAt)],
-    ['dtend', {}, 'date-time', utc(dueAt + entryLengthMs)],
+    ...(end > lastEnd ? [] : [['dtend', {}, 'date-time', utc(end)] as const]),
   ];
 }
 
 /** Outlook shows a day as one by properties of its own. */
 function dayProperties(day: string): readonly Property[] {
+  const end = Date.parse(day) + 86_400_000;
   return [
     ['dtstart', {}, 'date', day],
-    ['dtend', {}, 'date', new Date(Date.parse(day) + 86_400_000).toISOString().slice(0, 10)],
+    ...(end > lastEnd ? [] : [['dtend', {}, 'date', new Date(end).toISOString().slice(0, 10)] as const]),
     ['x-microsoft-cdo-alldayevent', {}, 'unknown', 'TRUE'],
     ['x-microsoft-msncalendar-alldayevent', {}, 'unknown', 'TRUE'],
   ];
