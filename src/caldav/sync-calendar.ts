@@ -44,10 +44,17 @@ export async function syncCalendar(context: CalendarContext, stop: AbortSignal):
   const rows = await entriesOf(pool, ref, calendar.components, followUpField);
   const decided = rows.map((row): Decided => ({ row, decision: decideRow(context, row) }));
   const requested = await noteDecisions(context, decided);
-  const rowsTo = (...what: readonly Decision['do'][]): readonly EntryRow[] =>
-    decided.filter(({ decision }) => what.includes(decision.do)).map(({ row }) => row);
-  const changed = await changeEntries(context, rowsTo('change', 'take-back'), stop);
-  const put = await putEntries(context, rowsTo('put'), stop);
+  let put = 0;
+  let changed = 0;
+  // Those that the server refused before come last: several in a row end the pass, and the others would wait for ever.
+  for (const isRefused of [false, true]) {
+    const rowsTo = (...what: readonly Decision['do'][]): readonly EntryRow[] =>
+      decided.flatMap(({ row, decision }) =>
+        what.includes(decision.do) && ((row.state?.note ?? null) !== null) === isRefused ? row : [],
+      );
+    changed += await changeEntries(context, rowsTo('change', 'take-back'), stop);
+    put += await putEntries(context, rowsTo('put'), stop);
+  }
   return { put, changed, requested };
 }
 

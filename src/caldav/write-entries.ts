@@ -253,10 +253,11 @@ class Refusals {
       this.#inARow = 0;
       return done;
     } catch (error) {
+      if (codeOf(error) !== 'caldav.rejected') throw error;
       this.#inARow += 1;
-      if (codeOf(error) !== 'caldav.rejected' || this.#inARow >= mostRefused) throw error;
       const note = error instanceof Error ? error.message : null;
       await saveEntries(this.#context.pool, this.#context.ref, [{ ...keyOf(row), ...state, note }]);
+      if (this.#inARow >= mostRefused) throw error;
       return false;
     }
   }

@@ -23,12 +23,12 @@ export interface Passed {
 }
 
 /**
- * Stands before a server; `fate` decides about each request by its method and its number, from 1. `isUnseen`: the server knows
+ * Stands before a server; `fate` decides about each request by its method, its number from 1, and its path. `isUnseen`: the server knows
  * itself by the address of the proxy.
  */
 export async function startDavProxy(
   origin: string,
-  fate: (method: string, nth: number) => Fate,
+  fate: (method: string, nth: number, path: string) => Fate,
   isUnseen = false,
 ) {
   const requests: string[] = [];
@@ -36,7 +36,7 @@ export async function startDavProxy(
     const { method = '', url = '' } = from;
     const body = await buffer(from);
     requests.push(method);
-    const what = fate(method, requests.length);
+    const what = fate(method, requests.length, url);
     if (what === 'lost') return void to.destroy();
     if (typeof what === 'object') return void to.writeHead(what.status, what.headers).end(what.body ?? '');
     const { host = '', ...rest } = from.headers;

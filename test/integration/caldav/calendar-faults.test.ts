@@ -139,6 +139,28 @@ describe.skipIf(!hasRadicale)('a calendar whose server fails', () => {
     expect(scene.due()).toEqual([tuesday]);
   });
 
+  test('entries that the server refuses, however many, keep no other from being put', async () => {
+    let refused: readonly string[] = [];
+    await using proxy = await startDavProxy(server.origin, (method, _, path): Fate => {
+      const isRefused = refused.length === 0 || refused.some((name) => path.endsWith(name));
+      return method === 'PUT' && isRefused ? { status: 400 } : 'pass';
+    });
+    await using scene = await calendarScene(server, {
+      leads: 5,
+      through: (url) => url.replace(server.origin, proxy.origin),
+    });
+    await scene.pass();
+    const { rows } = await scene.pool.query<{ name: string }>(
+      'select name from calendar_entries order by lead_id limit 4',
+    );
+    refused = rows.map(({ name }) => name);
+    for (let pass = 0; pass < 2; pass++) await scene.pass();
+    expect(await scene.entries()).toHaveLength(1);
+    const { stdout } = await scene.workspace.cli('reminders');
+    for (const nth of [1, 2, 3, 4])
+      expect(stdout).toMatch(new RegExp(`Lead ${nth}, due .* rejected a request`));
+  });
+
   test('where nothing changed a pass is one request, and each change costs two more', async () => {
     await using proxy = await startDavProxy(server.origin, () => 'pass');
     await using scene = await calendarScene(server, {
