@@ -43,6 +43,23 @@ test('holds what a column refuses or alters, and writes the other changes', () =
     },
   ));
 
+test('writes a day into a column of texts as the day that it is, and a moment as one', () =>
+  withTable(
+    `create table leads (lead_id text, name text, size text, due varchar(30)); insert into leads values ('a', 'Anna', '', '')`,
+    async (harness) => {
+      const due = '2026-11-20T23:00:00.000Z';
+      const shown = () => harness.query('select due from leads');
+      expect(await outcomesOf(harness, [update('a', {}, { due })])).toEqual(['done']);
+      expect(await shown()).toEqual([['2026-11-21']]);
+      expect((await readAll(targetOf(harness)))[0]?.cells['due']).toBe(due);
+      const moment = '2026-11-21T08:30:00.000Z';
+      expect(await outcomesOf(harness, [update('a', {}, { due: moment })])).toEqual(['done']);
+      expect(await shown()).toEqual([[moment]]);
+      expect(await outcomesOf(harness, [update('a', {}, { due: null })])).toEqual(['done']);
+      expect(await shown()).toEqual([[null]]);
+    },
+  ));
+
 test('reads other types of dates in the zone, and writes only what they give back', () =>
   withTable(
     `create table leads (lead_id text, name text, size text, due date); insert into leads values ('a', 'Anna', '', '2026-11-21')`,

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { LeadsyncError } from '../../errors.ts';
+import { instantText } from '../../core/lead/day.ts';
 import { readInstant } from '../../core/lead/instant.ts';
 import type { Cell, Value } from '../../core/lead/value.ts';
 import {
@@ -148,8 +149,12 @@ export async function describe(ask: Ask, table: string, options: TableMapping) {
     closed: owned.flatMap((index) => (all[index]?.isClosed === true ? all[index].name : [])),
     unsuited: unsuited(columns, all),
     hint: keys.length > 0 ? null : noKey,
-    /** The column's empty value. */
-    nothing: (index: number): Value => (all[index]?.isRequired === true ? '' : null),
+    /** What a column gets for a value: a column of texts gets a day as one, and where a value is required an empty one is ''. */
+    given: (index: number, value: Value | undefined): Value => {
+      if (!value) return all[index]?.isRequired === true ? '' : null;
+      const isText = instants.has(index) && textTypes.includes(typeOf(index));
+      return isText ? instantText(value, options.timeZone) : value;
+    },
     row: (texts: Texts): PresentRow<Place> => ({
       leadId: text(columns.id, texts) || null,
       status: text(columns.status, texts) || null,

@@ -100,7 +100,7 @@ function parameters(found: Table, rows: readonly { readonly cells: Cells }[]) {
   return {
     names: indexes.map(found.quoted).join(),
     taken: indexes.map((index, nth) => found.taken(index, `leadsync_${nth}`)).join(),
-    values: indexes.map((index) => rows.map(({ cells }) => cells.get(index) || found.nothing(index))),
+    values: indexes.map((index) => rows.map(({ cells }) => found.given(index, cells.get(index)))),
   };
 }
 
