@@ -2,7 +2,7 @@ import { plainCell, showCell } from '../core/lead/value.ts';
 import { type Conflict, listConflicts } from '../store/conflicts.ts';
 import { decidableSides, isEdit } from '../review/decide-conflict.ts';
 import { companiesIn } from './companies.ts';
-import { companyOfConflict, describeAuthor, nameRecord, rowName } from './names.ts';
+import { companyOfConflict, describeAuthor, nameRecord, otherValue, rowName } from './names.ts';
 import type { CommonOptions } from './program.ts';
 import { print, printJson } from './output.ts';
 import { withStore } from './with-store.ts';
@@ -49,6 +49,7 @@ function conflictJson(item: NamedConflict): object {
       target: plainCell(item.rowValue),
     }),
     ...(item.author !== null && { changedBy: item.author }),
+    ...(item.requestedBy !== null && { requestedBy: item.requestedBy }),
     resolution: item.resolution,
     ...(item.decided !== null && { decided: item.decided }),
     since: item.since,
@@ -61,7 +62,7 @@ function describeConflict(item: NamedConflict): string {
     `${String(item.id).padStart(5)}  ${nameRecord(item.company, rowName(item.row), item.connection, item.leadId)}`,
     `${item.message} [${item.code}]`,
     item.field !== '' &&
-      `${item.field}: lead ${showCell(item.lead)} | ${isEdit(item) ? 'requested' : 'row'} ${showCell(item.rowValue)}`,
+      `${item.field}: lead ${showCell(item.lead)} | ${otherValue(item, showCell(item.rowValue))}`,
     describeAuthor(item.author),
     item.resolution !== null && `decided: ${decisionOn(item)}${by}; leadsync sync carries it out`,
   ]

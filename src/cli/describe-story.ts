@@ -7,9 +7,9 @@ import type { Conflict } from '../store/conflicts.ts';
 import type { Decision } from '../store/decisions.ts';
 import type { Deletion, FieldWrite } from '../store/history.ts';
 import type { RequestedEdit } from '../store/requested-edits.ts';
-import { decidableSides, isEdit } from '../review/decide-conflict.ts';
+import { decidableSides } from '../review/decide-conflict.ts';
 import { decisionOn } from './conflicts.ts';
-import { describeAuthor, inUtc, nameRecord, short } from './names.ts';
+import { describeAuthor, inUtc, nameRecord, otherValue, short } from './names.ts';
 import type { FieldStory, LeadStory } from './why.ts';
 
 /** A lead's story for `leadsync why`. */
@@ -89,9 +89,7 @@ function describeConflict(item: Conflict, mappings: readonly FieldMapping[]): st
   const decided = item.resolution === null ? '' : `; decided: ${decisionOn(item)}`;
   const help = sides.length === 0 ? '' : `; leadsync resolve ${item.id} --use ${sides.join('|')}`;
   const values =
-    item.field === ''
-      ? ''
-      : `lead ${showShort(item.lead)} | ${isEdit(item) ? 'requested' : 'row'} ${showShort(item.rowValue)}: `;
+    item.field === '' ? '' : `lead ${showShort(item.lead)} | ${otherValue(item, showShort(item.rowValue))}: `;
   const author = describeAuthor(item.author);
   return `held (${item.id}) since ${inUtc(item.since)}: ${values}${short(item.message, 300)} [${item.code}]${author && `; ${author}`}${decided || help}`;
 }

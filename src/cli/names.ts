@@ -36,6 +36,11 @@ export function companyOfConflict(
   return companies.get(leadId) ?? (field === 'companyName' ? plainCell(lead ?? rowValue) : null);
 }
 
+/** The value that stands against the lead's, with whose it is; `shown`: the value as people see it. */
+export function otherValue({ requestedBy }: Pick<Conflict, 'requestedBy'>, shown: string): string {
+  return requestedBy === null ? `row ${shown}` : `requested ${shown} by ${requestedBy}`;
+}
+
 /** UTC, to the second. */
 export function inUtc(iso: string): string {
   return `${iso.slice(0, 19).replace('T', ' ')} UTC`;

@@ -21,6 +21,8 @@ export interface Conflict {
   readonly resolution: 'lead' | 'target' | null;
   /** Of the row's value; null: not known. */
   readonly author: Author | null;
+  /** Of a requested edit: whose it is; null: it is none. */
+  readonly requestedBy: string | null;
   /** Who chose the resolution; null: none, or not on record. */
   readonly decided: Decided | null;
   /** ISO instant. */
@@ -127,6 +129,7 @@ const columns = `id, connection, lead_id as "leadId", content_hash as "contentHa
   lead_value as lead, row_value as "rowValue", resolution,
   (select nullif(v.author, 'null') from value_authors v where v.connection = conflicts.connection and v.lead_id = conflicts.lead_id
     and v.field = conflicts.field and v.value_hash = value_hash(conflicts.row_value #>> '{}')) as author,
+  (select r.requested_by from requested_edits r where r.id = conflicts.id) as "requestedBy",
   case when resolution is not null then ${decidedOn('conflicts', 'conflict_id')} end as decided,
   to_char(since at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as since`;
 

@@ -114,7 +114,7 @@ function valueTable(shown: ShownConflict, decidable: readonly Side[], back: stri
     const label = html`${isRequested ? 'Take the requested' : `Keep ${whoseWords[side]}`} value<span class="hidden"> of ${what}, ${company ?? item.leadId}</span>`;
     const button = decidable.includes(side) && chooseButton(item, side, label, back);
     return [
-      isRequested ? 'Requested' : whereWords[side],
+      isRequested ? `Requested by ${item.requestedBy}` : whereWords[side],
       html`<div class="choice"><div>${valueOf(shown, side)}</div>${button}</div>`,
     ];
   });

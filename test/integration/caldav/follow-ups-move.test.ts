@@ -118,6 +118,9 @@ describe.skipIf(!hasRadicale)('follow-ups in a calendar', () => {
       { state: 'applied', to: tuesday },
       { state: 'conflict', to: friday, requestedBy: 'bert@example.com' },
     ]);
+    const requested = `lead "${tuesday}" | requested "${friday}" by bert@example.com`;
+    expect((await scene.workspace.cli('conflicts')).stdout).toContain(requested);
+    expect((await scene.workspace.cli('why', 'Lead 1')).stdout).toContain(requested);
     await scene.pass();
     expect(await scene.dates('bert')).toEqual([':20310307T080000Z']);
   });
