@@ -88,6 +88,7 @@ describe('what is held', () => {
       rowValue: 'lost',
       resolution: null,
       author: null,
+      requestedBy: null,
       decided: null,
       since: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
     });
