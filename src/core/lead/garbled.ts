@@ -24,7 +24,6 @@ const foreign = /[^\0-\x7f]/;
  * `M?ller` of `Müller`.
  */
 export function isGarbled(text: string, original: string): boolean {
-  if (!foreign.test(original)) return false;
   const [shown, meant] = [text.normalize('NFC'), original.normalize('NFC')];
   if (shown === meant || !foreign.test(meant)) return false;
   return (
