@@ -70,12 +70,12 @@ describe('our own lock', () => {
   test.each([
     [
       'another machine',
-      JSON.stringify({ token: 't', pid: 1, machine: 'elsewhere', started: null }),
       'for 20 s',
+      JSON.stringify({ token: 't', pid: 1, machine: 'elsewhere', started: null }),
       20_000,
     ],
-    ['a writer that has not put its name in yet', '', 'for 2 s', 2_000],
-  ])('of %s holds until it is silent %s', (_, content, _for, silenceMs) =>
+    ['a writer that has not put its name in yet', 'for 2 s', '', 2_000],
+  ])('of %s holds until it is silent %s', (_what, _for, content, silenceMs) =>
     withRow(async (harness) => {
       const early = new Date(Date.now() + 60_000);
       writeFileSync(lockPathOf(harness.path), content);

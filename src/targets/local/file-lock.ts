@@ -32,9 +32,10 @@ export function lockPathOf(path: string): string {
 
 /**
  * Locks `path` against other writers; released by disposal. A dead holder's lock is taken over: at once if it ran on
- * this machine, else 20 s after its last heartbeat, or 2 s after it began when it was killed before it wrote its name. Two processes that take over at the same time can both believe to
- * hold it briefly: call `assertHeld` just before the decisive step. @throws LeadsyncError `target.busy` (retry later)
- * when another writer holds it, `target.not-writable` and `target.disk-full` when it cannot be created.
+ * this machine, else 20 s after its last heartbeat, and 2 s after it was created if it still names nobody. Two processes that
+ * take over at the same time can both believe to hold it briefly: call `assertHeld` just before the decisive step. @throws
+ * LeadsyncError `target.busy` (retry later) when another writer holds it, `target.not-writable` and `target.disk-full` when it
+ * cannot be created.
  */
 export async function lockFile(path: string): Promise<FileLock> {
   const lockPath = lockPathOf(path);
