@@ -17,8 +17,18 @@ class LongFirst extends BaseSequencer {
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    globalSetup: ['test/support/database.ts', 'test/support/bundled-cli.ts'],
+    projects: [
+      { extends: true, test: { name: 'unit', include: ['test/unit/**/*.test.ts'] } },
+      {
+        extends: true,
+        test: {
+          name: 'servers',
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/unit/**', 'node_modules/**'],
+          globalSetup: ['test/support/database.ts', 'test/support/bundled-cli.ts'],
+        },
+      },
+    ],
     // vitest leaves a core free by itself; these tests wait for servers and for processes, so that five keep two cores busy.
     maxWorkers: 5,
     // What a file imports is loaded once in each worker, not once for each file: half of the processor's time.
