@@ -2,9 +2,9 @@ import { counted } from '../core/lead/counted.ts';
 import { showCell } from '../core/lead/value.ts';
 import { LeadsyncError } from '../errors.ts';
 import { wasEverInStep } from '../store/pairs.ts';
-import { currentPlace, findPlace, keyOf } from '../store/places.ts';
+import { currentPlace, findPlace, keyOf, placeNames } from '../store/places.ts';
 import type { SyncContext } from '../sync/context.ts';
-import { placeShared } from '../sync/which-place.ts';
+import { copiesNote, placeShared } from '../sync/which-place.ts';
 import { type CheckLine, failed, runCheck, never, passed } from './check-line.ts';
 
 type TargetSnapshot = Awaited<ReturnType<SyncContext['target']['open']>>;
@@ -34,7 +34,7 @@ export async function checkTarget(context: SyncContext, fix: boolean): Promise<C
   const fail = (what: string, error: LeadsyncError): void =>
     void lines.push(failed(`${connection.name}: ${what}`, error));
   for (const fault of idFaults(seen)) fail('ids', fault);
-  lines.push(...(await checkPlace(context)));
+  lines.push(...(await checkPlace(context)), ...(await checkCopies(context)));
   if (mayWrite === null) lines.push(passed(`${connection.name}: access`, notTold));
   if (mayWrite === false) fail('access', mayOnlyView(target.name));
   if (closed.length > 0) fail('columns', notWritable(closed, connection.target.type));
@@ -191,11 +191,25 @@ async function checkPlace({ target, connection, pool }: SyncContext): Promise<Ch
       known?.wasCurrent === true
         ? 'the next sync goes on from where it was left'
         : 'the next sync is its first, unless the other one was moved here';
-    sentences.unshift(
-      `${found.address} is not ${current.address}, which this connection synced so far: ${next}.`,
-    );
+    const { here, before } = placeNames({
+      here: { address: found.address, identity: found.id },
+      before: current,
+    });
+    sentences.unshift(`${here} is not ${before}, which this connection synced so far: ${next}.`);
   }
   if (sentences.length === 0) return [];
   const line = { name: `${name}: place`, ok: shared === undefined, message: sentences.join(' ') };
   return [{ ...line, ...(shared !== undefined && { code: shared.code }) }];
+}
+
+/** A line for the conflict copies beside the target, if any. */
+async function checkCopies({ target, connection }: SyncContext): Promise<CheckLine[]> {
+  // An earlier line reports an inaccessible target.
+  const copies = (await target.conflictCopies?.(never).catch(() => [])) ?? [];
+  const line = `${connection.name}: conflict copies`;
+  return copiesNote(target.name, copies).map(({ code, message }) => ({
+    ...passed(line, message),
+    warning: true,
+    code,
+  }));
 }

@@ -161,6 +161,13 @@ export type RowOutcome = { readonly key: string } & (
     }
 );
 
+/** A file beside the target that looks like another version of it. */
+export interface CopyBeside {
+  readonly name: string;
+  /** Epoch ms. */
+  readonly changedAt: number;
+}
+
 /** Where a target keeps its rows. */
 export interface Place {
   /** Its identity, in one spelling that cannot be typed; begins with the kind. */
@@ -198,6 +205,7 @@ export interface MarkToWrite {
  * | target.id-column-missing | never | headings are there but the id column is not, or it is duplicated |
  * | target.unreadable | never | broken or foreign file: what is wrong and where |
  * | target.not-writable | never | read-only folder or file, missing folder |
+ * | target.hard-linked | never | the file has another name, which would be parted from it |
  * | target.disk-full | later | no space; the old file is untouched |
  * | target.io | later | any other fault of the system |
  * | target.rate-limited | later | the service asks to wait, or would; nothing was sent or done |
@@ -241,6 +249,8 @@ export interface Target {
    * unknown. Throws as `open` does.
    */
   isLeft?(place: Pick<Place, 'id' | 'address'>, signal: AbortSignal): Promise<boolean>;
+  /** What programs that sync files put beside it when two people edited it, the last changed first. Absent: never known. */
+  conflictCopies?(signal: AbortSignal): Promise<readonly CopyBeside[]>;
   /**
    * A text that differs after each change by anybody; null: none. Throws as `open` does. Absent: only reading tells.
    */

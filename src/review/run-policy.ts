@@ -24,7 +24,7 @@ export interface RunPolicy {
   /** The plan, lead by lead, of a run that does not compare the two sides; null: it compares them. */
   readonly plan: ((pool: pg.Pool, run: Run) => AsyncIterable<readonly PlannedAction[]>) | null;
   /** Throws `undo.other-place` unless the run may write there. */
-  assertPlace(db: pg.Pool, run: Run, seen: Pick<KnownPlace, 'id' | 'address'>): Promise<void>;
+  assertPlace(db: pg.Pool, run: Run, seen: Pick<KnownPlace, 'id' | 'address' | 'identity'>): Promise<void>;
   /** Stores what follows from these actions beside outcomes and baselines. */
   remember(db: pg.PoolClient, settings: ConnectionConfig, run: Run, done: readonly Action[]): Promise<void>;
 }

@@ -13,7 +13,7 @@ import { stagedRunChanges } from '../store/run-changes.ts';
 import { scannedLeadCells } from '../store/differences.ts';
 import { abandonIntentsOf } from '../store/intents.ts';
 import { type MatchLine, storeMatches } from '../store/matches.ts';
-import { currentPlace, type KnownPlace, placeById } from '../store/places.ts';
+import { currentPlace, type KnownPlace, placeById, placeNames } from '../store/places.ts';
 import { getRun, type Run } from '../store/runs.ts';
 import { keepUndone } from '../store/undone.ts';
 
@@ -31,16 +31,20 @@ export async function assertPlaceOfUndo(
   db: pg.Pool,
   { connection }: Run,
   undoOf: number,
-  seen: Pick<KnownPlace, 'id' | 'address'>,
+  seen: Pick<KnownPlace, 'id' | 'address' | 'identity'>,
 ): Promise<void> {
   const place = (await getRun(db, undoOf))?.place ?? null;
   if (place === null || place === seen.id) return;
   const [was, current] = [await placeById(db, place), await currentPlace(db, connection)];
   // The same place, moved.
   if (current?.id === place) return;
+  const { here, before } = placeNames({
+    here: seen,
+    before: was ?? { address: 'another place', identity: '' },
+  });
   throw new LeadsyncError(
     'undo.other-place',
-    `run ${undoOf} wrote to ${was?.address ?? 'another place'}, but the target is ${seen.address} now: nothing was put back`,
+    `run ${undoOf} wrote to ${before}, but the target is ${here} now: nothing was put back`,
     { help: 'Set the target back to undo it.' },
   );
 }

@@ -26,6 +26,23 @@ interface FoundPlace {
   readonly isThere: boolean;
 }
 
+/**
+ * What two places are called where both are named: by their addresses, or, when one address leads elsewhere than before (a
+ * file became a link, a tab of this title is another one), by what they are as well.
+ */
+export function placeNames(
+  places: Readonly<Record<'here' | 'before', Named>>,
+): Record<'here' | 'before', string> {
+  const isOne = places.here.address === places.before.address;
+  const nameOf = ({ address, identity }: Named): string => {
+    const [what = ''] = identity.slice(identity.indexOf(':') + 1).split('\n');
+    return !isOne || what === address ? address : `${address} (which is ${what})`;
+  };
+  return { here: nameOf(places.here), before: nameOf(places.before) };
+}
+
+type Named = Pick<KnownPlace, 'address' | 'identity'>;
+
 /** What belongs to a service and one place, by a key in its column `connection`. */
 export const tablesOfPlaces = [
   // Before the pairs, so that what is deleted breaks no seal.

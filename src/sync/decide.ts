@@ -11,7 +11,7 @@ import { makePlan, readablePolicy } from './make-plan.ts';
 import { PlanWriter } from './plan-writer.ts';
 import { rereadLeads } from './reread-leads.ts';
 import { judgeTable } from './table-mark.ts';
-import { placeNotes } from './which-place.ts';
+import { copiesNote, placeNotes } from './which-place.ts';
 import type { ShownCell, Author } from '../core/lead/author.ts';
 import type { Policy } from '../core/merge/policy.ts';
 import { LeadsyncError } from '../errors.ts';
@@ -31,6 +31,7 @@ export async function decide(context: StepContext, staged: Run): Promise<Run> {
   if (context.runPolicy.plan !== null) return storePlan(context, run, next, context.runPolicy.plan);
   await rereadLeads(context, run);
   const imported = await doubtOfImport(context, run, readablePolicy(context, run));
+  const copies = copiesNote(context.target.name, (await context.target.conflictCopies?.(context.cut)) ?? []);
   let [written, newPairs] = [0, 0];
   const planned = await inLeasedTransaction(context, async (db) => {
     const writer = await beginPlan(db, run);
@@ -38,7 +39,7 @@ export async function decide(context: StepContext, staged: Run): Promise<Run> {
     written = writer.written;
     const { refusals } = plan;
     if (refusals.length > 0) return updateRun(db, run.id, { refusals, phase: 'finish', attempts: 0 });
-    const notes = await placeNotes(db, plan.placement);
+    const notes = [...(await placeNotes(db, plan.placement)), ...copies];
     const others = run.problems.filter(({ code }) => notes.every((note) => note.code !== code));
     const goesOn = { ...next, problems: [...others, ...notes] };
     if (run.mode === 'plan') return updateRun(db, run.id, goesOn);

@@ -29,7 +29,7 @@ import { otherPlace, type Placement, placementOf } from './which-place.ts';
 import { findLostCreates, type LostCreates } from './find-lost-creates.ts';
 import { doubtsOf } from './table-mark.ts';
 import { countActions, countChangedFields, countEmptiedFields } from '../store/actions.ts';
-import { knownService } from '../store/places.ts';
+import { knownService, placeNames } from '../store/places.ts';
 
 /** What a plan found beside its actions, for the guard and for `commitScan`. */
 export interface Plan extends Omit<Findings, 'policy' | 'older'> {
@@ -61,7 +61,7 @@ export async function makePlan(
   const placement = await placementOf(db, run, name);
   // A moved table that puts values back may be a copy.
   const isMoved = placement?.kind === 'moved';
-  const moves = isMoved ? { row: { reason: `it was at ${placement.before.address} before` } } : {};
+  const moves = isMoved ? { row: { reason: `it was at ${placeNames(placement).before} before` } } : {};
   const older = await findOlderCopies(context, run, policy, {
     moved,
     notMissing: found.rowOf,

@@ -1,5 +1,6 @@
 import type { Problem } from '../errors.ts';
 import { shortHash } from '../core/lead/content-hash.ts';
+import { repeatsHeadings } from '../core/lead/heading-line.ts';
 import { idKey, isLeadId } from '../core/lead/lead.ts';
 import { type Cell, isUnreadable, storable } from '../core/lead/value.ts';
 import { hasSpellings, respellRows } from '../store/lead-spellings.ts';
@@ -71,19 +72,23 @@ export async function stageTable(context: StepContext, run: Run, create: boolean
     count += table.length;
     places += rows.length;
   };
+  const headings = hasPlaces(context) ? new HeadingLines(context) : null;
   for await (const batches of readAhead(snapshot.rows, batchesTogether)) {
     context.stop.throwIfAborted();
-    const found = hasPlaces(context) ? apart.see(batches.flat()) : withoutOthers(batches.flat());
+    const found = headings
+      ? headings.without(apart.see(headings.see(batches.flat())))
+      : withoutOthers(batches.flat());
     const before = count;
     await stage(found.table, found.apart);
     if (bytes > scanBounds.bytes)
       throw endless('target', `it has more than ${before} rows of ${scanBounds.bytes} bytes`);
   }
-  await stage([], apart.end());
+  await stage([], headings?.without({ table: [], apart: apart.end() }).apart ?? []);
   const { merged = new Map() } = snapshot;
   const missing = snapshot.missing.map((one) => columnProblem(one, create ? [] : added));
   const mark = snapshot.mark === undefined ? null : (snapshot.mark ?? '');
-  const shown = { rows: count, problems: [...missing, ...outside.slice(0, mostApart)], mark };
+  const problems = [...missing, ...(headings?.problem() ?? []), ...outside.slice(0, mostApart)];
+  const shown = { rows: count, problems, mark };
   const isKept = staging.isWhole && merged.size === 0;
   if (run.mode === 'sync') await rememberTable(context, run, isKept ? known : null, { ...shown, left }, met);
   return { ...shown, merged };
@@ -97,8 +102,48 @@ function hasPlaces({ connection: { target } }: StepContext): boolean {
   return target.type === 'workbook' || target.type === 'google-sheets';
 }
 
+type Pieces = ReturnType<ApartRows<TargetRow>['see']>;
+
+/** The rows that are the headings once more: rows of the table for what is apart from it, and then nothing. */
+class HeadingLines {
+  readonly #connection: StepContext['connection'];
+  readonly #lines = new Set<TargetRow>();
+
+  constructor({ connection }: StepContext) {
+    this.#connection = connection;
+  }
+
+  see(rows: readonly TargetRow[]): readonly TargetRow[] {
+    const { fields, target } = this.#connection;
+    return rows.map((row) => {
+      if (!repeatsHeadings(row, fields, target.idColumn)) return row;
+      const line = { ...row, leadId: null };
+      this.#lines.add(line);
+      return line;
+    });
+  }
+
+  without({ table, apart }: Pieces): Pieces {
+    const isNone = (row: TargetRow): boolean => !this.#lines.has(row);
+    return { table: table.filter(isNone), apart: apart.filter(isNone) };
+  }
+
+  /** One for all. */
+  problem(): readonly Problem[] {
+    const [first, ...others] = [...this.#lines].map(({ row }) => row);
+    if (first === undefined) return [];
+    const named = others.length < mostHeadings ? others.join(', ') : `${others.length} others`;
+    const which = others.length === 0 ? `row ${first} repeats` : `rows ${first}, ${named} repeat`;
+    const message = `${which} the headings: no lead was created. Delete ${others.length === 0 ? 'it' : 'them'}`;
+    return [{ code: 'row.headings', message, row: first }];
+  }
+}
+
+/** The most lines of headings that are named. */
+const mostHeadings = 5;
+
 /** Records without a request for a lead are staged like rows apart. */
-function withoutOthers(rows: readonly TargetRow[]): ReturnType<ApartRows<TargetRow>['see']> {
+function withoutOthers(rows: readonly TargetRow[]): Pieces {
   const [table, apart] = [[] as TargetRow[], [] as TargetRow[]];
   for (const row of rows) (row.other === true ? apart : table).push(row);
   return { table, apart };
@@ -124,6 +169,9 @@ function columnProblem(
 
 const isOfColumn = ({ code }: Problem): boolean => code.startsWith('target.column-');
 
+/** The codes of problems that each reading finds anew. */
+const ofRows: ReadonlySet<string> = new Set(['row.apart', 'row.headings']);
+
 /** Ends a scan when both sides are staged. */
 export async function finishReading(context: StepContext, run: Run, table: StagedTable): Promise<Run> {
   await inRepeatable(context, async (db) => {
@@ -138,7 +186,7 @@ export async function finishReading(context: StepContext, run: Run, table: Stage
     });
   });
   if (isMany(await countStaged(context.pool, run.id))) await analyzeStaged(context.pool);
-  const others = run.problems.filter((problem) => !isOfColumn(problem) && problem.code !== 'row.apart');
+  const others = run.problems.filter((problem) => !isOfColumn(problem) && !ofRows.has(problem.code));
   return inLeasedTransaction(context, async (db) => {
     await flagDuplicateRows(db, run.id);
     return updateRun(db, run.id, {

@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import type pg from 'pg';
 import type { Problem } from '../errors.ts';
 import type { OtherPlace } from '../core/merge/guard.ts';
@@ -10,11 +11,13 @@ import {
   keyOf,
   type KnownPlace,
   placeById,
+  placeNames,
   renamePlace,
   seePlace,
   sharedWith,
 } from '../store/places.ts';
 import { nextRound, type Run, updateRun } from '../store/runs.ts';
+import type { CopyBeside } from '../ports/target.ts';
 import { inLeasedTransaction, type StepContext } from './context.ts';
 
 /** After this pause (ms) a run checks its place again: a link may lead elsewhere by now. */
@@ -107,8 +110,8 @@ export async function otherPlace(
   placement: Placement | null,
 ): Promise<OtherPlace | null> {
   if (placement === null) return null;
-  const { kind, here, before } = placement;
-  const addresses = { here: here.address, before: before.address };
+  const { kind } = placement;
+  const addresses = placeNames(placement);
   if (kind === 'moved')
     return { ...addresses, ...(await countRecognised(db, run)), newLeads: 0, differing: 0 };
   if (kind !== 'new') return null;
@@ -137,13 +140,28 @@ export async function placeNotes(
   placement: Placement | null,
 ): Promise<readonly Problem[]> {
   if (placement === null) return [];
-  const { kind, here, before } = placement;
-  const kept = `What is remembered of ${before.address} is kept for when the target is set back`;
+  const { here, before } = placeNames(placement);
+  const kept = `What is remembered of ${before} is kept for when the target is set back`;
   const notes = {
     same: [],
-    moved: [note('moved', `moved from ${before.address} to ${here.address}: it goes on there`)],
-    former: [note('switched', `back in ${here.address}: it goes on from where it was left. ${kept}`)],
-    new: [note('first-sync', `first sync of ${here.address}. ${kept}`)],
+    moved: [note('moved', `moved from ${before} to ${here}: it goes on there`)],
+    former: [note('switched', `back in ${here}: it goes on from where it was left. ${kept}`)],
+    new: [note('first-sync', `first sync of ${here}. ${kept}`)],
   };
-  return [...notes[kind], ...(await placeShared(db, here))];
+  return [...notes[placement.kind], ...(await placeShared(db, placement.here))];
+}
+
+/** The most conflict copies that a note names. */
+const mostNamed = 3;
+
+/** The note about conflict copies beside a table; empty: there are none. */
+export function copiesNote(name: string, copies: readonly CopyBeside[]): readonly Problem[] {
+  if (copies.length === 0) return [];
+  const named = copies
+    .slice(0, mostNamed)
+    .map(({ name: copy, changedAt }) => `${copy} (since ${new Date(changedAt).toISOString()})`);
+  const more = copies.length > mostNamed ? [`${copies.length - mostNamed} more`] : [];
+  const one = copies.length === 1;
+  const message = `${[...named, ...more].join(', ')} beside ${name} ${one ? 'looks like a conflict copy' : 'look like conflict copies'} of it. Edits in ${one ? 'it' : 'them'} reach nobody: take over into ${basename(name)} what is missing there, then delete ${one ? 'the copy' : 'the copies'}`;
+  return [note('conflict-copies', message)];
 }

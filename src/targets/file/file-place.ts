@@ -1,3 +1,4 @@
+import type { CopyBeside } from '../../ports/target.ts';
 import type { SourceFile } from './source-file.ts';
 
 /** Where a file lies: a path, or an address. Knows nothing of what is in it. Faults are those of Target. */
@@ -18,6 +19,8 @@ export interface FileLocation {
   readonly id: string;
   /** Looks without reading; null: missing. */
   look(signal: AbortSignal): Promise<FileState | null>;
+  /** As `Target.conflictCopies`. */
+  conflictCopies(): Promise<readonly CopyBeside[]>;
   /** Opens the file for reading; null: missing. */
   open(signal: AbortSignal): Promise<SourceFile | null>;
   /** @throws LeadsyncError `target.busy` (retry later) when a person has the file open; the message says who, if known. */

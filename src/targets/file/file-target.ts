@@ -1,5 +1,6 @@
 import { LeadsyncError } from '../../errors.ts';
 import type {
+  CopyBeside,
   MarkToWrite,
   Place,
   RowChange,
@@ -93,6 +94,10 @@ export class FileTarget implements Target {
     return [how, isThere ? '' : 'there is no such file yet: the first sync makes it']
       .filter((text) => text !== '')
       .join('; ');
+  }
+
+  async conflictCopies(signal: AbortSignal): Promise<readonly CopyBeside[]> {
+    return (await this.#place.locate(signal)).conflictCopies();
   }
 
   async version(signal: AbortSignal): Promise<string | null> {

@@ -5,9 +5,10 @@ import { LeadsyncError } from '../../errors.ts';
 import type { FileLocation, FilePlace, FileWriter } from '../file/file-place.ts';
 import type { SourceFile } from '../file/source-file.ts';
 import { assertNotOpenInEditor } from './editor-lock.ts';
+import { conflictCopiesOf } from './conflict-copies.ts';
 import { lockFile } from './file-lock.ts';
 import { followLinks, openSource, statOf, versionOf } from './open-source.ts';
-import { removeLeftovers, replaceFile, whyReadOnly } from './replace-file.ts';
+import { assertReplaceable, removeLeftovers, replaceFile, whyReadOnly } from './replace-file.ts';
 
 /** A file on this machine, or on a share. @param path absolute; a symbolic link stays one */
 export function localPlace(path: string): FilePlace {
@@ -34,19 +35,21 @@ function locationOf(path: string, name: string): FileLocation {
       const stat = await statOf(path);
       return stat === null ? null : { version: versionOf(stat), size: Number(stat.size), contentTag: null };
     },
+    conflictCopies: () => conflictCopiesOf(path),
     open: () => openSource(path),
     assertNotOpen,
     whyReadOnly: () => whyReadOnly(path),
-    assertWritable: () => assertFolderWritable(path),
+    assertWritable: () => assertWritable(path),
     startWriting: () => startWriting(path, assertNotOpen),
   };
 }
 
-async function assertFolderWritable(path: string): Promise<string> {
+async function assertWritable(path: string): Promise<string> {
   await access(dirname(path), constants.W_OK).catch((cause: unknown) => {
     const message = `the folder of ${path} is missing or cannot be written`;
     throw new LeadsyncError('target.not-writable', message, { cause });
   });
+  if ((await statOf(path)) !== null) await assertReplaceable(path);
   return '';
 }
 

@@ -3,6 +3,7 @@ import { constants, fstat, type BigIntStats } from 'node:fs';
 import { access, open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { LeadsyncError } from '../../errors.ts';
 import { hasCode, writeFault } from '../file/file-fault.ts';
 import type { SourceFile } from '../file/source-file.ts';
 import { sameContent } from './open-source.ts';
@@ -19,8 +20,9 @@ export interface Replacement {
 
 /**
  * Replaces a file atomically: temporary file beside it, sync, rename, sync of the folder. Any earlier failure keeps the
- * old file, as does `mayReplace`: null. Keeps the owner where allowed, but not extended attributes and hard links.
- * `left`: the new file in place; null when somebody has changed it since. @throws LeadsyncError `target.disk-full`, `target.not-writable`, `target.busy`.
+ * old file, as does `mayReplace`: null. Keeps the owner where allowed, but not extended attributes. `left`: the new file in
+ * place; null when somebody has changed it since. @throws LeadsyncError `target.disk-full`, `target.not-writable`,
+ * `target.hard-linked`, `target.busy`.
  */
 export async function replaceFile({
   path,
@@ -30,8 +32,7 @@ export async function replaceFile({
 }: Replacement): Promise<{ readonly left: BigIntStats | null } | null> {
   const temporary = join(dirname(path), `${temporaryPrefix(path)}${randomBytes(6).toString('hex')}`);
   try {
-    // A rename would replace even a file that its owner made read-only.
-    if (original !== null) await access(path, constants.W_OK);
+    if (original !== null) await assertReplaceable(path);
     const like = original === null ? null : await statOfOpen(original.fd, { bigint: true });
     const filled = await fill(temporary, like, content);
     if (!(await mayReplace())) {
@@ -51,10 +52,33 @@ export async function replaceFile({
 
 const statOfOpen = promisify(fstat);
 
+/**
+ * A rename would replace even a file that its owner made read-only, and would part a file from its other names. Throws what
+ * the system throws, and LeadsyncError `target.not-writable` and `target.hard-linked`.
+ */
+export async function assertReplaceable(path: string): Promise<void> {
+  await access(path, constants.W_OK).catch((error: unknown) => {
+    throw writeFault(error, path);
+  });
+  const { mode, nlink } = await stat(path);
+  // The super-user may write into it, but somebody took that right from everybody.
+  if ((mode & 0o222) === 0)
+    throw new LeadsyncError('target.not-writable', `${path} is read-only. The file is unchanged.`, {
+      help: 'Give the user that runs leadsync write permission on the file.',
+    });
+  if (nlink > 1) {
+    const others = nlink === 2 ? 'another name' : `${nlink - 1} other names`;
+    const message = `${path} has ${others} (hard links). leadsync replaces a file as a whole, which would part them. The file is unchanged.`;
+    throw new LeadsyncError('target.hard-linked', message, {
+      help: `Make the others symbolic links to it, or give leadsync a file of its own: copy it, and put the copy in its place.`,
+    });
+  }
+}
+
 /** Why a file cannot be replaced now, as a sentence; null when it can. */
 export async function whyReadOnly(path: string): Promise<string | null> {
   try {
-    await access(path, constants.W_OK);
+    await assertReplaceable(path);
     await access(dirname(path), constants.W_OK);
     return null;
   } catch (error) {

@@ -43,6 +43,11 @@ export class RemoteLocation implements FileLocation {
     return this.#file.assertNotOpen(signal);
   }
 
+  /** The programs that make them leave them on the machine where they were made. */
+  async conflictCopies(): Promise<readonly []> {
+    return [];
+  }
+
   /** Only a write tells. */
   async whyReadOnly(): Promise<null> {
     return null;

@@ -180,6 +180,7 @@ test('reminders stand while a new place is filled', async () => {
     isLeft: { value: target.isLeft?.bind(target) },
     version: { value: () => null },
     digest: { value: () => null },
+    conflictCopies: { value: target.conflictCopies?.bind(target) },
     batchSize: { value: 100 },
     requests: { value: 0 },
     name: { value: target.name },
