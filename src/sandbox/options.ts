@@ -39,8 +39,11 @@ export interface SandboxBehaviour {
   readonly order: 'created' | 'random' | 'random-per-request';
   /** Every page also repeats this many of the last items of the page before it; it still holds at most `limit`. */
   readonly repeatItems: number;
-  /** What pages show of these leads, by id, while each by itself shows what is stored: a list that is behind. */
-  readonly listedAs: ReadonlyMap<string, SandboxLead>;
+  /**
+   * What pages show of these leads, by id, while each by itself shows what is stored: a list that is behind, or (null) leaves one
+   * out.
+   */
+  readonly listedAs: ReadonlyMap<string, SandboxLead | null>;
   /** How long a cursor is good for. */
   readonly cursorLifetimeMs: number;
 

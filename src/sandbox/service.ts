@@ -109,7 +109,10 @@ function list(call: Call, { table, options, random, clock }: Service): Reply {
     moveLead(table.places(options.order === 'created' ? 'created' : 'shuffled'), page.next, random);
   }
   return jsonReply(200, {
-    items: page.leads.map((lead) => showLead(options.listedAs.get(lead.id) ?? lead, options)),
+    items: page.leads.flatMap((lead) => {
+      const shown = options.listedAs.get(lead.id);
+      return shown === null ? [] : [showLead(shown ?? lead, options)];
+    }),
     nextCursor: page.next === null ? null : writeCursor(page.next, clock.now() + options.cursorLifetimeMs),
   });
 }

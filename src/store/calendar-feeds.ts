@@ -67,7 +67,7 @@ export function feedItems(
          where h.connection = f.connection and h.lead_id = f.lead_id))`)}) as "changedAt"
      from follow_ups f join pairs p on p.connection = f.connection and p.lead_id = f.lead_id
      where f.connection = any($1) and f.due_at >= $3::timestamptz and $2 = any(f.recipients)
-       and p.lead_deleted_at is null and p.base is not null
+       and p.lead_deleted_at is null and p.outside_since is null and p.base is not null
      order by f.due_at, f.connection, f.lead_id limit $4`,
     [connections, recipient, timestamp(from), limit],
   );

@@ -4,6 +4,7 @@ import type { FieldMemo } from '../core/merge/merge-field.ts';
 import type { MergedPlace } from './seen-pairs.ts';
 import type { Refused } from '../core/merge/plan-new-row.ts';
 import { columnOf, mapOf, oneOf, type Queryable, rowsOf } from './database.ts';
+import type { Asked } from './asked-leads.ts';
 import type { AbsenceProof } from './pairs.ts';
 import { streamRows } from './stream-rows.ts';
 import type { RunRef } from './runs.ts';
@@ -23,6 +24,8 @@ export interface Difference {
   readonly rowNumber: number | null;
   readonly leadAbsences: number;
   readonly rowAbsences: number;
+  /** What the service answered when it was asked for the lead by its id; null: it was not. */
+  readonly asked: Asked | null;
   readonly deletionDone: boolean;
   readonly merged: MergedPlace | null;
   readonly memo: Readonly<Record<string, HeldMemo>> | null;
@@ -47,10 +50,11 @@ export async function* differences(
     pool,
     `select w.lead_id as "leadId", p.base, shown.lead, shown.row, coalesce(t.row_number, p.row_number) as "rowNumber",
        case when shown.lead is not null then 0
-         else coalesce(p.lead_absences, 0) + ($3 and p.absence_run is distinct from $1)::int end as "leadAbsences",
+         else coalesce(p.lead_absences, 0) + (($3 or $5 and q.answer = 'gone') and p.absence_run is distinct from $1)::int end as "leadAbsences",
        case when shown.row is not null then 0
-         else coalesce(p.row_absences, 0) + ($4 and p.absence_run is distinct from $1)::int end as "rowAbsences",
+         else coalesce(p.row_absences, 0) + ($4 and ($6 or m.lead is not true) and p.absence_run is distinct from $1)::int end as "rowAbsences",
        p.lead_deleted_at is not null as "deletionDone", m.merged, h.memo,
+       case when q.answer is not null then json_build_object('answer', q.answer, 'message', q.message) end as asked,
        coalesce(h.wanted, false) as "isWanted",
        exists (select from staged_rows where run_id = $1 and lead_id = w.lead_id and duplicate) as "isCopied"
      from (
@@ -62,6 +66,7 @@ export async function* differences(
        select * from staged_rows where run_id = $1 and lead_id = w.lead_id and not duplicate limit 1) t on true
      left join lateral (select * from pairs where connection = $2 and lead_id = w.lead_id limit 1) p on true
      left join lateral (select * from absent_pairs where run_id = $1 and lead_id = w.lead_id limit 1) m on true
+     left join lateral (select answer, message from asked_leads where run_id = $1 and lead_id = w.lead_id limit 1) q on true
      cross join lateral (select
        coalesce(l.cells, case when m.lead is not true then p.base end) as lead,
        coalesce(t.cells, case when m.row is not true then p.base end) as row) shown
@@ -74,7 +79,7 @@ export async function* differences(
        -- A lead that was met twice is staged, also as it was.
        and (t.cells is null and m.row is not true and p.base @> l.cells) is not true
      order by w.lead_id`,
-    [run.id, run.connection, isProof.leads, isProof.rows],
+    [run.id, run.connection, isProof.leads, isProof.rows, isProof.answers, isProof.rowsAlone],
   );
 }
 

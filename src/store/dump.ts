@@ -27,6 +27,7 @@ const leftOut = [
   'staged_rows',
   'seen_pairs',
   'absent_pairs',
+  'asked_leads',
   'seals',
   'moved',
   'table_reads',

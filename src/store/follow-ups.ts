@@ -52,7 +52,7 @@ export function changedFollowUps(
        case when f.lead_id is not null then json_build_object('dueAt', ${epochMs('f.due_at')}, 'recipients', f.recipients,
          'sequence', f.sequence) end as planned
      from (select lead_id, base, md5(jsonb_build_array($2::text, ${deciding.join(', ')})::text) as seen from pairs
-         where connection = $1 and lead_id > $3 and lead_deleted_at is null and base->>$5::text is not null) p
+         where connection = $1 and lead_id > $3 and lead_deleted_at is null and outside_since is null and base->>$5::text is not null) p
        full join (select * from follow_ups where connection = $1 and lead_id > $3) f on f.lead_id = p.lead_id
      where p.seen is distinct from f.seen and (p.lead_id is not null or not exists (
        select from pairs u join places on places.connection = $1 and is_current
@@ -177,7 +177,7 @@ export async function followUpsOf(
              from follow_ups f join pairs p on p.connection = f.connection and p.lead_id = f.lead_id
                left join starts s on s.connection = f.connection and s."dueAt" = f.due_at
              where f.connection = any($1) and f.due_at < $8::timestamptz and $2 = any(f.recipients)
-               and p.lead_deleted_at is null and p.base is not null) dated
+               and p.lead_deleted_at is null and p.outside_since is null and p.base is not null) dated
          where at < $5::timestamptz),
        counts as (select part, count(*)::int as count from due group by part),
        shown as (
@@ -262,7 +262,7 @@ export function valuesOfFollowUps(
   return rowsOf(
     db,
     `select base->>$3 as value, count(*)::int as count, min(row_number) as row from pairs
-     where connection = $1 and lead_deleted_at is null and base->>$2 is not null
+     where connection = $1 and lead_deleted_at is null and outside_since is null and base->>$2 is not null
      group by 1 order by 3, 1`,
     [connection, followUpField, field],
   );

@@ -12,6 +12,7 @@ const tablesOfRuns = [
   'staged_rows',
   'seen_pairs',
   'absent_pairs',
+  'asked_leads',
   'scan_cursors',
   'scan_pages',
   // Before the actions, which it points to.

@@ -7,6 +7,10 @@ import type { RunRef } from './runs.ts';
 export interface AbsenceProof {
   readonly leads: boolean;
   readonly rows: boolean;
+  /** Of a lead that a scan did not show, and that is gone by its id as well. */
+  readonly answers: boolean;
+  /** Of a row whose lead the scan did not show either: a lead outside of a filter may come back. */
+  readonly rowsAlone: boolean;
 }
 
 const known = `from pairs where connection = $1 and base is not null and lead_deleted_at is null`;
@@ -24,7 +28,7 @@ export async function wasEverInStep(db: Queryable, connection: string): Promise<
 /**
  * Stores what the scan alone proves. Equal sides become the baseline, in every field with a column. Every lead of the scan
  * is known from now on, except those that a create in doubt may have made (`unsettled`). An absent id is counted once per
- * run, on each side only where absence is proof and its row not undecided. Rows get their current number: of a merged row
+ * run, on each side only where absence is proof and its row not undecided; with a filter, of a row only while the list shows its lead. Rows get their current number: of a merged row
  * that of the remaining one, which counts as present; an absent row keeps its last. Returns the number of pairs stored.
  */
 export async function adoptScan(
@@ -59,13 +63,13 @@ export async function adoptScan(
   );
   await db.query(
     `update pairs p set
-       lead_absences = case when seen.lead then 0 else p.lead_absences + $3::int * seen.first_look end,
-       row_absences = case when seen.row then 0 when seen.undecided then p.row_absences
+       lead_absences = case when seen.lead then 0 else p.lead_absences + greatest($3::int, $5::int * seen.is_gone) * seen.first_look end,
+       row_absences = case when seen.row then 0 when seen.undecided or not ($6 or seen.lead) then p.row_absences
          else p.row_absences + $4::int * seen.first_look end,
        absence_run = $1, row_number = seen.row_number
      from (select p.lead_id, m.lead is not true as lead, m.row is not true or m.merged is not null as row,
              (p.absence_run is distinct from $1)::int as first_look,
-             coalesce(m.undecided, false) as undecided,
+             coalesce(m.undecided, false) as undecided, (coalesce(q.answer, '') = 'gone')::int as is_gone,
              coalesce((m.merged->>'row')::bigint, t.row_number, p.row_number) as row_number
            from (select lead_id from staged_leads where run_id = $1
                  union select lead_id from staged_rows where run_id = $1 and lead_id is not null and not duplicate
@@ -74,13 +78,54 @@ export async function adoptScan(
            left join staged_leads l on l.run_id = $1 and l.lead_id = ids.lead_id
            left join staged_rows t on t.run_id = $1 and t.lead_id = ids.lead_id and not t.duplicate
            left join absent_pairs m on m.run_id = $1 and m.lead_id = ids.lead_id
+           left join asked_leads q on q.run_id = $1 and q.lead_id = ids.lead_id
            where m.lead_id is not null and p.absence_run is distinct from $1
              or l.lead_id is not null and p.lead_absences > 0 or t.lead_id is not null and p.row_absences > 0
              or t.row_number is distinct from p.row_number and t.lead_id is not null) seen
      where p.connection = $2 and p.lead_id = seen.lead_id`,
-    [...scope, isProof.leads ? 1 : 0, isProof.rows ? 1 : 0],
+    [...scope, isProof.leads ? 1 : 0, isProof.rows ? 1 : 0, isProof.answers ? 1 : 0, isProof.rowsAlone],
   );
   return (inStep.rowCount ?? 0) + (others.rowCount ?? 0);
+}
+
+/**
+ * Notes which leads are outside of the filter: those that a complete scan lacks, also when they were read by their ids; back is
+ * what the list shows. Called when the scan is adopted. Without a filter none is.
+ */
+export async function noteOutside(
+  db: Queryable,
+  run: RunRef,
+  { isFiltered, isComplete }: { readonly isFiltered: boolean; readonly isComplete: boolean },
+): Promise<void> {
+  const unlisted = `(select lead_id from absent_pairs where run_id = $1 and lead
+    union select lead_id from asked_leads where run_id = $1)`;
+  const scope = [run.id, run.connection];
+  await db.query(
+    `update pairs set outside_since = null where connection = $2 and outside_since is not null
+       and not ($3 and lead_id in ${unlisted})`,
+    [...scope, isFiltered],
+  );
+  if (!isFiltered || !isComplete) return;
+  await db.query(
+    `update pairs set outside_since = now() where connection = $2 and outside_since is null and lead_id in ${unlisted}`,
+    scope,
+  );
+}
+
+/** Whether a lead is outside of the filter. */
+export async function isOutside(db: Queryable, connection: string, leadId: string): Promise<boolean> {
+  const text = `from pairs where connection = $1 and lead_id = $2 and outside_since is not null`;
+  return (await countOf(db, text, [connection, leadId])) > 0;
+}
+
+/** How many leads with a row are outside of the filter. */
+export function countOutside(db: Queryable, connection: string): Promise<number> {
+  return countOf(
+    db,
+    `from pairs where connection = $1 and outside_since is not null and base is not null and lead_deleted_at is null
+       and row_absences = 0`,
+    [connection],
+  );
 }
 
 /** Runs a statement on the pairs of some leads, unless there are none. */

@@ -61,7 +61,7 @@ export async function* rowStandings(
        case when r.lead_id is not null then known.waiting
          when made.row_number is null then 'create.in-doubt'
          when not made.held then made.code end as waiting,
-       listed.yes as "isListed",
+       listed.yes as "isListed", p.outside_since is not null as "isOutside",
        case when not listed.yes then to_char(p.lead_deleted_at at time zone 'UTC', 'YYYY-MM-DD') end as "deletedOn"
      from scanned r
      left join pairs p on p.connection = $3 and p.lead_id = r.lead_id
@@ -71,7 +71,7 @@ export async function* rowStandings(
      left join made on r.lead_id is null and made.row_number = r.row_number
      where r.status is not null
        and not coalesce(case when r.lead_id is null then made.settled else known.settled end, false)
-       and (r.status <> $4 or r.duplicate or not listed.yes or holds.items is not null or known.waiting is not null)
+       and (r.status <> $4 or r.duplicate or not listed.yes or p.outside_since is not null or holds.items is not null or known.waiting is not null)
        and not ($5 and r.lead_id is not null and not listed.yes and not r.duplicate and p.lead_deleted_at is null
          and holds.items is null and known.waiting is null)
      order by r.ordinal`,

@@ -12,11 +12,11 @@ import {
 import { leaveUndecided } from '../store/lost-rows.ts';
 import { rememberColumns } from '../store/mapped-columns.ts';
 import { storeMatches } from '../store/matches.ts';
-import { adoptScan, advanceBaselines, makeKeptMoves } from '../store/pairs.ts';
+import { adoptScan, advanceBaselines, makeKeptMoves, noteOutside } from '../store/pairs.ts';
 import { enterPlace } from '../store/places.ts';
 import { type Run, type RunPatch, updateRun } from '../store/runs.ts';
 import type { StepContext } from './context.ts';
-import { type Plan, scanWeight } from './make-plan.ts';
+import { isFiltered, type Plan, scanWeight } from './make-plan.ts';
 import type { LostCreates } from './find-lost-creates.ts';
 import { acceptCopy } from './table-mark.ts';
 
@@ -39,6 +39,10 @@ export async function commitScan(
   await leaveUndecided(db, run.id, found.isAnyones ? undefined : [...found.leadIds]);
   const rowless = creates.rowless.flatMap(({ leadId }) => (found.leadIds.has(leadId) ? [leadId] : []));
   const newPairs = await adoptScan(db, run, isProof, [...creates.leadIds, ...rowless]);
+  await noteOutside(db, run, {
+    isFiltered: isFiltered(context),
+    isComplete: !run.scanIncomplete,
+  });
   await storeLostCreates(db, run, creates);
   if (moves > 0) await makeKeptMoves(db, run.connection);
   await undone.save(db, run, isProof);

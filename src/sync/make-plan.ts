@@ -5,6 +5,7 @@ import type { PlannedAction } from '../core/merge/action.ts';
 import type { FieldMemo } from '../core/merge/merge-field.ts';
 import { type PairState, planLeadAgain } from '../core/merge/plan.ts';
 import type { Policy } from '../core/merge/policy.ts';
+import { notAsked } from '../core/merge/unlisted.ts';
 import {
   planClosedId,
   planDuplicateRow,
@@ -95,6 +96,8 @@ export async function makePlan(
 function absenceProof(context: StepContext, run: Run, { undecided }: OlderCopies): AbsenceProof {
   return {
     leads: scanWeight(context, run) === 1 && !undecided.has('lead'),
+    rowsAlone: !isFiltered(context),
+    answers: isComplete(run) && !undecided.has('lead'),
     rows: run.targetRows > 0 && !undecided.has('row'),
   };
 }
@@ -105,7 +108,12 @@ export function scanWeight(context: StepContext, run: Run): number {
   return run.scanIncomplete ? 0.5 : 1;
 }
 
-function isFiltered({ connection }: StepContext): boolean {
+/** Whether a scan has shown all that the list has. */
+function isComplete(run: Run): boolean {
+  return run.pulled > 0 && !run.scanIncomplete;
+}
+
+export function isFiltered({ connection }: Pick<StepContext, 'connection'>): boolean {
   return Object.keys(connection.leads.query).length > 0;
 }
 
@@ -145,7 +153,7 @@ async function planPairs(
       tally.leaveLead(difference);
       continue;
     }
-    const { leadId, lead, rowNumber, leadAbsences, rowAbsences, deletionDone, merged } = difference;
+    const { leadId, lead, rowNumber, leadAbsences, rowAbsences, deletionDone, merged, asked } = difference;
     const again = found.rowOf.get(leadId) ?? matches.rowOf.get(leadId);
     const row = again?.cells ?? difference.row;
     const base = difference.base === null ? null : withoutFields(difference.base, moved);
@@ -159,6 +167,7 @@ async function planPairs(
       rowAbsences,
       deletionDone,
       merged,
+      unasked: asked?.answer === 'gone' ? undefined : (asked?.message ?? notAsked),
       undone: lead === null || difference.isWanted ? null : undone.find(leadId, lead),
     };
     const actions = planBack(state, findings) ?? planOne(state, policy, found, matches);
@@ -222,7 +231,7 @@ function validMemo(difference: Pick<Difference, 'memo' | 'lead' | 'row'>): Recor
   return Object.fromEntries(entries);
 }
 
-function withoutFields(values: Values, fields: ReadonlySet<string>): Values {
+export function withoutFields(values: Values, fields: ReadonlySet<string>): Values {
   if (fields.size === 0) return values;
   return Object.fromEntries(Object.entries(values).filter(([field]) => !fields.has(field)));
 }

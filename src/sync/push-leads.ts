@@ -20,14 +20,14 @@ import { inLanes } from './concurrency.ts';
 import { type Pushing, repliesToCheck, updateLead } from './update-lead.ts';
 
 /** Attempts at an action before the run continues without it. */
-const attemptsPerAction = 3;
+export const attemptsPerAction = 3;
 
 /** After this number of put-off actions in a row the service is at fault, and the rest is put off. */
-const faultsThatTell = 3;
+export const faultsThatTell = 3;
 
 /** Faults of a single item, and faults that may be the service's. */
 export const itemCodes: readonly string[] = ['leads.rejected', 'leads.too-large'];
-const faultCodes: readonly string[] = ['leads.unavailable', 'leads.unreachable', 'leads.not-json'];
+export const faultCodes: readonly string[] = ['leads.unavailable', 'leads.unreachable', 'leads.not-json'];
 
 /** Actions begun together: when the process dies, the outcome of all of them may be unknown. */
 const batchSize = 20;

@@ -43,7 +43,15 @@ async function* batchesOf(
 
 /** The status of a new row when it is written. */
 export function newRowStatus(conflicts: readonly ConflictFact[], fields: readonly FieldMapping[]): string {
-  const facts = { isCopy: false, conflicts, waiting: null, isListed: true, deletedOn: null, shown: '' };
+  const facts = {
+    isCopy: false,
+    conflicts,
+    waiting: null,
+    isListed: true,
+    isOutside: false,
+    deletedOn: null,
+    shown: '',
+  };
   return rowStatus(facts, headingsOf(fields)) ?? inStep;
 }
 

@@ -1,4 +1,3 @@
-import { Buffer } from 'node:buffer';
 import { rmSync, writeFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import { exitCodeFor } from '../../src/cli/output.ts';
@@ -11,7 +10,7 @@ import { decideMatches } from '../../src/review/decide-match.ts';
 import type { SyncReport } from '../../src/sync/report.ts';
 import type { SheetRow } from '../support/sheet.ts';
 import { connectionName, Workspace } from '../support/workspace.ts';
-import { acme, bolt, cord, type Expected, row, type Scenario, type Step } from './scenario.ts';
+import { acme, bolt, cord, type Expected, idOf, row, type Scenario, type Step } from './scenario.ts';
 
 const headings = ['Lead ID', 'Company', 'City', 'Stage', 'Next follow-up', 'Notes', 'Status'];
 
@@ -262,11 +261,10 @@ class Player {
     return this.#names.get(id) ?? id;
   }
 
-  /** A time-ordered UUID of long ago that is made of the name. */
   #id(name: string): string {
     const known = [...this.#names].find(([, one]) => one === name);
     if (known !== undefined) return known[0];
-    const id = `01800000-0000-7000-8000-${Buffer.from(name).toString('hex').padStart(12, '0').slice(-12)}`;
+    const id = idOf(name);
     this.#names.set(id, name);
     return id;
   }

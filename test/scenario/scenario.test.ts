@@ -6,6 +6,7 @@ import { deletionScenarios } from './deletions.ts';
 import { editScenarios } from './edits.ts';
 import { changedMatchScenarios } from './matches-changed.ts';
 import { matchScenarios } from './matches.ts';
+import { outsideScenarios } from './outside.ts';
 import { pairScenarios } from './pairs.ts';
 import { runScenario } from './run-scenario.ts';
 import { sameRowScenarios } from './same-rows.ts';
@@ -18,6 +19,7 @@ describe.each([
   ['new rows and new leads that may be one', [...matchScenarios, ...changedMatchScenarios]],
   ['edits of a known pair', editScenarios],
   ['one side is gone', deletionScenarios],
+  ['leads that the list does not show', outsideScenarios],
   ['decisions of a person', decisionScenarios],
   ['the guard', guardScenarios],
   ['what the status column says', statusScenarios],

@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer';
 import type { SandboxBehaviour } from '../../src/sandbox/options.ts';
 
 /**
@@ -79,4 +80,9 @@ export function shows(line: string, status: string): string {
 /** The row of a lead, with the person's note. */
 export function row(line: string, note = ''): string {
   return `${line.trimEnd()} | ${note}`;
+}
+
+/** A time-ordered UUID of long ago that is made of the name. */
+export function idOf(name: string): string {
+  return `01800000-0000-7000-8000-${Buffer.from(name).toString('hex').padStart(12, '0').slice(-12)}`;
 }

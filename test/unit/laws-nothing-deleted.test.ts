@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { sameCell } from '../../src/core/lead/value.ts';
 import type { PlannedAction } from '../../src/core/merge/action.ts';
 import { planPair } from '../../src/core/merge/plan.ts';
+import { isAskedFor } from '../../src/core/merge/unlisted.ts';
 import { law } from './laws.ts';
 
 describe('promise 4: nothing is deleted on a doubt', () => {
@@ -25,6 +26,18 @@ describe('promise 4: nothing is deleted on a doubt', () => {
         ([field, cell]) => !sameCell(cell, state.base?.[field] ?? null),
       );
       if (edited) expect(deletes(planPair(state, choices))).toEqual([]);
+    });
+  });
+
+  test('nothing is said of a deletion of which the service was not asked', () => {
+    law((state, choices) => {
+      const said = planPair({ ...state, unasked: 'it is down' }, choices).map(({ reason }) => reason);
+      expect(said).not.toContain('conflict.edit-meets-delete');
+      expect(said).not.toContain('row.orphan');
+      const isOpen = state.lead === null && state.row !== null;
+      const isAsked =
+        isOpen && isAskedFor({ ...state, leadId: 'a', cells: state.row?.cells ?? {} }, false, choices);
+      expect(said.includes('lead.unasked')).toBe(isAsked);
     });
   });
 

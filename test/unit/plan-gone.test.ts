@@ -85,7 +85,24 @@ describe('a lead or a row that is gone: the first table of docs/architecture.md 
     ],
 
     // yes gone T ≠ B
-    ['row edited, lead missed once', { base: known, row: row(edited), leadAbsences: 1 }, {}, []],
+    ...[0, 1].map((leadAbsences): [string, Partial<PairState>, Partial<Policy>, readonly string[]] => [
+      `row edited, lead missed ${leadAbsences} times by the list, and gone by its id`,
+      { base: known, row: row(edited), leadAbsences },
+      {},
+      ['hold (conflict.edit-meets-delete); stage: - > won'],
+    ]),
+    [
+      'row edited, lead missed twice, and the service does not say whether it is gone',
+      { base: known, row: row(edited), leadAbsences: 2, unasked: 'it is down' },
+      { onLeadDeleted: 'remove' },
+      ['hold (lead.unasked); stage: - > won'],
+    ],
+    [
+      'an unknown id, and the service does not say whose',
+      { row: row(known), unasked: 'it is down' },
+      {},
+      ['hold (lead.unasked)'],
+    ],
     [
       'lead deleted, row edited',
       { base: known, row: row(edited), leadAbsences: 2 },

@@ -11,6 +11,7 @@ const facts: RowFacts = {
   conflicts: [],
   waiting: null,
   isListed: true,
+  isOutside: false,
   deletedOn: null,
   shown: '',
 };
@@ -57,6 +58,10 @@ const table: readonly (readonly [Partial<RowFacts>, string | null])[] = [
   [{ waiting: 'create.in-doubt', isListed: false }, 'waiting: a lead is being created from this row'],
   [{ waiting: 'something.new' }, 'waiting: the next sync tries again'],
   [{ isListed: false }, 'waiting: the service does not list this lead'],
+  [{ isListed: false, isOutside: true }, "outside: this table's filter does not show this lead any more"],
+  [{ isOutside: true }, "outside: this table's filter does not show this lead any more"],
+  [{ isOutside: true, conflicts: [stage] }, 'held: Stage was changed here and in the service'],
+  [{ isListed: false, isOutside: true, deletedOn: '2026-11-21', shown: 'x' }, 'deleted 2026-11-21'],
   [{ isListed: false, deletedOn: '2026-11-21', shown: inStep }, 'deleted 2026-11-21'],
   [{ isListed: false, deletedOn: '2026-11-21', shown: 'deleted 2026-11-21' }, 'deleted 2026-11-21'],
   [

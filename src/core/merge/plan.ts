@@ -17,8 +17,13 @@ export interface PairState {
   readonly leadId: string;
   /** The baseline of each field that ever was in step. Null: never a pair. */
   readonly base: Values | null;
-  /** The lead in the last complete scan. Null: absent. */
+  /**
+   * The lead in the last complete scan, or by its id (see `isAskedFor`). Null: absent in the list, and where its row differs or
+   * nobody knows the id, gone by its id as well, unless `unasked`.
+   */
   readonly lead: Cells | null;
+  /** Why it is not known whether the absent lead is gone, as a sentence without its beginning: nothing is said of a deletion. */
+  readonly unasked?: string | undefined;
   readonly row: { readonly row: number; readonly cells: Cells } | null;
   readonly memo: Readonly<Record<string, FieldMemo>>;
   /** Consecutive complete scans of different runs, including this one, that lacked the lead (the row). */
@@ -94,13 +99,7 @@ function planLeadGone(
   row: NonNullable<PairState['row']>,
   policy: Policy,
 ): readonly PlannedAction[] {
-  const isEdited = !sameRecord(row.cells, base, policy);
-  if (state.leadAbsences < absencesThatProve) {
-    const isRemoved = policy.onLeadDeleted === 'remove' && policy.direction !== 'to-leads';
-    const isWaiting = isRemoved && !isEdited && !state.deletionDone && state.leadAbsences > 0;
-    return isWaiting ? [waitingDelete(state, base, 'lead', 'the row')] : [];
-  }
-  if (isEdited) {
+  if (!sameRecord(row.cells, base, policy)) {
     const changes: Record<string, Change> = {};
     for (const { field } of policy.fields) {
       if (!(field in row.cells)) continue;
@@ -108,9 +107,15 @@ function planLeadGone(
       if (!sameCell(cell, base[field] ?? null))
         changes[field] = { from: null, to: cell, base: base[field] ?? null };
     }
+    if (state.unasked !== undefined) return [unasked(state, row, state.unasked, changes)];
     const message =
       'the lead was deleted in the service, but this row was edited since: nothing was changed. Delete the row, or clear its id to make a new lead of it';
     return [action('hold', state, { changes, reason: 'conflict.edit-meets-delete', message })];
+  }
+  if (state.leadAbsences < absencesThatProve) {
+    const isRemoved = policy.onLeadDeleted === 'remove' && policy.direction !== 'to-leads';
+    const isWaiting = isRemoved && !state.deletionDone && state.leadAbsences > 0;
+    return isWaiting ? [waitingDelete(state, base, 'lead', 'the row')] : [];
   }
   if (policy.onLeadDeleted === 'keep' || policy.direction === 'to-leads' || state.deletionDone) return [];
   const kind = policy.onLeadDeleted === 'mark' ? 'mark-row' : 'remove-row';
@@ -125,7 +130,7 @@ function waitingDelete(
   deleted: 'the lead' | 'the row',
 ): PlannedAction {
   const company = showCell(base['companyName'] ?? null);
-  const message = `the ${missing} of ${company} is missing; if the next complete scan lacks it too, the next sync deletes ${deleted}. Nothing was deleted so far. To keep it, put the ${missing} back`;
+  const message = `the ${missing} of ${company} is missing${missing === 'lead' ? ' in the list' : ''}; if the next complete scan lacks it too${missing === 'lead' ? ', and the service has none with its id' : ''}, the next sync deletes ${deleted}. Nothing was deleted so far. To keep it, put the ${missing} back`;
   return action('report', state, { reason: 'delete.waiting', message });
 }
 
@@ -192,8 +197,21 @@ export function orphan(
   row: NonNullable<PairState['row']>,
   mayBe?: readonly string[],
 ): PlannedAction {
-  const message = `row ${row.row} carries the id ${state.leadId}, which no lead has: nothing was changed. ${idAdvice(mayBe)}`;
+  if (state.unasked !== undefined) return unasked(state, row, state.unasked);
+  const why = state.base === null ? 'which no lead has' : 'which the service does not list';
+  const message = `row ${row.row} carries the id ${state.leadId}, ${why}: nothing was changed. ${idAdvice(mayBe)}`;
   return action('hold', state, { reason: 'row.orphan', message });
+}
+
+/** A row that waits until the service says whether its lead is there. */
+function unasked(
+  state: PairState,
+  { row }: NonNullable<PairState['row']>,
+  why: string,
+  changes: Changes = {},
+): PlannedAction {
+  const message = `the list does not show the lead of row ${row} (${state.leadId}), and the service did not say whether it is there: ${why}. Nothing was changed; the next sync asks again`;
+  return action('hold', state, { changes, reason: 'lead.unasked', message });
 }
 
 /** A lead missing because the service is an older copy: its row loses the id, so that the lead is created again. */
@@ -215,7 +233,7 @@ function action(
 }
 
 /** Whether a record shows the baseline in all its fields. */
-function sameRecord(cells: Cells, base: Values, policy: Policy): boolean {
+export function sameRecord(cells: Cells, base: Values, policy: Pick<Policy, 'fields'>): boolean {
   return policy.fields.every(
     ({ field }) => !(field in cells) || sameCell(cells[field] ?? null, base[field] ?? null),
   );

@@ -7,6 +7,8 @@ export interface RowFacts {
   /** The code of what is deferred to the next run. */
   readonly waiting: string | null;
   readonly isListed: boolean;
+  /** Complete scans with `leads.query` do not show its lead. */
+  readonly isOutside: boolean;
   /** When the deletion of its lead was carried out. */
   readonly deletedOn: string | null;
   /** The current content of its status cell. */
@@ -38,6 +40,7 @@ export function rowStatus(facts: RowFacts, headings: ReadonlyMap<string, string>
     // Do not restore a mark that an undo or a person removed.
     return facts.shown === '' ? null : deletedText(facts.deletedOn);
   }
+  if (facts.isOutside) return `outside: ${filtered}`;
   return facts.isListed ? inStep : `waiting: ${notListed}`;
 }
 
@@ -70,6 +73,7 @@ const fieldReasons: Readonly<Record<string, (heading: string) => string>> = {
 const recordReasons: Readonly<Record<string, string>> = {
   'conflict.edit-meets-delete': 'the lead was deleted, but this row was changed',
   'row.orphan': 'no lead has this id',
+  'lead.unasked': 'the service did not say whether its lead is there',
   'row.duplicate-id': 'an earlier row has this id',
   'row.id-lost': 'its id is missing; it may belong to a lead',
   'match.proposed': 'it may be an existing lead (leadsync match)',
@@ -86,6 +90,7 @@ const recordReasons: Readonly<Record<string, string>> = {
   'target.cell-not-writable': 'a cell of this row cannot be written to',
 };
 
+const filtered = "this table's filter does not show this lead any more";
 const notListed = 'the service does not list this lead';
 const changedMeanwhile = 'it was changed during the sync';
 const noAnswer = 'the service did not answer';

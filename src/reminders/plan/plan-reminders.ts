@@ -22,6 +22,7 @@ import {
   settleLate,
   type WantedForLead,
 } from '../../store/reminders.ts';
+import { isOutside } from '../../store/pairs.ts';
 import { beginPlanning, notePlanned, planningBasis } from '../../store/planning.ts';
 import { dueFor, openDays } from './due.ts';
 import { stageField } from './recipients.ts';
@@ -84,7 +85,8 @@ export function planning<Result>(
 }
 
 /**
- * Plans one lead from what the service shows now (`cells`; null: gone), until the next sync; baselines stay. If nobody is
+ * Plans one lead from what the service shows now (`cells`; null: gone), until the next sync; baselines stay. None of a lead outside of the
+ * filter. If nobody is
  * to be reminded, the next planning checks again: the lead may change back. Returns its reminders due within two hours.
  */
 export async function planFromRead(
@@ -97,7 +99,9 @@ export async function planFromRead(
   const { rules } = reminders;
   await planning(pool, name, async (client, now) => {
     const planned = await plannedFollowUp(client, name, leadId);
-    const { plan, wanted } = planLead({ leadId, seen: planned?.seen ?? seenNothing, cells, planned }, rules);
+    const mailed = (await isOutside(client, name, leadId)) ? null : cells;
+    const seen = planned?.seen ?? seenNothing;
+    const { plan, wanted } = planLead({ leadId, seen, cells: mailed, planned }, rules);
     await replaceReminders(client, name, [wanted]);
     const isWanted = wanted.reminders.length > 0;
     await saveFollowUps(client, name, [isWanted ? plan : { ...plan, seen: seenNothing }], isWanted);

@@ -216,6 +216,8 @@ create table pairs (
   row_absences int not null default 0,
   absence_run bigint,
   lead_deleted_at timestamptz,
+  -- Since when complete scans with leads.query do not show the lead; null: the last one showed it.
+  outside_since timestamptz,
   first_seen_at timestamptz not null default now(),
   -- Where the row was when the target was last read; null: not there, or not read since it was made.
   row_number bigint,
@@ -224,6 +226,8 @@ create table pairs (
 );
 comment on table pairs is
   'Every lead that was ever seen, with its baseline: the value on which both sides last agreed, field by field.';
+
+create index pairs_outside on pairs (connection) where (outside_since is not null);
 
 create table seen_pairs (
   run_id bigint not null references runs,
@@ -249,6 +253,19 @@ create table absent_pairs (
 );
 comment on table absent_pairs is
   'The pairs whose lead, row, or both a scan has not shown.';
+
+create table asked_leads (
+  run_id bigint not null,
+  lead_id text not null,
+  -- unknown: the service did not say.
+  answer text not null check (answer in ('shown', 'gone', 'unknown')),
+  -- Why it is unknown.
+  message text,
+  primary key (run_id, lead_id)
+);
+comment on table asked_leads is
+  'Leads that the list did not show and that the run has asked for by id, and what the service answered. Those it has shown are'
+  ' in staged_leads too.';
 
 create table seals (
   id bigint generated always as identity primary key,

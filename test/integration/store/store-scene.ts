@@ -17,7 +17,7 @@ export const fields: readonly FieldMapping[] = [
   { field: 'stage', column: 'Stage', type: 'text', direction: 'two-way' },
 ];
 
-export const proof = { leads: true, rows: true };
+export const proof = { leads: true, rows: true, answers: true, rowsAlone: true };
 
 /** A database for all tests of a file; each test works on a connection of its own, of a name that no other has. */
 export class Scene {

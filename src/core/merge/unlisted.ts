@@ -1,0 +1,42 @@
+import { isUuid } from '../lead/lead.ts';
+import type { Cells, Values } from '../lead/value.ts';
+import { sameRecord } from './plan.ts';
+import type { Policy } from './policy.ts';
+
+/** A row whose lead the list does not show. */
+export interface UnlistedRow {
+  readonly leadId: string;
+  readonly cells: Cells;
+  /** The baseline; null: nobody knows the id. */
+  readonly base: Values | null;
+  /** As in PairState, before this scan. */
+  readonly leadAbsences: number;
+  readonly deletionDone: boolean;
+}
+
+/**
+ * Whether a lead that the list does not show is asked for by its id: something is to be said or done about its row. A row that
+ * shows its baseline is left as it is; of a filtered list, unless the lead was gone before: no scan proves a deletion there.
+ */
+export function isAskedFor(
+  { cells, base, leadAbsences, deletionDone }: UnlistedRow,
+  isFiltered: boolean,
+  policy: Pick<Policy, 'fields'>,
+): boolean {
+  if (base === null || !sameRecord(cells, base, policy)) return true;
+  return isFiltered && leadAbsences > 0 && !deletionDone;
+}
+
+/** What a request for a lead by its id says of it. */
+export type Answer = 'shown' | 'gone' | 'unknown';
+
+/**
+ * What follows from a rejected request (400, 422, or an id that no address can carry): nothing of a lead that was known, or of an
+ * id such as the service gives; another text in an id cell is no lead's.
+ */
+export function afterRejectedId(leadId: string, isKnown: boolean): Answer {
+  return isKnown || isUuid(leadId) ? 'unknown' : 'gone';
+}
+
+/** Why a lead was not asked for when there were too many. */
+export const notAsked = 'this run asked for other leads first';

@@ -1,0 +1,194 @@
+import { hash } from 'node:crypto';
+import { idKey, type Lead, leadCells } from '../core/lead/lead.ts';
+import { sameCell } from '../core/lead/value.ts';
+import { afterRejectedId, isAskedFor } from '../core/merge/unlisted.ts';
+import { LeadsyncError } from '../errors.ts';
+import { type Asked, countAsked, storeAnswers, unlistedRows } from '../store/asked-leads.ts';
+import { scannedLeadCells } from '../store/differences.ts';
+import { shownBefore, whatIsKnown } from '../store/earlier-values.ts';
+import { respellRows, storeSpellings } from '../store/lead-spellings.ts';
+import { movedFields } from '../store/mapped-columns.ts';
+import { type Run, updateRun } from '../store/runs.ts';
+import { insertStaged } from '../store/staging.ts';
+import { inLanes } from './concurrency.ts';
+import { inLeasedTransaction, type StepContext } from './context.ts';
+import { isFiltered, readablePolicy, withoutFields } from './make-plan.ts';
+import { attemptsPerAction, faultCodes, faultsThatTell, itemCodes } from './push-leads.ts';
+
+/**
+ * Reads leads by their ids, before anything is planned, of which the list alone says too little. Their answers become a part of
+ * the scan.
+ */
+export async function askLeads(context: StepContext, run: Run): Promise<void> {
+  await askUnlisted(context, run);
+  await rereadLate(context, run);
+}
+
+/** The most leads outside of the list that a run asks for: above it, those of the edited rows come first. */
+const mostAsked = 10_000;
+
+/** Answers stored together: the most that a killed run asks for again. */
+const answersTogether = 100;
+
+/**
+ * Asks for leads that the list does not show and about whose rows something is to be said or done (see `isAskedFor`). What is
+ * answered is stored. A request that the service does not answer is tried by the run again, and is left unknown at last, as are
+ * all when several in a row fail, or the key may not read single leads.
+ */
+async function askUnlisted(context: StepContext, run: Run): Promise<void> {
+  const ids = await unlistedIds(context, run);
+  if (ids.length === 0) return;
+  const asking = ids.slice(0, Math.max(0, mostAsked - (await countAsked(context.pool, run.id))));
+  const open = new Set(asking.map(({ leadId }) => leadId));
+  let [answers, inARow] = [[] as Answered[], 0];
+  let fault: LeadsyncError | null = null;
+  const isOver = (): boolean => inARow >= faultsThatTell || fault?.code === 'leads.forbidden';
+  const ask = async (id: UnlistedId): Promise<void> => {
+    const { leadId } = id;
+    if (isOver()) return;
+    context.stop.throwIfAborted();
+    try {
+      const lead = await context.leads.get(leadId, context.cut);
+      answers.push({ leadId, lead, answer: lead === null ? 'gone' : 'shown', message: null });
+      inARow = 0;
+    } catch (error) {
+      const of = asFault(error);
+      if (itemCodes.includes(of.code)) answers.push({ leadId, lead: null, ...afterRejection(of, id) });
+      else [fault, inARow] = [of, inARow + 1];
+    }
+  };
+  while (asking.length > 0 && !isOver()) {
+    try {
+      await inLanes(asking.splice(0, answersTogether), () => context.leads.lanes, ask);
+    } finally {
+      for (const { leadId } of answers) open.delete(leadId);
+      if (answers.length > 0) await storeAsked(context, run, answers);
+      answers = [];
+    }
+  }
+  const last = fault as LeadsyncError | null;
+  if (last !== null && last.code !== 'leads.forbidden' && run.attempts + 1 < attemptsPerAction) throw last;
+  const message = last?.message ?? '';
+  await storeAsked(
+    context,
+    run,
+    [...open].map((leadId) => ({ leadId, lead: null, answer: 'unknown', message })),
+  );
+}
+
+interface UnlistedId {
+  readonly leadId: string;
+  /** Whether it was a lead: then a row of it was edited. */
+  readonly isKnown: boolean;
+}
+
+/** The leads to ask for, first those of edited rows; unknown ids in an order of the run, so that each has its turn. */
+async function unlistedIds(context: StepContext, run: Run): Promise<readonly UnlistedId[]> {
+  const { pool } = context;
+  const policy = readablePolicy(context, run);
+  const moved = await movedFields(pool, run.connection, policy.fields);
+  const ids: UnlistedId[] = [];
+  for await (const row of unlistedRows(pool, run)) {
+    const base = row.base && withoutFields(row.base, moved);
+    if (isAskedFor({ ...row, base }, isFiltered(context), policy))
+      ids.push({ leadId: row.leadId, isKnown: base !== null });
+  }
+  if (ids.length <= mostAsked) return ids;
+  const place = ({ leadId, isKnown }: UnlistedId): string =>
+    `${isKnown ? 0 : 1}${hash('sha256', `${run.id} ${leadId}`)}`;
+  const placed = ids.map((id) => ({ id, at: place(id) }));
+  return placed.toSorted((a, b) => (a.at < b.at ? -1 : 1)).map(({ id }) => id);
+}
+
+interface Answered extends Asked {
+  readonly leadId: string;
+  readonly lead: Lead | null;
+}
+
+/** Throws what no single lead is the reason for. */
+function asFault(error: unknown): LeadsyncError {
+  const isLeads =
+    error instanceof LeadsyncError && [...itemCodes, ...faultCodes, 'leads.forbidden'].includes(error.code);
+  if (!isLeads) throw error;
+  return error;
+}
+
+function afterRejection({ code, message }: LeadsyncError, { leadId, isKnown }: UnlistedId): Asked {
+  const answer = code === 'leads.rejected' ? afterRejectedId(leadId, isKnown) : 'unknown';
+  return { answer, message: answer === 'unknown' ? message : null };
+}
+
+/** Stores answers as a part of the scan. */
+async function storeAsked(context: StepContext, run: Run, answers: readonly Answered[]): Promise<void> {
+  if (answers.length === 0) return;
+  const { fields } = context.connection;
+  // In the spelling of the service, which may be another one than that of the table.
+  const shown = answers.flatMap(({ lead }) =>
+    lead === null ? [] : [{ leadId: lead.id, cells: leadCells(lead, fields) }],
+  );
+  const stored = answers.map(({ lead, leadId, ...answer }) => ({ ...answer, leadId: lead?.id ?? leadId }));
+  await inLeasedTransaction(context, async (db) => {
+    await storeAnswers(db, run.id, stored);
+    await storeSpellings(
+      db,
+      run.connection,
+      shown.map(({ leadId }) => leadId),
+    );
+    if (shown.some(({ leadId }) => idKey(leadId) !== leadId)) await respellRows(db, run);
+    if (shown.length > 0) await insertStaged(db, run.id, shown, fields);
+    await updateRun(db, run.id, { attempts: 0 });
+  });
+}
+
+/** Leads read by their ids before it is clear whether the list is behind. */
+const atATime = 20;
+
+/**
+ * Reads leads by their ids that the scan shows as they were before: a list may be behind what was written into the leads, and
+ * would take it back in the rows. Corrects the scan. When none of some leads shows anything newer, the list is right: they were
+ * edited, or the service is an older copy.
+ */
+async function rereadLate(context: StepContext, run: Run): Promise<void> {
+  const { pool, connection } = context;
+  if (!(await whatIsKnown(pool, run.connection)).hasMoved) return;
+  const fields = connection.fields.map(({ field }) => field);
+  const leftAt = new Map<string, number>();
+  for await (const before of shownBefore(pool, run, 'lead', fields))
+    leftAt.set(before.leadId, Math.max(before.leftAt, leftAt.get(before.leadId) ?? 0));
+  // A list is behind what was written last.
+  const latest = [...leftAt].toSorted(([, a], [, b]) => b - a).map(([leadId]) => leadId);
+  for (const left = latest; left.length > 0; )
+    if ((await correct(context, run, left.splice(0, atATime))) === 0) return;
+}
+
+/** How many of these leads show something else than in the scan. */
+async function correct(context: StepContext, run: Run, leadIds: readonly string[]): Promise<number> {
+  const { fields } = context.connection;
+  const listed = await scannedLeadCells(context.pool, run.id, leadIds);
+  const newer: { leadId: string; cells: ReturnType<typeof leadCells> }[] = [];
+  await inLanes(
+    leadIds,
+    () => context.leads.lanes,
+    async (leadId) => {
+      context.stop.throwIfAborted();
+      const lead = await read(context, leadId);
+      const cells = lead && leadCells(lead, fields);
+      const before = listed.get(leadId);
+      if (cells && fields.some(({ field }) => !sameCell(cells[field] ?? null, before?.[field] ?? null)))
+        newer.push({ leadId, cells });
+    },
+  );
+  if (newer.length > 0) await inLeasedTransaction(context, (db) => insertStaged(db, run.id, newer, fields));
+  return newer.length;
+}
+
+/** Null: it is gone, or cannot be read; then the scan counts. */
+async function read({ leads, cut }: StepContext, leadId: string): Promise<Lead | null> {
+  try {
+    return await leads.get(leadId, cut);
+  } catch (error) {
+    const code = error instanceof LeadsyncError ? error.code : '';
+    if (![...itemCodes, 'leads.forbidden'].includes(code)) throw error;
+    return null;
+  }
+}
