@@ -41,6 +41,10 @@ function describeRecord({
   else lines.push('never seen in the service');
   if (record?.deletedAt)
     lines.push(`deleted in the service; its row was handled at ${inUtc(record.deletedAt)}`);
+  if (record?.outsideSince)
+    lines.push(
+      `leads.query has not shown it since ${inUtc(record.outsideSince)}: its row stays, and no mails are sent`,
+    );
   for (const { at, run, message } of joins)
     lines.push(`${inUtc(at)}, run ${run}: the row was matched with the lead: ${message}`);
   for (const deletion of deletions)

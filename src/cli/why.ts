@@ -142,6 +142,7 @@ function json(story: LeadStory): object {
     ...(story.company !== null && { company: story.company }),
     knownSince: record?.firstSeenAt ?? null,
     deletedAt: record?.deletedAt ?? null,
+    ...(record?.outsideSince && { outsideSince: record.outsideSince }),
     historySince: story.since,
     deletions: story.deletions.map(({ run, ...deletion }) => ({ run: String(run), ...deletion })),
     ...(story.joins.length > 0 && {

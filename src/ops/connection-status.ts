@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { ConnectionConfig } from '../config/config.ts';
 import { countConflicts } from '../store/conflicts.ts';
 import { leaseHolder } from '../store/leases.ts';
-import { listDeleted } from '../store/pairs.ts';
+import { countOutside, listDeleted } from '../store/pairs.ts';
 import { listPlaces } from '../store/places.ts';
 import { comingReminders } from '../store/mails.ts';
 import { openEdits } from '../store/requested-edits.ts';
@@ -31,6 +31,8 @@ export interface ConnectionStatus {
   readonly requestedEdits: { readonly open: number; readonly why: string | null };
   /** Leads that are gone from the service and whose rows are marked, as far as there is a status column. */
   readonly deletedLeads: readonly string[];
+  /** Leads that `leads.query` does not show any more; their rows stay. */
+  readonly outsideLeads: number;
   readonly reminders: {
     readonly coming: number;
     /** `dueDay`: of a follow-up that is a day without a time. */
@@ -70,6 +72,7 @@ export async function connectionStatus(
     held: await countConflicts(pool, name),
     requestedEdits: { open: edits.length, why: edits[0]?.note ?? null },
     deletedLeads: await listDeleted(pool, name),
+    outsideLeads: await countOutside(pool, name),
     reminders: {
       coming: coming.count,
       next: await Promise.all(

@@ -10,13 +10,16 @@ export interface LeadRecord {
   readonly firstSeenAt: string;
   /** When the lead's deletion was found and carried out on the row. */
   readonly deletedAt: string | null;
+  /** Since when `leads.query` does not show it. */
+  readonly outsideSince: string | null;
 }
 
 /** Null: never seen, or gone on both sides. */
 export function leadRecord(db: Queryable, connection: string, leadId: string): Promise<LeadRecord | null> {
   return firstOf(
     db,
-    `select base, ${isoMs('first_seen_at')} as "firstSeenAt", ${isoMs('lead_deleted_at')} as "deletedAt"
+    `select base, ${isoMs('first_seen_at')} as "firstSeenAt", ${isoMs('lead_deleted_at')} as "deletedAt",
+       ${isoMs('outside_since')} as "outsideSince"
      from pairs where connection = $1 and lead_id = $2`,
     [connection, leadId],
   );

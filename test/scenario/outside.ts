@@ -164,8 +164,10 @@ export const outsideScenarios: readonly Scenario[] = [
     title: 'a list that leaves a lead out, and its row is typed in: a lead as any other, no orphan',
     given: { leads: [acme, dorn], rows: [acmeRow, dorn] },
     service: leftOut.service,
-    steps: [quiet, { status: { acme: 'in step' } }],
+    steps: [quiet],
     end: given,
+    // From the next scan on the status says that the list does not show it.
+    unsettled: true,
   },
   {
     title: 'ids that nobody has, or that are none, are held once the service has said so',
@@ -202,8 +204,8 @@ export const outsideScenarios: readonly Scenario[] = [
           sync: {
             exit: 3,
             plan: [
-              'create-row echo (new-lead)',
               'hold acme city: (empty) ≠ Bonn (lead.unasked)',
+              'create-row echo (new-lead)',
               'hold ghost (lead.unasked)',
             ],
             did: 'created 1 rows',

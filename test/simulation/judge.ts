@@ -188,7 +188,7 @@ function judgeStatus(
         ? /^held: \w/
         : leads.has(id)
           ? /^in step$/
-          : /^(deleted 20\d\d-\d\d-\d\d|waiting: the service does not list this lead)$/;
+          : /^(deleted 20\d\d-\d\d-\d\d|waiting: the service does not list this lead|outside: .*)$/;
   return right.test(status)
     ? []
     : [`the status of ${JSON.stringify(row)} is not ${right.source}${isHeld ? ', it is held' : ''}`];

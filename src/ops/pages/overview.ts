@@ -93,7 +93,8 @@ ${offered.map(button)}</div>`;
 
 function connectionFactList(facts: ConnectionFacts, now: number): Html {
   const { status, timeZone, late, deletesWaiting, alerts, companies } = facts;
-  const { connection, lastRun, lastRunAt, held, reminders, deletedLeads, formerPlaces } = status;
+  const { connection, lastRun, lastRunAt, held, reminders, deletedLeads, outsideLeads, formerPlaces } =
+    status;
   const time = (at: number): Html => html`${shownTime(at, timeZone)} (${shownAge(at, now)})`;
   const iso = (at: string): Html => time(Date.parse(at));
   const page = `/connections/${connection}`;
@@ -142,6 +143,11 @@ function connectionFactList(facts: ConnectionFacts, now: number): Html {
       'Deleted leads',
       deletedLeads.length > 0 &&
         html`<a href="${page}#deleted">${counted(deletedLeads.length, 'row')} kept whose leads are deleted</a>`,
+    ],
+    [
+      'Outside the filter',
+      outsideLeads > 0 &&
+        `${counted(outsideLeads, 'lead')} that leads.query does not show: rows kept, no mails`,
     ],
     [
       'Reminders',
