@@ -48,9 +48,10 @@ async function describe(pool: pg.Pool, status: ConnectionStatus): Promise<string
     const names = status.deletedLeads.map((id) => nameRecord(companies.get(id), id));
     lines.push('  deleted  in the service, rows kept:', ...names.map((name) => `           ${name}`));
   }
-  if (status.outsideLeads > 0)
+  const { outsideLeads = 0 } = status;
+  if (outsideLeads > 0)
     lines.push(
-      `  outside  ${counted(status.outsideLeads, 'lead')} that leads.query does not show: rows kept, edits in them still arrive, no mails`,
+      `  outside  ${counted(outsideLeads, 'lead')} that leads.query does not show: rows kept, edits in them still arrive, no mails`,
     );
   lines.push(
     `  coming   ${counted(reminders.coming, 'reminder')}${reminders.next[0] ? `, the next for a follow-up due ${reminders.next[0].dueDay ?? reminders.next[0].dueAt}` : ''}`,

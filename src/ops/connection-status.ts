@@ -31,8 +31,8 @@ export interface ConnectionStatus {
   readonly requestedEdits: { readonly open: number; readonly why: string | null };
   /** Leads that are gone from the service and whose rows are marked, as far as there is a status column. */
   readonly deletedLeads: readonly string[];
-  /** Leads that `leads.query` does not show any more; their rows stay. */
-  readonly outsideLeads: number;
+  /** How many leads `leads.query` does not show any more, whose rows stay; absent: none. */
+  readonly outsideLeads?: number;
   readonly reminders: {
     readonly coming: number;
     /** `dueDay`: of a follow-up that is a day without a time. */
@@ -54,6 +54,7 @@ export async function connectionStatus(
   const schedule = await getSchedule(pool, name);
   const places = await listPlaces(pool, name);
   const edits = await openEdits(pool, name);
+  const outsideLeads = await countOutside(pool, name);
   const coming = await comingReminders(pool, name, remindersShown);
   return {
     connection: name,
@@ -72,7 +73,7 @@ export async function connectionStatus(
     held: await countConflicts(pool, name),
     requestedEdits: { open: edits.length, why: edits[0]?.note ?? null },
     deletedLeads: await listDeleted(pool, name),
-    outsideLeads: await countOutside(pool, name),
+    ...(outsideLeads > 0 && { outsideLeads }),
     reminders: {
       coming: coming.count,
       next: await Promise.all(

@@ -200,7 +200,7 @@ async function judgeReminders(pool: pg.Pool): Promise<string[]> {
     `select coalesce(r.lead_id, p.lead_id) as lead, coalesce(r.due_at, p.due) as due, p.lead_id is not null as wanted
      from (select lead_id, due_at from mails where kind <> 'digest' and state = 'scheduled') r
      full join (select lead_id, (base->>'nextFollowUpAt')::timestamptz as due from pairs
-       where connection = 'main' and lead_deleted_at is null and base->>'nextFollowUpAt' ~ '^\\d{4}-') p
+       where connection = 'main' and lead_deleted_at is null and outside_since is null and base->>'nextFollowUpAt' ~ '^\\d{4}-') p
        on p.lead_id = r.lead_id and p.due = r.due_at
      where r.lead_id is null or p.lead_id is null order by 1`,
   );

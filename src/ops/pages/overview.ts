@@ -93,8 +93,16 @@ ${offered.map(button)}</div>`;
 
 function connectionFactList(facts: ConnectionFacts, now: number): Html {
   const { status, timeZone, late, deletesWaiting, alerts, companies } = facts;
-  const { connection, lastRun, lastRunAt, held, reminders, deletedLeads, outsideLeads, formerPlaces } =
-    status;
+  const {
+    connection,
+    lastRun,
+    lastRunAt,
+    held,
+    reminders,
+    deletedLeads,
+    outsideLeads = 0,
+    formerPlaces,
+  } = status;
   const time = (at: number): Html => html`${shownTime(at, timeZone)} (${shownAge(at, now)})`;
   const iso = (at: string): Html => time(Date.parse(at));
   const page = `/connections/${connection}`;
