@@ -32,7 +32,7 @@ const leads = z.strictObject({
       z
         .string()
         .describe(
-          'Filter passed on to GET /v1/leads as it is. With one set, a lead that is absent never counts as deleted.',
+          'Filter passed on to GET /v1/leads as it is. With one set, a lead that is absent never counts as deleted; it has no mails, and its row stays.',
         ),
     )
     .default({}),

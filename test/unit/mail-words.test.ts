@@ -102,6 +102,11 @@ test.each<[CancelReason, string, string]>([
     'Die Erinnerungen zu diesem Lead gehen jetzt an eine andere Person.',
     'Reminders of this lead now go to somebody else.',
   ],
+  [
+    'outside',
+    'Der Filter der Liste („leads.query“) zeigt diesen Lead nicht mehr.',
+    'The filter of the list (leads.query) no longer shows this lead.',
+  ],
 ])('a cancelled follow-up has its true reason in mail and entry: %s', (reason, german, english) => {
   const about = facts('2026-11-23T23:00:00.000Z');
   const mail = composeCancellation(about, reason, templates);

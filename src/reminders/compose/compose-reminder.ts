@@ -18,8 +18,8 @@ export interface Composed {
   readonly html: string;
 }
 
-/** Why a follow-up no longer concerns a recipient: `closed` is its stage, `reassigned` goes to somebody else. */
-export type CancelReason = 'deleted' | 'cleared' | 'unreadable' | 'closed' | 'reassigned';
+/** Why a follow-up no longer concerns a recipient: `closed` is its stage, `reassigned` goes to somebody else, `outside` is hidden by `leads.query`. */
+export type CancelReason = 'deleted' | 'cleared' | 'unreadable' | 'closed' | 'reassigned' | 'outside';
 
 /** What a mail says about itself. Times are epoch ms. */
 export interface MailNotes {

@@ -3,7 +3,7 @@ import { recipientSettings } from '../../config/recipients.ts';
 import { leadCells } from '../../core/lead/lead.ts';
 import type { Cells } from '../../core/lead/value.ts';
 import type { LeadsPort } from '../../ports/leads-service.ts';
-import { basesOf } from '../../store/pairs.ts';
+import { basesOf, isOutside } from '../../store/pairs.ts';
 import { mailName, type Reminder, type ReminderState } from '../../store/mails.ts';
 import { lastRun } from '../../store/runs.ts';
 import { type LeadBackground, noteTry, type ReadMail, readMails } from '../../store/sending.ts';
@@ -180,7 +180,8 @@ async function cancellationFor(
 ): Promise<Outgoing | null> {
   const { pool, connection, clock, templates } = context;
   const { leadId, dueAt, sequence, recipient } = reminder;
-  const reason = known === null ? 'deleted' : cancelReason(known, recipient, settings);
+  const outside = (await isOutside(pool, connection.name, leadId)) ? 'outside' : null;
+  const reason = known === null ? 'deleted' : (cancelReason(known, recipient, settings) ?? outside);
   if (reason === null) return null;
   const cells = known ?? (await basesOf(pool, connection.name, [leadId])).get(leadId) ?? {};
   const now = clock.now();
