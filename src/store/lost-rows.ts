@@ -102,7 +102,8 @@ export async function* strays(pool: pg.Pool, run: RunRef, allOfGone: boolean): A
      from staged_rows r
      left join pairs p on p.connection = $2 and p.lead_id = r.lead_id
      cross join lateral (select exists (
-       select from conflicts h where h.connection = $2 and h.lead_id = r.lead_id and h.code = 'row.orphan') as orphan) known
+       select from conflicts h where h.connection = $2 and h.lead_id = r.lead_id
+         and (h.code = 'row.orphan' or h.code = 'lead.unasked' and p.lead_id is null)) as orphan) known
      where r.run_id = $1 and r.cells is not null and (r.lead_id is null or r.duplicate
        or (p.lead_id is null or p.row_absences > 0 or known.orphan or $3)
          and (p.lead_id is null or exists (select from absent_pairs where run_id = $1 and lead_id = r.lead_id and lead))

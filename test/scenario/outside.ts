@@ -143,7 +143,7 @@ export const outsideScenarios: readonly Scenario[] = [
   {
     title:
       'a list that leaves a lead out, again and again: an edited row arrives, and nothing is said of a deletion',
-    ...{ given },
+    given,
     steps: [
       quiet,
       leftOut,

@@ -36,7 +36,7 @@ describe('promise 4: nothing is deleted on a doubt', () => {
       expect(said).not.toContain('row.orphan');
       const isOpen = state.lead === null && state.row !== null;
       const isAsked =
-        isOpen && isAskedFor({ ...state, leadId: 'a', cells: state.row?.cells ?? {} }, false, choices);
+        isOpen && isAskedFor({ ...state, isStray: false, cells: state.row?.cells ?? {} }, false, choices);
       expect(said.includes('lead.unasked')).toBe(isAsked);
     });
   });

@@ -3,7 +3,14 @@ import { afterRejectedId, isAskedFor, type UnlistedRow } from '../../src/core/me
 import { policy } from './pair-state.ts';
 
 const known = { companyName: 'Acme', stage: 'new', nextFollowUpAt: null };
-const usual: UnlistedRow = { leadId: 'a', cells: known, base: known, leadAbsences: 0, deletionDone: false };
+const usual: UnlistedRow = {
+  leadId: 'a',
+  cells: known,
+  base: known,
+  leadAbsences: 0,
+  deletionDone: false,
+  isStray: false,
+};
 const edited = { ...known, stage: 'won' };
 
 test.each<[string, Partial<UnlistedRow>, all: boolean, filtered: boolean]>([
@@ -13,6 +20,7 @@ test.each<[string, Partial<UnlistedRow>, all: boolean, filtered: boolean]>([
   ['was edited, of a deleted lead', { cells: edited, deletionDone: true, leadAbsences: 3 }, true, true],
   ['has a cell that cannot be read', { cells: { ...known, stage: { unreadable: '#REF!' } } }, true, true],
   ['has a field that was never in step', { base: { companyName: 'Acme' } }, true, true],
+  ['came back', { isStray: true, deletionDone: true }, true, true],
   ['has an id that nobody knows', { base: null }, true, true],
   ['shows its baseline, and its lead was gone before', { leadAbsences: 1 }, false, true],
   ['shows its baseline, and its lead is deleted', { leadAbsences: 2, deletionDone: true }, false, false],

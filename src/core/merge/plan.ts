@@ -197,8 +197,8 @@ export function orphan(
   row: NonNullable<PairState['row']>,
   mayBe?: readonly string[],
 ): PlannedAction {
-  if (state.unasked !== undefined) return unasked(state, row, state.unasked);
-  const why = state.base === null ? 'which no lead has' : 'which the service does not list';
+  if (state.base === null && state.unasked !== undefined) return unasked(state, row, state.unasked);
+  const why = state.unasked === undefined ? 'which no lead has' : 'which the service does not list';
   const message = `row ${row.row} carries the id ${state.leadId}, ${why}: nothing was changed. ${idAdvice(mayBe)}`;
   return action('hold', state, { reason: 'row.orphan', message });
 }

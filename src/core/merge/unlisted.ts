@@ -12,6 +12,8 @@ export interface UnlistedRow {
   /** As in PairState, before this scan. */
   readonly leadAbsences: number;
   readonly deletionDone: boolean;
+  /** It was gone before, or is held for its id: another row may have become its lead's meanwhile. */
+  readonly isStray: boolean;
 }
 
 /**
@@ -19,11 +21,11 @@ export interface UnlistedRow {
  * shows its baseline is left as it is; of a filtered list, unless the lead was gone before: no scan proves a deletion there.
  */
 export function isAskedFor(
-  { cells, base, leadAbsences, deletionDone }: UnlistedRow,
+  { cells, base, leadAbsences, deletionDone, isStray }: UnlistedRow,
   isFiltered: boolean,
   policy: Pick<Policy, 'fields'>,
 ): boolean {
-  if (base === null || !sameRecord(cells, base, policy)) return true;
+  if (base === null || isStray || !sameRecord(cells, base, policy)) return true;
   return isFiltered && leadAbsences > 0 && !deletionDone;
 }
 
