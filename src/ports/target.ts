@@ -1,3 +1,4 @@
+import type { Aside } from '../core/lead/aside.ts';
 import type { ShownCell, Author } from '../core/lead/author.ts';
 import type { Cells, Values } from '../core/lead/value.ts';
 
@@ -168,6 +169,9 @@ export interface CopyBeside {
   readonly changedAt: number;
 }
 
+/** Takes what a batch of rows shows of other rows, any number of times while they are read. */
+export type OnAsides = (asides: readonly Aside[]) => void;
+
 /** Where a target keeps its rows. */
 export interface Place {
   /** Its identity, in one spelling that cannot be typed; begins with the kind. */
@@ -230,7 +234,8 @@ export interface Target {
    * continue from what a failed call with the same one read; without, reads everything. `wasFilled`: rows of it are
    * known, so a missing (`target.gone`) or completely empty one is refused. `elsewhere`: another place is synced so
    * far; this is not another name of it. `newFields`: mapped fields that never had a column; with `create` each gets
-   * one at the end where it is missing.
+   * one at the end where it is missing. `onAsides`: gets, before the rows of a batch, the ids and records that stand in
+   * other cells, also of columns that are not mapped; a CRM or a database, whose rows cannot run into one another, has none.
    */
   open(
     options: {
@@ -239,6 +244,7 @@ export interface Target {
       readonly newFields?: readonly string[];
       readonly wasFilled?: boolean;
       readonly elsewhere?: boolean;
+      readonly onAsides?: OnAsides;
     },
     signal: AbortSignal,
   ): Promise<TargetSnapshot>;

@@ -25,6 +25,7 @@ const leftOut = [
   'scan_cursors',
   'staged_leads',
   'staged_rows',
+  'staged_asides',
   'seen_pairs',
   'absent_pairs',
   'asked_leads',

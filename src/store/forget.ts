@@ -10,6 +10,7 @@ const ofRuns = 't.run_id in (select id from runs where connection = any($1))';
 const tablesOfRuns = [
   'staged_leads',
   'staged_rows',
+  'staged_asides',
   'seen_pairs',
   'absent_pairs',
   'asked_leads',

@@ -171,6 +171,7 @@ export async function clearScannedLeads(db: Queryable, id: number): Promise<void
 /** The same of its rows, which pairs it has missed, and what was asked about them. */
 export async function clearStagedRows(db: Queryable, id: number): Promise<void> {
   await db.query(`delete from staged_rows where run_id = $1`, [id]);
+  await db.query(`delete from staged_asides where run_id = $1`, [id]);
   await db.query(`delete from seen_pairs where run_id = $1 and side = 'row'`, [id]);
   await db.query(`delete from absent_pairs where run_id = $1`, [id]);
   await db.query(`delete from asked_leads where run_id = $1`, [id]);

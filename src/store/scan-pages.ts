@@ -89,6 +89,7 @@ function leadsToLookAt(db: Queryable, run: RunRef, isMatched: boolean): Promise<
     db,
     `with known as materialized (
        select lead_id from staged_rows where run_id = $1 and lead_id is not null
+       union select lead_id from staged_asides where run_id = $1
        union select lead_id from staged_leads where run_id = $1
        union select lead_id from conflicts where connection = $2
        union select lead_id from undone where connection = $2

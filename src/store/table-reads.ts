@@ -1,3 +1,4 @@
+import type { Aside } from '../core/lead/aside.ts';
 import type { Problem } from '../errors.ts';
 import { firstOf, type Queryable } from './database.ts';
 import { type SeenPairs, storeSealed } from './seen-pairs.ts';
@@ -12,6 +13,8 @@ export interface TableRead {
   readonly mark: string | null;
   /** The rows of which no seal speaks, in their order. */
   readonly left: readonly ScannedRow[];
+  /** What other cells show of rows. */
+  readonly asides: readonly Aside[];
 }
 
 /** Remembers it until the table is another one; `digest` says that it is not. */

@@ -14,6 +14,7 @@ import type { PlannedAction } from '../core/merge/action.ts';
 import { orphan, type PairState, planPair } from '../core/merge/plan.ts';
 import { planFoundRow, planMatchedRow } from '../core/merge/plan-link.ts';
 import { planMovedRow } from '../core/merge/plan-held-rows.ts';
+import { type Elsewhere, planMissingRow } from '../core/merge/row-in-cell.ts';
 import type { Policy } from '../core/merge/policy.ts';
 import {
   countLost,
@@ -116,6 +117,7 @@ export function planOne(
   policy: Policy,
   found: FoundRows,
   matches: Pick<FoundMatches, 'rowOf' | 'heldLeads'>,
+  elsewhere: Elsewhere,
 ): readonly PlannedAction[] {
   const { leadId, base, lead, row } = state;
   const held = matches.heldLeads.get(leadId);
@@ -124,7 +126,8 @@ export function planOne(
   if (matched !== undefined) return planMatchedRow(state, policy, matched.message);
   if (row === null) {
     const mayBeAnyones = base === null ? lead !== null && found.mayHaveRow(lead) : found.isAnyones;
-    return mayBeAnyones || found.leadIds.has(leadId) ? [] : planPair(state, policy);
+    if (mayBeAnyones || found.leadIds.has(leadId)) return [];
+    return planMissingRow(state, planPair(state, policy), elsewhere.get(leadId));
   }
   if (found.rowOf.has(leadId)) return planFoundRow(state, policy);
   const others = found.moved.get(row.row);

@@ -12,9 +12,11 @@ import {
   planLostRow,
   planUnreadableId,
 } from '../core/merge/plan-held-rows.ts';
+import { type Elsewhere, misreadCells, placesInCells } from '../core/merge/row-in-cell.ts';
 import type { MarkVerdict } from '../core/merge/judge-mark.ts';
 import { planNewRow, undoneRow } from '../core/merge/plan-new-row.ts';
 import { sameCell, type Values } from '../core/lead/value.ts';
+import { rowsInCells } from '../store/asides.ts';
 import { type AbsenceProof, countKnownPairs } from '../store/pairs.ts';
 import { movedFields } from '../store/mapped-columns.ts';
 import type { Run } from '../store/runs.ts';
@@ -69,10 +71,12 @@ export async function makePlan(
     doubts: { ...moves, ...imported, ...doubtsOf(mark) },
   });
   const isProof = absenceProof(context, run, older);
+  const inCells = await rowsInCells(db, run);
+  const elsewhere = placesInCells(inCells);
   const matches = await findMatches(context, run, creates, found);
   const undone = await UndoneRecords.load(db, run.connection, fields);
   const tally = new PlanTally();
-  const findings = { policy, creates, moved, found, older, isProof, matches, undone, tally };
+  const findings = { policy, creates, moved, found, older, isProof, matches, undone, tally, elsewhere };
   const shuffled = await planPairs(context.pool, run, plan, findings);
   await planLooseRows(context.pool, run, plan, findings);
   await plan.end();
@@ -82,10 +86,13 @@ export async function makePlan(
   const { idsUnknown } = found;
   const permuted = shuffled.permuted();
   const numbers = await countPlan(context, db, run, older, placement);
-  const counts = { ...numbers, strangers, permuted, idsUnknown, mark };
+  const misread = misreadCells(inCells);
+  const counts = { ...numbers, strangers, permuted, idsUnknown, misread, mark };
   // An older copy explains what else is unusual: the guard looks again after a person's decision. A foreign mark is more exact.
   const isOlder = older.refusals.length > 0 && !('by' in mark);
-  const refusals = isOlder ? older.refusals : guard(counts, sync.limits, run.allow);
+  const stops = guard(counts, sync.limits, run.allow);
+  const isMisread = stops.filter(({ code }) => code === 'misread');
+  const refusals = isMisread.length > 0 ? isMisread : isOlder ? older.refusals : stops;
   return { ...findings, mark, moves: plan.moves, refusals, placement };
 }
 
@@ -138,6 +145,7 @@ interface Findings {
   readonly matches: FoundMatches;
   readonly undone: UndoneRecords;
   readonly tally: PlanTally;
+  readonly elsewhere: Elsewhere;
 }
 
 async function planPairs(
@@ -146,7 +154,7 @@ async function planPairs(
   plan: PlanWriter,
   findings: Findings,
 ): Promise<ShuffledRows> {
-  const { policy, creates, moved, found, older, isProof, matches, undone, tally } = findings;
+  const { policy, creates, moved, found, older, isProof, matches, undone, tally, elsewhere } = findings;
   const shuffled = new ShuffledRows(policy.fields);
   for await (const difference of differences(pool, run, isProof)) {
     if (creates.leadIds.has(difference.leadId)) {
@@ -170,7 +178,7 @@ async function planPairs(
       unasked: asked?.answer === 'gone' ? undefined : (asked?.message ?? notAsked),
       undone: lead === null || difference.isWanted ? null : undone.find(leadId, lead),
     };
-    const actions = planBack(state, findings) ?? planOne(state, policy, found, matches);
+    const actions = planBack(state, findings) ?? planOne(state, policy, found, matches, elsewhere);
     tally.see(difference, actions, again !== undefined);
     // Cells that are brought forward are no sign of sorting.
     if (base !== null && row !== null && !older.bringsForward(leadId)) shuffled.see(base, row);
@@ -182,11 +190,11 @@ async function planPairs(
 /** The plan of a record that an older copy lacks and that comes back; null: it is none. */
 function planBack(
   state: PairState,
-  { policy, found, matches, older }: Findings,
+  { policy, found, matches, older, elsewhere }: Findings,
 ): readonly PlannedAction[] | null {
   const { leadId, base, lead, row } = state;
   if (row === null && older.comesBack('row', leadId))
-    return planOne(state, { ...policy, onRowDeleted: 'restore' }, found, matches);
+    return planOne(state, { ...policy, onRowDeleted: 'restore' }, found, matches, elsewhere);
   if (base === null || lead !== null || row === null || !older.comesBack('lead', leadId)) return null;
   return [planLeadAgain(state, row)];
 }
@@ -246,7 +254,7 @@ async function countPlan(
   run: Run,
   { isBroughtForward }: OlderCopies,
   placement: Placement | null,
-): Promise<Omit<PlanCounts, 'strangers' | 'permuted' | 'idsUnknown' | 'mark'>> {
+): Promise<Omit<PlanCounts, 'strangers' | 'permuted' | 'idsUnknown' | 'misread' | 'mark'>> {
   const service = await knownService(db, run.connection);
   const byKind: Record<string, number> = {};
   let rewritten = 0;

@@ -1,8 +1,10 @@
+import type { Aside } from '../core/lead/aside.ts';
 import type { Problem } from '../errors.ts';
 import { shortHash } from '../core/lead/content-hash.ts';
 import { repeatsHeadings } from '../core/lead/heading-line.ts';
 import { idKey, isLeadId } from '../core/lead/lead.ts';
 import { type Cell, isUnreadable, storable } from '../core/lead/value.ts';
+import { stageAsides } from '../store/asides.ts';
 import { hasSpellings, respellRows } from '../store/lead-spellings.ts';
 import { newFields } from '../store/mapped-columns.ts';
 import { SeenPairs, noteMerged, noteAbsent } from '../store/seen-pairs.ts';
@@ -53,7 +55,13 @@ export async function stageTable(context: StepContext, run: Run, create: boolean
   const same = known && (await stageAsBefore(context, run, known));
   if (same !== null) return same;
   const met = new SeenPairs();
-  const options = { create, purpose: `${run.id} ${run.round}`, newFields: added, wasFilled, elsewhere };
+  /** Those that wait to be staged, and the first of all for the next night. */
+  const [waiting, asides]: [Aside[], Aside[]] = [[], []];
+  const onAsides = (found: readonly Aside[]): void => {
+    for (const one of found) waiting.push(one);
+  };
+  const purpose = `${run.id} ${run.round}`;
+  const options = { create, purpose, newFields: added, wasFilled, elsewhere, onAsides };
   const snapshot = await target.open(options, context.stop);
   if (snapshot.created) await noteMade(context, run);
   const staging = rowStaging(context, snapshot.missing.length === 0, isSealable);
@@ -66,7 +74,12 @@ export async function stageTable(context: StepContext, run: Run, create: boolean
     const loose = others.map((row) => ({ ...storableRow(row), status: null, apart: true }));
     const from = places;
     const rows = [...table.map(storableRow), ...loose].map((row, nth) => ({ ...row, ordinal: from + nth }));
-    const staged = await inRepeatable(context, (db) => stageRows(db, run, rows, staging, met));
+    const beside = waiting.splice(0);
+    if (asides.length <= mostLeft) asides.push(...beside.slice(0, mostLeft + 1));
+    const staged = await inRepeatable(context, async (db) => {
+      await stageAsides(db, run.id, beside);
+      return stageRows(db, run, rows, staging, met);
+    });
     bytes += staged.bytes;
     if (left.length <= mostLeft) left.push(...staged.left);
     count += table.length;
@@ -90,7 +103,7 @@ export async function stageTable(context: StepContext, run: Run, create: boolean
   const problems = [...missing, ...(headings?.problem() ?? []), ...outside.slice(0, mostApart)];
   const shown = { rows: count, problems, mark };
   const isKept = staging.isWhole && merged.size === 0;
-  if (run.mode === 'sync') await rememberTable(context, run, isKept ? known : null, { ...shown, left }, met);
+  if (run.mode === 'sync') await rememberTable(context, run, isKept ? known : null, { ...shown, left, asides }, met);
   return { ...shown, merged };
 }
 

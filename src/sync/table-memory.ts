@@ -1,5 +1,6 @@
 import { shortHash } from '../core/lead/content-hash.ts';
 import { inStep } from '../core/merge/row-status.ts';
+import { stageAsides } from '../store/asides.ts';
 import { SeenPairs } from '../store/seen-pairs.ts';
 import type { Run } from '../store/runs.ts';
 import { dropSeals, sealAllRows } from '../store/seals.ts';
@@ -8,7 +9,7 @@ import { keepTableRead, repeatTableRead, type TableRead } from '../store/table-r
 import { version } from '../version.ts';
 import { inLeasedTransaction, inRepeatable, type StepContext } from './context.ts';
 
-/** The most rows outside of seals that a table read remembers. */
+/** The most rows outside of seals, and asides, that a table read remembers. */
 export const mostLeft = 1_000;
 
 export function rowStaging({ connection }: StepContext, isWhole: boolean, isSealable: boolean): RowStaging {
@@ -39,11 +40,13 @@ export function stageAsBefore(
   context: StepContext,
   run: Run,
   { digest }: KnownTable,
-): Promise<Omit<TableRead, 'left'> | null> {
+): Promise<Omit<TableRead, 'left' | 'asides'> | null> {
   const met = new SeenPairs();
   return inRepeatable(context, async (db) => {
     const read = await repeatTableRead(db, run, digest, met);
-    if (read !== null) await stageRows(db, run, read.left, rowStaging(context, true, false), met);
+    if (read === null) return null;
+    await stageRows(db, run, read.left, rowStaging(context, true, false), met);
+    await stageAsides(db, run.id, read.asides);
     return read;
   });
 }
@@ -56,7 +59,7 @@ export async function rememberTable(
   read: TableRead,
   met: SeenPairs,
 ): Promise<void> {
-  const isKept = before !== null && read.left.length <= mostLeft;
+  const isKept = before !== null && read.left.length <= mostLeft && read.asides.length <= mostLeft;
   const isSame = isKept && before.version === (await context.target.version?.(context.stop));
   await inRepeatable(context, async (db) => {
     await dropSeals(db, run.connection, 'row', met);
@@ -82,7 +85,7 @@ export async function rememberWritten(
   await inLeasedTransaction(context, async (db) => {
     const met = new SeenPairs();
     if (!(await sealAllRows(db, run.connection, before.digest, fields, rows, met))) return;
-    const read = { rows, problems: [], mark: mark === undefined ? null : (mark ?? ''), left: [] };
+    const read = { rows, problems: [], mark: mark === undefined ? null : (mark ?? ''), left: [], asides: [] };
     await keepTableRead(db, run.connection, before.digest, read, met);
   });
 }

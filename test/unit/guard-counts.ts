@@ -20,6 +20,7 @@ export function refused(
     strangers: 0,
     permuted: {},
     idsUnknown: 0,
+    misread: [],
     otherPlace: null,
     rows: 100,
     mark: { kind: 'current' as const },

@@ -12,6 +12,7 @@ describe('overrides', () => {
     strangers: 100,
     permuted: {},
     idsUnknown: 100,
+    misread: [{ place: 'lines 5 to 7', leadIds: ['a'], bare: false }],
     otherPlace: { here: 'b', before: 'a', known: 0, recognised: 0, newLeads: 1, differing: 0 },
     rows: 0,
     mark: { kind: 'older-state', by: 'main' },
@@ -22,6 +23,7 @@ describe('overrides', () => {
   test('all refusals are listed at once', () => {
     expect(refused(everything)).toEqual([
       'other-target',
+      'misread',
       'target-gone',
       'older-state',
       'other-service',
@@ -60,6 +62,7 @@ describe('overrides', () => {
       strangers: 0,
       permuted: {},
       idsUnknown: 0,
+      misread: [],
       otherPlace: null,
       rows: 300,
       mark: { kind: 'current' as const },
@@ -81,6 +84,7 @@ describe('overrides', () => {
       strangers: 0,
       permuted: {},
       idsUnknown: 0,
+      misread: [],
       otherPlace: null,
       rows: 300,
       mark: { kind: 'current' as const },

@@ -124,6 +124,7 @@ describe('a field that changes in every pair', () => {
       strangers: 0,
       permuted: {},
       idsUnknown: 0,
+      misread: [],
       otherPlace: null,
       rows: 300,
       mark: { kind: 'current' as const },

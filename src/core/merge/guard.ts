@@ -1,5 +1,6 @@
 import { counted } from '../lead/counted.ts';
 import type { ActionKind } from './action.ts';
+import type { MisreadCell } from './row-in-cell.ts';
 import type { MarkVerdict } from './judge-mark.ts';
 
 /** A limit: `10` (rows) or `10%` (of the known pairs). */
@@ -31,6 +32,8 @@ export interface PlanCounts {
   readonly permuted: Readonly<Record<string, number>>;
   /** Unknown ids that appeared, at most as many as known pairs that lost their row in the same scan. */
   readonly idsUnknown: number;
+  /** Cells that hold whole rows of the table. */
+  readonly misread: readonly MisreadCell[];
   readonly mark: MarkVerdict;
 }
 
@@ -55,6 +58,7 @@ export interface Refusal {
 
 export const guardCodes = [
   'other-target',
+  'misread',
   'target-gone',
   'older-state',
   'other-keeper',
@@ -90,6 +94,8 @@ export function guard(
   };
   const elsewhere = counts.otherPlace === null ? null : describeOther(counts.otherPlace);
   refuse(elsewhere !== null, 'other-target', elsewhere ?? '');
+  const [cell] = counts.misread;
+  refuse(cell !== undefined, 'misread', cell === undefined ? '' : explainMisread(cell, counts.misread.length));
   if (knownPairs === 0) return refusals;
   refuse(
     counts.rows === 0 && knownPairs >= fewIds,
@@ -162,6 +168,15 @@ export function guard(
 
 /** This many rows that match their baselines prove that a place is the same. */
 const enoughRecognised = 20;
+
+function explainMisread({ place, leadIds, bare }: MisreadCell, cells: number): string {
+  const shown = leadIds.slice(0, 3).join(', ');
+  const more = leadIds.length > 3 ? ` and ${leadIds.length - 3} more` : '';
+  const whose = leadIds.length > 0 ? `${counted(leadIds.length, 'row')} (${shown}${more})` : '';
+  const what = [whose, bare ? 'rows without an id' : ''].filter((text) => text !== '').join(' and ');
+  const others = cells > 1 ? ` (the same in ${counted(cells - 1, 'other place')})` : '';
+  return `${place}${others}: a cell holds ${what} of this table. Was a quotation mark typed at the beginning of a cell, which joins all lines up to the next one, or were rows pasted into a cell? These rows are not gone. Take the quotation marks out (in a text editor), or put the rows back, and sync again`;
+}
 
 /** Null: no objection. */
 function describeOther({ here, before, known, recognised, newLeads, differing }: OtherPlace): string | null {

@@ -207,6 +207,19 @@ comment on table staged_rows is
   'What the current scan of the table showed, where it differs from the baseline.';
 create index staged_rows_by_lead on staged_rows (run_id, lead_id);
 
+create table staged_asides (
+  run_id bigint not null,
+  -- As ids are compared; empty: a record without an id.
+  lead_id text not null,
+  -- note, record or table: how much it looks like a row.
+  kind text not null,
+  -- Where it stands, as people look for it.
+  place text not null
+);
+comment on table staged_asides is
+  'Ids and whole records that the current scan of the table showed in other cells than those of ids.';
+create index staged_asides_by_run on staged_asides (run_id);
+
 create table pairs (
   connection text not null,
   lead_id text not null,

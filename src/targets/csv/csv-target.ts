@@ -1,11 +1,11 @@
 import { setImmediate as eventLoop } from 'node:timers/promises';
-import type { RowChange, Target, TargetRow } from '../../ports/target.ts';
+import type { OnAsides, RowChange, Target, TargetRow } from '../../ports/target.ts';
 import { headingsOf } from '../shared/columns.ts';
 import { targetRow } from '../shared/row-content.ts';
 import { csvColumnSplices } from './columns.ts';
 import { type CsvEncoding, csvEncodingOf, decodedFile, encodedChunks } from './encoding.ts';
 import { csvHeadBytes, type CsvTargetOptions, utf8Bom } from './format.ts';
-import { type CsvSheet, openCsvSheet, readCsvRow } from './sheet.ts';
+import { csvAsides, type CsvSheet, openCsvSheet, readCsvRow } from './sheet.ts';
 import { newLine } from './splices.ts';
 import { type KnownCsv, planCsvWrite } from './write-plan.ts';
 import type { FileFormat, FileHead, FilePlan } from '../file/file-format.ts';
@@ -80,11 +80,17 @@ class CsvFormat implements FileFormat {
     return { missing: sheet.columns.missing };
   }
 
-  async *readRows(file: SourceFile, signal: AbortSignal): AsyncGenerator<TargetRow[]> {
+  async *readRows(
+    file: SourceFile,
+    signal: AbortSignal,
+    onAsides: OnAsides,
+  ): AsyncGenerator<TargetRow[]> {
     // The writes are over, or have not begun.
     this.#left = null;
     const sheet = await this.#open(file, signal);
+    onAsides(csvAsides(sheet.header, sheet));
     for await (const records of sheet.records) {
+      onAsides(records.flatMap((record) => csvAsides(record, sheet)));
       const batch = records.flatMap((record) => {
         const row = readCsvRow(record, sheet, this.#options.timeZone);
         return row === null ? [] : targetRow(row, record.row, sheet.columns);

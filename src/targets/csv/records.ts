@@ -16,6 +16,10 @@ interface CsvCell {
 export interface CsvRecord {
   /** 1 for the header, counted as spreadsheet programs do. */
   readonly row: number;
+  /** The first of its lines, counted as text editors do. */
+  readonly line: number;
+  /** Its lines as they stand in the file; null: one only. */
+  readonly lines: readonly string[] | null;
   readonly cells: readonly CsvCell[];
   readonly start: number;
   /** Where the last cell ends. */
@@ -80,7 +84,7 @@ export async function* readCsvRecords(
           throw cutAt('ends in the middle of a character');
         throw faultAt('is neither in UTF-8 nor entirely in another known encoding');
       }
-      const record = toRecord(++row, position, end, texts, found);
+      const record = toRecord({ row: ++row, line, bytes, start: position, end }, texts, found);
       if (row === 1) width = found.length;
       if (record.contentEnd === end && found.length < width && bytes.length > 0)
         throw cutAt(`ends in the middle of a row, after ${found.length} of ${width} cells`);
@@ -132,19 +136,20 @@ async function step(
 }
 
 function toRecord(
-  row: number,
-  start: number,
-  end: number,
+  { bytes, ...place }: Pick<CsvRecord, 'row' | 'line' | 'start' | 'end'> & { readonly bytes: Buffer },
   texts: readonly string[],
   found: readonly Omit<CsvCell, 'text' | 'start'>[],
 ): CsvRecord {
-  let next = start;
+  let next = place.start;
   const cells = found.map((cell, index) => {
     const placed = { ...cell, text: texts[index] ?? '', start: next };
     next = cell.end + 1;
     return placed;
   });
-  return { row, cells, start, contentEnd: next - 1, end };
+  const contentEnd = next - 1;
+  const isLong = cells.some(({ quoted, text }) => quoted && lineEnd.test(text));
+  const lines = isLong ? bytes.toString('utf8', 0, contentEnd - place.start).split(lineEnd) : null;
+  return { ...place, cells, contentEnd, lines };
 }
 
 /** Whether text follows the closing quote: the parser then leaves the quotes in the text. */
@@ -154,7 +159,9 @@ function isMisquoted(cell: CsvCell): boolean {
   return cell.end - cell.start !== Buffer.byteLength(cell.text) + quotes + 2;
 }
 
+const lineEnd = /\r\n|\r|\n/;
+
 /** Lines as a text editor counts them, including those inside quoted cells. */
 function lineEnds(bytes: Buffer): number {
-  return bytes.toString('latin1').split(/\r\n|\r|\n/).length - 1;
+  return bytes.toString('latin1').split(lineEnd).length - 1;
 }

@@ -1,5 +1,7 @@
 import { counted } from '../../core/lead/counted.ts';
+import { type Aside, asidesIn, recordsIn } from '../../core/lead/aside.ts';
 import { readInstant } from '../../core/lead/instant.ts';
+import { idKey } from '../../core/lead/lead.ts';
 import type { Cell } from '../../core/lead/value.ts';
 import { type Columns, locateColumns } from '../shared/columns.ts';
 import { type CsvDialect, csvHeadBytes, type CsvTargetOptions, detectCsvDialect } from './format.ts';
@@ -37,7 +39,7 @@ export async function openCsvSheet(
       if (next.done === true) break;
       first = next.value;
     }
-    const header = first[0] ?? { row: 1, cells: [], start: 0, contentEnd: 0, end: 0 };
+    const header = first[0] ?? { row: 1, line: 1, lines: null, cells: [], start: 0, contentEnd: 0, end: 0 };
     const columns = columnsOf(header, options);
     return { format, header, columns, records: resumed(first.slice(1), batches) };
   } catch (error) {
@@ -93,6 +95,22 @@ export function readCsvRow(
   if (leadId === '' && isBlank(cells)) return null;
   const status = columns.status === null ? null : textCell(text(columns.status));
   return { leadId: leadId === '' ? null : leadId, cells, status, place: record };
+}
+
+/** What a record shows of other rows: ids in its cells, and whole rows that a quotation mark joined to it. */
+export function csvAsides(
+  record: CsvRecord,
+  { columns, header, format }: Pick<CsvSheet, 'columns' | 'header' | 'format'>,
+): readonly Aside[] {
+  const shape = { width: header.cells.length, id: columns.id };
+  const shown = unguarded(record.cells[columns.id]?.text ?? '').trim();
+  const own = shown === '' ? null : idKey(shown);
+  const found = record.cells.flatMap(({ text }) => asidesIn(text, shape, own));
+  if (record.lines !== null) found.push(...recordsIn(record.lines, format.delimiter, shape, own));
+  if (found.length === 0) return [];
+  const last = record.line + (record.lines?.length ?? 1) - 1;
+  const place = last > record.line ? `lines ${record.line} to ${last}` : `line ${record.line}`;
+  return found.map((one) => ({ ...one, place }));
 }
 
 function textCell(text: string): string | null {

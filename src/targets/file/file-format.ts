@@ -1,4 +1,4 @@
-import type { RowChange, RowOutcome, TargetRow, TargetSnapshot } from '../../ports/target.ts';
+import type { OnAsides, RowChange, RowOutcome, TargetRow, TargetSnapshot } from '../../ports/target.ts';
 import type { SourceFile } from './source-file.ts';
 
 /** What one file format knows. All methods work on one state of the file and write nothing. */
@@ -17,7 +17,7 @@ export interface FileFormat {
   newContent(): AsyncIterable<Buffer>;
   /** Mapped fields without a column, and the mark. Throws as Target.open does. */
   readHead(file: SourceFile, signal: AbortSignal): Promise<FileHead>;
-  readRows(file: SourceFile, signal: AbortSignal): AsyncIterable<TargetRow[]>;
+  readRows(file: SourceFile, signal: AbortSignal, onAsides: OnAsides): AsyncIterable<TargetRow[]>;
   plan(
     file: SourceFile,
     changes: readonly RowChange[],

@@ -2,6 +2,7 @@ import { LeadsyncError } from '../../errors.ts';
 import type {
   CopyBeside,
   MarkToWrite,
+  OnAsides,
   Place,
   RowChange,
   RowOutcome,
@@ -51,7 +52,7 @@ export class FileTarget implements Target {
   }
 
   async open(
-    { create, newFields = [], wasFilled = false }: Parameters<Target['open']>[0],
+    { create, newFields = [], wasFilled = false, onAsides = ignored }: Parameters<Target['open']>[0],
     signal: AbortSignal,
   ): Promise<TargetSnapshot> {
     const location = await this.#unopened(signal);
@@ -74,9 +75,9 @@ export class FileTarget implements Target {
         result: null,
         content: await this.#format.planColumns(whole, fields, signal),
       }));
-      return await this.open({ create }, signal);
+      return await this.open({ create, onAsides }, signal);
     }
-    return { ...head, created, rows: this.#rows(location, file, signal) };
+    return { ...head, created, rows: this.#rows(location, file, signal, onAsides) };
   }
 
   place(signal: AbortSignal): Promise<Place> {
@@ -182,14 +183,19 @@ export class FileTarget implements Target {
     return writer.replace(original, content, signal);
   }
 
-  async *#rows(location: FileLocation, seen: SourceFile, signal: AbortSignal): AsyncGenerator<TargetRow[]> {
+  async *#rows(
+    location: FileLocation,
+    seen: SourceFile,
+    signal: AbortSignal,
+    onAsides: OnAsides,
+  ): AsyncGenerator<TargetRow[]> {
     this.#added = new AddedRows(seen.version);
     if (!(await seen.isCurrent())) throw this.#changed();
     await using file = await this.#openContent(location, signal);
     if (file === null) throw this.#changed();
     try {
       const idClosed = await location.whyReadOnly(signal);
-      for await (const rows of this.#format.readRows(file, signal))
+      for await (const rows of this.#format.readRows(file, signal, onAsides))
         yield idClosed === null
           ? rows
           : rows.map((row) => (row.leadId === null ? { ...row, idClosed } : row));
@@ -243,5 +249,7 @@ export class FileTarget implements Target {
     return new LeadsyncError('target.changed', message, { retry: 'now' });
   }
 }
+
+const ignored: OnAsides = () => undefined;
 
 async function* noRows(): AsyncGenerator<TargetRow[]> {}

@@ -12,7 +12,7 @@ import { ownedColumns } from '../shared/columns.ts';
 import { rowBatches } from '../shared/row-batches.ts';
 import type { GoogleSheetsOptions } from './google-sheets-options.ts';
 import { type Found, type TabSnapshot, takeTabSnapshot } from './tab-snapshot.ts';
-import { rowsOf } from './present-rows.ts';
+import { rowsOf, tabAsides } from './present-rows.ts';
 import { protectedColumns } from './protected-cells.ts';
 import { RefusedValues } from './refused-values.ts';
 import { assertRoom, roomForTab } from './room.ts';
@@ -76,7 +76,7 @@ class SheetsTarget implements GoogleSheetsTarget {
   }
 
   async open(
-    { create, newFields = [], wasFilled = false, elsewhere = false }: Parameters<Target['open']>[0],
+    { create, newFields = [], wasFilled = false, elsewhere = false, onAsides }: Parameters<Target['open']>[0],
     signal: AbortSignal,
   ): Promise<TargetSnapshot> {
     // Values refused before may be accepted in the next run.
@@ -94,6 +94,7 @@ class SheetsTarget implements GoogleSheetsTarget {
     const table = this.#asTable(found.kind === 'table' ? found : await this.#read(signal));
     const seen = create ? await this.#recorded(await this.#widened(table, newFields, signal), signal) : table;
     const { columns, tab } = seen;
+    onAsides?.(tabAsides(seen));
     return {
       missing: columns.missing,
       created,

@@ -1,3 +1,5 @@
+import { type Aside, asidesIn } from '../../core/lead/aside.ts';
+import { idKey } from '../../core/lead/lead.ts';
 import { TablePieces } from '../../core/lead/table-pieces.ts';
 import type { Cell, FieldType } from '../../core/lead/value.ts';
 import { ownedColumns, shownStatus } from '../shared/columns.ts';
@@ -110,6 +112,21 @@ export function lastRow({ grid, columns, tab }: TabSnapshot): number {
 /** A date in a text column, as displayed; else null. */
 function dateText(cell: GridCell, shown: SheetCell | undefined): string | null {
   return typeof cell === 'number' && typeof shown === 'string' && shown !== '' ? shown : null;
+}
+
+/** What rows show of others, in any column. Formulas and numbers only repeat what stands elsewhere. */
+export function tabAsides({ grid, columns }: TabSnapshot): readonly Aside[] {
+  const shape = { width: grid[0]?.length ?? 0, id: columns.id };
+  return grid.slice(1).flatMap((cells, above) => {
+    const texts = cells.flatMap((text, column) => (typeof text === 'string' ? [{ text, column }] : []));
+    const own = idKey(idText(grid, above + 1, columns.id));
+    return texts.flatMap(({ text, column }) =>
+      asidesIn(text, shape, own === '' ? null : own).map((one) => ({
+        ...one,
+        place: cellName(above + 1, column),
+      })),
+    );
+  });
 }
 
 /** The rows of a tab as the port gives them. */

@@ -1,3 +1,5 @@
+import { type Aside, asidesIn } from '../../core/lead/aside.ts';
+import { idKey } from '../../core/lead/lead.ts';
 import type { Cell } from '../../core/lead/value.ts';
 import { type CellRange, columnName, contains, readRange } from './cell-reference.ts';
 import { type ColumnMapping, type Columns, headingRank, locateColumns } from '../shared/columns.ts';
@@ -130,6 +132,27 @@ export function readXlsxRow(row: SheetRow, sheet: XlsxSheet): PresentRow<SheetRo
       status: status === '' ? null : status,
       place: row,
     };
+  });
+}
+
+/** What a row shows of others, in any of its columns. Formulas and numbers only repeat what stands elsewhere. */
+export function xlsxAsides(
+  row: SheetRow,
+  { columns, header, cells: reader, book }: XlsxSheet,
+): readonly Aside[] {
+  const shape = { width: (header.cells.at(-1)?.column ?? -1) + 1, id: columns.id };
+  return book.pack.guarded(book.sheet, () => {
+    let own: string | null = null;
+    const found: Aside[] = [];
+    for (const cell of row.cells) {
+      if (cell.formula !== null || cell.raw === '' || (cell.type !== 's' && cell.type !== 'inlineStr')) continue;
+      const text = reader.text(cell);
+      if (text.length < 36 && !text.includes('\t')) continue;
+      own ??= idKey(reader.text(cellAt(row, columns.id)));
+      const place = `${columnName(cell.column)}${row.row}`;
+      for (const one of asidesIn(text, shape, own === '' ? null : own)) found.push({ ...one, place });
+    }
+    return found;
   });
 }
 

@@ -1,10 +1,11 @@
+import type { Aside } from '../../core/lead/aside.ts';
 import type { RowChange, TargetRow } from '../../ports/target.ts';
 import type { FileHead } from '../file/file-format.ts';
 import { targetRow } from '../shared/row-content.ts';
 import { readXlsxMark } from './mark.ts';
 import { planXlsxColumns } from './new-columns.ts';
 import type { KnownSheet } from './packed-rows.ts';
-import { openXlsxSheet, readXlsxRow, type XlsxTargetOptions } from './sheet.ts';
+import { openXlsxSheet, readXlsxRow, xlsxAsides, type XlsxTargetOptions } from './sheet.ts';
 import { type PartEdit, planXlsxWrite, type XlsxWritePlan } from './write-plan.ts';
 import type { RandomAccess } from './zip-directory.ts';
 
@@ -24,7 +25,7 @@ export type XlsxTask =
 /** What each kind of task gives: `rows` in batches, the others once. */
 export interface XlsxResults {
   readonly head: FileHead;
-  readonly rows: TargetRow[];
+  readonly rows: { readonly rows: TargetRow[]; readonly asides: readonly Aside[] };
   readonly plan: XlsxWritePlan;
   readonly columns: readonly PartEdit[];
 }
@@ -55,6 +56,7 @@ export async function* doXlsxTask(
       const present = readXlsxRow(row, sheet);
       return present === null ? [] : targetRow(present, row.row, columns);
     });
-    if (rows.length > 0) yield rows;
+    const asides = batch.flatMap((row) => xlsxAsides(row, sheet));
+    if (rows.length + asides.length > 0) yield { rows, asides };
   }
 }

@@ -1,6 +1,6 @@
 import type { Author } from '../../core/lead/author.ts';
 import { idKey } from '../../core/lead/lead.ts';
-import type { RowChange, Target, TargetRow } from '../../ports/target.ts';
+import type { OnAsides, RowChange, Target, TargetRow } from '../../ports/target.ts';
 import type { FileFormat, FileHead, FilePlan } from '../file/file-format.ts';
 import type { FilePlace } from '../file/file-place.ts';
 import { FileTarget } from '../file/file-target.ts';
@@ -81,10 +81,17 @@ class XlsxFormat implements FileFormat {
     return first(runXlsxTask(file, this.#options, { kind: 'head' }, signal));
   }
 
-  readRows(file: SourceFile, signal: AbortSignal): AsyncGenerator<TargetRow[]> {
+  async *readRows(
+    file: SourceFile,
+    signal: AbortSignal,
+    onAsides: OnAsides,
+  ): AsyncGenerator<TargetRow[]> {
     // The writes are over, or have not begun.
     this.#left = null;
-    return runXlsxTask(file, this.#options, { kind: 'rows' }, signal);
+    for await (const batch of runXlsxTask(file, this.#options, { kind: 'rows' }, signal)) {
+      onAsides(batch.asides);
+      if (batch.rows.length > 0) yield batch.rows;
+    }
   }
 
   async plan(
