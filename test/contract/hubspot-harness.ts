@@ -27,6 +27,7 @@ export const hubspotCannot: readonly Inability[] = [
   'own-cells-emptied',
   'new-columns',
   'row-numbers',
+  'asides',
   'generations',
 ];
 

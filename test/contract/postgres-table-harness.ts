@@ -22,7 +22,7 @@ export interface PostgresTableHarness extends TargetHarness {
 }
 
 /** Names of columns are unique; there is no row of headings that would be the first. */
-export const postgresTableCannot: readonly Inability[] = ['double-headings', 'row-numbers'];
+export const postgresTableCannot: readonly Inability[] = ['double-headings', 'row-numbers', 'asides'];
 
 const { escapeIdentifier, escapeLiteral } = pg;
 

@@ -33,6 +33,7 @@ export interface LocalHarness extends TargetHarness {
  * - `own-cells-emptied`: a row with cells of its own is never emptied of ours, it is left and held instead;
  * - `new-columns`: its contract for columns of new fields is another one;
  * - `row-numbers`: its rows are not numbered from a row of headings;
+ * - `asides`: its rows cannot run into one another;
  * - `marks`: it has no place for a mark;
  * - `generations`: its mark says who keeps it, not since when.
  */
@@ -45,6 +46,7 @@ export type Inability =
   | 'own-cells-emptied'
   | 'new-columns'
   | 'row-numbers'
+  | 'asides'
   | 'marks'
   | 'generations';
 

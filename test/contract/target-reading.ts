@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { Aside } from '../../src/core/lead/aside.ts';
 import {
   anna,
   annaCells,
@@ -54,6 +55,30 @@ export function describeReading(name: string, makeHarness: MakeHarness, cannot: 
           ]);
         },
       ));
+
+    testUnless('asides')('tells of ids and rows in other cells, mapped or not, and where they stand', () => {
+      const [one, two] = ['018cd95e-0000-7000-8000-00000000000a', '018cd95e-0000-7000-8000-00000000000b'];
+      const table = [
+        headings,
+        anna.with(0, one).with(2, `duplicate of ${two.toUpperCase()}, not of ${one}`),
+        ['', '', `${two}\tBert BV\t\tBonn\t\t\n\tNew AG\t\tUlm\t\t`, '', '', ''],
+        bert.with(3, two),
+      ];
+      return withRows(makeHarness, table, async (harness) => {
+        const seen: Aside[] = [];
+        const onAsides = (asides: readonly Aside[]): void => void seen.push(...asides);
+        const { rows } = await harness.target().open({ create: false, onAsides }, never());
+        for await (const _ of rows);
+        expect(seen.map(({ leadId, kind }) => [leadId, kind])).toEqual([
+          [two, 'note'],
+          [two, 'note'],
+          [two, 'table'],
+          ['', 'table'],
+          [two, 'note'],
+        ]);
+        expect(new Set(seen.map(({ place }) => place)).size).toBe(3);
+      });
+    });
 
     test('shows what the status column says, apart from the data; null where there is none', () =>
       withRows(makeHarness, [headings, anna.with(5, 'in step'), loose], async (harness) => {

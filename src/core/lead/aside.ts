@@ -27,9 +27,15 @@ const uuids = /(?<![0-9a-f-])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-
 
 const lineEnd = /\r\n|\r|\n/;
 
+/** Whether a cell is worth `asidesIn`: most are not. */
+export function mayShowOthers(text: string): boolean {
+  return text.length >= uuidLength || text.includes('\t');
+}
+
+const uuidLength = 36;
+
 /** UUIDs in a text, each once, without the row's own. Other ids are too much like ordinary words and numbers. */
 function notesIn(text: string, own: string | null): readonly Found[] {
-  if (text.length < 36) return [];
   const ids = new Set(text.match(uuids)?.map((id) => id.toLowerCase()));
   if (own !== null) ids.delete(idKey(own));
   return [...ids].map((leadId) => ({ leadId, kind: 'note' }));
@@ -67,7 +73,7 @@ export function recordsIn(
  * `own`: the id of its row.
  */
 export function asidesIn(text: string, shape: RecordShape, own: string | null): readonly Found[] {
-  if (text.length === 36 && text === own) return [];
+  if (text.length === uuidLength && text === own) return [];
   const notes = notesIn(text, own);
   if (!text.includes('\t')) return notes;
   const records = recordsIn(text.split(lineEnd), '\t', shape, undefined);

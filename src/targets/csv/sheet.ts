@@ -1,5 +1,5 @@
 import { counted } from '../../core/lead/counted.ts';
-import { type Aside, asidesIn, recordsIn } from '../../core/lead/aside.ts';
+import { type Aside, asidesIn, mayShowOthers, recordsIn } from '../../core/lead/aside.ts';
 import { readInstant } from '../../core/lead/instant.ts';
 import { idKey } from '../../core/lead/lead.ts';
 import type { Cell } from '../../core/lead/value.ts';
@@ -97,18 +97,24 @@ export function readCsvRow(
   return { leadId: leadId === '' ? null : leadId, cells, status, place: record };
 }
 
+/** A UUID in braces. */
+const longestId = 38;
+
 /** What a record shows of other rows: ids in its cells, and whole rows that a quotation mark joined to it. */
 export function csvAsides(
   record: CsvRecord,
   { columns, header, format }: Pick<CsvSheet, 'columns' | 'header' | 'format'>,
 ): readonly Aside[] {
+  const { lines, cells } = record;
+  const noted = cells.filter(({ text }, nth) => nth !== columns.id && mayShowOthers(text));
+  const shown = cells[columns.id]?.text ?? '';
+  if (noted.length === 0 && lines === null && shown.length <= longestId) return [];
   const shape = { width: header.cells.length, id: columns.id };
-  const shown = unguarded(record.cells[columns.id]?.text ?? '').trim();
-  const own = shown === '' ? null : idKey(shown);
-  const found = record.cells.flatMap(({ text }) => asidesIn(text, shape, own));
-  if (record.lines !== null) found.push(...recordsIn(record.lines, format.delimiter, shape, own));
-  if (found.length === 0) return [];
-  const last = record.line + (record.lines?.length ?? 1) - 1;
+  const key = idKey(unguarded(shown).trim());
+  const own = key === '' ? null : key;
+  const found = [{ text: shown }, ...noted].flatMap(({ text }) => asidesIn(text, shape, own));
+  if (lines !== null) found.push(...recordsIn(lines, format.delimiter, shape, own));
+  const last = record.line + (lines?.length ?? 1) - 1;
   const place = last > record.line ? `lines ${record.line} to ${last}` : `line ${record.line}`;
   return found.map((one) => ({ ...one, place }));
 }

@@ -1,4 +1,4 @@
-import { type Aside, asidesIn } from '../../core/lead/aside.ts';
+import { type Aside, asidesIn, mayShowOthers } from '../../core/lead/aside.ts';
 import { idKey } from '../../core/lead/lead.ts';
 import { TablePieces } from '../../core/lead/table-pieces.ts';
 import type { Cell, FieldType } from '../../core/lead/value.ts';
@@ -118,7 +118,9 @@ function dateText(cell: GridCell, shown: SheetCell | undefined): string | null {
 export function tabAsides({ grid, columns }: TabSnapshot): readonly Aside[] {
   const shape = { width: grid[0]?.length ?? 0, id: columns.id };
   return grid.slice(1).flatMap((cells, above) => {
-    const texts = cells.flatMap((text, column) => (typeof text === 'string' ? [{ text, column }] : []));
+    const texts = cells.flatMap((text, column) =>
+      typeof text === 'string' && mayShowOthers(text) ? [{ text, column }] : [],
+    );
     const own = idKey(idText(grid, above + 1, columns.id));
     return texts.flatMap(({ text, column }) =>
       asidesIn(text, shape, own === '' ? null : own).map((one) => ({

@@ -1,4 +1,4 @@
-import { type Aside, asidesIn } from '../../core/lead/aside.ts';
+import { type Aside, asidesIn, mayShowOthers } from '../../core/lead/aside.ts';
 import { idKey } from '../../core/lead/lead.ts';
 import type { Cell } from '../../core/lead/value.ts';
 import { type CellRange, columnName, contains, readRange } from './cell-reference.ts';
@@ -147,7 +147,7 @@ export function xlsxAsides(
     for (const cell of row.cells) {
       if (cell.formula !== null || cell.raw === '' || (cell.type !== 's' && cell.type !== 'inlineStr')) continue;
       const text = reader.text(cell);
-      if (text.length < 36 && !text.includes('\t')) continue;
+      if (!mayShowOthers(text)) continue;
       own ??= idKey(reader.text(cellAt(row, columns.id)));
       const place = `${columnName(cell.column)}${row.row}`;
       for (const one of asidesIn(text, shape, own === '' ? null : own)) found.push({ ...one, place });
