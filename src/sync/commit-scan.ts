@@ -28,7 +28,7 @@ export async function commitScan(
   context: StepContext,
   db: pg.PoolClient,
   judged: Run,
-  { mark, moved, found, creates, isProof, moves, undone, matches, tally, elsewhere }: Plan,
+  { mark, moved, found, creates, isProof, moves, undone, matches, tally, places }: Plan,
   next: RunPatch,
 ): Promise<{ readonly run: Run; readonly newPairs: number }> {
   const { fields, leads } = context.connection;
@@ -36,7 +36,7 @@ export async function commitScan(
   const run = await enterPlace(db, judged, leads.baseUrl);
   await rememberColumns(db, run.connection, fields, moved);
   const shown = await countRecords(db, run);
-  await leaveUndecided(db, run.id, found.isAnyones ? undefined : [...found.leadIds, ...elsewhere.keys()]);
+  await leaveUndecided(db, run.id, found.isAnyones ? undefined : [...found.leadIds, ...places.elsewhere.keys()]);
   const rowless = creates.rowless.flatMap(({ leadId }) => (found.leadIds.has(leadId) ? [leadId] : []));
   const newPairs = await adoptScan(db, run, isProof, [...creates.leadIds, ...rowless]);
   await noteOutside(db, run, {

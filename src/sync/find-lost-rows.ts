@@ -14,7 +14,7 @@ import type { PlannedAction } from '../core/merge/action.ts';
 import { orphan, type PairState, planPair } from '../core/merge/plan.ts';
 import { planFoundRow, planMatchedRow } from '../core/merge/plan-link.ts';
 import { planMovedRow } from '../core/merge/plan-held-rows.ts';
-import { type Elsewhere, planMissingRow } from '../core/merge/row-in-cell.ts';
+import { type Elsewhere, type Home, planMissingRow, planRowOfOther } from '../core/merge/row-elsewhere.ts';
 import type { Policy } from '../core/merge/policy.ts';
 import {
   countLost,
@@ -40,13 +40,17 @@ export interface FoundRows extends LostRows {
   mayHaveRow(lead: Cells): boolean;
 }
 
-/** Finds the rows of leads that lost theirs; skips rows and leads of `creates`, except leads whose row was not found. */
+/**
+ * Finds the rows of leads that lost theirs; skips rows and leads of `creates`, except leads whose row was not found, and rows
+ * of leads in `homes`: it is known whose they are.
+ */
 export async function findRows(
   pool: pg.Pool,
   run: Run,
   fields: readonly FieldMapping[],
   policy: Policy,
   creates: Pick<LostCreates, 'rows' | 'leadIds' | 'rowless'>,
+  homes: ReadonlyMap<string, Home>,
 ): Promise<FoundRows> {
   const unheard = await unheardRows(pool, run);
   const rowless = [...creates.rowless, ...unheard.filter(({ leadId }) => !creates.leadIds.has(leadId))];
@@ -72,7 +76,7 @@ export async function findRows(
   }
   const strays: Stray[] = [];
   for await (const stray of streamStrays(pool, run, rowless.length > 0)) {
-    if (stray.leadId === null && creates.rows.has(stray.row)) continue;
+    if (stray.leadId === null ? creates.rows.has(stray.row) : homes.has(stray.leadId)) continue;
     if (stray.isNewOrphan) newOrphans += 1;
     if (areMany || stray.isUnreadable || strayMarks(stray).some((mark) => marks.has(mark)))
       strays.push(stray);
@@ -111,13 +115,20 @@ async function collect<T>(items: AsyncIterable<T>, keep: (item: T) => boolean): 
   return kept;
 }
 
+/** Rows that stand elsewhere than in their table. */
+export interface OtherPlaces {
+  readonly elsewhere: Elsewhere;
+  /** By lead: the tables to which rows of this one belong. */
+  readonly homes: ReadonlyMap<string, Home>;
+}
+
 /** The actions of one lead id, with what was found about its row. */
 export function planOne(
   state: PairState,
   policy: Policy,
   found: FoundRows,
   matches: Pick<FoundMatches, 'rowOf' | 'heldLeads'>,
-  elsewhere: Elsewhere,
+  { elsewhere, homes }: OtherPlaces,
 ): readonly PlannedAction[] {
   const { leadId, base, lead, row } = state;
   const held = matches.heldLeads.get(leadId);
@@ -130,6 +141,8 @@ export function planOne(
     return planMissingRow(state, planPair(state, policy), elsewhere.get(leadId));
   }
   if (found.rowOf.has(leadId)) return planFoundRow(state, policy);
+  const movedIn = planRowOfOther(state, homes.get(leadId));
+  if (movedIn !== null) return [movedIn];
   const others = found.moved.get(row.row);
   if (others !== undefined && base !== null) return [planMovedRow(state, others)];
   const mayBe = found.mayBe.get(row.row);

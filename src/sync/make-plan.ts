@@ -12,7 +12,7 @@ import {
   planLostRow,
   planUnreadableId,
 } from '../core/merge/plan-held-rows.ts';
-import { type Elsewhere, misreadCells, placesInCells } from '../core/merge/row-in-cell.ts';
+import { type Elsewhere, misreadCells, type OtherTable, placesInCells } from '../core/merge/row-elsewhere.ts';
 import type { MarkVerdict } from '../core/merge/judge-mark.ts';
 import { planNewRow, undoneRow } from '../core/merge/plan-new-row.ts';
 import { sameCell, type Values } from '../core/lead/value.ts';
@@ -22,10 +22,11 @@ import { movedFields } from '../store/mapped-columns.ts';
 import type { Run } from '../store/runs.ts';
 import { planPages } from '../store/scan-pages.ts';
 import { type Difference, differences, looseRows } from '../store/differences.ts';
+import { rowsInOtherTables, rowsOfOtherTables, unreadElsewhere } from '../store/other-tables.ts';
 import { UndoneRecords } from '../store/undone.ts';
 import { policyOf, type StepContext } from './context.ts';
 import { type Doubts, findOlderCopies, type OlderCopies } from './find-older-copy.ts';
-import { findRows, type FoundRows, planOne } from './find-lost-rows.ts';
+import { findRows, type FoundRows, type OtherPlaces, planOne } from './find-lost-rows.ts';
 import { findMatches, type FoundMatches } from './find-matches.ts';
 import { PlanTally, type PlanWriter } from './plan-writer.ts';
 import { otherPlace, type Placement, placementOf } from './which-place.ts';
@@ -60,7 +61,9 @@ export async function makePlan(
   const creates = await findLostCreates(db, run, policy, scan);
   await plan.add(...creates.actions);
   const moved = await movedFields(db, run.connection, policy.fields);
-  const found = await findRows(context.pool, run, fields, policy, creates);
+  const { baseUrl } = context.connection.leads;
+  const homes = await rowsOfOtherTables(db, run, baseUrl);
+  const found = await findRows(context.pool, run, fields, policy, creates, homes);
   const placement = await placementOf(db, run, name);
   // A moved table that puts values back may be a copy.
   const isMoved = placement?.kind === 'moved';
@@ -72,11 +75,14 @@ export async function makePlan(
   });
   const isProof = absenceProof(context, run, older);
   const inCells = await rowsInCells(db, run);
-  const elsewhere = placesInCells(inCells);
+  const inOthers = await rowsInOtherTables(db, run, baseUrl);
+  const elsewhere: Elsewhere = new Map<string, string | OtherTable>([...inOthers, ...placesInCells(inCells)]);
+  const unread = sync.onRowDeleted === 'delete-lead' ? await unreadElsewhere(db, run, baseUrl) : new Set<string>();
   const matches = await findMatches(context, run, creates, found);
   const undone = await UndoneRecords.load(db, run.connection, fields);
   const tally = new PlanTally();
-  const findings = { policy, creates, moved, found, older, isProof, matches, undone, tally, elsewhere };
+  const places = { elsewhere, homes, unread };
+  const findings = { policy, creates, moved, found, older, isProof, matches, undone, tally, places };
   const shuffled = await planPairs(context.pool, run, plan, findings);
   await planLooseRows(context.pool, run, plan, findings);
   await plan.end();
@@ -145,7 +151,10 @@ interface Findings {
   readonly matches: FoundMatches;
   readonly undone: UndoneRecords;
   readonly tally: PlanTally;
-  readonly elsewhere: Elsewhere;
+  readonly places: OtherPlaces & {
+    /** Leads whose missing row may stand in a table that was not read since. */
+    readonly unread: ReadonlySet<string>;
+  };
 }
 
 async function planPairs(
@@ -154,14 +163,15 @@ async function planPairs(
   plan: PlanWriter,
   findings: Findings,
 ): Promise<ShuffledRows> {
-  const { policy, creates, moved, found, older, isProof, matches, undone, tally, elsewhere } = findings;
+  const { policy, creates, moved, found, older, isProof, matches, undone, tally, places } = findings;
   const shuffled = new ShuffledRows(policy.fields);
   for await (const difference of differences(pool, run, isProof)) {
     if (creates.leadIds.has(difference.leadId)) {
       tally.leaveLead(difference);
       continue;
     }
-    const { leadId, lead, rowNumber, leadAbsences, rowAbsences, deletionDone, merged, asked } = difference;
+    const { leadId, lead, rowNumber, leadAbsences, deletionDone, merged, asked } = difference;
+    const rowAbsences = Math.min(difference.rowAbsences, places.unread.has(leadId) ? 1 : Infinity);
     const again = found.rowOf.get(leadId) ?? matches.rowOf.get(leadId);
     const row = again?.cells ?? difference.row;
     const base = difference.base === null ? null : withoutFields(difference.base, moved);
@@ -178,7 +188,7 @@ async function planPairs(
       unasked: asked?.answer === 'gone' ? undefined : (asked?.message ?? notAsked),
       undone: lead === null || difference.isWanted ? null : undone.find(leadId, lead),
     };
-    const actions = planBack(state, findings) ?? planOne(state, policy, found, matches, elsewhere);
+    const actions = planBack(state, findings) ?? planOne(state, policy, found, matches, places);
     tally.see(difference, actions, again !== undefined);
     // Cells that are brought forward are no sign of sorting.
     if (base !== null && row !== null && !older.bringsForward(leadId)) shuffled.see(base, row);
@@ -190,11 +200,11 @@ async function planPairs(
 /** The plan of a record that an older copy lacks and that comes back; null: it is none. */
 function planBack(
   state: PairState,
-  { policy, found, matches, older, elsewhere }: Findings,
+  { policy, found, matches, older, places }: Findings,
 ): readonly PlannedAction[] | null {
   const { leadId, base, lead, row } = state;
   if (row === null && older.comesBack('row', leadId))
-    return planOne(state, { ...policy, onRowDeleted: 'restore' }, found, matches, elsewhere);
+    return planOne(state, { ...policy, onRowDeleted: 'restore' }, found, matches, places);
   if (base === null || lead !== null || row === null || !older.comesBack('lead', leadId)) return null;
   return [planLeadAgain(state, row)];
 }

@@ -44,6 +44,8 @@ export interface RunOptions {
   readonly allow?: readonly string[];
   /** Tries before a fault ends the run. */
   readonly maxAttempts?: number;
+  /** Default: the first. */
+  readonly connection?: string;
 }
 
 export const connectionName = 'main';
@@ -152,9 +154,14 @@ export class Workspace implements AsyncDisposable {
    * A run from its beginning (or its checkpoint) to its end in this process; waits whenever the run says so, but for creates
    * that the sandbox has long answered: they are made older.
    */
-  async run({ mode = 'sync', allow = [], maxAttempts = 3 }: RunOptions = {}): Promise<Run> {
+  async run({
+    mode = 'sync',
+    allow = [],
+    maxAttempts = 3,
+    connection = connectionName,
+  }: RunOptions = {}): Promise<Run> {
     const app = await this.#standingApp();
-    const context = app.contexts.get(connectionName);
+    const context = app.contexts.get(connection);
     if (context === undefined) throw new Error('the connection is not configured');
     for (;;) {
       const result = await advanceRun(context, { mode, allow, maxAttempts }, new AbortController().signal);

@@ -29,7 +29,11 @@ const lineEnd = /\r\n|\r|\n/;
 
 /** Whether a cell is worth `asidesIn`: most are not. */
 export function mayShowOthers(text: string): boolean {
-  return text.length >= uuidLength || text.includes('\t');
+  if (text.includes('\t')) return true;
+  if (text.length < uuidLength) return false;
+  for (let at = text.indexOf('-'); at >= 0; at = text.indexOf('-', at + 1))
+    if (text[at + 5] === '-' && text[at + 10] === '-' && text[at + 15] === '-') return true;
+  return false;
 }
 
 const uuidLength = 36;

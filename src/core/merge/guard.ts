@@ -1,6 +1,6 @@
 import { counted } from '../lead/counted.ts';
 import type { ActionKind } from './action.ts';
-import type { MisreadCell } from './row-in-cell.ts';
+import type { MisreadCell } from './row-elsewhere.ts';
 import type { MarkVerdict } from './judge-mark.ts';
 
 /** A limit: `10` (rows) or `10%` (of the known pairs). */

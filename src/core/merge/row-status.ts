@@ -74,6 +74,7 @@ const recordReasons: Readonly<Record<string, string>> = {
   'conflict.edit-meets-delete': 'the lead was deleted, but this row was changed',
   'row.orphan': 'no lead has this id',
   'lead.unasked': 'the service did not say whether its lead is there',
+  'row.moved': 'it belongs to the table of another connection',
   'row.duplicate-id': 'an earlier row has this id',
   'row.id-lost': 'its id is missing; it may belong to a lead',
   'match.proposed': 'it may be an existing lead (leadsync match)',

@@ -136,11 +136,11 @@ async function step(
 }
 
 function toRecord(
-  { bytes, ...place }: Pick<CsvRecord, 'row' | 'line' | 'start' | 'end'> & { readonly bytes: Buffer },
+  { row, line, start, end, bytes }: Pick<CsvRecord, 'row' | 'line' | 'start' | 'end'> & { bytes: Buffer },
   texts: readonly string[],
   found: readonly Omit<CsvCell, 'text' | 'start'>[],
 ): CsvRecord {
-  let next = place.start;
+  let next = start;
   const cells = found.map((cell, index) => {
     const placed = { ...cell, text: texts[index] ?? '', start: next };
     next = cell.end + 1;
@@ -148,8 +148,8 @@ function toRecord(
   });
   const contentEnd = next - 1;
   const isLong = cells.some(({ quoted, text }) => quoted && lineEnd.test(text));
-  const lines = isLong ? bytes.toString('utf8', 0, contentEnd - place.start).split(lineEnd) : null;
-  return { ...place, cells, contentEnd, lines };
+  const lines = isLong ? bytes.toString('utf8', 0, contentEnd - start).split(lineEnd) : null;
+  return { row, line, lines, cells, start, contentEnd, end };
 }
 
 /** Whether text follows the closing quote: the parser then leaves the quotes in the text. */

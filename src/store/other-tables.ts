@@ -1,0 +1,90 @@
+import type { Home, OtherTable } from '../core/merge/row-elsewhere.ts';
+import { mapOf, type Queryable } from './database.ts';
+import { connectionOf } from './places.ts';
+import type { RunRef } from './runs.ts';
+
+/**
+ * The other connections of a service with their last complete sync, $3: its address, $4: this connection. What belongs to
+ * tables that were left has another key.
+ */
+const others = `others as (
+  select r.connection, max(r.id) as last_run, max(r.finished_at) as last_at,
+    (select address from places where connection = r.connection and is_current limit 1) as address
+  from runs r
+  where r.connection <> $4 and r.mode = 'sync' and r.status in ('succeeded', 'partial')
+    and coalesce((select service from places where connection = r.connection and is_current limit 1), r.base_url) = $3
+  group by r.connection)`;
+
+const values = (run: RunRef, service: string): unknown[] => [
+  run.id,
+  run.connection,
+  service,
+  connectionOf(run.connection),
+];
+
+/** Leads whose row this scan lacks and another table has, where it is held for its list lacks the lead. */
+export function rowsInOtherTables(
+  db: Queryable,
+  run: RunRef,
+  service: string,
+): Promise<ReadonlyMap<string, OtherTable>> {
+  return mapOf(
+    db,
+    `with ${others}
+     select a.lead_id as id, json_build_object('connection', o.connection, 'address', o.address, 'row', c.row_number) as value
+     from others o join conflicts c on c.connection = o.connection and c.code in ('row.orphan', 'row.moved') and c.row_number is not null
+     join absent_pairs a on a.run_id = $1 and a.lead_id = c.lead_id and a.row and not a.lead
+     join pairs p on p.connection = $2 and p.lead_id = a.lead_id and p.base is not null
+     order by o.connection desc`,
+    values(run, service),
+  );
+}
+
+/** Rows of this scan whose lead the list lacks and another connection keeps. */
+export function rowsOfOtherTables(
+  db: Queryable,
+  run: RunRef,
+  service: string,
+): Promise<ReadonlyMap<string, Home>> {
+  return mapOf(
+    db,
+    `with ${others},
+     loose as (
+       select lead_id from staged_rows t where run_id = $1 and lead_id is not null and not duplicate
+         and not exists (select from staged_leads where run_id = $1 and lead_id = t.lead_id)
+         and not exists (select from pairs p where p.connection = $2 and p.lead_id = t.lead_id
+           and not exists (select from absent_pairs where run_id = $1 and lead_id = t.lead_id and lead))
+       union select lead_id from absent_pairs where run_id = $1 and lead and not row)
+     select l.lead_id as id, json_build_object('connection', o.connection, 'address', o.address, 'row', p.row_number,
+       'isThere', p.row_absences = 0 and not exists (select from conflicts where connection = o.connection
+         and lead_id = l.lead_id and code = 'row.moved' and row_number is null)) as value
+     from loose l cross join others o
+     join pairs p on p.connection = o.connection and p.lead_id = l.lead_id and p.base is not null and p.row_number is not null
+       and p.lead_deleted_at is null and p.lead_absences = 0
+     order by o.connection desc`,
+    values(run, service),
+  );
+}
+
+/**
+ * Leads whose row this scan and one before it lack, while another table that may have it was not read in between. Tables
+ * that were not synced for a week are not waited for.
+ */
+export async function unreadElsewhere(
+  db: Queryable,
+  run: RunRef,
+  service: string,
+): Promise<ReadonlySet<string>> {
+  const found = await mapOf(
+    db,
+    `with ${others}
+     select a.lead_id as id, true as value from others o
+     join absent_pairs a on a.run_id = $1 and a.row and not a.lead
+     join pairs p on p.connection = $2 and p.lead_id = a.lead_id and p.row_absences > 0 and p.absence_run > o.last_run
+     where o.last_at > now() - interval '7 days' and not exists (
+       select from pairs q where q.connection = o.connection and q.lead_id = a.lead_id and q.base is not null
+         and q.row_absences = 0 and q.row_number is not null)`,
+    values(run, service),
+  );
+  return new Set(found.keys());
+}
