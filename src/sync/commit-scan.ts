@@ -36,7 +36,11 @@ export async function commitScan(
   const run = await enterPlace(db, judged, leads.baseUrl);
   await rememberColumns(db, run.connection, fields, moved);
   const shown = await countRecords(db, run);
-  await leaveUndecided(db, run.id, found.isAnyones ? undefined : [...found.leadIds, ...places.elsewhere.keys()]);
+  await leaveUndecided(
+    db,
+    run.id,
+    found.isAnyones ? undefined : [...found.leadIds, ...places.elsewhere.keys()],
+  );
   const rowless = creates.rowless.flatMap(({ leadId }) => (found.leadIds.has(leadId) ? [leadId] : []));
   const newPairs = await adoptScan(db, run, isProof, [...creates.leadIds, ...rowless]);
   await noteOutside(db, run, {

@@ -77,7 +77,8 @@ export async function makePlan(
   const inCells = await rowsInCells(db, run);
   const inOthers = await rowsInOtherTables(db, run, baseUrl);
   const elsewhere: Elsewhere = new Map<string, string | OtherTable>([...inOthers, ...placesInCells(inCells)]);
-  const unread = sync.onRowDeleted === 'delete-lead' ? await unreadElsewhere(db, run, baseUrl) : new Set<string>();
+  const unread =
+    sync.onRowDeleted === 'delete-lead' ? await unreadElsewhere(db, run, baseUrl) : new Set<string>();
   const matches = await findMatches(context, run, creates, found);
   const undone = await UndoneRecords.load(db, run.connection, fields);
   const tally = new PlanTally();

@@ -103,7 +103,8 @@ export async function stageTable(context: StepContext, run: Run, create: boolean
   const problems = [...missing, ...(headings?.problem() ?? []), ...outside.slice(0, mostApart)];
   const shown = { rows: count, problems, mark };
   const isKept = staging.isWhole && merged.size === 0;
-  if (run.mode === 'sync') await rememberTable(context, run, isKept ? known : null, { ...shown, left, asides }, met);
+  if (run.mode === 'sync')
+    await rememberTable(context, run, isKept ? known : null, { ...shown, left, asides }, met);
   return { ...shown, merged };
 }
 

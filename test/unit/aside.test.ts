@@ -8,7 +8,11 @@ const records = (lines: readonly string[], delimiter: string, own: string | null
   recordsIn(lines, delimiter, at, own).map(({ leadId, kind }) => `${kind} ${leadId}`);
 
 test.each([
-  ['a row at the end of which a quotation mark opens', [`${a},A,x,"call`, `${b},B,y,`, `${c},C,z,12"`], [`table ${b}`, `table ${c}`]],
+  [
+    'a row at the end of which a quotation mark opens',
+    [`${a},A,x,"call`, `${b},B,y,`, `${c},C,z,12"`],
+    [`table ${b}`, `table ${c}`],
+  ],
   ['two lines only', [`${a},A,"x,call`, `${b},B",y,`], [`table ${b}`]],
   ['rows without ids', [`${a},A,x,"call`, ',B,y,12"'], ['table ']],
   ['rows without cells at their end', [`${a},A,x,"call`, `${b},B,y`, 'C"'], [`record ${b}`]],

@@ -95,7 +95,11 @@ export function guard(
   const elsewhere = counts.otherPlace === null ? null : describeOther(counts.otherPlace);
   refuse(elsewhere !== null, 'other-target', elsewhere ?? '');
   const [cell] = counts.misread;
-  refuse(cell !== undefined, 'misread', cell === undefined ? '' : explainMisread(cell, counts.misread.length));
+  refuse(
+    cell !== undefined,
+    'misread',
+    cell === undefined ? '' : explainMisread(cell, counts.misread.length),
+  );
   if (knownPairs === 0) return refusals;
   refuse(
     counts.rows === 0 && knownPairs >= fewIds,

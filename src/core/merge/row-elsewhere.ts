@@ -75,7 +75,10 @@ export interface Home extends OtherTable {
  * A row whose lead the list lacks, with an id that another connection keeps; null: it is not moved. A row that was in step
  * here stays what it is while the lead has a row there: the lead went into the other list by itself.
  */
-export function planRowOfOther({ leadId, row, base, lead }: PairState, home: Home | undefined): PlannedAction | null {
+export function planRowOfOther(
+  { leadId, row, base, lead }: PairState,
+  home: Home | undefined,
+): PlannedAction | null {
   if (home === undefined || lead !== null || row === null) return null;
   if (base !== null && home.isThere) return null;
   const what = home.isThere

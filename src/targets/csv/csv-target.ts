@@ -80,11 +80,7 @@ class CsvFormat implements FileFormat {
     return { missing: sheet.columns.missing };
   }
 
-  async *readRows(
-    file: SourceFile,
-    signal: AbortSignal,
-    onAsides: OnAsides,
-  ): AsyncGenerator<TargetRow[]> {
+  async *readRows(file: SourceFile, signal: AbortSignal, onAsides: OnAsides): AsyncGenerator<TargetRow[]> {
     // The writes are over, or have not begun.
     this.#left = null;
     const sheet = await this.#open(file, signal);

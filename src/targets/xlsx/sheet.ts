@@ -145,7 +145,8 @@ export function xlsxAsides(
     let own: string | null = null;
     const found: Aside[] = [];
     for (const cell of row.cells) {
-      if (cell.formula !== null || cell.raw === '' || (cell.type !== 's' && cell.type !== 'inlineStr')) continue;
+      if (cell.formula !== null || cell.raw === '' || (cell.type !== 's' && cell.type !== 'inlineStr'))
+        continue;
       const text = reader.text(cell);
       if (!mayShowOthers(text)) continue;
       own ??= idKey(reader.text(cellAt(row, columns.id)));

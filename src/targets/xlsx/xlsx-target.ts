@@ -81,11 +81,7 @@ class XlsxFormat implements FileFormat {
     return first(runXlsxTask(file, this.#options, { kind: 'head' }, signal));
   }
 
-  async *readRows(
-    file: SourceFile,
-    signal: AbortSignal,
-    onAsides: OnAsides,
-  ): AsyncGenerator<TargetRow[]> {
+  async *readRows(file: SourceFile, signal: AbortSignal, onAsides: OnAsides): AsyncGenerator<TargetRow[]> {
     // The writes are over, or have not begun.
     this.#left = null;
     for await (const batch of runXlsxTask(file, this.#options, { kind: 'rows' }, signal)) {

@@ -41,7 +41,11 @@ test.each(['restore', 'delete-lead'] as const)(
     without([5, 6], textCell('Z2', `${ids[3]}\tFirm\tUlm\n${ids[4]}\tFirm\tBonn`));
     for (let night = 0; night < 3; night++) {
       const report = await here.sync();
-      expect(report).toMatchObject({ status: 'stopped', ...untouched, problems: [{ code: 'guard.misread' }] });
+      expect(report).toMatchObject({
+        status: 'stopped',
+        ...untouched,
+        problems: [{ code: 'guard.misread' }],
+      });
       expect(report.problems[0]?.message).toContain('Z2');
     }
     without([5], textCell('Z2', `see ${ids[3]}`));

@@ -32,7 +32,11 @@ const put = (here: Workspace, line: number, change: (text: string) => string): v
     lines(here).map((text, nth) => (nth + 1 === line ? change(text) : text)),
   );
 
-const untouched = { created: { leads: 0, rows: 0 }, updated: { leads: 0, rows: 0 }, deleted: { leads: 0, rows: 0 } };
+const untouched = {
+  created: { leads: 0, rows: 0 },
+  updated: { leads: 0, rows: 0 },
+  deleted: { leads: 0, rows: 0 },
+};
 
 function expectMisread(report: SyncReport, from: number, to: number): void {
   expect(report).toMatchObject({ status: 'stopped', ...untouched });
@@ -81,7 +85,9 @@ test('a first sync, and the first after the state was lost: nothing is made of a
   await using here = await Workspace.open({ connection: { fields } });
   write(here, ['Lead ID,Company,City,Stage', ',New 1,"Ulm,new', ',New 2,Linz,new', ',New 3,Graz",new']);
   expectMisread(await here.sync(), 2, 4);
-  const [one, two] = [1, 2].map(() => here.sandbox.leads.add({ companyName: 'Known', city: 'Ulm', stage: 'new' }));
+  const [one, two] = [1, 2].map(() =>
+    here.sandbox.leads.add({ companyName: 'Known', city: 'Ulm', stage: 'new' }),
+  );
   write(here, ['Lead ID,Company,City,Stage', `${one?.id},Known,Ulm,"new`, `${two?.id},Known,Ulm,new"`]);
   expectMisread(await here.sync(), 2, 3);
   expect(here.sandbox.leads.size).toBe(2);
@@ -100,7 +106,11 @@ test('a quotation mark that is never closed stops as an incomplete file', async 
   put(here, 5, (text) => `${text}"call back`);
   for (let night = 0; night < 2; night++) {
     const report = await here.sync({ maxAttempts: 1 });
-    expect(report).toMatchObject({ status: 'stopped', ...untouched, problems: [{ code: 'guard.target.incomplete' }] });
+    expect(report).toMatchObject({
+      status: 'stopped',
+      ...untouched,
+      problems: [{ code: 'guard.target.incomplete' }],
+    });
     expect(report.problems[0]?.message).toContain('line 5');
   }
   expect(here.sandbox.leads.size).toBe(8);
@@ -132,13 +142,20 @@ test.each(['restore', 'delete-lead'] as const)(
     for (let night = 0; night < 3; night++)
       expect(await here.sync()).toMatchObject({
         ...untouched,
-        problems: [{ code: 'row.in-cell', leadId: id, message: expect.stringContaining('line 4') as unknown }],
+        problems: [
+          { code: 'row.in-cell', leadId: id, message: expect.stringContaining('line 4') as unknown },
+        ],
       });
     put(here, 4, (text) => text.replace(/same as.*/, ''));
     const nights = [await here.sync(), await here.sync()];
-    const [restored, deleted] = [nights.map(({ created }) => created.rows), nights.map((one) => one.deleted.leads)];
+    const [restored, deleted] = [
+      nights.map(({ created }) => created.rows),
+      nights.map((one) => one.deleted.leads),
+    ];
     expect({ restored, deleted }).toEqual(
-      onRowDeleted === 'restore' ? { restored: [1, 0], deleted: [0, 0] } : { restored: [0, 0], deleted: [0, 1] },
+      onRowDeleted === 'restore'
+        ? { restored: [1, 0], deleted: [0, 0] }
+        : { restored: [0, 0], deleted: [0, 1] },
     );
   },
 );

@@ -1,9 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate';
 import { expect, test } from 'vitest';
 import type { SyncReport } from '../../../src/sync/report.ts';
 import { Sheet } from '../../support/sheet.ts';
 import { Workspace } from '../../support/workspace.ts';
+
+const sheetPart = 'xl/worksheets/sheet1.xml';
 
 /** Two tables of one service, each with the leads of one stage: `main` the new ones, `won` the others. */
 async function twoTables(onRowDeleted: 'restore' | 'delete-lead' | 'ignore', query = true) {
@@ -28,7 +31,11 @@ async function twoTables(onRowDeleted: 'restore' | 'delete-lead' | 'ignore', que
   return { here, won, sync, id: moved['Lead ID'] ?? '', cut, paste, removePasted, putBack };
 }
 
-const untouched = { created: { leads: 0, rows: 0 }, updated: { leads: 0, rows: 0 }, deleted: { leads: 0, rows: 0 } };
+const untouched = {
+  created: { leads: 0, rows: 0 },
+  updated: { leads: 0, rows: 0 },
+  deleted: { leads: 0, rows: 0 },
+};
 const moved = (leadId: string, ...texts: readonly string[]) => ({
   ...untouched,
   status: 'partial',
@@ -36,7 +43,9 @@ const moved = (leadId: string, ...texts: readonly string[]) => ({
     {
       code: 'row.moved',
       leadId,
-      message: expect.stringMatching(new RegExp(texts.map((text) => `(?=.*${text})`).join(''), 's')) as unknown,
+      message: expect.stringMatching(
+        new RegExp(texts.map((text) => `(?=.*${text})`).join(''), 's'),
+      ) as unknown,
     },
   ],
 });
@@ -106,7 +115,65 @@ test('the lead follows its row into the other list: both go on by themselves', a
   expect(here.sandbox.leads.size).toBe(8);
 });
 
-test('ten rows change places between two tables: each is held, no id is unknown', async () => {
+test('the row of a lead that went into the other list is moved back by mistake (delete-lead): nothing is deleted', async () => {
+  const { here, sync, id, cut, paste, removePasted, putBack } = await twoTables('delete-lead');
+  await using _ = here;
+  cut();
+  paste();
+  here.sandbox.leads.edit(id, { stage: 'won' });
+  for (const connection of ['main', 'won', 'main', 'won']) await sync(connection);
+  removePasted();
+  putBack();
+  for (let night = 0; night < 4; night++) {
+    await sync('main');
+    expect(await sync('won')).toMatchObject({ status: night === 0 ? 'succeeded' : 'partial', ...untouched });
+  }
+  expect(await sync('main')).toMatchObject(moved(id, 'row 5', 'connection won'));
+  expect(await sync('won')).toMatchObject(moved(id, 'connection main', 'row 5'));
+  expect(here.sandbox.leads.size).toBe(8);
+});
+
+test('xlsx: a row is cut and pasted into another workbook (delete-lead): held on both sides, and nothing is deleted', async () => {
+  const settings = (stage: string, path: string) => ({
+    leads: { query: { stage } },
+    target: { path },
+    sync: { onRowDeleted: 'delete-lead' },
+  });
+  await using here = await Workspace.open({
+    connection: settings('new', './new.xlsx'),
+    others: { won: settings('won', './won.xlsx') },
+  });
+  for (const stage of ['new', 'won'])
+    for (let nth = 0; nth < 4; nth++)
+      here.sandbox.leads.add({ companyName: `${stage} ${nth}`, city: 'Ulm', stage });
+  for (const connection of ['main', 'won']) await here.sync({ connection });
+  const change = (name: string, edit: (sheet: string) => string): void => {
+    const path = join(here.folder, name);
+    const parts = unzipSync(readFileSync(path));
+    parts[sheetPart] = strToU8(edit(strFromU8(parts[sheetPart] ?? new Uint8Array())));
+    writeFileSync(path, zipSync(parts));
+  };
+  let cut = '';
+  change('new.xlsx', (sheet) =>
+    sheet.replace(/<row r="3".*?<\/row>/s, (row) => {
+      cut = row;
+      return '';
+    }),
+  );
+  const pasted = cut.replaceAll(/ r="([A-Z]*)3"/g, ' r="$16"');
+  change('won.xlsx', (sheet) => sheet.replace('</sheetData>', `${pasted}</sheetData>`));
+  const id = here.sandbox.leads.list()[1]?.id ?? '';
+  await here.sync();
+  for (let night = 0; night < 3; night++) {
+    expect(await here.sync({ connection: 'won' })).toMatchObject(
+      moved(id, 'row 6', 'connection main', 'new\\.xlsx'),
+    );
+    expect(await here.sync()).toMatchObject(moved(id, 'connection won', 'won\\.xlsx', 'row 6'));
+  }
+  expect(here.sandbox.leads.size).toBe(8);
+});
+
+test('three rows change places between two tables: each is held, no id is unknown', async () => {
   const { here, won, sync } = await twoTables('restore');
   await using _ = here;
   const [mine, others] = [here.sheet.grid(), won.grid()];
@@ -150,7 +217,10 @@ test('the commands say it, and forgetting a connection that is no longer used fr
   paste();
   expect(await here.cli('sync', '--connection', 'won')).toMatchObject({ code: 3 });
   const { code, stdout } = await here.cli('sync', '--connection', 'main');
-  expect({ code, stdout }).toMatchObject({ code: 3, stdout: expect.stringContaining('[row.moved]') as unknown });
+  expect({ code, stdout }).toMatchObject({
+    code: 3,
+    stdout: expect.stringContaining('[row.moved]') as unknown,
+  });
   expect(stdout).toContain('leadsync sync --connection won');
   expect((await here.cli('conflicts')).stdout).toContain(id);
   const yaml = join(here.folder, 'leadsync.yaml');
