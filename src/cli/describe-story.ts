@@ -159,6 +159,8 @@ const words: Readonly<Record<Rule | Reason, (write: FieldWrite) => string>> = {
     requested === undefined
       ? 'somebody requested it: the lead got it'
       : `${requested.by} requested it ${sourceWords[requested.source]} at ${inUtc(requested.at)}: the lead got it`,
+  overwritten: () =>
+    'a row without an id was sent as a new lead, and the service wrote it into this one, which was there already',
   'new-lead': () => 'the lead was new: a row was created from it',
   'new-row': () => 'the row was new: a lead was created from it',
   created: () => 'the service set this when it created the lead: the row got it',

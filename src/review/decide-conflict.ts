@@ -19,6 +19,8 @@ const sidesByCode: Readonly<Record<string, readonly Side[]>> = {
   'lead.field-refused': ['lead'],
   'lead.unreadable': ['target'],
   'row.undone': ['target'],
+  'lead.create-refused': ['target'],
+  'lead.exists': ['target'],
   'lead.undone': ['lead'],
   'edit.conflict': ['lead', 'target'],
   'edit.many': ['lead', 'target'],
@@ -34,9 +36,9 @@ export function isEdit({ code }: Pick<Conflict, 'code'>): boolean {
 export function decidableSides(item: Conflict, fields: readonly FieldMapping[]): readonly Side[] {
   // What cannot be read cannot be compared: nothing is written over it.
   if (isEdit(item) && isUnreadable(item.lead)) return ['lead'];
-  // A new row has no lead yet whose value could be taken.
-  if (item.leadId === '' && item.code !== 'row.undone') return [];
   const sides = sidesByCode[item.code] ?? [];
+  // A new row has no lead yet whose value could be taken.
+  if (item.leadId === '') return sides.filter((side) => side === 'target' && item.field === '');
   const mapping = fields.find(({ field }) => field === item.field);
   return mapping?.direction === 'to-target' ? sides.filter((side) => side === 'lead') : sides;
 }

@@ -35,6 +35,8 @@ export type When =
  * | error-after-write | it is done; the reply is 500. Writes only, unless `on` says otherwise |
  * | expired-cursor | 400 for a page request that carries a cursor |
  * | revoked | 401, as for a key that was revoked |
+ * | find-or-create | a POST with the name of a lead that is there makes none; the reply shows that lead |
+ * | upsert | as `find-or-create`, and what was sent is written into that lead |
  * | moving | after a page: a lead listed before it and one to be listed after it change places |
  * | not-json | it is done; the reply is 200 with an HTML page |
  * | maintenance | nothing is done; the reply is 200 with an HTML page |
@@ -48,6 +50,8 @@ export const plainFaults = [
   'expired-cursor',
   'revoked',
   'moving',
+  'find-or-create',
+  'upsert',
   'not-json',
   'maintenance',
   'huge',
@@ -57,7 +61,7 @@ type PlainFault = (typeof plainFaults)[number];
 /**
  * One fault as plain data. `status`: nothing is done, the reply has this status (300 to 599; `retryAfter` with 429).
  * `slow`: it is done, the reply comes `ms` milliseconds later. When several are due for one request the first one
- * counts; `slow` and `moving` come on top.
+ * counts; those in `onTop` come on top.
  */
 export type Fault = {
   readonly when: When;
@@ -68,6 +72,9 @@ export type Fault = {
   | { readonly kind: 'slow'; readonly ms: number }
   | { readonly kind: PlainFault }
 );
+
+/** Faults that leave the request to be answered. */
+export const onTop: readonly Fault['kind'][] = ['slow', 'moving', 'find-or-create', 'upsert'];
 
 /** What faults look at in a request. `route` undefined: no route of the API. */
 interface FaultRequest {
@@ -102,6 +109,8 @@ const writes: readonly (Method | Route)[] = ['create', 'update', 'delete'];
 
 function matches(fault: Fault, request: FaultRequest): boolean {
   if (fault.kind === 'moving' && request.route !== 'list') return false;
+  if ((fault.kind === 'find-or-create' || fault.kind === 'upsert') && request.route !== 'create')
+    return false;
   if (fault.kind === 'expired-cursor' && !(request.route === 'list' && request.hasCursor)) return false;
   const byDefault = fault.kind === 'lost-reply' || fault.kind === 'error-after-write' ? writes : [];
   const on = fault.on.length > 0 ? fault.on : byDefault;

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Fault, FaultSchedule, type RetryAfter } from './faults.ts';
+import { type Fault, FaultSchedule, onTop, type RetryAfter } from './faults.ts';
 import type { SandboxBehaviour } from './options.ts';
 import { createRandom, type Random } from './random.ts';
 import { RateMeter } from './rate-limit.ts';
@@ -72,7 +72,7 @@ export class RequestHandler {
     }
 
     const due = this.#schedule.due({ method, route, hasCursor: query.has('cursor') });
-    const extras = due.filter((fault) => fault.kind === 'slow' || fault.kind === 'moving');
+    const extras = due.filter((fault) => onTop.includes(fault.kind));
     const main = due.find((fault) => !extras.includes(fault));
     this.records.faults(extras.length + (main === undefined ? 0 : 1));
     if (main?.kind === 'reset') {
@@ -81,11 +81,11 @@ export class RequestHandler {
       return;
     }
 
-    const moving = extras.some((fault) => fault.kind === 'moving');
+    const played = new Set(extras.map((fault) => fault.kind));
     const authorization = request.headers.authorization;
     const decision =
       this.#refuse(main) ??
-      (await this.#answer(request, (body) => ({ route, id, query, authorization, body, moving }), main));
+      (await this.#answer(request, (body) => ({ route, id, query, authorization, body, played }), main));
     for (const fault of extras) {
       if (fault.kind === 'slow') await delay(fault.ms, undefined, { signal });
     }

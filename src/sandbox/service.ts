@@ -1,5 +1,5 @@
 import { moveLead, readCursor, takePage, writeCursor } from './page.ts';
-import type { Route } from './faults.ts';
+import type { Fault, Route } from './faults.ts';
 import type { LeadTable, SandboxLead } from './lead-table.ts';
 import type { SandboxBehaviour, SandboxClock } from './options.ts';
 import type { Random } from './random.ts';
@@ -15,8 +15,8 @@ export interface Call {
   readonly query: URLSearchParams;
   readonly authorization: string | undefined;
   readonly body: string;
-  /** The fault `moving` is due. */
-  readonly moving: boolean;
+  /** The due faults of those that come on top. */
+  readonly played: ReadonlySet<Fault['kind']>;
 }
 
 export interface Service {
@@ -105,7 +105,7 @@ function list(call: Call, { table, options, random, clock }: Service): Reply {
 
   const limit = Math.min(limitText === null ? options.defaultLimit : Number(limitText), maxLimit);
   const page = takePage(table, { place, limit, matches: filterFor(call.query) }, options, random);
-  if (call.moving && page.next !== null) {
+  if (call.played.has('moving') && page.next !== null) {
     moveLead(table.places(options.order === 'created' ? 'created' : 'shuffled'), page.next, random);
   }
   return jsonReply(200, {
@@ -128,15 +128,28 @@ function filterFor(query: URLSearchParams): (lead: SandboxLead) => boolean {
     (name === undefined || lead.companyName.toLowerCase().includes(name));
 }
 
-function create(call: Call, { table, options }: Service): Reply {
+function create(call: Call, service: Service): Reply {
+  const { table, options } = service;
   const body = readWriteBody(call.body, undefined, options);
   if (!body.ok) return errorReply(options, body.status, 'request.invalid', body.message);
-  const lead = table.add(body.fields);
+  const lead = findExisting(call, service, body.fields) ?? table.add(body.fields);
   if (options.createReply === 'nothing') return emptyReply(options.createStatus);
   if (options.createReply === 'location') {
     return emptyReply(options.createStatus, { location: `/v1/leads/${lead.id}` });
   }
   return jsonReply(options.createStatus, wrap(options.createReply, 'lead', showLead(lead, options)));
+}
+
+/** The lead that a POST finds or updates instead of making one; undefined: it makes one. */
+function findExisting(
+  { played }: Call,
+  { table }: Service,
+  fields: Parameters<LeadTable['add']>[0],
+): SandboxLead | undefined {
+  if (!played.has('find-or-create') && !played.has('upsert')) return undefined;
+  const nameOf = (name: unknown): string => String(name).trim().toLowerCase();
+  const found = table.list().find((lead) => nameOf(lead.companyName) === nameOf(fields.companyName));
+  return found !== undefined && played.has('upsert') ? table.edit(found.id, fields) : found;
 }
 
 function update(lead: SandboxLead, call: Call, { table, options }: Service): Reply {

@@ -88,6 +88,17 @@ export async function recordConflicts(
   );
 }
 
+/** A key under which this round holds no row without id so far: rows that are alike are listed each. */
+export async function freeKey(db: Queryable, run: RunRef & RoundRef, contentHash: string): Promise<string> {
+  const held = await countOf(
+    db,
+    `from conflicts where connection = $1 and lead_id = '' and field = '' and last_run = $2 and last_round = $3
+       and split_part(content_hash, '#', 1) = $4`,
+    [run.connection, run.id, run.round, contentHash],
+  );
+  return held === 0 ? contentHash : `${contentHash}#${held + 1}`;
+}
+
 /** What was held of a row without id: it has a lead now, of which the same is held. */
 export async function releaseRow(
   db: Queryable,

@@ -2,9 +2,10 @@ import type pg from 'pg';
 import type { Cell, Cells, Values } from '../core/lead/value.ts';
 import type { FieldMemo } from '../core/merge/merge-field.ts';
 import type { MergedPlace } from './seen-pairs.ts';
-import type { Refused } from '../core/merge/plan-new-row.ts';
-import { columnOf, mapOf, oneOf, type Queryable, rowsOf } from './database.ts';
+import type { UnknownLead } from '../core/merge/likeness.ts';
 import type { Asked } from './asked-leads.ts';
+import { keysOfService } from './places.ts';
+import { columnOf, epochMs, mapOf, oneOf, type Queryable, rowsOf } from './database.ts';
 import type { AbsenceProof } from './pairs.ts';
 import { streamRows } from './stream-rows.ts';
 import type { RunRef } from './runs.ts';
@@ -83,7 +84,7 @@ export async function* differences(
   );
 }
 
-/** A row without lead id. `refused`: why the service refused a lead with this exact content before. */
+/** A row without lead id. */
 interface LooseRow {
   readonly row: number;
   readonly leadId: string | null;
@@ -94,7 +95,6 @@ interface LooseRow {
   readonly cells: Cells;
   /** The leads whose rows were merged into it, as far as the service has them; null: none. */
   readonly mergedOf: readonly string[] | null;
-  readonly refused: Refused | null;
   /** A person decided to create a lead from it. */
   readonly isWanted: boolean;
 }
@@ -106,7 +106,6 @@ export async function* looseRows(pool: pg.Pool, run: RunRef): AsyncIterable<Loos
     // Of rows that are alike the further ones are held by a number of their own: see `recordPlannedConflicts`.
     `select r.row_number as row, r.lead_id as "leadId", r.unreadable_id as "unreadableId",
        r.id_closed as "idClosed", r.apart and released.cells is null as "isApart", r.cells, merged.leads as "mergedOf",
-       case when h.id is not null and own.id is null then json_build_object('code', h.code, 'message', h.message) end as refused,
        own.id is not null as "isWanted"
      from (
        select *, content_hash || case when row_number() over alike > 1 then '#' || row_number() over alike else '' end as own_key
@@ -120,8 +119,6 @@ export async function* looseRows(pool: pg.Pool, run: RunRef): AsyncIterable<Loos
        select distinct expect::jsonb as cells from actions where kind = 'unlink' and reason = 'older-copy' and state = 'done'
          and run_id in (select id from runs where connection = $2 and mode = 'sync' order by id desc limit 2)) released
        on r.apart and released.cells = r.cells::jsonb
-     left join conflicts h on h.connection = $2 and h.content_hash = r.content_hash and h.lead_id = '' and h.field = ''
-       and h.code = 'lead.create-refused'
      left join conflicts own on own.connection = $2 and own.content_hash = r.own_key and own.lead_id = '' and own.field = ''
        and own.resolution is not null
      order by r.ordinal`,
@@ -130,16 +127,15 @@ export async function* looseRows(pool: pg.Pool, run: RunRef): AsyncIterable<Loos
 }
 
 /** Leads of the scan that no earlier run saw: a lost create may have made them. */
-export function unknownLeads(
-  db: Queryable,
-  run: RunRef,
-): Promise<readonly { readonly id: string; readonly cells: Cells }[]> {
+export function unknownLeads(db: Queryable, run: RunRef, service: string): Promise<readonly UnknownLead[]> {
   return rowsOf(
     db,
-    `select l.lead_id as id, l.cells from staged_leads l
+    `select l.lead_id as id, l.cells, (select min(${epochMs('o.first_seen_at')}) from pairs o
+       where o.lead_id = l.lead_id and o.connection in ${keysOfService('$3')}) as "knownSince"
+     from staged_leads l
      left join pairs p on p.connection = $2 and p.lead_id = l.lead_id
      where l.run_id = $1 and p.lead_id is null order by l.lead_id`,
-    [run.id, run.connection],
+    [run.id, run.connection, service],
   );
 }
 

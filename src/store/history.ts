@@ -1,6 +1,7 @@
 import type { Author } from '../core/lead/author.ts';
 import type { Cell, Value, Values } from '../core/lead/value.ts';
 import type { ActionKind, Changes } from '../core/merge/action.ts';
+import { leadAlone } from '../core/merge/put-back.ts';
 import type { EditSource } from '../core/merge/requested-edit.ts';
 import { isoMs, mapOf, type Queryable, rowsOf } from './database.ts';
 import type { RunRef } from './runs.ts';
@@ -182,8 +183,9 @@ function fieldWrite(line: Line): FieldWrite {
     author,
     ...(requested !== null && { requested }),
   };
-  // What is put back, or requested, is no value that the other side has.
-  if (rule === 'undone' || rule === 'reopened' || rule === 'requested') return { ...known, [side]: before };
+  // What is put back, or written to the lead alone, is no value that the other side has.
+  if (rule === 'undone' || rule === 'reopened' || leadAlone.includes(rule))
+    return { ...known, [side]: before };
   const wanted = line.hasPlanned ? line.planned : after;
   if (side === 'lead') return { ...known, lead: before, row: line.kind === 'delete-lead' ? null : wanted };
   return { ...known, lead: line.kind === 'remove-row' ? null : after, row: before };

@@ -54,6 +54,7 @@ export const tablesOfPlaces = [
   'conflicts',
   'mapped_columns',
   'intents',
+  'refused_creates',
   'undone',
   'lead_spellings',
   'marks',
@@ -68,6 +69,11 @@ const leastDays = 90;
 /** Under which the baselines of a place are kept: the name of the connection, unless it is a former place. */
 export function keyOf({ connection, id, isCurrent }: KnownPlace): string {
   return isCurrent ? connection : `${connection}#${id}`;
+}
+
+/** SQL for the keys under which the baselines of a service are kept; `service`: its parameter. */
+export function keysOfService(service: string): string {
+  return `(select case when is_current then connection else connection || '#' || id end from places where service = ${service})`;
 }
 
 /** The connection that a key belongs to. */

@@ -14,6 +14,7 @@ export interface Pruned {
   readonly earlierValues: number;
   /** Former places, with all that was kept of them. */
   readonly places: number;
+  readonly refusedCreates: number;
   readonly matches: number;
   readonly valueAuthors: number;
   readonly decisions: number;
@@ -29,6 +30,7 @@ const withoutId: readonly (keyof typeof prunable)[] = [
   'follow_ups',
   'earlier_values',
   'value_authors',
+  'refused_creates',
 ];
 
 /** The key of runs that wait to be deleted: no query finds them, and no undo. */
@@ -63,6 +65,8 @@ const prunable = {
     and greatest(updated_at, due_at, send_at) < now() - case kind when 'digest' then $2 else greatest($2, 31) end * interval '1 day'
     and not exists (select from pairs p where p.connection = $1 and p.lead_id = t.lead_id and p.lead_deleted_at is null
       and p.base->>$3 = to_char(t.due_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))`,
+  // Of a content that no row shows any more.
+  refused_creates: `select ctid as id from refused_creates t where connection = $1 and seen_at < now() - $2 * interval '1 day'`,
   // A rejected or undone match holds while both sides are unchanged.
   matches: `select id from matches t where connection = $1 and not current and seen_at < now() - $2 * interval '1 day'`,
   // The history has the authors of ended conflicts.
@@ -105,6 +109,7 @@ export async function prune(
     followUps: await rest('follow_ups'),
     earlierValues: await rest('earlier_values'),
     places: await forgetPlaces(pool, name, retentionDays, stop),
+    refusedCreates: await rest('refused_creates'),
     matches: await rest('matches'),
     valueAuthors: await rest('value_authors'),
     decisions: await rest('decisions'),

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { Cells } from '../core/lead/value.ts';
+import { leadAlone } from '../core/merge/put-back.ts';
 import type { RunChanges } from '../core/merge/undo.ts';
 import { streamRows } from './stream-rows.ts';
 
@@ -55,7 +56,7 @@ export async function* stagedRunChanges(
        left join lateral (
          select max(h.run_id) as run from history h join runs r on r.id = h.run_id
          where h.connection = $3 and h.lead_id = f.lead_id and h.field = f.field and h.run_id > $2
-           and (f.rule <> 'requested' or h.side = 'lead') and r.undo_of is distinct from $2) later on true
+           and (f.rule <> all($4) or h.side = 'lead') and r.undo_of is distinct from $2) later on true
        left join actions a on a.id = f.action_id and a.kind = 'update-lead'
        group by f.lead_id)
      select k.lead_id as "leadId", l.cells as lead, t.cells as row, t.row_number as "rowNumber",
@@ -70,6 +71,6 @@ export async function* stagedRunChanges(
      left join scanned_leads l on l.run_id = $1 and l.lead_id = k.lead_id
      left join scanned_rows t on t.run_id = $1 and t.lead_id = k.lead_id
      order by k.lead_id`,
-    [id, undoOf, connection],
+    [id, undoOf, connection, leadAlone],
   );
 }

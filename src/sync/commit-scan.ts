@@ -28,7 +28,7 @@ export async function commitScan(
   context: StepContext,
   db: pg.PoolClient,
   judged: Run,
-  { mark, moved, found, creates, isProof, moves, undone, matches, tally, places }: Plan,
+  { mark, moved, found, creates, isProof, moves, undone, refused, matches, tally, places }: Plan,
   next: RunPatch,
 ): Promise<{ readonly run: Run; readonly newPairs: number }> {
   const { fields, leads } = context.connection;
@@ -50,6 +50,7 @@ export async function commitScan(
   await storeLostCreates(db, run, creates);
   if (moves > 0) await makeKeptMoves(db, run.connection);
   await undone.save(db, run, isProof);
+  await refused.save(db, run.connection);
   if (matches.lines !== null)
     await storeMatches(db, run.connection, matches.lines, scanWeight(context, run) < 1);
   await recordPlannedConflicts(db, run);

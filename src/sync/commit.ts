@@ -5,6 +5,7 @@ import type { Values } from '../core/lead/value.ts';
 import type { ActionKind, Changes } from '../core/merge/action.ts';
 import { type BaselineMove, movesAfter } from '../core/merge/baseline-moves.ts';
 import { putsBack } from '../core/merge/put-back.ts';
+import { type Refused, refusedMessage, sentKey } from '../core/merge/refused-create.ts';
 import type { RowOutcome } from '../ports/target.ts';
 import {
   type Action,
@@ -14,7 +15,7 @@ import {
   recordOutcomes,
   writtenCells,
 } from '../store/actions.ts';
-import { type NewConflict, recordConflicts, releaseRow } from '../store/conflicts.ts';
+import { freeKey, type NewConflict, recordConflicts, releaseRow } from '../store/conflicts.ts';
 import { confirmWrite, forgetWrites, recordHistory } from '../store/history.ts';
 import {
   abandonIntents,
@@ -35,6 +36,7 @@ import {
   restoreBase,
   rowsPresent,
 } from '../store/pairs.ts';
+import { rememberRefused } from '../store/refused-creates.ts';
 import { type Finding, storeVerifications } from '../store/verifications.ts';
 import { type Run, updateRun } from '../store/runs.ts';
 import { ownAction, type PageLine, type EndedPage, endPages } from '../store/scan-pages.ts';
@@ -50,8 +52,44 @@ export interface LeadOutcome extends Omit<ActionOutcome, 'actionId'> {
   readonly agreed?: Values;
   /** What the row is to show of it, in the same round. */
   readonly toRow?: Changes;
-  /** Of a create; `leadId` null: no lead was created. */
-  readonly intent?: { readonly id: number; readonly leadId: string | null };
+  /** Of a create. */
+  readonly intent?: { readonly id: number; readonly leadId: string };
+}
+
+/** A create of which no lead was made. */
+export interface DeclinedCreate {
+  readonly refused: Refused;
+  /** Null: no request was sent. */
+  readonly intentId: number | null;
+  /** A lead that was there, and what the request wrote into it. */
+  readonly existing?: { readonly leadId: string; readonly written: Changes };
+}
+
+/** Holds a create of which no lead was made, and remembers its content: it is not sent again. */
+export function commitDeclined(
+  context: StepContext,
+  run: Run,
+  action: Action,
+  { refused, intentId, existing }: DeclinedCreate,
+): Promise<void> {
+  const { id: actionId, row } = action;
+  const { code } = refused;
+  return inLeasedTransaction(context, async (db) => {
+    if (intentId !== null) await abandonIntents(db, [intentId]);
+    if (code !== 'row.undone') await rememberRefused(db, run.connection, sentKeyOf(action), refused);
+    await recordOutcomes(db, [{ actionId, state: 'held', code }]);
+    const contentHash = await freeKey(db, run, action.contentHash);
+    const message = refusedMessage(row, refused);
+    await recordConflicts(db, run, [{ leadId: null, contentHash, row, code, message }]);
+    if (existing === undefined) return;
+    const { leadId, written: changes } = existing;
+    await recordHistory(db, run, [{ actionId, leadId, side: 'lead', changes }]);
+  });
+}
+
+/** What the content of a create is remembered by. */
+export function sentKeyOf({ changes }: Action): string {
+  return sentKey(readable(writtenCells(changes)));
 }
 
 /** Stores the outcome of an action on a lead, and what follows from it. */
@@ -63,9 +101,8 @@ export function commitLead(
 ): Promise<void> {
   const leadId = action.leadId ?? intent?.leadId ?? '';
   return inLeasedTransaction(context, async (db) => {
-    if (intent?.leadId === null) await abandonIntents(db, [intent.id]);
     await recordOutcomes(db, [{ actionId: action.id, ...outcome }]);
-    if (typeof intent?.leadId === 'string') {
+    if (intent !== undefined) {
       await intentsCreated(db, [{ id: intent.id, leadId: intent.leadId }]);
       await releaseRow(db, run, action.contentHash, action.row);
     }

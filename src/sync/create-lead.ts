@@ -11,6 +11,7 @@ import {
 } from '../core/lead/value.ts';
 import type { Change, Changes } from '../core/merge/action.ts';
 import { holdMessage } from '../core/merge/hold-message.ts';
+import { existingLead, existsReason, overwritten, type Sighting } from '../core/merge/refused-create.ts';
 import { type Action, writtenCells } from '../store/actions.ts';
 import type { NewConflict } from '../store/conflicts.ts';
 import {
@@ -21,8 +22,11 @@ import {
   intentsCreated,
   intentOfAction,
 } from '../store/intents.ts';
+import { asServiceSpells } from '../store/lead-spellings.ts';
+import { connectionOf } from '../store/places.ts';
+import { refusedBefore, sightingsOf } from '../store/refused-creates.ts';
 import type { Run } from '../store/runs.ts';
-import { commitLead, type LeadOutcome, defer } from './commit.ts';
+import { commitDeclined, commitLead, type LeadOutcome, defer, sentKeyOf } from './commit.ts';
 import { inLeasedTransaction, type StepContext } from './context.ts';
 import { mayHaveActed } from '../ports/leads-service.ts';
 import { readable } from './row-change.ts';
@@ -41,6 +45,8 @@ export async function createLead(context: StepContext, run: Run, action: Action)
   if ((await intentOfAction(context.pool, action.id)) !== null) {
     return defer(context, action, 'create.in-doubt', inDoubt);
   }
+  const before = await refusedBefore(context.pool, run.connection, sentKeyOf(action));
+  if (before !== null) return commitDeclined(context, run, action, { refused: before, intentId: null });
   const content = readable(writtenCells(action.changes));
   const intent: { id: number | null } = { id: null };
   const begin = (): Promise<void> =>
@@ -62,14 +68,38 @@ export async function createLead(context: StepContext, run: Run, action: Action)
     await intentAnswered(context.pool, intentId);
     return defer(context, action, 'create.in-doubt', inDoubt);
   }
+  const existing = await claim(context, run, intentId, reply.id);
   const lead = 'fields' in reply ? reply : await readBack(context, reply.id);
+  if (existing !== null) {
+    const stored = lead === null ? {} : leadCells(lead, context.connection.fields);
+    const written = overwritten(content, existing.cells, stored);
+    const why = existsReason(existing, written, connectionOf(run.connection));
+    const refused = { code: 'lead.exists', why } as const;
+    const { leadId } = existing;
+    return commitDeclined(context, run, action, { refused, intentId, existing: { leadId, written } });
+  }
   if (lead === null) {
-    await intentsCreated(context.pool, [{ id: intentId, leadId: reply.id }]);
     return defer(context, action, 'create.in-doubt', notReadBack);
   }
   const stored = leadCells(lead, context.connection.fields);
   const outcome = outcomeOf(context, action, lead.id, stored, content);
   await commitLead(context, run, action, { ...outcome, intent: { id: intentId, leadId: lead.id } });
+}
+
+/**
+ * Gives the lead of a reply to the create, before anything else is asked; or the lead that was there already: then it is no
+ * create (docs/architecture.md 6).
+ */
+function claim(context: StepContext, run: Run, intentId: number, leadId: string): Promise<Sighting | null> {
+  return inLeasedTransaction(context, async (db) => {
+    const spelled = await asServiceSpells(db, run.connection, [leadId]);
+    const leadIds = [...new Set([leadId, ...spelled.values()])];
+    const service = context.connection.leads.baseUrl;
+    const { sightings, attemptedAt } = await sightingsOf(db, run, { intentId, leadIds, service });
+    const existing = existingLead(sightings, attemptedAt, connectionOf(run.connection));
+    if (existing === null) await intentsCreated(db, [{ id: intentId, leadId }]);
+    return existing;
+  });
 }
 
 /** The new lead; null when it cannot be read now: the next scan shows it. */
@@ -99,12 +129,8 @@ async function failed(
     await abandonIntents(context.pool, [intentId]);
     throw error;
   }
-  const { contentHash, row } = action;
-  const code = 'lead.create-refused';
-  const message = `no lead was created from row ${row ?? '?'}: ${withoutStop(error.message)}. leadsync tries again when the row changes`;
-  const conflicts = [{ leadId: null, contentHash, row, code, message }];
-  const intent = { id: intentId, leadId: null };
-  await commitLead(context, run, action, { state: 'held', code, conflicts, intent });
+  const refused = { code: 'lead.create-refused', why: withoutStop(error.message) } as const;
+  await commitDeclined(context, run, action, { refused, intentId });
 }
 
 /** The outcome of a create: a field that the service stored differently becomes a conflict, or goes to the row. */

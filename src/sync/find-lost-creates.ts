@@ -61,7 +61,7 @@ export async function findLostCreates(
   db: pg.PoolClient,
   run: Run,
   policy: Policy,
-  { weight: most, filtered }: { readonly weight: number; readonly filtered: boolean },
+  { weight: most, filtered, service }: { weight: number; filtered: boolean; service: string },
 ): Promise<LostCreates> {
   const intents = await openIntents(db, run);
   const isTorn = intents.length > 0 && run.scanIncomplete;
@@ -81,7 +81,7 @@ export async function findLostCreates(
   };
   if (intents.length === 0) return lost;
   const scan = { weight, startedAt: run.scanStartedAt };
-  const matches = await inTurns(matchLostCreates(intents, await unknownLeads(db, run), scan));
+  const matches = await inTurns(matchLostCreates(intents, await unknownLeads(db, run, service), scan));
   const foundIds = [...matches.values()].flatMap((match) => (match.kind === 'found' ? [match.leadId] : []));
   const leads = await scannedLeadCells(db, run.id, foundIds);
   const bases = await basesOf(db, run.connection, foundIds);

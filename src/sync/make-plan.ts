@@ -14,7 +14,8 @@ import {
 } from '../core/merge/plan-held-rows.ts';
 import { type Elsewhere, misreadCells, type OtherTable, placesInCells } from '../core/merge/row-elsewhere.ts';
 import type { MarkVerdict } from '../core/merge/judge-mark.ts';
-import { planNewRow, undoneRow } from '../core/merge/plan-new-row.ts';
+import { planNewRow } from '../core/merge/plan-new-row.ts';
+import { sentContent, sentKey, undoneRow } from '../core/merge/refused-create.ts';
 import { sameCell, type Values } from '../core/lead/value.ts';
 import { rowsInCells } from '../store/asides.ts';
 import { type AbsenceProof, countKnownPairs } from '../store/pairs.ts';
@@ -23,6 +24,7 @@ import type { Run } from '../store/runs.ts';
 import { planPages } from '../store/scan-pages.ts';
 import { type Difference, differences, looseRows } from '../store/differences.ts';
 import { rowsInOtherTables, rowsOfOtherTables, unreadElsewhere } from '../store/other-tables.ts';
+import { RefusedCreates } from '../store/refused-creates.ts';
 import { UndoneRecords } from '../store/undone.ts';
 import { policyOf, type StepContext } from './context.ts';
 import { type Doubts, findOlderCopies, type OlderCopies } from './find-older-copy.ts';
@@ -55,9 +57,9 @@ export async function makePlan(
   plan: PlanWriter,
   { mark, imported }: { readonly mark: MarkVerdict; readonly imported: Doubts },
 ): Promise<Plan> {
-  const { fields, name, sync } = context.connection;
+  const { fields, name, sync, leads } = context.connection;
   const policy = readablePolicy(context, run);
-  const scan = { weight: scanWeight(context, run), filtered: isFiltered(context) };
+  const scan = { weight: scanWeight(context, run), filtered: isFiltered(context), service: leads.baseUrl };
   const creates = await findLostCreates(db, run, policy, scan);
   await plan.add(...creates.actions);
   const moved = await movedFields(db, run.connection, policy.fields);
@@ -81,9 +83,10 @@ export async function makePlan(
     sync.onRowDeleted === 'delete-lead' ? await unreadElsewhere(db, run, baseUrl) : new Set<string>();
   const matches = await findMatches(context, run, creates, found);
   const undone = await UndoneRecords.load(db, run.connection, fields);
+  const refused = await RefusedCreates.load(db, run.connection);
   const tally = new PlanTally();
   const places = { elsewhere, homes, unread };
-  const findings = { policy, creates, moved, found, older, isProof, matches, undone, tally, places };
+  const findings = { policy, creates, moved, found, older, isProof, matches, undone, refused, tally, places };
   const shuffled = await planPairs(context.pool, run, plan, findings);
   await planLooseRows(context.pool, run, plan, findings);
   await plan.end();
@@ -151,6 +154,7 @@ interface Findings {
   readonly isProof: AbsenceProof;
   readonly matches: FoundMatches;
   readonly undone: UndoneRecords;
+  readonly refused: RefusedCreates;
   readonly tally: PlanTally;
   readonly places: OtherPlaces & {
     /** Leads whose missing row may stand in a table that was not read since. */
@@ -214,10 +218,10 @@ async function planLooseRows(
   pool: pg.Pool,
   run: Run,
   plan: PlanWriter,
-  { policy, creates, found, matches, undone, tally }: Findings,
+  { policy, creates, found, matches, undone, refused, tally }: Findings,
 ): Promise<void> {
   for await (const loose of looseRows(pool, run)) {
-    const { row, leadId, unreadableId, idClosed, isApart, cells, refused, isWanted } = loose;
+    const { row, leadId, unreadableId, idClosed, isApart, cells, isWanted } = loose;
     const mayBe = found.mayBe.get(row) ?? loose.mergedOf ?? undefined;
     if (leadId !== null) await plan.add(planDuplicateRow(leadId, row, mayBe));
     else if (unreadableId !== null) await plan.add(planUnreadableId(row, cells, unreadableId, mayBe, policy));
@@ -233,7 +237,10 @@ async function planLooseRows(
     } else if (isApart) tally.apart += 1;
     else {
       const isUndone = !isWanted && undone.find('', cells) !== null;
-      const actions = planNewRow(row, cells, isUndone ? undoneRow : refused, policy);
+      const key = sentKey(sentContent(cells, policy));
+      if (isWanted) refused.release(key);
+      const before = isWanted ? null : refused.find(key);
+      const actions = planNewRow(row, cells, isUndone ? undoneRow : before, policy);
       const isStuck = idClosed !== null && actions.some(({ kind }) => kind === 'create-lead');
       await plan.add(...(isStuck ? [planClosedId(row, cells, idClosed, policy)] : actions));
     }

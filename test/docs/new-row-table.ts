@@ -30,7 +30,7 @@ export function newRowTable(): string {
                 return mapping === 'not mapped' ? [] : [{ ...field, direction: 'to-target' as const }];
               });
               const shown = { ...cells, ...(mapping !== 'not mapped' && { companyName }) };
-              const before = refused ? ({ code: 'lead.create-refused', message: 'no' } as const) : null;
+              const before = refused ? ({ code: 'lead.create-refused', why: 'no' } as const) : null;
               const actions = planNewRow(2, shown, before, { ...all, fields: mapped });
               return actions.map(({ kind, reason }) => `${kind} (${reason})`).join(' + ');
             }),

@@ -119,7 +119,13 @@ export const badInputScenarios: readonly Scenario[] = [
     service: { stages: ['new', 'qualified', 'won', 'lost'] },
     given: { leads: [], rows: [' | Echo | Ulm | maybe | ', ' | Echo | Ulm | maybe | '] },
     steps: [
-      { sync: { exit: 3, did: 'nothing', problems: ['lead.create-refused row 3'] } },
+      {
+        sync: {
+          exit: 3,
+          did: 'nothing',
+          problems: ['lead.create-refused row 2', 'lead.create-refused row 3'],
+        },
+      },
       {
         sync: {
           exit: 3,

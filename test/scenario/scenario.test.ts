@@ -4,6 +4,7 @@ import { lostReplyScenarios } from './creates.ts';
 import { decisionScenarios, guardScenarios } from './decisions.ts';
 import { deletionScenarios } from './deletions.ts';
 import { editScenarios } from './edits.ts';
+import { existingLeadScenarios } from './existing-leads.ts';
 import { changedMatchScenarios } from './matches-changed.ts';
 import { matchScenarios } from './matches.ts';
 import { outsideScenarios } from './outside.ts';
@@ -24,6 +25,7 @@ describe.each([
   ['the guard', guardScenarios],
   ['what the status column says', statusScenarios],
   ['replies that are lost', lostReplyScenarios],
+  ['creates that are none', existingLeadScenarios],
   ['bad input', [...badInputScenarios, ...keyScenarios]],
   ['a service that does not answer as it should', faultScenarios],
 ])('%s', (_, scenarios) => {

@@ -112,6 +112,11 @@ export class Workspace implements AsyncDisposable {
     return workspace;
   }
 
+  /** The table of one of the other connections. */
+  sheetOf(name: string): Sheet {
+    return new Sheet(join(this.folder, `${name}.csv`));
+  }
+
   /** Writes leadsync.yaml (JSON is YAML). */
   configure(
     connection: ConnectionSettings,

@@ -29,6 +29,7 @@ describe('one create whose reply was lost', () => {
     ],
     ['in another form', lead(0, { companyName: 'Acme', stage: 'new', region: '' })],
     ['made a little earlier: clocks differ', lead(0, acme, attempt - 5 * minute)],
+    ['that another connection met since', { ...lead(), knownSince: attempt }],
     ['made much later', lead(0, acme, attempt + 600 * minute)],
     ['an id without a time', { id: '4f9c7f8e-3d1b-4c56-9a55-0a8e6a2b1c11', cells: acme }],
     ['an id of another kind', { id: 'lead_17', cells: acme }],
@@ -40,6 +41,7 @@ describe('one create whose reply was lost', () => {
     ['another name', lead(0, { ...acme, companyName: 'Acne' })],
     ['no name', lead(0, { stage: 'new' })],
     ['made before, by more than clocks differ', lead(0, acme, attempt - 5 * minute - 1)],
+    ['that another connection knew before', { ...lead(), knownSince: attempt - 1 }],
   ])('is not found: %s', (_, other) => {
     expect(settled([intent()], [other])).toEqual({ 1: { kind: 'wait' } });
   });

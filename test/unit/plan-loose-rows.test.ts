@@ -4,14 +4,15 @@ import type { Direction } from '../../src/core/lead/mapping.ts';
 import type { Cells, Values } from '../../src/core/lead/value.ts';
 import { planDuplicateRow } from '../../src/core/merge/plan-held-rows.ts';
 import { planLink } from '../../src/core/merge/plan-link.ts';
-import { planNewRow, type Refused } from '../../src/core/merge/plan-new-row.ts';
+import { planNewRow } from '../../src/core/merge/plan-new-row.ts';
+import type { Refused } from '../../src/core/merge/refused-create.ts';
 import type { Policy } from '../../src/core/merge/policy.ts';
 import { fields, policy, told } from './pair-state.ts';
 
 const due = '2026-11-21T08:30:00.000Z';
 const cells: Values = { companyName: 'Acme', stage: 'new', nextFollowUpAt: due };
-const refused: Refused = { code: 'lead.create-refused', message: 'refused: 422' };
-const undone: Refused = { code: 'row.undone', message: 'an undo took it away' };
+const refused: Refused = { code: 'lead.create-refused', why: 'refused: 422' };
+const undone: Refused = { code: 'row.undone', why: 'an undo took it away' };
 const soon = { unreadable: 'soon' };
 const whole = `companyName: - > Acme; stage: - > new; nextFollowUpAt: - > ${due}`;
 
@@ -153,9 +154,9 @@ describe('a row without id', () => {
   });
 
   test('a refusal is told in the words of the service', () => {
-    const message = 'the stage "new" is not known';
-    const told = planNewRow(9, cells, { code: 'lead.create-refused', message }, policy());
-    expect(told[0]?.message).toBe(message);
+    const why = 'the stage "new" is not known';
+    const told = planNewRow(9, cells, { code: 'lead.create-refused', why }, policy());
+    expect(told[0]?.message).toContain(`row 9: ${why}. `);
   });
 
   test('the same content has the same key wherever it stands', () => {

@@ -13,6 +13,8 @@ import {
 export interface UnknownLead {
   readonly id: string;
   readonly cells: Cells;
+  /** Epoch ms: when another connection of the service met it first. Absent or null: none did. */
+  readonly knownSince?: number | null;
 }
 
 /** An `UnknownLead` with what repeated comparisons need. */
@@ -45,11 +47,12 @@ export interface Matches<S extends Sent> {
 /** In id order. */
 export function newLeads(unknown: readonly UnknownLead[]): readonly NewLead[] {
   const sorted = unknown.toSorted((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
-  return sorted.map(({ id, cells }, place) => {
+  return sorted.map(({ id, cells, knownSince = null }, place) => {
     const known = new Map<string, string | null>();
     return {
       id,
       cells,
+      knownSince,
       place,
       madeAt: leadIdTime(id),
       given: false,

@@ -230,8 +230,9 @@ function isOfThatTime({ madeAt }: NewLead, intent: Intent): boolean {
   return madeAt === null || madeAt <= intent.attemptedAt + attemptOverAfter + clockMargin;
 }
 
-function isYoung({ madeAt }: NewLead, intent: Intent): boolean {
-  return madeAt === null || madeAt >= intent.attemptedAt - clockMargin;
+function isYoung({ madeAt, knownSince = null }: NewLead, { attemptedAt }: Intent): boolean {
+  const wasKnown = knownSince !== null && knownSince < attemptedAt;
+  return !wasKnown && (madeAt === null || madeAt >= attemptedAt - clockMargin);
 }
 
 /** The sent content that the created lead shows, in any spelling. */

@@ -16,6 +16,8 @@ export type Rule =
   | 'older-copy'
   /** A person requested it outside table and service. */
   | 'requested'
+  /** The create of another row wrote it into a lead that was there. */
+  | 'overwritten'
   /** Undone; the baseline stays, so that the value travels like any other edit. */
   | 'undone'
   /** Undone, and the baseline with it: the decision is open again. */

@@ -1,17 +1,9 @@
 import { hashContent } from '../lead/content-hash.ts';
-import { type Cells, isUnreadable, sameCell } from '../lead/value.ts';
+import { type Cells, isUnreadable } from '../lead/value.ts';
 import { type Change, type PlannedAction, plannedAction } from './action.ts';
-import { holdMessage, undoneMessages, unreadableAdvice } from './hold-message.ts';
+import { holdMessage, unreadableAdvice } from './hold-message.ts';
 import type { Policy } from './policy.ts';
-
-/** Why exactly this content does not become a lead. */
-export interface Refused {
-  readonly code: 'lead.create-refused' | 'row.undone';
-  readonly message: string;
-}
-
-/** An undo deleted the lead created from it. */
-export const undoneRow: Refused = { code: 'row.undone', message: undoneMessages['row.undone'] };
+import { type Refused, refusedMessage, sentContent } from './refused-create.ts';
 
 /**
  * A row without id and without an intent. `refused`: why exactly this content is not sent. A lead without a name is
@@ -23,7 +15,12 @@ export function planNewRow(
   refused: Refused | null,
   policy: Policy,
 ): readonly PlannedAction[] {
-  const changes: Record<string, Change> = {};
+  const changes: Record<string, Change> = Object.fromEntries(
+    Object.entries(sentContent(cells, policy)).map(([field, to]) => [
+      field,
+      { from: null, to, rule: 'row-edited' },
+    ]),
+  );
   const given = { leadId: null, row, contentHash: hashContent(cells, policy.fields), expect: cells };
   const end = (kind: 'hold' | 'report', reason: string, message: string): readonly PlannedAction[] => [
     plannedAction(kind, { ...given, reason, message }),
@@ -32,15 +29,11 @@ export function planNewRow(
   for (const mapping of policy.fields) {
     const { field } = mapping;
     const cell = cells[field] ?? null;
-    if (isUnreadable(cell)) {
-      const reason = 'row.unreadable';
-      const message = holdMessage(reason, mapping, null, cell);
-      holds.push(
-        plannedAction('hold', { ...given, changes: { [field]: { from: null, to: cell } }, reason, message }),
-      );
-    } else if (mapping.direction !== 'to-target' && !sameCell(cell, null)) {
-      changes[field] = { from: null, to: cell, rule: 'row-edited' };
-    }
+    if (!isUnreadable(cell)) continue;
+    const reason = 'row.unreadable';
+    const message = holdMessage(reason, mapping, null, cell);
+    const unread = { [field]: { from: null, to: cell } };
+    holds.push(plannedAction('hold', { ...given, changes: unread, reason, message }));
   }
   const withoutId = `row ${row} has no id; `;
   if (policy.direction === 'to-target')
@@ -63,6 +56,6 @@ export function planNewRow(
     const message = `row ${row} is new but has no company name: no lead was created. Fill in the name, or empty the row`;
     return end('hold', 'row.company-name-empty', message);
   }
-  if (refused !== null) return end('hold', refused.code, refused.message);
+  if (refused !== null) return end('hold', refused.code, refusedMessage(row, refused));
   return [...holds, plannedAction('create-lead', { ...given, changes, reason: 'new-row' })];
 }

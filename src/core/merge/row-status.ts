@@ -84,6 +84,7 @@ const recordReasons: Readonly<Record<string, string>> = {
   'row.id-unreadable': 'its id cannot be read',
   'row.without-id': 'new rows do not become leads here',
   'lead.create-refused': 'the service refused this row as a lead',
+  'lead.exists': 'the service has this lead already',
   'row.undone': 'an undo deleted the lead of this row',
   'create.in-doubt': 'could not tell which lead was created from this row',
   'leads.forbidden': 'leadsync is not allowed to change this in the service',

@@ -9,7 +9,7 @@ import {
   type Values,
 } from '../lead/value.ts';
 import { type Change, type PlannedAction, plannedAction, shownBefore } from './action.ts';
-import { isPutBack, putBack } from './put-back.ts';
+import { isPutBack, leadAlone, putBack } from './put-back.ts';
 
 const reason = 'undone';
 
@@ -25,7 +25,7 @@ export interface FieldChange {
   readonly base?: Value;
   /** The value to write: what the other side shows, even if this side stored it differently. */
   readonly wanted?: Cell;
-  /** The last later run that wrote this field, on either side; of a requested value, in the lead: the row only follows it. */
+  /** The last later run that wrote this field, on either side; of one that was written to the lead alone, in the lead: the row only follows it. */
   readonly later: number | null;
 }
 
@@ -206,8 +206,7 @@ function undoSide(
 }
 
 function isAsLeft(now: Cell, run: RunChanges, write: FieldChange, other: 'lead' | 'row'): boolean {
-  // The row gets a requested value only by the next sync.
-  if (write.rule === 'requested' && sameCell(now, write.before)) return true;
+  if (leadAlone.includes(write.rule) && sameCell(now, write.before)) return true;
   return sameCell(now, leftOnOther(run, write, other));
 }
 

@@ -410,6 +410,19 @@ create index intents_by_action on intents (action_id);
 create index intents_by_lead on intents (lead_id) where (lead_id is not null);
 create index intents_open on intents (connection) where (state in ('in-doubt', 'created'));
 
+create table refused_creates (
+  connection text not null,
+  -- A hash of what was sent.
+  content_key text not null,
+  code text not null check (code in ('lead.create-refused', 'lead.exists')),
+  why text not null,
+  -- When a row last showed it.
+  seen_at timestamptz not null default now(),
+  primary key (connection, content_key)
+);
+comment on table refused_creates is
+  'What the service made no lead of: sent again only when a person decides so.';
+
 create table conflicts (
   id bigint generated always as identity primary key,
   connection text not null,

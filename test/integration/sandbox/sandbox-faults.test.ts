@@ -261,6 +261,24 @@ describe('bodies', () => {
   });
 });
 
+describe('a POST with the name of a lead that is there', () => {
+  test.each([
+    ['find-or-create', 'Berlin'],
+    ['upsert', 'Ulm'],
+  ])('%s: answers with that lead', async (spec, city) => {
+    await using sandbox = await start(spec);
+    const lead = sandbox.leads.add({ companyName: 'Acme GmbH', city: 'Berlin' });
+    const { text } = await send(sandbox, {
+      method: 'POST',
+      body: { companyName: ' acme gmbh', city: 'Ulm' },
+    });
+    expect(JSON.parse(text)).toMatchObject({ id: lead.id, city });
+    expect(sandbox.leads.get(lead.id)).toMatchObject({ city });
+    await send(sandbox, post);
+    expect(sandbox.leads.size).toBe(5);
+  });
+});
+
 describe('in the middle of a scan', () => {
   test('revoked: 401 from then on', async () => {
     await using sandbox = await start('revoked:after=3');

@@ -15,6 +15,7 @@ export const nothing = {
   followUps: 0,
   earlierValues: 0,
   places: 0,
+  refusedCreates: 0,
   matches: 0,
   valueAuthors: 0,
   requestedEdits: 0,

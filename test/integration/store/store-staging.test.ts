@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { recordConflicts } from '../../../src/store/conflicts.ts';
+import { decideConflict, listConflicts, recordConflicts } from '../../../src/store/conflicts.ts';
 import { adoptScan, advanceBaselines } from '../../../src/store/pairs.ts';
 import {
   looseRows,
@@ -189,7 +189,7 @@ describe('rows that no lead id names', () => {
     ]);
   });
 
-  test('say what the service said when it refused exactly this content', async () => {
+  test('say what a person decided on exactly this row', async () => {
     const here = scene();
     const run = await here.scan({}, [
       [null, acme],
@@ -208,17 +208,12 @@ describe('rows that no lead id names', () => {
     await recordConflicts(here.pool, { ...run, round: 1 }, [
       { ...item, code: 'lead.create-refused', message: 'said no' },
     ]);
-    const refusal = { code: 'lead.create-refused', message: 'said no' };
-    const loose = await collect(looseRows(here.pool, run));
-    expect(loose.map(({ refused }) => refused)).toEqual([refusal, null, refusal]);
-    await recordConflicts(here.pool, { ...run, round: 1 }, [
-      { ...item, code: 'create.in-doubt', message: 'other' },
-    ]);
-    expect((await collect(looseRows(here.pool, run))).map(({ refused }) => refused)).toEqual([
-      null,
-      null,
-      null,
-    ]);
+    const wanted = async () => (await collect(looseRows(here.pool, run))).map(({ isWanted }) => isWanted);
+    expect(await wanted()).toEqual([false, false, false]);
+    const [held] = await listConflicts(here.pool, run.connection);
+    if (held === undefined) throw new Error('nothing is held');
+    await decideConflict(here.pool, held, 'target', 'anna');
+    expect(await wanted()).toEqual([true, false, false]);
   });
 
   test('are read anew after they were cleared', async () => {
@@ -239,8 +234,8 @@ test('unknown leads are those that no earlier scan of the connection showed', as
   await adoptScan(here.pool, await here.scan({ old: acme }, []), proof, []);
   await adoptScan(other.pool, await other.scan({ new2: acme }, []), proof, []);
   const run = await here.scan({ old: won, new2: acme, new1: won }, []);
-  expect(await unknownLeads(here.pool, run)).toEqual([
-    { id: 'new1', cells: won },
-    { id: 'new2', cells: acme },
+  expect(await unknownLeads(here.pool, run, 'http://127.0.0.1:1')).toEqual([
+    { id: 'new1', cells: won, knownSince: null },
+    { id: 'new2', cells: acme, knownSince: null },
   ]);
 });

@@ -1,0 +1,109 @@
+import type { Cells } from '../core/lead/value.ts';
+import type { Refused, Sighting } from '../core/merge/refused-create.ts';
+import { epochMs, firstOf, mapOf, oneOf, type Queryable, rowsOf } from './database.ts';
+import { keysOfService } from './places.ts';
+import type { RunRef } from './runs.ts';
+
+/** What the service made no lead of, by what was sent (`sentKey`). A plan asks it, and notes what it met. */
+export class RefusedCreates {
+  readonly #known: ReadonlyMap<string, Refused>;
+  readonly #met = new Set<string>();
+  readonly #released = new Set<string>();
+
+  constructor(known: ReadonlyMap<string, Refused>) {
+    this.#known = known;
+  }
+
+  static async load(db: Queryable, connection: string): Promise<RefusedCreates> {
+    const text = `select content_key, json_build_object('code', code, 'why', why) from refused_creates where connection = $1`;
+    return new RefusedCreates(await mapOf(db, text, [connection]));
+  }
+
+  find(key: string): Refused | null {
+    const found = this.#known.get(key);
+    if (found === undefined) return null;
+    this.#met.add(key);
+    return found;
+  }
+
+  /** A person decided that it is sent once more. */
+  release(key: string): void {
+    if (this.#known.has(key)) this.#released.add(key);
+  }
+
+  async save(db: Queryable, connection: string): Promise<void> {
+    if (this.#met.size > 0)
+      await db.query(
+        `update refused_creates set seen_at = now() where connection = $1 and content_key = any($2)`,
+        [connection, [...this.#met]],
+      );
+    if (this.#released.size > 0)
+      await db.query(`delete from refused_creates where connection = $1 and content_key = any($2)`, [
+        connection,
+        [...this.#released],
+      ]);
+  }
+}
+
+export function refusedBefore(db: Queryable, connection: string, key: string): Promise<Refused | null> {
+  return firstOf(db, `select code, why from refused_creates where connection = $1 and content_key = $2`, [
+    connection,
+    key,
+  ]);
+}
+
+export async function rememberRefused(
+  db: Queryable,
+  connection: string,
+  key: string,
+  { code, why }: Refused,
+): Promise<void> {
+  await db.query(
+    `insert into refused_creates (connection, content_key, code, why) values ($1, $2, $3, $4)
+     on conflict (connection, content_key) do update set code = excluded.code, why = excluded.why, seen_at = now()`,
+    [connection, key, code, why],
+  );
+}
+
+/**
+ * Where the id in the reply to a create was met, in any connection of the same service, and when its request left (epoch ms).
+ * Until the transaction ends no other create can be given this id.
+ */
+export async function sightingsOf(
+  db: Queryable,
+  run: RunRef,
+  { intentId, leadIds, service }: { intentId: number; leadIds: readonly string[]; service: string },
+): Promise<{ readonly sightings: readonly Sighting[]; readonly attemptedAt: number }> {
+  await db.query(`select pg_advisory_xact_lock(hashtextextended(lower($1), 0))`, [leadIds[0]]);
+  const { attemptedAt } = await oneOf<{ attemptedAt: number }>(
+    db,
+    `select ${epochMs('attempted_at')} as "attemptedAt" from intents where id = $1`,
+    [intentId],
+  );
+  const sightings = await rowsOf<Omit<Sighting, 'cells'> & { readonly cells: Cells | null }>(
+    db,
+    `with keys as (select $2::text as key union ${keysOfService('$5')}),
+     coming as (
+       select lead_id from actions where run_id = $1 and kind = 'create-row' and lead_id = any($4)
+       union select i.lead_id from intents i where i.connection = $2 and i.lead_id = any($4) and i.state = 'created' and i.id <> $3
+       union select lead_id from new_row_lines where run_id = $1 and lead_id = any($4)),
+     met as (
+       select p.connection, p.lead_id, case when p.row_absences = 0 then p.row_number end as row,
+         coalesce((select cells from staged_leads where run_id = $1 and lead_id = p.lead_id limit 1)::jsonb, p.base) as cells,
+         ${epochMs('p.first_seen_at')} as since
+       from pairs p where p.lead_id = any($4) and p.connection in (select key from keys)
+       union all
+       select $2, lead_id, null, cells::jsonb, null from staged_leads where run_id = $1 and lead_id = any($4)
+       union all
+       select $2, lead_id, null, (select jsonb_object_agg(key, value->'to') from json_each(changes)), null
+       from new_row_lines where run_id = $1 and lead_id = any($4)
+       union all
+       select i.connection, i.lead_id, a.row_number, i.content, null from intents i left join actions a on a.id = i.action_id
+       where i.lead_id = any($4) and i.id <> $3 and i.state in ('created', 'linked') and i.connection in (select key from keys))
+     select split_part(connection, '#', 1) as connection, lead_id as "leadId", row, cells, since,
+       connection = $2 and lead_id in (select lead_id from coming) as "getsRow"
+     from met`,
+    [run.id, run.connection, intentId, leadIds, service],
+  );
+  return { attemptedAt, sightings: sightings.map((one) => ({ ...one, cells: one.cells ?? {} })) };
+}
