@@ -31,6 +31,7 @@ const name = 'default';
 export function mergesASecond(times: number): Part {
   const policy = {
     fields: defaultFields,
+    unseen: [],
     direction: 'two-way',
     onConflict: 'hold',
     onFirstSync: 'hold',

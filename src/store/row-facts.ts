@@ -59,7 +59,8 @@ export async function* rowStandings(
        case when r.lead_id is null and made.held then json_build_array(json_build_object('field', '', 'code', made.code))
          else coalesce(holds.items, '[]') end as conflicts,
        case when r.lead_id is not null then known.waiting
-         when made.row_number is null then 'create.in-doubt'
+         when made.row_number is null then case when exists (select from acts where code = 'row.column-missing')
+           then 'target.column-missing' else 'create.in-doubt' end
          when not made.held then made.code end as waiting,
        listed.yes as "isListed", p.outside_since is not null as "isOutside",
        case when not listed.yes then to_char(p.lead_deleted_at at time zone 'UTC', 'YYYY-MM-DD') end as "deletedOn"

@@ -86,7 +86,7 @@ export function scopeOf({ leads }: ConnectionConfig): string {
 
 /** The part of a connection's settings that decisions depend on. */
 export function policyOf(connection: ConnectionConfig): Policy {
-  return { ...connection.sync, fields: connection.fields };
+  return { ...connection.sync, fields: connection.fields, unseen: [] };
 }
 
 /**

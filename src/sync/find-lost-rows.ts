@@ -15,7 +15,7 @@ import { orphan, type PairState, planPair } from '../core/merge/plan.ts';
 import { planFoundRow, planMatchedRow } from '../core/merge/plan-link.ts';
 import { planMovedRow } from '../core/merge/plan-held-rows.ts';
 import { type Elsewhere, type Home, planMissingRow, planRowOfOther } from '../core/merge/row-elsewhere.ts';
-import type { Policy } from '../core/merge/policy.ts';
+import { missedFields, type Policy } from '../core/merge/policy.ts';
 import {
   countLost,
   goneLeads,
@@ -85,7 +85,9 @@ export async function findRows(
     const ofStrays = new Set(strays.flatMap(strayMarks));
     await seeGone((lead) => lostMarks(lead, fields, policy.fields).some((mark) => ofStrays.has(mark)));
   }
-  const found = findLostRows(strays, [...gone, ...renamed], fields, policy.fields);
+  const lost = findLostRows(strays, [...gone, ...renamed], fields, policy.fields);
+  // By the columns that are left two rows may look alike.
+  const found = missedFields(policy).length > 0 ? { ...lost, links: new Map<number, string>() } : lost;
   const byRow = new Map(strays.map((stray) => [stray.row, stray]));
   const rowOf = [...found.links].map(
     ([row, leadId]) => [leadId, { row, cells: byRow.get(row)?.cells ?? {} }] as const,
@@ -96,7 +98,7 @@ export async function findRows(
   return {
     ...found,
     rowOf: new Map(rowOf),
-    idsUnknown: Math.min(newOrphans, fresh - found.links.size),
+    idsUnknown: Math.min(newOrphans, fresh - lost.links.size),
     mayHaveRow: (cells) =>
       unreadable.size > 0 && contentMarks(cells, fields).some((mark) => unreadable.has(mark)),
   };

@@ -14,6 +14,7 @@ import {
   matchForms,
   type Rarity,
 } from '../core/merge/match-likeness.ts';
+import { missedFields, type Policy } from '../core/merge/policy.ts';
 import { planAmbiguousLead, planAmbiguousRow, planProposed } from '../core/merge/plan-held-rows.ts';
 import { transaction } from '../store/database.ts';
 import { scannedLeadCells } from '../store/differences.ts';
@@ -83,9 +84,10 @@ export async function findMatches(
   run: Run,
   creates: Pick<LostCreates, 'rows' | 'leadIds'>,
   found: FoundRows,
+  policy: Policy,
 ): Promise<FoundMatches> {
   const { match, matchBy } = connection.sync;
-  if (match === 'off') return noMatches;
+  if (match === 'off' || missedFields(policy).length > 0) return noMatches;
   // In HubSpot a row apart is a company without a request for a lead; elsewhere it is a note.
   const isApartToo = connection.target.type === 'hubspot';
   if (!(await isNewOnBothSides(pool, run, isApartToo))) return { ...noMatches, lines: [] };

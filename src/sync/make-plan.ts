@@ -10,6 +10,7 @@ import {
   planClosedId,
   planDuplicateRow,
   planLostRow,
+  planMissed,
   planUnreadableId,
 } from '../core/merge/plan-held-rows.ts';
 import { type Elsewhere, misreadCells, type OtherTable, placesInCells } from '../core/merge/row-elsewhere.ts';
@@ -81,7 +82,7 @@ export async function makePlan(
   const elsewhere: Elsewhere = new Map<string, string | OtherTable>([...inOthers, ...placesInCells(inCells)]);
   const unread =
     sync.onRowDeleted === 'delete-lead' ? await unreadElsewhere(db, run, baseUrl) : new Set<string>();
-  const matches = await findMatches(context, run, creates, found);
+  const matches = await findMatches(context, run, creates, found, policy);
   const undone = await UndoneRecords.load(db, run.connection, fields);
   const refused = await RefusedCreates.load(db, run.connection);
   const tally = new PlanTally();
@@ -89,6 +90,8 @@ export async function makePlan(
   const findings = { policy, creates, moved, found, older, isProof, matches, undone, refused, tally, places };
   const shuffled = await planPairs(context.pool, run, plan, findings);
   await planLooseRows(context.pool, run, plan, findings);
+  const missed = tally.missed();
+  if (missed !== null) await plan.add(planMissed(missed, policy));
   await plan.end();
   await planPages(db, run);
 
@@ -137,10 +140,16 @@ export function isFiltered({ connection }: Pick<StepContext, 'connection'>): boo
 /** The policy without fields whose column is missing: this run ignores them on both sides. */
 export function readablePolicy(context: StepContext, run: Run): Policy {
   const policy = policyOf(context.connection);
-  const missing = run.problems.flatMap(({ code, field }) =>
-    code === 'target.column-missing' || code === 'target.column-new' ? [field] : [],
-  );
-  return { ...policy, fields: policy.fields.filter(({ field }) => !missing.includes(field)) };
+  const fieldsOf = (...codes: readonly string[]): ReadonlySet<string> =>
+    new Set(run.problems.flatMap(({ code, field }) => (codes.includes(code) ? (field ?? []) : [])));
+  const missing = fieldsOf('target.column-missing');
+  // The next sync makes a column for a new field: that keeps nothing waiting.
+  const ignored = fieldsOf('target.column-missing', 'target.column-new');
+  return {
+    ...policy,
+    fields: policy.fields.filter(({ field }) => !ignored.has(field)),
+    unseen: policy.fields.filter(({ field }) => missing.has(field)),
+  };
 }
 
 /** Facts about the whole scan, found before its records are decided one by one. */
@@ -193,7 +202,9 @@ async function planPairs(
       unasked: asked?.answer === 'gone' ? undefined : (asked?.message ?? notAsked),
       undone: lead === null || difference.isWanted ? null : undone.find(leadId, lead),
     };
-    const actions = planBack(state, findings) ?? planOne(state, policy, found, matches, places);
+    const planned = planBack(state, findings) ?? planOne(state, policy, found, matches, places);
+    const actions = tally.withoutMissed(planned, 'leads');
+    if (actions.length < planned.length) continue;
     tally.see(difference, actions, again !== undefined);
     // Cells that are brought forward are no sign of sorting.
     if (base !== null && row !== null && !older.bringsForward(leadId)) shuffled.see(base, row);
@@ -240,7 +251,8 @@ async function planLooseRows(
       const key = sentKey(sentContent(cells, policy));
       if (isWanted) refused.release(key);
       const before = isWanted ? null : refused.find(key);
-      const actions = planNewRow(row, cells, isUndone ? undoneRow : before, policy);
+      const planned = planNewRow(row, cells, isUndone ? undoneRow : before, policy);
+      const actions = tally.withoutMissed(planned, 'rows');
       const isStuck = idClosed !== null && actions.some(({ kind }) => kind === 'create-lead');
       await plan.add(...(isStuck ? [planClosedId(row, cells, idClosed, policy)] : actions));
     }

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { PlannedAction } from '../core/merge/action.ts';
+import { missedCode } from '../core/merge/plan-held-rows.ts';
 import type { Review } from '../review/pick-approved.ts';
 import { insertActions, type NewAction, writtenCells } from '../store/actions.ts';
 import type { Difference } from '../store/differences.ts';
@@ -73,6 +74,7 @@ export class PlanTally {
   apart = 0;
   /** Rows whose conflict is their likeliest lead's. */
   heldWithLead = 0;
+  readonly #missed = { leads: 0, rows: 0 };
   #found = 0;
   readonly #leads = new Set<string>();
   readonly #rows = new Set<number>();
@@ -83,6 +85,19 @@ export class PlanTally {
     if (isCopied || (lead === null && row === null)) return;
     if (actions.length === 0) this.leftAlone += 1;
     else if (actions.every(({ kind }) => kind === 'agree')) this.equal += 1;
+  }
+
+  /** Takes out the holds that are listed as one, of which it counts the records. */
+  withoutMissed(actions: readonly PlannedAction[], side: 'leads' | 'rows'): readonly PlannedAction[] {
+    const others = actions.filter(({ reason }) => reason !== missedCode);
+    if (others.length < actions.length) this.#missed[side] += 1;
+    return others;
+  }
+
+  /** The new records of which nothing is made while a column is missing; null: none. */
+  missed(): { readonly leads: number; readonly rows: number } | null {
+    const { leads, rows } = this.#missed;
+    return leads + rows === 0 ? null : { leads, rows };
   }
 
   /** A lead that may belong to an unfinished create. */
@@ -108,6 +123,8 @@ export class PlanTally {
       if (row !== null && (kind === 'link' || !isLead)) rows.delete(row);
       if (isLead && kind === 'link') linked += 1;
     }
-    return { linked, waiting: leads.size + rows.size };
+    // One of them is the one that is listed.
+    const missed = Math.max(0, this.#missed.leads + this.#missed.rows - 1);
+    return { linked, waiting: leads.size + rows.size + missed };
   }
 }

@@ -268,6 +268,52 @@ export const badInputScenarios: readonly Scenario[] = [
     ],
     end: { leads: [change(acme, { 3: 'won' })], rows: [change(acme, { 2: '', 3: 'won' })] },
   },
+  ...(
+    [
+      ['renamed', 'Firma,City'],
+      ['without a heading', ',City'],
+      ['there twice', 'Company,Company'],
+    ] as const
+  ).map(([what, headings]): Scenario => {
+    const file = (shown: string, stage: string): string =>
+      [
+        `Lead ID,${shown},Stage,Next follow-up,Notes,Status`,
+        `01800000-0000-7000-8000-000061636d65,Acme GmbH,Berlin,${stage},2031-01-05T09:00:00.000Z,,`,
+        ',Echo,Ulm,new,,,',
+        ',Falk,Ulm,new,,,',
+        '',
+      ].join('\n');
+    const problems = [
+      'target.column-missing companyName',
+      ...(what === 'there twice' ? ['target.column-missing city'] : []),
+      'row.column-missing',
+    ];
+    return {
+      title: `the column of the name is ${what}: nothing is created on either side, held as one line, and edits go on`,
+      given: { leads: [acme], rows: [acmeRow] },
+      steps: [
+        { sync: { exit: 0, did: 'nothing' } },
+        { addLead: bolt },
+        { file: file(headings, 'won') },
+        {
+          sync: {
+            exit: 3,
+            plan: ['update-lead acme stage: new → won (row-edited)', 'hold row null (row.column-missing)'],
+            did: 'updated 1 leads',
+            problems,
+          },
+        },
+        { status: { acme: 'in step' } },
+        { sync: { exit: 3, did: 'nothing', problems } },
+        { file: file('Company,City', 'won') },
+        { sync: { exit: 0, did: 'created 2 leads 1 rows' } },
+      ],
+      end: {
+        leads: [change(acme, { 3: 'won' }), bolt, 'new1 | Echo | Ulm | new', 'new2 | Falk | Ulm | new'],
+        rows: [change(acme, { 3: 'won' }), 'new1 | Echo | Ulm | new', 'new2 | Falk | Ulm | new', bolt],
+      },
+    };
+  }),
   {
     title:
       'a program left the letters of another encoding: held, the lead keeps its own, a decision brings them back',

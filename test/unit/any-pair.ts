@@ -70,6 +70,7 @@ export const anyPolicy: fc.Arbitrary<Policy> = fc
   })
   .map(({ own, ...choices }) => ({
     ...choices,
+    unseen: [],
     fields: fields.map((mapping, index): FieldMapping => {
       const narrowed = choices.direction === 'two-way' ? own[index] : choices.direction;
       return { ...mapping, direction: narrowed ?? 'two-way' };

@@ -17,6 +17,7 @@ export function policy(choices: Partial<Policy> = {}): Policy {
   const direction = choices.direction ?? 'two-way';
   return {
     fields: fields.map((mapping) => ({ ...mapping, direction })),
+    unseen: [],
     direction,
     onConflict: 'hold',
     onFirstSync: 'hold',

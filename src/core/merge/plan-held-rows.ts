@@ -1,8 +1,9 @@
 import { hashContent } from '../lead/content-hash.ts';
 import { type Cells, showCell } from '../lead/value.ts';
+import { counted } from '../lead/counted.ts';
 import { type PlannedAction, plannedAction } from './action.ts';
 import type { PairState } from './plan.ts';
-import type { Policy } from './policy.ts';
+import { missedFields, type Policy } from './policy.ts';
 
 /** A further row with an id that an earlier row has: never written. `mayBe`: leads it may belong to. */
 export function planDuplicateRow(leadId: string, row: number, mayBe?: readonly string[]): PlannedAction {
@@ -54,6 +55,28 @@ export function planMovedRow({ leadId, row }: PairState, others: readonly string
 function holdRow(row: number, expect: Cells, reason: string, message: string, policy: Policy): PlannedAction {
   const contentHash = hashContent(expect, policy.fields);
   return plannedAction('hold', { leadId: null, row, contentHash, expect, reason, message });
+}
+
+export const missedCode = 'row.column-missing';
+
+/** Of a new record while a mapped column is missing; all of them are listed as one (`planMissed`). */
+export function planMissing(given: Pick<PlannedAction, 'leadId' | 'row'>): PlannedAction {
+  return plannedAction('hold', { ...given, reason: missedCode });
+}
+
+/** Nothing is created while a mapped column is missing: one line for all new rows and leads. */
+export function planMissed(
+  { leads, rows }: { readonly leads: number; readonly rows: number },
+  policy: Policy,
+): PlannedAction {
+  const missed = missedFields(policy);
+  const columns = missed.map(({ field, column }) => `${JSON.stringify(column)} (${field})`);
+  const made = [
+    ...(rows > 0 ? [`no lead of ${counted(rows, 'new row')}`] : []),
+    ...(leads > 0 ? [`no row of ${counted(leads, 'lead')}`] : []),
+  ];
+  const message = `the table has no column, or two, headed ${columns.join(', ')}, so ${made.join(' and ')} was made: each would lack it. Edits of known leads go on. Put the heading right, or name the column in the configuration (fields: ${missed.map(({ field }) => field).join(', ')}), then run leadsync sync`;
+  return plannedAction('hold', { leadId: null, contentHash: missedCode, reason: missedCode, message });
 }
 
 /** What to do with a row whose id is not its own. `mayBe`: leads without a row, to which it may belong. */

@@ -2,12 +2,13 @@ import { hashContent } from '../lead/content-hash.ts';
 import { type Cells, isUnreadable } from '../lead/value.ts';
 import { type Change, type PlannedAction, plannedAction } from './action.ts';
 import { holdMessage, unreadableAdvice } from './hold-message.ts';
-import type { Policy } from './policy.ts';
+import { planMissing } from './plan-held-rows.ts';
+import { missedFields, type Policy } from './policy.ts';
 import { type Refused, refusedMessage, sentContent } from './refused-create.ts';
 
 /**
  * A row without id and without an intent. `refused`: why exactly this content is not sent. A lead without a name is
- * never sent, not even when the name column is missing in this run.
+ * never sent.
  */
 export function planNewRow(
   row: number,
@@ -38,7 +39,9 @@ export function planNewRow(
   const withoutId = `row ${row} has no id; `;
   if (policy.direction === 'to-target')
     return end('report', 'row.without-id', `${withoutId}direction is to-target, so no lead is created`);
-  const name = policy.fields.find(({ field }) => field === 'companyName');
+  const name = [...policy.fields, ...policy.unseen].find(({ field }) => field === 'companyName');
+  if (name?.direction !== 'to-target' && missedFields(policy).length > 0)
+    return [planMissing({ leadId: null, row })];
   if (name?.direction === 'to-target' || (name === undefined && Object.keys(changes).length === 0)) {
     const why = 'none of its fields travels to the service, so no lead is created';
     return end('report', 'row.without-id', withoutId + why);

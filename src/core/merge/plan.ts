@@ -1,4 +1,5 @@
 import { type Cells, isUnreadable, sameCell, showCell, type Values } from '../lead/value.ts';
+import type { FieldMapping } from '../lead/mapping.ts';
 import {
   type ActionKind,
   type Change,
@@ -9,8 +10,8 @@ import {
 } from './action.ts';
 import { type FieldMemo, mergeField } from './merge-field.ts';
 import { holdMessage, undoneMessages } from './hold-message.ts';
-import { idAdvice } from './plan-held-rows.ts';
-import type { Policy } from './policy.ts';
+import { idAdvice, planMissing } from './plan-held-rows.ts';
+import { missedFields, type Policy } from './policy.ts';
 
 /** The facts about one lead id for a plan. */
 export interface PairState {
@@ -67,6 +68,7 @@ function planNewLead(
   reason: string,
 ): readonly PlannedAction[] {
   if (policy.direction === 'to-leads') return [];
+  if (missedFields(policy).length > 0) return [planMissing({ leadId: state.leadId, row: null })];
   const changes: Record<string, Change> = {};
   const holds: PlannedAction[] = [];
   for (const mapping of policy.fields) {
@@ -233,8 +235,8 @@ function action(
 }
 
 /** Whether a record shows the baseline in all its fields. */
-export function sameRecord(cells: Cells, base: Values, policy: Pick<Policy, 'fields'>): boolean {
-  return policy.fields.every(
-    ({ field }) => !(field in cells) || sameCell(cells[field] ?? null, base[field] ?? null),
-  );
+export function sameRecord(cells: Cells, base: Values, policy: Pick<Policy, 'fields' | 'unseen'>): boolean {
+  const isSame = ({ field }: FieldMapping): boolean =>
+    !(field in cells) || sameCell(cells[field] ?? null, base[field] ?? null);
+  return policy.fields.every(isSame) && policy.unseen.every((one) => !(one.field in base) || isSame(one));
 }

@@ -2,10 +2,21 @@ import type { Direction, FieldMapping } from '../lead/mapping.ts';
 
 /** The settings that decisions depend on (docs/architecture.md 5). */
 export interface Policy {
+  /** Those that this run can see. */
   readonly fields: readonly FieldMapping[];
+  /** The mapped fields whose column is missing or there twice. */
+  readonly unseen: readonly FieldMapping[];
   readonly direction: Direction;
   readonly onConflict: 'hold' | 'leads-win' | 'target-wins';
   readonly onFirstSync: 'hold' | 'leads-win' | 'target-wins';
   readonly onLeadDeleted: 'mark' | 'keep' | 'remove';
   readonly onRowDeleted: 'restore' | 'ignore' | 'delete-lead';
+}
+
+/**
+ * The unseen fields without which nothing is created and nothing matched: a field that a run cannot see is not one that was
+ * never mapped. One that only travels to the target is filled in later.
+ */
+export function missedFields({ unseen }: Pick<Policy, 'unseen'>): readonly FieldMapping[] {
+  return unseen.filter(({ direction }) => direction !== 'to-target');
 }

@@ -80,6 +80,7 @@ const recordReasons: Readonly<Record<string, string>> = {
   'match.proposed': 'it may be an existing lead (leadsync match)',
   'match.ambiguous': 'it may be one of several leads (leadsync match)',
   'row.id-moved': 'it shows the values of another lead',
+  'row.column-missing': 'a column is missing or duplicated',
   'row.id-closed': 'no id can be written into this row',
   'row.id-unreadable': 'its id cannot be read',
   'row.without-id': 'new rows do not become leads here',

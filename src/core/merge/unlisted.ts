@@ -23,7 +23,7 @@ export interface UnlistedRow {
 export function isAskedFor(
   { cells, base, leadAbsences, deletionDone, isStray }: UnlistedRow,
   isFiltered: boolean,
-  policy: Pick<Policy, 'fields'>,
+  policy: Pick<Policy, 'fields' | 'unseen'>,
 ): boolean {
   if (base === null || isStray || !sameRecord(cells, base, policy)) return true;
   return isFiltered && leadAbsences > 0 && !deletionDone;

@@ -45,6 +45,9 @@ test('a heading that is renamed, or was missing from the first, is no new field'
   await using other = await Workspace.open({ sandbox: { leads: 2 }, connection: { fields } });
   other.sheet.write([['Lead ID', 'Company']]);
   for (const _ of [1, 2])
-    expect((await other.sync()).problems).toMatchObject([{ code: 'target.column-missing', field: 'stage' }]);
+    expect((await other.sync()).problems).toMatchObject([
+      { code: 'target.column-missing', field: 'stage' },
+      { code: 'row.column-missing' },
+    ]);
   expect(other.sheet.grid()[0]).toEqual(['Lead ID', 'Company']);
 });
