@@ -41,7 +41,8 @@ the other way round. "agree": nothing is written, the value is the baseline from
 until somebody decides or both are equal. Empty is a value like any other once something was agreed.
 
 ${fieldTable()}
-Conflict fields wait alone: the other fields of the lead travel. A field whose column is missing is left out on both sides.
+Conflict fields wait alone: the other fields of the lead travel. A field whose column is missing is left out on both sides,
+and nothing is created meanwhile, unless the field only travels to the target.
 
 ### The company name
 

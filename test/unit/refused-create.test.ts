@@ -124,7 +124,8 @@ describe('the content of a create', () => {
     fc.constantFrom('a', 'b', '"a"'),
   );
   test('has the key of another exactly when it is the same', () => {
-    const textOf = (values: Values): string => JSON.stringify(Object.entries(values).toSorted());
+    const textOf = (values: Values): string =>
+      JSON.stringify(Object.entries(values).toSorted(([a], [b]) => (a < b ? -1 : 1)));
     fc.assert(
       fc.property(content, content, (a, b) => {
         expect(sentKey(a) === sentKey(b)).toBe(textOf(a) === textOf(b));
