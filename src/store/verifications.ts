@@ -224,7 +224,7 @@ export function countRecordsByOutcome(db: Queryable, run: ReadRun): Promise<Reco
        where h.connection = $3 and ($4 or h.last_run = $1)
        union all
        select record, case
-           when kind = 'report' or state = 'left-out' then 1
+           when kind = 'report' and state <> 'deferred' or state = 'left-out' then 1
            when receipt = 'unexplained' then 4
            when state = 'held' then 3
            when receipt = 'changed' or state <> 'done' then 2

@@ -1,6 +1,8 @@
+import { nothingAudited } from '../core/audit/audit.ts';
 import { explain, type LeadsyncError } from '../errors.ts';
 import { releaseEdits } from '../store/requested-edits.ts';
 import { finishRun, getRun, resumeRun, type Run, type RunStatus, updateRun } from '../store/runs.ts';
+import { audit } from './audit.ts';
 import { inLeasedTransaction, type LeasedContext } from './context.ts';
 import type { Forecast } from './forecast.ts';
 import { itemCodes } from './push-leads.ts';
@@ -40,7 +42,8 @@ export async function endRun(
   }
   const current = (await getRun(pool, run.id)) ?? run;
   const failure = fault && { code: fault.code, message: explain(fault) };
-  const built = await buildReport(pool, current, failure, clock.now());
+  const audited = failure === null ? await audit(context, current) : nothingAudited;
+  const built = await buildReport(pool, current, failure, clock.now(), audited);
   const report = forecast === undefined ? built : { ...built, forecast };
   return end(report.status, report);
 }

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { PlannedAction } from '../core/merge/action.ts';
+import { type PlannedAction, putOffReasons } from '../core/merge/action.ts';
 import { missedCode } from '../core/merge/plan-held-rows.ts';
 import type { Review } from '../review/pick-approved.ts';
 import { insertActions, type NewAction, writtenCells } from '../store/actions.ts';
@@ -34,7 +34,9 @@ export class PlanWriter {
       } else if (action.kind === 'forget' && action.leadId !== null) {
         this.#moves.push({ leadId: action.leadId, values: null });
       } else {
-        this.#buffer.push(...(this.#review?.pick(action) ?? [action]));
+        const isPutOff = action.kind === 'report' && putOffReasons.has(action.reason);
+        const stored: NewAction = isPutOff ? { ...action, state: 'deferred' } : action;
+        this.#buffer.push(...(this.#review?.pick(stored) ?? [stored]));
       }
     }
     if (this.#buffer.length + this.#moves.length >= batchSize) await this.#flush();

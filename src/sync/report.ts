@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { Problem } from '../errors.ts';
+import { nothingAudited, type RunAudit } from '../core/audit/audit.ts';
 import type { ActionKind } from '../core/merge/action.ts';
 import { runPolicy } from '../review/run-policy.ts';
 import { type ActionCount, countActions, troubledActions } from '../store/actions.ts';
@@ -15,6 +16,7 @@ import { openAttempts } from '../store/intents.ts';
 import { countRecordsByOutcome, unverifiedWrites } from '../store/verifications.ts';
 import { connectionOf } from '../store/places.ts';
 import type { Phase, Run, RunStatus } from '../store/runs.ts';
+import { auditCode, auditProblems } from './audit.ts';
 import type { Forecast } from './forecast.ts';
 import { isNote } from './which-place.ts';
 import {
@@ -66,13 +68,14 @@ const maxProblems = 1000;
 
 /**
  * Counts what a run did. `failure`: the fault that ended it; `now`: its end (epoch ms). A run is `succeeded` only when
- * nothing is held, put off or left out.
+ * nothing is held, put off or left out, and each difference that remains is explained (`audit`).
  */
 export async function buildReport(
   db: pg.Pool,
   run: Run,
   failure: Problem | null,
   now: number,
+  audit: RunAudit = nothingAudited,
 ): Promise<SyncReport> {
   const counts = await countActions(db, run.id);
   const sum = (isCounted: (count: ActionCount) => boolean): number =>
@@ -100,6 +103,7 @@ export async function buildReport(
     run.refusals.length === 0 &&
     !counts.some(({ state }) => state === 'done') &&
     stale.doneBefore === 0;
+  const incomplete = isIdle || unaccounted !== 0 || held + putOff > 0 || !run.problems.every(isNote);
   const found = [
     ...(failure === null ? [] : [failure]),
     ...run.refusals.map(({ code, message }) => ({ code: `guard.${code}`, message })),
@@ -109,11 +113,12 @@ export async function buildReport(
     ...stale.refused.map(staleProblem),
     ...(await heldProblems(db, run, heldBy)),
     ...(await putOffProblems(db, run)),
+    ...auditProblems(audit, !incomplete),
   ];
   // What an undo leaves alone has a report of its own.
   const isNothing = isIdle && found.length === 0 && !counts.some(({ kind }) => kind === 'report');
-  const incomplete = isIdle || unaccounted !== 0 || held + putOff > 0 || !run.problems.every(isNote);
-  const ended = run.refusals.length > 0 ? 'stopped' : incomplete ? 'partial' : 'succeeded';
+  const isDone = !incomplete && audit.count === 0 && !audit.isUnfinished;
+  const ended = run.refusals.length > 0 ? 'stopped' : isDone ? 'succeeded' : 'partial';
   return {
     runId: String(run.id),
     connection: connectionOf(run.connection),
@@ -142,7 +147,10 @@ export async function buildReport(
 export async function planProblems(db: pg.Pool, run: Run): Promise<readonly Problem[]> {
   if (run.status === 'failed') return (run.report as SyncReport).problems;
   // The lines of an undo's plan name what it leaves alone.
-  return runPolicy(run).seesAll ? [...run.problems, ...(await putOffProblems(db, run))] : run.problems;
+  if (!runPolicy(run).seesAll) return run.problems;
+  const { problems } = run.report as SyncReport;
+  const audited = problems.filter(({ code }) => code === auditCode);
+  return [...run.problems, ...(await putOffProblems(db, run)), ...audited];
 }
 
 interface LinesNotFound {

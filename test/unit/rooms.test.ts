@@ -9,6 +9,8 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const rooms: Readonly<Record<string, readonly string[]>> = {
   'src/core/lead': [],
   'src/core/merge': ['src/core/lead'],
+  // Shares nothing with what it audits.
+  'src/core/audit': ['src/core/lead'],
   'src/ports': ['src/core/lead'],
   'src/config': ['src/core/lead'],
   'src/http': ['src/ports'],
@@ -37,9 +39,17 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   'src/targets/hubspot': ['src/core/lead', 'src/ports', 'src/config', 'src/http', 'src/targets/shared'],
   'src/targets/postgres': ['src/core/lead', 'src/ports', 'src/config', 'src/targets/shared'],
   'src/embedded-postgres': [],
-  'src/store': ['src/core/lead', 'src/core/merge', 'src/ports'],
+  'src/store': ['src/core/lead', 'src/core/merge', 'src/core/audit', 'src/ports'],
   'src/review': ['src/core/lead', 'src/core/merge', 'src/config', 'src/store'],
-  'src/sync': ['src/core/lead', 'src/core/merge', 'src/ports', 'src/config', 'src/store', 'src/review'],
+  'src/sync': [
+    'src/core/lead',
+    'src/core/merge',
+    'src/core/audit',
+    'src/ports',
+    'src/config',
+    'src/store',
+    'src/review',
+  ],
   'src/queue': ['src/config'],
   'src/reminders': ['src/core/lead', 'src/ports', 'src/config', 'src/http', 'src/store'],
   'src/caldav': [

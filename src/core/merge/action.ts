@@ -79,3 +79,6 @@ export const rowKinds: readonly ActionKind[] = [
 
 /** Not part of the displayed plan. */
 export const silentKinds: readonly ActionKind[] = ['agree', 'forget', 'report'];
+
+/** Reports of something that is to be done and cannot be yet: the run puts it off. */
+export const putOffReasons: ReadonlySet<string> = new Set(['delete.unproven']);

@@ -90,7 +90,9 @@ function planRowGone(state: PairState, base: Values, lead: Cells, policy: Policy
     return planNewLead(state, lead, policy, 'row-deleted');
   }
   if (state.rowAbsences < absencesThatProve) {
-    return state.rowAbsences > 0 ? [waitingDelete(state, base, 'row', 'the lead')] : [];
+    return [
+      state.rowAbsences > 0 ? waitingDelete(state, base, 'row', 'the lead') : unprovenDelete(state, base),
+    ];
   }
   return [action('delete-lead', state, { expect: lead, reason: 'row-deleted' })];
 }
@@ -134,6 +136,13 @@ function waitingDelete(
   const company = showCell(base['companyName'] ?? null);
   const message = `the ${missing} of ${company} is missing${missing === 'lead' ? ' in the list' : ''}; if the next complete scan lacks it too${missing === 'lead' ? ', and the service has none with its id' : ''}, the next sync deletes ${deleted}. Nothing was deleted so far. To keep it, put the ${missing} back`;
   return action('report', state, { reason: 'delete.waiting', message });
+}
+
+/** A table without rows, or one that may be an older copy, proves no deletion. */
+function unprovenDelete(state: PairState, base: Values): PlannedAction {
+  const company = showCell(base['companyName'] ?? null);
+  const message = `the row of ${company} is missing, but this table does not prove that it was deleted: the lead stays, and no row was written. Put the row back, or set onRowDeleted to restore`;
+  return action('report', state, { reason: 'delete.unproven', message });
 }
 
 /** Merges both sides field by field (the second table of docs/architecture.md 5). */

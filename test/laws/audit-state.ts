@@ -1,0 +1,19 @@
+import { auditRecord, waits } from '../../src/core/audit/audit.ts';
+import { carryOut } from './carry-out.ts';
+import { planRun } from './plan-run.ts';
+import { anyRun } from './whole-run.ts';
+
+/** What an audit finds of one whole run: each unexplained difference as a line; none, when the planner is right. */
+export function auditState(seed: number, size: number): readonly string[] {
+  const state = anyRun(seed, size);
+  const { records, conditions, isIncomplete } = carryOut(state, planRun(state));
+  const faults: string[] = [];
+  for (const record of records) {
+    const { unexplained, reasons } = auditRecord(record, state.policy, conditions);
+    for (const { leadId, row, field, lead, cell } of unexplained)
+      faults.push(`${leadId} row ${row} ${field}: ${JSON.stringify(lead)} and ${JSON.stringify(cell)}`);
+    if (!isIncomplete && [...reasons].some(waits))
+      faults.push(`${[...reasons]} in a run that says it succeeded`);
+  }
+  return faults;
+}
