@@ -68,14 +68,14 @@ const maxProblems = 1000;
 
 /**
  * Counts what a run did. `failure`: the fault that ended it; `now`: its end (epoch ms). A run is `succeeded` only when
- * nothing is held, put off or left out, and each difference that remains is explained (`audit`).
+ * nothing is held, put off or left out, and each difference that remains is explained (`found`).
  */
 export async function buildReport(
   db: pg.Pool,
   run: Run,
   failure: Problem | null,
   now: number,
-  audit: RunAudit = nothingAudited,
+  found: RunAudit = nothingAudited,
 ): Promise<SyncReport> {
   const counts = await countActions(db, run.id);
   const sum = (isCounted: (count: ActionCount) => boolean): number =>
@@ -92,6 +92,8 @@ export async function buildReport(
   );
   const held = await countConflicts(db, run.connection, heldBy);
   const byOutcome = await countRecordsByOutcome(db, run);
+  // Where a write is not there any more the sides are not as the run left them.
+  const audit = byOutcome.unexplained > 0 ? nothingAudited : found;
   const { verification, unaccounted } = verificationOf(run, byOutcome, seesAll);
   const unverified = await unverifiedWrites(db, run, maxProblems);
   const stale = await linesNotFound(db, run);
@@ -104,7 +106,7 @@ export async function buildReport(
     !counts.some(({ state }) => state === 'done') &&
     stale.doneBefore === 0;
   const incomplete = isIdle || unaccounted !== 0 || held + putOff > 0 || !run.problems.every(isNote);
-  const found = [
+  const problems = [
     ...(failure === null ? [] : [failure]),
     ...run.refusals.map(({ code, message }) => ({ code: `guard.${code}`, message })),
     ...run.problems,
@@ -116,7 +118,7 @@ export async function buildReport(
     ...auditProblems(audit, !incomplete),
   ];
   // What an undo leaves alone has a report of its own.
-  const isNothing = isIdle && found.length === 0 && !counts.some(({ kind }) => kind === 'report');
+  const isNothing = isIdle && problems.length === 0 && !counts.some(({ kind }) => kind === 'report');
   const isDone = !incomplete && audit.count === 0 && !audit.isUnfinished;
   const ended = run.refusals.length > 0 ? 'stopped' : isDone ? 'succeeded' : 'partial';
   return {
@@ -133,7 +135,7 @@ export async function buildReport(
     deleted: { leads: done('delete-lead'), rows: done('remove-row') },
     held,
     putOff,
-    problems: (isNothing ? [idle] : found).slice(0, maxProblems),
+    problems: (isNothing ? [idle] : problems).slice(0, maxProblems),
     requests: { leads: run.leadRequests, target: run.targetRequests },
     waitedMs: run.waitedMs,
     durationMs: Math.round((run.finishedAt ?? now) - run.createdAt),

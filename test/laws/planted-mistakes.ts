@@ -132,10 +132,11 @@ export const plantedMistakes: readonly PlantedMistake[] = [
     to: `    if (one.leadId !== null) continue;`,
   },
   {
-    name: 'in a torn scan nothing is compared that the list lacks',
+    name: 'in a torn scan leads that the list lacks are left as they are',
     file: whole,
-    from: `    if (lead !== undefined && (!base`,
-    to: `    if (state.weight === 1 && lead !== undefined && (!base`,
+    from: `    if (!creates.leadIds.has(leadId)) actions.push`,
+    to: `    if (state.weight === 0.5 && !seen.has(leadId)) continue;
+    if (!creates.leadIds.has(leadId)) actions.push`,
   },
   {
     name: 'a row that lost its id is found, and not given it back',

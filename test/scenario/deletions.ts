@@ -188,7 +188,15 @@ export const deletionScenarios: readonly Scenario[] = [
       { file: null },
       { sync: { exit: 4, did: 'nothing', problems: ['guard.target-gone'] } },
       { sync: { exit: 4, did: 'nothing', problems: ['guard.target-gone'] } },
-      { sync: { exit: 0, did: 'nothing' }, allow: ['target-gone'] },
+      {
+        sync: {
+          exit: 3,
+          did: 'nothing',
+          putOff: 3,
+          problems: ['delete.unproven acme', 'delete.unproven bolt', 'delete.unproven cord'],
+        },
+        allow: ['target-gone'],
+      },
     ],
     end: { leads: [acme, bolt, cord], rows: [] },
   },

@@ -11,7 +11,7 @@ export function suspicious(end: End, mayStop: boolean, habit: Habits): string[] 
     ];
   if (end.kind !== 'finished') return [];
   const text = JSON.stringify(end.run.report);
-  // Each record is counted, and once: else the run says `receipt.unaccounted`.
+  // Each record is counted, and once, and each difference explained: else the run says `receipt.unaccounted` or `audit.unexplained`.
   const { status, receipt } = end.run.report as SyncReport;
   const { records, equal, held, putOff, left, unexplained } = receipt;
   if (
@@ -20,7 +20,7 @@ export function suspicious(end: End, mayStop: boolean, habit: Habits): string[] 
   )
     return [`a receipt does not add up: ${text}`];
   const isGuard = guardsOf(end.run.report as SyncReport).some((code) => !habit.expects(code));
-  const isBad = (isGuard && !mayStop) || /"(receipt\.unaccounted|internal|run\.abandoned)"/.test(text);
+  const isBad = (isGuard && !mayStop) || /"(receipt\.unaccounted|audit\.unexplained|internal|run\.abandoned)"/.test(text);
   return isBad ? [`a run reports ${text}`] : [];
 }
 

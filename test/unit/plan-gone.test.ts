@@ -104,6 +104,12 @@ describe('a lead or a row that is gone: the first table of docs/architecture.md 
       ['hold (lead.unasked)'],
     ],
     [
+      'row missed by a scan that is no proof, delete-lead',
+      { base: known, lead: known },
+      { onRowDeleted: 'delete-lead' },
+      ['report (delete.unproven)'],
+    ],
+    [
       'lead deleted, row edited',
       { base: known, row: row(edited), leadAbsences: 2 },
       {},

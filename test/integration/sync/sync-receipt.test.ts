@@ -176,6 +176,18 @@ test.each([
           code: 'receipt.unaccounted',
           message: expect.stringContaining('1 of 4 records could not be accounted for'),
         },
+        // What was compared and has no action is named.
+        ...(table === 'actions'
+          ? [
+              {
+                code: 'audit.unexplained',
+                leadId: lead?.id,
+                row: 2,
+                field: 'stage',
+                message: expect.stringMatching(/^stage of ".*" \(lead .*, row 2\) is "won" in the service and "/),
+              },
+            ]
+          : []),
       ],
     });
     await pool.query(`drop trigger lose on ${table}`);
