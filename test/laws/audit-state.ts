@@ -13,7 +13,7 @@ export function auditState(seed: number, size: number): readonly string[] {
     for (const { leadId, row, field, lead, cell } of unexplained)
       faults.push(`${leadId} row ${row} ${field}: ${JSON.stringify(lead)} and ${JSON.stringify(cell)}`);
     if (!isIncomplete && [...reasons].some(waits))
-      faults.push(`${[...reasons]} in a run that says it succeeded`);
+      faults.push(`${[...reasons].join(', ')} in a run that says it succeeded`);
   }
   return faults;
 }

@@ -68,7 +68,8 @@ class RunEnd {
     this.#note(action, outcome);
     if (outcome !== 'done' || leadId === null) return;
     if (kind === 'link') this.#linked.add(leadId);
-    this.#move(action, refused);
+    const stored = kind === 'update-lead' && chance.is(8) ? this.#storeOtherwise(action, refused) : action;
+    this.#move(stored, refused);
   }
 
   /** What is left once all actions are over. */
@@ -145,6 +146,22 @@ class RunEnd {
       .filter((field) => !kept.includes(field))
       .map((field) => [field, { from: null, to: null }] as const);
     this.add({ ...action, kind: 'link', leadId, changes: Object.fromEntries(toRow), reason: 'created' });
+  }
+
+  /** The service stores another spelling, which the row gets in the same run. */
+  #storeOtherwise(action: PlannedAction, refused: readonly string[]): PlannedAction {
+    const spelled = Object.entries(action.changes).flatMap(([field, change]) =>
+      typeof change.to === 'string' && !refused.includes(field)
+        ? [[field, { ...change, to: `${change.to} ` }] as const]
+        : [],
+    );
+    if (spelled.length === 0) return action;
+    const changes = Object.fromEntries(spelled);
+    const toRow: PlannedAction = { ...action, kind: 'update-row', changes, reason: 'stored-otherwise' };
+    const outcome = this.#outcome();
+    this.#note(toRow, outcome === 'left-out' ? 'done' : outcome);
+    if (outcome === 'held') this.#hold(action.leadId, action.row, [], toRow.reason);
+    return { ...action, changes: { ...action.changes, ...changes } };
   }
 
   #note(action: PlannedAction, state: string): void {

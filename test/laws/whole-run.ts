@@ -131,10 +131,11 @@ class Filling {
     const nth = chance.below(rows.length - 1);
     const [a, b] = [rows[nth], rows[nth + 1]];
     if (a === undefined || b === undefined) return;
-    if (chance.is(12)) {
+    const what = chance.below(100);
+    if (what < 12) {
       rows[nth] = { ...a, leadId: b.leadId };
       rows[nth + 1] = { ...b, leadId: a.leadId };
-    } else if (chance.is(12)) {
+    } else if (what < 24) {
       rows.push({ ...a, row: rows.length + 2 });
     }
   }
