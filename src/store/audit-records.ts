@@ -33,13 +33,13 @@ export async function* auditRecords(
   run: RunRef & RoundRef & Pick<Run, 'mode'>,
 ): AsyncIterable<AuditedRecord> {
   // A plan stores no conflicts: those that are there are of the last sync.
-  const isHeld = run.mode === 'plan' ? 'false' : 'connection = $3';
+  const values = [run.id, run.round, run.connection, run.mode !== 'plan'];
   const ofLeads = streamRows<StoredRecord>(
     pool,
     // Each record is looked up by its own: see `differences`.
     `select w.lead_id as "leadId", coalesce(t.row_number, p.row_number) as row, p.base, l.cells as lead, t.cells,
        coalesce(m.lead, p.lead_id is null) as "isLeadMissed", coalesce(m.row, p.lead_id is null) as "isRowMissed", a.actions,
-       (select json_agg(field) from conflicts where ${isHeld} and lead_id = w.lead_id and content_hash not like 'duplicate:%') as held,
+       (select json_agg(field) from conflicts where $4 and connection = $3 and lead_id = w.lead_id and content_hash not like 'duplicate:%') as held,
        array(select field from earlier_values where connection = $3 and lead_id = w.lead_id
          and at >= (select scan_started_at from runs where id = $1)) as moved,
        coalesce(p.lead_absences >= 2, false) as "isLeadGone", p.lead_deleted_at is not null as "isDeletionDone", false as "isApart"
@@ -55,18 +55,18 @@ export async function* auditRecords(
      left join lateral (select * from pairs where connection = $3 and lead_id = w.lead_id limit 1) p on true
      cross join lateral (select ${actionsWhere(`lead_id = w.lead_id`)} as actions) a
      where (l.hash = t.hash) is not true or a.actions is not null`,
-    [run.id, run.round, run.connection],
+    values,
   );
   for await (const stored of ofLeads) yield asAudited(stored);
   const ofRows = streamRows<StoredRecord>(
     pool,
     `select null as "leadId", r.row_number as row, null as base, null as lead, r.cells, true as "isLeadMissed", false as "isRowMissed",
        ${actionsWhere(`row_number = r.row_number and (lead_id is null or kind in ('hold', 'link'))`)} as actions,
-       (select json_agg(field) from conflicts where ${isHeld}
+       (select json_agg(field) from conflicts where $4 and connection = $3
          and (row_number = r.row_number or lead_id = '' and split_part(content_hash, '#', 1) = r.content_hash)) as held,
        array[]::text[] as moved, false as "isLeadGone", false as "isDeletionDone", r.apart as "isApart"
      from staged_rows r where r.run_id = $1 and (r.lead_id is null or r.duplicate) order by r.ordinal`,
-    [run.id, run.round, run.connection],
+    values,
   );
   for await (const stored of ofRows) yield asAudited(stored);
   const ofPages = streamRows<StoredRecord>(
@@ -77,8 +77,8 @@ export async function* auditRecords(
          'expect', '{}'::json, 'isDoubted', false)) as actions,
        null as held, array[]::text[] as moved, false as "isLeadGone", false as "isDeletionDone", false as "isApart"
      from scan_pages p cross join lateral json_array_elements(p.body::json) with ordinality e (line, nth)
-     where p.run_id = $1 and (p.round is null or p.round = $2 and $3 <> 'plan') and e.nth > p.settled and json_typeof(e.line) = 'array'`,
-    [run.id, run.round, run.mode],
+     where p.run_id = $1 and p.settled < p.leads and (p.round is null or p.round = $2 and $3) and e.nth > p.settled and json_typeof(e.line) = 'array'`,
+    [run.id, run.round, run.mode !== 'plan'],
   );
   for await (const stored of ofPages) yield asAudited(stored);
 }
@@ -119,12 +119,12 @@ function asBefore(base: Values | null, moved: ReadonlySet<string>): Cells | null
 export function auditedConditions(
   db: Queryable,
   run: RunRef & RoundRef,
-): Promise<Pick<AuditConditions, 'holdsStrays' | 'holdsMatches' | 'isInDoubt'>> {
+): Promise<Pick<AuditConditions, 'holdsStrays' | 'holdsMatches' | 'holdsOldRows' | 'isInDoubt'>> {
   return oneOf(
     db,
     `select exists (select from intents where connection = $3 and state in ('in-doubt', 'created')) as "isInDoubt",
        coalesce(bool_or(reason in ('row.id-unreadable', 'row.id-lost', 'row.id-moved', 'row.orphan', 'row.duplicate-id')), false) as "holdsStrays",
-       coalesce(bool_or(reason like 'match.%'), false) as "holdsMatches"
+       coalesce(bool_or(reason like 'match.%'), false) as "holdsMatches", coalesce(bool_or(reason = 'row.put-back'), false) as "holdsOldRows"
      from actions where run_id = $1 and round = $2 and kind = 'hold'`,
     [run.id, run.round, run.connection],
   );

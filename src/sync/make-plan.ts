@@ -197,6 +197,7 @@ async function planPairs(
       memo: older.memo(leadId, validMemo({ ...difference, row })),
       leadAbsences,
       rowAbsences,
+      isRowDoubted: older.undecided.has('row'),
       deletionDone,
       merged,
       unasked: asked?.answer === 'gone' ? undefined : (asked?.message ?? notAsked),

@@ -116,9 +116,16 @@ class RunEnd {
         unseen,
         holdsStrays: this.#holdsStrays,
         holdsMatches: false,
+        holdsOldRows: this.#state.isRowDoubted,
         isInDoubt,
       },
-      isIncomplete: isHeld || this.#isPutOff || isInDoubt || unseen.size > 0 || mode === 'plan',
+      isIncomplete:
+        this.#state.isRowDoubted ||
+        isHeld ||
+        this.#isPutOff ||
+        isInDoubt ||
+        unseen.size > 0 ||
+        mode === 'plan',
     };
   }
 

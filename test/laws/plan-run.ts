@@ -55,7 +55,10 @@ export function planRun(state: RunState): Planned {
   };
   const { rowOf, loose } = sortRows(state.rows);
   const seen = seenLeads(state, rowOf, policy);
-  const isProof = { leads: state.weight === 1 && seen.size > 0, rows: state.rows.length > 0 };
+  const isProof = {
+    leads: state.weight === 1 && seen.size > 0,
+    rows: state.rows.length > 0 && !state.isRowDoubted,
+  };
   const creates = settleCreates(state, policy, seen, rowOf, loose);
   const actions: PlannedAction[] = [...creates.actions];
 
@@ -86,6 +89,7 @@ export function planRun(state: RunState): Planned {
       memo: pair.memo,
       leadAbsences: leadAbsences(leadId),
       rowAbsences: row === null ? pair.rowAbsences + Number(isProof.rows) : 0,
+      isRowDoubted: state.isRowDoubted,
       deletionDone: pair.deletionDone,
       merged: pair.merged,
       undone: lead === null ? null : pair.undone,

@@ -37,6 +37,8 @@ export interface RunState {
   /** Fields whose baseline was another column's. */
   readonly moved: ReadonlySet<string>;
   readonly filtered: boolean;
+  /** Values of rows are held that may come from an older copy. */
+  readonly isRowDoubted: boolean;
   /** What a lead that the list lacks proves; as `ScanProof`. */
   readonly weight: number;
   readonly pairs: ReadonlyMap<string, Pair>;
@@ -77,6 +79,7 @@ export function anyRun(seed: number, size: number): RunState {
     unseen,
     moved: new Set(chance.is(5) ? [chance.of(...names)] : []),
     filtered,
+    isRowDoubted: chance.is(8),
     weight: filtered ? 0 : chance.is(25) ? 0.5 : 1,
     pairs: new Map<string, Pair>(),
     leads: new Map<string, Cells>(),

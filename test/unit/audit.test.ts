@@ -31,6 +31,7 @@ const plain: AuditConditions = {
   unseen: new Set(),
   holdsStrays: false,
   holdsMatches: false,
+  holdsOldRows: false,
   isInDoubt: false,
 };
 const inStep: AuditedRecord = {
@@ -225,6 +226,13 @@ const table: readonly Row[] = [
   ['a row is gone, and may be one without a readable id', noRow, { holdsStrays: true }, 'maybe-its-row'],
   ['a row is gone, and that is ignored', noRow, { onRowDeleted: 'ignore' }, 'row-deletion-ignored'],
   [
+    'a row is gone, in what may be an older copy',
+    noRow,
+    { onRowDeleted: 'delete-lead', holdsOldRows: true },
+    'maybe-older-copy',
+  ],
+  ['a row is gone, and is to be written again', noRow, { holdsOldRows: true }, 'unexplained'],
+  [
     'a row is gone, and its lead was edited',
     { ...noRow, lead: won },
     { onRowDeleted: 'ignore' },
@@ -359,6 +367,7 @@ describe('why two sides differ at the end of a run', () => {
       'column-unseen',
       'maybe-its-row',
       'maybe-its-lead',
+      'maybe-older-copy',
     ];
     expect(reasons.every((reason) => tried.has(reason) && waits(reason))).toBe(true);
     const settled = [...tried].filter(

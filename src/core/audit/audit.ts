@@ -21,6 +21,8 @@ export interface AuditConditions {
   readonly holdsStrays: boolean;
   /** It holds new rows and new leads that may be the same. */
   readonly holdsMatches: boolean;
+  /** It holds values of rows that may come from an older copy of the table: until that is decided no row counts as deleted. */
+  readonly holdsOldRows: boolean;
   /** Creates are open of which it is not known what became of them. */
   readonly isInDoubt: boolean;
 }
@@ -72,6 +74,7 @@ const reasons = {
   'column-unseen': { waits: true },
   'maybe-its-row': { waits: true },
   'maybe-its-lead': { waits: true },
+  'maybe-older-copy': { waits: true },
   /** In a plan. */
   planned: { waits: false },
   /** It is no line of the reviewed plan. */
@@ -220,13 +223,14 @@ function whyNoLeadOfRow(
 function whyRowMissing(
   { base, lead }: AuditedRecord,
   { direction, onRowDeleted, fields }: AuditSettings,
-  { unseen, holdsStrays, isInDoubt }: AuditConditions,
+  { unseen, holdsStrays, holdsOldRows, isInDoubt }: AuditConditions,
 ): Reason | null {
   if (direction === 'to-leads') return 'one-way';
   if (holdsStrays) return 'maybe-its-row';
   if (base === null) return isInDoubt ? 'create-in-doubt' : null;
-  const isIgnored = onRowDeleted === 'ignore' && shows(lead, base, fields, unseen);
-  return isIgnored ? 'row-deletion-ignored' : null;
+  if (!shows(lead, base, fields, unseen)) return null;
+  if (onRowDeleted === 'ignore') return 'row-deletion-ignored';
+  return holdsOldRows && onRowDeleted === 'delete-lead' ? 'maybe-older-copy' : null;
 }
 
 function whyLeadMissing(

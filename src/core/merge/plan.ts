@@ -30,6 +30,8 @@ export interface PairState {
   /** Consecutive complete scans of different runs, including this one, that lacked the lead (the row). */
   readonly leadAbsences: number;
   readonly rowAbsences: number;
+  /** The table may be an older copy, which is held: that a row is missing says nothing. */
+  readonly isRowDoubted?: boolean;
   /** An earlier run carried out the lead's deletion (marked the row). */
   readonly deletionDone: boolean;
   /** A person merged the missing row into another. */
@@ -90,9 +92,8 @@ function planRowGone(state: PairState, base: Values, lead: Cells, policy: Policy
     return planNewLead(state, lead, policy, 'row-deleted');
   }
   if (state.rowAbsences < absencesThatProve) {
-    return [
-      state.rowAbsences > 0 ? waitingDelete(state, base, 'row', 'the lead') : unprovenDelete(state, base),
-    ];
+    if (state.rowAbsences > 0) return [waitingDelete(state, base, 'row', 'the lead')];
+    return state.isRowDoubted === true ? [] : [unprovenDelete(state, base)];
   }
   return [action('delete-lead', state, { expect: lead, reason: 'row-deleted' })];
 }
@@ -138,10 +139,10 @@ function waitingDelete(
   return action('report', state, { reason: 'delete.waiting', message });
 }
 
-/** A table without rows, or one that may be an older copy, proves no deletion. */
+/** A table without rows proves no deletion. */
 function unprovenDelete(state: PairState, base: Values): PlannedAction {
   const company = showCell(base['companyName'] ?? null);
-  const message = `the row of ${company} is missing, but this table does not prove that it was deleted: the lead stays, and no row was written. Put the row back, or set onRowDeleted to restore`;
+  const message = `the row of ${company} is missing, but a table without rows does not prove that it was deleted: the lead stays, and no row was written. Put the row back, or set onRowDeleted to restore`;
   return action('report', state, { reason: 'delete.unproven', message });
 }
 
