@@ -52,6 +52,7 @@ export function planRun(state: RunState): Planned {
   const policy: Policy = {
     ...state.policy,
     fields: state.policy.fields.filter(({ field }) => !state.unseen.has(field)),
+    unseen: state.policy.fields.filter(({ field }) => state.unseen.has(field)),
   };
   const { rowOf, loose } = sortRows(state.rows);
   const seen = seenLeads(state, rowOf, policy);

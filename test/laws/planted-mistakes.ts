@@ -20,12 +20,6 @@ export const plantedMistakes: readonly PlantedMistake[] = [
   return { actions, seen, made`,
   },
   {
-    name: 'an edited row whose lead the list lacks is left as it is',
-    file: plan,
-    from: `    if (isEdited) return [waitingEdit(state, base)];`,
-    to: `    if (isEdited) return [];`,
-  },
-  {
     name: 'rows whose lead is outside the filter are not looked at',
     file: whole,
     from: `    if (!creates.leadIds.has(leadId)) actions.push`,

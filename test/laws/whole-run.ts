@@ -3,7 +3,7 @@ import type { Direction, FieldMapping } from '../../src/core/lead/mapping.ts';
 import type { Cell, Cells, Value, Values } from '../../src/core/lead/value.ts';
 import type { FieldMemo } from '../../src/core/merge/merge-field.ts';
 import type { Intent } from '../../src/core/merge/match-lost-creates.ts';
-import type { Refused } from '../../src/core/merge/plan-new-row.ts';
+import type { Refused } from '../../src/core/merge/refused-create.ts';
 import type { Policy } from '../../src/core/merge/policy.ts';
 import { Chance } from './chance.ts';
 
@@ -66,6 +66,7 @@ export function anyRun(seed: number, size: number): RunState {
   const wins = (): Policy['onConflict'] => chance.of('hold', 'hold', 'leads-win', 'target-wins');
   const policy: Policy = {
     fields,
+    unseen: [],
     direction: direction(),
     onConflict: wins(),
     onFirstSync: wins(),
@@ -207,7 +208,7 @@ class Filling {
       unreadableId: isOdd && chance.is(40) ? '=A1' : null,
       idClosed: isOdd && chance.is(30) ? 'it is locked.' : null,
       isApart: isOdd && chance.is(30),
-      refused: isOdd && chance.is(30) ? { code: 'lead.create-refused', message: 'refused' } : null,
+      refused: isOdd && chance.is(30) ? { code: 'lead.create-refused', why: 'refused' } : null,
     });
   }
 

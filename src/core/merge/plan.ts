@@ -104,7 +104,8 @@ function planLeadGone(
   row: NonNullable<PairState['row']>,
   policy: Policy,
 ): readonly PlannedAction[] {
-  if (!sameRecord(row.cells, base, policy)) {
+  const isEdited = !sameRecord(row.cells, base, policy);
+  if (isEdited) {
     const changes: Record<string, Change> = {};
     for (const { field } of policy.fields) {
       if (!(field in row.cells)) continue;
