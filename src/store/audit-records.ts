@@ -41,7 +41,7 @@ export async function* auditRecords(
        coalesce(m.lead, p.lead_id is null) as "isLeadMissed", coalesce(m.row, p.lead_id is null) as "isRowMissed", a.actions,
        (select json_agg(field) from conflicts where $4 and connection = $3 and lead_id = w.lead_id and content_hash not like 'duplicate:%') as held,
        array(select field from earlier_values where connection = $3 and lead_id = w.lead_id
-         and at >= (select scan_started_at from runs where id = $1)) as moved,
+         and at >= (select scan_started_at from runs where id = $1) and hash is distinct from value_hash(p.base->>field)) as moved,
        coalesce(p.lead_absences >= 2, false) as "isLeadGone", p.lead_deleted_at is not null as "isDeletionDone", false as "isApart"
      from (
        select lead_id from staged_leads where run_id = $1

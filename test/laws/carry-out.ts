@@ -2,7 +2,7 @@ import type { AuditConditions, AuditedAction, AuditedRecord } from '../../src/co
 import { type Cells, isUnreadable, sameCell, type Values } from '../../src/core/lead/value.ts';
 import { type PlannedAction, putOffReasons } from '../../src/core/merge/action.ts';
 import { movesAfter } from '../../src/core/merge/baseline-moves.ts';
-import type { Planned } from './plan-run.ts';
+import { type Planned, without } from './plan-run.ts';
 import type { RunState } from './whole-run.ts';
 
 /** What a run leaves: all that an audit looks at, and whether the run itself says that it has not done all. */
@@ -43,7 +43,8 @@ class RunEnd {
 
   constructor(state: RunState) {
     this.#state = state;
-    for (const [leadId, { base }] of state.pairs) this.#bases.set(leadId, base);
+    // What was another column's is void.
+    for (const [leadId, { base }] of state.pairs) this.#bases.set(leadId, base && without(base, state.moved));
   }
 
   add(action: PlannedAction): void {
@@ -68,7 +69,9 @@ class RunEnd {
     this.#note(action, outcome);
     if (outcome !== 'done' || leadId === null) return;
     if (kind === 'link') this.#linked.add(leadId);
-    const stored = kind === 'update-lead' && chance.is(8) ? this.#storeOtherwise(action, refused) : action;
+    const hasRow = this.#state.rows.some((one) => one.leadId === leadId);
+    const stored =
+      kind === 'update-lead' && hasRow && chance.is(8) ? this.#storeOtherwise(action, refused) : action;
     this.#move(stored, refused);
   }
 

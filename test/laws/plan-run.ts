@@ -157,7 +157,7 @@ function showsBase(cells: Cells, base: Values, { fields }: Policy): boolean {
   );
 }
 
-function without(values: Values, fields: ReadonlySet<string>): Values {
+export function without(values: Values, fields: ReadonlySet<string>): Values {
   return Object.fromEntries(Object.entries(values).filter(([field]) => !fields.has(field)));
 }
 

@@ -20,7 +20,8 @@ export function suspicious(end: End, mayStop: boolean, habit: Habits): string[] 
   )
     return [`a receipt does not add up: ${text}`];
   const isGuard = guardsOf(end.run.report as SyncReport).some((code) => !habit.expects(code));
-  const isBad = (isGuard && !mayStop) || /"(receipt\.unaccounted|audit\.unexplained|internal|run\.abandoned)"/.test(text);
+  const isBad =
+    (isGuard && !mayStop) || /"(receipt\.unaccounted|audit\.unexplained|internal|run\.abandoned)"/.test(text);
   return isBad ? [`a run reports ${text}`] : [];
 }
 

@@ -61,6 +61,7 @@ const toRow = (state: string): Partial<AuditedRecord> => ({
   lead: won,
   actions: [action('update-row', state, { stage: 'won' })],
 });
+const { stage: _stage, ...voided } = base;
 const noLead = { lead: null } satisfies Partial<AuditedRecord>;
 const noRow = { cells: null } satisfies Partial<AuditedRecord>;
 const newRow = { leadId: null, base: null, lead: null } satisfies Partial<AuditedRecord>;
@@ -135,6 +136,12 @@ const table: readonly Row[] = [
     { ...toRow('deferred'), moved: new Set(['stage']) },
     {},
     'unexplained',
+  ],
+  [
+    'the row is put off, and the baseline was another column’s',
+    { ...toRow('deferred'), base: voided, moved: new Set(['stage']) },
+    {},
+    'put-off',
   ],
   [
     'the row was written, and shows something else',

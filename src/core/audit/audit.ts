@@ -47,7 +47,7 @@ export interface AuditedRecord {
   readonly row: number | null;
   /** What both sides agree on once the run is over. */
   readonly base: Values | null;
-  /** Fields in which the baseline has moved since the scan. */
+  /** Fields in which the baseline has moved since the scan, or is void: then `base` lacks them. */
   readonly moved: ReadonlySet<string>;
   /** As in the scan. Null: not there. */
   readonly lead: Cells | null;
@@ -178,7 +178,8 @@ function whyField(field: string, record: AuditedRecord, conditions: AuditConditi
     if (!isWhole && !(field in action.to)) continue;
     const reason = whyOpen(action, conditions);
     // A value that is still to be written is not agreed on.
-    const isAgreed = record.moved.has(field) && action.reason !== 'stored-otherwise';
+    const isAgreed =
+      record.moved.has(field) && field in (record.base ?? {}) && action.reason !== 'stored-otherwise';
     if (reason !== null && !isAgreed) return reason;
   }
   // A new lead whose id somebody typed into a row may be the one that such a create made.

@@ -184,7 +184,9 @@ test.each([
                 leadId: lead?.id,
                 row: 2,
                 field: 'stage',
-                message: expect.stringMatching(/^stage of ".*" \(lead .*, row 2\) is "won" in the service and "/),
+                message: expect.stringMatching(
+                  /^stage of ".*" \(lead .*, row 2\) is "won" in the service and "/,
+                ),
               },
             ]
           : []),
