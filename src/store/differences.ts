@@ -5,6 +5,7 @@ import type { MergedPlace } from './seen-pairs.ts';
 import type { UnknownLead } from '../core/merge/likeness.ts';
 import type { Asked } from './asked-leads.ts';
 import { keysOfService } from './places.ts';
+import type { BaselineRow } from '../core/merge/shifted-rows.ts';
 import { columnOf, epochMs, mapOf, oneOf, type Queryable, rowsOf } from './database.ts';
 import type { AbsenceProof } from './pairs.ts';
 import { streamRows } from './stream-rows.ts';
@@ -81,6 +82,34 @@ export async function* differences(
        and (t.cells is null and m.row is not true and p.base @> l.cells) is not true
      order by w.lead_id`,
     [run.id, run.connection, isProof.leads, isProof.rows, isProof.answers, isProof.rowsAlone],
+  );
+}
+
+/** All rows with a baseline, where they are `now` or were `before`: what they show of some fields, and had. */
+export async function* rowsInPlace(
+  pool: pg.Pool,
+  run: RunRef,
+  fields: readonly string[],
+  when: 'now' | 'before',
+): AsyncIterable<BaselineRow> {
+  const place = when === 'now' ? 'coalesce(t.row_number, p.row_number)' : 'p.row_number';
+  // A row that was gone before this scan has the number of another one.
+  const goneCounts =
+    when === 'now'
+      ? 'm.lead_id is null'
+      : '(m.lead_id is null or p.row_absences <= (p.absence_run is not distinct from $1)::int)';
+  const of = (cells: string): string =>
+    `(select coalesce(jsonb_object_agg(key, value), '{}') from jsonb_each(${cells}) where key = any($3))`;
+  yield* streamRows<BaselineRow>(
+    pool,
+    `select ${place} as place, coalesce(t.row_number, p.row_number) as row, ${of('p.base')} as base,
+       case when m.lead_id is null then ${of('coalesce(t.cells, p.base)')} end as cells
+     from pairs p
+     left join staged_rows t on t.run_id = $1 and t.lead_id = p.lead_id and not t.duplicate
+     left join absent_pairs m on m.run_id = $1 and m.lead_id = p.lead_id and m.row
+     where p.connection = $2 and p.base is not null and ${place} is not null and ${goneCounts}
+     order by place`,
+    [run.id, run.connection, fields],
   );
 }
 

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { guard, type PlanCounts } from '../core/merge/guard.ts';
+import { ShiftedRows } from '../core/merge/shifted-rows.ts';
 import { ShuffledRows } from '../core/merge/shuffled-rows.ts';
 import type { PlannedAction } from '../core/merge/action.ts';
 import type { FieldMemo } from '../core/merge/merge-field.ts';
@@ -23,7 +24,7 @@ import { type AbsenceProof, countKnownPairs } from '../store/pairs.ts';
 import { movedFields } from '../store/mapped-columns.ts';
 import type { Run } from '../store/runs.ts';
 import { planPages } from '../store/scan-pages.ts';
-import { type Difference, differences, looseRows } from '../store/differences.ts';
+import { type Difference, differences, looseRows, rowsInPlace } from '../store/differences.ts';
 import { rowsInOtherTables, rowsOfOtherTables, unreadElsewhere } from '../store/other-tables.ts';
 import { RefusedCreates } from '../store/refused-creates.ts';
 import { UndoneRecords } from '../store/undone.ts';
@@ -98,9 +99,10 @@ export async function makePlan(
   const { strangers } = shuffled;
   const { idsUnknown } = found;
   const permuted = shuffled.permuted();
+  const shifted = await findShifts(context.pool, run, findings, shuffled);
   const numbers = await countPlan(context, db, run, older, placement);
   const misread = misreadCells(inCells);
-  const counts = { ...numbers, strangers, permuted, idsUnknown, misread, mark };
+  const counts = { ...numbers, strangers, permuted, shifted, idsUnknown, misread, mark };
   // An older copy explains what else is unusual: the guard looks again after a person's decision. A foreign mark is more exact.
   const isOlder = older.refusals.length > 0 && !('by' in mark);
   const stops = guard(counts, sync.limits, run.allow);
@@ -214,6 +216,28 @@ async function planPairs(
   return shuffled;
 }
 
+/** Cells that were shifted before rows were moved as a whole, or after: their neighbours are those of one of both orders. */
+async function findShifts(
+  pool: pg.Pool,
+  run: Run,
+  { policy, moved }: Findings,
+  shuffled: ShuffledRows,
+): Promise<PlanCounts['shifted']> {
+  const suspects = shuffled.suspects().filter(({ field }) => !moved.has(field));
+  if (suspects.length === 0) return {};
+  const names = suspects.map(({ field }) => field);
+  const inOrder = async (when: 'now' | 'before') => {
+    const rows = new ShiftedRows(suspects);
+    for await (const row of rowsInPlace(pool, run, names, when)) rows.see(row);
+    return rows.found();
+  };
+  const found = Object.entries({ ...(await inOrder('before')), ...(await inOrder('now')) });
+  const columnOf = new Map(policy.fields.map(({ field, column }) => [field, column]));
+  return Object.fromEntries(
+    found.map(([field, shift]) => [field, { ...shift, column: columnOf.get(field) ?? field }]),
+  );
+}
+
 /** The plan of a record that an older copy lacks and that comes back; null: it is none. */
 function planBack(
   state: PairState,
@@ -285,7 +309,7 @@ async function countPlan(
   run: Run,
   { isBroughtForward }: OlderCopies,
   placement: Placement | null,
-): Promise<Omit<PlanCounts, 'strangers' | 'permuted' | 'idsUnknown' | 'misread' | 'mark'>> {
+): Promise<Omit<PlanCounts, 'strangers' | 'permuted' | 'shifted' | 'idsUnknown' | 'misread' | 'mark'>> {
   const service = await knownService(db, run.connection);
   const byKind: Record<string, number> = {};
   let rewritten = 0;

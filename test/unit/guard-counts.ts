@@ -19,6 +19,7 @@ export function refused(
     emptied: {},
     strangers: 0,
     permuted: {},
+    shifted: {},
     idsUnknown: 0,
     misread: [],
     otherPlace: null,

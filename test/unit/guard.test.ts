@@ -123,6 +123,7 @@ describe('a field that changes in every pair', () => {
       emptied: {},
       strangers: 0,
       permuted: {},
+      shifted: {},
       idsUnknown: 0,
       misread: [],
       otherPlace: null,

@@ -2,6 +2,7 @@ import { counted } from '../lead/counted.ts';
 import type { ActionKind } from './action.ts';
 import type { MisreadCell } from './row-elsewhere.ts';
 import type { MarkVerdict } from './judge-mark.ts';
+import type { Shift } from './shifted-rows.ts';
 
 /** A limit: `10` (rows) or `10%` (of the known pairs). */
 export interface Limit {
@@ -30,6 +31,8 @@ export interface PlanCounts {
   readonly strangers: number;
   /** By field: rows whose values only changed places among each other. */
   readonly permuted: Readonly<Record<string, number>>;
+  /** By field: rows that show what a row nearby had. */
+  readonly shifted: Readonly<Record<string, Shift & { readonly column: string }>>;
   /** Unknown ids that appeared, at most as many as known pairs that lost their row in the same scan. */
   readonly idsUnknown: number;
   /** Cells that hold whole rows of the table. */
@@ -148,7 +151,10 @@ export function guard(
       'whole-field',
       `${field} would be emptied in all ${filled} leads that have a value: was the column cleared or recreated?`,
     );
-  const areStrangers = counts.strangers >= smallNumber && counts.strangers * 20 >= knownPairs;
+  const { shifted } = counts;
+  for (const shift of Object.values(shifted)) refuse(true, 'rows-shuffled', explainShift(shift));
+  const isShifted = Object.keys(shifted).length > 0;
+  const areStrangers = !isShifted && counts.strangers >= smallNumber && counts.strangers * 20 >= knownPairs;
   refuse(
     areStrangers,
     'rows-shuffled',
@@ -156,7 +162,7 @@ export function guard(
   );
   for (const [field, rows] of Object.entries(counts.permuted))
     refuse(
-      !areStrangers && rows >= smallNumber,
+      !areStrangers && !(field in shifted) && rows >= smallNumber,
       'rows-shuffled',
       `${rows} rows only exchanged their values in ${field} among each other: was part of the table sorted? Undo the sorting in the table`,
     );
@@ -168,6 +174,11 @@ export function guard(
     `${idsUnknown} rows have unknown ids, and as many of ${knownPairs} known rows disappeared since the last sync: was the id column changed? Put the ids back. A row with an empty id cell gets its id back if it shows what its lead shows`,
   );
   return refusals;
+}
+
+function explainShift({ column, first, last, by, changed }: PlanCounts['shifted'][string]): string {
+  const beside = `the row ${Math.abs(by) === 1 ? '' : `${Math.abs(by)} `}${by > 0 ? 'below' : 'above'} it had`;
+  return `rows ${first} to ${last} of the column ${JSON.stringify(column)} moved against their ids: ${changed} of them show what ${beside}. Were cells deleted or inserted there? Undo that in the table, so that each value is beside its id again`;
 }
 
 /** This many rows that match their baselines prove that a place is the same. */

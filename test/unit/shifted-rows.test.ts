@@ -1,0 +1,203 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { FieldMapping } from '../../src/core/lead/mapping.ts';
+import type { Cell, Value } from '../../src/core/lead/value.ts';
+import { type BaselineRow, type Shift, ShiftedRows } from '../../src/core/merge/shifted-rows.ts';
+import { ShuffledRows } from '../../src/core/merge/shuffled-rows.ts';
+import { lawRuns } from '../support/law-runs.ts';
+
+const city: FieldMapping = { field: 'city', column: 'City', type: 'text', direction: 'two-way' };
+
+interface Line {
+  readonly base: Value;
+  readonly now: Cell;
+  readonly place?: number;
+  readonly isGone?: boolean;
+}
+
+function found(lines: readonly Line[], mapping = city): Shift | null {
+  const [changes, name] = [new ShuffledRows([mapping]), { companyName: 'Acme' }];
+  for (const { base, now, isGone } of lines)
+    if (isGone !== true) changes.see({ ...name, city: base }, { ...name, city: now });
+  const rows = new ShiftedRows(changes.suspects());
+  for (const [at, { base, now, place = at + 2, isGone }] of lines.entries()) {
+    const row: BaselineRow = {
+      place,
+      row: place,
+      base: { city: base },
+      cells: isGone ? null : { city: now },
+    };
+    rows.see(row);
+  }
+  return rows.found()['city'] ?? null;
+}
+
+const lines = (before: readonly Value[], after: readonly Cell[]): readonly Line[] =>
+  before.map((base, at) => ({ base, now: at < after.length ? (after[at] ?? null) : null }));
+
+/** "Delete cells, shift up" (`by` above 0) or "insert cells, shift down", from one row on, up to the end or to `to`. */
+function shift(before: readonly Value[], from: number, by: number, to = before.length): readonly Value[] {
+  const part = before.slice(from, to);
+  const none = Array.from({ length: Math.abs(by) }, () => null);
+  const moved = by > 0 ? [...part.slice(by), ...none] : [...none, ...part.slice(0, by)];
+  return [...before.slice(0, from), ...moved, ...before.slice(to)];
+}
+
+const changedOf = (before: readonly Value[], after: readonly Cell[]): number =>
+  before.filter((base, at) => base !== after[at]).length;
+
+/** Columns with as many different values as `kinds` says, in any order, sorted, or in turns. */
+const column = (kinds: fc.Arbitrary<number>, minLength = 20): fc.Arbitrary<readonly Value[]> =>
+  fc
+    .record({
+      kinds,
+      picks: fc.array(fc.nat(9_999), { minLength, maxLength: 120, size: 'max' }),
+      order: fc.constantFrom('any', 'sorted', 'in turns'),
+      empty: fc.boolean(),
+    })
+    .map(({ kinds: count, picks, order, empty }) => {
+      const drawn = picks.map((pick, at) => (order === 'in turns' ? at % count : pick % count));
+      const values = order === 'sorted' ? drawn.toSorted((a, b) => a - b) : drawn;
+      return values.map((value) => (empty && value === 0 ? null : `City ${value}`));
+    });
+
+const anyColumn = column(fc.oneof(fc.integer({ min: 2, max: 8 }), fc.integer({ min: 9, max: 9_999 })));
+const by = fc.constantFrom(1, -1, 2, -2, 3, -3);
+
+describe('law: cells that were shifted are found', () => {
+  test('by one to three rows, ten or more of which changed, whatever the values', () => {
+    let tried = 0;
+    fc.assert(
+      fc.property(anyColumn, fc.nat(60), fc.nat(60), by, (before, from, length, distance) => {
+        const to = Math.min(before.length, from + 10 + length);
+        const after = shift(before, from, distance, to);
+        // Rows that got their neighbour's value: not those at the end, which got none.
+        const rest = distance > 0 ? [from, to - distance] : [from - distance, to];
+        const changed = changedOf(before.slice(...rest), after.slice(...rest));
+        fc.pre(changed >= 10);
+        tried += 1;
+        const shifted = found(lines(before, after));
+        expect(shifted).not.toBeNull();
+        expect(shifted?.changed).toBeGreaterThanOrEqual(10);
+      }),
+      { numRuns: lawRuns(2_000) },
+    );
+    expect(tried).toBeGreaterThan(0);
+  });
+
+  test('with rows in between that were edited as well, and rows that are gone', () => {
+    const many = column(fc.integer({ min: 30, max: 9_999 }), 80);
+    const others = fc.uniqueArray(fc.nat(50), { maxLength: 3 });
+    fc.assert(
+      fc.property(many, by, others, fc.boolean(), (before, distance, edited, areGone) => {
+        const after = shift(before, 3, distance);
+        fc.pre(changedOf(before, after) > 50);
+        const all = lines(before, after).map((line, at): Line => {
+          if (!edited.includes(at)) return line;
+          return areGone ? { ...line, isGone: true } : { ...line, now: `typed ${at}` };
+        });
+        expect(found(all)).not.toBeNull();
+      }),
+      { numRuns: lawRuns(500) },
+    );
+  });
+});
+
+describe('law: honest edits of many rows are none', () => {
+  type Edit = (values: readonly Value[], from: number, length: number) => readonly Value[];
+  const within =
+    (change: (value: Value, at: number) => Value): Edit =>
+    (values, from, length) =>
+      values.map((value, at) => (at >= from && at < from + length ? change(value, at - from) : value));
+  const edits: Readonly<Record<string, Edit>> = {
+    'one value replaced by another': (values, from) =>
+      values.map((value) => (value === values[from] ? (values[from + 1] ?? null) : value)),
+    'new values': within((_, at) => `New ${at}`),
+    'a value copied down': (values, from, length) => within(() => values[from] ?? null)(values, from, length),
+    'a value copied up': (values, from, length) =>
+      within(() => values[from + length] ?? null)(values, from, length),
+    'all set to one value': within(() => 'City 1'),
+    'all cleared': within(() => null),
+    'a series filled in': within((_, at) => `City ${at}`),
+  };
+
+  test.each(Object.entries(edits))('%s', (name, edit) => {
+    // A series over values that are one already is the same as a shift.
+    const columns = name === 'a series filled in' ? column(fc.integer({ min: 2, max: 5 })) : anyColumn;
+    fc.assert(
+      fc.property(columns, fc.nat(60), fc.integer({ min: 10, max: 80 }), (before, from, length) => {
+        expect(found(lines(before, edit(before, from, length)))).toBeNull();
+      }),
+      { numRuns: lawRuns(2_000) },
+    );
+  });
+
+  test('two of them in one night', () => {
+    const two = fc.tuple(fc.constantFrom(...Object.values(edits)), fc.constantFrom(...Object.values(edits)));
+    fc.assert(
+      fc.property(
+        column(fc.integer({ min: 2, max: 5 })),
+        two,
+        fc.nat(60),
+        fc.nat(60),
+        (before, [a, b], x, y) => {
+          expect(found(lines(before, b(a(before, x, 30), y, 30)))).toBeNull();
+        },
+      ),
+      { numRuns: lawRuns(2_000) },
+    );
+  });
+
+  test('rows sorted as a whole', () => {
+    fc.assert(
+      fc.property(anyColumn, (before) => {
+        const sorted = before.toSorted((a, b) => String(a).localeCompare(String(b)));
+        expect(found(lines(sorted, sorted))).toBeNull();
+      }),
+      { numRuns: lawRuns(200) },
+    );
+  });
+});
+
+const towns = ['Berlin', 'Berlin', 'Köln', 'Berlin', 'Ulm', 'Köln', 'Köln', 'Bonn', 'Berlin', 'Ulm', 'Bonn'];
+const repeated = [...towns, ...towns, ...towns];
+
+test.each<[string, readonly Line[], Shift | null]>([
+  [
+    'up by one, with values that repeat',
+    lines(repeated, shift(repeated, 2, 1)),
+    { first: 4, last: 33, by: 1, changed: 25 },
+  ],
+  [
+    'down by one, to the end',
+    lines(repeated, shift(repeated, 10, -1)),
+    { first: 13, last: 34, by: -1, changed: 18 },
+  ],
+  ['nine rows', lines(letters(20), shift(letters(20), 5, 1, 15)), null],
+  ['ten rows', lines(letters(20), shift(letters(20), 5, 1, 16)), { first: 7, last: 16, by: 1, changed: 10 }],
+  ['by four rows', lines(letters(40), shift(letters(40), 5, 4)), null],
+  [
+    'a blank row between, which has no baseline',
+    lines(letters(40), shift(letters(40), 5, 1)).map((line, at) => ({
+      ...line,
+      place: at < 20 ? at : at + 1,
+    })),
+    { first: 5, last: 39, by: 1, changed: 33 },
+  ],
+  [
+    'cells that cannot be read',
+    lines(letters(40), shift(letters(40), 5, 1)).map((line, at) =>
+      at % 4 === 0 ? { ...line, now: { unreadable: '#REF!' } } : line,
+    ),
+    { first: 7, last: 40, by: 1, changed: 26 },
+  ],
+])('%s', (_, rows, expected) => expect(found(rows)).toEqual(expected));
+
+test('a field that only travels to the rows is put back anyway', () => {
+  const shifted = lines(letters(40), shift(letters(40), 5, 1));
+  expect(found(shifted, { ...city, direction: 'to-target' })).toBeNull();
+});
+
+function letters(count: number): readonly string[] {
+  return Array.from({ length: count }, (_, at) => `City ${at}`);
+}
