@@ -10,6 +10,10 @@ import { channelName } from '../reminders/chat/chat-error.ts';
 import { templateMistakes } from '../reminders/compose/template-mistakes.ts';
 import { followUpField } from '../reminders/plan/plan-reminders.ts';
 import { isStageWanted, stageField } from '../reminders/plan/recipients.ts';
+import { explainForeign, looksForeign } from '../core/merge/guard.ts';
+import type { LeadPage } from '../ports/leads-service.ts';
+import { countKnownLeads, knownOf, someKnown } from '../store/pairs.ts';
+import { askedKnown, hasAny } from '../sync/foreign-leads.ts';
 import { valuesOfFollowUps } from '../store/follow-ups.ts';
 import type { SyncContext } from '../sync/context.ts';
 import { addressless, describeAddressless, isMost } from './addressless.ts';
@@ -79,19 +83,34 @@ async function checkStores({ config: { databaseUrl, dataDir }, ...app }: App): P
   ];
 }
 
-function checkService({ connection, leads }: SyncContext): Promise<CheckLine> {
+function checkService(context: SyncContext): Promise<CheckLine> {
+  const { connection, leads } = context;
   return runCheck(`${connection.name}: service`, async () => {
     const { baseUrl, pageSize } = connection.leads;
-    const said = (count: number): string =>
-      `${baseUrl} answers; the key may list leads (${count} on the first page)`;
-    try {
-      return said((await leads.list({ cursor: null, limit: pageSize }, never)).leads.length);
-    } catch (error) {
+    const page = await leads.list({ cursor: null, limit: pageSize }, never).catch((error: unknown) => {
       if (!(error instanceof LeadsyncError) || error.code !== 'leads.rejected') throw error;
       // As a sync does (docs/architecture.md 3): a service may not know `limit`.
-      return said((await leads.list({ cursor: null, limit: null }, never)).leads.length);
-    }
+      return leads.list({ cursor: null, limit: null }, never);
+    });
+    await assertKnown(context, page);
+    return `${baseUrl} answers; the key may list leads (${page.leads.length} on the first page)`;
   });
+}
+
+/** Throws when the page, and what known leads are asked for by id, show that the key is another organization's. */
+async function assertKnown(
+  { connection: { name }, pool, leads }: SyncContext,
+  page: LeadPage,
+): Promise<void> {
+  const known = await countKnownLeads(pool, name);
+  const ids = page.leads.map(({ id }) => id);
+  const { size: listed } = await knownOf(pool, name, ids);
+  const counts = { known, listed, others: ids.length - listed };
+  // A page without known leads proves nothing yet, one with any proves all.
+  if (listed > 0 || !looksForeign(counts)) return;
+  const asked = await someKnown(pool, name, askedKnown);
+  if (await hasAny(leads, asked, never)) return;
+  throw new LeadsyncError('guard.other-service', explainForeign({ ...counts, asked: asked.length }));
 }
 
 /** A line for the user's mail templates and languages, if any. */

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Value, Values } from '../core/lead/value.ts';
-import { columnOf, countOf, mapOf, type Queryable } from './database.ts';
+import { columnOf, countOf, mapOf, oneOf, type Queryable } from './database.ts';
 import type { RunRef } from './runs.ts';
 
 /** Whether a record that a side did not show may be gone. */
@@ -18,6 +18,41 @@ const known = `from pairs where connection = $1 and base is not null and lead_de
 /** How many pairs were ever in step: what the guard measures against. */
 export function countKnownPairs(db: Queryable, connection: string): Promise<number> {
   return countOf(db, known, [connection]);
+}
+
+/** How many leads are known, and how many of them the scan did not show. */
+export function countUnlisted(
+  db: Queryable,
+  run: RunRef,
+): Promise<{ readonly known: number; readonly unlisted: number }> {
+  return oneOf(
+    db,
+    `select (select count(*)::int from pairs where connection = $2 and lead_deleted_at is null) as known, count(*)::int as unlisted
+     from absent_pairs m join pairs p on p.connection = $2 and p.lead_id = m.lead_id
+     where m.run_id = $1 and m.lead and p.lead_deleted_at is null`,
+    [run.id, run.connection],
+  );
+}
+
+/** Some known leads from anywhere among all; of a run (`runId`) that its scan did not show. */
+export function someKnown(
+  db: Queryable,
+  connection: string,
+  count: number,
+  runId: number | null = null,
+): Promise<readonly string[]> {
+  return columnOf(
+    db,
+    `select lead_id from pairs p where connection = $1 and lead_deleted_at is null
+       and ($3::bigint is null or exists (select from absent_pairs where run_id = $3 and lead_id = p.lead_id and lead))
+     order by lead_absences, hashtext(lead_id), lead_id limit $2`,
+    [connection, count, runId],
+  );
+}
+
+/** How many leads are known. */
+export function countKnownLeads(db: Queryable, connection: string): Promise<number> {
+  return countOf(db, 'from pairs where connection = $1 and lead_deleted_at is null', [connection]);
 }
 
 /** Whether any pair was ever in step. */

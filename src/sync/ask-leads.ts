@@ -3,6 +3,7 @@ import { idKey, type Lead, leadCells } from '../core/lead/lead.ts';
 import { sameCell } from '../core/lead/value.ts';
 import { afterRejectedId, isAskedFor } from '../core/merge/unlisted.ts';
 import { LeadsyncError } from '../errors.ts';
+import type { LeadsPort } from '../ports/leads-service.ts';
 import { type Asked, countAsked, storeAnswers, unlistedRows } from '../store/asked-leads.ts';
 import { scannedLeadCells } from '../store/differences.ts';
 import { shownBefore, whatIsKnown } from '../store/earlier-values.ts';
@@ -171,7 +172,7 @@ async function correct(context: StepContext, run: Run, leadIds: readonly string[
     () => context.leads.lanes,
     async (leadId) => {
       context.stop.throwIfAborted();
-      const lead = await read(context, leadId);
+      const lead = await readById(context.leads, leadId, context.cut);
       const cells = lead && leadCells(lead, fields);
       const before = listed.get(leadId);
       if (cells && fields.some(({ field }) => !sameCell(cells[field] ?? null, before?.[field] ?? null)))
@@ -183,9 +184,9 @@ async function correct(context: StepContext, run: Run, leadIds: readonly string[
 }
 
 /** Null: it is gone, or cannot be read; then the scan counts. */
-async function read({ leads, cut }: StepContext, leadId: string): Promise<Lead | null> {
+export async function readById(leads: LeadsPort, leadId: string, signal: AbortSignal): Promise<Lead | null> {
   try {
-    return await leads.get(leadId, cut);
+    return await leads.get(leadId, signal);
   } catch (error) {
     const code = error instanceof LeadsyncError ? error.code : '';
     if (![...itemCodes, 'leads.forbidden'].includes(code)) throw error;

@@ -8,6 +8,7 @@ import { analyzeActions, analyzePairs, isMany } from '../store/statistics.ts';
 import { askLeads } from './ask-leads.ts';
 import { commitScan } from './commit-scan.ts';
 import { inLeasedTransaction, type StepContext } from './context.ts';
+import { findForeign } from './foreign-leads.ts';
 import { makePlan, readablePolicy } from './make-plan.ts';
 import { PlanWriter } from './plan-writer.ts';
 import { judgeTable } from './table-mark.ts';
@@ -29,13 +30,14 @@ export async function decide(context: StepContext, staged: Run): Promise<Run> {
   if (again) return run;
   const next = { phase: run.mode === 'plan' ? 'finish' : 'push-leads', attempts: 0 } as const;
   if (context.runPolicy.plan !== null) return storePlan(context, run, next, context.runPolicy.plan);
+  const foreign = await findForeign(context, run);
   await askLeads(context, run);
   const imported = await doubtOfImport(context, run, readablePolicy(context, run));
   const copies = copiesNote(context.target.name, (await context.target.conflictCopies?.(context.cut)) ?? []);
   let [written, newPairs] = [0, 0];
   const planned = await inLeasedTransaction(context, async (db) => {
     const writer = await beginPlan(db, run);
-    const plan = await makePlan(context, db, run, writer, { mark, imported });
+    const plan = await makePlan(context, db, run, writer, { mark, imported, foreign });
     written = writer.written;
     const { refusals } = plan;
     if (refusals.length > 0) return updateRun(db, run.id, { refusals, phase: 'finish', attempts: 0 });

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { guard, type PlanCounts } from '../core/merge/guard.ts';
+import { type ForeignLeads, guard, type PlanCounts } from '../core/merge/guard.ts';
 import { ShiftedRows } from '../core/merge/shifted-rows.ts';
 import { ShuffledRows } from '../core/merge/shuffled-rows.ts';
 import type { PlannedAction } from '../core/merge/action.ts';
@@ -57,7 +57,15 @@ export async function makePlan(
   db: pg.PoolClient,
   run: Run,
   plan: PlanWriter,
-  { mark, imported }: { readonly mark: MarkVerdict; readonly imported: Doubts },
+  {
+    mark,
+    imported,
+    foreign,
+  }: {
+    readonly mark: MarkVerdict;
+    readonly imported: Doubts;
+    readonly foreign: ForeignLeads | null;
+  },
 ): Promise<Plan> {
   const { fields, name, sync, leads } = context.connection;
   const policy = readablePolicy(context, run);
@@ -102,9 +110,9 @@ export async function makePlan(
   const shifted = await findShifts(context.pool, run, findings, shuffled);
   const numbers = await countPlan(context, db, run, older, placement);
   const misread = misreadCells(inCells);
-  const counts = { ...numbers, strangers, permuted, shifted, idsUnknown, misread, mark };
-  // An older copy explains what else is unusual: the guard looks again after a person's decision. A foreign mark is more exact.
-  const isOlder = older.refusals.length > 0 && !('by' in mark);
+  const counts = { ...numbers, foreign, strangers, permuted, shifted, idsUnknown, misread, mark };
+  // An older copy explains what else is unusual: the guard looks again after a person's decision. A foreign mark, or service, is more exact.
+  const isOlder = older.refusals.length > 0 && !('by' in mark) && foreign === null;
   const stops = guard(counts, sync.limits, run.allow);
   const isMisread = stops.filter(({ code }) => code === 'misread');
   const refusals = isMisread.length > 0 ? isMisread : isOlder ? older.refusals : stops;
@@ -309,7 +317,7 @@ async function countPlan(
   run: Run,
   { isBroughtForward }: OlderCopies,
   placement: Placement | null,
-): Promise<Omit<PlanCounts, 'strangers' | 'permuted' | 'shifted' | 'idsUnknown' | 'misread' | 'mark'>> {
+): Promise<Omit<PlanCounts, 'foreign' | 'strangers' | 'permuted' | 'shifted' | 'idsUnknown' | 'misread' | 'mark'>> {
   const service = await knownService(db, run.connection);
   const byKind: Record<string, number> = {};
   let rewritten = 0;

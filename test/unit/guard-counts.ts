@@ -13,6 +13,7 @@ export function refused(
     knownPairs: 100,
     leads: 100,
     otherService: null,
+    foreign: null,
     byKind: {},
     byField: {},
     rewritten: 0,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { guard, type Limit, type PlanCounts } from '../../src/core/merge/guard.ts';
+import { guard, type Limit, looksForeign, type PlanCounts } from '../../src/core/merge/guard.ts';
 import { defaults, refused, rows, share } from './guard-counts.ts';
 
 describe('an empty scan', () => {
@@ -21,6 +21,34 @@ describe('another service', () => {
     ['http://127.0.0.1:4000', 0, []],
   ])('baselines from %s, %i pairs', (otherService, knownPairs, expected) => {
     expect(refused({ otherService, knownPairs })).toEqual(expected);
+  });
+});
+
+describe('the leads of another organization', () => {
+  test.each<[number, number, number, boolean]>([
+    // known leads, those of them in the list, others in it
+    [30, 0, 40, true],
+    [3, 0, 1, true],
+    [2, 0, 40, false],
+    [30, 0, 0, false],
+    [30, 1, 40, true],
+    [30, 2, 40, false],
+    [20, 1, 40, false],
+    [1000, 49, 1, true],
+    [1000, 50, 1, false],
+  ])('%i known leads, of which the list shows %i, and %i others', (known, listed, others, expected) => {
+    expect(looksForeign({ known, listed, others })).toBe(expected);
+  });
+
+  const foreign = { known: 30, listed: 0, others: 40, asked: 5 };
+  test.each<[Partial<PlanCounts>, readonly string[], readonly string[]]>([
+    [{ foreign }, [], ['other-service']],
+    [{ foreign: null }, [], []],
+    [{ foreign }, ['other-service'], []],
+    // It is said once.
+    [{ foreign, otherService: 'http://127.0.0.1:4000' }, [], ['other-service']],
+  ])('%o, allowed %o', (counts, allow, expected) => {
+    expect(refused(counts, {}, allow)).toEqual(expected);
   });
 });
 
@@ -117,6 +145,7 @@ describe('a field that changes in every pair', () => {
       knownPairs: 20,
       leads: 20,
       otherService: null,
+      foreign: null,
       byKind: {},
       byField: { stage: 20 },
       rewritten: 0,

@@ -17,6 +17,8 @@ export interface PlanCounts {
   readonly leads: number;
   /** The service the baselines belong to, when this run reads another one. */
   readonly otherService: string | null;
+  /** Null: the service has known leads. */
+  readonly foreign: ForeignLeads | null;
   readonly byKind: Readonly<Partial<Record<ActionKind, number>>>;
   /** Known pairs whose row is gone and would be written again. */
   readonly rewritten: number;
@@ -38,6 +40,23 @@ export interface PlanCounts {
   /** Cells that hold whole rows of the table. */
   readonly misread: readonly MisreadCell[];
   readonly mark: MarkVerdict;
+}
+
+/** What a list shows: of the known leads, and beside them. */
+export interface ListedLeads {
+  readonly known: number;
+  readonly listed: number;
+  readonly others: number;
+}
+
+/** A list that looks like that of another organization, and how many of the known leads are not there by their ids either. */
+export interface ForeignLeads extends ListedLeads {
+  readonly asked: number;
+}
+
+/** Whether a list may be that of another organization: it shows (nearly) none of the known leads, and others. */
+export function looksForeign({ known, listed, others }: ListedLeads): boolean {
+  return known >= fewIds && others > 0 && listed * 20 < known;
 }
 
 /** A place that this connection did not keep in step before. */
@@ -115,6 +134,8 @@ export function guard(
     'other-service',
     `the baselines of ${knownPairs} leads belong to ${counts.otherService}, but this run reads another service. Give it its own DATA_DIR and its own table, unless it is the same service at a new address`,
   );
+  if (counts.otherService === null && counts.foreign !== null)
+    refuse(true, 'other-service', explainForeign(counts.foreign));
   refuse(
     counts.leads === 0,
     'empty-scan',
@@ -174,6 +195,12 @@ export function guard(
     `${idsUnknown} rows have unknown ids, and as many of ${knownPairs} known rows disappeared since the last sync: was the id column changed? Put the ids back. A row with an empty id cell gets its id back if it shows what its lead shows`,
   );
   return refusals;
+}
+
+/** Why a list is taken for that of another organization. */
+export function explainForeign({ known, listed, others, asked }: ForeignLeads): string {
+  const shown = listed === 0 ? 'none' : `only ${listed}`;
+  return `the service lists ${shown} of ${counted(known, 'known lead')}, but ${counted(others, 'other')}, and it has none of ${asked} known ones that were asked for by id: is the key that of another organization? Put the right key back. If the service was emptied and filled anew, allow it: the others get rows, and the known leads count as missing from the list`;
 }
 
 function explainShift({ column, first, last, by, changed }: PlanCounts['shifted'][string]): string {
