@@ -23,7 +23,7 @@ export interface Shift {
 export interface Suspect {
   readonly field: string;
   /** How much of its changed rows shows this value now, up to 1. */
-  share(value: Value): number;
+  readonly share: (value: Value) => number;
 }
 
 /** Fewer changed rows may well be edits. */
@@ -57,7 +57,8 @@ export class ShiftedRows {
     this.#near = this.#near.filter((above) => above.place >= row.place - farthest);
     for (const above of this.#near) {
       const by = row.place - above.place;
-      for (const suspect of by === 0 ? [] : this.#suspects) {
+      if (by === 0) continue;
+      for (const suspect of this.#suspects) {
         this.#run(suspect, by).see(above, row, suspect);
         this.#run(suspect, -by).see(row, above, suspect);
       }

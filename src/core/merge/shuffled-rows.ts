@@ -35,7 +35,12 @@ export class ShuffledRows {
       filled += 1;
       if (sameCell(was, is)) continue;
       changed += 1;
-      const seen = this.#changes.get(field) ?? { rows: 0, balance: 0, before: new Set(), after: new Map() };
+      const seen: Changes = this.#changes.get(field) ?? {
+        rows: 0,
+        balance: 0,
+        before: new Set(),
+        after: new Map(),
+      };
       const [from, to] = [weight(was), weight(plainCell(is))];
       seen.rows += 1;
       seen.balance = (seen.balance + to - from) % modulus;

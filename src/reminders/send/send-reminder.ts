@@ -211,7 +211,9 @@ async function currentCells(
   signal: AbortSignal,
 ): Promise<Asked | { readonly againAfterMs: number }> {
   const { pool, connection, log, clock } = context;
-  const answer = await askLead(context, leadId, deadline - unaskedMs, signal);
+  const asked = await askLead(context, leadId, deadline - unaskedMs, signal);
+  const isNull = 'lead' in asked && asked.lead === null;
+  const answer = isNull && (await isForeign(context)) ? { againAfterMs: foreignWaitMs, fault: null } : asked;
   if ('lead' in answer) {
     return { cells: answer.lead && leadCells(answer.lead, connection.fields), notes: {} };
   }
@@ -228,6 +230,15 @@ async function currentCells(
     cells: bases.get(leadId) ?? null,
     notes: { uncheckedSince: run === null ? null : Math.floor(run.finishedAt ?? run.createdAt) },
   };
+}
+
+/** How long (ms) a mail waits for the right key before it asks again. */
+const foreignWaitMs = 5 * 60_000;
+
+/** Whether the last sync found the key to be another organization's: then a lead that it does not show is not gone. */
+async function isForeign({ pool, connection }: ReminderContext): Promise<boolean> {
+  const run = await lastRun(pool, connection.name, 'sync');
+  return run?.refusals.some(({ code }) => code === 'other-service') ?? false;
 }
 
 function isFor(recipient: string, cells: Cells, { rules }: ReminderSettings): boolean {

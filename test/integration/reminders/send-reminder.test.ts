@@ -249,3 +249,19 @@ test('a lead that is moved three times before it is due gives one mail', async (
   const states = (await scene.states()).map(({ state }) => state);
   expect(states.toSorted()).toEqual(['cancelled', 'cancelled', 'cancelled', 'sent']);
 });
+
+test("another organization's key does not show the lead: it is not gone, the mail waits, and goes out by what is known", async () => {
+  await using server = await startMailServer();
+  await using scene = await dueLead(server.port);
+  const { leads } = scene.workspace.sandbox;
+  for (const companyName of ['Ems AG', 'Isar AG']) leads.add({ companyName });
+  await scene.workspace.sync();
+  for (const { id } of leads.list()) leads.remove(id);
+  leads.add({ companyName: 'Foreign AG' });
+  expect(await scene.workspace.sync()).toMatchObject({ problems: [{ code: 'guard.other-service' }] });
+  expect(await scene.send(scene.id)).toEqual({ againAfterMs: 5 * 60_000, wholeQueue: false });
+  expect(await scene.states()).toMatchObject([{ state: 'scheduled' }]);
+  scene.pass(unaskedMs);
+  expect(await scene.send(scene.id)).toEqual({ state: 'sent' });
+  expect(server.mails).toHaveLength(1);
+});

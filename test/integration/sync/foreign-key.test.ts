@@ -47,7 +47,9 @@ class Address implements AsyncDisposable {
     const of = async (text: string) => (await pool.query(text)).rows;
     return {
       file: this.workspace.sheet.text(),
-      pairs: await of('select * from pairs order by id'),
+      pairs: await of(
+        'select lead_id, base, row_number, lead_absences, row_absences, lead_deleted_at from pairs order by id',
+      ),
       mails: await of('select * from mails order by id'),
       followUps: await of('select * from follow_ups order by lead_id'),
       conflicts: await of('select * from conflicts order by id'),

@@ -32,7 +32,7 @@ function changeGrid(grid: readonly string[][], heading: string, change: Change):
 interface Kind extends AsyncDisposable {
   readonly workspace: Workspace;
   /** Returns what undoes it. */
-  change(heading: string, change: Change): () => void;
+  readonly change: (heading: string, change: Change) => () => void;
 }
 
 const cities = ['Berlin', 'Berlin', 'Köln', 'Berlin', 'Ulm', 'Köln', 'Köln', 'Bonn', 'Berlin', 'Ulm', 'Bonn'];
