@@ -239,10 +239,12 @@ async function findShifts(
     for await (const row of rowsInPlace(pool, run, names, when)) rows.see(row);
     return rows.found();
   };
-  const found = Object.entries({ ...(await inOrder('before')), ...(await inOrder('now')) });
-  const columnOf = new Map(policy.fields.map(({ field, column }) => [field, column]));
+  const found = { ...(await inOrder('before')), ...(await inOrder('now')) };
   return Object.fromEntries(
-    found.map(([field, shift]) => [field, { ...shift, column: columnOf.get(field) ?? field }]),
+    policy.fields.flatMap(({ field, column }) => {
+      const shift = found[field];
+      return shift === undefined ? [] : [[field, { ...shift, column }]];
+    }),
   );
 }
 

@@ -182,6 +182,19 @@ describe('rows that show the values of other leads', () => {
   });
 });
 
+describe('cells that were shifted', () => {
+  const shift = { first: 2, last: 90, by: 1, changed: 60, column: 'Town' };
+  test.each<[string, Partial<PlanCounts>]>([
+    ['one column', { shifted: { city: shift } }],
+    ['two, which is said once', { shifted: { city: shift, companyName: shift } }],
+    ['which only exchanged its values', { shifted: { city: shift }, permuted: { city: 60 } }],
+    ['every column', { shifted: { city: shift }, strangers: 60 }],
+  ])('%s', (_, counts) => {
+    expect(refused(counts)).toEqual(['rows-shuffled']);
+    expect(refused(counts, {}, ['rows-shuffled'])).toEqual([]);
+  });
+});
+
 describe('a first sync', () => {
   test('knows no pair, so no change is too much', () => {
     const byKind = { 'create-row': 5000, 'create-lead': 5000, 'update-row': 5000, 'update-lead': 5000 };

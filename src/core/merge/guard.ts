@@ -173,8 +173,8 @@ export function guard(
       `${field} would be emptied in all ${filled} leads that have a value: was the column cleared or recreated?`,
     );
   const { shifted } = counts;
-  for (const shift of Object.values(shifted)) refuse(true, 'rows-shuffled', explainShift(shift));
   const isShifted = Object.keys(shifted).length > 0;
+  refuse(isShifted, 'rows-shuffled', explainShifts(Object.values(shifted)));
   const areStrangers = !isShifted && counts.strangers >= smallNumber && counts.strangers * 20 >= knownPairs;
   refuse(
     areStrangers,
@@ -203,9 +203,13 @@ export function explainForeign({ known, listed, others, asked }: ForeignLeads): 
   return `the service lists ${shown} of ${counted(known, 'known lead')}, but ${counted(others, 'other')}, and it has none of ${asked} known ones that were asked for by id: is the key that of another organization? Put the right key back. If the service was emptied and filled anew, allow it: the others get rows, and the known leads count as missing from the list`;
 }
 
-function explainShift({ column, first, last, by, changed }: PlanCounts['shifted'][string]): string {
-  const beside = `the row ${Math.abs(by) === 1 ? '' : `${Math.abs(by)} `}${by > 0 ? 'below' : 'above'} it had`;
-  return `rows ${first} to ${last} of the column ${JSON.stringify(column)} moved against their ids: ${changed} of them show what ${beside}. Were cells deleted or inserted there? Undo that in the table, so that each value is beside its id again`;
+function explainShifts(shifts: readonly PlanCounts['shifted'][string][]): string {
+  const told = shifts.map(({ column, first, last, by, changed }) => {
+    const far = Math.abs(by) === 1 ? '' : `${Math.abs(by)} `;
+    const beside = `the row ${far}${by > 0 ? 'below' : 'above'} had`;
+    return `in the column ${JSON.stringify(column)}, ${changed} of the rows ${first} to ${last} show what ${beside}`;
+  });
+  return `values moved against their ids: ${told.join('; ')}. Were cells deleted or inserted there? Undo that in the table, so that each value is beside its id again`;
 }
 
 /** This many rows that match their baselines prove that a place is the same. */

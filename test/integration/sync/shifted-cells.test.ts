@@ -118,7 +118,7 @@ async function googleSheets(): Promise<Kind> {
 }
 
 const kinds = { csv, xlsx, 'google-sheets': googleSheets };
-const cityUp = '"City" moved against their ids';
+const cityUp = 'in the column "City", ';
 
 test.each(Object.entries(kinds))(
   '%s: cells deleted and shifted up: 4, nothing is written, the column and the rows are named; undone it goes on',
@@ -133,7 +133,7 @@ test.each(Object.entries(kinds))(
     const stopped = await workspace.cli('sync');
     expect(stopped.code).toBe(4);
     expect(stopped.stdout).toContain(cityUp);
-    expect(stopped.stdout).toMatch(/rows 2\d to \d\d of the column .*the row below it had/);
+    expect(stopped.stdout).toContain('32 of the rows 22 to 60 show what the row below had');
     expect(stopped.stdout).toContain('--allow rows-shuffled');
     expect(workspace.sandbox.leads.list()).toEqual(before);
 
@@ -147,16 +147,16 @@ test.each<[string, (kind: Kind) => void, string]>([
   [
     'inserted, shifted down by two',
     ({ change }) => void change('City', shift(10, -2)),
-    'the row 2 above it had',
+    'show what the row 2 above had',
   ],
-  ['names, up', ({ change }) => void change('Company', shift(9, 1)), '"Company" moved against their ids'],
+  ['names, up', ({ change }) => void change('Company', shift(9, 1)), 'in the column "Company", '],
   [
     'a block of two columns',
     ({ change }) => {
       change('Company', shift(30, 1));
       change('City', shift(30, 1));
     },
-    '"City" moved against their ids',
+    'the row below had; in the column "City", ',
   ],
   [
     'up, and then the table was sorted as a whole',
@@ -193,8 +193,9 @@ test.each<[string, (kind: Kind) => void, string]>([
   const before = kind.workspace.sandbox.leads.list();
   const stopped = await kind.workspace.sync();
   expect(stopped).toMatchObject({ status: 'stopped', updated: { leads: 0, rows: 0 } });
-  const refused = stopped.problems.filter(({ code }) => code === 'guard.rows-shuffled');
-  expect(refused.map(({ message }) => message).join('\n')).toContain(told);
+  expect(stopped.problems).toMatchObject([
+    { code: 'guard.rows-shuffled', message: expect.stringContaining(told) },
+  ]);
   expect(kind.workspace.sandbox.leads.list()).toEqual(before);
 });
 
