@@ -319,7 +319,9 @@ async function countPlan(
   run: Run,
   { isBroughtForward }: OlderCopies,
   placement: Placement | null,
-): Promise<Omit<PlanCounts, 'foreign' | 'strangers' | 'permuted' | 'shifted' | 'idsUnknown' | 'misread' | 'mark'>> {
+): Promise<
+  Omit<PlanCounts, 'foreign' | 'strangers' | 'permuted' | 'shifted' | 'idsUnknown' | 'misread' | 'mark'>
+> {
   const service = await knownService(db, run.connection);
   const byKind: Record<string, number> = {};
   let rewritten = 0;

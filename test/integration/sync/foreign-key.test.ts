@@ -67,8 +67,7 @@ const told = 'the service lists none of 30 known leads, but 40 others';
 test.each([{}, { stage: 'new' }])(
   "another organization's key, query %o: check, plan and sync say it, nothing is written, and the right key goes on at once",
   async (query) => {
-    await using address = await Address.open();
-    if (Object.keys(query).length > 0) address.workspace.configure({ reminders, leads: { query } });
+    await using address = await Address.open(query);
     const before = await address.kept();
 
     const foreign = await address.become(other);
