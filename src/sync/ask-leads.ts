@@ -9,6 +9,7 @@ import { scannedLeadCells } from '../store/differences.ts';
 import { shownBefore, whatIsKnown } from '../store/earlier-values.ts';
 import { respellRows, storeSpellings } from '../store/lead-spellings.ts';
 import { movedFields } from '../store/mapped-columns.ts';
+import { rowsOfOtherTables } from '../store/other-tables.ts';
 import { type Run, updateRun } from '../store/runs.ts';
 import { insertStaged } from '../store/staging.ts';
 import { inLanes } from './concurrency.ts';
@@ -88,9 +89,12 @@ async function unlistedIds(context: StepContext, run: Run): Promise<readonly Unl
   const { pool } = context;
   const policy = readablePolicy(context, run);
   const moved = await movedFields(pool, run.connection, policy.fields);
+  // Nothing is asked of a lead that another connection keeps: it must not become one of this one's.
+  const homes = await rowsOfOtherTables(pool, run, context.connection.leads.baseUrl);
   const ids: UnlistedId[] = [];
   for await (const row of unlistedRows(pool, run)) {
     const base = row.base && withoutFields(row.base, moved);
+    if (row.base === null && homes.has(row.leadId)) continue;
     if (isAskedFor({ ...row, base }, isFiltered(context), policy))
       ids.push({ leadId: row.leadId, isKnown: base !== null });
   }
