@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { isInstalled, programNames } from './test/support/programs.ts';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Where the longest files are, which are not the largest ones. */
@@ -29,6 +30,8 @@ export default defineConfig({
         },
       },
     ],
+    tags: programNames.map((name) => ({ name, skip: !isInstalled(name) })),
+    reporters: ['default', './test/support/left-out.ts'],
     // vitest leaves a core free by itself; these tests wait for servers and for processes, so that five keep two cores busy.
     maxWorkers: 5,
     // What a file imports is loaded once in each worker, not once for each file: half of the processor's time.
@@ -37,10 +40,11 @@ export default defineConfig({
     env: {
       NODE_COMPILE_CACHE: fileURLToPath(new URL('node_modules/.cache/leadsync-compiled', import.meta.url)),
     },
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // What hangs is ended; how fast a machine is, is no finding.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     // On a busy machine a job takes longer than the second that vitest allows by itself.
-    expect: { poll: { interval: 20, timeout: 30_000 } },
+    expect: { poll: { interval: 20, timeout: 120_000 } },
     sequence: { shuffle: { tests: true, files: false }, sequencer: LongFirst },
   },
 });

@@ -22,7 +22,7 @@ export async function inLanes<T>(
 }
 
 /** How long (ms) work in steps may block the process. */
-const stretchMs = 20;
+export const stretchMs = 20;
 
 /** Runs work in steps, and lets timers and other work of the process run in between. */
 export async function inTurns<T>(steps: Steps<T>): Promise<T> {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, inject, test } from 'vitest';
 import type { SyncReport } from '../../src/sync/report.ts';
-import { hasApache, startApache } from '../support/apache.ts';
+import { startApache } from '../support/apache.ts';
 import { compiledEnv } from '../support/compiled.ts';
 import { type Passed, startDavProxy } from '../support/dav-proxy.ts';
 import { endState } from './crash-end.ts';
@@ -82,16 +82,14 @@ async function play(dies: ((request: Passed) => boolean) | null) {
   return { state: await endState(world), left: left.length, timeouts: [...timeouts] };
 }
 
-test.skipIf(!hasApache)(
-  'killed when Apache has stored, renamed or locked: nothing is lost, doubled or left behind',
-  { timeout: 180_000 },
-  async () => {
-    const undisturbed = await play(null);
-    expect(undisturbed.timeouts).toEqual(['Second-60']);
-    const isUpload = ({ method, path }: Passed) => method === 'PUT' && path.includes(leftover);
-    const by = (method: string) => (request: Passed) => request.method === method;
-    const [uploaded, locked, moved] = await Promise.all([play(isUpload), play(by('LOCK')), play(by('MOVE'))]);
-    expect([uploaded.left, locked.left, moved.left]).toEqual([1, 1, 0]);
-    for (const { state } of [uploaded, locked, moved]) expect(state).toEqual(undisturbed.state);
-  },
-);
+test('killed when Apache has stored, renamed or locked: nothing is lost, doubled or left behind', {
+  tags: 'apache2',
+}, async () => {
+  const undisturbed = await play(null);
+  expect(undisturbed.timeouts).toEqual(['Second-60']);
+  const isUpload = ({ method, path }: Passed) => method === 'PUT' && path.includes(leftover);
+  const by = (method: string) => (request: Passed) => request.method === method;
+  const [uploaded, locked, moved] = await Promise.all([play(isUpload), play(by('LOCK')), play(by('MOVE'))]);
+  expect([uploaded.left, locked.left, moved.left]).toEqual([1, 1, 0]);
+  for (const { state } of [uploaded, locked, moved]) expect(state).toEqual(undisturbed.state);
+});

@@ -37,4 +37,4 @@ test('a worker is killed amid the messages of a channel: the other goes on, and 
   const leads = server.posted.map(({ text }) => /Lead\d+AG/.exec(text)?.[0]);
   expect(new Set(leads).size, 'none twice').toBe(leads.length);
   expect(leads.length).toBeGreaterThanOrEqual(sent);
-}, 180_000);
+});

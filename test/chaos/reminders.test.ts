@@ -103,4 +103,4 @@ test('the worker is killed in the middle, three times: none is missing, none twi
     // Once more for each death, and three times at most.
     expect(mails.length).toBeLessThanOrEqual(4);
   }
-}, 180_000);
+});

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { startMailServer } from '../support/mail-server.ts';
-import { hasRedis, startRedis } from '../support/redis.ts';
+import { jobPlaces, startRedis } from '../support/redis.ts';
 import { messageId } from '../support/reminder-worker.ts';
 import { until } from '../support/until.ts';
 import { Workspace } from '../support/workspace.ts';
@@ -13,7 +13,7 @@ const sync = { schedule: `0 0 ${new Date(Date.now() - 2 * 24 * 3_600_000).getUTC
 const count = 300;
 
 /** Two workers, one of which has all the mails and has sent some. */
-async function atWork(queue: string) {
+async function atWork(where: string) {
   await using stack = new AsyncDisposableStack();
   const arrivals: number[] = [];
   const taken = (): null => {
@@ -21,7 +21,7 @@ async function atWork(queue: string) {
     return null;
   };
   const server = stack.use(await startMailServer({ taken }));
-  const redis = queue === 'redis' ? stack.use(await startRedis()) : undefined;
+  const redis = where === 'Redis' ? stack.use(await startRedis()) : undefined;
   const workspace = stack.use(
     await Workspace.open({
       connection: { reminders, sync },
@@ -64,10 +64,11 @@ async function atWork(queue: string) {
   };
 }
 
-test.each(['postgres', ...(hasRedis ? ['redis'] : [])])(
-  'a worker is killed amid its mails (jobs on %s): the other goes on before the queue notices, and sends none twice',
-  async (queue) => {
-    await using scene = await atWork(queue);
+for (const [where, tags] of Object.entries(jobPlaces))
+  test(`a worker is killed amid its mails (jobs in ${where}): the other goes on before the queue notices, and sends none twice`, {
+    tags,
+  }, async () => {
+    await using scene = await atWork(where);
     await scene.sender?.kill('SIGKILL');
     const killedAt = Date.now();
     const { sending = 0 } = await scene.states();
@@ -80,16 +81,14 @@ test.each(['postgres', ...(hasRedis ? ['redis'] : [])])(
     await scene.other?.kill('SIGTERM');
     expect(await scene.states()).toEqual({ sent: count - sending, ...(sending > 0 && { sending }) });
     expect(scene.twice()).toEqual([]);
-  },
-  120_000,
-);
+  });
 
 test('a worker is only thought dead, since its session broke: both go on, and no mail comes twice', async () => {
-  await using scene = await atWork('postgres');
+  await using scene = await atWork('Postgres');
   await scene.pool.query(`select pg_terminate_backend($1)`, [scene.session]);
   await until('all are sent', async () => (await scene.states())['sent'] === count);
   // Either notices it: the mails have two jobs then.
   expect(`${scene.sender?.stderr}${scene.other?.stderr}`).toContain('a worker ended amid its mails');
   expect(scene.arrivals).toHaveLength(count);
   expect(scene.twice()).toEqual([]);
-}, 120_000);
+});

@@ -1,10 +1,9 @@
 import { describe } from 'vitest';
-import { hasApache } from '../support/apache.ts';
 import { describePlace } from './place.ts';
 import { apacheHarness, davHarness, localHarness } from './place-harness.ts';
 
 describePlace('on this machine', localHarness);
-describe.skipIf(!hasApache)('Apache', () => {
+describe('Apache', { tags: 'apache2' }, () => {
   describePlace('on Apache', apacheHarness);
 });
 describePlace('on a server with strong ETags', davHarness);

@@ -42,7 +42,6 @@ function* pieces(): Generator<Buffer> {
 
 test.each(Object.entries(replies))(
   'a body %s arrives byte for byte, and no faster than it is taken',
-  { timeout: 60_000 },
   async (_, reply) => {
     let [received, ahead] = [0, 0];
     const onArrived = (message: unknown): void => {

@@ -63,7 +63,7 @@ test.each(['webdav', 'msgraph'] as const)(
   },
 );
 
-test('the same seed plays the same nights, operation by operation', { timeout: 240_000 }, async () => {
+test('the same seed plays the same nights, operation by operation', async () => {
   const seeds = [71, 72, 75, 76];
   const play = async () => {
     const digests: string[] = [];

@@ -1,7 +1,7 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdirSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,10 +9,6 @@ import { freePort } from './mail-server.ts';
 import { until } from './until.ts';
 
 const modules = '/usr/lib/apache2/modules';
-
-/** Whether Apache with mod_dav is on this machine: tests that need it are skipped elsewhere. */
-export const hasApache: boolean =
-  spawnSync('apache2', ['-v']).status === 0 && existsSync(join(modules, 'mod_dav_fs.so'));
 
 export const davPassword = 'd4v-pw';
 

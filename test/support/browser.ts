@@ -1,10 +1,6 @@
-import { existsSync } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
 
 const executablePath = '/usr/bin/chromium';
-
-/** Whether this machine has Debian's Chromium; .ci/run installs it. */
-export const hasChromium = existsSync(executablePath);
 
 /** A headless Chromium that looks for nothing outside of this machine. */
 export function launchChromium(): Promise<Browser> {

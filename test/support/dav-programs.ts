@@ -1,9 +1,10 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from './mail-server.ts';
+import type { Program } from './programs.ts';
 import { until } from './until.ts';
 
 interface Setting {
@@ -12,29 +13,23 @@ interface Setting {
   readonly port: number;
 }
 
-/** A WebDAV server that other people wrote: the program, and how it is started in the foreground. */
-interface Program {
-  /** Succeeds where it is installed. */
-  readonly probe: readonly [string, ...string[]];
-  readonly start: (setting: Setting) => readonly [string, ...string[]];
-}
+/** The command line that starts it in the foreground. */
+type Start = (setting: Setting) => readonly [string, ...string[]];
 
 function withFile(path: string, content: string): string {
   writeFileSync(path, content);
   return path;
 }
 
-/** By name; each serves its folder to everybody. */
+/** WebDAV servers that other people wrote: each serves its folder to everybody. Below php is sabre/dav. */
 const davPrograms = {
-  lighttpd: {
-    probe: ['test', '-e', '/usr/lib/lighttpd/mod_webdav.so'],
-    start: ({ home, folder, port }) => [
-      'lighttpd',
-      '-D',
-      '-f',
-      withFile(
-        join(home, 'conf'),
-        `server.modules = ("mod_webdav")
+  lighttpd: ({ home, folder, port }) => [
+    'lighttpd',
+    '-D',
+    '-f',
+    withFile(
+      join(home, 'conf'),
+      `server.modules = ("mod_webdav")
 server.document-root = "${folder}"
 server.bind = "127.0.0.1"
 server.port = ${port}
@@ -43,19 +38,16 @@ server.upload-dirs = ("${home}")
 webdav.activate = "enable"
 webdav.sqlite-db-name = "${home}/locks.db"
 `,
-      ),
-    ],
-  },
-  nginx: {
-    probe: ['test', '-e', '/usr/lib/nginx/modules/ngx_http_dav_ext_module.so'],
-    start: ({ home, folder, port }) => [
-      'nginx',
-      '-e',
-      join(home, 'error.log'),
-      '-c',
-      withFile(
-        join(home, 'conf'),
-        `load_module /usr/lib/nginx/modules/ngx_http_dav_ext_module.so;
+    ),
+  ],
+  nginx: ({ home, folder, port }) => [
+    'nginx',
+    '-e',
+    join(home, 'error.log'),
+    '-c',
+    withFile(
+      join(home, 'conf'),
+      `load_module /usr/lib/nginx/modules/ngx_http_dav_ext_module.so;
 daemon off; pid ${home}/pid; worker_processes 1; user root;
 events {}
 http {
@@ -70,54 +62,41 @@ http {
   }
 }
 `,
-      ),
-    ],
-  },
-  rclone: {
-    probe: ['rclone', 'version'],
-    start: ({ folder, port }) => [
-      'rclone',
-      'serve',
-      'webdav',
-      folder,
-      '--addr',
-      `127.0.0.1:${port}`,
-      '--config',
-      '/dev/null',
-      ...(process.env['RCLONE_MORE'] ?? '').split(' ').filter(Boolean),
-    ],
-  },
-  sabredav: {
-    probe: ['test', '-e', '/usr/share/php/Sabre/DAV/Server.php'],
-    start: ({ home, folder, port }) => [
-      'php',
-      '-d',
-      'error_reporting=0',
-      '-S',
-      `127.0.0.1:${port}`,
-      withFile(
-        join(home, 'server.php'),
-        `<?php
+    ),
+  ],
+  rclone: ({ folder, port }) => [
+    'rclone',
+    'serve',
+    'webdav',
+    folder,
+    '--addr',
+    `127.0.0.1:${port}`,
+    '--config',
+    '/dev/null',
+    ...(process.env['RCLONE_MORE'] ?? '').split(' ').filter(Boolean),
+  ],
+  php: ({ home, folder, port }) => [
+    'php',
+    '-d',
+    'error_reporting=0',
+    '-S',
+    `127.0.0.1:${port}`,
+    withFile(
+      join(home, 'server.php'),
+      `<?php
 require '/usr/share/php/Sabre/autoload.php';
 $server = new Sabre\\DAV\\Server(new Sabre\\DAV\\FS\\Directory('${folder}'));
 $server->setBaseUri('/');
 $server->addPlugin(new Sabre\\DAV\\Locks\\Plugin(new Sabre\\DAV\\Locks\\Backend\\File('${home}/locks')));
 $server->exec();
 `,
-      ),
-    ],
-  },
-} as const satisfies Record<string, Program>;
+    ),
+  ],
+} as const satisfies Partial<Record<Program, Start>>;
 
 export type DavProgram = keyof typeof davPrograms;
 
-/** Those on this machine. */
-export const installedDavPrograms: readonly DavProgram[] = (Object.keys(davPrograms) as DavProgram[]).filter(
-  (name) => {
-    const [command, ...args] = davPrograms[name].probe;
-    return spawnSync(command, args).status === 0;
-  },
-);
+export const davProgramNames = Object.keys(davPrograms) as DavProgram[];
 
 export interface RunningProgram extends AsyncDisposable {
   readonly origin: string;
@@ -132,7 +111,7 @@ export async function startProgram(name: DavProgram): Promise<RunningProgram> {
   chmodSync(home, 0o777);
   chmodSync(folder, 0o777);
   const port = await freePort();
-  const [command, ...args] = davPrograms[name].start({ home, folder, port });
+  const [command, ...args] = davPrograms[name]({ home, folder, port });
   const child: ChildProcess = spawn(command, args, { stdio: 'ignore' });
   const origin = `http://127.0.0.1:${port}`;
   await until(`${name} answers`, () =>

@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
@@ -6,9 +6,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from './mail-server.ts';
 import { until } from './until.ts';
-
-/** Whether pgbouncer is on this machine: tests that need it are skipped elsewhere. */
-export const hasPgBouncer: boolean = spawnSync('pgbouncer', ['--version']).status === 0;
 
 /** A real PgBouncer before the database at `url`, with more `settings` of its section `[pgbouncer]`. */
 export async function startPgBouncer(

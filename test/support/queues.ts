@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe } from 'vitest';
 import { parseRedisAddress } from '../../src/config/redis-address.ts';
 import { openQueues, type QueueBackend, type Queues } from '../../src/queue/queue.ts';
 import { createTestDatabase } from './database.ts';
-import { hasRedis, startRedis } from './redis.ts';
+import { jobPlaces, startRedis } from './redis.ts';
 
 const silent = pino({ level: 'silent' });
 
@@ -48,9 +48,9 @@ interface QueuesUnderTest extends Omit<Place, 'close'> {
   openMore(lockMs?: number): Promise<Queues>;
 }
 
-/** Runs the same tests with queues in Postgres, and in Redis where there is one. */
+/** Runs the same tests with queues in Postgres, and in Redis. */
 export function describeQueues(tests: (at: QueuesUnderTest) => void): void {
-  describe.each(hasRedis ? ['Postgres', 'Redis'] : ['Postgres'])('queues in %s:', (name) => {
+  const inEach = (name: string): void => {
     let place: Place;
     let queues: Queues;
 
@@ -76,5 +76,9 @@ export function describeQueues(tests: (at: QueuesUnderTest) => void): void {
       limitOf: (queue) => place.limitOf(queue),
       openMore: (lockMs) => openQueues(place.backend, silent, 8, lockMs === undefined ? {} : { lockMs }),
     });
-  });
+  };
+  for (const [name, tags] of Object.entries(jobPlaces))
+    describe(`queues in ${name}:`, { tags }, () => {
+      inEach(name);
+    });
 }

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,9 +6,6 @@ import { join } from 'node:path';
 import { createDAVClient } from 'tsdav';
 import { freePort } from './mail-server.ts';
 import { until } from './until.ts';
-
-/** Whether Radicale is on this machine: tests that need it are skipped elsewhere. */
-export const hasRadicale: boolean = spawnSync('radicale', ['--version']).status === 0;
 
 export const password = 'r4dicale-pw';
 

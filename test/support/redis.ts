@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,9 +6,13 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Redis } from 'ioredis';
 import { freePort } from './mail-server.ts';
+import type { Program } from './programs.ts';
 
-/** Whether redis-server is on this machine: tests that need it are skipped elsewhere. */
-export const hasRedis: boolean = spawnSync('redis-server', ['--version']).status === 0;
+/** Where jobs are kept, and what a test there needs. */
+export const jobPlaces: Readonly<Record<'Postgres' | 'Redis', Program[]>> = {
+  Postgres: [],
+  Redis: ['redis-server'],
+};
 
 export interface TestRedis extends AsyncDisposable {
   readonly url: string;

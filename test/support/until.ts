@@ -7,7 +7,7 @@ const looking = { part: 1 / 20, leastMs: 3, mostMs: 100 };
 export async function until(
   what: string,
   condition: () => boolean | Promise<boolean>,
-  withinMs = 30_000,
+  withinMs = 120_000,
 ): Promise<void> {
   const end = Date.now() + withinMs;
   for (;;) {
@@ -18,3 +18,6 @@ export async function until(
     await sleep(Math.min(Math.max(lookMs / looking.part, looking.leastMs), looking.mostMs));
   }
 }
+
+/** A time that is promised is looked at with this much more (ms): the machine has other work. */
+export const slackMs = 20_000;

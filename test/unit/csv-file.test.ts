@@ -17,6 +17,7 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { asNobody } from '../support/programs.ts';
 import { createCsvTarget } from '../../src/targets/csv/csv-target.ts';
 import { localPlace } from '../../src/targets/local/local-place.ts';
 import { csvOptions, makeCsvHarness } from '../contract/csv-harness.ts';
@@ -56,20 +57,8 @@ function runNode(program: string, ...wrapper: string[]): string {
   return stdout.trim();
 }
 
-/** What to put before a command so that it runs without the rights of the super-user; null when that cannot be. */
-const ordinaryUser = ((): string[] | null => {
-  if (process.platform === 'win32') return null;
-  if (!root) return [];
-  const command = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'];
-  // A clone under /root, for example, cannot be read by others.
-  const probe = spawnSync('setpriv', [
-    ...command.slice(1),
-    process.execPath,
-    '-e',
-    `await import('${moduleUrl}')`,
-  ]);
-  return probe.status === 0 ? command : null;
-})();
+/** What to put before a command so that it runs without the rights of root. */
+const ordinaryUser = root ? asNobody : [];
 
 describe('replacing the file', () => {
   test('keeps the mode, and the owner where the system lets us', async () => {
@@ -121,12 +110,10 @@ describe('replacing the file', () => {
 const open = (path: string) => targetAt(path).open({ create: true }, signal);
 
 describe('when the file cannot be written', () => {
-  test('a full disk: the old file stays, nothing is left over', async ({ skip }) => {
+  test('a full disk: the old file stays, nothing is left over', { tags: 'mount' }, async () => {
     const folder = mkdtempSync(join(tmpdir(), 'leadsync-full-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
-    const mounted =
-      root && spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=256k', 'tmpfs', folder]).status === 0;
-    if (!mounted) skip('needs the right to mount a small file system');
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=256k', 'tmpfs', folder]);
     onTestFinished(() => void execFileSync('umount', [folder]));
     const path = join(folder, 'leads.csv');
     const content = `Lead ID,City\na,Bonn\n${'b,Linz\n'.repeat(25_000)}`;
@@ -139,7 +126,7 @@ describe('when the file cannot be written', () => {
     expect(readdirSync(folder)).toEqual(['leads.csv']);
   });
 
-  test.skipIf(process.platform === 'win32')('a limit on file size is a full disk, too', async () => {
+  test('a limit on file size is a full disk, too', async () => {
     await using harness = await makeCsvHarness();
     const content = `Lead ID,Company\n${'b,Linz\n'.repeat(50_000)}`;
     harness.write(content);
@@ -150,13 +137,12 @@ describe('when the file cannot be written', () => {
     expect(readdirSync(harness.folder)).toEqual(['leads.csv']);
   });
 
-  test.skipIf(ordinaryUser === null).each([
+  test.each([
     ['folder', 0o555, 0o666, 'target.not-writable'],
     ['file', 0o777, 0o444, 'target.not-writable'],
     ['nothing', 0o777, 0o666, 'done'],
     ['file without the right to read', 0o777, 0o000, 'target.unreadable'],
-  ])('read-only %s', async (_, folderMode, fileMode, result) => {
-    if (ordinaryUser === null) return;
+  ])('read-only %s', { tags: root ? 'setpriv' : [] }, async (_, folderMode, fileMode, result) => {
     await using harness = await makeCsvHarness();
     harness.write('Lead ID,City,Company\na,Bonn,\n');
     chmodSync(harness.path, fileMode);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Cells, Values } from '../../src/core/lead/value.ts';
-import { inTurns } from '../../src/sync/concurrency.ts';
+import { inTurns, stretchMs } from '../../src/sync/concurrency.ts';
 import { cpuMs } from '../support/cpu-ms.ts';
 import { lawRuns } from '../support/law-runs.ts';
 import { found, idAt, attempt, intent, proof } from './intents.ts';
@@ -83,16 +83,24 @@ test('more rows than a call takes arguments are no trouble', () => {
   ]);
 });
 
-test('work in steps lets timers have their turn', async () => {
+test('between two long steps of work all else has its turn', async () => {
   let turns = 0;
-  const timer = setInterval(() => (turns += 1), 1);
-  function* slow(): Generator<void, string, void> {
-    for (const end = performance.now() + 300; performance.now() < end; ) yield;
+  let other = setImmediate(function turn() {
+    turns += 1;
+    other = setImmediate(turn);
+  });
+  const turnsAt: number[] = [];
+  function* work(): Generator<void, string, void> {
+    for (let step = 0; step < 8; step += 1) {
+      turnsAt.push(turns);
+      for (const end = performance.now() + stretchMs; performance.now() < end; );
+      yield;
+    }
     return 'done';
   }
-  expect(await inTurns(slow())).toBe('done');
-  clearInterval(timer);
-  expect(turns).toBeGreaterThan(4);
+  expect(await inTurns(work())).toBe('done');
+  clearImmediate(other);
+  expect(new Set(turnsAt).size).toBe(turnsAt.length);
 });
 
 test('how many others there are, and in which order leads come, changes nothing for a create', () => {

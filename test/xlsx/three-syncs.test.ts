@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { Workspace } from '../support/workspace.ts';
 import { corpus } from './corpus/corpus.ts';
-import { localDate, people, sheetName } from './corpus/content.ts';
+import { type CorpusFile, localDate, people, sheetName } from './corpus/content.ts';
 import { zip } from './corpus/zip.ts';
 import { judgeFeatures } from './judge/features.ts';
 import { compareParts, readParts } from './judge/parts.ts';
@@ -21,7 +21,7 @@ function withTexts(workbook: Buffer, texts: Readonly<Record<string, string>>): B
 }
 
 describe('three nights of the whole sync, with edits on both sides by day', () => {
-  test.each(full)('$name', async ({ content }) => {
+  const inEach = async ({ content }: CorpusFile): Promise<void> => {
     await using workspace = await Workspace.open({
       connection: {
         target: { path: './leads.xlsx', statusColumn: 'Sync', timeZone: 'Europe/Berlin' },
@@ -108,7 +108,8 @@ describe('three nights of the whole sync, with edits on both sides by day', () =
     const marked = [properties, ...lists];
     const mayChange = new Set([part, book.workbookPart, ...book.related(part, 'table'), ...marked]);
     expect(changed.filter((name) => !mayChange.has(name))).toEqual([]);
-  });
+  };
+  for (const file of full) test(`${file.name}:`, { tags: file.by ?? [] }, () => inEach(file));
 });
 
 function berlin(local: string): string {

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { canonical, type Values } from '../../src/core/lead/value.ts';
 import type { RowChange } from '../../src/ports/target.ts';
 import { append, never, readAll, update } from '../contract/target-harness.ts';
-import { LibreOffice, noLibreOffice, soffice } from './judge/libreoffice.ts';
+import { LibreOffice } from './judge/libreoffice.ts';
 import { readParts } from './judge/parts.ts';
 import { JudgedWorkbook } from './judge/workbook.ts';
 import { targetOf } from './three-rounds.ts';
@@ -165,28 +165,26 @@ describe('values in a workbook', () => {
       expect((await readAll(targetOf(path))).map(({ cells }) => cells['due'])).toEqual(moments);
     }));
 
-  test.skipIf(soffice === null)(
-    `LibreOffice sees the same texts and moments (skipped where ${noLibreOffice})`,
-    () =>
-      inFolder(async (path) => {
-        const [rows = []] = fc.sample(fc.array(row, { minLength: 300, maxLength: 300 }), {
-          numRuns: 1,
-          seed: 42,
-        });
-        const outcomes = await writeRows(path, rows);
-        await using office = await LibreOffice.start();
-        const grid = (await office.read([path])).get('leads')?.values().next().value ?? [];
-        const shown = new Map(grid.slice(1).map((cells) => [cells[0], cells]));
-        for (const [n, values] of rows.entries()) {
-          if (outcomes[n] !== 'done') continue;
-          expect([n, seen(shown.get(`id-${n}`)?.[1] ?? '')]).toEqual([n, seen(values.name ?? '')]);
-          expect([n, seen(shown.get(`id-${n}`)?.[2] ?? '')]).toEqual([n, seen(values.city ?? '')]);
-          expect([n, apart(shown.get(`id-${n}`)?.[3] ?? '', values.due ?? null)]).toEqual([
-            n,
-            'at most a second',
-          ]);
-        }
-      }),
+  test('LibreOffice sees the same texts and moments', { tags: 'soffice' }, () =>
+    inFolder(async (path) => {
+      const [rows = []] = fc.sample(fc.array(row, { minLength: 300, maxLength: 300 }), {
+        numRuns: 1,
+        seed: 42,
+      });
+      const outcomes = await writeRows(path, rows);
+      await using office = await LibreOffice.start();
+      const grid = (await office.read([path])).get('leads')?.values().next().value ?? [];
+      const shown = new Map(grid.slice(1).map((cells) => [cells[0], cells]));
+      for (const [n, values] of rows.entries()) {
+        if (outcomes[n] !== 'done') continue;
+        expect([n, seen(shown.get(`id-${n}`)?.[1] ?? '')]).toEqual([n, seen(values.name ?? '')]);
+        expect([n, seen(shown.get(`id-${n}`)?.[2] ?? '')]).toEqual([n, seen(values.city ?? '')]);
+        expect([n, apart(shown.get(`id-${n}`)?.[3] ?? '', values.due ?? null)]).toEqual([
+          n,
+          'at most a second',
+        ]);
+      }
+    }),
   );
 
   test('the judge reads the same texts from the parts', () =>

@@ -2,9 +2,6 @@ import { execFileSync } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Whether this process may mount a file system; without it no disk is filled. */
-export const mayMount = process.getuid?.() === 0 && process.platform === 'linux';
-
 /** A disk of half a megabyte, mounted at a folder. */
 export class SmallDisk implements Disposable {
   readonly folder: string;

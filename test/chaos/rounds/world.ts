@@ -12,9 +12,10 @@ import { createRandom } from '../../../src/sandbox/random.ts';
 import { openDatabase } from '../../../src/store/database.ts';
 import { parseRedisAddress } from '../../../src/config/redis-address.ts';
 import { startMailServer } from '../../support/mail-server.ts';
+import { isInstalled } from '../../support/programs.ts';
 import { startRedis, type TestRedis } from '../../support/redis.ts';
 import { Member, type MemberSurroundings } from './member.ts';
-import { mayMount, SmallDisk } from './small-disk.ts';
+import { SmallDisk } from './small-disk.ts';
 import { Team } from './team.ts';
 import { WorldPostgres } from './world-postgres.ts';
 
@@ -111,7 +112,7 @@ export class World implements AsyncDisposable {
     for (const [index, name] of ['a', 'b', 'c'].slice(0, connections).entries()) {
       const own = join(folder, name);
       // The first one's workbook lies on a disk that can be filled.
-      const disk = index === 0 && mayMount ? stack.use(new SmallDisk(own)) : null;
+      const disk = index === 0 && isInstalled('mount') ? stack.use(new SmallDisk(own)) : null;
       if (disk === null) mkdirSync(own);
       this.teams.push(stack.use(await Team.open(name, own, disk, seed * 10 + index, trace)));
     }

@@ -4,13 +4,7 @@ import { CalendarClient } from '../../../src/caldav/calendar-client.ts';
 import { makeEntry, readEntry } from '../../../src/caldav/entry-text.ts';
 import { Secret } from '../../../src/config/secret.ts';
 import { LeadsyncError } from '../../../src/errors.ts';
-import {
-  calendarProgram,
-  hasRadicale,
-  password,
-  type Radicale,
-  startRadicale,
-} from '../../support/radicale.ts';
+import { calendarProgram, password, type Radicale, startRadicale } from '../../support/radicale.ts';
 
 const never = new AbortController().signal;
 
@@ -32,7 +26,7 @@ async function fault(asking: Promise<unknown>): Promise<LeadsyncError> {
   throw new Error('there was no fault', { cause: error });
 }
 
-describe.skipIf(!hasRadicale)('the client of a calendar', () => {
+describe('the client of a calendar', { tags: 'radicale' }, () => {
   let server: Radicale;
   beforeAll(async () => {
     server = await startRadicale();

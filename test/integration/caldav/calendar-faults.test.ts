@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Fate, startDavProxy } from '../../support/dav-proxy.ts';
-import { hasRadicale, type Radicale, startRadicale } from '../../support/radicale.ts';
+import { type Radicale, startRadicale } from '../../support/radicale.ts';
 import { until } from '../../support/until.ts';
 import { calendarScene, friday, tuesday } from './calendar-scene.ts';
 
 /** Requests of the longest pass below, and some more. */
 const mostRequests = 7;
 
-describe.skipIf(!hasRadicale)('a calendar whose server fails', () => {
+describe('a calendar whose server fails', { tags: 'radicale' }, () => {
   let server: Radicale;
   beforeAll(async () => {
     server = await startRadicale();
@@ -198,7 +198,7 @@ describe.skipIf(!hasRadicale)('a calendar whose server fails', () => {
   });
 });
 
-test.skipIf(!hasRadicale)('leadsync check says what is wrong with a calendar', async () => {
+test('leadsync check says what is wrong with a calendar', { tags: 'radicale' }, async () => {
   await using server = await startRadicale();
   await using scene = await calendarScene(server, { users: ['anna', 'bert'] });
   const { env } = scene.workspace;

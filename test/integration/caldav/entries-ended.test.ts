@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { hasRadicale, type Radicale, startRadicale } from '../../support/radicale.ts';
+import { type Radicale, startRadicale } from '../../support/radicale.ts';
 import { calendarScene, friday, monday } from './calendar-scene.ts';
 
 const nothing = { put: 0, changed: 0, requested: 0 };
 
-describe.skipIf(!hasRadicale)('entries that a person takes out of the way', () => {
+describe('entries that a person takes out of the way', { tags: 'radicale' }, () => {
   let server: Radicale;
   beforeAll(async () => {
     server = await startRadicale();

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { hasRadicale, type Radicale, startRadicale } from '../../support/radicale.ts';
+import { type Radicale, startRadicale } from '../../support/radicale.ts';
 import { calendarScene, friday, monday, tuesday } from './calendar-scene.ts';
 
 /** As a calendar program moves an entry. */
@@ -10,7 +10,7 @@ const movedTo =
 
 const nothing = { put: 0, changed: 0, requested: 0 };
 
-describe.skipIf(!hasRadicale)('follow-ups in a calendar', () => {
+describe('follow-ups in a calendar', { tags: 'radicale' }, () => {
   let server: Radicale;
   beforeAll(async () => {
     server = await startRadicale();

@@ -1,35 +1,18 @@
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { accessSync, constants, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { findOldNode } from '../../support/programs.ts';
 import { until } from '../../support/until.ts';
 import { Workspace } from '../../support/workspace.ts';
 
 const bin = fileURLToPath(new URL('../../../bin/leadsync.js', import.meta.url));
 
-/** A Node of the machine that is too old to run the sources, with its version; undefined when there is none. */
-function findOldNode(): { readonly path: string; readonly version: string } | undefined {
-  for (const folder of (process.env['PATH'] ?? '').split(delimiter)) {
-    if (folder.includes(join('node_modules', '.bin'))) continue;
-    const path = join(folder, 'node');
-    try {
-      accessSync(path, constants.X_OK);
-      const version = execFileSync(path, ['--version'], { encoding: 'utf8' }).trim();
-      const major = Number(/^v(\d+)\./.exec(version)?.[1]);
-      if (major >= 20 && major < 24) return { path, version };
-    } catch {
-      // No Node in this folder.
-    }
-  }
-  return undefined;
-}
-
-const oldNode = findOldNode();
-/** Long enough for a slow machine, far shorter than any wait of ours. */
-const endsWithinMs = 20_000;
+/** A Node that is too old to run the sources. */
+const oldNode = findOldNode() ?? '';
 
 interface Ended {
   readonly code: number | null;
@@ -37,93 +20,88 @@ interface Ended {
   readonly stderr: string;
 }
 
-describe.skipIf(oldNode === undefined)(
-  'under an old Node of the machine (skipped where none of 20 to 23 is on the PATH)',
-  () => {
-    let folder: string;
-    beforeEach(() => {
-      folder = mkdtempSync(join(tmpdir(), 'leadsync-bin-'));
-    });
-    afterEach(() => {
-      rmSync(folder, { recursive: true, force: true });
-    });
+describe('under an old Node of the machine', { tags: 'node' }, () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'leadsync-bin-'));
+  });
+  afterEach(() => {
+    rmSync(folder, { recursive: true, force: true });
+  });
 
-    /** Runs the wrapper to its end; one that does not end is killed, and its code is null. */
-    async function run(args: readonly string[], env: NodeJS.ProcessEnv = {}, cwd = folder): Promise<Ended> {
-      const child = spawn(oldNode?.path ?? '', [bin, ...args], {
-        cwd,
-        env: { PATH: process.env['PATH'], HOME: folder, ...env },
-        stdio: ['ignore', 'pipe', 'pipe'],
-        timeout: endsWithinMs,
-        killSignal: 'SIGKILL',
+  /** Runs the wrapper to its end; one that does not end is killed, and its code is null. */
+  async function run(args: readonly string[], env: NodeJS.ProcessEnv = {}, cwd = folder): Promise<Ended> {
+    const child = spawn(oldNode, [bin, ...args], {
+      cwd,
+      env: { PATH: process.env['PATH'], HOME: folder, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let [stdout, stderr] = ['', ''];
+    child.stdout.setEncoding('utf8').on('data', (text: string) => void (stdout += text));
+    child.stderr.setEncoding('utf8').on('data', (text: string) => void (stderr += text));
+    const [code] = (await once(child, 'close')) as [number | null];
+    return { code, stdout, stderr };
+  }
+
+  test('help, version and mistakes: it ends by itself, with the right code', async () => {
+    writeFileSync(join(folder, 'bad.yaml'), 'connections: {}\n');
+    const [help, version, usage, missing, invalid] = await Promise.all([
+      run(['--help']),
+      run(['--version']),
+      run(['nonsense']),
+      run(['sync', '--json']),
+      run(['status', '--config', 'bad.yaml']),
+    ]);
+    expect(help).toMatchObject({ code: 0, stderr: '' });
+    expect(help.stdout).toContain('Usage: leadsync');
+    expect(version).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
+    expect(usage).toMatchObject({ code: 2, stdout: '' });
+    expect(usage.stderr).toContain("unknown command 'nonsense'");
+    expect(missing?.code).toBe(2);
+    expect(JSON.parse(missing?.stdout ?? '')).toMatchObject({ error: { code: 'config.missing' } });
+    expect(invalid?.code).toBe(2);
+    expect(invalid?.stderr).toContain('[config.invalid]');
+  });
+
+  test('a normal end, and one with held items: code 0 and 3, all of the output', async () => {
+    await using workspace = await Workspace.open({ sandbox: { leads: 5 } });
+    const done = await run(['sync', '--json'], workspace.env, workspace.folder);
+    expect(done.code, done.stderr).toBe(0);
+    expect(JSON.parse(done.stdout)).toMatchObject({ status: 'succeeded', created: { rows: 5 } });
+    workspace.sheet.add({ 'Lead ID': 'nobody', Company: 'Orphan AG' });
+    const held = await run(['sync', '--json'], workspace.env, workspace.folder);
+    expect(held.code, held.stderr).toBe(3);
+  });
+
+  test('a signal is passed on; kill -9 of the wrapper ends the child too', async () => {
+    const start = async (): Promise<{ wrapper: ReturnType<typeof spawn>; url: string }> => {
+      const wrapper = spawn(oldNode, [bin, 'sandbox', '--leads', '1', '--json'], {
+        cwd: folder,
+        env: { PATH: process.env['PATH'], HOME: folder },
+        stdio: ['ignore', 'pipe', 'ignore'],
       });
-      let [stdout, stderr] = ['', ''];
-      child.stdout.setEncoding('utf8').on('data', (text: string) => void (stdout += text));
-      child.stderr.setEncoding('utf8').on('data', (text: string) => void (stderr += text));
-      const [code] = (await once(child, 'close')) as [number | null];
-      return { code, stdout, stderr };
-    }
+      const [line] = (await once(wrapper.stdout, 'data')) as [Buffer];
+      return { wrapper, url: (JSON.parse(line.toString()) as { baseUrl: string }).baseUrl };
+    };
+    const isUp = async (url: string): Promise<boolean> =>
+      fetch(url, { headers: { connection: 'close' } }).then(
+        () => true,
+        () => false,
+      );
 
-    test('help, version and mistakes: it ends by itself, with the right code', async () => {
-      writeFileSync(join(folder, 'bad.yaml'), 'connections: {}\n');
-      const [help, version, usage, missing, invalid] = await Promise.all([
-        run(['--help']),
-        run(['--version']),
-        run(['nonsense']),
-        run(['sync', '--json']),
-        run(['status', '--config', 'bad.yaml']),
-      ]);
-      expect(help).toMatchObject({ code: 0, stderr: '' });
-      expect(help.stdout).toContain('Usage: leadsync');
-      expect(version).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
-      expect(usage).toMatchObject({ code: 2, stdout: '' });
-      expect(usage.stderr).toContain("unknown command 'nonsense'");
-      expect(missing?.code).toBe(2);
-      expect(JSON.parse(missing?.stdout ?? '')).toMatchObject({ error: { code: 'config.missing' } });
-      expect(invalid?.code).toBe(2);
-      expect(invalid?.stderr).toContain('[config.invalid]');
-    });
+    const asked = await start();
+    expect(await isUp(asked.url)).toBe(true);
+    asked.wrapper.kill('SIGTERM');
+    expect(await once(asked.wrapper, 'exit')).toEqual([0, null]);
+    expect(await isUp(asked.url)).toBe(false);
 
-    test('a normal end, and one with held items: code 0 and 3, all of the output', async () => {
-      await using workspace = await Workspace.open({ sandbox: { leads: 5 } });
-      const done = await run(['sync', '--json'], workspace.env, workspace.folder);
-      expect(done.code, done.stderr).toBe(0);
-      expect(JSON.parse(done.stdout)).toMatchObject({ status: 'succeeded', created: { rows: 5 } });
-      workspace.sheet.add({ 'Lead ID': 'nobody', Company: 'Orphan AG' });
-      const held = await run(['sync', '--json'], workspace.env, workspace.folder);
-      expect(held.code, held.stderr).toBe(3);
-    });
-
-    test('a signal is passed on; kill -9 of the wrapper ends the child too', async () => {
-      const start = async (): Promise<{ wrapper: ReturnType<typeof spawn>; url: string }> => {
-        const wrapper = spawn(oldNode?.path ?? '', [bin, 'sandbox', '--leads', '1', '--json'], {
-          cwd: folder,
-          env: { PATH: process.env['PATH'], HOME: folder },
-          stdio: ['ignore', 'pipe', 'ignore'],
-        });
-        const [line] = (await once(wrapper.stdout, 'data')) as [Buffer];
-        return { wrapper, url: (JSON.parse(line.toString()) as { baseUrl: string }).baseUrl };
-      };
-      const isUp = async (url: string): Promise<boolean> =>
-        fetch(url, { headers: { connection: 'close' } }).then(
-          () => true,
-          () => false,
-        );
-
-      const asked = await start();
-      expect(await isUp(asked.url)).toBe(true);
-      asked.wrapper.kill('SIGTERM');
-      expect(await once(asked.wrapper, 'exit')).toEqual([0, null]);
-      expect(await isUp(asked.url)).toBe(false);
-
-      const killed = await start();
-      expect(await isUp(killed.url)).toBe(true);
-      killed.wrapper.kill('SIGKILL');
-      await once(killed.wrapper, 'exit');
-      await until('the child is gone too', async () => !(await isUp(killed.url)), 10_000);
-    });
-  },
-);
+    const killed = await start();
+    expect(await isUp(killed.url)).toBe(true);
+    killed.wrapper.kill('SIGKILL');
+    await once(killed.wrapper, 'exit');
+    await until('the child is gone too', async () => !(await isUp(killed.url)));
+  });
+});
 
 test('what works for long is started with a heap that grows slowly, what does not with that of Node, once', () => {
   const tells = 'process.stderr.write(`started ${process.execArgv.join()}\\n`)';

@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -97,26 +97,23 @@ describe('without a terminal', () => {
   });
 });
 
-const hasScript = spawnSync('script', ['--version']).status === 0 && process.platform === 'linux';
-
-test.skipIf(!hasScript)(
-  'on a terminal Ctrl-C at a question ends it, and leaves nothing behind (skipped without script)',
-  async () => {
-    const bin = fileURLToPath(new URL('../../../bin/leadsync.js', import.meta.url));
-    const command = `stty cols 100 rows 40; ${process.execPath} --max-semi-space-size=16 ${bin} init --leads-url ${sandbox.url}`;
-    const child = spawn('script', ['-qec', command, '/dev/null'], {
-      cwd: folder,
-      env: { ...env(), TERM: 'xterm' },
-    });
-    let shown = '';
-    child.stdout.setEncoding('utf8').on('data', (text: string) => (shown += text));
-    await until('the key is asked for', async () => shown.includes('Key of the Leads service'));
-    child.stdin.write(`${sandbox.apiKey}\r`);
-    await until('the place is asked for', async () => shown.includes('Where does the team keep its table?'));
-    child.stdin.write('\x03');
-    const [code] = (await once(child, 'close')) as [number];
-    expect(shown).toContain('stopped; nothing was written [init.stopped]');
-    expect(shown).not.toContain(sandbox.apiKey);
-    expect([code, found()]).toEqual([1, []]);
-  },
-);
+test('on a terminal Ctrl-C at a question ends it, and leaves nothing behind', {
+  tags: 'script',
+}, async () => {
+  const bin = fileURLToPath(new URL('../../../bin/leadsync.js', import.meta.url));
+  const command = `stty cols 100 rows 40; ${process.execPath} --max-semi-space-size=16 ${bin} init --leads-url ${sandbox.url}`;
+  const child = spawn('script', ['-qec', command, '/dev/null'], {
+    cwd: folder,
+    env: { ...env(), TERM: 'xterm' },
+  });
+  let shown = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (shown += text));
+  await until('the key is asked for', async () => shown.includes('Key of the Leads service'));
+  child.stdin.write(`${sandbox.apiKey}\r`);
+  await until('the place is asked for', async () => shown.includes('Where does the team keep its table?'));
+  child.stdin.write('\x03');
+  const [code] = (await once(child, 'close')) as [number];
+  expect(shown).toContain('stopped; nothing was written [init.stopped]');
+  expect(shown).not.toContain(sandbox.apiKey);
+  expect([code, found()]).toEqual([1, []]);
+});

@@ -26,5 +26,4 @@ test.each(['018c2f3a-0000-7000-8000-00000000000a', '018C2F3A-0000-7000-8000-0000
     const preview = await workspace.cli('reminders', '--preview', `{${id.toUpperCase()}}`, '--json');
     expect([preview.code, preview.json<{ leadId: string }>().leadId]).toEqual([0, id]);
   },
-  120_000,
 );

@@ -13,7 +13,7 @@ import { encodedLink } from '../../../src/targets/msgraph/drive-item.ts';
 import { setupFiles } from '../../../src/setup/setup-files.ts';
 import { writeSetup } from '../../../src/setup/write-setup.ts';
 import { sampleApp, sampleDrive, startMsGraphSandbox } from '../../stand-ins/msgraph/msgraph-sandbox.ts';
-import { davPassword, hasApache, startApache } from '../../support/apache.ts';
+import { davPassword, startApache } from '../../support/apache.ts';
 import { ScriptedDialogue } from '../../support/scripted-dialogue.ts';
 
 let sandbox: Sandbox;
@@ -68,55 +68,53 @@ async function setUp(name: string, ui: ScriptedDialogue, options: InitOptions) {
   return { answers, config, target: config.connections[0]?.target, text: files.yaml + files.env };
 }
 
-test.skipIf(!hasApache)(
-  'WebDAV: a wrong password is asked again with the user proposed, a missing folder with the address (skipped without Apache)',
-  async () => {
-    await using apache = await startApache();
-    writeFileSync(join(apache.folder, 'kunden.xlsx'), await workbook());
-    const address = `${apache.origin}/dav/kunden.xlsx`;
-    const ui = new ScriptedDialogue(
-      'WebDAV',
-      'https://cloud.example.com/apps/files/?dir=/Sales',
-      `${apache.origin}/dav/missing/kunden.xlsx`,
-      'anna',
-      'wrong',
-      null,
-      davPassword,
-      address,
-      'Kunden',
-      null,
-    );
-    const { answers, target, text } = await setUp('dav', ui, {});
-    expect(ui.shown.filter((one) => one.startsWith('target.'))).toEqual([
-      'target.unauthenticated',
-      'target.not-writable',
-    ]);
-    expect(ui.left).toBe(0);
-    expect(answers).toMatchObject(columns);
-    expect(target).toMatchObject({ path: address, user: 'anna', sheet: 'Kunden' });
-    expect(target).toHaveProperty('password');
-    expect(text).not.toContain(davPassword);
-    expect(readFileSync(join(folder, 'dav/secrets/webdav-password'), 'utf8')).toBe(`${davPassword}\n`);
-  },
-);
+test('WebDAV: a wrong password is asked again with the user proposed, a missing folder with the address', {
+  tags: 'apache2',
+}, async () => {
+  await using apache = await startApache();
+  writeFileSync(join(apache.folder, 'kunden.xlsx'), await workbook());
+  const address = `${apache.origin}/dav/kunden.xlsx`;
+  const ui = new ScriptedDialogue(
+    'WebDAV',
+    'https://cloud.example.com/apps/files/?dir=/Sales',
+    `${apache.origin}/dav/missing/kunden.xlsx`,
+    'anna',
+    'wrong',
+    null,
+    davPassword,
+    address,
+    'Kunden',
+    null,
+  );
+  const { answers, target, text } = await setUp('dav', ui, {});
+  expect(ui.shown.filter((one) => one.startsWith('target.'))).toEqual([
+    'target.unauthenticated',
+    'target.not-writable',
+  ]);
+  expect(ui.left).toBe(0);
+  expect(answers).toMatchObject(columns);
+  expect(target).toMatchObject({ path: address, user: 'anna', sheet: 'Kunden' });
+  expect(target).toHaveProperty('password');
+  expect(text).not.toContain(davPassword);
+  expect(readFileSync(join(folder, 'dav/secrets/webdav-password'), 'utf8')).toBe(`${davPassword}\n`);
+});
 
-test.skipIf(!hasApache)(
-  'WebDAV: options answer all of it; a file that is missing gets the usual columns, a server without a login no user',
-  async () => {
-    await using apache = await startApache();
-    const password = join(folder, 'dav-password');
-    writeFileSync(password, davPassword);
-    const options = { webdavUser: 'anna', webdavPasswordFile: password };
-    const given = { ...options, target: `${apache.origin}/dav/new.csv` };
-    const { answers, text } = await setUp('dav-options', new ScriptedDialogue(), given);
-    expect(answers).toMatchObject({ idColumn: 'Lead ID', hasRows: false });
-    expect(text).toContain('WEBDAV_PASSWORD_FILE=');
-    const open = await setUp('dav-open', new ScriptedDialogue('', ''), {
-      target: `${apache.origin}/open/new.csv`,
-    });
-    expect(open.text).not.toMatch(/WEBDAV|user:/);
-  },
-);
+test('WebDAV: options answer all of it; a file that is missing gets the usual columns, a server without a login no user', {
+  tags: 'apache2',
+}, async () => {
+  await using apache = await startApache();
+  const password = join(folder, 'dav-password');
+  writeFileSync(password, davPassword);
+  const options = { webdavUser: 'anna', webdavPasswordFile: password };
+  const given = { ...options, target: `${apache.origin}/dav/new.csv` };
+  const { answers, text } = await setUp('dav-options', new ScriptedDialogue(), given);
+  expect(answers).toMatchObject({ idColumn: 'Lead ID', hasRows: false });
+  expect(text).toContain('WEBDAV_PASSWORD_FILE=');
+  const open = await setUp('dav-open', new ScriptedDialogue('', ''), {
+    target: `${apache.origin}/open/new.csv`,
+  });
+  expect(open.text).not.toMatch(/WEBDAV|user:/);
+});
 
 test('Microsoft 365: a wrong secret is asked again, with the ids proposed; then a wrong library', async () => {
   await using graph = await startMsGraphSandbox();

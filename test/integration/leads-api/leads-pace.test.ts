@@ -70,7 +70,7 @@ test('processes with one key keep one pace, and what they learned is known to th
   expect(times).toHaveLength(10);
   // It begins where the others left off: nine gaps, and none as short as those of a client without a pace.
   expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThan((9 / 120) * 1000);
-}, 60_000);
+});
 
 test('at a slow pace edits and new leads get there, though what is done for each begins anew after a wait', async () => {
   const terse = { updateReply: 'nothing-204', createReply: 'location' } as const;
@@ -90,7 +90,7 @@ test('at a slow pace edits and new leads get there, though what is done for each
   expect(report.requests.leads).toBe(1 + 4 + 3);
   const { rows } = await app.pool.query(`select max(attempts) as most from actions`);
   expect(rows, 'a try that sent nothing is none').toEqual([{ most: 1 }]);
-}, 60_000);
+});
 
 test('a key that was never limited costs one look at each request', async () => {
   await using stack = new AsyncDisposableStack();

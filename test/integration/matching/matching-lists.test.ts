@@ -20,5 +20,4 @@ test.each([20_261_122, 7])(
     expect(judged.proposed.right / (judged.proposed.right + judged.proposed.wrong)).toBeGreaterThan(0.95);
     expect(judged.companies.listed / judged.companies.inBoth).toBeGreaterThan(0.94);
   },
-  120_000,
 );

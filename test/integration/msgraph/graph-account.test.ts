@@ -54,7 +54,9 @@ test('a token comes with a secret, once until it is wanted anew', async () => {
   expect(sandbox.requests).toEqual(Array(2).fill(`POST /${tenant}/oauth2/v2.0/token`));
 });
 
-test('a token comes with a certificate, whose thumbprint is computed, whatever stands first in the file', async () => {
+test('a token comes with a certificate, whose thumbprint is computed, whatever stands first in the file', {
+  tags: 'openssl',
+}, async () => {
   const { key, certificate } = makeCertificate('right');
   await using sandbox = await startMsGraphSandbox({ tenant, clientId, certificate });
   for (const pem of [key + certificate, `Bag Attributes\n${certificate}\n${key}`]) {
@@ -81,7 +83,9 @@ test.each([
   expect(inspect(error, { depth: 9 })).not.toContain(settings.clientSecret);
 });
 
-test('an expired secret and a certificate that was not uploaded are told apart', async () => {
+test('an expired secret and a certificate that was not uploaded are told apart', {
+  tags: 'openssl',
+}, async () => {
   await using expired = await startMsGraphSandbox({ ...sampleApp, secret: { value: secret, expired: true } });
   await expect(open({ ...right, loginUrl: expired.loginUrl }).token(never)).rejects.toMatchObject({
     message: expect.stringContaining('MSGRAPH_CLIENT_SECRET has expired (AADSTS7000222)'),
@@ -109,7 +113,7 @@ test('Entra that asks to wait, or is not there, is tried later; then a token com
   expect(sandbox.entra.isValid(await account.token(never))).toBe(true);
 });
 
-test('what is set is looked at before anything is sent, and named', async () => {
+test('what is set is looked at before anything is sent, and named', { tags: 'openssl' }, async () => {
   const one = makeCertificate('one');
   const two = makeCertificate('two');
   const cases: readonly (readonly [Settings, string, string])[] = [

@@ -59,7 +59,7 @@ test('ordinary nights with people who tidy up: no run stops for an older copy', 
     note();
   }
   expect(held).toBeLessThanOrEqual(6);
-}, 180_000);
+});
 
 function anyOf<T>(random: Random, items: readonly T[]): T {
   const item = items[random.below(items.length)];

@@ -56,7 +56,7 @@ test('a restored CSV file is recognised: the run stops, nothing is written, the 
   expect(stopped.stdout).toContain('leadsync sync --connection main --allow older-copy');
   expect(leadsWritten(here)).toBe(before);
   expect(readFileSync(here.sheet.path)).toEqual(copy);
-}, 60_000);
+});
 
 test('--older-copy update: the table is brought forward, what was typed into the copy is carried over, nothing is lost', async () => {
   await using here = await Workspace.open(csv);
@@ -80,7 +80,7 @@ test('--older-copy update: the table is brought forward, what was typed into the
   const before = leadsWritten(here);
   expect(await here.sync()).toMatchObject({ status: 'succeeded', updated: { leads: 0, rows: 0 } });
   expect(leadsWritten(here)).toBe(before);
-}, 60_000);
+});
 
 test('--allow older-copy: what the copy shows is taken as edits', async () => {
   await using here = await Workspace.open(csv);
@@ -96,7 +96,7 @@ test('--allow older-copy: what the copy shows is taken as edits', async () => {
       .list()
       .filter(({ city, stage }) => city === 'typed' || stage === 'edited in the service'),
   ).toEqual([]);
-}, 60_000);
+});
 
 test('as a run read the table before it wrote: saved over from a program that was open over night', async () => {
   await using here = await Workspace.open(csv);
@@ -112,7 +112,7 @@ test('as a run read the table before it wrote: saved over from a program that wa
   await here.sync({ allow: ['older-copy:update'] });
   expectInStep(here);
   expect(here.sandbox.leads.list().filter(({ stage }) => stage === 'edited in the service')).toHaveLength(3);
-}, 60_000);
+});
 
 test('nearly all edits are typed in the table, five more into the copy: still recognised', async () => {
   await using here = await Workspace.open(csv);
@@ -126,7 +126,7 @@ test('nearly all edits are typed in the table, five more into the copy: still re
     updated: { leads: 5, rows: 20 },
   });
   expectInStep(here);
-}, 60_000);
+});
 
 test('two cells put back and nothing else: these are held, the rest goes on; resolve ends it', async () => {
   await using here = await Workspace.open({ ...csv, connection: { sync: { onRowDeleted: 'delete-lead' } } });
@@ -146,7 +146,7 @@ test('two cells put back and nothing else: these are held, the rest goes on; res
   await here.cli('resolve', String(held[0]?.id), '--use', 'lead');
   await here.cli('resolve', String(held[1]?.id), '--use', 'target');
   expect(await here.sync()).toMatchObject({ held: 0, updated: { leads: 1, rows: 1 } });
-}, 60_000);
+});
 
 test('a cell and a missing row are held while edits go on; brought forward later, the row comes back', async () => {
   await using here = await Workspace.open({
@@ -167,7 +167,7 @@ test('a cell and a missing row are held while edits go on; brought forward later
     deleted: { leads: 0 },
   });
   expectInStep(here);
-}, 60_000);
+});
 
 test('the service is put back to a backup: leads show earlier values and new ones are missing; both ways out', async () => {
   await using here = await Workspace.open(csv);
@@ -212,7 +212,7 @@ test('the service is put back to a backup: leads show earlier values and new one
       .list()
       .filter(({ city, stage }) => city === 'typed' || stage === 'edited in the service'),
   ).toEqual([]);
-}, 90_000);
+});
 
 test('what an undo put back is no older copy', async () => {
   await using here = await Workspace.open(csv);
@@ -221,7 +221,7 @@ test('what an undo put back is no older copy', async () => {
   expect((await here.cli('undo', String(Number(runId) - 1), '--yes')).code).toBe(0);
   expect(await here.sync()).toMatchObject({ status: 'succeeded', updated: { leads: 4, rows: 4 } });
   expectInStep(here);
-}, 60_000);
+});
 
 test('one way to the table: a restored table is written over, and no run stops; the service that was put back is told', async () => {
   await using here = await Workspace.open({ ...csv, connection: { sync: { direction: 'to-target' } } });
@@ -239,7 +239,7 @@ test('one way to the table: a restored table is written over, and no run stops; 
   });
   // It cannot be brought forward, so that is refused too.
   expect(await here.sync({ allow: ['older-copy:update'] })).toMatchObject({ status: 'stopped' });
-}, 60_000);
+});
 
 test('a field that went there and back by edits of leads is no older copy where the table follows', async () => {
   await using here = await Workspace.open(csv);
@@ -250,7 +250,7 @@ test('a field that went there and back by edits of leads is no older copy where 
     // The third time each lead shows again what it showed before, all of them and nothing else: the service may be older.
     if (status === 'stopped') expect(problems[0]?.code).toBe('guard.older-service');
   }
-}, 60_000);
+});
 
 test('leads that an older service lacks are made again of rows below an empty row, too', async () => {
   await using workspace = await Workspace.open({ sandbox: { leads: 4 } });

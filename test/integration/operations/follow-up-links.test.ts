@@ -111,7 +111,7 @@ test('a mail has links that work, and no address or lead in them', async () => {
   await site.workspace.sync();
   await planMails(site.app);
   const sending = (await site.app.queues()).queue(reminderQueue('main')).work(mailHandlers(site.app));
-  await expect.poll(() => outbox(site.workspace), { timeout: 30_000 }).toHaveLength(3);
+  await expect.poll(() => outbox(site.workspace)).toHaveLength(3);
   await sending[Symbol.asyncDispose]();
   for (const mail of await outbox(site.workspace)) {
     const text = mail.replaceAll(/=\r?\n/g, '').replaceAll('=3D', '=');

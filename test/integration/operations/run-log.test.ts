@@ -86,4 +86,4 @@ test('a worker tells of each run when it begins and when it has ended: what it d
     },
   ]);
   expect(stderr).not.toContain('"stack"');
-}, 60_000);
+});

@@ -1,7 +1,7 @@
 import { AxeBuilder } from '@axe-core/playwright';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { hasChromium, launchChromium } from '../../support/browser.ts';
+import { launchChromium } from '../../support/browser.ts';
 import { adminToken, type StatusSite } from '../../support/status-site.ts';
 import { hostile, openTroubledSite } from '../../support/troubled-site.ts';
 
@@ -11,7 +11,7 @@ interface Tab extends AsyncDisposable {
   readonly complaints: readonly string[];
 }
 
-describe.skipIf(!hasChromium)('in Chromium', () => {
+describe('in Chromium', { tags: 'chromium' }, () => {
   let site: StatusSite;
   let browser: Browser;
   beforeAll(async () => {

@@ -6,7 +6,7 @@ import { acquireLease } from '../../../src/store/leases.ts';
 import { lastRun } from '../../../src/store/runs.ts';
 import { createThrottle } from '../../../src/store/throttles.ts';
 import { systemClock } from '../../../src/ports/clock.ts';
-import { startRedis } from '../../support/redis.ts';
+import { jobPlaces, startRedis } from '../../support/redis.ts';
 import { openStatusSite, type StatusSite } from '../../support/status-site.ts';
 import { connectionName } from '../../support/workspace.ts';
 
@@ -24,10 +24,11 @@ async function buttons(site: StatusSite, path = page): Promise<readonly string[]
   return [...body.matchAll(/action="(\S+)"><button[^>]*>([^<]*)/g)].map(([, to, words]) => `${words}: ${to}`);
 }
 
-test.for(['Postgres', 'Redis'])(
-  '"Sync now" is a job in %s for whichever worker is free, once, and none while a sync runs',
-  async (kept) => {
-    await using redis = kept === 'Redis' ? await startRedis() : undefined;
+for (const [where, tags] of Object.entries(jobPlaces))
+  test(`"Sync now" is a job in ${where} for whichever worker is free, once, and none while a sync runs`, {
+    tags,
+  }, async () => {
+    await using redis = where === 'Redis' ? await startRedis() : undefined;
     await using site = await openStatusSite({ sandbox: { leads: 3 }, ...(redis && { redis }) });
     const { app } = site;
     for (const path of ['/', page])
@@ -53,8 +54,7 @@ test.for(['Postgres', 'Redis'])(
     await lease?.[Symbol.asyncDispose]();
     expect(await queue.counts()).toMatchObject({ waiting: 0, active: 0 });
     expect(await press(site, 'sync')).toEqual([303, page]);
-  },
-);
+  });
 
 test('a connection is paused, by a program too, and goes on by its buttons', async () => {
   await using site = await openStatusSite({ sandbox: { leads: 1 } });

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { parseRedisAddress } from '../../../src/config/redis-address.ts';
 import { openQueues, type Queues } from '../../../src/queue/queue.ts';
 import { freePort } from '../../support/mail-server.ts';
-import { hasRedis, startRedis } from '../../support/redis.ts';
+import { startRedis } from '../../support/redis.ts';
 import { until } from '../../support/until.ts';
 import { Workspace } from '../../support/workspace.ts';
 
@@ -19,7 +19,7 @@ async function examine(url: string): Promise<Record<string, string>> {
   return Object.fromEntries(findings.map(({ name, message, fault }) => [name, fault?.code ?? message]));
 }
 
-describe.skipIf(!hasRedis)('leadsync check of a Redis', () => {
+describe('leadsync check of a Redis', { tags: 'redis-server' }, () => {
   test('tells its version and what is weak; what would lose jobs or takes none fails, with its cure', async () => {
     await using redis = await startRedis();
     await using workspace = await Workspace.open({ redis });

@@ -6,7 +6,7 @@ import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import { parseRedisAddress } from '../../../src/config/redis-address.ts';
 import { openQueues, type Queues } from '../../../src/queue/queue.ts';
-import { hasRedis, startRedis } from '../../support/redis.ts';
+import { startRedis } from '../../support/redis.ts';
 import { startSentinel } from '../../support/sentinel.ts';
 import { until } from '../../support/until.ts';
 import { Workspace } from '../../support/workspace.ts';
@@ -56,7 +56,7 @@ async function makeCertificate() {
   };
 }
 
-describe.skipIf(!hasRedis)('REDIS_URL', () => {
+describe('REDIS_URL', { tags: 'redis-server' }, () => {
   test('with a user, a database and a prefix: every key begins with the prefix, in that database', async () => {
     const user = 'on >p@ss:w%rd ~leads-b:* &* +@all -@dangerous +info'.split(' ');
     await using redis = await startRedis({ args: ['--user', 'sync', ...user] });
@@ -70,7 +70,9 @@ describe.skipIf(!hasRedis)('REDIS_URL', () => {
     expect(keys).toContain('leads-b:q:repeat');
   });
 
-  test('with TLS: a certificate that nobody trusts is refused, one whose CA the process was told is taken', async () => {
+  test('with TLS: a certificate that nobody trusts is refused, one whose CA the process was told is taken', {
+    tags: 'openssl',
+  }, async () => {
     await using made = await makeCertificate();
     const tls = ['--tls-cert-file', made.certificate, '--tls-key-file', made.key, '--tls-auth-clients', 'no'];
     await using redis = await startRedis({

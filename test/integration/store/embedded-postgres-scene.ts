@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,18 +7,11 @@ import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, vi } from 'vitest';
 import { startEmbeddedPostgres } from '../../../src/embedded-postgres/embedded-postgres.ts';
+import { isInstalled } from '../../support/programs.ts';
 
 const program = fileURLToPath(new URL('../../support/embedded-postgres-child.ts', import.meta.url));
-export const isRoot = process.getuid?.() === 0;
-export const asNobody = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'];
-/** Whether an ordinary user can run this checkout at all; not when it is below a private folder. */
-export const nobodyCanRun =
-  isRoot &&
-  succeeds([...asNobody, 'test', '-r', program]) &&
-  succeeds([...asNobody, process.execPath, '--version']);
-/** Whether root may do here what many containers forbid it. */
-export const canNamespace = isRoot && succeeds(['unshare', '--user', '--map-user=65534', 'true']);
-export const canMount = isRoot && succeeds(['unshare', '--mount', 'true']);
+const isRoot = process.getuid?.() === 0;
+const canNamespace = isInstalled('unshare');
 export const waiting = { timeout: 30_000, interval: 50 };
 
 /** A private folder for each test, the data folder in it, and the processes that were started: killed and deleted after it. */
@@ -45,10 +38,6 @@ export function useScene(): void {
     for (const pid of serversBelow(base)) process.kill(pid, 'SIGKILL');
     await vi.waitFor(() => rmSync(base, { recursive: true, force: true }), waiting);
   });
-}
-
-function succeeds([file = '', ...args]: string[]): boolean {
-  return spawnSync(file, args, { stdio: 'ignore' }).status === 0;
 }
 
 /** Process ids of the servers whose cluster is below this folder, without their children. */

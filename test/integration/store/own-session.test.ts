@@ -2,7 +2,7 @@ import { inject, expect, test } from 'vitest';
 import { openDatabase } from '../../../src/store/database.ts';
 import { assertOwnSession } from '../../../src/store/own-session.ts';
 import { createTestDatabase } from '../../support/database.ts';
-import { hasPgBouncer, startPgBouncer } from '../../support/pgbouncer.ts';
+import { startPgBouncer } from '../../support/pgbouncer.ts';
 import { type PoolerKind, startPooler } from '../../support/pooler.ts';
 
 const url = inject('databaseUrl');
@@ -39,12 +39,12 @@ test('a pooler that keeps a session for each connection, with its settings, is n
   await expect(ask('session')).resolves.toBeUndefined();
 });
 
-test.skipIf(!hasPgBouncer).each([
+test.each([
   ['refuses session settings', { pool_mode: 'transaction' }],
   ['refuses session settings', { pool_mode: 'session' }],
   ['does not pass on session settings', { pool_mode: 'session', ignore_startup_parameters: 'options' }],
   ['does not pass on session settings', { pool_mode: 'transaction', ignore_startup_parameters: 'options' }],
-] as const)('PgBouncer itself is refused by name: %s, %o', async (why, settings) => {
+] as const)('PgBouncer itself is refused by name: %s, %o', { tags: 'pgbouncer' }, async (why, settings) => {
   await using pooler = await startPgBouncer(url, settings);
   await expect(askAt(pooler.url)).rejects.toMatchObject({
     code: 'config.database-pooler',
@@ -52,23 +52,22 @@ test.skipIf(!hasPgBouncer).each([
   });
 });
 
-test.skipIf(!hasPgBouncer)(
-  'PgBouncer in transaction mode is refused also where the database has the settings by default',
-  async () => {
-    const database = await createTestDatabase({ empty: true });
-    const name = new URL(database.url).pathname.slice(1);
-    await database.pool.query(`alter database ${name} set idle_in_transaction_session_timeout = '1min'`);
-    try {
-      await using pooler = await startPgBouncer(database.url, {
-        pool_mode: 'transaction',
-        ignore_startup_parameters: 'options',
-      });
-      await expect(askAt(pooler.url)).rejects.toMatchObject({
-        code: 'config.database-pooler',
-        message: expect.stringContaining('gives each transaction another session'),
-      });
-    } finally {
-      await database.drop();
-    }
-  },
-);
+test('PgBouncer in transaction mode is refused also where the database has the settings by default', {
+  tags: 'pgbouncer',
+}, async () => {
+  const database = await createTestDatabase({ empty: true });
+  const name = new URL(database.url).pathname.slice(1);
+  await database.pool.query(`alter database ${name} set idle_in_transaction_session_timeout = '1min'`);
+  try {
+    await using pooler = await startPgBouncer(database.url, {
+      pool_mode: 'transaction',
+      ignore_startup_parameters: 'options',
+    });
+    await expect(askAt(pooler.url)).rejects.toMatchObject({
+      code: 'config.database-pooler',
+      message: expect.stringContaining('gives each transaction another session'),
+    });
+  } finally {
+    await database.drop();
+  }
+});

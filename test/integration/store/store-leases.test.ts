@@ -39,7 +39,7 @@ const assertHeld = ({ pool }: Scene, lease: Lease) => transaction(pool, (db) => 
 
 /** The server has noticed that the session of the dead process is gone. */
 const acquired = (here: Scene) =>
-  vi.waitUntil(() => acquireLease(here.pool, here.connection), { timeout: 10_000 });
+  vi.waitUntil(() => acquireLease(here.pool, here.connection), { timeout: 60_000 });
 
 describe('a lease', () => {
   test('is held by one at a time', async () => {
@@ -107,7 +107,7 @@ describe('a process that was killed', () => {
     const other = await holder(here);
     await other.kill();
     await vi.waitUntil(async () => (await leaseHolder(here.pool, here.connection)) === null, {
-      timeout: 10_000,
+      timeout: 60_000,
     });
   });
 });

@@ -23,7 +23,7 @@ test('5,000 ids cleared: each comes back into its row, no lead and no row is mad
     held: 0,
   });
   expect(here.sheet.grid()).toEqual(before);
-}, 120_000);
+});
 
 test.each(['restore', 'delete-lead'] as const)(
   'ids cleared of all rows below an empty row (onRowDeleted %s): each comes back, a note beside them stays a note',
@@ -143,7 +143,7 @@ test('many ids that nobody knows, as many rows gone: the run stops, and is overr
   expect(here.sandbox.log.filter(({ method }) => method !== 'GET')).toHaveLength(before);
   clearIds(here, 12);
   expect(await here.sync()).toMatchObject({ status: 'succeeded', updated: { rows: 12 } });
-}, 60_000);
+});
 
 /** The file, of which some id cells cannot be read or written, as a formula is in other tables. */
 function spoilt(target: Target, spoil: (row: TargetRow) => TargetRow): Target {

@@ -60,7 +60,6 @@ test.each(['restore', 'ignore', 'delete-lead'])(
     expect(here.sandbox.leads.get(newId)).toMatchObject({ city: 'Graz' });
     expect(here.sandbox.leads.size).toBe(6);
   },
-  60_000,
 );
 
 test.each([1, 3])(
@@ -80,7 +79,6 @@ test.each([1, 3])(
     expect(dorns(here)).toEqual([newId]);
     expect(here.sandbox.leads.size).toBe(6);
   },
-  60_000,
 );
 
 test('the row of a deleted lead that stayed where it was is nobody else’s, though its company is a lead again', async () => {

@@ -87,4 +87,4 @@ test('a service that limits requests makes it wait, and the plan says how long',
   expect(text).toMatch(
     /^24 requests to the Leads service, about [\d.]+ s, [\d.]+ s of it waiting for the service's limit, until 20/,
   );
-}, 60_000);
+});

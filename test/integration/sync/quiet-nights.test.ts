@@ -99,4 +99,4 @@ test('no edit is lost: whatever happens in the day, a night with seals plans and
     // Its bytes were read, and nothing was parsed.
     if (day.startsWith('nothing')) expect(requests.target, day).toBe(1);
   }
-}, 120_000);
+});

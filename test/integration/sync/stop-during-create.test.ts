@@ -23,7 +23,7 @@ test('nothing twice: a worker is stopped while a lead is made, and the reply tak
   await workspace.sync();
   expect(sandbox.leads.size).toBe(3);
   expect(sheet.rows()).toHaveLength(3);
-}, 60_000);
+});
 
 test('a sync that is allowed more than the one that was interrupted does not go on with that one', async () => {
   await using workspace = await Workspace.open({ sandbox: { leads: 8 } });

@@ -57,7 +57,7 @@ test('a create that the service confirmed and nobody recognises is held, and no 
   expect(report.problems).toMatchObject([{ code: 'create.in-doubt', row: 7 }]);
   // A held create is no reason to scan more than once.
   expect(report.requests.leads).toBe(1);
-}, 120_000);
+});
 
 test('nothing twice: a lost reply, and somebody made the same lead by hand: a person says which is whose', async () => {
   await using here = await Workspace.open({ sandbox: { leads: 1 } });
@@ -138,7 +138,7 @@ test('nothing twice: the one lead that a person was asked about is missed by a s
 
   expect(await here.sync()).toMatchObject({ held: 1, problems: [{ code: 'create.in-doubt', row: 3 }] });
   expect(leads.size).toBe(2);
-}, 120_000);
+});
 
 test('nothing twice: a service that lists at random shows the new lead late, and half of the others not at all', async () => {
   await using here = await Workspace.open({ sandbox: { leads: 12, repeatItems: 1, maxLimit: 3 } });

@@ -86,7 +86,7 @@ describe('a reminder', () => {
       }
       expect(await outbox(workspace)).toEqual([]);
       await using _second = await workReminders(app);
-      await until('the mails are there', async () => (await outbox(workspace)).length === count, 10_000);
+      await until('the mails are there', async () => (await outbox(workspace)).length === count);
     },
   );
 

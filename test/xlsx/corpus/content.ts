@@ -1,3 +1,5 @@
+import type { Program } from '../../support/programs.ts';
+
 /** What stands in the sheet `Leads` of every workbook of the corpus, whichever program wrote it. */
 export const sheetName = 'Leads';
 
@@ -85,6 +87,8 @@ export const redDot = Buffer.from(
 
 /** A workbook of the corpus. */
 export interface CorpusFile {
+  /** The program that makes it: where that is missing, the content is empty. */
+  readonly by?: Program;
   readonly name: string;
   readonly extension: 'xlsx' | 'xlsm';
   readonly content: Buffer;

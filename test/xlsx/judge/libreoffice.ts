@@ -1,22 +1,12 @@
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, join, parse as parsePath } from 'node:path';
+import { join, parse as parsePath } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { parse } from 'csv-parse/sync';
 
 const run = promisify(execFile);
-
-/** Where LibreOffice is, or null; tests that need it are then skipped. */
-export const soffice: string | null =
-  (process.env['PATH'] ?? '')
-    .split(delimiter)
-    .map((folder) => join(folder, 'soffice'))
-    .find((path) => existsSync(path)) ?? null;
-
-export const noLibreOffice = 'LibreOffice is not installed (apt-get install libreoffice-calc-nogui)';
 
 /**
  * Separator, quote, UTF-8, first row, no column formats, language, quotes only where needed, values as they are and not
@@ -48,7 +38,6 @@ export class LibreOffice implements AsyncDisposable {
 
   /** Converts files; gives the folder with the results. Names without extension must differ. */
   async convert(paths: readonly string[], to: string): Promise<string> {
-    if (soffice === null) throw new Error(noLibreOffice);
     const out = join(this.#folder, `out-${++this.#calls}`);
     await mkdir(out);
     const options = [
@@ -60,7 +49,7 @@ export class LibreOffice implements AsyncDisposable {
       '--outdir',
       out,
     ];
-    await run(soffice, [...options, ...paths], { timeout: 240_000, maxBuffer: 1e8 });
+    await run('soffice', [...options, ...paths], { timeout: 240_000, maxBuffer: 1e8 });
     return out;
   }
 
