@@ -1,14 +1,14 @@
+import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdtemp, rm, statfs } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { once } from 'node:events';
 import { join } from 'node:path';
 import pg from 'pg';
 import { pino } from 'pino';
 import { inject } from 'vitest';
 import type { TestProject } from 'vitest/node';
+import { z } from 'zod';
 import { openQueues } from '../../src/queue/queue.ts';
 import { openDatabase } from '../../src/store/database.ts';
-import { startEmbeddedPostgres } from '../../src/embedded-postgres/embedded-postgres.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { administrate } from './administrate.ts';
 
@@ -20,35 +20,29 @@ declare module 'vitest' {
 }
 
 /**
- * vitest's globalSetup: one Postgres for the whole run, gone with its folder afterwards. `TEST_DATABASE_URL` names a server of
- * another version instead, whose user may create databases.
+ * vitest's globalSetup: one Postgres for the whole run, and a folder of its own for temporary files; run-keeper.ts removes both.
+ * `TEST_DATABASE_URL` names a server of another version instead, whose user may create databases.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const { TEST_DATABASE_URL: other } = process.env;
-  if (other !== undefined) {
-    await administrate(other, `drop database if exists ${template}`);
-    await makeTemplate(other);
-    project.provide('databaseUrl', other);
-    return () => administrate(other, `drop database ${template}`);
-  }
-  const folder = await mkdtemp(join(await scratchFolder(), 'leadsync-test-'));
-  // Where root may not make user namespaces, Postgres runs as another user, who has to reach the folder.
-  await chmod(folder, 0o755);
-  const server = await startEmbeddedPostgres(folder, { durable: false });
-  await makeTemplate(server.connectionString);
-  project.provide('databaseUrl', server.connectionString);
+  const keeper = spawn(process.execPath, [join(import.meta.dirname, 'run-keeper.ts')], {
+    detached: true,
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const ended = once(keeper, 'exit');
+  const [line] = (await Promise.race([once(keeper.stdout, 'data'), ended])) as [unknown];
+  const { databaseUrl, temporary } = kept.parse(JSON.parse(String(line)));
+  process.env['TMPDIR'] = temporary;
+  await administrate(databaseUrl, `drop database if exists ${template}`);
+  await makeTemplate(databaseUrl);
+  project.provide('databaseUrl', databaseUrl);
   return async () => {
-    await server.close();
-    await rm(folder, { recursive: true, force: true });
+    await administrate(databaseUrl, `drop database ${template}`);
+    keeper.stdin.end('done\n');
+    await ended;
   };
 }
 
-/** In memory where there is room: hundreds of databases are made, and to copy one takes up to half a second on a slow disk. */
-async function scratchFolder(): Promise<string> {
-  const inMemory = '/dev/shm';
-  const { bavail, bsize } = await statfs(inMemory).catch(() => ({ bavail: 0, bsize: 0 }));
-  return bavail * bsize > 2 * 1024 ** 3 ? inMemory : tmpdir();
-}
+const kept = z.object({ databaseUrl: z.string(), temporary: z.string() });
 
 export interface TestDatabase {
   readonly url: string;
