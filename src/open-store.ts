@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Config } from './config/config.ts';
 import type { EmbeddedPostgresOptions } from './embedded-postgres/embedded-postgres.ts';
@@ -10,6 +11,9 @@ export interface Store extends AsyncDisposable {
   readonly pool: pg.Pool;
   readonly connectionString: string;
 }
+
+/** Ms in which the connections of a pool are closed, if they are. */
+const longestEndMs = 3_000;
 
 /** Where the state is. */
 type Place = Pick<Config, 'databaseUrl' | 'dataDir' | 'databasePoolMax'>;
@@ -36,8 +40,11 @@ export async function openStoreAsIs(
 ): Promise<Store> {
   await using stack = new AsyncDisposableStack();
   const connectionString = databaseUrl?.reveal() ?? (await useEmbedded(dataDir, stack, callbacks));
-  const pool = stack.adopt(openDatabase({ connectionString, max: databasePoolMax }), (opened) =>
-    opened.end(),
+  const pool = stack.adopt(
+    openDatabase({ connectionString, max: databasePoolMax }),
+    async (opened) =>
+      // A query that a stop left behind may wait for a lock: what ends after us, server or process, ends its session.
+      void (await Promise.race([opened.end(), sleep(longestEndMs, undefined, { ref: false })])),
   );
   // The embedded one has no pooler in front of it.
   if (databaseUrl !== undefined) await assertOwnSession(pool);

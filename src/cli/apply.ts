@@ -14,7 +14,8 @@ import {
   readPlanFile,
 } from './plan-file.ts';
 import { runNow } from './run-now.ts';
-import { stopSignal, withApp } from './with-app.ts';
+import { stopping } from './stop.ts';
+import { withApp } from './with-app.ts';
 
 interface ApplyOptions extends CommonOptions {
   readonly only?: readonly string[];
@@ -23,7 +24,6 @@ interface ApplyOptions extends CommonOptions {
 
 /** `leadsync apply FILE`: carries out the lines of a reviewed plan; refuses, by name, records that have changed. */
 export function apply(file: string, options: ApplyOptions): Promise<void> {
-  const stop = stopSignal();
   const plan = readPlanFile(file);
   const { connection } = plan;
   if (options.connection !== undefined && options.connection !== connection) {
@@ -35,7 +35,7 @@ export function apply(file: string, options: ApplyOptions): Promise<void> {
   }
   const lines = approvedLines(plan, options.only ?? null);
   return withApp({ ...options, connection }, async (app) => {
-    const report = await applyPlan(app, plan, lines, options.allow ?? [], stop);
+    const report = await applyPlan(app, plan, lines, options.allow ?? [], stopping);
     if (options.json) printJson(report);
     else print(await tellReport(app.pool, report, commandOf(file, options)));
     if (!options.json && plan.undoOf !== undefined) print(`\n${whatFollows}`);

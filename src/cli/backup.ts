@@ -11,18 +11,17 @@ import type { CommonOptions } from './program.ts';
 import { assertCanWrite, own, replaceFileWith } from './out-file.ts';
 import { print, printJson, seconds } from './output.ts';
 import { megabytes, showDumpProgress } from './progress.ts';
-import { stopSignal } from './with-app.ts';
+import { stoppedWith, stopping } from './stop.ts';
 import { withWholeState } from './with-store.ts';
 
 /** `leadsync backup FILE`: writes the whole state to one file while workers run. */
 export async function backup(file: string, options: CommonOptions): Promise<void> {
   assertCanWrite(file, ...kept);
-  const stop = stopSignal();
   await withWholeState(options, async ({ pool }) => {
     const began = performance.now();
     {
       await using progress = await showDumpProgress('backup');
-      await writeBackupFile(file, dumpState(pool, version, progress.tell), stop);
+      await writeBackupFile(file, dumpState(pool, version, progress.tell), stopping);
     }
     const { size: bytes } = await stat(file);
     const durationMs = Math.round(performance.now() - began);
@@ -44,7 +43,7 @@ export async function writeBackupFile(
   const write = async (temporary: string): Promise<void> => {
     const file = createWriteStream(temporary, { ...own, flags: own.flag, flush: true });
     await pipeline(dump, createGzip(), file, { signal }).catch((error: unknown) => {
-      if (signal.aborted) throw new LeadsyncError('process.stopped', 'Stopped: no backup was written');
+      if (signal.aborted) throw stoppedWith('no backup was written');
       if (!isDatabaseOutage(error)) throw error;
       const message = 'The database connection failed: no backup was written';
       throw new LeadsyncError('database.unavailable', message, { retry: 'later', cause: error });
@@ -64,7 +63,7 @@ export async function* readBackupFile(
 ): AsyncGenerator<Buffer, void> {
   try {
     await pipeline(createReadStream(path), createGunzip(), async (chunks: AsyncIterable<Buffer>) => {
-      for await (const _ of chunks);
+      for await (const _ of chunks) stopping.throwIfAborted();
     });
     const { size } = await stat(path);
     const file = createReadStream(path);
@@ -74,6 +73,7 @@ export async function* readBackupFile(
     reading.catch(() => {});
     try {
       for await (const chunk of gunzip as AsyncIterable<Buffer>) {
+        stopping.throwIfAborted();
         onRead(file.bytesRead / Math.max(1, size));
         yield chunk;
       }

@@ -22,6 +22,7 @@ import { checkCalendars } from './check-calendars.ts';
 import { checkTarget } from './check-target.ts';
 import type { CommonOptions } from './program.ts';
 import { exitCodes, print, printJson } from './output.ts';
+import { unlessStopped } from './stop.ts';
 import { withApp } from './with-app.ts';
 
 interface CheckOptions extends CommonOptions {
@@ -37,10 +38,12 @@ export async function check(options: CheckOptions): Promise<void> {
   const lines = [passed('configuration', counted(connections.length, 'connection'))];
   try {
     await withApp(options, async (app) => {
-      for await (const line of checkApp(app, options)) lines.push(line);
+      await unlessStopped(async () => {
+        for await (const line of checkApp(app, options)) lines.push(line);
+      });
     });
   } catch (error) {
-    if (!(error instanceof LeadsyncError) || error.code.startsWith('usage.')) throw error;
+    if (!(error instanceof LeadsyncError) || /^(usage|process)\./.test(error.code)) throw error;
     lines.push(failed(error.code.startsWith('queue.') ? 'queue' : 'database and queue', error));
   }
   const ok = lines.every((line) => line.ok);

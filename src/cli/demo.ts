@@ -21,7 +21,7 @@ import { describePlan } from './plan-output.ts';
 import { linesOf, previewOf } from './preview-reminder.ts';
 import { makePlanNow } from './plan.ts';
 import { runNow } from './run-now.ts';
-import { stopSignal } from './with-app.ts';
+import { stopping } from './stop.ts';
 
 const connection = 'default';
 const leadCount = 120;
@@ -36,7 +36,6 @@ interface DemoOptions extends CommonOptions {
  * database, all local.
  */
 export async function demo(options: DemoOptions): Promise<void> {
-  const stop = stopSignal();
   const folder = await demoFolder(options.dir);
   const tell = options.json ? () => {} : print;
   // The demo shows occasional rate limits.
@@ -56,6 +55,8 @@ export async function demo(options: DemoOptions): Promise<void> {
   {
     // It is removed at the end: nothing has to survive a loss of power.
     await using stack = new AsyncDisposableStack();
+    // What a person wants to see is kept.
+    stack.defer(() => rm(join(folder, 'postgres'), { recursive: true, force: true }));
     const database = stack.adopt(await startEmbeddedPostgres(folder, { durable: false }), (started) =>
       started.close(),
     );
@@ -73,7 +74,7 @@ export async function demo(options: DemoOptions): Promise<void> {
     const step = (title: string): void =>
       tell(`\n── ${title} ${'─'.repeat(Math.max(3, 76 - title.length))}\n`);
     const sync = async (): Promise<void> => {
-      const run = await runNow(app, connection, { mode: 'sync' }, stop);
+      const run = await runNow(app, connection, { mode: 'sync' }, stopping);
       const report = run.report as SyncReport;
       reports.push(report);
       tell(await tellReport(app.pool, report));
@@ -85,10 +86,10 @@ export async function demo(options: DemoOptions): Promise<void> {
     for (const line of target.filled()) tell(`  ${line}`);
 
     step('2. People edit both sides');
-    for (const line of await editBothSides(service, target, app, stop)) tell(`  ${line}`);
+    for (const line of await editBothSides(service, target, app)) tell(`  ${line}`);
 
     step('3. The plan: what a sync would do; nothing is written');
-    tell(describePlan(await makePlanNow(app, connection, {}, stop)));
+    tell(describePlan(await makePlanNow(app, connection, {}, stopping)));
 
     step('4. Second sync: each edit arrives on the other side, the conflict is held');
     await sync();
@@ -104,11 +105,9 @@ export async function demo(options: DemoOptions): Promise<void> {
     // A mail whose lead cannot be read waits for minutes.
     service.set({ faults: [] });
     step('7. A reminder for the follow-up that has just fallen due');
-    await sendDueReminders(app, stop);
+    await sendDueReminders(app);
     for (const line of await describeReminder(app, service, folder)) tell(`  ${line}`);
   }
-  // Remove the database; keep what a person wants to see.
-  await rm(join(folder, 'postgres'), { recursive: true, force: true });
   const reminders = await outbox(folder);
   const { early, throttled } = service.stats;
   tell(
@@ -135,12 +134,7 @@ async function demoFolder(dir: string | undefined): Promise<string> {
 }
 
 /** Typical edits: three on one side, one conflict, and a new row. Returns descriptions. */
-async function editBothSides(
-  service: Sandbox,
-  target: DemoTarget,
-  app: App,
-  stop: AbortSignal,
-): Promise<string[]> {
+async function editBothSides(service: Sandbox, target: DemoTarget, app: App): Promise<string[]> {
   // Nobody is reminded of leads that are won or lost.
   const open = service.leads.list().filter(({ stage }) => stage !== 'won' && stage !== 'lost');
   const [inFile, inService, onBoth, due] = open;
@@ -158,7 +152,7 @@ async function editBothSides(
     { leadId: onBoth.id, stage: 'qualified again' },
     { leadId: null, values: isNew },
   ];
-  await target.edit(app, edits, stop);
+  await target.edit(app, edits, stopping);
   service.leads.edit(inService.id, { city: 'Lübeck', region: 'SH' });
   service.leads.edit(onBoth.id, { stage: 'lost' });
   service.leads.edit(due.id, { nextFollowUpAt: new Date(Date.now() - 60_000).toISOString() });
@@ -200,13 +194,13 @@ const mailPollMs = 100;
 const mailTimeoutMs = 15_000;
 
 /** Sends due reminders and digests, for the demo. The rest stays scheduled. */
-async function sendDueReminders(app: App, stop: AbortSignal): Promise<void> {
+async function sendDueReminders(app: App): Promise<void> {
   const names = [...app.contexts.keys()];
   let left = await countDueMails(app.pool, names);
   if (left === 0) return;
   await using _worker = await workReminders(app);
   let changedAt = Date.now();
-  while (left > 0 && Date.now() - changedAt < mailTimeoutMs && !stop.aborted) {
+  while (left > 0 && Date.now() - changedAt < mailTimeoutMs && !stopping.aborted) {
     await sleep(mailPollMs);
     const now = await countDueMails(app.pool, names);
     if (now !== left) changedAt = Date.now();

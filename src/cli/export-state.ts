@@ -10,6 +10,7 @@ import { version } from '../version.ts';
 import type { CommonOptions } from './program.ts';
 import { print, printJson } from './output.ts';
 import { showDumpProgress } from './progress.ts';
+import { stoppedWith, stopping } from './stop.ts';
 import { withWholeState } from './with-store.ts';
 
 interface ExportStateOptions extends CommonOptions {
@@ -29,7 +30,7 @@ export async function exportState(options: ExportStateOptions): Promise<void> {
       await client.query('lock table leadsync.leases in share mode');
       const moved = await restoreState(
         other.pool,
-        dumpState(pool, version, () => {}),
+        dumpState(pool, version, () => stopping.throwIfAborted()),
         {
           replace: false,
           isMove: true,
@@ -42,6 +43,8 @@ export async function exportState(options: ExportStateOptions): Promise<void> {
         config.connections.map(({ name }) => name),
       );
       return moved.rows;
+    }).catch((error: unknown) => {
+      throw stopping.aborted ? stoppedWith('both states are as they were') : error;
     });
     await progress[Symbol.asyncDispose]();
     if (options.json) return printJson({ exported: { rows } });

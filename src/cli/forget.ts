@@ -8,7 +8,8 @@ import { acquireLease } from '../store/leases.ts';
 import { leaseName } from '../sync/context.ts';
 import type { CommonOptions } from './program.ts';
 import { print, printJson } from './output.ts';
-import { stopSignal, withApp } from './with-app.ts';
+import { stopping } from './stop.ts';
+import { withApp } from './with-app.ts';
 
 interface ForgetOptions extends CommonOptions {
   readonly yes?: boolean;
@@ -16,7 +17,6 @@ interface ForgetOptions extends CommonOptions {
 
 /** `leadsync forget NAME`: lists the state of a connection that left the configuration; with `--yes` deletes it. */
 export function forget(name: string, options: ForgetOptions): Promise<void> {
-  const stop = stopSignal();
   return withApp(options, async (app) => {
     if (app.config.configured.some((connection) => connection.name === name)) {
       throw new LeadsyncError('usage.configured', `${name} is still configured. Nothing was deleted`, {
@@ -29,7 +29,7 @@ export function forget(name: string, options: ForgetOptions): Promise<void> {
         help: 'Use the name from leadsync.yaml.',
       });
     }
-    const tables = options.yes === true ? await deleteAll(app, name, stop) : found;
+    const tables = options.yes === true ? await deleteAll(app, name) : found;
     if (options.json) return printJson({ connection: name, deleted: options.yes === true, tables });
     for (const { table, rows } of tables) print(`${table}: ${counted(rows, 'row')}`);
     print(
@@ -40,7 +40,7 @@ export function forget(name: string, options: ForgetOptions): Promise<void> {
   });
 }
 
-async function deleteAll(app: App, name: string, stop: AbortSignal): Promise<readonly KeptRows[]> {
+async function deleteAll(app: App, name: string): Promise<readonly KeptRows[]> {
   // No run may begin meanwhile.
   await using sync = await acquireLease(app.pool, leaseName(name, 'sync'));
   await using plan = await acquireLease(app.pool, leaseName(name, 'plan'));
@@ -52,7 +52,7 @@ async function deleteAll(app: App, name: string, stop: AbortSignal): Promise<rea
   }
   for (const queue of [syncQueue(name), reminderQueue(name), chatQueue(name)])
     await (await app.queues()).queue(queue).forget();
-  const deleted = await forgetConnection(app.pool, name, stop);
-  stop.throwIfAborted();
+  const deleted = await forgetConnection(app.pool, name, stopping);
+  stopping.throwIfAborted();
   return deleted;
 }

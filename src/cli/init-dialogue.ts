@@ -1,5 +1,6 @@
 import { Secret } from '../config/secret.ts';
 import { explain, LeadsyncError } from '../errors.ts';
+import { stoppedWith } from './stop.ts';
 
 interface Question {
   readonly message: string;
@@ -87,7 +88,7 @@ async function terminalDialogue(isYes: boolean): Promise<Dialogue> {
   const clack = await import('@clack/prompts');
   const answered = <T>(answer: T): Exclude<T, symbol> => {
     if (!clack.isCancel(answer)) return answer as Exclude<T, symbol>;
-    throw new LeadsyncError('init.stopped', 'stopped; nothing was written');
+    throw stoppedWith('nothing was written');
   };
   const validate =
     ({ check }: Question) =>

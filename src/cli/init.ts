@@ -19,7 +19,8 @@ import { askReminders, askSchedule, askTimeZone } from './init-rest.ts';
 import { exitCodeFor, exitCodes, print, printJson } from './output.ts';
 import { describePlan, planJson } from './plan-output.ts';
 import { type MadePlan, makePlanNow } from './plan.ts';
-import { stopSignal, withApp } from './with-app.ts';
+import { stopping, unlessStopped } from './stop.ts';
+import { withApp } from './with-app.ts';
 
 /** A longer plan is shown in numbers. */
 const mostActionsShown = 20;
@@ -35,7 +36,7 @@ export async function init(options: InitOptions): Promise<void> {
   if (!ui.isTerminal) refuseMissing(given);
   const yamlFile = resolve(options.out ?? (await askFile(ui)));
   const folder = dirname(yamlFile);
-  const answers = await askAll(ui, given);
+  const answers = await unlessStopped(() => askAll(ui, given));
   const files = setupFiles(answers, folder);
   await assertLoads(files, answers);
   await refuseExisting(files, yamlFile);
@@ -142,19 +143,20 @@ async function showFirstPlan(
   written: readonly string[],
   isJson: boolean,
 ): Promise<void> {
-  const stop = stopSignal();
   const config = shownPath(yamlFile) === 'leadsync.yaml' ? '' : ` --config ${shownPath(yamlFile)}`;
   const tell = isJson ? () => {} : print;
   const checks: CheckLine[] = [];
   let plan: MadePlan | null = null;
   await withApp({ config: yamlFile }, async (app) => {
-    for await (const line of checkApp(app)) {
-      checks.push(line);
-      tell(describeLine(line));
-    }
+    await unlessStopped(async () => {
+      for await (const line of checkApp(app)) {
+        checks.push(line);
+        tell(describeLine(line));
+      }
+    });
     if (!checks.every(({ ok }) => ok)) return;
     tell();
-    plan = await makePlanNow(app, connection, {}, stop);
+    plan = await makePlanNow(app, connection, {}, stopping);
     tell(describePlan(plan, { summary: plan.actions.length > mostActionsShown }));
   });
   const made = plan as MadePlan | null;

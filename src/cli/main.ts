@@ -1,7 +1,9 @@
 import { CommanderError } from 'commander';
+import { codeOf } from '../errors.ts';
 import { surviveLostOutput } from './lost-output.ts';
 import { reportError, reportUsage } from './output.ts';
 import { createProgram } from './program.ts';
+import { asStopped, endStopped, heedSignals, stoppedCode } from './stop.ts';
 
 // bin/leadsync.js holds a channel to us under an old Node; only its end shows that the parent was killed.
 if (process.connected) {
@@ -17,11 +19,17 @@ process.on('uncaughtException', (error: unknown) => {
 });
 
 surviveLostOutput();
+heedSignals();
 
 try {
   await createProgram().parseAsync();
 } catch (error) {
   const json = process.argv.includes('--json');
   if (error instanceof CommanderError) reportUsage(error, json);
-  else reportError(error, json);
+  else {
+    const told = asStopped(error);
+    reportError(told, json);
+    if (codeOf(told) === 'process.stopped') process.exitCode = stoppedCode();
+  }
 }
+endStopped();

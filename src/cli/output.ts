@@ -7,7 +7,14 @@ import { docsPage } from './docs-page.ts';
 import { rowName, shownCompany } from './names.ts';
 
 /** Exit codes of the contract (docs/architecture.md 8). */
-export const exitCodes = { done: 0, failed: 1, usage: 2, incomplete: 3, stopped: 4 } as const;
+export const exitCodes = {
+  done: 0,
+  failed: 1,
+  usage: 2,
+  incomplete: 3,
+  stopped: 4,
+  interrupted: 130,
+} as const;
 
 const byStatus: Readonly<Record<RunStatus, number>> = {
   running: exitCodes.failed,

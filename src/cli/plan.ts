@@ -19,7 +19,8 @@ import {
   unmadeJson,
 } from './plan-output.ts';
 import { runNow } from './run-now.ts';
-import { stopSignal, withApp } from './with-app.ts';
+import { stopping } from './stop.ts';
+import { withApp } from './with-app.ts';
 
 interface PlanOptions extends CommonOptions {
   readonly out?: string;
@@ -28,7 +29,6 @@ interface PlanOptions extends CommonOptions {
 
 /** `leadsync plan`: scans and compares; writes nothing. */
 export function plan(options: PlanOptions): Promise<void> {
-  const stop = stopSignal();
   const { out, summary = false } = options;
   if (out !== undefined) refuseToOverwrite(out);
   return withApp(options, async (app) => {
@@ -43,7 +43,7 @@ export function plan(options: PlanOptions): Promise<void> {
     }
     const plans: (MadePlan | UnmadePlan)[] = [];
     for (const name of app.contexts.keys()) {
-      const plan = await planNow(app, name, stop);
+      const plan = await planNow(app, name);
       plans.push(plan);
       if (!options.json) print('run' in plan ? describePlan(plan, { summary }) : describeUnmade(plan));
       if (out !== undefined && 'run' in plan) await keepPlan(app, plan, out, options);
@@ -59,9 +59,9 @@ const summaryOf = (plan: MadePlan | UnmadePlan) =>
   summaryJson(outputOf(plan), 'run' in plan ? plan.actions : []);
 
 /** One connection's plan; a fault that let no run begin, or no result be read, is a failed one like any other. */
-async function planNow(app: App, connection: string, stop: AbortSignal): Promise<MadePlan | UnmadePlan> {
+async function planNow(app: App, connection: string): Promise<MadePlan | UnmadePlan> {
   try {
-    return await makePlanNow(app, connection, {}, stop);
+    return await makePlanNow(app, connection, {}, stopping);
   } catch (error) {
     if (!(error instanceof LeadsyncError)) throw error;
     return { connection, status: 'failed', problems: [{ code: error.code, message: explain(error) }] };

@@ -1,31 +1,40 @@
-import { visibleText } from '../visible-text.ts';
 import type { OnDumpProgress } from '../store/dump.ts';
+import { visibleText } from '../visible-text.ts';
 
 const intervalMs = 250;
-const spinnerWidth = 8;
+const frames = ['◒', '◐', '◓', '◑'];
 
-/** Longer texts would leave lines behind. */
-const fitted = (text: string): string => visibleText(text, (process.stderr.columns || 80) - spinnerWidth);
+/** Back to the beginning of the line, which is emptied. */
+const anew = '\r\u001B[K';
 
-/** Shows progress on a terminal until disposed. `look`: in a few words; null: no change. */
+/** A longer text would go on in the next line, which is not emptied. */
+const fitted = (text: string): string => visibleText(text, (process.stderr.columns || 80) - 4);
+
+/**
+ * Shows progress on a terminal until disposed. `look`: in a few words; null: no change. It only writes: who reads from the terminal
+ * takes Ctrl-C away from the process, and is stopped in the background.
+ */
 export async function showProgress(
   what: string,
   look: () => Promise<string | null>,
 ): Promise<AsyncDisposable> {
-  if (!process.stderr.isTTY) return { async [Symbol.asyncDispose]() {} };
-  const { spinner } = await import('@clack/prompts');
-  const shown = spinner({ output: process.stderr, withGuide: false });
-  shown.start(`${what}: starting`);
+  const { stderr } = process;
+  if (!stderr.isTTY) return { async [Symbol.asyncDispose]() {} };
+  let words = 'starting';
+  let turn = 0;
   const timer = setInterval(() => {
+    stderr.write(`${anew}${frames[((turn += 1)) % frames.length]} ${fitted(`${what}: ${words}`)}`);
     look().then(
-      (words) => words !== null && shown.message(fitted(`${what}: ${words}`)),
+      (found) => (words = found ?? words),
       () => {},
     );
   }, intervalMs);
+  let isShown = true;
   return {
     async [Symbol.asyncDispose]() {
       clearInterval(timer);
-      shown.clear();
+      if (isShown) stderr.write(anew);
+      isShown = false;
     },
   };
 }

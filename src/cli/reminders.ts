@@ -1,3 +1,4 @@
+import type { App } from '../app.ts';
 import { counted } from '../core/lead/counted.ts';
 import { dayOf } from '../core/lead/day.ts';
 import { localTime } from '../reminders/plan/local-time.ts';
@@ -20,6 +21,7 @@ import { shownCompany } from './names.ts';
 import { print, printJson } from './output.ts';
 import { previewReminder } from './preview-reminder.ts';
 import { sendTestMail } from './send-test-mail.ts';
+import { unlessStopped } from './stop.ts';
 import { withApp } from './with-app.ts';
 
 interface RemindersOptions extends CommonOptions {
@@ -64,19 +66,21 @@ interface Mails {
 
 /** `leadsync reminders`: lists upcoming, sent and failed ones; or previews a mail, or sends a sample. */
 export function reminders(options: RemindersOptions): Promise<void> {
-  return withApp(options, async (app) => {
-    const { feeds = false, newFeed, putBack, acceptDeleted, json: asJson = false } = options;
-    if (feeds || newFeed !== undefined) return calendarFeeds(app.pool, app.config, { newFeed, json: asJson });
-    if (options.sendTest !== undefined) return sendTestMail(app, options.sendTest, options.json ?? false);
-    if (options.preview !== undefined) return previewReminder(app, options.preview, options.json ?? false);
-    if (putBack !== undefined) return answerCalendar(app, putBack, 'put-back', asJson);
-    if (acceptDeleted !== undefined) return answerCalendar(app, acceptDeleted, 'accept', asJson);
-    const all = await Promise.all(
-      [...app.contexts.values()].map((context) => mailsOf(context, options.cancelled ?? false)),
-    );
-    if (options.json) return printJson({ connections: all.map(json) });
-    print(all.map(describe).join('\n\n'));
-  });
+  return withApp(options, (app) => unlessStopped(() => show(app, options)));
+}
+
+async function show(app: App, options: RemindersOptions): Promise<void> {
+  const { feeds = false, newFeed, putBack, acceptDeleted, json: asJson = false } = options;
+  if (feeds || newFeed !== undefined) return calendarFeeds(app.pool, app.config, { newFeed, json: asJson });
+  if (options.sendTest !== undefined) return sendTestMail(app, options.sendTest, options.json ?? false);
+  if (options.preview !== undefined) return previewReminder(app, options.preview, options.json ?? false);
+  if (putBack !== undefined) return answerCalendar(app, putBack, 'put-back', asJson);
+  if (acceptDeleted !== undefined) return answerCalendar(app, acceptDeleted, 'accept', asJson);
+  const all = await Promise.all(
+    [...app.contexts.values()].map((context) => mailsOf(context, options.cancelled ?? false)),
+  );
+  if (options.json) return printJson({ connections: all.map(json) });
+  print(all.map(describe).join('\n\n'));
 }
 
 async function mailsOf(context: SyncContext, withCancelled: boolean): Promise<Mails> {

@@ -3,6 +3,7 @@ import { readBackupFile } from './backup.ts';
 import type { CommonOptions } from './program.ts';
 import { print, printJson, seconds } from './output.ts';
 import { showDumpProgress } from './progress.ts';
+import { stoppedWith, stopping } from './stop.ts';
 import { withWholeState } from './with-store.ts';
 
 interface RestoreCommandOptions extends CommonOptions {
@@ -18,6 +19,8 @@ export function restore(file: string, options: RestoreCommandOptions): Promise<v
       replace: options.replace === true,
       isMove: false,
       onProgress: progress.tell,
+    }).catch((error: unknown) => {
+      throw stopping.aborted ? stoppedWith('the state is as it was') : error;
     });
     await progress[Symbol.asyncDispose]();
     const durationMs = Math.round(performance.now() - began);

@@ -9,6 +9,7 @@ import { getRun, type Run } from '../store/runs.ts';
 import { planSynced } from '../worker/plan-mails.ts';
 import { advance, type Request, type RunSummary } from '../worker/run-sync.ts';
 import { showProgress } from './progress.ts';
+import { stoppedWith } from './stop.ts';
 
 /** Attempts of a run in the foreground: about half a minute of outage. */
 const foregroundAttempts = 7;
@@ -57,7 +58,11 @@ export async function runNow(
     return open === undefined ? null : describeProgress(open);
   });
   const inSpan = app.contexts.get(connection)?.inSpan ?? ((_name, _attributes, part) => part());
-  const summary = await inSpan(mode, { connection }, () => toItsEnd(app, request, stop));
+  const summary = await inSpan(mode, { connection }, () => toItsEnd(app, request, stop)).catch(
+    async (error: unknown) => {
+      throw stop.aborted ? await stoppedAt(app, connection, mode) : error;
+    },
+  );
   await progress[Symbol.asyncDispose]();
   if (mode === 'sync') await planMailsUnlessAway(app, connection);
   if (summary.waits !== undefined) throw waits(app, connection, summary.waits);
@@ -65,6 +70,15 @@ export async function runNow(
   const run = await getRun(app.pool, summary.runId);
   if (run === null) throw new LeadsyncError('run.lost', `run ${summary.runId} is not in the database`);
   return run;
+}
+
+/** How far it came. What it has done is in the database: the next run of the same kind begins there. */
+async function stoppedAt(app: App, connection: string, mode: ForegroundRun['mode']): Promise<LeadsyncError> {
+  const [open] = await openSyncs(app.pool, [connection], mode).catch(() => []);
+  if (open === undefined) return stoppedWith(`no run of ${connection} is left unfinished`);
+  return stoppedWith(
+    `run ${open.id} of ${connection} keeps what it has done (${describeProgress(open)}); the same command goes on from there`,
+  );
 }
 
 async function toItsEnd(app: App, request: Request, stop: AbortSignal): Promise<RunSummary> {

@@ -5,7 +5,7 @@ import { parseRate } from '../sandbox/rate-limit.ts';
 import { startSandbox } from '../sandbox/sandbox.ts';
 import type { CommonOptions } from './program.ts';
 import { print, printJson, wholeNumber } from './output.ts';
-import { stopSignal } from './with-app.ts';
+import { usualEnd } from './stop.ts';
 
 interface SandboxCommandOptions extends CommonOptions {
   readonly leads: string;
@@ -20,7 +20,6 @@ export async function sandbox(options: SandboxCommandOptions): Promise<void> {
   const port = wholeNumber('--port', options.port, 0, 65_535);
   const faults = options.faults === undefined ? [] : parseFaults(options.faults);
   const rate = options.rate === undefined ? undefined : parseRate(options.rate);
-  const stop = stopSignal();
   await using service = await startSandbox({ leads, port, faults, rate });
   if (options.json) {
     printJson({ baseUrl: service.url, apiKey: service.apiKey, leads });
@@ -33,7 +32,7 @@ export async function sandbox(options: SandboxCommandOptions): Promise<void> {
       'Then, in another terminal: npx leadsync plan, npx leadsync sync. Ctrl-C stops it; its leads are in memory only.',
     );
   }
-  await once(stop, 'abort');
+  await once(usualEnd(), 'abort');
   const { requests, throttled, early, faults: faulty } = service.stats;
   process.stderr.write(
     `${counted(requests, 'request')}, ${throttled} answered 429, ${early} too early, ${counted(faulty, 'fault')}\n`,

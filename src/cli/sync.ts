@@ -9,7 +9,8 @@ import type { CommonOptions } from './program.ts';
 import { exitCodeFor, print, printEachJson } from './output.ts';
 import { runHousekeeping } from '../worker/housekeeping.ts';
 import { runNow } from './run-now.ts';
-import { stopSignal, withApp } from './with-app.ts';
+import { stopping } from './stop.ts';
+import { withApp } from './with-app.ts';
 
 interface SyncOptions extends CommonOptions {
   readonly allow?: readonly string[];
@@ -18,14 +19,13 @@ interface SyncOptions extends CommonOptions {
 
 /** `leadsync sync`: plans and pushes every chosen connection now, one after the other. Mails are the worker's. */
 export function sync(options: SyncOptions): Promise<void> {
-  const stop = stopSignal();
   return withApp(options, async (app) => {
     const reports: SyncReport[] = [];
     const allow = options.allow ?? [];
     const isUpdate = options.olderCopy === 'update';
     const asked = [...(isUpdate ? ['--older-copy update'] : []), ...allowed(allow)];
     for (const name of app.contexts.keys()) {
-      const report = await syncNow(app, name, isUpdate ? [...allow, bringForward] : allow, stop);
+      const report = await syncNow(app, name, isUpdate ? [...allow, bringForward] : allow);
       reports.push(report);
       if (!options.json) print(await tellReport(app.pool, report, [syncCommand(report), ...asked].join(' ')));
     }
@@ -34,22 +34,17 @@ export function sync(options: SyncOptions): Promise<void> {
       if (due > 0) print(`${counted(due, 'reminder is', 'reminders are')} due: leadsync worker sends them`);
     }
     // Without a worker nothing else would.
-    await runHousekeeping(app, stop);
+    await runHousekeeping(app, stopping);
     if (options.json) printEachJson('runs', reports);
     process.exitCode = exitCodeFor(reports);
   });
 }
 
 /** One connection's sync; a fault that let no run begin, or no result be read, is a failed one like any other. */
-async function syncNow(
-  app: App,
-  name: string,
-  allow: readonly string[],
-  stop: AbortSignal,
-): Promise<SyncReport> {
+async function syncNow(app: App, name: string, allow: readonly string[]): Promise<SyncReport> {
   const startedAt = Date.now();
   try {
-    const run = await runNow(app, name, { mode: 'sync', allow }, stop);
+    const run = await runNow(app, name, { mode: 'sync', allow }, stopping);
     return run.report as SyncReport;
   } catch (error) {
     if (!(error instanceof LeadsyncError)) throw error;

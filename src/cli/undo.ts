@@ -9,7 +9,8 @@ import { keepPlan, makePlanNow } from './plan.ts';
 import { refuseToOverwrite } from './plan-file.ts';
 import { describePlan, planJson } from './plan-output.ts';
 import { tellReport } from './describe-report.ts';
-import { stopSignal, withApp } from './with-app.ts';
+import { stopping } from './stop.ts';
+import { withApp } from './with-app.ts';
 
 interface UndoOptions extends CommonOptions {
   readonly out?: string;
@@ -21,13 +22,12 @@ interface UndoOptions extends CommonOptions {
  * after the run, or written by another one, is left alone.
  */
 export function undo(id: string, options: UndoOptions): Promise<void> {
-  const stop = stopSignal();
   const { out } = options;
   if (out !== undefined) refuseToOverwrite(out);
   return withApp(options, async (app) => {
     const undone = await runToUndo(app, id);
     const { connection } = undone;
-    const made = await makePlanNow(app, connection, { undoOf: undone.id }, stop);
+    const made = await makePlanNow(app, connection, { undoOf: undone.id }, stopping);
     const { run, actions } = made;
     if (out !== undefined) await keepPlan(app, made, out, { json: true });
     if (!options.json) print(describePlan(made, { goesOn: options.yes === true }));
@@ -40,7 +40,7 @@ export function undo(id: string, options: UndoOptions): Promise<void> {
     const lines = actions
       .filter(({ kind }) => !silentKinds.includes(kind))
       .map((action) => ({ ...action, id: String(action.id) }));
-    const report = await applyLines(app, connection, run.id, lines, { undoOf: undone.id }, stop);
+    const report = await applyLines(app, connection, run.id, lines, { undoOf: undone.id }, stopping);
     if (options.json) printJson(report);
     else print(`${await tellReport(app.pool, report)}\n\n${whatFollows}`);
     process.exitCode = exitCodeFor([report]);

@@ -81,20 +81,6 @@ function isExpectedFault(error: Error): boolean {
   return isDatabaseOutage(error) || ('code' in error && typeof error.code === 'number');
 }
 
-/** Aborts at the first SIGINT or SIGTERM; at the second one the process ends at once. */
-export function stopSignal(): AbortSignal {
-  const stop = new AbortController();
-  for (const name of ['SIGINT', 'SIGTERM'] as const) {
-    process.on(name, () => {
-      if (stop.signal.aborted) process.exit(130);
-      stop.abort(
-        new LeadsyncError('process.stopped', `stopped by ${name}; the next sync continues what was begun`),
-      );
-    });
-  }
-  return stop.signal;
-}
-
 /** Ms after which a process ends even when something keeps it alive. */
 const leftOverMs = 1_000;
 

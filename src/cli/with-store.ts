@@ -5,8 +5,9 @@ import { LeadsyncError } from '../errors.ts';
 import { openStore, openStoreAsIs, type Store } from '../open-store.ts';
 import { useDatabaseTime } from '../store/database-time.ts';
 import type { CommonOptions } from './program.ts';
+import { unlessStopped } from './stop.ts';
 
-/** For commands that only need what is stored: they start fast, and work while the queue, or a service, is away. */
+/** For commands that only need what is stored: they start fast, and work while the queue, or a service, is away. A stop ends them where they are. */
 export async function withStore(
   options: CommonOptions,
   run: (pool: pg.Pool, config: Config) => Promise<void>,
@@ -14,10 +15,13 @@ export async function withStore(
   const config = await loadNarrowed(options);
   await using store = await openStore(config);
   using _time = await useDatabaseTime(store.pool);
-  await run(store.pool, config);
+  await unlessStopped(() => run(store.pool, config));
 }
 
-/** For commands on the state of all connections at once, whatever its schema is. Throws `usage.all-connections` with `--connection`. */
+/** Ms in which a command that heeds a stop ends by itself, unless it waits for somebody's lock. */
+const graceMs = 5_000;
+
+/** For commands on the state of all connections at once, whatever its schema is; they heed a stop themselves. Throws `usage.all-connections` with `--connection`. */
 export async function withWholeState(
   options: CommonOptions,
   run: (store: Store, config: Config) => Promise<void>,
@@ -29,7 +33,7 @@ export async function withWholeState(
     );
   const config = await loadNarrowed(options);
   await using store = await openStoreAsIs(config);
-  await run(store, config);
+  await unlessStopped(() => run(store, config), graceMs);
 }
 
 /** The configuration, narrowed to `--connection`. Throws `usage.unknown-connection`. */

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { pino } from 'pino';
 import { inject } from 'vitest';
@@ -24,7 +24,7 @@ declare module 'vitest' {
  * `TEST_DATABASE_URL` names a server of another version instead, whose user may create databases.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const keeper = spawn(process.execPath, [join(import.meta.dirname, 'run-keeper.ts')], {
+  const keeper = spawn(process.execPath, [fileURLToPath(new URL('run-keeper.ts', import.meta.url))], {
     detached: true,
     stdio: ['pipe', 'pipe', 'inherit'],
   });

@@ -113,7 +113,7 @@ test('on a terminal Ctrl-C at a question ends it, and leaves nothing behind', {
   await until('the place is asked for', async () => shown.includes('Where does the team keep its table?'));
   child.stdin.write('\x03');
   const [code] = (await once(child, 'close')) as [number];
-  expect(shown).toContain('stopped; nothing was written [init.stopped]');
+  expect(shown).toContain('stopped by Ctrl-C: nothing was written [process.stopped]');
   expect(shown).not.toContain(sandbox.apiKey);
-  expect([code, found()]).toEqual([1, []]);
+  expect([code, found()]).toEqual([130, []]);
 });
