@@ -11,6 +11,7 @@ import { defaultFields } from '../src/core/lead/mapping.ts';
 import { planDigests } from '../src/reminders/plan/plan-digests.ts';
 import { planReminders } from '../src/reminders/plan/plan-reminders.ts';
 import type { ReminderRules } from '../src/config/config.ts';
+import { Secret } from '../src/config/secret.ts';
 import { openDatabase } from '../src/store/database.ts';
 import { startEmbeddedPostgres } from '../src/embedded-postgres/embedded-postgres.ts';
 import { migrate } from '../src/store/migrate.ts';
@@ -54,6 +55,7 @@ const connection = (given: ReminderRules) => ({
     templates: null,
     onUnknown: 'resend' as const,
   },
+  leads: { baseUrl: 'http://127.0.0.1:1', apiKey: new Secret('key'), query: {}, pageSize: 0 },
 });
 
 const folder = await mkdtemp(join(tmpdir(), 'leadsync-bench-'));

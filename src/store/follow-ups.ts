@@ -21,6 +21,8 @@ export interface ChangedFollowUp {
 /** What is planned now for a lead. */
 export interface NewPlan extends Planned {
   readonly leadId: string;
+  /** Whose lead it is; see `whoseLead`. */
+  readonly service: string;
   readonly seen: string | null;
 }
 
@@ -92,10 +94,10 @@ export async function saveFollowUps(
   isRead = false,
 ): Promise<void> {
   await db.query(
-    `insert into follow_ups (connection, lead_id, seen, due_at, recipients, sequence, is_read)
-     select $1, "leadId", seen, "dueAt", recipients, sequence, $3
-     from json_to_recordset($2::json) as n ("leadId" text, seen text, "dueAt" timestamptz, recipients text[], sequence int)
-     on conflict (connection, lead_id) do update set seen = excluded.seen, due_at = excluded.due_at,
+    `insert into follow_ups (connection, lead_id, service, seen, due_at, recipients, sequence, is_read)
+     select $1, "leadId", service, seen, "dueAt", recipients, sequence, $3
+     from json_to_recordset($2::json) as n ("leadId" text, service text, seen text, "dueAt" timestamptz, recipients text[], sequence int)
+     on conflict (connection, lead_id) do update set service = excluded.service, seen = excluded.seen, due_at = excluded.due_at,
        recipients = excluded.recipients, sequence = excluded.sequence, is_read = excluded.is_read,
        changed_at = case when follow_ups.sequence = excluded.sequence then follow_ups.changed_at else now() end`,
     [
@@ -147,7 +149,7 @@ export interface DayStart {
 export type DueCounts = Readonly<Record<'overdue' | 'today' | 'week', number>>;
 
 /**
- * What a recipient (address in lower case) has to follow up in some connections: of what is overdue (the newest), due today
+ * What a recipient (address in lower case) has to follow up in some connections (a lead that several know, in the first): of what is overdue (the newest), due today
  * and coming (the first) at most `limit` each, and how many there are of each. Of 1,000 that are overdue, those of today are
  * not crowded out.
  */
@@ -171,14 +173,15 @@ export async function followUpsOf(
          select * from json_to_recordset($7::json) as s (connection text, "dueAt" timestamptz, at timestamptz)),
        -- Once, without the values of the leads: there may be 100,000.
        due as materialized (
-         select connection, lead_id, due_at, at,
+         -- A lead that several connections know is shown once, by the first of them.
+         select distinct on (coalesce(service, connection), lead_id) connection, lead_id, due_at, at,
            case when at < $3::timestamptz then 'overdue' when at < $4::timestamptz then 'today' else 'week' end as part
-         from (select f.connection, f.lead_id, f.due_at, coalesce(s.at, f.due_at) as at
+         from (select f.connection, f.lead_id, f.service, f.due_at, coalesce(s.at, f.due_at) as at
              from follow_ups f join pairs p on p.connection = f.connection and p.lead_id = f.lead_id
                left join starts s on s.connection = f.connection and s."dueAt" = f.due_at
              where f.connection = any($1) and f.due_at < $8::timestamptz and $2 = any(f.recipients)
                and p.lead_deleted_at is null and p.outside_since is null and p.base is not null) dated
-         where at < $5::timestamptz),
+         where at < $5::timestamptz order by coalesce(service, connection), lead_id, array_position($1::text[], connection)),
        counts as (select part, count(*)::int as count from due group by part),
        shown as (
          (select * from due where part = 'overdue' order by at desc, connection, lead_id limit $6)

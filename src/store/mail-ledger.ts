@@ -36,7 +36,7 @@ export function createMailLedger(pool: pg.Pool): MailLedger {
   const begin = createBatcher(
     async (claims: readonly Claim[]) => {
       const token = await sender.token();
-      const begun = await afterDeadlock(claims, (some) => beginSending(pool, some, token));
+      const begun = await oneByOne(claims, (some) => beginSending(pool, some, token), [deadlock, sameMail]);
       return begun.map((isOurs) => (isOurs ? token : null));
     },
     // It holds up one of few connections to the mail server.
@@ -44,7 +44,7 @@ export function createMailLedger(pool: pg.Pool): MailLedger {
   );
   const end = createBatcher(
     (endings: readonly Ending[]) =>
-      afterDeadlock(endings, async (some) => {
+      oneByOne(endings, async (some) => {
         await endSending(pool, some);
         return some.map(() => undefined);
       }),
@@ -83,17 +83,31 @@ async function whenBack(write: () => Promise<void>, stop: AbortSignal | undefine
 /** Postgres's `deadlock_detected`: the statement has had no effect. */
 const deadlock = '40P01';
 
+/** Its `unique_violation`: another connection begins the same mail at this moment, so that the next look sees it. */
+const sameMail = '23505';
+
 /** The planning writes many rows too, in another order. A statement on one row cannot be part of a deadlock. */
-async function afterDeadlock<In, Out>(
+async function oneByOne<In, Out>(
   items: readonly In[],
   run: (items: readonly In[]) => Promise<readonly Out[]>,
+  after: readonly string[] = [deadlock],
 ): Promise<readonly Out[]> {
+  const isOne = (error: unknown): boolean =>
+    error instanceof pg.DatabaseError && after.includes(error.code ?? '');
   try {
     return await run(items);
   } catch (error) {
-    if (!(error instanceof pg.DatabaseError) || error.code !== deadlock) throw error;
-    const results: Out[] = [];
-    for (const item of items) results.push(...(await run([item])));
-    return results;
+    if (!isOne(error)) throw error;
   }
+  const results: Out[] = [];
+  for (const item of items) {
+    const one = (): Promise<readonly Out[]> => run([item]);
+    results.push(
+      ...(await one().catch((error: unknown) => {
+        if (isOne(error)) return one();
+        throw error;
+      })),
+    );
+  }
+  return results;
 }

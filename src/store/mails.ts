@@ -46,6 +46,8 @@ export interface Reminder extends OwedMail<ReminderState> {
   readonly sequence: number;
   /** Whether the recipient gets a digest in the same minute that is not sent or given up yet. */
   readonly awaitsDigest: boolean;
+  /** The same mail of another connection, whose process sends it or has ended it; null: there is none. */
+  readonly told: { readonly id: number; readonly state: 'sending' | 'sent' | 'failed' } | null;
 }
 
 export type DigestState = 'scheduled' | 'sending' | 'sent' | 'skipped' | 'missed' | 'failed';
@@ -61,6 +63,12 @@ const isSameMinute = (digest: string, reminder: string): string =>
   `date_trunc('minute', ${digest}.send_at) = date_trunc('minute', ${reminder}.send_at) and ${digest}.local_date between
     (${reminder}.send_at - interval '2 days')::date and (${reminder}.send_at + interval '2 days')::date`;
 
+/** Whether two reminders say the same to the same person: one connection sends it for all that know the lead. */
+export const isSameMail = (one: string, other: string): string =>
+  `${one}.kind = 'reminder' and ${other}.kind = 'reminder' and ${one}.lead_id = ${other}.lead_id
+     and ${one}.recipient = ${other}.recipient and ${one}.offset_text = ${other}.offset_text and ${one}.service = ${other}.service
+     and shown_minute(${one}.due_at) = shown_minute(${other}.due_at) and ${one}.id <> ${other}.id`;
+
 /** What tells a mail from others about the same lead and date, in messages: `1d`, `moved 3`. */
 export const mailName = ({ kind, offsetText, sequence }: Reminder): string =>
   kind === 'reminder' ? offsetText : `${kind} ${sequence}`;
@@ -68,6 +76,8 @@ export const mailName = ({ kind, offsetText, sequence }: Reminder): string =>
 const columns = `id, connection, kind, recipient, lead_id as "leadId", ${epochMs('due_at')} as "dueAt", offset_text as "offsetText",
   kind = 'reminder' and state = 'scheduled' and exists (select from mails d where d.kind = 'digest'
     and d.recipient = mails.recipient and d.state in ('scheduled', 'sending') and ${isSameMinute('d', 'mails')}) as "awaitsDigest",
+  case when kind = 'reminder' and state = 'scheduled' then (select json_build_object('id', o.id, 'state', o.state) from mails o
+    where o.state in ('sending', 'sent', 'failed') and ${isSameMail('o', 'mails')}) end as told,
   sequence, local_date::text as "localDate", ${epochMs('send_at')} as "sendAt", state, note, attempts, resends, round,
   unknown_outcomes as "unknownOutcomes", ${epochMs('first_tried_at')} as "firstTriedAt", ${epochMs('updated_at')} as "updatedAt",
   sender, sender is not null and exists (select from leases where token = sender and ${isAlive}) as "isSenderThere",
@@ -120,7 +130,10 @@ export async function getDigest(db: Queryable, id: number): Promise<Digest | nul
   return digest ?? null;
 }
 
-/** The ids of the scheduled reminders about these follow-ups that go to a digest's recipient in the same minute. */
+/**
+ * The ids of the scheduled reminders about these follow-ups, of all connections that know the lead, that go to a digest's
+ * recipient in the same minute.
+ */
 export function besidesDigest(
   db: Queryable,
   digestId: number,
@@ -129,7 +142,8 @@ export function besidesDigest(
   return columnOf(
     db,
     `select m.id from mails d, unnest($2::text[], $3::text[], $4::timestamptz[]) as f (connection, lead_id, due_at)
-       join mails m on m.connection = f.connection and m.lead_id = f.lead_id and m.due_at = f.due_at
+       join follow_ups o on o.connection = f.connection and o.lead_id = f.lead_id
+       join mails m on m.lead_id = f.lead_id and m.service = o.service and shown_minute(m.due_at) = shown_minute(f.due_at)
      where d.id = $1 and m.kind = 'reminder' and m.state = 'scheduled' and m.recipient = d.recipient
        and ${isSameMinute('d', 'm')}`,
     [

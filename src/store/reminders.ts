@@ -3,6 +3,8 @@ import { type Queryable, timestamp } from './database.ts';
 /** What is wanted for one lead; the rest that is scheduled for it is cancelled. */
 export interface WantedForLead {
   readonly leadId: string;
+  /** Whose lead it is; see `whoseLead`. */
+  readonly service: string;
   /** Epoch ms, as agreed on, also without a reminder; null: nothing is due. */
   readonly agreedDueAt: number | null;
   readonly sequence: number;
@@ -39,11 +41,12 @@ export async function replaceReminders(
   connection: string,
   leads: readonly WantedForLead[],
 ): Promise<void> {
-  const wanted = leads.flatMap(({ leadId, agreedDueAt, sequence, reminders }) =>
+  const wanted = leads.flatMap(({ leadId, service, agreedDueAt, sequence, reminders }) =>
     agreedDueAt === null
       ? []
       : reminders.map(({ sendAt, overdueFrom, missedFrom, ...mail }) => ({
           leadId,
+          service,
           dueAt: timestamp(agreedDueAt),
           sequence,
           sendAt: timestamp(sendAt),
@@ -59,18 +62,18 @@ export async function replaceReminders(
   const mails = JSON.stringify(wanted);
   await db.query(
     `update mails m set state = 'cancelled', updated_at = now(), note =
-       case when l."dueAt" = m.due_at then 'no mail is due then any more: the stage, the recipient or the settings changed'
+       case when shown_minute(l."dueAt") = shown_minute(m.due_at) then 'no mail is due then any more: the stage, the recipient or the settings changed'
          else 'the follow-up was moved, cleared or deleted' end
      from json_to_recordset($2::json) as l ("leadId" text, "dueAt" timestamptz)
      where m.connection = $1 and m.lead_id = l."leadId" and m.state = 'scheduled'
-       and (m.lead_id, m.due_at, m.offset_text, m.recipient) not in
-         (select * from json_to_recordset($3::json) as w ("leadId" text, "dueAt" timestamptz, "offsetText" text, recipient text))`,
+       and (m.lead_id, shown_minute(m.due_at), m.offset_text, m.recipient) not in
+         (select "leadId", shown_minute("dueAt"), "offsetText", recipient from json_to_recordset($3::json) as w ("leadId" text, "dueAt" timestamptz, "offsetText" text, recipient text))`,
     [connection, JSON.stringify(agreed), mails],
   );
   if (wanted.length === 0) return;
   await db.query(
-    `insert into mails (connection, lead_id, due_at, offset_text, recipient, send_at, sequence, state, note)
-     select $1, lead_id, due_at, offset_text, recipient,
+    `insert into mails (connection, lead_id, service, due_at, offset_text, recipient, send_at, sequence, state, note)
+     select $1, lead_id, service, due_at, offset_text, recipient,
        case when is_new and not (is_old or may_be_sent) and send_at < overdue_from then date_trunc('milliseconds', now())
          -- What is late already was perhaps put off: that is not taken back.
          when put_at is not null then greatest(put_at, send_at) else send_at end, sequence,
@@ -83,20 +86,21 @@ export async function replaceReminders(
            n.missed_from < now() as is_old,
            coalesce(n.send_at <= (select restored_at from keeper where (select count(*) from runs where connection = $1
              and mode = 'sync' and status in ('succeeded', 'partial') and finished_at > restored_at) < 2), false) as may_be_sent
-         from json_to_recordset($2::json) as w ("leadId" text, "dueAt" timestamptz, "offsetText" text, recipient text,
+         from json_to_recordset($2::json) as w ("leadId" text, service text, "dueAt" timestamptz, "offsetText" text, recipient text,
              "sendAt" timestamptz, "overdueFrom" timestamptz, "missedFrom" timestamptz, sequence int)
-           cross join lateral (select "leadId", "dueAt", "offsetText", w.recipient, "sendAt", "overdueFrom", "missedFrom",
-             w.sequence) as n (lead_id, due_at, offset_text, recipient, send_at, overdue_from, missed_from, sequence)
-           left join mails o on o.connection = $1 and o.lead_id = n.lead_id and o.due_at = n.due_at
-             and o.kind = 'reminder' and o.offset_text = n.offset_text and o.recipient = n.recipient) n
+           cross join lateral (select "leadId", w.service, "dueAt", "offsetText", w.recipient, "sendAt", "overdueFrom",
+             "missedFrom", w.sequence) as n (lead_id, service, due_at, offset_text, recipient, send_at, overdue_from, missed_from, sequence)
+           left join mails o on o.connection = $1 and o.lead_id = n.lead_id
+             and shown_minute(o.due_at) = shown_minute(n.due_at) and o.kind = 'reminder' and o.offset_text = n.offset_text and o.recipient = n.recipient) n
      where send_at = last or not is_new
-     on conflict (connection, lead_id, due_at, kind, offset_text, change, recipient) where kind <> 'digest' do update
-       set state = excluded.state, sequence = excluded.sequence, note = excluded.note, updated_at = now(),
+     on conflict (connection, lead_id, shown_minute(due_at), kind, offset_text, change, recipient) where kind <> 'digest' do update
+       set state = excluded.state, service = excluded.service, due_at = excluded.due_at, sequence = excluded.sequence, note = excluded.note, updated_at = now(),
          send_at = excluded.send_at,
          attempts = case when mails.state = 'cancelled' then 0 else mails.attempts end,
          first_tried_at = case when mails.state = 'cancelled' then null else mails.first_tried_at end, round = mails.round + 1
      where mails.state = 'cancelled' or (mails.state = 'scheduled'
-       and (mails.send_at, mails.sequence) is distinct from (excluded.send_at, excluded.sequence))`,
+       and (mails.send_at, mails.sequence, mails.service, mails.due_at)
+         is distinct from (excluded.send_at, excluded.sequence, excluded.service, excluded.due_at))`,
     [connection, mails],
   );
 }
@@ -120,7 +124,7 @@ export async function settleLate(
     `update mails m set state = 'missed', updated_at = now(), note = 'it could not be sent in time; a later reminder says the same'
      where connection = $1 and kind <> 'digest' and state = 'scheduled' and send_at < now() and exists (
        -- The kind is that of the index: without it all are compared with all.
-       select from mails o where o.connection = $1 and o.lead_id = m.lead_id and o.due_at = m.due_at and o.kind <> 'digest'
+       select from mails o where o.connection = $1 and o.lead_id = m.lead_id and shown_minute(o.due_at) = shown_minute(m.due_at) and o.kind <> 'digest'
          and o.recipient = m.recipient and o.state in ('scheduled', 'sending', 'sent', 'skipped')
          and o.send_at > m.send_at and o.send_at <= now())`,
     [connection],
@@ -167,8 +171,8 @@ export async function scheduleNotices(
   leadId: string | null = null,
 ): Promise<void> {
   await db.query(
-    `insert into mails (connection, lead_id, due_at, kind, change, recipient, send_at, sequence)
-     select $1, e.lead_id, coalesce(n.due_at, e.due_at), case when n.due_at is null then 'cancel' else 'moved' end, f.sequence,
+    `insert into mails (connection, lead_id, service, due_at, kind, change, recipient, send_at, sequence)
+     select $1, e.lead_id, f.service, coalesce(n.due_at, e.due_at), case when n.due_at is null then 'cancel' else 'moved' end, f.sequence,
        e.recipient, s.send_at, f.sequence
      from (select distinct on (lead_id, recipient) lead_id, recipient, due_at, kind from mails
          -- A chat channel has no calendar.
@@ -177,13 +181,13 @@ export async function scheduleNotices(
        join follow_ups f on f.connection = $1 and f.lead_id = e.lead_id
        cross join lateral (select case when e.recipient = any(f.recipients) then f.due_at end as due_at) n
        cross join lateral (select ${momentOf.replace('recipient', 'e.recipient')} as send_at) s
-     where case when e.kind <> 'cancel' then ${isAhead('e')} and n.due_at is distinct from e.due_at
+     where case when e.kind <> 'cancel' then ${isAhead('e')} and shown_minute(n.due_at) is distinct from shown_minute(e.due_at)
          else ${isAhead('n')} and exists (select from mails o where o.connection = $1 and o.lead_id = e.lead_id
-           and o.recipient = e.recipient and o.due_at = n.due_at and o.state = 'sent' and o.kind not in ('cancel', 'digest')) end
+           and o.recipient = e.recipient and shown_minute(o.due_at) = shown_minute(n.due_at) and o.state = 'sent' and o.kind not in ('cancel', 'digest')) end
        and not exists (select from mails o where o.connection = $1 and o.lead_id = e.lead_id
-         and o.recipient = e.recipient and o.due_at = n.due_at and o.state in ('scheduled', 'sending')
+         and o.recipient = e.recipient and shown_minute(o.due_at) = shown_minute(n.due_at) and o.state in ('scheduled', 'sending')
          and o.kind not in ('moved', 'digest') and o.send_at < s.send_at + interval '1 hour')
-     on conflict (connection, lead_id, due_at, kind, offset_text, change, recipient) where kind <> 'digest' do update
+     on conflict (connection, lead_id, shown_minute(due_at), kind, offset_text, change, recipient) where kind <> 'digest' do update
        set state = 'scheduled', send_at = excluded.send_at, note = null, attempts = 0, first_tried_at = null,
          round = mails.round + 1, updated_at = now()
      where mails.state = 'cancelled'`,

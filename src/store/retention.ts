@@ -64,7 +64,7 @@ const prunable = {
   mails: `select id from mails t where connection = $1 and state not in ('scheduled', 'sending')
     and greatest(updated_at, due_at, send_at) < now() - case kind when 'digest' then $2 else greatest($2, 31) end * interval '1 day'
     and not exists (select from pairs p where p.connection = $1 and p.lead_id = t.lead_id and p.lead_deleted_at is null
-      and p.base->>$3 = to_char(t.due_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))`,
+      and left(p.base->>$3, 16) = to_char(t.due_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI'))`,
   // Of a content that no row shows any more.
   refused_creates: `select ctid as id from refused_creates t where connection = $1 and seen_at < now() - $2 * interval '1 day'`,
   // A rejected or undone match holds while both sides are unchanged.

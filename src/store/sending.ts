@@ -1,6 +1,6 @@
 import type { Cell } from '../core/lead/value.ts';
 import { columnOf, type Queryable, rowsOf, timestamp } from './database.ts';
-import { getReminders, type Reminder } from './mails.ts';
+import { getReminders, isSameMail, type Reminder } from './mails.ts';
 
 /** What decides whether a mail may be sent now. */
 export interface Claim {
@@ -28,8 +28,9 @@ export interface Ending {
 
 /**
  * Notes that mails are handed to the server now by the holder of the lease `sender`; to be committed before they are.
- * False: another worker was faster, it was settled, put off or planned anew meanwhile, or the same claim came before. One that was in
- * `sending` already is begun again, which is counted.
+ * False: another worker was faster, it was settled, put off or planned anew meanwhile, the same claim came before, or another
+ * connection sends or has sent the same mail. One that was in `sending` already is begun again, which is counted. Throws a
+ * unique violation, without any effect, when two of the claims, or one of another process at this moment, are the same mail.
  */
 export async function beginSending(
   db: Queryable,
@@ -48,7 +49,9 @@ export async function beginSending(
      from claims c join locked using (id)
      -- The ids by themselves: of JSON the planner knows no number, and it may read the whole table for one mail.
      where m.id = any($3) and m.id = c.id and m.state = c.state and m.round = c.round and m.resends = c.resends
-       and date_trunc('milliseconds', m.send_at) = date_trunc('milliseconds', c."sendAt") returning m.id`,
+       and date_trunc('milliseconds', m.send_at) = date_trunc('milliseconds', c."sendAt")
+       and not exists (select from mails o where o.state in ('sending', 'sent', 'failed') and ${isSameMail('o', 'm')})
+     returning m.id`,
     [
       JSON.stringify(
         claims.map(({ id, state, round, resends, ...at }) => {
@@ -96,6 +99,22 @@ export async function endSending(db: Queryable, endings: readonly Ending[]): Pro
      from endings e join ended using (id)
      where ended.state = 'sent' and m.id = any($3) and m.id = any(e.tells) and m.state = 'scheduled'`,
     [JSON.stringify(endings), endings.map(({ id }) => id), endings.flatMap(({ tells = [] }) => tells)],
+  );
+  const told = endings.filter(({ state }) => state === 'sent' || state === 'failed');
+  if (told.length > 0)
+    await skipSame(
+      db,
+      told.map(({ id }) => id),
+    );
+}
+
+/** Skips the mails of other connections that say what these, which were sent or have failed, say: nobody gets it twice. */
+export async function skipSame(db: Queryable, ids: readonly number[]): Promise<void> {
+  await db.query(
+    `update mails m set state = 'skipped', updated_at = now(), note = o.connection
+         || case o.state when 'sent' then ' has sent the same mail' else ' could not send the same mail' end
+     from mails o where o.id = any($1) and o.state in ('sent', 'failed') and m.state = 'scheduled' and ${isSameMail('o', 'm')}`,
+    [ids],
   );
 }
 

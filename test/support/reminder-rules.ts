@@ -1,3 +1,4 @@
+import { Secret } from '../../src/config/secret.ts';
 import type { ReminderRules, ReminderSettings } from '../../src/config/config.ts';
 import { defaultFields } from '../../src/core/lead/mapping.ts';
 
@@ -20,6 +21,13 @@ export const plainRules: ReminderRules = {
   digestAt: null,
 };
 
+const leads = {
+  baseUrl: 'http://127.0.0.1:1',
+  apiKey: new Secret('key'),
+  query: {},
+  pageSize: 0,
+};
+
 /** What the planning asks of a connection. */
 export function reminderConnection(name: string, rules: Partial<ReminderRules> = {}) {
   const reminders: ReminderSettings = {
@@ -36,5 +44,5 @@ export function reminderConnection(name: string, rules: Partial<ReminderRules> =
     templates: null,
     onUnknown: 'resend',
   };
-  return { name, fields: defaultFields, reminders };
+  return { name, leads, fields: defaultFields, reminders };
 }

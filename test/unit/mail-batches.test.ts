@@ -27,6 +27,7 @@ const reminder = (id: number, fromNow: number, more: Partial<Reminder> = {}): Re
   isSenderThere: false,
   idleMs: 0,
   awaitsDigest: false,
+  told: null,
   ...more,
 });
 const idsOf = (reminders: readonly Reminder[]): number[][] =>

@@ -28,6 +28,7 @@ import { dueFor, openDays } from './due.ts';
 import { stageField } from './recipients.ts';
 import { nextAllowed } from './send-time.ts';
 import { type WantedReminder, wantedReminders } from './wanted.ts';
+import { whoseLead } from './whose-lead.ts';
 
 /** The due moment of the next follow-up (API reference, section 2). */
 export const followUpField = 'nextFollowUpAt';
@@ -48,7 +49,7 @@ const rulesVersion = 2;
  */
 export async function planReminders(
   pool: pg.Pool,
-  { name, fields, reminders }: Pick<ConnectionConfig, 'name' | 'fields' | 'reminders'>,
+  { name, leads, fields, reminders }: Pick<ConnectionConfig, 'name' | 'leads' | 'fields' | 'reminders'>,
 ): Promise<readonly Reminder[]> {
   const isMapped = fields.some(({ field, type }) => field === followUpField && type === 'instant');
   if (reminders === undefined || !isMapped) {
@@ -59,13 +60,13 @@ export async function planReminders(
     return [];
   }
   const { rules } = reminders;
-  const hash = rulesHash(rules);
+  const hash = rulesHash(rules, leads);
   // Read first: a run that begins meanwhile is a new basis.
   const basis = await planningBasis(pool, name, hash);
   let after: string | null = basis?.isPlanned ? null : '';
   while (after !== null) {
     const from: string = after;
-    after = await planning(pool, name, (client) => planBatch(client, name, rules, hash, from));
+    after = await planning(pool, name, (client) => planBatch(client, { name, leads }, rules, hash, from));
   }
   if (basis !== null && !basis.isPlanned) await notePlanned(pool, name, basis.run, hash);
   await planning(pool, name, async (client, now) => {
@@ -91,7 +92,7 @@ export function planning<Result>(
  */
 export async function planFromRead(
   pool: pg.Pool,
-  { name, reminders }: Pick<ConnectionConfig, 'name' | 'reminders'>,
+  { name, leads, reminders }: Pick<ConnectionConfig, 'name' | 'leads' | 'reminders'>,
   leadId: string,
   cells: Cells | null,
 ): Promise<readonly Reminder[]> {
@@ -101,7 +102,7 @@ export async function planFromRead(
     const planned = await plannedFollowUp(client, name, leadId);
     const mailed = (await isOutside(client, name, leadId)) ? null : cells;
     const seen = planned?.seen ?? seenNothing;
-    const { plan, wanted } = planLead({ leadId, seen, cells: mailed, planned }, rules);
+    const { plan, wanted } = planLead(leads, { leadId, seen, cells: mailed, planned }, rules);
     await replaceReminders(client, name, [wanted]);
     const isWanted = wanted.reminders.length > 0;
     await saveFollowUps(client, name, [isWanted ? plan : { ...plan, seen: seenNothing }], isWanted);
@@ -115,23 +116,24 @@ export async function planFromRead(
 /** Plans the leads after an id; returns the last one, or null at the end. */
 async function planBatch(
   client: pg.PoolClient,
-  connection: string,
+  { name, leads }: Pick<ConnectionConfig, 'name' | 'leads'>,
   rules: ReminderRules,
   hash: string,
   after: string,
 ): Promise<string | null> {
-  const changed = await changedFollowUps(client, connection, decidingFields(rules), hash, after, batchSize);
+  const changed = await changedFollowUps(client, name, decidingFields(rules), hash, after, batchSize);
   if (changed.length > 0) {
-    const planned = changed.map((lead) => planLead(lead, rules));
+    const planned = changed.map((lead) => planLead(leads, lead, rules));
     const wanted = planned.map((one) => one.wanted);
-    await replaceReminders(client, connection, wanted);
+    await replaceReminders(client, name, wanted);
     const plans = planned.map(({ plan }) => plan);
-    await saveFollowUps(client, connection, plans);
+    await saveFollowUps(client, name, plans);
   }
   return changed.length < batchSize ? null : (changed.at(-1)?.leadId ?? null);
 }
 
 function planLead(
+  leads: ConnectionConfig['leads'],
   { leadId, seen, cells, planned }: Omit<ChangedFollowUp, 'cells'> & { readonly cells: Cells | null },
   rules: ReminderRules,
 ): { readonly plan: NewPlan; readonly wanted: WantedForLead } {
@@ -142,12 +144,14 @@ function planLead(
       : wantedReminders({ leadId, dueAt: agreedDueAt, cells }, rules);
   // Without reminders, also not in the digest.
   const dueAt = recipients.length === 0 ? null : agreedDueAt;
-  const isSame = planned?.dueAt === dueAt && planned.recipients.join() === recipients.join();
+  const service = whoseLead(leads, leadId);
+  const isSame = shownMinute(planned?.dueAt ?? null) === shownMinute(dueAt) && planned?.recipients.join() === recipients.join();
   const sequence = planned === null ? 0 : planned.sequence + (isSame ? 0 : 1);
   return {
-    plan: { leadId, seen, dueAt, recipients, sequence },
+    plan: { leadId, service, seen, dueAt, recipients, sequence },
     wanted: {
       leadId,
+      service,
       agreedDueAt,
       sequence,
       reminders: agreedDueAt === null ? [] : reminders.map((one) => withLimits(one, agreedDueAt, rules)),
@@ -179,6 +183,14 @@ export function dueMoment(cells: Cells): number | null {
   return Number.isNaN(dueAt) ? null : dueAt;
 }
 
+/**
+ * The minute (epoch ms) in which a moment is shown: what differs within it is no other date, and not mailed again. As
+ * `shown_minute` in the database.
+ */
+export function shownMinute(at: number | null): number | null {
+  return at === null ? null : Math.floor(at / 60_000) * 60_000;
+}
+
 /** The fields that decide who gets a mail when; the due moment first. */
 function decidingFields({
   skipStages,
@@ -194,7 +206,7 @@ function decidingFields({
   return [followUpField, ...new Set(others)];
 }
 
-/** A hash of all that planning depends on besides leads: settings and time zone data. */
-function rulesHash({ graceMs: _late, ...rules }: ReminderRules): string {
-  return shortHash(JSON.stringify([rulesVersion, process.versions['tz'], rules]));
+/** A hash of all that planning depends on besides leads: settings, the service and time zone data. */
+function rulesHash({ graceMs: _late, ...rules }: ReminderRules, leads: ConnectionConfig['leads']): string {
+  return shortHash(JSON.stringify([rulesVersion, process.versions['tz'], rules, whoseLead(leads, '')]));
 }

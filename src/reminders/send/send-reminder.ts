@@ -4,9 +4,9 @@ import { leadCells } from '../../core/lead/lead.ts';
 import type { Cells } from '../../core/lead/value.ts';
 import type { LeadsPort } from '../../ports/leads-service.ts';
 import { basesOf, isOutside } from '../../store/pairs.ts';
-import { mailName, type Reminder, type ReminderState } from '../../store/mails.ts';
+import { getReminders, mailName, type Reminder, type ReminderState } from '../../store/mails.ts';
 import { lastRun } from '../../store/runs.ts';
-import { type LeadBackground, noteTry, type ReadMail, readMails } from '../../store/sending.ts';
+import { type LeadBackground, noteTry, type ReadMail, readMails, skipSame } from '../../store/sending.ts';
 import {
   changesOf,
   composeCancellation,
@@ -18,7 +18,7 @@ import {
 import type { CancelReason, MailNotes } from '../compose/compose-reminder.ts';
 import type { Templates } from '../compose/templates.ts';
 import type { LinkMaker } from '../links/link-token.ts';
-import { dueMoment, followUpField, planFromRead } from '../plan/plan-reminders.ts';
+import { dueMoment, followUpField, planFromRead, shownMinute } from '../plan/plan-reminders.ts';
 import { isStageWanted, recipientsOf, spelledAddress } from '../plan/recipients.ts';
 import { askLead } from './ask-lead.ts';
 import { deliver, type DeliveryContext, end, notNow, type Outcome, type Outgoing } from './deliver.ts';
@@ -80,8 +80,8 @@ export async function sendRead(
   const settings = recipientSettings(connection.reminders, reminder.recipient);
   // A rescheduled reminder has its own job.
   if (reminder.round !== job.round || (state !== 'scheduled' && state !== 'sending')) return { state };
-  const blocked = await notNow(context, reminder, settings);
-  if (blocked !== null) return blocked;
+  const told = (await toldBySame(context, reminder)) ?? (await notNow(context, reminder, settings));
+  if (told !== null) return told;
   const wait = digestWaitMs(reminder, settings, context.clock.now());
   if (wait > 0) return { againAfterMs: wait, wholeQueue: false };
 
@@ -98,7 +98,22 @@ export async function sendRead(
     return { state: 'cancelled' };
   }
   signal.throwIfAborted();
-  return deliver(context, reminder, outgoing, settings, signal);
+  const outcome = await deliver(context, reminder, outgoing, settings, signal);
+  if (!('state' in outcome) || outcome.state !== 'sending') return outcome;
+  // Perhaps another connection was faster, which may yet fail.
+  const [now] = await getReminders(pool, [reminder.id]);
+  return (now && (await toldBySame(context, now))) ?? outcome;
+}
+
+/** What becomes of a mail when another connection sends the same one, or has ended it; null: none does. */
+async function toldBySame(
+  { pool, waits }: ReminderContext,
+  { told }: Reminder,
+): Promise<Outcome<'skipped'> | null> {
+  if (told === null) return null;
+  if (told.state === 'sending') return { againAfterMs: waits.doubtMs, wholeQueue: false };
+  await skipSame(pool, [told.id]);
+  return { state: 'skipped' };
 }
 
 /**
@@ -125,7 +140,7 @@ function mailOf(
 ): Outgoing {
   const { leadId, dueAt, recipient } = reminder;
   return outgoingMail(mailer, {
-    key: JSON.stringify([name, leadId, dueAt, mailName(reminder), recipient]),
+    key: JSON.stringify([name, leadId, shownMinute(dueAt), mailName(reminder), recipient]),
     from,
     to: spelledAddress(recipient, cells ?? {}, rules),
     ...composed,
@@ -143,7 +158,7 @@ function reminderFor(
 ): Outgoing | null {
   const { connection, clock, templates, linkMaker = null } = context;
   const { leadId, dueAt, kind, offsetText, sequence, sendAt, recipient } = reminder;
-  if (cells === null || cells[followUpField] !== new Date(dueAt).toISOString()) return null;
+  if (cells === null || shownMinute(dueMoment(cells)) !== shownMinute(dueAt)) return null;
   if (!isFor(recipient, cells, settings)) return null;
   const now = clock.now();
   const isLate = now - sendAt >= lateMs;

@@ -638,9 +638,16 @@ create table restored (
 comment on table restored is
   'Baselines that came out of a backup: what was agreed on since is not known.';
 
+-- The minute in which people see a moment: what differs within it is no other date.
+create function shown_minute(moment timestamptz) returns timestamptz language sql immutable strict parallel safe as $$
+  select date_bin(interval '1 minute', moment, timestamptz '1970-01-01 00:00:00+00')
+$$;
+
 create table follow_ups (
   connection text not null,
   lead_id text not null,
+  -- Whose lead it is, for all connections: an address, or a hash of address and key (src/reminders/plan/whose-lead.ts).
+  service text,
   -- A hash of the due moment, the cells that decide and the settings: another one is planned anew. Null: nothing
   -- is due.
   seen text,
@@ -682,6 +689,8 @@ create table mails (
   recipient text not null,
   -- Null of a digest.
   lead_id text,
+  -- As in follow_ups.
+  service text,
   due_at timestamptz,
   -- Of a reminder, how long before the due moment, as in the settings; else empty.
   offset_text text not null default '',
@@ -713,8 +722,12 @@ create table mails (
 );
 comment on table mails is
   'Mails that are due to one recipient, were sent, or were given up.';
-create unique index mails_of_lead on mails (connection, lead_id, due_at, kind, offset_text, change, recipient)
+create unique index mails_of_lead on mails (connection, lead_id, shown_minute(due_at), kind, offset_text, change, recipient)
   where (kind <> 'digest');
+create index mails_about on mails (lead_id, recipient) where (kind = 'reminder');
+-- Of all connections one sends it.
+create unique index mails_told on mails (lead_id, shown_minute(due_at), recipient, offset_text, service)
+  where (kind = 'reminder' and state in ('sending', 'sent', 'failed'));
 create unique index mails_of_day on mails (recipient, local_date) where (kind = 'digest');
 create index mails_open on mails (connection, send_at) where (state in ('scheduled', 'sending'));
 create index mails_troubled on mails (connection, updated_at) where (state in ('failed', 'missed'));

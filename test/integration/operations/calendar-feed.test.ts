@@ -48,7 +48,9 @@ async function follow(
   const nextFollowUpAt = dueAt === null ? null : new Date(dueAt).toISOString();
   const shown = { companyName: `${leadId} AG`, city: 'Köln', stage: 'offer', ...values, nextFollowUpAt };
   await advanceBaselines(site.app.pool, connection, [{ leadId, values: shown }]);
-  await saveFollowUps(site.app.pool, connection, [{ leadId, seen: 's', dueAt, recipients, sequence }]);
+  await saveFollowUps(site.app.pool, connection, [
+    { leadId, service: connection, seen: 's', dueAt, recipients, sequence },
+  ]);
 }
 
 async function addressOf(recipient: string): Promise<string> {

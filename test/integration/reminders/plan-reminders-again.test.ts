@@ -48,7 +48,8 @@ describe('leads are planned again', () => {
     expect(await states(here)).toEqual([`a ${anna} cancelled`]);
     await plan(here);
     expect(await states(here)).toEqual([`a ${anna} scheduled`]);
-    await planReminders(here.pool, { name: here.connection, fields: connection.fields });
+    const { name, leads, fields } = connection;
+    await planReminders(here.pool, { name, leads, fields });
     expect(await states(here)).toEqual([`a ${anna} cancelled`]);
     await plan(here);
     expect(await states(here)).toEqual([`a ${anna} scheduled`]);
@@ -78,10 +79,10 @@ describe('leads are planned again', () => {
   test('without reminders in the settings, or without the field, nothing stays scheduled', async () => {
     const here = scene();
     const { pool, connection } = here;
-    const { fields } = reminderConnection(connection);
+    const { leads, fields } = reminderConnection(connection);
     await agree(here, 'a', at(hour));
     expect(await plan(here)).toHaveLength(1);
-    expect(await planReminders(pool, { name: connection, fields })).toEqual([]);
+    expect(await planReminders(pool, { name: connection, leads, fields })).toEqual([]);
     expect(await states(here)).toEqual([`a ${anna} cancelled`]);
     expect(await plan(here)).toMatchObject([{ leadId: 'a', round: 1 }]);
     expect(await planReminders(pool, { ...reminderConnection(connection), fields: [] })).toEqual([]);

@@ -33,7 +33,7 @@ async function due(dues: Readonly<Record<string, number | null>>): Promise<void>
     const dueAt = by === null ? null : Date.now() + by;
     const recipients = dueAt === null ? [] : [anna];
     await saveFollowUps(scene().pool, connection, [
-      { leadId: 'a', seen: 's', dueAt, recipients, sequence: 0 },
+      { leadId: 'a', service: connection, seen: 's', dueAt, recipients, sequence: 0 },
     ]);
   }
 }
