@@ -4,12 +4,16 @@ export const longestWaitMs = 24 * 3_600_000;
 const longestBackoffMs = 60_000;
 
 /** The three forms of a date in HTTP (RFC 9110, section 5.6.7). All are UTC, though asctime's does not say so. */
-const httpDate = /^(?:Mon|Tues?|Wed(?:nes)?|Thu(?:rs)?|Fri|Sat(?:ur)?|Sun)(?:day)?,? .*\d\d:\d\d:\d\d/;
+const weekday = 'Mon|Tues?|Wed(?:nes)?|Thu(?:rs)?|Fri|Sat(?:ur)?|Sun';
+const httpDate = new RegExp(String.raw`^(?:${weekday})(?:day)?,? .*\d\d:\d\d:\d\d`);
+
+/** One value of those that a proxy has joined by commas: a date has one itself. */
+const oneValue = new RegExp(String.raw`\s*(?:${weekday})(?:day)?,? [^,]*|[^,]+`, 'g');
 
 /**
  * How long a reply asks to wait: the Retry-After header as seconds (API reference, section 8; decimals are rounded up)
  * or as an HTTP date. A date counts from the reply's own Date header when it has one, since the service's clock and
- * ours may differ; else from `receivedAt`. Of several values the longest counts.
+ * ours may differ; else from `receivedAt`. Of several values, also of those that a proxy has joined (`4, 7`), the longest counts.
  * Returns milliseconds, at most `longestWaitMs`, or null when the header is missing or senseless (not above zero, no number).
  */
 export function retryAfterMs(
@@ -20,7 +24,8 @@ export function retryAfterMs(
   const values = header === undefined ? [] : typeof header === 'string' ? [header] : header;
   const date = parseHttpDate(String(dateHeader));
   const since = Number.isNaN(date) ? receivedAt : date;
-  const waits = values.map((value) => waitMs(value.trim(), since)).filter((ms) => ms > 0);
+  const single = values.flatMap((value) => value.match(oneValue) ?? []);
+  const waits = single.map((value) => waitMs(value.replace(/;.*$/s, '').trim(), since)).filter((ms) => ms > 0);
   return waits.length === 0 ? null : Math.min(longestWaitMs, Math.max(...waits));
 }
 

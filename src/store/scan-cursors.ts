@@ -1,5 +1,5 @@
 import { shortHash } from '../core/lead/content-hash.ts';
-import { countOf, type Queryable } from './database.ts';
+import type { Queryable } from './database.ts';
 
 /** Remembers that the scan uses these cursors. False when it used one of them before. */
 export async function useCursors(db: Queryable, runId: number, cursors: readonly string[]): Promise<boolean> {
@@ -9,9 +9,4 @@ export async function useCursors(db: Queryable, runId: number, cursors: readonly
     [runId, cursors.map(shortHash)],
   );
   return rowCount === cursors.length;
-}
-
-/** How many cursors this scan has used. */
-export function countCursors(db: Queryable, runId: number): Promise<number> {
-  return countOf(db, `from scan_cursors where run_id = $1`, [runId]);
 }

@@ -97,7 +97,7 @@ export async function stageLeads(
   met: SeenPairs,
   newIds: IdSet | null = null,
   isKnown = true,
-): Promise<{ readonly repeated: number; readonly bytes: number }> {
+): Promise<{ readonly repeated: readonly string[]; readonly bytes: number }> {
   const settings = isKnown ? JSON.stringify(fields) : null;
   const batch = await meetSealed(db, run, 'lead', leads, settings, met);
   const known = await lookUp(db, run.connection, isKnown ? batch.open.map(({ leadId }) => leadId) : []);
@@ -135,15 +135,15 @@ export async function stageLeads(
   const pageBytes = page.length === 0 ? 0 : bytesOf(await storePage(db, run.id, page), page);
   if (moved.length === 0) {
     await storeSeen(db, run.id, 'lead', newlyMet, unmoved);
-    return { repeated: 0, bytes: pageBytes };
+    return { repeated: [], bytes: pageBytes };
   }
   const { rows, bytes } = await insertStaged(db, run.id, moved, fields);
   // Met as in the baseline the first time, and staged now.
   const stagedAfterAll = rows.filter((row) => !row.repeated && repeatedPairs.has(row.leadId)).length;
   await storeSeen(db, run.id, 'lead', newlyMet, unmoved - stagedAfterAll);
   const isRepeated = (leadId: string): boolean => repeatedPairs.has(leadId) || repeatedNew.has(leadId);
-  const repeated = rows.filter((row) => row.repeated || isRepeated(row.leadId)).length;
-  return { repeated, bytes: bytes + pageBytes };
+  const repeated = rows.filter((row) => row.repeated || isRepeated(row.leadId));
+  return { repeated: repeated.map(({ leadId }) => leadId), bytes: bytes + pageBytes };
 }
 
 function isReadable(cells: Cells): cells is Readonly<Record<string, Value>> {

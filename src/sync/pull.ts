@@ -9,14 +9,14 @@ import { LeadsyncError } from '../errors.ts';
 import type { LeadPage } from '../ports/leads-service.ts';
 import { rememberPageSize } from '../store/page-limits.ts';
 import { clearScannedLeads, type Run, type RunPatch, updateRun } from '../store/runs.ts';
-import { countCursors, useCursors } from '../store/scan-cursors.ts';
+import { useCursors } from '../store/scan-cursors.ts';
 import { loadNewIds } from '../store/scan-pages.ts';
 import { breakSeals, dropSeals } from '../store/seals.ts';
 import { hasPairs, loadSeen, type SeenPairs } from '../store/seen-pairs.ts';
 import { type ScannedLead, stageLeads } from '../store/staging.ts';
 import { inLeasedTransaction, inRepeatable, policyOf, scopeOf, type StepContext } from './context.ts';
 import { readAhead } from './read-ahead.ts';
-import { endless, usualScanBounds } from './scan-bounds.ts';
+import { barrenInARow, endless, usualScanBounds } from './scan-bounds.ts';
 
 /** Leads stored together, of at most eight pages, while as many are requested. */
 const leadsTogether = 800;
@@ -42,8 +42,9 @@ export async function pull(context: StepContext, run: Run): Promise<Run> {
     await inRepeatable(context, (db) => breakSeals(db, run.connection, 'lead'));
     const isWhole = current.cursor === null;
     try {
+      const memory: ScanMemory = { met, newIds, isKnown, barren: 0 };
       for await (const pages of readAhead(pagesOf(context, current), leadsTogether, weightOf)) {
-        current = await storePages(context, current, pages, { met, newIds, isKnown });
+        current = await storePages(context, current, pages, memory);
       }
       // A resumed scan does not know which seals it met before.
       if (isWhole && run.mode === 'sync')
@@ -165,15 +166,18 @@ interface ScanMemory {
   readonly newIds: IdSet | null;
   /** Whether the connection has pairs. */
   readonly isKnown: boolean;
+  /** Pages in a row without a new lead; a resumed scan begins to count again. */
+  barren: number;
 }
 
 function storePages(
   context: StepContext,
   run: Run,
   pages: readonly RequestedPage[],
-  { met, newIds, isKnown }: ScanMemory,
+  memory: ScanMemory,
 ): Promise<Run> {
   const { scanBounds = usualScanBounds } = context;
+  const { met, newIds, isKnown } = memory;
   const { fields, leads: settings } = context.connection;
   const leads = pages.flatMap((page) => page.leads);
   const invalid = pages.reduce((sum, page) => sum + page.invalidItems, 0);
@@ -194,12 +198,13 @@ function storePages(
     const pulledBytes = run.pulledBytes + stored.bytes;
     if (pulledBytes > scanBounds.bytes)
       throw endless('leads', `it sent ${run.pulled + scanned.size} leads of ${pulledBytes} bytes`);
-    const repeated = leads.length - scanned.size + stored.repeated;
+    const repeated = leads.length - scanned.size + stored.repeated.length;
     const pulled = run.pulled + leads.length - repeated;
-    // A page with leads has at least one new lead: pages beyond the number of leads had none.
-    const mayBeBarren = repeated > 0 || pages.some((page) => page.leads.length === 0);
-    if (mayBeBarren && (await countCursors(db, run.id)) > pulled + scanBounds.barrenPages)
-      throw endless('leads', `more than ${scanBounds.barrenPages} pages had no new lead`);
+    const ids = pages.map((page) => page.leads.map(({ id }) => id));
+    const barren = barrenInARow(memory.barren, ids, stored.repeated);
+    if (cursor !== null && barren > scanBounds.barrenPages)
+      throw endless('leads', `${barren} pages in a row had no new lead, and each a cursor of a next page`);
+    memory.barren = barren;
     return updateRun(db, run.id, {
       cursor,
       phase: cursor === null ? 'read' : 'pull',

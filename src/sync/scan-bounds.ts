@@ -4,12 +4,30 @@ import { LeadsyncError } from '../errors.ts';
 export interface ScanBounds {
   /** Bytes of one side's staged records, roughly. */
   readonly bytes: number;
-  /** Pages of one scan without a new lead: a filter may leave many pages empty. */
+  /** Pages in a row without a new lead: a filter may leave some empty. */
   readonly barrenPages: number;
 }
 
 /** Room for some million leads with the fields of the API reference. */
-export const usualScanBounds: ScanBounds = { bytes: 4 * 1024 ** 3, barrenPages: 10_000 };
+export const usualScanBounds: ScanBounds = { bytes: 4 * 1024 ** 3, barrenPages: 20 };
+
+/**
+ * How many pages in a row have shown no new lead, after further pages (the ids of each). `before`: the same until then;
+ * `repeated`: the ids that earlier pages had.
+ */
+export function barrenInARow(
+  before: number,
+  pages: readonly (readonly string[])[],
+  repeated: Iterable<string>,
+): number {
+  const seen = new Set(repeated);
+  let inARow = before;
+  for (const ids of pages) {
+    inARow = ids.every((id) => seen.has(id)) ? inARow + 1 : 0;
+    for (const id of ids) seen.add(id);
+  }
+  return inARow;
+}
 
 /** `leads.endless` or `target.endless`; retry never: another attempt would end the same way. */
 export function endless(side: 'leads' | 'target', why: string): LeadsyncError {

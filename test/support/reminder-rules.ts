@@ -21,13 +21,6 @@ export const plainRules: ReminderRules = {
   digestAt: null,
 };
 
-const leads = {
-  baseUrl: 'http://127.0.0.1:1',
-  apiKey: new Secret('key'),
-  query: {},
-  pageSize: 0,
-};
-
 /** What the planning asks of a connection. */
 export function reminderConnection(name: string, rules: Partial<ReminderRules> = {}) {
   const reminders: ReminderSettings = {
@@ -44,5 +37,7 @@ export function reminderConnection(name: string, rules: Partial<ReminderRules> =
     templates: null,
     onUnknown: 'resend',
   };
+  // A key of its own: ids of other tests are those of other leads.
+  const leads = { baseUrl: 'http://127.0.0.1:1', apiKey: new Secret(name), query: {}, pageSize: 0 };
   return { name, leads, fields: defaultFields, reminders };
 }

@@ -17,6 +17,17 @@ describe('retryAfterMs', () => {
     ['9000000000000', 86_400_000],
     ['9'.repeat(400), 86_400_000],
     ['Fri, 31 Dec 9999 23:59:59 GMT', 86_400_000],
+    ['4, 4', 4_000],
+    ['4,7', 7_000],
+    ['7, 4', 7_000],
+    ['4;', 4_000],
+    ['4; reason=busy, 6', 6_000],
+    ['4, soon', 4_000],
+    [', 4,', 4_000],
+    ['0, 4', 4_000],
+    ['Fri, 06 Nov 2026 08:50:37 GMT, Fri, 06 Nov 2026 08:51:37 GMT', 119_750],
+    ['5, Friday, 06-Nov-26 08:50:37 GMT', 59_750],
+    ['Fri Nov  6 08:50:37 2026, 120', 120_000],
   ])('reads %j, of which a day at most counts', (header, ms) => {
     expect(retryAfterMs(header, undefined, now)).toBe(ms);
   });
@@ -50,7 +61,9 @@ describe('retryAfterMs', () => {
     '+5',
     '1e3',
     '0x10',
-    '1,5',
+    '0, 0',
+    ',',
+    ';',
     '5 s',
     'NaN',
     'Infinity',

@@ -65,8 +65,23 @@ describe('a service without end', () => {
     expect(found.report).toMatchObject({ status: 'succeeded', created: { rows: 1 } });
   });
 
+  test('ever new cursors after the last lead: some twenty pages more, and not 9,000', async () => {
+    const found = await syncWith((count) => ({ items: count > 3 ? [] : [lead(`a${count}`)], nextCursor: `c${count}` }));
+    expect(found.report).toMatchObject({ status: 'failed', problems: [{ code: 'leads.endless' }] });
+    expect(found.requests).toBeGreaterThan(23);
+    expect(found.requests).toBeLessThanOrEqual(24 + askedAhead);
+    const whole = await syncWith((count) => ({
+      items: count % 21 === 0 ? [lead(`a${count}`)] : [],
+      nextCursor: count < 42 ? `c${count}` : null,
+    }));
+    expect(whole.report).toMatchObject({ status: 'succeeded', created: { rows: 2 } });
+  });
+
   test('unusable items on every page are told of, and not without end', async () => {
-    const found = await syncWith((count) => ({ items: [{}], nextCursor: count < 25 ? `c${count}` : null }));
+    const found = await syncWith((count) => ({
+      items: [{}, lead(`a${count}`)],
+      nextCursor: count < 25 ? `c${count}` : null,
+    }));
     expect(found.report.problems).toHaveLength(20);
     expect(found.report.status).toBe('partial');
   });

@@ -48,7 +48,7 @@ describe('what the mail tells', () => {
     await using scene = await dueLead(server.port, { lead: { city: 'Ulm' } });
     await scene.send(scene.id);
     expect(body(server.mails[0]?.source ?? '')).not.toMatch(/Ulm.*Bonn/s);
-    const next = due(500);
+    const next = due(90_000);
     scene.workspace.sandbox.leads.edit(scene.leadId, { city: 'Bonn', nextFollowUpAt: next });
     await scene.workspace.sync();
     const [reminder] = await scene.plan();
@@ -62,7 +62,7 @@ describe('what the mail tells', () => {
     await using server = await startMailServer();
     await using scene = await dueLead(server.port, { reminders: { calendar: true } });
     await scene.send(scene.id);
-    scene.workspace.sandbox.leads.edit(scene.leadId, { nextFollowUpAt: due(500) });
+    scene.workspace.sandbox.leads.edit(scene.leadId, { nextFollowUpAt: due(90_000) });
     await scene.workspace.sync();
     const [reminder] = await scene.plan();
     await scene.send(reminder?.id ?? 0);
