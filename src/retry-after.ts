@@ -25,7 +25,9 @@ export function retryAfterMs(
   const date = parseHttpDate(String(dateHeader));
   const since = Number.isNaN(date) ? receivedAt : date;
   const single = values.flatMap((value) => value.match(oneValue) ?? []);
-  const waits = single.map((value) => waitMs(value.replace(/;.*$/s, '').trim(), since)).filter((ms) => ms > 0);
+  const waits = single
+    .map((value) => waitMs(value.replace(/;.*$/s, '').trim(), since))
+    .filter((ms) => ms > 0);
   return waits.length === 0 ? null : Math.min(longestWaitMs, Math.max(...waits));
 }
 

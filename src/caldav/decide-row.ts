@@ -1,5 +1,5 @@
 import { shortHash } from '../core/lead/content-hash.ts';
-import { followUpField } from '../reminders/plan/plan-reminders.ts';
+import { followUpField } from '../core/lead/follow-up.ts';
 import type { EntryRow } from '../store/calendar-entries.ts';
 import type { CalendarContext } from './calendar-context.ts';
 import { type Decision, decideEntry } from './decide-entry.ts';

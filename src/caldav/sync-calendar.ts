@@ -1,4 +1,4 @@
-import { followUpField } from '../reminders/plan/plan-reminders.ts';
+import { followUpField } from '../core/lead/follow-up.ts';
 import { requestEdit } from '../review/request-edit.ts';
 import { transaction } from '../store/database.ts';
 import {

@@ -1,5 +1,5 @@
 import { emailAddresses } from '../core/lead/email-address.ts';
-import { followUpField } from '../reminders/plan/plan-reminders.ts';
+import { followUpField } from '../core/lead/follow-up.ts';
 import { valuesOfFollowUps } from '../store/follow-ups.ts';
 import type { SyncContext } from '../sync/context.ts';
 

@@ -3,7 +3,7 @@ import { CalendarClient } from '../caldav/calendar-client.ts';
 import type { CalendarSettings } from '../config/config.ts';
 import { counted } from '../core/lead/counted.ts';
 import { LeadsyncError } from '../errors.ts';
-import { followUpField } from '../reminders/plan/plan-reminders.ts';
+import { followUpField } from '../core/lead/follow-up.ts';
 import { entriesOf } from '../store/calendar-entries.ts';
 import type { SyncContext } from '../sync/context.ts';
 import { type CheckLine, runCheck, never } from './check-line.ts';

@@ -8,7 +8,7 @@ import { LeadsyncError } from '../errors.ts';
 import { type ClockDifference, clockDifferences } from '../ops/clock-differences.ts';
 import { channelName } from '../reminders/chat/chat-error.ts';
 import { templateMistakes } from '../reminders/compose/template-mistakes.ts';
-import { followUpField } from '../reminders/plan/plan-reminders.ts';
+import { followUpField } from '../core/lead/follow-up.ts';
 import { isStageWanted, stageField } from '../reminders/plan/recipients.ts';
 import { explainForeign, looksForeign } from '../core/merge/guard.ts';
 import type { LeadPage } from '../ports/leads-service.ts';
@@ -17,6 +17,7 @@ import { askedKnown, hasAny } from '../sync/foreign-leads.ts';
 import { valuesOfFollowUps } from '../store/follow-ups.ts';
 import type { SyncContext } from '../sync/context.ts';
 import { addressless, describeAddressless, isMost } from './addressless.ts';
+import { describeOddYears, oddYears } from './odd-years.ts';
 import { type CheckLine, describeLine, failed, runCheck, never, passed } from './check-line.ts';
 import { checkCalendars } from './check-calendars.ts';
 import { checkTarget } from './check-target.ts';
@@ -67,6 +68,8 @@ export async function* checkApp(
   for (const context of contexts) yield* await checkTemplates(context);
   for (const context of contexts) yield* await checkRecipients(context);
   for (const context of contexts) yield* await checkStages(context);
+  for (const context of contexts) yield* await checkYears(context);
+  for (const context of contexts) yield* await checkYears(context);
   for (const context of contexts) yield* await checkCalendars(context);
   yield await runCheck('mail', () => checkMail(app));
   for (const { connection } of contexts) yield* checkChat(connection);
@@ -141,6 +144,13 @@ async function checkRecipients(context: SyncContext): Promise<CheckLine[]> {
   const name = `${context.connection.name}: recipients`;
   if (found === null) return [passed(name, 'every filled cell is an e-mail address')];
   return [{ ...passed(name, describeAddressless(found)), ...(isMost(found) && { warning: true }) }];
+}
+
+/** A line about leads without reminders because nobody means their year, if there are any. */
+async function checkYears(context: SyncContext): Promise<CheckLine[]> {
+  const found = await oddYears(context);
+  if (found === null) return [];
+  return [{ ...passed(`${context.connection.name}: follow-ups`, describeOddYears(found)), warning: true }];
 }
 
 /** A line about leads without reminders because their stage is a closed one, if there are any. */

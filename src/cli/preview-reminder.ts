@@ -4,7 +4,7 @@ import { isChannel } from '../config/chat-webhook.ts';
 import { leadCells } from '../core/lead/lead.ts';
 import type { Cells } from '../core/lead/value.ts';
 import type { MailNotes } from '../reminders/compose/compose-reminder.ts';
-import { followUpField } from '../reminders/plan/plan-reminders.ts';
+import { followUpField } from '../core/lead/follow-up.ts';
 import {
   changesOf,
   composeFor,

@@ -16,6 +16,7 @@ import { calendarFeeds } from './calendar-feeds.ts';
 import { answerCalendar, calendarJson, calendarsOf, describeCalendars } from './calendars.ts';
 import type { CommonOptions } from './program.ts';
 import { type Addressless, addressless, describeAddressless } from './addressless.ts';
+import { describeOddYears, type OddYears, oddYears } from './odd-years.ts';
 import { companiesIn } from './companies.ts';
 import { shownCompany } from './names.ts';
 import { print, printJson } from './output.ts';
@@ -60,6 +61,7 @@ interface Mails {
   /** The cancelled ones only when they were requested. */
   readonly listed: ReadonlyMap<ListName, readonly Item[]>;
   readonly addressless: Addressless | null;
+  readonly oddYears: OddYears | null;
   readonly digests: readonly Digest[];
   readonly calendars: Awaited<ReturnType<typeof calendarsOf>>;
 }
@@ -99,6 +101,7 @@ async function mailsOf(context: SyncContext, withCancelled: boolean): Promise<Ma
     comingCount: Math.max(count, found[0]?.length ?? 0),
     listed: new Map(names.map((list, nth) => [list, named(found[nth])])),
     addressless: await addressless(context),
+    oddYears: await oddYears(context),
     digests: await listDigests(pool, name, shown),
     calendars: await calendarsOf(context),
   };
@@ -110,6 +113,7 @@ function json({ connection, comingCount, listed, digests, ...rest }: Mails): obj
     comingCount,
     ...Object.fromEntries([...listed].map(([list, items]) => [list, items.map(reminderJson)])),
     ...(rest.addressless !== null && { withoutAddress: rest.addressless }),
+    ...(rest.oddYears !== null && { oddYears: rest.oddYears }),
     ...(rest.calendars.length > 0 && { calendars: rest.calendars.map(calendarJson) }),
     digests: digests.map(({ id, recipient, localDate, sendAt, state, note, updatedAt }) => ({
       id: String(id),
@@ -157,6 +161,7 @@ function describe(mails: Mails): string {
   return [
     `${mails.connection} (times in ${timeZone})`,
     ...(mails.addressless === null ? [] : [`  ! ${describeAddressless(mails.addressless)}`]),
+    ...(mails.oddYears === null ? [] : [`  ! ${describeOddYears(mails.oddYears)}`]),
     ...[...listed].flatMap(([list, items]) =>
       list === 'skipped' && items.length === 0
         ? []

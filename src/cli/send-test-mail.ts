@@ -4,7 +4,7 @@ import { isEmailAddress } from '../core/lead/email-address.ts';
 import type { Cells } from '../core/lead/value.ts';
 import { channelName } from '../reminders/chat/chat-error.ts';
 import { postMessage } from '../reminders/chat/post-message.ts';
-import { followUpField } from '../reminders/plan/plan-reminders.ts';
+import { followUpField } from '../core/lead/follow-up.ts';
 import { composeFor, composeMessage } from '../reminders/compose/compose-follow-up.ts';
 import { print, printJson } from './output.ts';
 

@@ -8,7 +8,7 @@ import { recipientLanguage } from '../config/recipients.ts';
 import { snoozed, snoozes } from '../core/lead/snooze.ts';
 import { LeadsyncError } from '../errors.ts';
 import { linkRoot, openLink } from '../reminders/links/link-token.ts';
-import { followUpField } from '../reminders/plan/plan-reminders.ts';
+import { followUpField } from '../core/lead/follow-up.ts';
 import { requestEdit } from '../review/request-edit.ts';
 import { transaction } from '../store/database.ts';
 import { linkKey } from '../store/link-key.ts';

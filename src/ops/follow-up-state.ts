@@ -5,7 +5,7 @@ import { dayOf } from '../core/lead/day.ts';
 import { type Snooze, snoozed, snoozes, type SnoozeZones } from '../core/lead/snooze.ts';
 import type { Value, Values } from '../core/lead/value.ts';
 import type { FollowUpLink } from '../reminders/links/link-token.ts';
-import { followUpField } from '../reminders/plan/plan-reminders.ts';
+import { followUpField } from '../core/lead/follow-up.ts';
 import { isStageWanted, recipientsOf } from '../reminders/plan/recipients.ts';
 import { presentFollowUp } from '../store/follow-ups.ts';
 import { lastEditOf, type RequestedEdit } from '../store/requested-edits.ts';

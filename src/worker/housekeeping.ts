@@ -1,7 +1,7 @@
 import { chatQueue, reminderQueue } from '../../jobs/reminder-jobs.ts';
 import { syncQueue } from '../../jobs/runs.ts';
 import type { App } from '../app.ts';
-import { followUpField } from '../reminders/plan/plan-reminders.ts';
+import { followUpField } from '../core/lead/follow-up.ts';
 import { forgetConnection, forgetOldDigests, leftConnections } from '../store/forget.ts';
 import { type Pruned, prune } from '../store/retention.ts';
 

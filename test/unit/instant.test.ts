@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readInstant } from '../../src/core/lead/instant.ts';
+import { instantCell, readInstant } from '../../src/core/lead/instant.ts';
 
 const berlin = (text: string) => readInstant(text, 'Europe/Berlin');
 
@@ -68,11 +68,28 @@ describe('readInstant', () => {
     expect(readInstant(text, zone)).toBe(instant);
   });
 
-  test('a skipped local time moves forward, a doubled one is the earlier', () => {
-    expect(berlin('2026-03-29T02:30')).toBe('2026-03-29T01:30:00.000Z');
-    expect(berlin('29.03.2026 03:30')).toBe('2026-03-29T01:30:00.000Z');
+  test('a doubled local time is the earlier', () => {
+    expect(berlin('29.03.2026 03:00')).toBe('2026-03-29T01:00:00.000Z');
     expect(berlin('2026-10-25T02:30')).toBe('2026-10-25T00:30:00.000Z');
     expect(berlin('2026-10-25T02:30+01:00')).toBe('2026-10-25T01:30:00.000Z');
+  });
+
+  test.each([
+    ['2026-03-29T02:30', 'Europe/Berlin'],
+    ['29.03.2026 02:00', 'Europe/Berlin'],
+    ['29. März 2026, 2:59:59 Uhr', 'Europe/Berlin'],
+    ['3/29/2026 2:30 AM', 'Europe/Berlin'],
+    ['2026-10-04 02:15', 'Australia/Lord_Howe'],
+    ['2026-04-24 00:30', 'Africa/Cairo'],
+  ])('the clocks skip it: %s in %s', (text, zone) => {
+    expect(readInstant(text, zone)).toBeNull();
+    expect(instantCell(text, zone)).toEqual({ unreadable: text, why: 'skipped' });
+    expect(instantCell(text, 'UTC')).toEqual(readInstant(text, 'UTC'));
+    expect(readInstant(`${text} +02:00`, zone) ?? readInstant(text, 'UTC')).not.toBeNull();
+  });
+
+  test('a midnight that the clocks skip is the beginning of its day', () => {
+    expect(readInstant('2026-04-24 00:00', 'Africa/Cairo')).toBe(readInstant('2026-04-24', 'Africa/Cairo'));
   });
 
   test.each([

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { instantCell } from '../../src/core/lead/instant.ts';
 import { SerialClock } from '../../src/targets/shared/serial-clock.ts';
 
 const zones = [
@@ -38,6 +39,28 @@ describe.each(zones)('day numbers in %s', (zone) => {
       );
     },
   );
+});
+
+test('law: a number is read as the text that the cell shows, also where the clocks skip or repeat an hour', () => {
+  const changes = {
+    'Europe/Berlin': '2026-03-29',
+    'Africa/Cairo': '2026-04-24',
+    'Australia/Lord_Howe': '2026-10-04',
+  };
+  for (const [zone, day] of Object.entries(changes)) {
+    const clock = new SerialClock(zone, false);
+    const midnight = Date.parse(day) / 86_400_000 + 25_569;
+    const minutes = fc.integer({ min: -24 * 60, max: 48 * 60 });
+    fc.assert(
+      fc.property(minutes, (minute) => {
+        const serial = midnight + minute / 1440;
+        const read = instantCell(clock.toLocalText(serial) ?? '', zone);
+        expect(clock.toInstant(serial)).toBe(typeof read === 'string' ? read : null);
+        expect(clock.isSkipped(serial)).toBe(typeof read !== 'string');
+      }),
+      { numRuns: 300, examples: [[0], [15], [59], [60], [120], [150], [180]] },
+    );
+  }
 });
 
 test('only the later of two equal local times has no number', () => {

@@ -1,4 +1,5 @@
 import { Temporal } from 'temporal-polyfill';
+import type { Cell } from './value.ts';
 
 const time = String.raw`(?<hour>\d{1,2}):(?<minute>\d{2})(?::(?<second>\d{2})(?:[.,](?<fraction>\d{1,9}))?)?(?:\s*(?<half>[AaPp])\.?[Mm]\.?)?(?:\s*Uhr)?`;
 const zone = String.raw`\s*(?<zone>[Zz]|UTC|GMT|[+-]\d{2}(?::?\d{2})?)`;
@@ -50,11 +51,26 @@ type Groups = Readonly<Record<string, string | undefined>>;
  * one order is possible. Each alone or with a time (`T` or a space, 12 or 24 hours, seconds optional), with or without
  * `Z` or an offset.
  *
- * Without an offset the text is local time in `timeZone` (IANA); a date alone is the start of that day. A local time
- * that a clock change skips moves forward by the gap; one that occurs twice is the earlier (Temporal's `compatible`).
+ * Without an offset the text is local time in `timeZone` (IANA); a date alone is the start of that day, and so is a
+ * midnight that the clocks skip. Any other local time that they skip is none; one that occurs twice is the earlier.
  * Digits beyond milliseconds are cut off.
  */
 export function readInstant(text: string, timeZone: string): string | null {
+  const read = readText(text, timeZone);
+  return read === skipped ? null : read;
+}
+
+/** A date cell of a table, as `readInstant` reads it; blank text is empty. */
+export function instantCell(text: string, timeZone: string): Cell {
+  if (text.trim() === '') return null;
+  const read = readText(text, timeZone);
+  if (read === skipped) return { unreadable: text, why: 'skipped' };
+  return read ?? { unreadable: text };
+}
+
+const skipped = Symbol('skipped');
+
+function readText(text: string, timeZone: string): string | typeof skipped | null {
   const trimmed = text.trim();
   if (isCanonical(trimmed)) return trimmed;
   const groups = readGroups(trimmed);
@@ -98,7 +114,7 @@ function withCentury(groups: Groups): Groups {
   return groups['year']?.length === 2 ? { ...groups, year: `20${groups['year']}` } : groups;
 }
 
-function toCanonical(groups: Groups, timeZone: string): string | null {
+function toCanonical(groups: Groups, timeZone: string): string | typeof skipped | null {
   if (groups['year'] === '-000000') return null;
   const date = Temporal.PlainDate.from(
     { year: number(groups['year']), month: number(groups['month']), day: number(groups['day']) },
@@ -112,8 +128,13 @@ function toCanonical(groups: Groups, timeZone: string): string | null {
     { hour, minute: number(groups['minute']), second: number(groups['second']), millisecond },
     { overflow: 'reject' },
   );
-  return canonicalInstant(date.toPlainDateTime(clock).toZonedDateTime(zoneOf(groups['zone'], timeZone)));
+  const local = date.toPlainDateTime(clock);
+  const moment = local.toZonedDateTime(zoneOf(groups['zone'], timeZone));
+  if (!moment.toPlainDateTime().equals(local) && !clock.equals(midnight)) return skipped;
+  return canonicalInstant(moment);
 }
+
+const midnight = new Temporal.PlainTime();
 
 function number(digits: string | undefined): number {
   return Number(digits ?? 0);

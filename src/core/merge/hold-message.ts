@@ -1,4 +1,5 @@
 import type { FieldMapping } from '../lead/mapping.ts';
+import { followUpYears, isImplausible } from '../lead/follow-up.ts';
 import { type Cell, isUnreadable, showCell } from '../lead/value.ts';
 import type { HoldCode } from './merge-field.ts';
 
@@ -13,10 +14,11 @@ export const undoneMessages = {
 /** Why a field is held, as a sentence. */
 export function holdMessage(
   code: HoldCode,
-  { field, type }: Pick<FieldMapping, 'field' | 'type'>,
+  mapping: Pick<FieldMapping, 'field' | 'type'>,
   lead: Cell,
   row: Cell,
 ): string {
+  const { field } = mapping;
   const both = `the lead has ${showCell(lead)}, the row has ${showCell(row)}`;
   switch (code) {
     case 'conflict.both-edited':
@@ -24,7 +26,7 @@ export function holdMessage(
     case 'conflict.first-sight':
       return `${field} differs and has no baseline: ${both}. Both were kept`;
     case 'row.unreadable':
-      return `${field} cannot be read in the row: ${unreadableAdvice(row, type)}; the lead keeps ${showCell(lead)}`;
+      return `${field} cannot be read in the row: ${unreadableAdvice(row, mapping)}; the lead keeps ${showCell(lead)}`;
     case 'lead.unreadable':
       return `${field} cannot be read in the lead: ${showCell(lead)}. The row keeps ${showCell(row)}`;
     case 'row.company-name-empty':
@@ -41,7 +43,9 @@ export function holdMessage(
 }
 
 /** Why a cell of a row cannot be read, and what helps; without a full stop. */
-export function unreadableAdvice(row: Cell, type: FieldMapping['type']): string {
+export function unreadableAdvice(row: Cell, mapping: Pick<FieldMapping, 'field' | 'type'>): string {
+  if (isImplausible(row, mapping))
+    return `${showCell(row)} is not in the years ${followUpYears.first} to ${followUpYears.last}. Type the date with its year, such as 2026-11-21`;
   switch (isUnreadable(row) ? row.why : undefined) {
     case 'formula':
       return `${showCell(row)} is a formula, and formulas are not synced. Type the value instead`;
@@ -51,8 +55,10 @@ export function unreadableAdvice(row: Cell, type: FieldMapping['type']): string 
       return `the cell is covered by merged cells (${showCell(row)}). Unmerge them`;
     case 'shifted':
       return `the row has ${showCell(row)}, so a value may be in the wrong column. Quote values that contain the separator, or give the extra column a heading`;
+    case 'skipped':
+      return `${showCell(row)} does not exist: the clocks are put forward over it. Type a time before or after`;
     case undefined:
-      return type === 'instant'
+      return mapping.type === 'instant'
         ? `${showCell(row)}. Type a date such as 2026-11-21 09:30`
         : `${showCell(row)} is not text. Type it as text`;
   }

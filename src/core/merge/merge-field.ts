@@ -1,4 +1,5 @@
 import type { Direction, FieldMapping } from '../lead/mapping.ts';
+import { isImplausible } from '../lead/follow-up.ts';
 import { isGarbled } from '../lead/garbled.ts';
 import { type Cell, isUnreadable, sameCell, type Value } from '../lead/value.ts';
 import type { Policy } from './policy.ts';
@@ -74,6 +75,7 @@ export function mergeField(state: FieldState, mapping: FieldMapping, policy: Pol
   if (isBack && state.memo?.refused && mapping.direction !== 'to-target') return hold('lead.field-refused');
   if (decision.kind !== 'to-lead') return decision;
   if (mapping.field === 'companyName' && isEmpty(decision.value)) return hold('row.company-name-empty');
+  if (isImplausible(decision.value, mapping)) return hold('row.unreadable');
   if (state.memo?.refused) return hold('lead.field-refused');
   return decision.rule !== 'resolved' && isGarbledRow(state) ? hold('row.garbled') : decision;
 }

@@ -1,4 +1,5 @@
 import { hashContent } from '../lead/content-hash.ts';
+import { isImplausible } from '../lead/follow-up.ts';
 import { type Cells, isUnreadable } from '../lead/value.ts';
 import { type Change, type PlannedAction, plannedAction } from './action.ts';
 import { holdMessage, unreadableAdvice } from './hold-message.ts';
@@ -49,7 +50,7 @@ export function planNewRow(
   if (name !== undefined && !('companyName' in changes)) {
     const cell = cells['companyName'] ?? null;
     if (isUnreadable(cell)) {
-      const why = unreadableAdvice(cell, name.type);
+      const why = unreadableAdvice(cell, name);
       return end(
         'hold',
         'row.unreadable',
@@ -58,6 +59,13 @@ export function planNewRow(
     }
     const message = `row ${row} is new but has no company name: no lead was created. Fill in the name, or empty the row`;
     return end('hold', 'row.company-name-empty', message);
+  }
+  const odd = policy.fields.find((mapping) => isImplausible(cells[mapping.field] ?? null, mapping));
+  if (odd !== undefined && odd.field in changes) {
+    // A lead without it would empty the cell.
+    const why = unreadableAdvice(cells[odd.field] ?? null, odd);
+    const message = `row ${row} is new, but its ${odd.field} ${why}. No lead was created`;
+    return end('hold', 'row.unreadable', message);
   }
   if (refused !== null) return end('hold', refused.code, refusedMessage(row, refused));
   return [...holds, plannedAction('create-lead', { ...given, changes, reason: 'new-row' })];

@@ -2,7 +2,7 @@ import type { FieldMapping } from '../../core/lead/mapping.ts';
 import { type Cell, type Cells, plainCell, isUnreadable } from '../../core/lead/value.ts';
 import { dayOf } from '../../core/lead/day.ts';
 import { localTime, startOfDay } from '../plan/local-time.ts';
-import { followUpField } from '../plan/plan-reminders.ts';
+import { followUpField } from '../../core/lead/follow-up.ts';
 import { oneLine } from './shown-text.ts';
 
 /** A lead for templates: single-line, truncated, not yet escaped. */

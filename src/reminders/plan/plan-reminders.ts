@@ -2,6 +2,7 @@ import type pg from 'pg';
 import type { ConnectionConfig, ReminderRules } from '../../config/config.ts';
 import { recipientRules } from '../../config/recipients.ts';
 import { shortHash } from '../../core/lead/content-hash.ts';
+import { followUpField, isImplausible } from '../../core/lead/follow-up.ts';
 import type { Cells } from '../../core/lead/value.ts';
 import { transaction } from '../../store/database.ts';
 import {
@@ -29,9 +30,6 @@ import { stageField } from './recipients.ts';
 import { nextAllowed } from './send-time.ts';
 import { type WantedReminder, wantedReminders } from './wanted.ts';
 import { whoseLead } from './whose-lead.ts';
-
-/** The due moment of the next follow-up (API reference, section 2). */
-export const followUpField = 'nextFollowUpAt';
 
 /** How far ahead (ms) jobs are created: twice the planning interval, so that none is missed. */
 export const horizonMs = 2 * 3_600_000;
@@ -145,7 +143,9 @@ function planLead(
   // Without reminders, also not in the digest.
   const dueAt = recipients.length === 0 ? null : agreedDueAt;
   const service = whoseLead(leads, leadId);
-  const isSame = shownMinute(planned?.dueAt ?? null) === shownMinute(dueAt) && planned?.recipients.join() === recipients.join();
+  const isSame =
+    shownMinute(planned?.dueAt ?? null) === shownMinute(dueAt) &&
+    planned?.recipients.join() === recipients.join();
   const sequence = planned === null ? 0 : planned.sequence + (isSame ? 0 : 1);
   return {
     plan: { leadId, service, seen, dueAt, recipients, sequence },
@@ -175,10 +175,10 @@ function nextFor(now: number, rules: ReminderRules): MomentByRecipient {
   return { usual: nextAllowed(now, rules), own: Object.fromEntries(own) };
 }
 
-/** The due moment (epoch ms); null: none, or a mistyped year without four digits. */
+/** The due moment (epoch ms); null: none, or in a year that nobody means. */
 export function dueMoment(cells: Cells): number | null {
   const text = cells[followUpField] ?? null;
-  if (typeof text !== 'string' || !/^\d{4}-/.test(text) || text.startsWith('0000')) return null;
+  if (typeof text !== 'string' || isImplausible(text, { field: followUpField, type: 'instant' })) return null;
   const dueAt = Date.parse(text);
   return Number.isNaN(dueAt) ? null : dueAt;
 }

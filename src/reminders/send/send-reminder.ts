@@ -18,7 +18,8 @@ import {
 import type { CancelReason, MailNotes } from '../compose/compose-reminder.ts';
 import type { Templates } from '../compose/templates.ts';
 import type { LinkMaker } from '../links/link-token.ts';
-import { dueMoment, followUpField, planFromRead, shownMinute } from '../plan/plan-reminders.ts';
+import { followUpField } from '../../core/lead/follow-up.ts';
+import { dueMoment, planFromRead, shownMinute } from '../plan/plan-reminders.ts';
 import { isStageWanted, recipientsOf, spelledAddress } from '../plan/recipients.ts';
 import { askLead } from './ask-lead.ts';
 import { deliver, type DeliveryContext, end, notNow, type Outcome, type Outgoing } from './deliver.ts';

@@ -1,6 +1,6 @@
 import { counted } from '../../core/lead/counted.ts';
 import { type Aside, asidesIn, mayShowOthers, recordsIn } from '../../core/lead/aside.ts';
-import { readInstant } from '../../core/lead/instant.ts';
+import { instantCell } from '../../core/lead/instant.ts';
 import { idKey } from '../../core/lead/lead.ts';
 import type { Cell } from '../../core/lead/value.ts';
 import { type Columns, locateColumns } from '../shared/columns.ts';
@@ -121,9 +121,4 @@ export function csvAsides(
 
 function textCell(text: string): string | null {
   return text === '' ? null : text;
-}
-
-function instantCell(text: string, timeZone: string): Cell {
-  if (text.trim() === '') return null;
-  return readInstant(text, timeZone) ?? { unreadable: text };
 }

@@ -2,8 +2,8 @@ import { generalNumber } from '../shared/general-number.ts';
 import { Temporal } from 'temporal-polyfill';
 import { LeadsyncError } from '../../errors.ts';
 import { instantText } from '../../core/lead/day.ts';
-import { readInstant } from '../../core/lead/instant.ts';
-import type { Cell, FieldType, Value } from '../../core/lead/value.ts';
+import { instantCell } from '../../core/lead/instant.ts';
+import { type Cell, type FieldType, isUnreadable, type Value } from '../../core/lead/value.ts';
 import { SerialClock } from '../shared/serial-clock.ts';
 import { cellAt, type Formula, type Grid, type GridCell, isFormula } from './grid.ts';
 import type { SheetCell } from './sheets-api.ts';
@@ -43,11 +43,11 @@ export class CellValues {
     const text = cellText(cell);
     if (text === '') return null;
     if (type === 'text') return text;
-    if (typeof cell === 'number') return this.#instantOf(cell) ?? { unreadable: text };
+    if (typeof cell === 'number') return this.#instantOf(cell, text);
     // A boolean in a date column: a guess could lose an edit.
     if (typeof cell === 'boolean') return { unreadable: text };
     if (text.trim() === '') return null;
-    return this.#instantFrom(text) ?? { unreadable: text };
+    return this.#instantFrom(text);
   }
 
   /**
@@ -67,19 +67,26 @@ export class CellValues {
     return serial !== null && serial >= firstSerial ? serial : instantText(value, this.#clock.timeZone);
   }
 
-  #instantOf(serial: number): string | null {
-    return serial < firstSerial ? null : this.#clock.toInstant(serial);
+  #instantOf(serial: number, text: string): Cell {
+    if (serial < firstSerial) return { unreadable: text };
+    if (this.#clock.isSkipped(serial))
+      return { unreadable: this.#clock.toLocalText(serial) ?? text, why: 'skipped' };
+    return this.#clock.toInstant(serial) ?? { unreadable: text };
   }
 
   /** Day and month in the locale's order, where both are possible. */
-  #instantFrom(text: string): string | null {
-    const instant = readInstant(text, this.#clock.timeZone);
-    if (instant !== null || this.#isMonthFirst === null) return instant;
+  #instantFrom(text: string): Cell {
+    const read = instantCell(text, this.#clock.timeZone);
+    if (!isUnreadable(read) || read.why !== undefined || this.#isMonthFirst === null) return read;
     const date = /^(\d{1,2})([-/])(\d{1,2})\2(\d{4})(?!\d)/.exec(text.trim());
-    if (date === null) return null;
+    if (date === null) return read;
     const [whole, first = '', , second = '', year = ''] = date;
     const [month, day] = this.#isMonthFirst ? [first, second] : [second, first];
-    return readInstant(`${year}-${month}-${day}${text.trim().slice(whole.length)}`, this.#clock.timeZone);
+    const ordered = instantCell(
+      `${year}-${month}-${day}${text.trim().slice(whole.length)}`,
+      this.#clock.timeZone,
+    );
+    return isUnreadable(ordered) ? { ...ordered, unreadable: text } : ordered;
   }
 }
 

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { LeadsyncError } from '../../errors.ts';
 import { instantText } from '../../core/lead/day.ts';
-import { readInstant } from '../../core/lead/instant.ts';
+import { instantCell } from '../../core/lead/instant.ts';
 import type { Cell, Value } from '../../core/lead/value.ts';
 import {
   type ColumnMapping,
@@ -125,7 +125,7 @@ export async function describe(ask: Ask, table: string, options: TableMapping) {
     if (shownText === '' || !instants.has(index)) return shownText === '' ? null : shownText;
     const date = new Date(isMoment(index) ? Number(shownText) : NaN);
     if (!Number.isNaN(date.getTime())) return date.toISOString();
-    return readInstant(shownText, options.timeZone) ?? { unreadable: shownText };
+    return instantCell(shownText, options.timeZone);
   };
   return {
     columns,

@@ -13,7 +13,7 @@ const quarterMs = 15 * 60_000;
 export class SerialClock {
   readonly timeZone: string;
   readonly #date1904: boolean;
-  /** UTC offset (ms) of local quarter hours in which it does not change. */
+  /** UTC offset (ms) of local quarter hours that are whole in the zone. */
   readonly #offsets = new Map<number, number | null>();
   /** The same for days (UTC). On a day with two changes, a result of `fromInstant` does not read back. */
   readonly #daysOffsets = new Map<number, number | null>();
@@ -25,11 +25,18 @@ export class SerialClock {
 
   /**
    * The moment as canonical ISO text, to the millisecond; null for a number that is no date: before day 1, 29 February
-   * 1900, or after the year 9999. Ambiguous and skipped local times as in lead/instant.ts.
+   * 1900, after the year 9999, or a time that the clocks skip. Ambiguous and skipped local times as in lead/instant.ts.
    */
   toInstant(serial: number): string | null {
     const local = this.#localMs(serial);
-    return local === null ? null : new Date(this.#toEpoch(local)).toISOString();
+    const epoch = local === null ? null : this.#toEpoch(local);
+    return epoch === null ? null : new Date(epoch).toISOString();
+  }
+
+  /** Whether a number is a date and a time that the clocks skip. */
+  isSkipped(serial: number): boolean {
+    const local = this.#localMs(serial);
+    return local !== null && this.#toEpoch(local) === null;
   }
 
   /** The date as the cell shows it: `2026-11-21`, `2026-11-21 09:30`, with seconds if any. */
@@ -64,24 +71,31 @@ export class SerialClock {
     return Math.round((serial + epoch1900 + (serial < 60 ? 1 : 0)) * dayMs);
   }
 
-  #toEpoch(local: number): number {
+  /** Null: the clocks skip this time. */
+  #toEpoch(local: number): number | null {
     if (this.timeZone === 'UTC') return local;
     const quarter = Math.floor(local / quarterMs);
     let offset = this.#offsets.get(quarter);
     if (offset === undefined) {
-      const first = this.#exactly(quarter * quarterMs) - quarter * quarterMs;
-      const last = this.#exactly((quarter + 1) * quarterMs - 1) - ((quarter + 1) * quarterMs - 1);
-      offset = first === last ? first : null;
+      const at = (wall: number): number | null => {
+        const epoch = this.#exactly(wall);
+        return epoch === null ? null : epoch - wall;
+      };
+      const first = at(quarter * quarterMs);
+      offset = first === at((quarter + 1) * quarterMs - 1) ? first : null;
       this.#offsets.set(quarter, offset);
     }
     return offset === null ? this.#exactly(local) : local + offset;
   }
 
-  #exactly(local: number): number {
-    return Temporal.Instant.fromEpochMilliseconds(local)
-      .toZonedDateTimeISO('UTC')
-      .toPlainDateTime()
-      .toZonedDateTime(this.timeZone, { disambiguation: 'compatible' }).epochMilliseconds;
+  #exactly(local: number): number | null {
+    const wall = Temporal.Instant.fromEpochMilliseconds(local).toZonedDateTimeISO('UTC').toPlainDateTime();
+    // A day begins, though the clocks skip its midnight.
+    const moment =
+      local % dayMs === 0
+        ? wall.toPlainDate().toZonedDateTime(this.timeZone)
+        : wall.toZonedDateTime(this.timeZone);
+    return local % dayMs === 0 || moment.toPlainDateTime().equals(wall) ? moment.epochMilliseconds : null;
   }
 
   #toLocal(epoch: number): number {

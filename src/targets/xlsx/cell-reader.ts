@@ -1,5 +1,5 @@
 import { generalNumber } from '../shared/general-number.ts';
-import { readInstant } from '../../core/lead/instant.ts';
+import { instantCell } from '../../core/lead/instant.ts';
 import type { Cell, FieldType } from '../../core/lead/value.ts';
 import type { SheetCell } from './rows.ts';
 import type { SerialClock } from '../shared/serial-clock.ts';
@@ -23,10 +23,11 @@ export function cellReader(strings: SharedStrings, dates: DateStyles, clock: Ser
     if (text === '') return null;
     if (cell.type === 'e') return { unreadable: text, why: 'error' };
     if (type === 'text') return text;
+    if (cell.type === 'n' && isDate(cell) && clock.isSkipped(Number(cell.raw)))
+      return { unreadable: text, why: 'skipped' };
     // A boolean, or a number that is no date: a guess could lose an edit.
     if (cell.type === 'n' || cell.type === 'b') return { unreadable: text };
-    if (text.trim() === '') return null;
-    return readInstant(text, clock.timeZone) ?? { unreadable: text };
+    return instantCell(text, clock.timeZone);
   }
 
   /** An id, which may come from a formula; or an error or a formula without a value, which must not be overwritten. */

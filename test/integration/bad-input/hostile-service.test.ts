@@ -66,7 +66,10 @@ describe('a service without end', () => {
   });
 
   test('ever new cursors after the last lead: some twenty pages more, and not 9,000', async () => {
-    const found = await syncWith((count) => ({ items: count > 3 ? [] : [lead(`a${count}`)], nextCursor: `c${count}` }));
+    const found = await syncWith((count) => ({
+      items: count > 3 ? [] : [lead(`a${count}`)],
+      nextCursor: `c${count}`,
+    }));
     expect(found.report).toMatchObject({ status: 'failed', problems: [{ code: 'leads.endless' }] });
     expect(found.requests).toBeGreaterThan(23);
     expect(found.requests).toBeLessThanOrEqual(24 + askedAhead);
