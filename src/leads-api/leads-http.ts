@@ -7,7 +7,7 @@ import { jsonRequest, openClient } from '../http/client.ts';
 import { parseServiceAddress, type ServiceAddress } from '../http/service-address.ts';
 import type { Secret } from '../config/secret.ts';
 import { LeadsyncError } from '../errors.ts';
-import { parseJson } from '../parse-json.ts';
+import { parseLeadJson } from './parse-lead-json.ts';
 import type { Outlook, Throttle } from '../ports/leads-service.ts';
 import { parseHttpDate } from '../retry-after.ts';
 import { visibleText } from '../visible-text.ts';
@@ -183,7 +183,7 @@ export class LeadsHttp implements AsyncDisposable {
     const excerpt = (): string =>
       /^\s*[[{]/.test(text) ? '(other JSON, or a part of some)' : visibleText(this.#redact(text), 200);
     const isMarkup = /^\s*</.test(text);
-    if (head.status < 300) return { head, gone: false, json: parseJson(text), isMarkup, excerpt };
+    if (head.status < 300) return { head, gone: false, json: parseLeadJson(text), isMarkup, excerpt };
 
     const said = this.#readError(text, fields);
     if (call.mayBeGone === true && (head.status === 404 || head.status === 410)) {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { canonicalJson, fieldJson, leadCells, leadIdTime } from '../../src/core/lead/lead.ts';
+import { parseLeadJson } from '../../src/leads-api/parse-lead-json.ts';
 import { type Cell, sameCell } from '../../src/core/lead/value.ts';
 import { fields } from './pair-state.ts';
 
@@ -57,6 +58,47 @@ describe('the cells of a lead', () => {
   });
 });
 
+describe('numbers that JavaScript does not hold', () => {
+  const read = (written: string): Cell =>
+    cellsOf(parseLeadJson(`{"stage":${written}}`) as Record<string, unknown>)['stage'] ?? null;
+
+  test.each<[string, Cell]>([
+    ['1e400', { unreadable: '1e400' }],
+    ['-1E+400', { unreadable: '-1E+400' }],
+    ['1e-400', { unreadable: '1e-400' }],
+    [`1${'0'.repeat(400)}`, { unreadable: `1${'0'.repeat(400)}` }],
+    ['12345678901234567890', '12345678901234567890'],
+    ['-9007199254740993', '-9007199254740993'],
+    ['[1e400, {"a": 12345678901234567890}]', '[1e400,{"a":12345678901234567890}]'],
+    ['9007199254740992', '9007199254740992'],
+    ['0.10000000000000001', '0.1'],
+    ['1e3', '1000'],
+    ['0e999', '0'],
+    ['0.000', '0'],
+    ['"1e400 of 12345678901234567890"', '1e400 of 12345678901234567890'],
+  ])('%s', (written, cell) => {
+    expect(read(written)).toEqual(cell);
+  });
+
+  test('law: a whole number is shown with its digits, and is none that is null', () => {
+    fc.assert(
+      fc.property(fc.bigInt(), (number) => {
+        expect(read(String(number))).toBe(String(number));
+      }),
+    );
+  });
+
+  test('law: other JSON is read as ever', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (json) => {
+        const text = JSON.stringify({ json, near: '1e400' });
+        expect(JSON.stringify(parseLeadJson(text))).toBe(JSON.stringify(JSON.parse(text)));
+      }),
+    );
+    expect(parseLeadJson('{"a": 1e400')).toBeUndefined();
+  });
+});
+
 describe('the JSON to send', () => {
   test.each<[string, string | null, unknown, unknown]>([
     // what, value, what the field holds now, JSON
@@ -74,6 +116,9 @@ describe('the JSON to send', () => {
     ['spaces for a number', ' ', 17, undefined],
     ['a number without end', 'Infinity', 17, undefined],
     ['no number', 'NaN', 17, undefined],
+    ['a number out of range', '1e400', 17, undefined],
+    ['a number of too many digits', '12345678901234567890', 17, undefined],
+    ['a number for one of too many digits', '17', parseLeadJson('12345678901234567890'), 17],
     ['true', 'TRUE', false, true],
     ['false', ' false ', true, false],
     ['text for a boolean', 'yes', true, undefined],

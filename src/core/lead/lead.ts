@@ -1,5 +1,6 @@
 import { readInstant } from './instant.ts';
 import type { FieldMapping } from './mapping.ts';
+import { isExactNumber, isInRange, writtenAs } from './number.ts';
 import { type Cell, type Cells, canonical, storable, type Value } from './value.ts';
 
 /**
@@ -54,6 +55,8 @@ export function leadCells(lead: Lead, fields: readonly FieldMapping[]): Cells {
 
 function leadCell(json: unknown, mapping: FieldMapping): Cell {
   let text: Value;
+  const written = writtenAs(json);
+  if (written !== null && !isInRange(written)) return { unreadable: written };
   try {
     text = jsonText(json);
   } catch (error) {
@@ -73,14 +76,12 @@ function jsonText(json: unknown): Value {
 
 /**
  * The JSON to send for a value, in the type that the lead's field has now: a number stays a number. Undefined when the
- * value cannot be sent in that type (a list, an object, text for a number).
+ * value cannot be sent in that type (a list, an object, text for a number, a number of more digits than one keeps).
  */
 export function fieldJson(value: Value, current: unknown): unknown {
   if (value === null) return null;
-  if (typeof current === 'number') {
-    const number = Number(value);
-    return value.trim() === '' || !Number.isFinite(number) ? undefined : number;
-  }
+  if (typeof current === 'number' || writtenAs(current) !== null)
+    return isExactNumber(value) ? Number(value) : undefined;
   if (typeof current === 'boolean') {
     const word = value.trim().toLowerCase();
     return word === 'true' ? true : word === 'false' ? false : undefined;

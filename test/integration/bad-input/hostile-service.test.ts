@@ -110,6 +110,21 @@ test('ids and fields that mean something to JavaScript or to a path are names li
   expect(found.rows.map((row) => row['City'])).toEqual(['', '', '', '']);
 });
 
+test('numbers that cannot be held: one out of range is held in the lead, the digits of a long one stay', async () => {
+  const found = await syncWith(
+    () =>
+      `{"items":[{"id":"far","companyName":"Far","city":1e400},{"id":"long","companyName":"Long","city":12345678901234567890}]}`,
+  );
+  expect(found.report).toMatchObject({
+    status: 'partial',
+    problems: [{ code: 'lead.unreadable', field: 'city', message: expect.stringContaining('"1e400"') }],
+  });
+  expect(found.rows.map((row) => [row['Lead ID'], row['City']]).toSorted()).toEqual([
+    ['far', ''],
+    ['long', '12345678901234567890'],
+  ]);
+});
+
 test('a cursor of 8,000 characters is used; one with NUL, or of any length, is no page', async () => {
   const long = randomBytes(6_000).toString('base64');
   const found = await syncWith((count) => ({
