@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Config } from '../config/config.ts';
-import { isEmailAddress } from '../core/lead/email-address.ts';
+import { addressKey, isEmailAddress } from '../core/lead/email-address.ts';
 import { LeadsyncError } from '../errors.ts';
 import { connectionsWithFeed } from '../reminders/feed/calendar-feed.ts';
 import { feedPath } from '../reminders/feed/feed-address.ts';
@@ -29,14 +29,14 @@ export async function calendarFeeds(
     });
   }
   const configured = connections.flatMap(({ reminders: { rules } }) =>
-    [rules, ...rules.routes].flatMap(({ to }) => to.map((address) => address.toLowerCase())),
+    [rules, ...rules.routes].flatMap(({ to }) => to.map(addressKey)),
   );
   const planned = await feedRecipients(
     pool,
     connections.map(({ name }) => name),
   );
   const recipients = [...new Set([...configured, ...planned])].filter(isEmailAddress).toSorted();
-  const chosen = newFeed?.toLowerCase();
+  const chosen = newFeed === undefined ? undefined : addressKey(newFeed);
   if (chosen !== undefined) {
     if (!recipients.includes(chosen)) {
       throw new LeadsyncError('usage.unknown-recipient', `${newFeed} is no recipient of reminders`, {

@@ -1,3 +1,4 @@
+import { addressKey } from '../core/lead/email-address.ts';
 import type { App } from '../app.ts';
 import { counted } from '../core/lead/counted.ts';
 import { LeadsyncError } from '../errors.ts';
@@ -89,12 +90,12 @@ export async function answerCalendar(
   answer: 'put-back' | 'accept',
   json: boolean,
 ): Promise<void> {
-  const connections = await answerGone(pool, [...contexts.keys()], address.toLowerCase(), answer);
+  const connections = await answerGone(pool, [...contexts.keys()], addressKey(address), answer);
   if (connections.length === 0)
     throw new LeadsyncError('usage.no-such-calendar', `No calendar of ${address} waits for an answer.`, {
       help: 'leadsync reminders shows the calendars, and what they wait for.',
     });
-  if (json) return printJson({ recipient: address.toLowerCase(), answer, connections });
+  if (json) return printJson({ recipient: addressKey(address), answer, connections });
   const what = answer === 'put-back' ? 'puts the entries back' : 'takes the entries as deleted';
   print(`leadsync ${what} within five minutes, while a worker runs: ${connections.join(', ')}`);
 }

@@ -1,3 +1,4 @@
+import { addressKey } from '../core/lead/email-address.ts';
 import type { App } from '../app.ts';
 import { LeadsyncError } from '../errors.ts';
 import { isChannel } from '../config/chat-webhook.ts';
@@ -78,7 +79,7 @@ export async function previewOf(app: App, context: SyncContext, leadId: string):
       (one) => one.dueAt === dueAt && one.offsetText === mail.offsetText && one.recipient === mail.recipient,
     );
   const next = reminders.find((mail) => !isPast(mail)) ?? reminders.at(-1);
-  const recipient = next?.recipient ?? settings.rules.to[0]?.toLowerCase() ?? '';
+  const recipient = next?.recipient ?? addressKey(settings.rules.to[0] ?? '');
   const mails = reminders.map((one) => ({ ...one, past: isPast(one), shown: one === next }));
   const [background] = await leadBackgrounds(pool, [{ connection: connection.name, leadId }]);
   const { before, row } = background ?? { before: {}, row: null };

@@ -1,6 +1,6 @@
 import type { App } from '../app.ts';
 import { LeadsyncError } from '../errors.ts';
-import { isEmailAddress } from '../core/lead/email-address.ts';
+import { addressKey, isEmailAddress } from '../core/lead/email-address.ts';
 import type { Cells } from '../core/lead/value.ts';
 import { channelName } from '../reminders/chat/chat-error.ts';
 import { postMessage } from '../reminders/chat/post-message.ts';
@@ -42,7 +42,7 @@ export async function sendTestMail(app: App, address: string, json: boolean): Pr
   const facts = {
     connection,
     settings,
-    recipient: address.toLowerCase(),
+    recipient: addressKey(address),
     leadId: 'sample',
     cells: { ...sample, [followUpField]: new Date(now).toISOString() },
     dueAt: now,

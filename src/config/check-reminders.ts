@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { isEmailAddress } from '../core/lead/email-address.ts';
+import { addressKey, isEmailAddress } from '../core/lead/email-address.ts';
 import { isQuiet } from '../core/lead/quiet-hours.ts';
 import { chatKindOf, chatKinds } from './chat-webhook.ts';
 import { readFault } from './environment.ts';
@@ -119,7 +119,7 @@ export function checkAddresses(report: Report, path: Path, people: object | unde
   const seen = new Map<string, string>();
   for (const address of Object.keys(people ?? {})) {
     const place = [...path, address];
-    const earlier = seen.get(address.toLowerCase());
+    const earlier = seen.get(addressKey(address));
     if (!isEmailAddress(address))
       report(place, 'must be one e-mail address such as anna@example.com', 'name');
     else if (earlier !== undefined)
@@ -128,6 +128,6 @@ export function checkAddresses(report: Report, path: Path, people: object | unde
         `must be another person: ${earlier} is the same address, since case does not matter`,
         'name',
       );
-    seen.set(address.toLowerCase(), earlier ?? address);
+    seen.set(addressKey(address), earlier ?? address);
   }
 }

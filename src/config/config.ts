@@ -1,3 +1,4 @@
+import { addressKey } from '../core/lead/email-address.ts';
 import { resolve } from 'node:path';
 import type { FieldMapping } from '../core/lead/mapping.ts';
 import { fileAddress, isSharingLink, isWebAddress } from './addresses.ts';
@@ -160,7 +161,7 @@ function buildReminders(
     /** By recipient. */
     calendars: Object.entries(settings.caldav ?? {}).map(([recipient, { as, ...access }]) => ({
       ...access,
-      recipient: recipient.toLowerCase(),
+      recipient: addressKey(recipient),
       components: as === 'both' ? (['event', 'task'] as const) : ([as] as const),
     })),
     /** What a deleted or completed entry means. */
@@ -180,7 +181,7 @@ function ownSettings(
 ): Record<string, string> {
   return Object.fromEntries(
     Object.entries(people).flatMap(([address, { [key]: own }]) =>
-      own === undefined ? [] : [[address.toLowerCase(), own]],
+      own === undefined ? [] : [[addressKey(address), own]],
     ),
   );
 }

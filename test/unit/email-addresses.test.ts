@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { emailAddresses } from '../../src/core/lead/email-address.ts';
+import { addressKey, emailAddresses, needsUtf8, wireAddress } from '../../src/core/lead/email-address.ts';
 
 test.each<[string, readonly string[]]>([
   ['carla@example.com', ['carla@example.com']],
@@ -29,4 +29,22 @@ test.each<[string, readonly string[]]>([
   ['Carla <carla@example.com> Meyer', []],
   ['Carla <carla>, <ben@example.com>', []],
   ['dora..d@example.com', []],
+  ['jürgen@example.com', ['jürgen@example.com']],
+  ['Jürgen <anna@münchen.de>; 用户@例子.广告', ['anna@münchen.de', '用户@例子.广告']],
+  ['anna@xn--mnchen-3ya.de', ['anna@xn--mnchen-3ya.de']],
+  ['anna@mün chen.de', []],
+  ['jür gen@example.com', []],
+  ['anna\u202e@example.com', []],
+  [`${'ü'.repeat(33)}@example.com`, []],
 ])('%j', (text, expected) => expect(emailAddresses(text)).toEqual(expected));
+
+test.each([
+  ['Anna@Example.com', 'anna@example.com', 'Anna@Example.com', false],
+  ['anna@MÜNCHEN.de', 'anna@münchen.de', 'anna@xn--mnchen-3ya.de', false],
+  ['anna@xn--mnchen-3ya.de', 'anna@münchen.de', 'anna@xn--mnchen-3ya.de', false],
+  ['Ju\u0308rgen@example.com', 'j\u00fcrgen@example.com', 'J\u00fcrgen@example.com', true],
+])('%s is known as %s, and sent as %s', (text, key, wire, isUtf8) => {
+  expect([addressKey(text), wireAddress(text), needsUtf8(text)]).toEqual([key, wire, isUtf8]);
+  expect(addressKey(addressKey(text))).toBe(key);
+  expect(wireAddress(addressKey(text)).toLowerCase()).toBe(wire.toLowerCase());
+});

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { SendMailOptions } from 'nodemailer';
 import { LeadsyncError } from '../../errors.ts';
-import { isEmailAddress } from '../../core/lead/email-address.ts';
+import { isEmailAddress, wireAddress } from '../../core/lead/email-address.ts';
 import { oneLine } from './shown-text.ts';
 
 /** A mail to one recipient. */
@@ -76,13 +76,18 @@ function domainOf({ address }: Address): string {
   return address.slice(address.lastIndexOf('@') + 1);
 }
 
+/** The address of a sender, with or without a name. */
+export function addressIn(from: string): string {
+  return senderOf(from).address;
+}
+
 function senderOf(from: string): Address {
   const [, name, address] = /^\s*"?([^"<>]*?)"?\s*<([^<>]+)>\s*$/.exec(from) ?? [];
   return { name: oneLine(name ?? '', 100), address: onlyAddress(address ?? from) };
 }
 
 function onlyAddress(text: string): string {
-  if (isEmailAddress(text)) return text;
+  if (isEmailAddress(text)) return wireAddress(text);
   throw new LeadsyncError('mail.refused', `${JSON.stringify(oneLine(text, 100))} is not one e-mail address`);
 }
 

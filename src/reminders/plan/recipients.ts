@@ -1,4 +1,4 @@
-import { emailAddresses } from '../../core/lead/email-address.ts';
+import { addressKey, emailAddresses } from '../../core/lead/email-address.ts';
 import type { Cell, Cells } from '../../core/lead/value.ts';
 import type { ReminderRules } from '../../config/config.ts';
 
@@ -16,14 +16,14 @@ export function recipientsOf(
   cells: Cells,
   rules: Addressing & Pick<ReminderRules, 'channel'>,
 ): readonly string[] {
-  const people = new Set(addressesFor(cells, rules).map((address) => address.toLowerCase()));
+  const people = new Set(addressesFor(cells, rules).map(addressKey));
   return [...people, ...(rules.channel === null ? [] : [rules.channel])];
 }
 
 /** A recipient's address (in lower case) as it is spelled for the lead or in the settings: a mail server may tell the case. */
 export function spelledAddress(recipient: string, cells: Cells, rules: Addressing): string {
   const all = [...addressesFor(cells, rules), ...rules.routes.flatMap(({ to }) => to), ...rules.to];
-  return all.find((address) => address.toLowerCase() === recipient) ?? recipient;
+  return all.find((address) => addressKey(address) === recipient) ?? recipient;
 }
 
 function addressesFor(cells: Cells, { to, routes, toField }: Addressing): readonly string[] {

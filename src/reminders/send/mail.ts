@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { createTransport, type SendMailOptions } from 'nodemailer';
 import type { Secret } from '../../config/secret.ts';
+import { needsUtf8 } from '../../core/lead/email-address.ts';
+import { LeadsyncError } from '../../errors.ts';
 import { isLoopback } from '../../loopback.ts';
 import { mailError } from './mail-error.ts';
 import {
@@ -13,7 +15,7 @@ import {
   silenceMs as usualSilenceMs,
   stopwatch,
 } from './mail-limits.ts';
-import { buildMessage, keyHash, type Mail } from '../compose/message.ts';
+import { addressIn, buildMessage, keyHash, type Mail } from '../compose/message.ts';
 
 export type { Mail };
 
@@ -59,6 +61,8 @@ export function createMailer(smtpUrl: Secret | undefined, outbox: string, limits
 /** Office 365's limit per sender. */
 const usualConnections = 3;
 
+const utf8Help = 'Choose a mail server that knows SMTPUTF8, or an address with plain letters before the @';
+
 /** nodemailer's options with a body that is read only after the server's 354 to DATA. */
 interface Watched extends SendMailOptions {
   readonly body: (stream: Readable) => Readable;
@@ -93,13 +97,23 @@ function smtpMailer(
     done();
   });
   const secrets = secretsOf(url);
+  /** Whether the server has said what it knows, and SMTPUTF8 is not among it: nodemailer would send the address all the same. */
+  const lacksUtf8 = (): boolean => {
+    const { _connections: open = [] } = transport.transporter as unknown as Connections;
+    const known = open.flatMap(({ connection }) => (connection || {})._supportedExtensions ?? []);
+    return known.length > 0 && !known.includes('SMTPUTF8');
+  };
   const attempt = async (mail: Mail, elapsed: () => number, isSecond: boolean): Promise<string> => {
     let begun = false;
+    let isLacking = false;
+    const isUtf8 = [addressIn(mail.from), mail.to].some(needsUtf8);
     /** Nothing reads the stream before the server's 354. Detects that the process or machine was suspended: others have gone on. */
     const watch = (stream: Readable): Readable =>
       stream.on('newListener', (event: string) => {
         if (event !== 'data' || begun) return;
-        if (elapsed() > longestMs) stream.destroy(new Error('the mail was begun too long ago'));
+        isLacking = isUtf8 && lacksUtf8();
+        if (isLacking) stream.destroy(new Error('the mail server does not know SMTPUTF8'));
+        else if (elapsed() > longestMs) stream.destroy(new Error('the mail was begun too long ago'));
         else begun = true;
       });
     const watched: Watched = {
@@ -113,6 +127,14 @@ function smtpMailer(
     } catch (error) {
       // A kept connection may be closed: nothing of this mail has left, so another is tried.
       if (!begun && !isSecond && isClosed(error)) return attempt(mail, elapsed, true);
+      if (isLacking) {
+        const whose = needsUtf8(addressIn(mail.from)) ? 'sender' : 'recipient';
+        throw new LeadsyncError(
+          whose === 'sender' ? 'mail.sender-refused' : 'mail.refused',
+          `the mail server takes no address with letters beyond a to z before the @, as the ${whose} has; nothing was sent`,
+          { retry: whose === 'sender' ? 'later' : 'never', help: utf8Help },
+        );
+      }
       throw mailError(error, begun, secrets);
     }
   };
@@ -143,6 +165,13 @@ function smtpMailer(
       transport.close();
     },
   };
+}
+
+/** Of nodemailer's pool, which tells an extension only after a mail was sent. */
+interface Connections {
+  readonly _connections?: readonly {
+    readonly connection?: Partial<Record<'_supportedExtensions', readonly string[]>> | false;
+  }[];
 }
 
 function isClosed(error: unknown): boolean {
