@@ -174,7 +174,7 @@ test('what test files share registers no hooks as it is loaded', () => {
 function mayImport(room: string, path: string): boolean {
   if (!/^(?:src|jobs|test)\//.test(path)) {
     if (room.startsWith('src/core/'))
-      return ['node:crypto', 'temporal-polyfill', 'fastest-levenshtein'].includes(path);
+      return ['node:crypto', 'node:url', 'temporal-polyfill', 'fastest-levenshtein'].includes(path);
     const owner = Object.entries(packages).find(
       ([name]) => path === name || path.startsWith(`${name}/`),
     )?.[1];

@@ -11,5 +11,5 @@ export const followUpYears = { first: 1970, last: 2200 } as const;
 export function isImplausible(cell: Cell, { field, type }: Pick<FieldMapping, 'field' | 'type'>): boolean {
   if (field !== followUpField || type !== 'instant' || cell === null || isUnreadable(cell)) return false;
   const year = new Date(cell).getUTCFullYear();
-  return !(year >= followUpYears.first && year <= followUpYears.last);
+  return year < followUpYears.first || year > followUpYears.last;
 }

@@ -17,8 +17,8 @@ export function isInRange(text: string): boolean {
 
 /** Of ECMAScript's "JSON.parse source text access", which TypeScript does not know yet. */
 const { rawJSON, isRawJSON } = JSON as unknown as {
-  rawJSON(text: string): { readonly rawJSON: string };
-  isRawJSON(value: unknown): boolean;
+  rawJSON(this: void, text: string): { readonly rawJSON: string };
+  isRawJSON(this: void, value: unknown): boolean;
 };
 
 /** A number in JSON as it was written; `JSON.stringify` gives it back. */

@@ -119,9 +119,9 @@ test('numbers that cannot be held: one out of range is held in the lead, the dig
     status: 'partial',
     problems: [{ code: 'lead.unreadable', field: 'city', message: expect.stringContaining('"1e400"') }],
   });
-  expect(found.rows.map((row) => [row['Lead ID'], row['City']]).toSorted()).toEqual([
-    ['far', ''],
-    ['long', '12345678901234567890'],
+  expect(found.rows.map((row) => `${row['Lead ID']} ${row['City']}`).toSorted()).toEqual([
+    'far ',
+    'long 12345678901234567890',
   ]);
 });
 

@@ -26,11 +26,13 @@ test('a year that nobody means, and a time that the clocks skip: held in the row
     /row 5 is new, but its nextFollowUpAt "2262-11-2\S*" is not in the years 1970 to 2200/,
   );
   expect(workspace.sheet.text()).toContain('New AG,,,,,21.11.2262');
-  const followUps = workspace.sandbox.leads.list().map((lead) => [lead.companyName, lead.nextFollowUpAt]);
+  const followUps = workspace.sandbox.leads
+    .list()
+    .map((lead) => `${lead.companyName} ${lead.nextFollowUpAt}`);
   expect(followUps.toSorted()).toEqual([
-    ['Night AG', due],
-    ['Old AG', '0026-11-21T00:00:00.000Z'],
-    ['Typo AG', due],
+    `Night AG ${due}`,
+    'Old AG 0026-11-21T00:00:00.000Z',
+    `Typo AG ${due}`,
   ]);
   await using app = await workspace.openApp();
   await planMails(app);
