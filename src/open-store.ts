@@ -40,12 +40,10 @@ export async function openStoreAsIs(
 ): Promise<Store> {
   await using stack = new AsyncDisposableStack();
   const connectionString = databaseUrl?.reveal() ?? (await useEmbedded(dataDir, stack, callbacks));
-  const pool = stack.adopt(
-    openDatabase({ connectionString, max: databasePoolMax }),
-    async (opened) =>
-      // A query that a stop left behind may wait for a lock: what ends after us, server or process, ends its session.
-      void (await Promise.race([opened.end(), sleep(longestEndMs, undefined, { ref: false })])),
-  );
+  const pool = stack.adopt(openDatabase({ connectionString, max: databasePoolMax }), async (opened) => {
+    // A query that a stop left behind may wait for a lock: what ends after us, server or process, ends its session.
+    await Promise.race([opened.end(), sleep(longestEndMs, undefined, { ref: false })]);
+  });
   // The embedded one has no pooler in front of it.
   if (databaseUrl !== undefined) await assertOwnSession(pool);
   const owned = stack.move();
