@@ -117,6 +117,7 @@ class RunEnd {
       conditions: {
         isPlan: mode === 'plan',
         unseen,
+        holdsNew: false,
         holdsStrays: this.#holdsStrays,
         holdsMatches: false,
         holdsOldRows: this.#state.isRowDoubted,

@@ -316,6 +316,29 @@ export const badInputScenarios: readonly Scenario[] = [
   }),
   {
     title:
+      'the column of the name is gone and an id was cleared: the row waits with its lead, and gets its id back later',
+    given: { leads: [acme], rows: [acmeRow] },
+    steps: [
+      { sync: { exit: 0, did: 'nothing' } },
+      {
+        file: 'Lead ID,City,Stage,Next follow-up,Notes,Status\n,Berlin,new,2031-01-05T09:00:00.000Z,,\n',
+      },
+      {
+        sync: {
+          exit: 3,
+          did: 'nothing',
+          problems: ['target.column-missing companyName', 'row.column-missing'],
+        },
+      },
+      {
+        file: 'Lead ID,Company,City,Stage,Next follow-up,Notes,Status\n,Acme GmbH,Berlin,new,2031-01-05T09:00:00.000Z,,\n',
+      },
+      { sync: { exit: 0, plan: ['link acme (id-lost)'], did: 'updated 1 rows' } },
+    ],
+    end: { leads: [acme], rows: [row(acme)] },
+  },
+  {
+    title:
       'a program left the letters of another encoding: held, the lead keeps its own, a decision brings them back',
     steps: [
       { row: 'cord', set: { Company: 'Cord & SÃ¶hne', City: 'K?ln', Stage: 'lost' } },

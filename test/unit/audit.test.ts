@@ -29,6 +29,7 @@ const settings: AuditSettings = {
 const plain: AuditConditions = {
   isPlan: false,
   unseen: new Set(),
+  holdsNew: false,
   holdsStrays: false,
   holdsMatches: false,
   holdsOldRows: false,
@@ -231,6 +232,7 @@ const table: readonly Row[] = [
   ['a known lead is none of a create', { ...noRow }, { isInDoubt: true }, 'unexplained'],
   ['a row is gone, and was not written again', noRow, {}, 'unexplained'],
   ['a row is gone, and may be one without a readable id', noRow, { holdsStrays: true }, 'maybe-its-row'],
+  ['a row is gone, and none is written without a column', noRow, { holdsNew: true }, 'column-unseen'],
   ['a row is gone, and that is ignored', noRow, { onRowDeleted: 'ignore' }, 'row-deletion-ignored'],
   [
     'a row is gone, in what may be an older copy',
@@ -337,6 +339,7 @@ const table: readonly Row[] = [
   ],
   ['a row apart from the table', { ...newRow, isApart: true }, {}, 'apart'],
   ['a row of a create in doubt', newRow, { isInDoubt: true }, 'create-in-doubt'],
+  ['a row of which no lead is made without a column', newRow, { holdsNew: true }, 'column-unseen'],
   ['a row that may be one of several leads', newRow, { holdsMatches: true }, 'maybe-its-lead'],
   [
     'a row got its id back',

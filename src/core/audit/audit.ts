@@ -17,6 +17,8 @@ export interface AuditConditions {
   readonly isPlan: boolean;
   /** Fields whose column it could not see, which it names as problems. */
   readonly unseen: ReadonlySet<string>;
+  /** It creates nothing while a column is missing, and says so of all new rows and leads in one line. */
+  readonly holdsNew: boolean;
   /** It holds rows whose id is lost or cannot be read: any of them may be the row of a lead that has none. */
   readonly holdsStrays: boolean;
   /** It holds new rows and new leads that may be the same. */
@@ -214,9 +216,10 @@ function whyRecord(
 
 function whyNoLeadOfRow(
   { isApart }: AuditedRecord,
-  { isInDoubt, holdsMatches }: AuditConditions,
+  { isInDoubt, holdsMatches, holdsNew }: AuditConditions,
 ): Reason | null {
   if (isApart) return 'apart';
+  if (holdsNew) return 'column-unseen';
   if (isInDoubt) return 'create-in-doubt';
   return holdsMatches ? 'maybe-its-lead' : null;
 }
@@ -224,9 +227,10 @@ function whyNoLeadOfRow(
 function whyRowMissing(
   { base, lead }: AuditedRecord,
   { direction, onRowDeleted, fields }: AuditSettings,
-  { unseen, holdsStrays, holdsOldRows, isInDoubt }: AuditConditions,
+  { unseen, holdsNew, holdsStrays, holdsOldRows, isInDoubt }: AuditConditions,
 ): Reason | null {
   if (direction === 'to-leads') return 'one-way';
+  if (holdsNew) return 'column-unseen';
   if (holdsStrays) return 'maybe-its-row';
   if (base === null) return isInDoubt ? 'create-in-doubt' : null;
   if (!shows(lead, base, fields, unseen)) return null;
