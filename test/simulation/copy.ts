@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Random } from '../../src/sandbox/random.ts';
-import { shown, tokensIn } from './judge.ts';
+import { tokensIn } from './judge.ts';
 import type { Kept } from './kept.ts';
 import type { People } from './people.ts';
-import { columns, entityOf, type Field, fieldNames, plainId } from './tokens.ts';
+import { columns, entityOf, type Field, fieldNames, plainId, shown } from './tokens.ts';
 import type { World } from './world.ts';
 
 /** What was done with an older copy: nobody was asked; its values are edits; it was brought forward. */

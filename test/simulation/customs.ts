@@ -32,6 +32,7 @@ export type Deed =
   | 'insert-below'
   | 'blank-row'
   | 'move-column'
+  | 'set-stage'
   | Mishap;
 
 /** What happens by accident (mishaps.ts). */
@@ -45,6 +46,9 @@ const mishaps = [
   'recase-ids',
   'note-below',
   'merge-companies',
+  'shift-cells',
+  'stray-quotes',
+  'move-to-branch',
 ] as const;
 export type Mishap = (typeof mishaps)[number];
 
@@ -74,6 +78,10 @@ export const none: Readonly<Record<Deed, number>> = {
   'recase-ids': 0,
   'note-below': 0,
   'merge-companies': 0,
+  'shift-cells': 0,
+  'stray-quotes': 0,
+  'move-to-branch': 0,
+  'set-stage': 0,
 };
 
 /** What moves rows or columns, or makes rows of others. */
@@ -119,8 +127,8 @@ export function randomSettings(
   const settings = {
     sync,
     fields,
-    // Every lead is found: yet a filtered scan proves no deletion.
-    query: on.has('filters') && random.below(6) === 0 ? { name: 'company' } : {},
+    // Every lead is found, but for those of another connection: yet a filtered scan proves no deletion.
+    query: (on.has('filters') && random.below(6) === 0) || on.has('moved-rows') ? { name: 'company' } : {},
     statusColumn: random.below(2) === 0,
   };
   const format = forced ?? randomFormat(random, on);
@@ -217,6 +225,10 @@ export function randomCustoms(random: Random, on: ReadonlySet<Trouble>): Customs
       'recase-ids': on.has('recased-ids') ? 0.3 : 0,
       'note-below': on.has('notes') ? 0.2 : 0,
       'merge-companies': on.has('merged-companies') ? 0.4 : 0,
+      'shift-cells': on.has('shifted-cells') ? 0.8 : 0,
+      'stray-quotes': on.has('stray-quotes') ? 0.5 : 0,
+      'move-to-branch': on.has('moved-rows') ? 0.6 : 0,
+      'set-stage': on.has('changed-filters') ? 3 : 0,
     },
   };
 }
@@ -229,7 +241,8 @@ export function inSpreadsheet({ weights }: Customs): Customs {
 /** In a CRM an id is there once, and nothing has a place that it could be moved from. */
 export function inPortal({ weights }: Customs): Customs {
   const not = { 'copy-with-id': 0, sort: 0, 'break-id': 0, 'clear-ids': 0, 'clear-and-edit': 0 };
-  return { weights: { ...weights, ...not, 'recase-ids': 0, 'note-below': 0 } };
+  const notMoved = { 'shift-cells': 0, 'move-to-branch': 0 };
+  return { weights: { ...weights, ...not, ...notMoved, 'recase-ids': 0, 'note-below': 0 } };
 }
 
 /** What somebody can do in a portal between two requests of a write. */

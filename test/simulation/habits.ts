@@ -19,7 +19,9 @@ export const habits = [
   'restored-state',
   'tidy',
 ] as const;
-type Habit = (typeof habits)[number];
+/** Habits to be chosen by name. */
+export const newHabits = ['changed-filters'] as const;
+type Habit = (typeof habits)[number] | (typeof newHabits)[number];
 
 /** What stops the runs that follow on what a person has taken for granted: it is allowed, too. */
 const consequences: ReadonlySet<string> = new Set(['ids-unknown', 'rows-shuffled', 'whole-field']);
@@ -40,6 +42,7 @@ export class Habits {
   readonly #note: (event: string) => void;
   #kept: Kept[] = [];
   #copy: Copy | OlderState | null = null;
+  #isFiltered = false;
   /** What is remembered of other places is not what they show. */
   #hadOlderState = false;
 
@@ -52,7 +55,7 @@ export class Habits {
     note: (event: string) => void,
   ) {
     this.#random = random;
-    this.#on = habits.filter((habit) => on.has(habit));
+    this.#on = [...habits, ...newHabits].filter((habit) => on.has(habit));
     this.#world = world;
     this.#people = people;
     this.#database = database;
@@ -61,12 +64,14 @@ export class Habits {
 
   /** Whether a run may be stopped by this, as things are. */
   expects(guard: string): boolean {
+    if (this.#isFiltered && guard === 'empty-scan') return true;
     return this.#copy !== null && [...this.#copy.guards, ...consequences].includes(guard);
   }
 
   /** In the evening, when both sides are in step. */
   async keep(): Promise<void> {
-    if (this.#on.length === 0) return;
+    // Leads that the list does not show may be newer than their rows.
+    if (this.#on.length === 0 || this.#isFiltered) return;
     const hasDump = this.#on.includes('restored-state');
     this.#kept.push(await keptNow(this.#world, this.#people, this.#database, hasDump));
   }
@@ -74,11 +79,13 @@ export class Habits {
   /** In the morning, before anybody works. */
   async begin(): Promise<void> {
     this.#copy = null;
+    if (this.#isFiltered) this.#filter(false);
     const random = this.#random;
     if (this.#on.length === 0 || random.below(2) === 0) return;
     const habit = random.pick(this.#on as readonly [Habit, ...Habit[]]);
     if (habit === 'switched') return this.#switch();
     if (habit === 'mounted-late') return this.#hide();
+    if (habit === 'changed-filters') return this.#filter(true);
     // The last one is what is there.
     const earlier = this.#kept.slice(0, -1);
     const [kept, last] = [earlier[random.below(earlier.length)], this.#kept.at(-1)];
@@ -101,6 +108,7 @@ export class Habits {
 
   /** After the night somebody reads why a run was stopped, or what is held, and decides. */
   async answer(): Promise<void> {
+    if (this.#isFiltered) this.#people.opens((lead) => this.#world.lists(lead));
     const copy = this.#copy;
     if (copy === null) return;
     copy.begins(this.#people);
@@ -145,6 +153,15 @@ export class Habits {
   judge(): readonly string[] {
     const { faults } = this;
     return [...faults, ...(this.#copy?.judge(this.#world, this.#people) ?? [])];
+  }
+
+  /** For a day and its night the list shows leads of one stage alone. */
+  #filter(isOn: boolean): void {
+    this.#isFiltered = isOn;
+    this.#world.filter(isOn);
+    this.#note(
+      isOn ? `day: the list shows leads of the stage ${this.#world.openStage}` : 'day: all leads again',
+    );
   }
 
   /** Another table for a night, while people work in the service and in the first one. */

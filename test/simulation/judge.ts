@@ -1,7 +1,6 @@
 import type pg from 'pg';
-import { readInstant } from '../../src/core/lead/instant.ts';
 import type { People } from './people.ts';
-import { columns, entityOf, type Field, fieldNames, plainId, tokensOf } from './tokens.ts';
+import { columns, entityOf, type Field, fieldNames, isOfBranch, plainId, shown, tokensOf } from './tokens.ts';
 import type { Table } from './table.ts';
 import type { Side } from './words.ts';
 import type { World } from './world.ts';
@@ -23,6 +22,8 @@ export interface TwoSides {
   readonly sandbox: { readonly leads: Pick<World['sandbox']['leads'], 'list'> };
   readonly table: Pick<Table, 'grid' | 'numberOf'>;
   readonly connection: World['connection'];
+  /** Whether the list shows a lead. */
+  readonly lists?: World['lists'];
   /** What was typed in a moment in which it may be written over (docs/guarantees.md). */
   readonly online: { readonly typed: Iterable<string> } | null;
 }
@@ -34,14 +35,14 @@ export async function judge(world: World, people: People, pool: pg.Pool): Promis
     ...(early > 0 ? [`${early} requests came too early`] : []),
     ...(await judgeSides(world, people, pool)),
     ...world.witness.faults,
-    ...(await judgeReminders(pool)),
+    ...(await judgeReminders(world, pool)),
   ];
 }
 
 /** Where the two sides differ and nothing is held, what is there twice, and which edits are nowhere. */
 export async function judgeSides(world: TwoSides, people: People, pool: pg.Pool): Promise<string[]> {
   const faults: string[] = [];
-  const leads = world.sandbox.leads.list();
+  const leads = world.sandbox.leads.list().filter(({ companyName }) => !isOfBranch(companyName));
   const rows = rowsOfGrid((await world.table.grid()) ?? [], world.table);
   const { rows: held } = await pool.query<HeldRow>(
     `select lead_id as "leadId", content_hash as "contentHash", field, row_number as row, code, message from conflicts
@@ -97,7 +98,10 @@ export async function judgeSides(world: TwoSides, people: People, pool: pg.Pool)
       if (lead === undefined) faults.push(`the lead of ${entity} is gone, though only its row was merged`);
       continue;
     }
+    // What the list does not show is nobody's concern here but for edits of its row.
+    const isOutside = lead !== undefined && world.lists?.(lead) === false;
     if (found === undefined) {
+      if (isOutside) continue;
       if (direction === 'to-leads') continue;
       // It may be the lead of a create that is in doubt, or of a row without an id: a person is asked.
       const asking = ['create.in-doubt', 'row.id-lost'];
@@ -129,6 +133,10 @@ export async function judgeSides(world: TwoSides, people: People, pool: pg.Pool)
       const left = shown(field, lead[field]);
       const right = shown(field, row[columns[field]]);
       const key = `${entity}.${field}`;
+      if (isOutside && !isHeld && left !== right && right === (people.settled.get(key) ?? right)) {
+        people.heldFields.add(key);
+        continue;
+      }
       if (!isHeld && left !== right) {
         const [sees, other] = [JSON.stringify(left), JSON.stringify(right)];
         faults.push(`${key}: lead ${lead.id} has ${sees}, row ${number} ${other}`);
@@ -145,7 +153,7 @@ export async function judgeSides(world: TwoSides, people: People, pool: pg.Pool)
     if (entity !== null && entity !== undefined) people.heldFields.add(`${entity}.${item.field}`);
   }
   if (world.connection.target.statusColumn !== undefined) {
-    const ids = new Set(leads.map(({ id }) => plainId(id)));
+    const ids = new Map(leads.map((lead) => [plainId(lead.id), world.lists?.(lead) !== false]));
     faults.push(...rows.flatMap(({ row }) => judgeStatus(row, ids, held)));
   }
   faults.push(...(await lostEdits(world, people, pool)));
@@ -172,10 +180,10 @@ async function inDoubt({ connection }: TwoSides, pool: pg.Pool): Promise<Readonl
   return new Set(rows.map(({ name }) => entityOf(name ?? '')));
 }
 
-/** Whether the status column says how the row stands; `leads`: the ids of those that are there. */
+/** Whether the status column says how the row stands; `leads`: whether the list shows those that are there, by id. */
 function judgeStatus(
   row: Readonly<Record<string, string>>,
-  leads: ReadonlySet<string>,
+  leads: ReadonlyMap<string, boolean>,
   held: readonly HeldRow[],
 ): string[] {
   const { Status: status = '' } = row;
@@ -187,7 +195,9 @@ function judgeStatus(
       : isHeld
         ? /^held: \w/
         : leads.has(id)
-          ? /^in step$/
+          ? leads.get(id) === true
+            ? /^in step$/
+            : /^outside: \w/
           : /^(deleted 20\d\d-\d\d-\d\d|waiting: the service does not list this lead|outside: .*)$/;
   return right.test(status)
     ? []
@@ -195,14 +205,17 @@ function judgeStatus(
 }
 
 /** No reminder is scheduled but for what both sides agree on, and none of that is without one. */
-async function judgeReminders(pool: pg.Pool): Promise<string[]> {
+async function judgeReminders(world: World, pool: pg.Pool): Promise<string[]> {
+  const listed = world.sandbox.leads.list().flatMap((lead) => (world.lists(lead) ? [lead.id] : []));
+  const { isFiltered } = world.witness;
   const { rows } = await pool.query<{ lead: string; due: string; wanted: boolean }>(
     `select coalesce(r.lead_id, p.lead_id) as lead, coalesce(r.due_at, p.due) as due, p.lead_id is not null as wanted
      from (select lead_id, due_at from mails where kind <> 'digest' and state = 'scheduled') r
      full join (select lead_id, (base->>'nextFollowUpAt')::timestamptz as due from pairs
-       where connection = 'main' and lead_deleted_at is null and outside_since is null and base->>'nextFollowUpAt' ~ '^\\d{4}-') p
+       where connection = 'main' and lead_deleted_at is null and (lead_id = any($1) or not $2) and base->>'nextFollowUpAt' ~ '^\\d{4}-') p
        on p.lead_id = r.lead_id and p.due = r.due_at
      where r.lead_id is null or p.lead_id is null order by 1`,
+    [listed, isFiltered],
   );
   return rows.map(({ lead, due, wanted }) =>
     wanted
@@ -291,10 +304,4 @@ export async function tokensOfState(pool: pg.Pool, connection: string): Promise<
 /** What was typed and stands in the records of a side. */
 export function tokensIn(side: readonly object[]): readonly string[] {
   return tokensOf(JSON.stringify(side).replaceAll('\\n', ' '));
-}
-
-/** A value as both sides have it. */
-export function shown(field: Field, value: string | null | undefined): string {
-  const text = (value ?? '').replace(/^'(?=\s*[=+@-])/, '').trim();
-  return field === 'nextFollowUpAt' && text !== '' ? (readInstant(text, 'UTC') ?? text) : text;
 }

@@ -2,8 +2,9 @@ import type { Random } from '../../src/sandbox/random.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import type { Mishap } from './customs.ts';
 import type { Edit } from './edit.ts';
+import type { Branch } from './branch.ts';
 import type { Table } from './table.ts';
-import { columns, entityOf, type Field, fieldNames } from './tokens.ts';
+import { columns, entityOf, type Field, fieldNames, plainId, shown } from './tokens.ts';
 
 /** A cell that does not show what it did. */
 interface LostCell {
@@ -17,6 +18,7 @@ interface LostCell {
 /** What people tell of their mishaps to those who keep the book. */
 export interface Book {
   readonly doubled: ReadonlySet<string>;
+  readonly deletedLeads: ReadonlySet<string>;
   night(): number;
   /** Types something but another name into a row, as by an edit. Returns whether anything was typed. */
   retype(record: string[], headings: readonly string[]): boolean;
@@ -25,9 +27,14 @@ export interface Book {
   readonly edits: readonly Edit[];
   /** What both sides showed in the evening, by company and field. */
   readonly settled: ReadonlyMap<string, string>;
+  /** The table of another connection, into which rows may be moved; null: there is none. */
+  branch(): Branch | null;
   note(name: string, field: Field, value: string): void;
   forget(text: string): void;
 }
+
+/** As many rows as the guard tells from edits. */
+const enoughShifted = 10;
 
 /** A lead's id, as some programs write it again. */
 const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
@@ -190,9 +197,115 @@ export class Mishaps {
         this.#table.join(record, loser);
         return `${loser[1]} into ${record[1]}`;
       }
+      case 'stray-quotes': {
+        const stray = this.isFixed ? null : (this.#table.strayQuotes?.(this.#random) ?? null);
+        if (stray === null) return null;
+        this.#isCut = true;
+        this.#mends.push(() => {
+          this.#isCut = false;
+          if (!stray.mend()) this.faults.push('a file with stray quotation marks was written to');
+          return Promise.resolve();
+        });
+        return stray.told;
+      }
+      case 'shift-cells':
+        return this.#shift(headings, records, isWhole, save);
+      case 'move-to-branch': {
+        const branch = this.#book.branch();
+        const entity = entityOf(record[headings.indexOf('Company')] ?? '') ?? '';
+        const isOpen = Object.values(columns).some((heading) => this.#isEdited(entity, heading));
+        if (branch === null || isOpen || whole.length < 6) return null;
+        if (this.#random.below(2) === 0) this.#book.retype(record, headings);
+        const back = branch.paste(headings, record);
+        if (back === null) return null;
+        this.#hits(record, headings);
+        records.splice(records.indexOf(record), 1);
+        await save();
+        this.#mends.push(() => this.#bringBack(record[id] ?? '', entity, back));
+        return `${record[1]}`;
+      }
       default:
         return mishap satisfies never;
     }
+  }
+
+  /**
+   * Somebody deletes some cells of one column, and those below move up; or inserts some, and they move down as far as rows go.
+   * Only where enough rows of what was in step move to be told from edits.
+   */
+  async #shift(
+    headings: readonly string[],
+    records: readonly string[][],
+    isWhole: (record: readonly string[]) => boolean,
+    save: () => Promise<void>,
+  ): Promise<string | null> {
+    const field = this.#random.pick(fieldNames);
+    const [at, company, id] = [columns[field], 'Company', 'Lead ID'].map((name) => headings.indexOf(name));
+    const by = 1 + this.#random.below(3);
+    const isDown = this.#random.below(3) === 0;
+    if (at === undefined || company === undefined || id === undefined || at < 0) return null;
+    const entity = (record: readonly string[]): string => entityOf(record[company] ?? '') ?? '';
+    const isInStep = (record: readonly string[]): boolean =>
+      isWhole(record) &&
+      this.#book.settled.get(`${entity(record)}.companyName`) === record[company] &&
+      this.#book.settled.get(`${entity(record)}.${field}`) === shown(field, record[at]);
+    const first = records.findLastIndex((record) => !isInStep(record)) + 1;
+    const rows = records.slice(first);
+    const before = rows.map((record) => record[at] ?? '');
+    const after = before.map((_, nth) => before[isDown ? nth - by : nth + by] ?? '');
+    const moved = after.filter((text, nth) => text !== '' && text !== before[nth]);
+    if (moved.length < enoughShifted || new Set(moved).size < moved.length - 2) return null;
+    const cells = rows.map((record, nth) => ({
+      leadId: record[id] ?? '',
+      entity: entity(record),
+      from: before[nth] ?? '',
+      to: after[nth] ?? '',
+    }));
+    for (const one of cells) this.#hit.add(one.entity);
+    for (const [nth, record] of rows.entries()) record[at] = after[nth] ?? '';
+    await save();
+    this.#mends.push(() => this.#shiftBack(field, cells));
+    return `${columns[field]} from row ${first + 2} on by ${by} ${isDown ? 'down' : 'up'}`;
+  }
+
+  async #shiftBack(
+    field: Field,
+    cells: readonly { leadId: string; entity: string; from: string; to: string }[],
+  ): Promise<void> {
+    const [headings = [], ...records] = (await this.#table.grid()) ?? [];
+    const [at, id] = [headings.indexOf(columns[field]), headings.indexOf('Lead ID')];
+    const leads = this.#sandbox.leads.list();
+    for (const { leadId, entity, from, to } of cells) {
+      const lead = leads.find((one) => plainId(one.id) === plainId(leadId));
+      const isWrong = lead !== undefined && from !== to && shown(field, lead[field]) === shown(field, to);
+      if (isWrong && this.#lastWord(entity, columns[field]) !== lead?.[field])
+        this.faults.push(
+          `${field} of ${entity} became ${JSON.stringify(to)}, which was shifted into its row`,
+        );
+      const record = records.find((row) => plainId(row[id] ?? '') === plainId(leadId));
+      if (record !== undefined && record[at] === to) record[at] = from;
+    }
+    await this.#table.write([headings, ...records]);
+  }
+
+  /** The row comes back from the other table, over one that was written here meanwhile. */
+  async #bringBack(leadId: string, entity: string, back: () => Record<string, string> | null): Promise<void> {
+    const row = back();
+    const isThere = this.#sandbox.leads.list().some(({ id }) => plainId(id) === plainId(leadId));
+    if (!isThere && !this.#book.deletedLeads.has(entity))
+      this.faults.push(`the lead of ${entity} was deleted, though its row stood in another table`);
+    if (row === null) {
+      this.faults.push(`the row of ${entity} is gone from the other table, where somebody put it`);
+      return;
+    }
+    const [headings = [], ...records] = (await this.#table.grid()) ?? [];
+    const own = records.find(
+      (record) => plainId(record[headings.indexOf('Lead ID')] ?? '') === plainId(leadId),
+    );
+    const record = own ?? headings.map(() => '');
+    for (const [column, heading] of headings.entries())
+      if (heading !== 'Status') record[column] = row[heading] ?? '';
+    await this.#table.write([headings, ...records, ...(own === undefined ? [record] : [])]);
   }
 
   /** In the morning people see what has happened, and put it right. */

@@ -13,7 +13,8 @@ import {
   randomFate,
   randomSettings,
 } from './customs.ts';
-import { Habits, habits } from './habits.ts';
+import { Branch } from './branch.ts';
+import { Habits, habits, newHabits } from './habits.ts';
 import { judge } from './judge.ts';
 import type { Fate } from './life.ts';
 import { heldNow, isCounting, suspicious, unexplained } from './look-at-end.ts';
@@ -48,11 +49,13 @@ export const troubles = [
   'merged-companies',
   ...habits,
 ] as const;
+/** Kinds of trouble to be chosen by name. */
+export const newTroubles = ['shifted-cells', 'stray-quotes', 'moved-rows', ...newHabits] as const;
 /**
  * `restless`: many edits of few rows within seconds, among them of what a create in doubt is recognised by; not part of
  * the usual nights, for then nobody can tell which lead was made of which row (docs/guarantees.md, 3, limit).
  */
-export type Trouble = (typeof troubles)[number] | 'restless';
+export type Trouble = (typeof troubles)[number] | (typeof newTroubles)[number] | 'restless';
 
 export interface Verdict {
   readonly seed: number;
@@ -125,10 +128,14 @@ export async function simulate(
   const { online } = world;
   const customs = online?.habits(randomCustoms(random, on)) ?? randomCustoms(random, on);
   const habit = new Habits(createRandom(seed, 'habits'), on, world, people, database, note);
-  const scene: Scene = { database, world, people, habit, customs, random, clock, on, note };
+  const branch = on.has('moved-rows') ? new Branch(world) : null;
+  people.branch = branch;
+  people.openStage = world.openStage;
+  const scene: Scene = { database, world, branch, people, habit, customs, random, clock, on, note };
   let done = 0;
   let faults: readonly string[] = [];
-  for (let count = 4 + random.below(14); count > 0; count--)
+  // Where cells are shifted, there are enough rows for anybody to see it.
+  for (let count = 4 + random.below(14) + (on.has('shifted-cells') ? 12 : 0); count > 0; count--)
     await people.do({ weights: { ...none, 'add-lead': 1 } }, 'beginning');
   while (done < nights && faults.length === 0) {
     people.night = done;
@@ -145,6 +152,7 @@ export async function simulate(
     faults = [
       ...faults,
       ...people.mishaps.faults,
+      ...(branch?.faults ?? []),
       ...(await judge(world, people, database.pool)),
       ...habit.judge(),
     ];
@@ -167,6 +175,7 @@ export async function simulate(
 interface Scene {
   readonly database: SimDatabase;
   readonly world: World;
+  readonly branch: Branch | null;
   readonly people: People;
   readonly habit: Habits;
   readonly customs: Customs;
@@ -183,6 +192,7 @@ const nobody = (): Promise<void> => Promise.resolve();
 
 async function oneNight({
   world,
+  branch,
   people,
   habit,
   customs,
@@ -234,9 +244,11 @@ async function oneNight({
     ]);
     const bad = ends.flatMap((end) => suspicious(end, people.mishaps.isFixed, habit));
     if (bad.length > 0) return bad;
+    if (random.below(2) === 0) await branch?.sync();
     world.closeInEditor();
     clock.pass(random.below(120_000));
   }
+  await branch?.sync();
   return [];
 }
 
@@ -246,11 +258,12 @@ function fateOf(random: Random, on: ReadonlySet<Trouble>, isOnline: boolean): Fa
 }
 
 /** Syncs until nothing changes any more. */
-async function comeToRest({ world, people, habit, database }: Scene): Promise<string[]> {
+async function comeToRest({ world, branch, people, habit, database }: Scene): Promise<string[]> {
   const { rows } = await database.pool.query<{ last: number }>(
     'select coalesce(max(id), 0) as last from runs',
   );
   const begunBefore = rows[0]?.last ?? 0;
+  for (let count = 0; count < 3; count++) await branch?.sync();
   let still = 0;
   for (let count = 0; count < 9; count++) {
     const before = snapshot(world);

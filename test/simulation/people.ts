@@ -2,6 +2,7 @@ import type { Random } from '../../src/sandbox/random.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { type Customs, type Deed, inOrder, isMishap } from './customs.ts';
 import type { Edit } from './edit.ts';
+import type { Branch } from './branch.ts';
 import * as grid from './grid.ts';
 import { Mishaps } from './mishaps.ts';
 import type { Table } from './table.ts';
@@ -29,6 +30,10 @@ export class People {
   /** Rows that were found held as a whole. */
   heldRows = 0;
   night = 0;
+  /** The table of another connection; null: there is none. */
+  branch: Branch | null = null;
+  /** A stage that leads are brought to and taken from. */
+  openStage = 'open';
   readonly #random: Random;
   readonly #words: Words;
   readonly #sandbox: Sandbox;
@@ -46,6 +51,8 @@ export class People {
     this.#trace = trace;
     this.mishaps = new Mishaps(random, sandbox, table, {
       doubled: this.doubled,
+      deletedLeads: this.deletedLeads,
+      branch: () => this.branch,
       retype: (record, headings) =>
         this.#retype(record, headings, fieldNames[1 + this.#random.below(fieldNames.length - 1)]) !== null,
       edits: this.edits,
@@ -112,6 +119,25 @@ export class People {
         this.#note('web', after.companyName, field, value);
         const change = `${JSON.stringify(old)} -> ${JSON.stringify(value)}`;
         return tell(`${lead.id} ${after.companyName}: ${field} ${change}`);
+      }
+      case 'set-stage': {
+        if (this.#random.below(2) === 0)
+          return this.#changeGrid((headings, records) => {
+            const record = this.#pick(records);
+            const isFree = record !== undefined && !this.mishaps.isHit(record);
+            if (!isFree || (record[headings.indexOf('Lead ID')] ?? '') === '') return;
+            const told = this.#retype(record, headings, 'stage', this.openStage);
+            if (told !== null) tell(told);
+          });
+        const lead = this.#pick(this.#sandbox.leads.list());
+        if (lead === undefined) return;
+        const isOpen = lead['stage'] === this.openStage;
+        const stage = isOpen ? this.#words.value('stage', lead.companyName, 'web') : this.openStage;
+        if (!stage || entityOf(lead.companyName) === null) return;
+        this.#forget(lead['stage'] ?? '');
+        this.#sandbox.leads.edit(lead.id, { stage });
+        this.#note('web', lead.companyName, 'stage', stage);
+        return tell(`${lead.id} ${lead.companyName}: ${stage}`);
       }
       case 'insert-row':
       case 'insert-below':
@@ -195,14 +221,19 @@ export class People {
   }
 
   /** Gives what is to be told; null: nothing was typed. */
-  #retype(record: string[], headings: readonly string[], field = this.#field()): string | null {
+  #retype(
+    record: string[],
+    headings: readonly string[],
+    field = this.#field(),
+    text?: string,
+  ): string | null {
     const at = headings.indexOf(columns[field]);
     const old = record[at] ?? '';
     const name = record[headings.indexOf('Company')] ?? '';
     const isTwo = grid.isOfTwo(record, headings, this.#sandbox);
     // Over a name that stands there for a moment: it renames whose row it is (docs/google-sheets.md, "Edits in the moment of a write").
     if (isTwo && field === 'companyName') return null;
-    const value = this.#words.value(field, name, 'sheet');
+    const value = text ?? this.#words.value(field, name, 'sheet');
     if (value === null || value === old || !this.#canType(field, value)) return null;
     this.#forget(old);
     this.#forgetEarlier(name, field);
@@ -210,6 +241,17 @@ export class People {
     this.#isInGap ||= isTwo;
     this.#note('sheet', name, field, value);
     return `${record[0]} ${record[1]}: ${field} ${JSON.stringify(old)} -> ${JSON.stringify(value)}`;
+  }
+
+  /** Brings a lead to the stage of those that are worked on, if there is none. */
+  opens(lists: (lead: { readonly stage?: string }) => boolean): void {
+    const leads = this.#sandbox.leads.list().filter(({ companyName }) => entityOf(companyName) !== null);
+    const lead = this.#pick(leads);
+    if (lead === undefined || leads.some(lists)) return;
+    this.#forget(lead['stage'] ?? '');
+    this.#sandbox.leads.edit(lead.id, { stage: this.openStage });
+    this.#note('web', lead.companyName, 'stage', this.openStage);
+    this.#trace(`opened ${lead.id} ${lead.companyName}`);
   }
 
   /** In the morning people put right what went wrong, and tidy the table. */

@@ -19,6 +19,8 @@ export interface Table {
   digest(): string;
   /** Cuts the file off in the middle of a row; null: it has none. `mend` puts the rest back; false: somebody has written. */
   cut?(random: Random): { readonly bytes: number; readonly mend: () => boolean } | null;
+  /** Leaves a quotation mark before one cell and behind one further down; null: it cannot. `mend` as of `cut`. */
+  strayQuotes?(random: Random): { readonly told: string; readonly mend: () => boolean } | null;
   /** Merges a cell with the one below. */
   merge?(row: number, column: number): Promise<void>;
   /** Makes single cells of what was merged. */
@@ -81,15 +83,49 @@ export class CsvTable implements Table {
     const part = whole.subarray(0, bytes);
     const isInRow = isShort(part.toString()) && bytes > whole.indexOf('\n');
     if (!isInRow) return null;
-    putInPlace(this.#path, part);
+    return { bytes, mend: this.#breaks(whole, part) };
+  }
+
+  strayQuotes(random: Random): { readonly told: string; readonly mend: () => boolean } | null {
+    if (!existsSync(this.#path)) return null;
+    const whole = readFileSync(this.#path);
+    const [headings = [], ...records]: string[][] = parse(whole, { bom: true, relaxColumnCount: true });
+    const column = 1 + random.below(headings.length - 1);
+    const other = random.below(3) === 0 ? 1 + random.below(headings.length - 1) : column;
+    // Where no quotation mark is between, the two make one cell of all that is.
+    const isPlain = (cells: readonly string[]): boolean => cells.every((cell) => !/["\r\n,]/.test(cell));
+    const pairs = records.flatMap((record, first) => {
+      const last = first + 1 + random.below(2);
+      const between = records.slice(first + 1, last);
+      const end = records[last]?.slice(0, other + 1);
+      const isOne =
+        isPlain(record.slice(column)) && between.every(isPlain) && end !== undefined && isPlain(end);
+      return isOne ? [{ first, last }] : [];
+    });
+    const found = pairs[random.below(pairs.length)];
+    if (found === undefined) return null;
+    const { first, last } = found;
+    const lines = records.map((record, at) => {
+      const cells = record.map((cell) => stringify([[cell]], { eof: false }));
+      if (at === first) cells[column] = `"${record[column]}`;
+      if (at === last) cells[other] = `${record[other]}"`;
+      return cells.join(',');
+    });
+    const broken = [stringify([headings], { eof: false }), ...lines, ''].join('\n');
+    const told = `before a cell of record ${first + 2} and behind one of record ${last + 2}`;
+    return { told, mend: this.#breaks(whole, Buffer.from(broken)) };
+  }
+
+  /** People remember what the file was, and cannot work in it. */
+  #breaks(whole: Buffer, broken: Buffer): () => boolean {
+    putInPlace(this.#path, broken);
     this.#whole = whole;
-    const mend = (): boolean => {
+    return () => {
       this.#whole = null;
-      const isUntouched = readFileSync(this.#path).equals(part);
+      const isUntouched = readFileSync(this.#path).equals(broken);
       if (isUntouched) putInPlace(this.#path, whole);
       return isUntouched;
     };
-    return { bytes, mend };
   }
 }
 

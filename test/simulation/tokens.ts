@@ -1,3 +1,5 @@
+import { readInstant } from '../../src/core/lead/instant.ts';
+
 export const columns = {
   companyName: 'Company',
   segment: 'Segment',
@@ -32,4 +34,15 @@ export function canonicalToken(token: string): string {
   const german = /^(\d\d)\.(\d\d)\.(\d{4}) (.*)$/.exec(token);
   if (german !== null) return `${german[3]}-${german[2]}-${german[1]} ${german[4]}`;
   return token.replace('T', ' ');
+}
+
+/** Whether a lead is one of the other connection's (branch.ts). */
+export function isOfBranch(name: string): boolean {
+  return /\bBranch\b/.test(name);
+}
+
+/** A value as both sides have it. */
+export function shown(field: Field, value: string | null | undefined): string {
+  const text = (value ?? '').replace(/^'(?=\s*[=+@-])/, '').trim();
+  return field === 'nextFollowUpAt' && text !== '' ? (readInstant(text, 'UTC') ?? text) : text;
 }

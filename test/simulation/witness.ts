@@ -14,7 +14,8 @@ export class Witness {
   readonly faults: string[] = [];
   /** Which run it is: counted up when one begins. */
   run = 0;
-  readonly #isFiltered: boolean;
+  /** The lists are not of all leads, as things are. */
+  isFiltered: boolean;
   readonly #leads = new Map<string, Absence>();
   readonly #rows = new Map<string, Absence>();
   readonly #known = new Set<string>();
@@ -22,7 +23,7 @@ export class Witness {
   readonly #scans = new Map<string, { readonly ids: readonly string[]; readonly torn: boolean }>();
 
   constructor(isFiltered: boolean) {
-    this.#isFiltered = isFiltered;
+    this.isFiltered = isFiltered;
   }
 
   page(cursor: string | null, page: LeadPage): void {
@@ -38,7 +39,7 @@ export class Witness {
       this.#scans.set(page.nextCursor, { ids, torn });
       return;
     }
-    if (!torn && !this.#isFiltered && ids.length > 0) this.#miss(this.#leads, ids);
+    if (!torn && !this.isFiltered && ids.length > 0) this.#miss(this.#leads, ids);
   }
 
   /** `rows`: with or without an id. An empty table proves nothing. */

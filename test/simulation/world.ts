@@ -58,6 +58,8 @@ export interface LifePlan {
   readonly allow?: readonly string[];
   /** People may act now. */
   readonly tick: (operation: string) => Promise<void>;
+  /** Absent: that of the world. */
+  readonly connection?: ConnectionConfig;
 }
 
 const log = pino({ level: process.env['SIM_LOG'] ?? 'silent' });
@@ -69,6 +71,9 @@ export class World implements AsyncDisposable {
   /** Null: the table is a file. */
   readonly online: OnlineTable | null;
   readonly witness: Witness;
+  /** Where files lie. */
+  readonly folder: string;
+  readonly #witnessOfOthers = new Witness(true);
   /** The store's goes by the time of the database, which is not the simulation's. */
   readonly throttle = new MemoryThrottle();
   #connection: ConnectionConfig;
@@ -80,8 +85,10 @@ export class World implements AsyncDisposable {
     connection: ConnectionConfig,
     online: OnlineTable | null,
     options: WorldOptions,
+    folder: string,
     stack: AsyncDisposableStack,
   ) {
+    this.folder = folder;
     this.sandbox = sandbox;
     this.#connection = connection;
     this.online = online;
@@ -139,7 +146,7 @@ export class World implements AsyncDisposable {
       retentionDays: 90,
       reminders: reminderConnection('main').reminders,
     };
-    return new World(sandbox, connection, online, options, stack.move());
+    return new World(sandbox, connection, online, options, folder, stack.move());
   }
 
   /** Processes that work on the run at once until it ends one way or another. */
@@ -150,7 +157,7 @@ export class World implements AsyncDisposable {
       const around: Surroundings = {
         clock,
         turns,
-        witness: this.witness,
+        witness: plan.connection === undefined ? this.witness : this.#witnessOfOthers,
         tick: plan.tick,
         steal: () => this.#stealLease(),
         heard: (operation) => {
@@ -163,7 +170,7 @@ export class World implements AsyncDisposable {
     return Promise.all(
       lives.map(async ({ plan, life }) => {
         try {
-          return await this.#live(life, plan.name, plan.allow ?? []);
+          return await this.#live(life, plan);
         } finally {
           await life.end();
         }
@@ -171,21 +178,21 @@ export class World implements AsyncDisposable {
     );
   }
 
-  async #live(life: Life, name: string, allow: readonly string[]): Promise<End> {
+  async #live(life: Life, { name, allow = [], connection = this.connection }: LifePlan): Promise<End> {
     const { database, clock, trace } = this.#options;
     const sessions = new Sessions(database.pool, life, clock);
     await using stack = new AsyncDisposableStack();
     stack.defer(() => database.kill(sessions.end()));
-    const { baseUrl, apiKey, query } = this.connection.leads;
+    const { baseUrl, apiKey, query } = connection.leads;
     const { pool } = sessions;
     const { throttle } = this;
     const sleep = (ms: number): Promise<void> => Promise.resolve(clock.pass(ms));
     const leads = stack.use(createLeadsClient({ baseUrl, apiKey, query, throttle, clock, sleep }));
     const context = {
-      connection: this.connection,
+      connection,
       pool,
       leads: retryReads(life.leads(leads), 0),
-      target: life.target(await this.#target(life)),
+      target: life.target(await this.#target(life, connection)),
       log,
       clock,
     };
@@ -195,7 +202,7 @@ export class World implements AsyncDisposable {
         const result = await advanceRun(context, request, life.stop.signal);
         if (result.kind === 'finished') {
           trace(`${name}: run ${result.run.id} after ${life.operations} operations: ${brief(result.run)}`);
-          await planReminders(pool, this.connection);
+          await planReminders(pool, connection);
           return { kind: 'finished', run: result.run };
         }
         if (result.why === 'stopping') {
@@ -214,9 +221,9 @@ export class World implements AsyncDisposable {
     }
   }
 
-  async #target(life: Life): Promise<Target> {
-    const { target, fields } = this.connection;
-    if (this.online !== null) return this.online.target(life, this.connection, this.#options.database.pool);
+  async #target(life: Life, { name, target, fields }: ConnectionConfig): Promise<Target> {
+    if (this.online !== null && name === this.connection.name)
+      return this.online.target(life, this.connection, this.#options.database.pool);
     if (target.type !== 'workbook') throw new Error('a table that is not there');
     return createWorkbookTarget(
       { ...target, fields },
@@ -227,6 +234,24 @@ export class World implements AsyncDisposable {
   /** As it is set just now. */
   get connection(): ConnectionConfig {
     return this.online === null ? this.#connection : { ...this.#connection, target: this.online.config };
+  }
+
+  /** The stage of the leads that a filter shows, when there is one. */
+  get openStage(): string {
+    return this.#options.sandbox.stages === undefined ? 'open' : 'won';
+  }
+
+  /** Whether the list shows a lead, as things are. */
+  lists({ stage }: { readonly stage?: string | undefined }): boolean {
+    return this.#connection.leads.query['stage'] === undefined || stage === this.openStage;
+  }
+
+  /** From now on the list shows leads of one stage alone, or of all. */
+  filter(isOn: boolean): void {
+    const { leads } = this.#connection;
+    const query = { ...this.#options.query, ...(isOn && { stage: this.openStage }) };
+    this.#connection = { ...this.#connection, leads: { ...leads, query } };
+    this.witness.isFiltered = Object.keys(query).length > 0;
   }
 
   /** Another table becomes the one that is kept in step; people go on working in the first one. Null: it cannot. */
