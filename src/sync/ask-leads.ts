@@ -13,8 +13,8 @@ import { rowsOfOtherTables } from '../store/other-tables.ts';
 import { type Run, updateRun } from '../store/runs.ts';
 import { insertStaged } from '../store/staging.ts';
 import { inLanes } from './concurrency.ts';
-import { inLeasedTransaction, type StepContext } from './context.ts';
-import { isFiltered, readablePolicy, withoutFields } from './make-plan.ts';
+import { inLeasedTransaction, isFiltered, type StepContext } from './context.ts';
+import { readablePolicy, withoutFields } from './make-plan.ts';
 import { attemptsPerAction, faultCodes, faultsThatTell, itemCodes } from './push-leads.ts';
 
 /**

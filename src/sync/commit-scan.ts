@@ -15,8 +15,8 @@ import { storeMatches } from '../store/matches.ts';
 import { adoptScan, advanceBaselines, makeKeptMoves, noteOutside } from '../store/pairs.ts';
 import { enterPlace } from '../store/places.ts';
 import { type Run, type RunPatch, updateRun } from '../store/runs.ts';
-import type { StepContext } from './context.ts';
-import { isFiltered, type Plan, scanWeight } from './make-plan.ts';
+import { isFiltered, type StepContext } from './context.ts';
+import { type Plan, scanWeight } from './make-plan.ts';
 import type { LostCreates } from './find-lost-creates.ts';
 import { acceptCopy } from './table-mark.ts';
 

@@ -108,6 +108,11 @@ export function settingsHashes(connection: ConnectionConfig): Readonly<Record<Se
 
 export type SettingsPart = 'leads' | 'target' | 'fields' | 'sync';
 
+/** Whether the list shows some of the leads only: then one that it lacks may be there. */
+export function isFiltered({ connection }: Pick<StepContext, 'connection'>): boolean {
+  return Object.keys(connection.leads.query).length > 0;
+}
+
 /** The lease of the process that leads the run of a connection in this mode. Requested edits wait for a sync, and a sync for them. */
 export function leaseName(connection: string, mode: RunMode): string {
   return `${connection}/${mode === 'edit' ? 'sync' : mode}`;

@@ -28,7 +28,7 @@ import {
   whatIsKnown,
 } from '../store/earlier-values.ts';
 import type { Run } from '../store/runs.ts';
-import type { StepContext } from './context.ts';
+import { isFiltered, type StepContext } from './context.ts';
 
 /** Evidence of a copy beside the values, by side. */
 export type Doubts = Readonly<Partial<Record<CopiedSide, Doubt>>>;
@@ -119,13 +119,14 @@ export async function findOlderCopies(
 }
 
 async function judgeSide(
-  { pool, connection }: StepContext,
+  context: StepContext,
   run: Run,
   policy: Policy,
   side: CopiedSide,
   { moved, notMissing, doubts = {} }: Evidence,
   isHeld: boolean,
 ): Promise<Found | null> {
+  const { pool, connection } = context;
   const doubt = doubts[side];
   const mappings = policy.fields.filter(({ field }) => !moved.has(field));
   const fields = mappings.map(({ field }) => field);
@@ -139,9 +140,11 @@ async function judgeSide(
   if (!cells.some(({ field }) => leaving.has(field))) return null;
 
   const clock = new RunClock(await syncTimes(pool, connection.name), side);
-  const missed = (await newlyMissed(pool, run, side)).filter(
-    ({ leadId }) => side !== 'row' || !notMissing.has(leadId),
-  );
+  // What a filter hides was not taken back by a restored service.
+  const isHidden = side === 'lead' && isFiltered(context);
+  const missed = isHidden
+    ? []
+    : (await newlyMissed(pool, run, side)).filter(({ leadId }) => side !== 'row' || !notMissing.has(leadId));
   const again = await thereAgain(pool, run, side);
   const records = [...missed, ...again].map(({ at }) => clock.until(at));
   const candidates = copyCandidates(cells, records, doubt);

@@ -28,7 +28,7 @@ import { type Difference, differences, looseRows, rowsInPlace } from '../store/d
 import { rowsInOtherTables, rowsOfOtherTables, unreadElsewhere } from '../store/other-tables.ts';
 import { RefusedCreates } from '../store/refused-creates.ts';
 import { UndoneRecords } from '../store/undone.ts';
-import { policyOf, type StepContext } from './context.ts';
+import { isFiltered, policyOf, type StepContext } from './context.ts';
 import { type Doubts, findOlderCopies, type OlderCopies } from './find-older-copy.ts';
 import { findRows, type FoundRows, type OtherPlaces, planOne } from './find-lost-rows.ts';
 import { findMatches, type FoundMatches } from './find-matches.ts';
@@ -141,10 +141,6 @@ export function scanWeight(context: StepContext, run: Run): number {
 /** Whether a scan has shown all that the list has. */
 function isComplete(run: Run): boolean {
   return run.pulled > 0 && !run.scanIncomplete;
-}
-
-export function isFiltered({ connection }: Pick<StepContext, 'connection'>): boolean {
-  return Object.keys(connection.leads.query).length > 0;
 }
 
 /** The policy without fields whose column is missing: this run ignores them on both sides. */

@@ -104,6 +104,10 @@ export interface Settings extends OnlineSettings {
   readonly query: Readonly<Record<string, string>>;
   readonly statusColumn: boolean;
   readonly format: Format;
+  /** Another connection has a table of its own (branch.ts). */
+  readonly hasBranch: boolean;
+  /** The table is long enough for cells that are shifted to be told from edits. */
+  readonly isLong: boolean;
 }
 
 export const formats = ['csv', 'xlsx', 'google-sheets', 'hubspot', 'webdav', 'msgraph'] as const;
@@ -124,11 +128,14 @@ export function randomSettings(
       }
     : {};
   const fields = on.has('directions') ? randomDirections(random, sync) : defaultFields;
+  const hasBranch = on.has('moved-rows') && random.below(4) === 0;
   const settings = {
     sync,
     fields,
+    hasBranch,
+    isLong: on.has('shifted-cells') && random.below(3) === 0,
     // Every lead is found, but for those of another connection: yet a filtered scan proves no deletion.
-    query: (on.has('filters') && random.below(6) === 0) || on.has('moved-rows') ? { name: 'company' } : {},
+    query: (on.has('filters') && random.below(6) === 0) || hasBranch ? { name: 'company' } : {},
     statusColumn: random.below(2) === 0,
   };
   const format = forced ?? randomFormat(random, on);

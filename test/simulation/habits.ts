@@ -18,10 +18,9 @@ export const habits = [
   'restored-service',
   'restored-state',
   'tidy',
+  'changed-filters',
 ] as const;
-/** Habits to be chosen by name. */
-export const newHabits = ['changed-filters'] as const;
-type Habit = (typeof habits)[number] | (typeof newHabits)[number];
+type Habit = (typeof habits)[number];
 
 /** What stops the runs that follow on what a person has taken for granted: it is allowed, too. */
 const consequences: ReadonlySet<string> = new Set(['ids-unknown', 'rows-shuffled', 'whole-field']);
@@ -55,7 +54,7 @@ export class Habits {
     note: (event: string) => void,
   ) {
     this.#random = random;
-    this.#on = [...habits, ...newHabits].filter((habit) => on.has(habit));
+    this.#on = habits.filter((habit) => on.has(habit));
     this.#world = world;
     this.#people = people;
     this.#database = database;

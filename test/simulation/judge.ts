@@ -120,6 +120,7 @@ export async function judgeSides(world: TwoSides, people: People, pool: pg.Pool)
       faults.push(`${entity} has no lead (row ${number} ${JSON.stringify(row)})`);
       continue;
     }
+    if (isOutside && (row['Lead ID'] ?? '') === '' && doubted.has(entity)) continue;
     if (plainId(row['Lead ID'] ?? '') !== plainId(lead.id)) {
       faults.push(
         `row ${number} of ${entity} has the id ${JSON.stringify(row['Lead ID'])}, the lead is ${lead.id}`,

@@ -203,7 +203,7 @@ export class Mishaps {
         this.#isCut = true;
         this.#mends.push(() => {
           this.#isCut = false;
-          if (!stray.mend()) this.faults.push('a file with stray quotation marks was written to');
+          if (!stray.mend()) this.faults.push('what stray quotation marks joined was written over');
           return Promise.resolve();
         });
         return stray.told;

@@ -14,7 +14,7 @@ import {
   randomSettings,
 } from './customs.ts';
 import { Branch } from './branch.ts';
-import { Habits, habits, newHabits } from './habits.ts';
+import { Habits, habits } from './habits.ts';
 import { judge } from './judge.ts';
 import type { Fate } from './life.ts';
 import { heldNow, isCounting, suspicious, unexplained } from './look-at-end.ts';
@@ -47,15 +47,16 @@ export const troubles = [
   'recased-ids',
   'notes',
   'merged-companies',
+  'shifted-cells',
+  'stray-quotes',
+  'moved-rows',
   ...habits,
 ] as const;
-/** Kinds of trouble to be chosen by name. */
-export const newTroubles = ['shifted-cells', 'stray-quotes', 'moved-rows', ...newHabits] as const;
 /**
  * `restless`: many edits of few rows within seconds, among them of what a create in doubt is recognised by; not part of
  * the usual nights, for then nobody can tell which lead was made of which row (docs/guarantees.md, 3, limit).
  */
-export type Trouble = (typeof troubles)[number] | (typeof newTroubles)[number] | 'restless';
+export type Trouble = (typeof troubles)[number] | 'restless';
 
 export interface Verdict {
   readonly seed: number;
@@ -128,14 +129,14 @@ export async function simulate(
   const { online } = world;
   const customs = online?.habits(randomCustoms(random, on)) ?? randomCustoms(random, on);
   const habit = new Habits(createRandom(seed, 'habits'), on, world, people, database, note);
-  const branch = on.has('moved-rows') ? new Branch(world) : null;
+  const branch = settings.hasBranch ? new Branch(world) : null;
   people.branch = branch;
   people.openStage = world.openStage;
   const scene: Scene = { database, world, branch, people, habit, customs, random, clock, on, note };
   let done = 0;
   let faults: readonly string[] = [];
   // Where cells are shifted, there are enough rows for anybody to see it.
-  for (let count = 4 + random.below(14) + (on.has('shifted-cells') ? 12 : 0); count > 0; count--)
+  for (let count = 4 + random.below(14) + (settings.isLong ? 12 : 0); count > 0; count--)
     await people.do({ weights: { ...none, 'add-lead': 1 } }, 'beginning');
   while (done < nights && faults.length === 0) {
     people.night = done;

@@ -8,7 +8,7 @@ import { Worker } from 'node:worker_threads';
 import { startEmbeddedPostgres } from '../../src/embedded-postgres/embedded-postgres.ts';
 import { formats } from './customs.ts';
 import type { Job } from './job.ts';
-import { newTroubles, tell, type Trouble, troubles, type Verdict } from './nights.ts';
+import { tell, type Trouble, troubles, type Verdict } from './nights.ts';
 
 const { values } = parseArgs({
   options: {
@@ -33,9 +33,7 @@ const { values } = parseArgs({
 });
 const on = values.with
   .split(',')
-  .filter((name): name is Trouble =>
-    [...troubles, ...newTroubles, 'restless'].some((known) => known === name),
-  );
+  .filter((name): name is Trouble => [...troubles, 'restless'].some((known) => known === name));
 const format = formats.find((name) => name === values.format);
 if (values.format !== undefined && format === undefined) throw new Error(`no format ${values.format}`);
 const each = Number(values.each);

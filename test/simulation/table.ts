@@ -83,7 +83,15 @@ export class CsvTable implements Table {
     const part = whole.subarray(0, bytes);
     const isInRow = isShort(part.toString()) && bytes > whole.indexOf('\n');
     if (!isInRow) return null;
-    return { bytes, mend: this.#breaks(whole, part) };
+    putInPlace(this.#path, part);
+    this.#whole = whole;
+    const mend = (): boolean => {
+      this.#whole = null;
+      const isUntouched = readFileSync(this.#path).equals(part);
+      if (isUntouched) putInPlace(this.#path, whole);
+      return isUntouched;
+    };
+    return { bytes, mend };
   }
 
   strayQuotes(random: Random): { readonly told: string; readonly mend: () => boolean } | null {
@@ -105,27 +113,27 @@ export class CsvTable implements Table {
     const found = pairs[random.below(pairs.length)];
     if (found === undefined) return null;
     const { first, last } = found;
-    const lines = records.map((record, at) => {
-      const cells = record.map((cell) => stringify([[cell]], { eof: false }));
-      if (at === first) cells[column] = `"${record[column]}`;
-      if (at === last) cells[other] = `${record[other]}"`;
-      return cells.join(',');
-    });
-    const broken = [stringify([headings], { eof: false }), ...lines, ''].join('\n');
-    const told = `before a cell of record ${first + 2} and behind one of record ${last + 2}`;
-    return { told, mend: this.#breaks(whole, Buffer.from(broken)) };
-  }
-
-  /** People remember what the file was, and cannot work in it. */
-  #breaks(whole: Buffer, broken: Buffer): () => boolean {
-    putInPlace(this.#path, broken);
+    const text = stringify([headings, ...records]);
+    // Behind the comma or line end that is before the one, and before the one that is behind the other.
+    const from = stringify([
+      headings,
+      ...records.slice(0, first),
+      (records[first] ?? []).slice(0, column),
+    ]).length;
+    const to =
+      stringify([headings, ...records.slice(0, last), (records[last] ?? []).slice(0, other + 1)]).length - 1;
+    const joined = text.slice(from, to);
+    putInPlace(this.#path, `${text.slice(0, from)}"${joined}"${text.slice(to)}`);
     this.#whole = whole;
-    return () => {
+    const mend = (): boolean => {
       this.#whole = null;
-      const isUntouched = readFileSync(this.#path).equals(broken);
-      if (isUntouched) putInPlace(this.#path, whole);
-      return isUntouched;
+      // A run that had read the table before may have written into other rows.
+      const [before, after, ...others] = readFileSync(this.#path, 'utf8').split(`"${joined}"`);
+      if (before === undefined || after === undefined || others.length > 0) return false;
+      putInPlace(this.#path, `${before}${joined}${after}`);
+      return true;
     };
+    return { told: `before a cell of record ${first + 2} and behind one of record ${last + 2}`, mend };
   }
 }
 

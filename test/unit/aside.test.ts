@@ -21,6 +21,8 @@ test.each([
   ['ids that are no UUIDs', [`${a},A,x,"call`, 'L-2,B,y,12"'], ['record L-2']],
   ['an ordinary note', [`${a},A,x,"call`, 'Anna"'], []],
   ['prose with as many commas', [`${a},A,x,"call`, 'Anna, Bert, Carl, Dora"'], []],
+  ['texts that begin with a blank', [`${a},A,x,"call`, `${b}, B, y,12"`], [`table ${b}`]],
+  ['the same in a row of another width', [`${a},A,x,"call`, `${b}, B,"y,y",12"`], [`record ${b}`]],
   ['a list of other leads in a note', [`${a},A,x,"see`, `${b}, ${c}"`], []],
   ['an id alone on its line', [`${a},A,"see`, `${b}",x`], []],
   ['lines of commas', [`${a},A,x,"call`, ',,,"'], []],

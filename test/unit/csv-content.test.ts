@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { withFile } from '../contract/csv-harness.ts';
+import { createCsvTarget } from '../../src/targets/csv/csv-target.ts';
+import { localPlace } from '../../src/targets/local/local-place.ts';
+import { csvOptions, withFile } from '../contract/csv-harness.ts';
 import { append, readAll, update, verdict } from '../contract/target-harness.ts';
 
 const signal = new AbortController().signal;
@@ -57,6 +59,24 @@ describe('rows of another width than the headings', () => {
         { name: shifted, city: shifted },
         { name: 'Bert', city: 'Linz' },
       ]);
+    }));
+
+  test('nothing is written into a row with more cells than headings, the status neither', () =>
+    withFile('Lead ID,Company,City,Status\na,Müller, Söhne,Bonn,mine\n', async (harness) => {
+      const target = createCsvTarget(localPlace(harness.path), { ...csvOptions, statusColumn: 'Status' });
+      const before = harness.read();
+      const change = {
+        key: 's',
+        kind: 'status',
+        leadId: 'a',
+        expect: {},
+        shown: 'Bonn',
+        text: 'held',
+      } as const;
+      expect(await target.write([change], signal)).toMatchObject([
+        { status: 'held', code: 'target.cell-not-writable' },
+      ]);
+      expect(harness.read()).toBe(before);
     }));
 });
 

@@ -22,6 +22,8 @@ const row = (code: string) => ({ conflicts: [{ field: '', code }] });
 const table: readonly (readonly [Partial<RowFacts>, string | null])[] = [
   [{}, inStep],
   [{ shown: 'mine' }, inStep],
+  [{ shown: 'in step\r\n018cd95e-0000-7000-8000-000000000001,Acme' }, null],
+  [{ shown: 'in step\n,Acme', conflicts: [stage] }, null],
   [{ conflicts: [stage] }, 'held: Stage was changed here and in the service'],
   [{ conflicts: [{ ...stage, code: 'conflict.first-sight' }] }, 'held: Stage is different in the service'],
   [{ conflicts: [{ ...stage, code: 'lead.field-refused' }] }, 'held: the service refused this Stage'],

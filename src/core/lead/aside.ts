@@ -48,7 +48,7 @@ function notesIn(text: string, own: string | null): readonly Found[] {
 /**
  * Records of a table in lines of text: all lines of a record of a CSV file, as they stand in the file, or those of one
  * cell. `own`: the id of the row in which they stand; null: it has none; undefined: they stand in one cell of it.
- * A comma in prose has a blank after it: such lines are none.
+ * The commas of prose have a blank after them, all of them: such lines are none.
  */
 export function recordsIn(
   lines: readonly string[],
@@ -62,7 +62,8 @@ export function recordsIn(
   let bare = own === null ? -1 : 0;
   for (const cells of cut) {
     const shown = cells[id] ?? '';
-    if (cells.length < 2 || cells.some((cell, nth) => nth > 0 && /^ \S/.test(cell))) continue;
+    const others = cells.slice(1);
+    if (others.every((cell) => /^ \S/.test(cell))) continue;
     // A quotation mark beside an id belongs to a text that ends or begins with it.
     const key = idKey(isTable ? shown.replaceAll('"', '') : shown);
     if (isLeadId(key) && !key.includes('"') && key !== own)

@@ -32,6 +32,8 @@ export function deletedText(day: string): string {
  * `headings`: the mapped fields' headings in order.
  */
 export function rowStatus(facts: RowFacts, headings: ReadonlyMap<string, string>): string | null {
+  // No status has a line end: stray quotation marks have joined rows into this cell, which would be lost.
+  if (/[\r\n]/.test(facts.shown)) return null;
   if (facts.isCopy) return heldText([{ field: '', code: 'row.duplicate-id' }], headings);
   if (facts.conflicts.length > 0) return heldText(facts.conflicts, headings);
   if (facts.waiting !== null)

@@ -79,15 +79,11 @@ export function readCsvRow(
   const text = (index: number) => unguarded(record.cells[index]?.text ?? '');
   const leadId = text(columns.id).trim();
   const cells: Record<string, Cell> = {};
-  const width = record.cells.findLastIndex((cell) => cell.text.trim() !== '') + 1;
-  const isShifted = width > header.cells.length;
+  const shifted = tooWide(record, header.cells.length);
   for (const [field, { index, type }] of columns.fields) {
     if (index >= record.cells.length) continue;
-    if (isShifted) {
-      cells[field] = {
-        unreadable: `${width} cells under ${counted(header.cells.length, 'heading')}`,
-        why: 'shifted',
-      };
+    if (shifted !== null) {
+      cells[field] = { unreadable: shifted, why: 'shifted' };
       continue;
     }
     cells[field] = type === 'instant' ? instantCell(text(index), timeZone) : textCell(text(index));
@@ -117,6 +113,12 @@ export function csvAsides(
   const last = record.line + (lines?.length ?? 1) - 1;
   const place = last > record.line ? `lines ${record.line} to ${last}` : `line ${record.line}`;
   return found.map((one) => ({ ...one, place }));
+}
+
+/** That a record has more cells than there are headings, so that none is known to be in its column; null: it has not. */
+export function tooWide({ cells }: CsvRecord, headings: number): string | null {
+  const width = cells.findLastIndex((cell) => cell.text.trim() !== '') + 1;
+  return width > headings ? `${width} cells under ${counted(headings, 'heading')}` : null;
 }
 
 function textCell(text: string): string | null {

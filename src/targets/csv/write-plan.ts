@@ -4,7 +4,7 @@ import { RowChanges } from '../shared/row-changes.ts';
 import { TablePieces } from '../../core/lead/table-pieces.ts';
 import type { RowChange, RowOutcome } from '../../ports/target.ts';
 import type { CsvRecord } from './records.ts';
-import { openCsvSheet, readCsvRow } from './sheet.ts';
+import { openCsvSheet, readCsvRow, tooWide } from './sheet.ts';
 import type { CsvTargetOptions } from './format.ts';
 import { type CsvEncoding, notInEncoding } from './encoding.ts';
 import { type CsvEnd, type CsvStyle, csvSplices, hasOwnCells, notPaddable } from './splices.ts';
@@ -50,7 +50,7 @@ export async function planCsvWrite(
     change.kind === 'append' && known?.ids.mayHave(idKey(change.leadId)) === false;
   const csv =
     known !== null && changes.every(isNew)
-      ? { ...known, rowChanges: rowChangesOf(changes, known.columns, options.encoding) }
+      ? { ...known, rowChanges: rowChangesOf(changes, known.columns, options.encoding, known.end.width) }
       : await readToEnd(file, changes, options, signal);
   const { rowChanges, columns, style, end, ids } = csv;
   const decisions = rowChanges.decide();
@@ -79,7 +79,7 @@ async function readToEnd(
 > {
   const sheet = await openCsvSheet(file, options, signal);
   const { format, header, columns, records } = sheet;
-  const rowChanges = rowChangesOf(changes, columns, options.encoding);
+  const rowChanges = rowChangesOf(changes, columns, options.encoding, header.cells.length);
   const ids = changes.every(({ kind }) => kind === 'append') ? new IdSet() : null;
   const pieces = new TablePieces(true);
   let last = header;
@@ -106,14 +106,21 @@ function rowChangesOf(
   changes: readonly RowChange[],
   columns: Columns,
   encoding: CsvEncoding,
+  width: number,
 ): RowChanges<CsvRecord> {
   return new RowChanges(changes, {
     fields: new Set(columns.fields.keys()),
     hasStatus: columns.status !== null,
     hasOwnCells: (record) => hasOwnCells(record, columns),
     notStorable: (text) => notStorable(text, longestCsvText) ?? notInEncoding(text, encoding),
-    notWritable: (write) => notPaddable(write, columns),
+    notWritable: (write) => shiftedRow(write.place, width) ?? notPaddable(write, columns),
   });
+}
+
+/** Why nothing is written into a row that is too wide, as a sentence: the cell below a heading may be another one. */
+function shiftedRow(record: CsvRecord, width: number): string | null {
+  const shifted = tooWide(record, width);
+  return shifted === null ? null : `Row ${record.row} has ${shifted}.`;
 }
 
 /** Whether all its cells are empty. */

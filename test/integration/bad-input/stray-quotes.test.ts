@@ -101,6 +101,26 @@ test('the headings hold rows', async () => {
   expectMisread(await here.sync(), 1, 3);
 });
 
+test('in the status column, with texts that begin with a blank (delete-lead): stops, and allowed or not the row stays', async () => {
+  await using here = await inStep(',', 'delete-lead');
+  here.configure({
+    fields,
+    target: { statusColumn: 'Notes' },
+    sync: { onRowDeleted: 'delete-lead' },
+  });
+  put(here, 4, (text) => text.replace('City 2', ' Ulm '));
+  expect(await here.sync()).toMatchObject({ status: 'succeeded', updated: { leads: 1 } });
+  put(here, 3, (text) => text.replace(/in step$/, '"in step'));
+  put(here, 4, (text) => `${text}"`);
+  const { id } = here.sandbox.leads.list().find(({ companyName }) => companyName === firm(2)) ?? { id: '?' };
+  const before = here.sheet.text();
+  expectMisread(await here.sync(), 3, 4);
+  expect(here.sheet.text()).toBe(before);
+  for (let night = 0; night < 3; night++) await here.sync({ allow: ['misread'] });
+  expect(here.sandbox.leads.get(id)).toBeDefined();
+  expect(here.sheet.text()).toContain(id);
+});
+
 test('a quotation mark that is never closed stops as an incomplete file', async () => {
   await using here = await inStep(',', 'delete-lead');
   put(here, 5, (text) => `${text}"call back`);

@@ -66,3 +66,19 @@ function anyOf<T>(random: Random, items: readonly T[]): T {
   if (item === undefined) throw new Error('there is none');
   return item;
 }
+
+test('a filter that hides leads is no older service, also when a lead goes back to an earlier stage', async () => {
+  await using here = await Workspace.open({ sandbox: { leads: 0 } });
+  const { leads } = here.sandbox;
+  const show = (query: object): void => here.configure({ leads: { query } });
+  const { id } = leads.add({ companyName: 'Acme', stage: 'open' });
+  await here.sync();
+  for (let nth = 0; nth < 6; nth++) leads.add({ companyName: `Company ${nth}`, stage: `stage ${nth}` });
+  leads.edit(id, { stage: 'won' });
+  expect(await here.sync()).toMatchObject({ status: 'succeeded', created: { rows: 6 } });
+  leads.edit(id, { stage: 'open' });
+  show({ stage: 'open' });
+  expect(await here.sync()).toMatchObject({ status: 'succeeded', updated: { rows: 1 } });
+  show({});
+  expect(await here.sync()).toMatchObject({ status: 'succeeded', created: { leads: 0, rows: 0 } });
+});
