@@ -99,10 +99,10 @@ describe('what shows its baseline', () => {
     const stage = (cells: Cells, met: SeenPairs) =>
       stageLeads(here.pool, run, [{ leadId: 'a', shown: JSON.stringify(cells), cells }], fields, met);
     const met = await loadSeen(here.pool, run.id, 'lead');
-    expect(await stage(acme, met)).toMatchObject({ repeated: 0 });
-    expect(await stage(won, await loadSeen(here.pool, run.id, 'lead'))).toMatchObject({ repeated: 1 });
+    expect(await stage(acme, met)).toMatchObject({ repeated: [] });
+    expect(await stage(won, await loadSeen(here.pool, run.id, 'lead'))).toMatchObject({ repeated: ['a'] });
     expect(await scannedLeadCells(here.pool, run.id, ['a'])).toEqual(new Map([['a', won]]));
-    expect(await stage(acme, met)).toMatchObject({ repeated: 1 });
+    expect(await stage(acme, met)).toMatchObject({ repeated: ['a'] });
     await here.stage(run, { b: acme }, [
       ['a', acme],
       ['b', acme],

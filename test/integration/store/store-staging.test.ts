@@ -136,15 +136,15 @@ describe('differences', () => {
 });
 
 describe('a page of leads', () => {
-  test('the last sight of an id wins, and how many were seen before is told', async () => {
+  test('the last sight of an id wins, and which were seen before is told', async () => {
     const here = scene();
     const run = await here.run();
     const lead = (leadId: string, cells: typeof acme) => ({ leadId, shown: JSON.stringify(cells), cells });
     const met = new SeenPairs();
     const stage = (...leads: ReturnType<typeof lead>[]) => stageLeads(here.pool, run, leads, fields, met);
-    expect(await stage(lead('a', acme), lead('b', acme))).toMatchObject({ repeated: 0 });
-    expect(await stage(lead('b', won), lead('c', acme))).toMatchObject({ repeated: 1 });
-    expect(await stage()).toMatchObject({ repeated: 0 });
+    expect(await stage(lead('a', acme), lead('b', acme))).toMatchObject({ repeated: [] });
+    expect(await stage(lead('b', won), lead('c', acme))).toMatchObject({ repeated: ['b'] });
+    expect(await stage()).toMatchObject({ repeated: [] });
     expect(await stagedCounts(here.pool, run.id)).toEqual({ leads: 3, rows: 0 });
     expect(await scannedLeadCells(here.pool, run.id, ['b', 'c', 'nobody'])).toEqual(
       new Map([
