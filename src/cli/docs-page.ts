@@ -3,6 +3,7 @@ import { docsPath } from '../version.ts';
 /** The page that helps with an error, by its code or the part before the point; the code goes first. */
 export const docsPages: Readonly<Record<string, string>> = {
   alert: 'monitoring.md#alerts',
+  audit: 'commands.md#review-carry-out-put-back',
   caldav: 'caldav.md#set-up',
   chat: 'chat.md#when-the-chat-fails',
   config: 'configuration.md',
@@ -20,6 +21,7 @@ export const docsPages: Readonly<Record<string, string>> = {
   'database.unavailable': 'operations.md#when-the-database-is-away',
   'database.unreachable': 'operations.md#when-the-database-is-away',
   edit: 'follow-up-links.md#limits',
+  guard: 'edits.md#what-stops-a-run',
   http: 'monitoring.md#the-status-page',
   init: 'getting-started.md#2-your-own-table-in-two-minutes',
   lead: 'edits.md#what-people-do-and-what-happens',

@@ -57,13 +57,13 @@ export function unescapeCellText(text: string): string {
  * escape.
  */
 export function escapeCellText(text: string): string {
-  return (
-    text
-      .replaceAll(/_(?=x[0-9a-fA-F]{4}_)/g, '_x005F_')
-      // oxlint-disable-next-line no-control-regex -- those are what is looked for
-      .replaceAll(/[\x00-\x08\x0b-\x1f\ufffe\uffff]/g, (character) => {
-        const code = character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
-        return `_x${code}_`;
-      })
+  // One pass: the escape of a character right behind `_xFD05` must not end what only looks like one.
+  return text.replaceAll(
+    // oxlint-disable-next-line no-control-regex -- those are what is looked for
+    /_(?=x[0-9a-fA-F]{4}[_\x00-\x08\x0b-\x1f\ufffe\uffff])|[\x00-\x08\x0b-\x1f\ufffe\uffff]/g,
+    (character) => {
+      const code = character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
+      return `_x${code}_`;
+    },
   );
 }
