@@ -1,5 +1,6 @@
 import type { Aside } from '../core/lead/aside.ts';
 import type { ShownCell, Author } from '../core/lead/author.ts';
+import type { RowStanding } from '../core/lead/table-pieces.ts';
 import type { Cells, Values } from '../core/lead/value.ts';
 
 /** A row with an id, or with data in at least one mapped column. */
@@ -17,6 +18,7 @@ export interface TargetRow {
   readonly other?: boolean;
   /** A row without id: why its id cell cannot be written, as a sentence. No lead is created. */
   readonly idClosed?: string;
+  readonly standing?: RowStanding;
   /**
    * One cell for each readable mapped field. A missing cell (a short line of a CSV file) is left out: it is not empty.
    */

@@ -53,6 +53,7 @@ export const tablesOfPlaces = [
   'earlier_values',
   'conflicts',
   'mapped_columns',
+  'rows_below',
   'intents',
   'refused_creates',
   'undone',

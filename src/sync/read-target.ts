@@ -1,6 +1,6 @@
 import type { Aside } from '../core/lead/aside.ts';
 import type { Problem } from '../errors.ts';
-import { shortHash } from '../core/lead/content-hash.ts';
+import { hashContent, shortHash } from '../core/lead/content-hash.ts';
 import { repeatsHeadings } from '../core/lead/heading-line.ts';
 import { idKey, isLeadId } from '../core/lead/lead.ts';
 import { type Cell, isUnreadable, storable } from '../core/lead/value.ts';
@@ -9,6 +9,7 @@ import { hasSpellings, respellRows } from '../store/lead-spellings.ts';
 import { newFields } from '../store/mapped-columns.ts';
 import { SeenPairs, noteMerged, noteAbsent } from '../store/seen-pairs.ts';
 import { wasEverInStep } from '../store/pairs.ts';
+import { keepNotesBelow, notesBelow } from '../store/rows-below.ts';
 import { unpackPages } from '../store/scan-pages.ts';
 import { breakSeals } from '../store/seals.ts';
 import { clearStagedRows, type Run, updateRun } from '../store/runs.ts';
@@ -66,11 +67,15 @@ export async function stageTable(context: StepContext, run: Run, create: boolean
   if (snapshot.created) await noteMade(context, run);
   const staging = rowStaging(context, snapshot.missing.length === 0, isSealable);
   const left: ScannedRow[] = [];
-  const [apart, outside] = [new ApartRows<TargetRow>(wasFilled), [] as Problem[]];
+  const outside = new RowsOutside(
+    connection.fields,
+    wasFilled ? await notesBelow(context.pool, run.connection) : null,
+  );
+  const apart = new ApartRows<TargetRow>((row) => outside.joins(row));
   let [count, places, bytes] = [0, 0, 0];
   // A row apart is no new lead and has no status, but it may be a row that lost its id.
   const stage = async (table: readonly TargetRow[], others: readonly TargetRow[]): Promise<void> => {
-    outside.push(...others.flatMap((row) => (row.other === true ? [] : apartProblem(row))));
+    outside.see(others);
     const loose = others.map((row) => ({ ...storableRow(row), status: null, apart: true }));
     const from = places;
     const rows = [...table.map(storableRow), ...loose].map((row, nth) => ({ ...row, ordinal: from + nth }));
@@ -100,16 +105,15 @@ export async function stageTable(context: StepContext, run: Run, create: boolean
   const { merged = new Map() } = snapshot;
   const missing = snapshot.missing.map((one) => columnProblem(one, create ? [] : added));
   const mark = snapshot.mark === undefined ? null : (snapshot.mark ?? '');
-  const problems = [...missing, ...(headings?.problem() ?? []), ...outside.slice(0, mostApart)];
+  const problems = [...missing, ...(headings?.problem() ?? []), ...outside.problem()];
   const shown = { rows: count, problems, mark };
   const isKept = staging.isWhole && merged.size === 0;
-  if (run.mode === 'sync')
+  if (run.mode === 'sync') {
     await rememberTable(context, run, isKept ? known : null, { ...shown, left, asides }, met);
+    await inRepeatable(context, (db) => keepNotesBelow(db, run.connection, outside.below));
+  }
   return { ...shown, merged };
 }
-
-/** The most rows apart that are reported one by one. */
-const mostApart = 100;
 
 /** Whether people choose where rows stand, so that one may stand apart. */
 function hasPlaces({ connection: { target } }: StepContext): boolean {
@@ -144,31 +148,75 @@ class HeadingLines {
 
   /** One for all. */
   problem(): readonly Problem[] {
-    const [first, ...others] = [...this.#lines].map(({ row }) => row);
+    const rows = [...this.#lines].map(({ row }) => row);
+    const [first] = rows;
     if (first === undefined) return [];
-    const named = others.length < mostHeadings ? others.join(', ') : `${others.length} others`;
-    const which = others.length === 0 ? `row ${first} repeats` : `rows ${first}, ${named} repeat`;
-    const message = `${which} the headings: no lead was created. Delete ${others.length === 0 ? 'it' : 'them'}`;
+    const [repeat, them] = rows.length === 1 ? ['repeats', 'it'] : ['repeat', 'them'];
+    const message = `${rowsNamed(rows)} ${repeat} the headings: no lead was created. Delete ${them}`;
     return [{ code: 'row.headings', message, row: first }];
   }
 }
 
-/** The most lines of headings that are named. */
-const mostHeadings = 5;
+/** The most rows that are named. */
+const mostNamed = 5;
+
+/** The numbers of rows, as the subject of a sentence. */
+function rowsNamed([first = 0, ...others]: readonly number[]): string {
+  if (others.length === 0) return `row ${first}`;
+  const named = others.length < mostNamed ? others.join(', ') : `${others.length} others`;
+  return `rows ${first}, ${named}`;
+}
+
+/** The rows apart from the table of one reading. */
+class RowsOutside {
+  readonly #fields: StepContext['connection']['fields'];
+  readonly #known: ReadonlySet<string> | null;
+  readonly #told: number[] = [];
+  readonly #below: string[] = [];
+
+  /** `known`: the contents of notes below the range of the table; null: rows were never in step. */
+  constructor(fields: StepContext['connection']['fields'], known: ReadonlySet<string> | null) {
+    this.#fields = fields;
+    this.#known = known;
+  }
+
+  /** For `keepNotesBelow`. */
+  get below(): readonly string[] {
+    return this.#below;
+  }
+
+  /** Whether a row directly below the range was added since: programs other than Excel do not extend it. */
+  joins(row: TargetRow): boolean {
+    return this.#known?.has(this.#hashOf(row)) === false;
+  }
+
+  see(rows: readonly TargetRow[]): void {
+    for (const row of rows) {
+      const isNamed = typeof row.cells['companyName'] === 'string' && row.standing !== 'note';
+      // The first time all that lies apart is told; from then on what could be a lead: a note is none.
+      if (row.other !== true && (isNamed || this.#known === null)) this.#told.push(row.row);
+      if (row.standing === 'below' && this.#below.length < mostLeft) this.#below.push(this.#hashOf(row));
+    }
+  }
+
+  problem(): readonly Problem[] {
+    const [first] = this.#told;
+    if (first === undefined) return [];
+    const [is, them] = this.#told.length === 1 ? ['is', 'it'] : ['are', 'them'];
+    const message = `${rowsNamed(this.#told)} ${is} apart from the table, below an empty row, its range or its totals: no lead was created. Move ${them} up to the other rows where a lead is meant`;
+    return [{ code: 'row.apart', message, row: first }];
+  }
+
+  #hashOf(row: TargetRow): string {
+    return hashContent(storableRow(row).cells, this.#fields);
+  }
+}
 
 /** Records without a request for a lead are staged like rows apart. */
 function withoutOthers(rows: readonly TargetRow[]): Pieces {
   const [table, apart] = [[] as TargetRow[], [] as TargetRow[]];
   for (const row of rows) (row.other === true ? apart : table).push(row);
   return { table, apart };
-}
-
-/** Reports only a row with a name, which could be a lead: a note is none. */
-function apartProblem({ row, cells }: TargetRow): readonly Problem[] {
-  const name = cells['companyName'];
-  if (typeof name !== 'string') return [];
-  const message = `row ${row} has no id and is apart from the table, with an empty row between: no lead was created. Close the gap if it is one`;
-  return [{ code: 'row.apart', message, row }];
 }
 
 /** `toCome`: fields whose column the next sync creates. */

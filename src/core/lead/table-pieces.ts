@@ -1,29 +1,51 @@
+import { isLeadId } from './lead.ts';
+import type { Cells } from './value.ts';
+
+/**
+ * What a table itself says of a row: within its range (of a filter, of a formatted table), below that, or no row of it (sums
+ * of the rows above, a comment). Absent: only ids and empty rows tell.
+ */
+export type RowStanding = 'within' | 'below' | 'note';
+
 /**
  * Separates the rows of a table from what people write below it: a note, a sum, another table. Consecutive rows without
- * an empty one between them are one piece. A piece without any id, below one that has an id, is not part of the table.
- * Where rows had ids before (`hadIds`), the first piece is the table even if people cleared all ids.
+ * an empty one between them are one piece; what is below the range is another one. The first piece is the table, and so
+ * is each piece in which a row has an id.
  */
 export class TablePieces {
-  readonly #hadIds: boolean;
   #last = 0;
+  #isBelow = false;
   #hasTable = false;
   #isOfTable = true;
 
-  constructor(hadIds: boolean) {
-    this.#hadIds = hadIds;
-  }
-
   /** Whether this row (1-based, as displayed) begins a piece. Call before `see`. */
-  begins(row: number): boolean {
-    return row > this.#last + 1;
+  begins(row: number, standing?: RowStanding): boolean {
+    return row > this.#last + 1 || (standing === 'below') !== this.#isBelow;
   }
 
   /** Whether the piece is known to belong to the table by now, including its earlier rows. */
-  see(row: number, hasId: boolean): boolean {
-    if (this.begins(row)) this.#isOfTable = !this.#hasTable;
-    this.#last = row;
-    this.#hasTable ||= hasId || this.#hadIds;
-    this.#isOfTable ||= hasId;
+  see(row: number, hasId: boolean, standing?: RowStanding): boolean {
+    if (standing === 'note') return false;
+    if (this.begins(row, standing)) this.#isOfTable = standing !== 'below' && !this.#hasTable;
+    [this.#last, this.#isBelow] = [row, standing === 'below'];
+    this.#isOfTable ||= hasId || standing === 'within';
+    this.#hasTable ||= this.#isOfTable;
     return this.#isOfTable;
   }
+}
+
+/** Whether a text may be meant as an id: one word, of letters or digits, and not of letters alone. */
+export function isLikeId(text: string): boolean {
+  return isLeadId(text) && /^(?=.*[\d_-])[{(]?[\p{L}\p{N}][^\s#]*$/u.test(text.trim());
+}
+
+/** Whether all that a row shows is a text in its id column that is no id: a note, and no row that lost its lead. */
+export function isNote({
+  leadId,
+  cells,
+}: {
+  readonly leadId: string | null;
+  readonly cells: Cells;
+}): boolean {
+  return leadId !== null && !isLikeId(leadId) && Object.values(cells).every((cell) => cell === null);
 }

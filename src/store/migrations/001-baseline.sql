@@ -339,6 +339,13 @@ create table lead_spellings (
 comment on table lead_spellings is
   'Ids of leads that the service spells otherwise than they are compared.';
 
+create table rows_below (
+  connection text primary key,
+  hashes text[] not null
+);
+comment on table rows_below is
+  'The contents of the rows directly below the range of a table that were there before leadsync: they are no leads.';
+
 create table mapped_columns (
   connection text not null,
   field text not null,

@@ -86,7 +86,7 @@ export async function* readCsvRecords(
       }
       const record = toRecord({ row: ++row, line, bytes, start: position, end }, texts, found);
       if (row === 1) width = found.length;
-      if (record.contentEnd === end && found.length < width && bytes.length > 0)
+      if (record.contentEnd === end && found.length < width && bytes.length > 0 && !isComment(record))
         throw cutAt(`ends in the middle of a row, after ${found.length} of ${width} cells`);
       if (record.cells.some(isMisquoted)) throw faultAt('has text after a closing quote');
       line += lineEnds(bytes);
@@ -150,6 +150,11 @@ function toRecord(
   const isLong = cells.some(({ quoted, text }) => quoted && lineEnd.test(text));
   const lines = isLong ? bytes.toString('utf8', 0, contentEnd - start).split(lineEnd) : null;
   return { row, line, lines, cells, start, contentEnd, end };
+}
+
+/** A line of its own that programs write, such as `# exported 2027`, or the mark of a file's end of old ones. */
+export function isComment({ cells }: Pick<CsvRecord, 'cells'>): boolean {
+  return cells.length === 1 && /^[#\x1a]/.test(cells[0]?.text ?? '');
 }
 
 /** Whether text follows the closing quote: the parser then leaves the quotes in the text. */

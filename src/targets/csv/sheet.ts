@@ -5,7 +5,7 @@ import { idKey } from '../../core/lead/lead.ts';
 import type { Cell } from '../../core/lead/value.ts';
 import { type Columns, locateColumns } from '../shared/columns.ts';
 import { type CsvDialect, csvHeadBytes, type CsvTargetOptions, detectCsvDialect } from './format.ts';
-import { readCsvRecords, type CsvRecord } from './records.ts';
+import { type CsvRecord, isComment, readCsvRecords } from './records.ts';
 import { incompleteFile } from '../file/file-fault.ts';
 import { resumed } from '../file/file-format.ts';
 import { unguarded } from './text.ts';
@@ -90,6 +90,8 @@ export function readCsvRow(
   }
   if (leadId === '' && isBlank(cells)) return null;
   const status = columns.status === null ? null : textCell(text(columns.status));
+  const isNoRow = header.cells.length > 1 && isComment(record);
+  if (isNoRow) return { leadId: null, standing: 'note', cells, status, place: record };
   return { leadId: leadId === '' ? null : leadId, cells, status, place: record };
 }
 

@@ -1,7 +1,7 @@
 import type { Columns } from '../shared/columns.ts';
 import { notStorable, withPlaces } from '../shared/row-content.ts';
 import { RowChanges } from '../shared/row-changes.ts';
-import { TablePieces } from '../../core/lead/table-pieces.ts';
+import { isLikeId, isNote, TablePieces } from '../../core/lead/table-pieces.ts';
 import type { RowChange, RowOutcome } from '../../ports/target.ts';
 import type { CsvRecord } from './records.ts';
 import { openCsvSheet, readCsvRow, tooWide } from './sheet.ts';
@@ -81,7 +81,7 @@ async function readToEnd(
   const { format, header, columns, records } = sheet;
   const rowChanges = rowChangesOf(changes, columns, options.encoding, header.cells.length);
   const ids = changes.every(({ kind }) => kind === 'append') ? new IdSet() : null;
-  const pieces = new TablePieces(true);
+  const pieces = new TablePieces();
   let last = header;
   let isFirst = true;
   let allQuoted = isAllQuoted(header);
@@ -92,7 +92,8 @@ async function readToEnd(
       isFirst = false;
       const row = readCsvRow(record, sheet, options.timeZone);
       if (row === null) continue;
-      if (pieces.see(record.row, row.leadId !== null)) last = record;
+      const isOfTable = pieces.see(record.row, isLikeId(row.leadId ?? ''), row.standing);
+      if (isOfTable && !isNote(row)) last = record;
       rowChanges.see(row);
       if (row.leadId !== null) ids?.add(idKey(row.leadId));
     }

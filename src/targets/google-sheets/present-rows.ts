@@ -1,6 +1,7 @@
 import { type Aside, asidesIn, mayShowOthers } from '../../core/lead/aside.ts';
 import { idKey } from '../../core/lead/lead.ts';
-import { TablePieces } from '../../core/lead/table-pieces.ts';
+import { isLikeId, TablePieces } from '../../core/lead/table-pieces.ts';
+import { TotalsRows } from '../../core/lead/totals.ts';
 import type { Cell, FieldType } from '../../core/lead/value.ts';
 import { ownedColumns, shownStatus } from '../shared/columns.ts';
 import type { PresentRow } from '../shared/row-changes.ts';
@@ -18,10 +19,19 @@ import type { SheetCell } from './sheets-api.ts';
  * formulas.
  */
 export function* presentRows(snapshot: TabSnapshot): Generator<PresentRow<number>> {
+  const totals = new TotalsRows();
   for (let row = 1; row < snapshot.grid.length; row++) {
+    const isOfSums = totals.see(row + 1, formulasOf(snapshot, row));
     const present = presentRow(snapshot, row);
-    if (present !== null) yield present;
+    if (present !== null)
+      yield isOfSums && present.leadId === null ? { ...present, standing: 'note' } : present;
   }
+}
+
+function formulasOf({ grid }: TabSnapshot, row: number): (readonly [number, string])[] {
+  return (grid[row] ?? []).flatMap((cell, column) =>
+    isFormula(cell) ? [[column, cell.formula.replace(/^=/, '')] as const] : [],
+  );
 }
 
 function presentRow(snapshot: TabSnapshot, row: number): PresentRow<number> | null {
@@ -86,20 +96,24 @@ function isPrepared(cell: GridCell): boolean {
  * The last row with own content in our columns; else the header. Never inside merged cells of ours: a row inserted below
  * would join them.
  */
-export function lastRow({ grid, columns, tab }: TabSnapshot): number {
+export function lastRow(snapshot: TabSnapshot): number {
+  const { grid, columns, tab } = snapshot;
   const owned = [...ownedColumns(columns)];
   const isUnused = (row: number): boolean =>
-    idText(grid, row, columns.id) === '' &&
     owned.every((column) => {
-      const cell = cellAt(grid, row, column);
+      const cell = column === columns.id ? null : cellAt(grid, row, column);
       return cell === null || isPrepared(cell);
     });
-  const pieces = new TablePieces(true);
+  const pieces = new TablePieces();
+  const totals = new TotalsRows();
   let row = 0;
   for (let each = 1; each < grid.length; each++) {
-    if (isUnused(each)) continue;
+    const id = idText(grid, each, columns.id);
+    const isOfSums = totals.see(each + 1, formulasOf(snapshot, each)) && id === '';
+    if (id === '' && isUnused(each)) continue;
+    const isOfTable = pieces.see(each + 1, isLikeId(id), isOfSums ? 'note' : undefined);
     // A note below the table stays below: rows inserted after it would make it part of the table.
-    if (pieces.see(each + 1, idText(grid, each, columns.id) !== '')) row = each;
+    if (isOfTable && (isLikeId(id) || !isUnused(each))) row = each;
   }
   const merged = tab.merged
     .filter((area) => owned.some((column) => isWithin(area, area.startRow, column)))

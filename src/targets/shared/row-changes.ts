@@ -1,4 +1,5 @@
 import { idKey } from '../../core/lead/lead.ts';
+import type { RowStanding } from '../../core/lead/table-pieces.ts';
 import {
   canonical,
   sameCell,
@@ -16,8 +17,9 @@ export type { Verdict };
 /** A current row, with what its format needs to write to it. */
 export interface PresentRow<Place> {
   readonly leadId: string | null;
-  /** As in TargetRow. */
+  /** These two as in TargetRow. */
   readonly unreadableId?: string;
+  readonly standing?: RowStanding;
   readonly cells: Cells;
   readonly status: Value;
   readonly place: Place;

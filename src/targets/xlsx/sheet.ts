@@ -1,8 +1,15 @@
 import { type Aside, asidesIn, mayShowOthers } from '../../core/lead/aside.ts';
 import { idKey } from '../../core/lead/lead.ts';
+import { TotalsRows } from '../../core/lead/totals.ts';
 import type { Cell } from '../../core/lead/value.ts';
-import { type CellRange, columnName, contains, readRange } from './cell-reference.ts';
-import { type ColumnMapping, type Columns, headingRank, locateColumns } from '../shared/columns.ts';
+import { type CellRange, columnName, contains, mostRows, readRange } from './cell-reference.ts';
+import {
+  type ColumnMapping,
+  type Columns,
+  headingRank,
+  locateColumns,
+  ownedColumns,
+} from '../shared/columns.ts';
 import { resumed } from '../file/file-format.ts';
 import type { PresentRow } from '../shared/row-changes.ts';
 import { type CellReader, cellReader } from './cell-reader.ts';
@@ -14,6 +21,7 @@ import { type DateStyles, readDateStyles } from './styles.ts';
 import { readTables, type SheetTable } from './tables.ts';
 import { openWorkbook, type XlsxWorkbook } from './workbook.ts';
 import type { RandomAccess } from './zip-directory.ts';
+import { xmlText } from './xml-text.ts';
 
 export interface XlsxTargetOptions extends ColumnMapping {
   /** Of the file, for messages; ends in .xlsx or .xlsm. */
@@ -36,6 +44,9 @@ export interface XlsxSheet {
   readonly tables: readonly SheetTable[];
   /** Known with the first of `rows`. */
   readonly merged: readonly CellRange[];
+  /** The last row of the formatted table that the headings belong to, else of the filter; null: neither. As `merged`. */
+  readonly bottom: number | null;
+  readonly totals: TotalsRows;
   /** All stored rows after the headings; can be read once. */
   readonly rows: AsyncGenerator<readonly SheetRow[]>;
   /** Complete after all rows were read. */
@@ -75,8 +86,8 @@ export async function openXlsxSheet(
       ranked.find(({ texts }) => texts.some((text) => text.trim() !== ''));
     const where = `None of the first ${headingRows} rows of the sheet ${JSON.stringify(book.sheetName)} has the headings; the first`;
     const columns = locateColumns(best?.texts ?? [], options, options.name, where);
-    const header = best?.row;
-    if (header === undefined) throw new Error('no row has headings');
+    if (best === undefined) throw new Error('no row has headings');
+    const header = best.row;
     const after = first.filter(({ row }) => row > header.row);
     const sheet = {
       book,
@@ -88,12 +99,16 @@ export async function openXlsxSheet(
       tables,
       layout: reader.layout,
       merged: [] as readonly CellRange[],
+      bottom: null as number | null,
+      totals: new TotalsRows(),
       rows: rowsOf(),
     };
     return sheet;
 
     async function* rowsOf(): AsyncGenerator<readonly SheetRow[]> {
-      sheet.merged = await readMerged(book);
+      const { merged, filter } = await readBehind(book);
+      sheet.merged = merged;
+      sheet.bottom = rangeBottom(filter, sheet);
       yield* resumed(after, batches);
     }
   } catch (error) {
@@ -102,12 +117,32 @@ export async function openXlsxSheet(
   }
 }
 
-/** Null when the row has neither an id nor anything in a mapped column. */
+/** The last row of the formatted table, or of the filter, that the headings belong to; null: neither. */
+function rangeBottom(
+  filters: readonly CellRange[],
+  { tables, header, columns }: Pick<XlsxSheet, 'tables' | 'header' | 'columns'>,
+): number | null {
+  const isOurs = (range: CellRange): boolean => isAround(range, header.row, columns);
+  const table = tables.find(({ whole }) => isOurs(whole.range));
+  const range = table?.whole.range ?? filters.find(isOurs);
+  if (range === undefined) return null;
+  const bottom = table?.hasTotals === true ? range.bottom - 1 : range.bottom;
+  // A new table has one row, which may be empty; the filter of whole columns ends with the sheet.
+  return bottom > header.row + 1 && bottom < mostRows ? bottom : null;
+}
+
+/** Whether a range has the headings in its first row, and columns of ours. */
+export function isAround(range: CellRange, headerRow: number, columns: Columns): boolean {
+  return range.top === headerRow && [...ownedColumns(columns)].some((at) => contains(range, headerRow, at));
+}
+
+/** Null when the row has neither an id nor anything in a mapped column. Takes all rows in their order. */
 export function readXlsxRow(row: SheetRow, sheet: XlsxSheet): PresentRow<SheetRow> | null {
-  const { columns, cells: reader, book } = sheet;
+  const { columns, cells: reader, book, bottom, layout } = sheet;
   // "Total" in a table's last row is not a lead.
   if (sheet.tables.some((table) => isTotalsRow(table, row.row, sheet))) return null;
   return book.pack.guarded(book.sheet, () => {
+    const isOfSums = layout.hasFormulas && sheet.totals.see(row.row, formulasOf(row));
     const shown = reader.id(cellAt(row, columns.id));
     const cells: Record<string, Cell> = {};
     let empty = 'id' in shown && shown.id === '';
@@ -125,14 +160,23 @@ export function readXlsxRow(row: SheetRow, sheet: XlsxSheet): PresentRow<SheetRo
     const covering = id === null ? coveringCell(sheet, row.row, columns.id) : null;
     const unreadableId = 'id' in shown ? covering && `merged with ${covering}` : shown.unreadable;
     const status = columns.status === null ? '' : reader.text(cellAt(row, columns.status));
+    const place = bottom === null ? undefined : row.row <= bottom ? 'within' : 'below';
+    const standing = isOfSums && id === null ? 'note' : place;
     return {
       leadId: id,
+      ...(standing !== undefined && { standing }),
       ...(unreadableId !== null && { unreadableId }),
       cells,
       status: status === '' ? null : status,
       place: row,
     };
   });
+}
+
+function formulasOf({ cells }: SheetRow): (readonly [number, string])[] {
+  return cells.flatMap(({ column, formula }) =>
+    formula === null ? [] : [[column, xmlText(formula)] as const],
+  );
 }
 
 /** What a row shows of others, in any of its columns. Formulas and numbers only repeat what stands elsewhere. */
@@ -165,7 +209,7 @@ function coveringCell({ merged }: XlsxSheet, row: number, column: number): strin
 }
 
 function isTotalsRow({ whole, hasTotals }: SheetTable, row: number, { header, columns }: XlsxSheet): boolean {
-  return hasTotals && row === whole.range.bottom && contains(whole.range, header.row, columns.id);
+  return hasTotals && row === whole.range.bottom && isAround(whole.range, header.row, columns);
 }
 
 /** The stored rows up to the last that may be the headings. */
@@ -191,10 +235,13 @@ const dataEnd = /<\/(?:[^\s<>:]+:)?sheetData\s*>/;
 const overlap = 200;
 
 /**
- * The merged cells of a sheet. They come after the rows that depend on them, so the part is unpacked a second time,
- * without parsing its rows.
+ * The merged cells and the filter of a sheet. They come after the rows that depend on them, so the part is unpacked a second
+ * time, without parsing its rows.
  */
-async function readMerged({ pack, sheet }: XlsxWorkbook): Promise<readonly CellRange[]> {
+async function readBehind({
+  pack,
+  sheet,
+}: XlsxWorkbook): Promise<Record<'merged' | 'filter', readonly CellRange[]>> {
   let text = '';
   let isBehind = false;
   for await (const chunk of pack.chunks(sheet)) {
@@ -207,7 +254,12 @@ async function readMerged({ pack, sheet }: XlsxWorkbook): Promise<readonly CellR
       text = text.slice(end.index);
     }
   }
-  if (!isBehind) return [];
-  const cells = text.matchAll(/<(?:[^\s<>:]+:)?mergeCell\s[^<>]*?ref\s*=\s*["']([^"']+)["']/g);
-  return Array.from(cells, ([, ref = '']) => readRange(ref)).filter((range) => range !== null);
+  // Views of the sheet may have filters of their own.
+  const [own = ''] = isBehind ? text.split('customSheetViews', 1) : [];
+  const all = (element: RegExp, of: string): readonly CellRange[] =>
+    Array.from(of.matchAll(element), ([, ref = '']) => readRange(ref)).filter((range) => range !== null);
+  return {
+    merged: all(/<(?:[^\s<>:]+:)?mergeCell\s[^<>]*?ref\s*=\s*["']([^"']+)["']/g, isBehind ? text : ''),
+    filter: all(/<(?:[^\s<>:]+:)?autoFilter\s[^<>]*?ref\s*=\s*["']([^"']+)["']/g, own),
+  };
 }

@@ -1,6 +1,6 @@
 import { LeadsyncError } from '../../errors.ts';
 import { idKey } from '../../core/lead/lead.ts';
-import { TablePieces } from '../../core/lead/table-pieces.ts';
+import { isLikeId, isNote, TablePieces } from '../../core/lead/table-pieces.ts';
 import type { RowChange, RowOutcome } from '../../ports/target.ts';
 import { type CellRange, columnName, contains, longestCellText } from './cell-reference.ts';
 import { type Columns, ownedColumns } from '../shared/columns.ts';
@@ -60,7 +60,7 @@ export async function planXlsxWrite(
   });
   const free = new FreeRows(changes.filter(({ kind }) => kind === 'append').length);
   free.restart(header.row);
-  const pieces = new TablePieces(true);
+  const pieces = new TablePieces();
   const notes = new Set<number>();
   let model: SheetRow | null = null;
   const styles = new Map(known?.styles);
@@ -73,7 +73,10 @@ export async function planXlsxWrite(
         continue;
       }
       rowChanges.see(present);
-      if (pieces.see(row.row, present.leadId !== null || present.unreadableId !== undefined)) {
+      const hasId = isLikeId(present.leadId ?? '') || present.unreadableId !== undefined;
+      const isOfTable = pieces.see(row.row, hasId, present.standing) && !isNote(present);
+      if (present.standing === 'note') free.see(row, false);
+      else if (isOfTable) {
         free.restart(row.row);
         notes.clear();
       } else {

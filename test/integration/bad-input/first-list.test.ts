@@ -1,0 +1,117 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { readXlsx } from 'hucre/xlsx';
+import { expect, test } from 'vitest';
+import { Workspace } from '../../support/workspace.ts';
+import { escaped, handMade, sheetXml } from '../../xlsx/corpus/hand-made.ts';
+import { fields, leadsOf } from '../identity/places-scene.ts';
+
+type Cells = Readonly<Record<string, string | number>>;
+
+/** A workbook of rows by their number, and cells by their letter; texts that begin with `=` are formulas. */
+function workbookOf(rows: Readonly<Record<number, Cells>>, filter?: string): Buffer {
+  const cell = (at: string, value: string | number): string =>
+    typeof value === 'number'
+      ? `<c r="${at}"><v>${value}</v></c>`
+      : value.startsWith('=')
+        ? `<c r="${at}"><f>${escaped(value.slice(1))}</f><v>0</v></c>`
+        : `<c r="${at}" t="inlineStr"><is><t>${escaped(value)}</t></is></c>`;
+  const xml = Object.entries(rows).map(
+    ([row, cells]) =>
+      `<row r="${row}">${Object.entries(cells)
+        .map(([column, value]) => cell(`${column}${row}`, value))
+        .join('')}</row>`,
+  );
+  const after = filter === undefined ? '' : `<autoFilter ref="${filter}"/>`;
+  return handMade({ 'xl/worksheets/sheet1.xml': sheetXml(xml.join(''), after) });
+}
+
+/** A workspace with this list, of which leadsync knows nothing. */
+async function listed(rows: Readonly<Record<number, Cells>>, filter?: string) {
+  const workspace = await Workspace.open({ sandbox: { leads: 0 } });
+  workspace.configure({ fields, target: { path: './leads.xlsx' } });
+  const path = join(workspace.folder, 'leads.xlsx');
+  writeFileSync(path, workbookOf(rows, filter));
+  const names = (): string[] =>
+    leadsOf(workspace)
+      .map(({ companyName }) => String(companyName))
+      .toSorted();
+  const shown = async () => (await readXlsx(readFileSync(path))).sheets[0]?.rows ?? [];
+  return { workspace, path, names, shown };
+}
+
+const title = { 1: { A: 'Our customers' } };
+const headings = { 3: { A: 'Lead ID', B: 'Company', C: 'City', D: 'Stage', E: 'Revenue' } };
+const companies = {
+  4: { B: 'Acme', C: 'Ulm', D: 'new', E: 10 },
+  5: { B: 'Bolt', C: 'Bonn', D: 'won', E: 20 },
+  6: { B: 'Cord', C: 'Köln', D: 'won', E: 30 },
+};
+
+test('a first sync: sums and notes below the list are no leads, and are told in one line, once', async () => {
+  const { workspace, names, shown } = await listed(
+    {
+      ...title,
+      ...headings,
+      ...companies,
+      7: { B: 'Summe', E: '=SUM(E4:E6)' },
+      8: { B: 'Without VAT' },
+      10: { A: 'Total: 3 customers' },
+      11: { B: 'Source: our CRM' },
+      1048576: { C: 'stray' },
+    },
+    'A3:E6',
+  );
+  await using _ = workspace;
+  const message = expect.stringMatching(/^rows 7, 8, 10, 11, 1048576 are apart from the table/);
+  expect(await workspace.sync()).toMatchObject({
+    status: 'partial',
+    created: { leads: 3, rows: 0 },
+    problems: [{ code: 'row.apart', row: 7, message }],
+  });
+  expect(names()).toEqual(['Acme', 'Bolt', 'Cord']);
+  // What could be a lead is told again.
+  expect(await workspace.sync()).toMatchObject({
+    created: { leads: 0, rows: 0 },
+    problems: [{ code: 'row.apart', row: 8, message: expect.stringMatching(/^rows 8, 11 are/) }],
+  });
+  expect((await shown())[9]?.[0]).toBe('Total: 3 customers');
+});
+
+test('what stands directly below the filter at the first sync is no lead until it is changed; what is added there later is one', async () => {
+  const { workspace, path, names } = await listed(
+    { ...title, ...headings, ...companies, 7: { B: 'As of today' } },
+    'A3:E6',
+  );
+  await using _ = workspace;
+  for (let night = 0; night < 2; night++)
+    expect(await workspace.sync()).toMatchObject({
+      created: { leads: night === 0 ? 3 : 0, rows: 0 },
+      problems: [{ code: 'row.apart', row: 7 }],
+    });
+  expect(names()).toEqual(['Acme', 'Bolt', 'Cord']);
+
+  const ids = new Map(leadsOf(workspace).map(({ companyName, id }) => [companyName, id]));
+  const known = Object.fromEntries(
+    Object.entries(companies).map(([row, cells]) => [row, { A: String(ids.get(cells.B)), ...cells }]),
+  );
+  writeFileSync(
+    path,
+    workbookOf({ ...title, ...headings, ...known, 7: { B: 'Dorn' }, 8: { B: 'Erle' } }, 'A3:E6'),
+  );
+  expect(await workspace.sync()).toMatchObject({ created: { leads: 2, rows: 0 }, problems: [] });
+  expect(names()).toEqual(['Acme', 'Bolt', 'Cord', 'Dorn', 'Erle']);
+});
+
+test('csv: comments of programs and the end mark of old ones are no leads, and stay', async () => {
+  await using workspace = await Workspace.open({ sandbox: { leads: 1 }, connection: { fields } });
+  const after = '# exported 2027\r\n\u001a';
+  writeFileSync(workspace.sheet.path, `Company,Lead ID,City,Stage\r\nAcme,,Ulm,new\r\n${after}`);
+  expect(await workspace.sync()).toMatchObject({
+    created: { leads: 1, rows: 1 },
+    problems: [{ code: 'row.apart', row: 3, message: expect.stringMatching(/^rows 3, 4 are/) }],
+  });
+  expect(leadsOf(workspace)).toHaveLength(2);
+  expect(workspace.sheet.text().endsWith(`\r\n${after}`)).toBe(true);
+  expect(await workspace.sync()).toMatchObject({ status: 'succeeded', created: { leads: 0, rows: 0 } });
+});
