@@ -1,6 +1,6 @@
 import { defaultIdColumn, fieldMappings } from '../config/fields.ts';
 import { didYouMean } from '../config/nearest-name.ts';
-import { headingKey } from '../config/values.ts';
+import { headingKey } from '../core/lead/heading-line.ts';
 import { defaultFields } from '../core/lead/mapping.ts';
 import { LeadsyncError } from '../errors.ts';
 import type { MappedField } from '../setup/answers.ts';

@@ -10,7 +10,7 @@ import type { Readable } from './readable.ts';
 import type { ConnectionSettings } from './schema.ts';
 import type { Path } from './settings.ts';
 import { type Report, type Source, valueAt } from './source.ts';
-import { headingKey } from './values.ts';
+import { headingKey } from '../core/lead/heading-line.ts';
 
 /** Reports mistakes of a connection's reminders that only show together with other settings; `path` is the connection's. */
 export function checkReminders(

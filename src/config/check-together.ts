@@ -8,7 +8,7 @@ import { connectionNamePattern, type ConnectionSettings, type FileSettings } fro
 import type { Report, Source } from './source.ts';
 import { drivePathMistake, isSharingLink, isWebAddress } from './addresses.ts';
 import { filePlace, tablePlace } from './config.ts';
-import { headingKey } from './values.ts';
+import { headingKey } from '../core/lead/heading-line.ts';
 
 type Connection = Readable<ConnectionSettings>;
 

@@ -7,7 +7,7 @@ import { defaultIdColumn, fieldMappings, usualMatchBy } from './fields.ts';
 import type { ProcessSettings } from './process-schema.ts';
 import type { ConnectionSettings, FileSettings } from './schema.ts';
 import type { Secret } from './secret.ts';
-import { headingKey } from './values.ts';
+import { headingKey } from '../core/lead/heading-line.ts';
 
 /** What cannot be changed any more, at any depth. */
 type Frozen<T> = T extends Secret ? T : T extends object ? { readonly [K in keyof T]: Frozen<T[K]> } : T;

@@ -1,3 +1,4 @@
+import { headingKey } from '../core/lead/heading-line.ts';
 import { z } from 'zod';
 import { calendarUrl, calledUrl, chatUrl, leadUrl } from './addresses.ts';
 import { chatKinds } from './chat-webhook.ts';
@@ -6,7 +7,6 @@ import {
   filePath,
   filled,
   heading,
-  headingKey,
   language,
   listOf,
   offset,

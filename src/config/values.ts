@@ -1,3 +1,4 @@
+import { headingKey } from '../core/lead/heading-line.ts';
 import { createRequire } from 'node:module';
 import type * as CronParser from 'cron-parser';
 import { z } from 'zod';
@@ -65,11 +66,6 @@ export function listOf<T extends z.ZodType<string, string>>(item: T, empty: stri
     .array(item)
     .min(1, empty)
     .refine((list) => new Set(list.map(headingKey)).size === list.length, twice);
-}
-
-/** What two headings share when they name the same column: case, blanks around and the form of umlauts do not matter. */
-export function headingKey(written: string): string {
-  return written.normalize('NFC').trim().toLowerCase();
 }
 
 /** A text that is not blank. */

@@ -1,5 +1,5 @@
 import { distance } from 'fastest-levenshtein';
-import { headingKey } from '../config/values.ts';
+import { headingKey } from '../core/lead/heading-line.ts';
 import { defaultFields } from '../core/lead/mapping.ts';
 import { bestAssignment } from './best-assignment.ts';
 import { fieldWords, idWords, type Words } from './synonyms.ts';

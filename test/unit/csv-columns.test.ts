@@ -31,6 +31,39 @@ test('headings are equal whatever the form of their accents', () => {
   expect(positions(['Lead ID', 'Stra\u00dfe u\u0308'], umlaut)).toEqual({ city: 1 });
 });
 
+test.each([
+  ['case', 'NEXT FOLLOW-UP'],
+  ['blanks of any kind', ' Next\u00a0\u2009follow-up\u200b '],
+  ['line breaks', 'Next\r\nfollow-up'],
+  ['missing blanks', 'Nextfollow-up'],
+])('headings are equal without regard to %s', (_, heading) => {
+  const [, , due] = contractFields;
+  expect(due?.column).toBe('Next follow-up');
+  expect(positions(['Lead ID', heading])).toEqual({ due: 1 });
+});
+
+test.each([
+  ['Town / City', 'city: { column: "Town / City" }'],
+  ['Citi', 'city: { column: "Citi" }'],
+  ['Zip', undefined],
+])(
+  'a missing column names the heading that may be meant, with the line to configure: %s',
+  (heading, line) => {
+    const { missing } = locateColumns(['Lead ID', 'Name', heading], mapping, 'x.csv');
+    const city = missing.find(({ field }) => field === 'city')?.message ?? '';
+    expect(/under fields: (.*)$/.exec(city)?.[1]).toBe(line);
+  },
+);
+
+test('so does a missing id column', () => {
+  expect(() => locateColumns(['Leads ID', 'City'], mapping, 'x.csv')).toThrow(
+    expect.objectContaining({
+      code: 'target.id-column-missing',
+      help: expect.stringMatching(/under target: idColumn: "Leads ID"$/),
+    }),
+  );
+});
+
 test('a doubled status column is none', () => {
   const status = { ...mapping, statusColumn: 'Sync' };
   expect(locateColumns(['Lead ID', 'Sync'], status, 'x.csv').status).toBe(1);

@@ -4,7 +4,7 @@ import { defaultFields } from '../../src/core/lead/mapping.ts';
 import { bestAssignment } from '../../src/setup/best-assignment.ts';
 import { proposeMapping } from '../../src/setup/propose-mapping.ts';
 import { fieldWords, idWords } from '../../src/setup/synonyms.ts';
-import { headingKey } from '../../src/config/values.ts';
+import { headingKey } from '../../src/core/lead/heading-line.ts';
 import { lawRuns } from '../support/law-runs.ts';
 
 const fields = defaultFields.map(({ field }) => field);

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
 import { Secret } from '../../src/config/secret.ts';
-import { headingKey } from '../../src/config/values.ts';
+import { headingKey } from '../../src/core/lead/heading-line.ts';
 import type { Answers, TargetAnswer } from '../../src/setup/answers.ts';
 import { setupFiles } from '../../src/setup/setup-files.ts';
 import { lawRuns } from '../support/law-runs.ts';

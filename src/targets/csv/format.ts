@@ -1,6 +1,7 @@
+import { headingKey } from '../../core/lead/heading-line.ts';
 import { CsvError, parse } from 'csv-parse/sync';
 import { LeadsyncError } from '../../errors.ts';
-import { type ColumnMapping, folded } from '../shared/columns.ts';
+import type { ColumnMapping } from '../shared/columns.ts';
 
 export interface CsvTargetOptions extends ColumnMapping {
   /** Of the file, for messages. */
@@ -45,10 +46,14 @@ export function detectCsvDialect(head: Buffer, options: CsvTargetOptions): CsvDi
   if (line !== null)
     return { start: mark + line[0].length, delimiter: line[1] ?? ',', hasSeparatorLine: true };
   const { idColumn, fields } = options;
-  const known = new Set([idColumn, ...fields.map(({ column }) => column)].map(folded));
+  const known = new Set([idColumn, ...fields.map(({ column }) => column)].map(headingKey));
   const scored = delimiters.map((delimiter) => {
     const cells = firstRow(head, delimiter);
-    return { delimiter, known: cells.filter((cell) => known.has(folded(cell))).length, cells: cells.length };
+    return {
+      delimiter,
+      known: cells.filter((cell) => known.has(headingKey(cell))).length,
+      cells: cells.length,
+    };
   });
   const [best] = scored.toSorted((a, b) => b.known - a.known || b.cells - a.cells);
   return { start: mark, delimiter: best?.delimiter ?? ',', hasSeparatorLine: false };

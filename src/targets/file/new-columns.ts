@@ -1,4 +1,5 @@
-import { type ColumnMapping, folded } from '../shared/columns.ts';
+import { headingKey } from '../../core/lead/heading-line.ts';
+import type { ColumnMapping } from '../shared/columns.ts';
 
 /** Positions are 0-based. */
 export interface NewColumn {
@@ -16,8 +17,8 @@ export function placeNewColumns(
   { fields }: ColumnMapping,
   wanted: ReadonlySet<string>,
 ): readonly NewColumn[] {
-  const shown = new Set(headings.map(folded));
-  const missing = fields.filter(({ field, column }) => wanted.has(field) && !shown.has(folded(column)));
+  const shown = new Set(headings.map(headingKey));
+  const missing = fields.filter(({ field, column }) => wanted.has(field) && !shown.has(headingKey(column)));
   let index = headings.findLastIndex((heading) => heading.trim() !== '');
   return missing.map(({ column }) => {
     do index++;

@@ -1,7 +1,8 @@
+import { headingKey } from '../../core/lead/heading-line.ts';
 import type { sheets_v4 } from '@googleapis/sheets';
 import { z } from 'zod';
 import { parseJson } from '../../parse-json.ts';
-import { type ColumnMapping, type Columns, folded, locateColumns, missingHeader } from '../shared/columns.ts';
+import { type ColumnMapping, type Columns, locateColumns, missingHeader } from '../shared/columns.ts';
 import type { SheetCell } from './sheets-replies.ts';
 
 /** Metadata key of managed columns. */
@@ -74,22 +75,22 @@ export function locateManagedColumns(
   name: string,
 ): Columns {
   const managed = managedColumns(mapping);
-  const texts = new Set(headings.map(folded));
-  if (!managed.some(({ heading }) => texts.has(folded(heading))))
+  const texts = new Set(headings.map(headingKey));
+  if (!managed.some(({ heading }) => texts.has(headingKey(heading))))
     return locateColumns(headings, mapping, name);
   const recorded = new Map<number, string>();
   for (const { field, heading } of managed) {
     const [record, second] = records.filter((each) => each.field === field && each.heading === heading);
     if (record === undefined || second !== undefined) continue;
-    const shown = folded(headings[record.column] ?? '');
-    const isOther = managed.some((each) => each.heading !== heading && folded(each.heading) === shown);
+    const shown = headingKey(headings[record.column] ?? '');
+    const isOther = managed.some((each) => each.heading !== heading && headingKey(each.heading) === shown);
     if (shown !== '' && !isOther && !recorded.has(record.column)) recorded.set(record.column, heading);
   }
-  const decided = new Set([...recorded.values()].map(folded));
+  const decided = new Set([...recorded.values()].map(headingKey));
   const width = Math.max(headings.length, ...[...recorded.keys()].map((column) => column + 1));
   const substituted = Array.from({ length: width }, (_, column) => {
     const shown = headings[column] ?? '';
-    return recorded.get(column) ?? (decided.has(folded(shown)) ? '' : shown);
+    return recorded.get(column) ?? (decided.has(headingKey(shown)) ? '' : shown);
   });
   return locateColumns(substituted, mapping, name);
 }
@@ -124,10 +125,10 @@ export function assertHeadingsFirst(
   mapping: ColumnMapping,
   name: string,
 ): void {
-  const first = folded(headings[idColumn] ?? '');
-  if (managedColumns(mapping).some(({ heading }) => folded(heading) === first)) return;
-  const ids = cells.slice(0, lastHeadingRow).map((row) => folded(String(row[idColumn] ?? '')));
-  const row = ids.indexOf(folded(mapping.idColumn));
+  const first = headingKey(headings[idColumn] ?? '');
+  if (managedColumns(mapping).some(({ heading }) => headingKey(heading) === first)) return;
+  const ids = cells.slice(0, lastHeadingRow).map((row) => headingKey(String(row[idColumn] ?? '')));
+  const row = ids.indexOf(headingKey(mapping.idColumn));
   if (row > 0)
     throw missingHeader(`The headings of ${name} are in row ${row + 1}, not in the first.`, mapping);
 }

@@ -1,5 +1,6 @@
+import { headingKey } from '../../core/lead/heading-line.ts';
 import type { sheets_v4 } from '@googleapis/sheets';
-import { type Columns, folded, headingsOf } from '../shared/columns.ts';
+import { type Columns, headingsOf } from '../shared/columns.ts';
 import type { GoogleSheetsOptions } from './google-sheets-options.ts';
 import {
   columnKey,
@@ -90,9 +91,9 @@ function columnFurniture(
  */
 export function newColumns(settings: Settings, tab: TabDescription, fields: readonly string[]): Request[] {
   const { sheetId, headings, columnCount } = tab;
-  const shown = new Set(headings.map(folded));
+  const shown = new Set(headings.map(headingKey));
   const managed = managedColumns(settings).filter(
-    ({ field, heading }) => fields.includes(field) && !shown.has(folded(heading)),
+    ({ field, heading }) => fields.includes(field) && !shown.has(headingKey(heading)),
   );
   if (managed.length === 0) return [];
   const at = headings.findLastIndex((heading) => heading.trim() !== '') + 1;
@@ -131,7 +132,7 @@ export function missingRecords(settings: Settings, tab: TabDescription, columns:
 export function misplacedRecords(before: TabDescription, now: TabDescription): Request[] {
   const known = new Set(before.columnRecords.map(({ metadataId }) => metadataId));
   return now.columnRecords.flatMap(({ metadataId, column, heading }) =>
-    known.has(metadataId) || folded(now.headings[column] ?? '') === folded(heading)
+    known.has(metadataId) || headingKey(now.headings[column] ?? '') === headingKey(heading)
       ? []
       : [withoutRecord(metadataId)],
   );

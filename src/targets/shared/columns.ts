@@ -1,5 +1,7 @@
+import { distance } from 'fastest-levenshtein';
 import { LeadsyncError } from '../../errors.ts';
 import { counted } from '../../core/lead/counted.ts';
+import { headingKey } from '../../core/lead/heading-line.ts';
 import type { FieldMapping } from '../../core/lead/mapping.ts';
 import type { FieldType, Value } from '../../core/lead/value.ts';
 import type { MissingColumn } from '../../ports/target.ts';
@@ -21,7 +23,7 @@ export interface Columns {
 }
 
 /**
- * Finds the mapped columns by heading, in any order: NFC and trimmed, exact matches first, then ignoring case. A field
+ * Finds the mapped columns by heading, in any order: NFC and trimmed, exact matches first, then by `headingKey`. A field
  * whose column is missing or duplicated is listed in `missing` and left alone. `where` begins the message when no
  * heading is known. @throws LeadsyncError `target.header-missing` when no heading is known, `target.id-column-missing`
  * when the id column is missing or duplicated.
@@ -37,7 +39,8 @@ export function locateColumns(
     throw headerMissing(headings, mapping, `${where} of ${name}`);
 
   const [id, secondId] = positions.get(mapping.idColumn) ?? [];
-  if (id === undefined || secondId !== undefined) throw idColumnMissing(id !== undefined, mapping, name);
+  if (id === undefined || secondId !== undefined)
+    throw idColumnMissing(id !== undefined, nearest(headings, mapping.idColumn, mapping), mapping, name);
 
   const fields = new Map<string, { index: number; type: FieldType }>();
   const missing: MissingColumn[] = [];
@@ -45,7 +48,11 @@ export function locateColumns(
     const [index, second] = positions.get(column) ?? [];
     const isDoubled = second !== undefined;
     if (index === undefined || isDoubled)
-      missing.push({ field, message: missingMessage(column, isDoubled, name), isDoubled });
+      missing.push({
+        field,
+        message: missingMessage({ field, column, type }, isDoubled, nearest(headings, column, mapping), name),
+        isDoubled,
+      });
     else fields.set(field, { index, type });
   }
   const [status = null, secondStatus] = positions.get(mapping.statusColumn ?? '') ?? [];
@@ -71,8 +78,8 @@ export function headingsOf({ idColumn, fields, statusColumn }: ColumnMapping): s
 
 /** How well a row serves as headings: 2 with the id column, 1 with another mapped heading, else 0. */
 export function headingRank(texts: readonly string[], mapping: ColumnMapping): 0 | 1 | 2 {
-  const shown = new Set(texts.map(folded));
-  const has = (heading: string) => shown.has(folded(heading));
+  const shown = new Set(texts.map(headingKey));
+  const has = (heading: string) => shown.has(headingKey(heading));
   if (has(mapping.idColumn)) return 2;
   return mapping.fields.some((field) => has(field.column)) ? 1 : 0;
 }
@@ -81,7 +88,7 @@ export function headingRank(texts: readonly string[], mapping: ColumnMapping): 0
 function findAll(headings: readonly string[], wanted: readonly string[]): Map<string, readonly number[]> {
   const found = new Map<string, readonly number[]>();
   const taken = new Set<number>();
-  for (const keyOf of [normalized, folded]) {
+  for (const keyOf of [normalized, headingKey]) {
     const keys = headings.map(keyOf);
     for (const heading of wanted) {
       if ((found.get(heading)?.length ?? 0) > 0) continue;
@@ -97,9 +104,28 @@ function normalized(heading: string): string {
   return heading.normalize('NFC').trim();
 }
 
-/** The comparison key of a heading. */
-export function folded(heading: string): string {
-  return normalized(heading).toLowerCase();
+/**
+ * The heading that none is configured for and that may be meant; null: none is like it. `most`: the part of the letters that
+ * may differ; the whole heading within another one counts as less than half.
+ */
+function nearest(
+  headings: readonly string[],
+  wanted: string,
+  mapping: ColumnMapping,
+  most = 0.5,
+): string | null {
+  const known = new Set(headingsOf(mapping).map(headingKey));
+  const key = headingKey(wanted);
+  const likely = headings.flatMap((heading) => {
+    const other = headingKey(heading);
+    if (other === '' || known.has(other)) return [];
+    const isPart = Math.min(key.length, other.length) > 2 && (other.includes(key) || key.includes(other));
+    const differs = distance(key, other) / Math.max(key.length, other.length);
+    return (isPart && most >= 0.5) || differs <= most
+      ? [{ heading: heading.replaceAll(/\s+/g, ' ').trim(), differs }]
+      : [];
+  });
+  return likely.toSorted((a, b) => a.differs - b.differs)[0]?.heading ?? null;
 }
 
 /** Does not repeat the first row's content: it may be personal data. */
@@ -107,7 +133,12 @@ function headerMissing(headings: readonly string[], mapping: ColumnMapping, wher
   const filled = headings.filter((heading) => normalized(heading) !== '').length;
   if (filled === 0) return missingHeader(`${where} is empty.`, mapping);
   const none = filled === 1 ? 'which is not a mapped heading' : 'none of them a mapped heading';
-  return missingHeader(`${where} has ${counted(filled, 'filled cell')}, ${none}.`, mapping);
+  const near = headingsOf(mapping).flatMap((heading) => {
+    const found = nearest(headings, heading, mapping, 0.34);
+    return found === null ? [] : `${JSON.stringify(found)} for ${JSON.stringify(heading)}`;
+  });
+  const like = near.length === 0 ? '' : ` Nearly: ${near.join(', ')}.`;
+  return missingHeader(`${where} has ${counted(filled, 'filled cell')}, ${none}.${like}`, mapping);
 }
 
 /** `target.header-missing`; `what`: one sentence. */
@@ -118,21 +149,35 @@ export function missingHeader(what: string, { idColumn, fields }: ColumnMapping)
   });
 }
 
-function idColumnMissing(isDoubled: boolean, mapping: ColumnMapping, name: string): LeadsyncError {
+function idColumnMissing(
+  isDoubled: boolean,
+  near: string | null,
+  mapping: ColumnMapping,
+  name: string,
+): LeadsyncError {
   const column = JSON.stringify(mapping.idColumn);
+  const line = near === null ? 'idColumn' : `idColumn: ${JSON.stringify(near)}`;
   const [what, help] = isDoubled
     ? ['two columns', 'Rename one of them.']
     : [
         'no column',
-        `Put the heading ${column} back above the ids, or name the column in the configuration (idColumn).`,
+        `Put the heading ${column} back above the ids, or name the column in leadsync.yaml, under target: ${line}`,
       ];
   const message = `${name} has ${what} headed ${column}. Nothing was changed.`;
   return new LeadsyncError('target.id-column-missing', message, { help });
 }
 
-function missingMessage(column: string, isDoubled: boolean, name: string): string {
+function missingMessage(
+  { field, column, type }: Pick<FieldMapping, 'field' | 'column' | 'type'>,
+  isDoubled: boolean,
+  near: string | null,
+  name: string,
+): string {
   const [what, until] = isDoubled
     ? ['more than one column', 'one of them is renamed']
     : ['no column', 'the column is back'];
-  return `${name} has ${what} headed ${JSON.stringify(column)}; the field is left out until ${until}.`;
+  const message = `${name} has ${what} headed ${JSON.stringify(column)}; the field is left out until ${until}.`;
+  if (near === null || isDoubled) return message;
+  const line = `${field}: { column: ${JSON.stringify(near)}${type === 'text' ? '' : `, type: ${type}`} }`;
+  return `${message} The nearest heading is ${JSON.stringify(near)}: if that is meant, put this line into leadsync.yaml, under fields: ${line}`;
 }
