@@ -74,7 +74,7 @@ const table = {
     type: 'secret',
   },
   path: {
-    message: 'Path of the file: .xlsx, .xlsm or .csv (or a new one)',
+    message: 'Path of the file: .xlsx, .xlsm, .csv, .tsv or .txt (or a new one)',
     option: 'target',
     rule: localTable,
     proposal: './leads.xlsx',

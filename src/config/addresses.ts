@@ -85,8 +85,24 @@ export function isPersonalOneDrive(path: string): boolean {
   return /^https?:\/\/(?:1drv\.ms|onedrive\.live\.com|[\w.-]+\.docs\.live\.net)(?:[/?#]|$)/i.test(path);
 }
 
-/** What is wrong with the address of a file on a WebDAV server, whose name ends as `ending` says, or null. */
-export function fileAddressMistake(written: string, ending: RegExp): string | null {
+const tableEnding = /[^/\\]\.(csv|tsv|txt|xls[xm])$/i;
+const otherWorkbook = /\.(xls|xlsb|xltx|xltm|ods|fods|ots|numbers)$/i;
+
+/** Whether the name of a file says that it is text in columns. */
+export function isCsvName(path: string): boolean {
+  return /\.(csv|tsv|txt)$/i.test(path);
+}
+
+/** What is wrong with the name of a table's file, or null; `unknown`: of one without any such ending. */
+export function fileNameMistake(path: string, unknown: string): string | null {
+  const [other] = otherWorkbook.exec(path) ?? [];
+  if (other !== undefined)
+    return `is a workbook of a kind that leadsync does not write (${other.toLowerCase()}): open it, save it as "Excel workbook (.xlsx)", and name that file`;
+  return tableEnding.test(path) ? null : unknown;
+}
+
+/** What is wrong with the address of a file on a WebDAV server, or null. */
+export function fileAddressMistake(written: string): string | null {
   const url = httpUrl(written.replaceAll(' ', '%20'), ' ');
   if (url === null)
     return 'must be the WebDAV address of a file, such as https://cloud.example.com/remote.php/dav/files/anna/leads.xlsx';
@@ -95,7 +111,8 @@ export function fileAddressMistake(written: string, ending: RegExp): string | nu
   const path = decoded(url.pathname);
   if (path === null) return 'must be encoded: write "%" in a name as %25';
   return (
-    keyMistake(url) ?? (ending.test(path) ? null : 'must end with the name of a file: .xlsx, .xlsm or .csv')
+    keyMistake(url) ??
+    fileNameMistake(path, 'must end with the name of a file: .xlsx, .xlsm, .csv, .tsv or .txt')
   );
 }
 

@@ -6,7 +6,7 @@ import { defaultIdColumn, effectiveDirection, fieldMappings, fieldType, usualMat
 import type { Readable } from './readable.ts';
 import { connectionNamePattern, type ConnectionSettings, type FileSettings } from './schema.ts';
 import type { Report, Source } from './source.ts';
-import { drivePathMistake, isSharingLink, isWebAddress } from './addresses.ts';
+import { drivePathMistake, isCsvName, isSharingLink, isWebAddress } from './addresses.ts';
 import { filePlace, tablePlace } from './config.ts';
 import { headingKey } from '../core/lead/heading-line.ts';
 
@@ -89,7 +89,7 @@ function checkColumns(report: Report, connection: Connection): void {
 /** Edits of a field travel where those of the connection do; only a new workbook has lists to choose from. */
 function checkFields(report: Report, { target, fields = {}, sync }: Connection): void {
   const whole = sync?.direction ?? 'two-way';
-  const isCsv = target?.type === 'workbook' && /\.csv$/i.test(target.path ?? '');
+  const isCsv = target?.type === 'workbook' && isCsvName(target.path ?? '');
   const unlisted = isCsv ? 'a CSV file' : target?.type === 'postgres-table' ? 'a table' : undefined;
   for (const [field, entry] of Object.entries(fields)) {
     if (typeof entry !== 'object') continue;

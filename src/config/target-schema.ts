@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import {
   fileAddressMistake,
+  fileNameMistake,
   isPersonalOneDrive,
   isSharingLink,
   isWebAddress,
@@ -40,9 +41,7 @@ const zone = {
 };
 
 const supported =
-  'supported: a path ending in .xlsx, .xlsm or .csv, or such an https address, google-sheets:SPREADSHEET_ID/TAB, hubspot, or postgres-table:TABLE';
-
-const tableEnding = /[^/\\]\.(csv|xls[xm])$/i;
+  'supported: a path ending in .xlsx, .xlsm, .csv, .tsv or .txt, or such an https address, google-sheets:SPREADSHEET_ID/TAB, hubspot, or postgres-table:TABLE';
 
 export const tablePath = text((path) => {
   if (path.includes('\0')) return 'must not contain a NUL character';
@@ -52,10 +51,9 @@ export const tablePath = text((path) => {
   if (isSharingLink(path)) return null;
   if (googleAddress.test(path))
     return 'is a Google spreadsheet: TARGET is google-sheets:ADDRESS for it, and in leadsync.yaml type is google-sheets';
-  if (isWebAddress(path)) return fileAddressMistake(path, tableEnding);
-  return !isOfOtherKind && tableEnding.test(path)
-    ? pathMistake(path)
-    : `is no target of a known kind; ${supported}`;
+  if (isWebAddress(path)) return fileAddressMistake(path);
+  const unknown = `is no target of a known kind; ${supported}`;
+  return isOfOtherKind ? unknown : (fileNameMistake(path, unknown) ?? pathMistake(path));
 });
 
 /** What Excel takes. */
@@ -82,7 +80,7 @@ const workbook = z.strictObject({
   path: tablePath.meta({
     env: 'TARGET',
     description:
-      'The file kept in step, a path ending in .xlsx, .xlsm or .csv, or the address of such a file on a WebDAV server: https, http only for this machine. A sharing link of SharePoint or OneDrive for work leads to an Excel workbook there (docs/microsoft-365.md). Required for a workbook. A path is relative to the folder of leadsync.yaml, or for the variable to the current one. The variable also takes google-sheets:SPREADSHEET_ID/TAB, hubspot and postgres-table:TABLE.',
+      'The file kept in step, a path ending in .xlsx, .xlsm, .csv, .tsv or .txt, or the address of such a file on a WebDAV server: https, http only for this machine. A sharing link of SharePoint or OneDrive for work leads to an Excel workbook there (docs/microsoft-365.md). Required for a workbook. A path is relative to the folder of leadsync.yaml, or for the variable to the current one. The variable also takes google-sheets:SPREADSHEET_ID/TAB, hubspot and postgres-table:TABLE.',
   }),
   drive: driveId.exactOptional().meta({
     env: 'MSGRAPH_DRIVE',

@@ -1,6 +1,7 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isCsvName } from '../config/addresses.ts';
 import { filePlace } from '../config/config.ts';
 import type { Secret } from '../config/secret.ts';
 import { LeadsyncError } from '../errors.ts';
@@ -18,7 +19,7 @@ export interface FoundFile extends FoundTable {
 /** Names of the CSV files and workbooks in a folder, without what editors leave beside them. */
 export async function tablesIn(folder: string): Promise<readonly string[]> {
   const names = await readdir(folder).catch(() => []);
-  return names.filter((name) => /^[^~.].*\.(csv|xls[xm])$/i.test(name)).toSorted();
+  return names.filter((name) => /^[^~.].*\.(csv|tsv|xls[xm])$/i.test(name)).toSorted();
 }
 
 /** A file on this machine (an absolute path), on a WebDAV server, or in Microsoft 365. */
@@ -63,12 +64,9 @@ async function lookInto(
   if (file === null || file.size === 0) return { ...noTable, sheets: [] };
   const why = await location.whyReadOnly(signal);
   if (why !== null) throw new LeadsyncError('target.not-writable', why);
-  if (/\.csv$/i.test(name)) {
+  if (isCsvName(name)) {
     const { readCsvFirstRows } = await import('../targets/csv/first-rows.ts');
-    // Its first row has the headings, whatever it contains.
-    const [first = [], ...rest] = await readCsvFirstRows(file, name, signal);
-    const { headings } = tableOf([first]);
-    return { headings, hasRows: rest.some((row) => tableOf([row]).headings !== null), sheets: [] };
+    return { ...tableOf(await readCsvFirstRows(file, name, signal)), sheets: [] };
   }
   const { readXlsxFirstRows } = await import('../targets/xlsx/first-rows.ts');
   const { sheets, rows } = await readXlsxFirstRows(watchedAccess(file, signal), name, sheet);

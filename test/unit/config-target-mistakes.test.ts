@@ -122,8 +122,8 @@ describe('mistakes in the target and the fields', () => {
     ],
     [
       'a path of no kind',
-      connection('', '{ type: workbook, path: a.xls }'),
-      [at(4, `${a}.target.path`, 'a path ending in .xlsx', '"a.xls"')],
+      connection('', '{ type: workbook, path: a.xml }'),
+      [at(4, `${a}.target.path`, 'a path ending in .xlsx', '"a.xml"')],
     ],
     [
       'a Google spreadsheet with settings of a file, and an address of something else',

@@ -69,7 +69,8 @@ class CsvFormat implements FileFormat {
   async *newContent(): AsyncGenerator<Buffer> {
     const headings = headingsOf(this.#options);
     const { timeZone } = this.#options;
-    const style = { delimiter: ',', lineEnd: '\r\n', allQuoted: false, timeZone };
+    const delimiter = /\.tsv$/i.test(this.#options.name) ? '\t' : ',';
+    const style = { delimiter, lineEnd: '\r\n', allQuoted: false, timeZone };
     const line = newLine(headings, style);
     yield Buffer.concat([utf8Bom, Buffer.from(line)]);
   }

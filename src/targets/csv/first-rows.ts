@@ -1,8 +1,12 @@
 import type { SourceFile } from '../file/source-file.ts';
+import { headingRows } from '../shared/columns.ts';
 import { csvEncodingOf, decodedFile } from './encoding.ts';
 import { csvHeadBytes, detectCsvDialect } from './format.ts';
 import { readCsvRecords } from './records.ts';
 import { unguarded } from './text.ts';
+
+/** Headings are looked for in the first 20 rows; one more shows whether anything follows. */
+const mostRows = headingRows + 1;
 
 /** The texts of the first rows of a CSV file whose headings are not known. @throws LeadsyncError as `readCsvRecords` does */
 export async function readCsvFirstRows(
@@ -18,6 +22,7 @@ export async function readCsvFirstRows(
     fields: [],
   });
   for await (const records of readCsvRecords(text.chunks(signal), format, path))
-    if (records.length > 0) return records.map(({ cells }) => cells.map((cell) => unguarded(cell.text)));
+    if (records.length > 0)
+      return records.slice(0, mostRows).map(({ cells }) => cells.map((cell) => unguarded(cell.text)));
   return [];
 }

@@ -1,7 +1,8 @@
 import { headingKey } from '../../core/lead/heading-line.ts';
 import { CsvError, parse } from 'csv-parse/sync';
 import { LeadsyncError } from '../../errors.ts';
-import type { ColumnMapping } from '../shared/columns.ts';
+import { type ColumnMapping, headingRows, headingsAmong } from '../shared/columns.ts';
+import { unguarded } from './text.ts';
 
 export interface CsvTargetOptions extends ColumnMapping {
   /** Of the file, for messages. */
@@ -15,6 +16,8 @@ export interface CsvDialect {
   /** Bytes before the first record: a byte order mark, and a line such as `sep=;`. */
   readonly start: number;
   readonly delimiter: string;
+  /** The number of the record with the headings, from 1. */
+  readonly headerRow: number;
   /** Whether there is such a line, which spreadsheet programs do not show. */
   readonly hasSeparatorLine: boolean;
 }
@@ -32,9 +35,9 @@ const foreign: readonly { readonly start: readonly number[]; readonly what: stri
 const delimiters = [',', ';', '\t', '|'];
 
 /**
- * Finds the delimiter: from a first line such as `sep=;`, as Excel writes it; else the one that gives most of the known
- * headings in the first row, then most cells; else comma. @throws LeadsyncError `target.unreadable` for another kind of
- * file.
+ * Finds the headings as in a workbook, and the delimiter: from a first line such as `sep=;`, as Excel writes it; else the one
+ * that gives most of the known headings in a row, then most cells; else comma. @throws LeadsyncError `target.unreadable` for
+ * another kind of file.
  */
 export function detectCsvDialect(head: Buffer, options: CsvTargetOptions): CsvDialect {
   for (const { start, what } of foreign) {
@@ -43,20 +46,19 @@ export function detectCsvDialect(head: Buffer, options: CsvTargetOptions): CsvDi
   }
   const mark = head.subarray(0, utf8Bom.length).equals(utf8Bom) ? utf8Bom.length : 0;
   const line = /^"?sep=([^\r\n"])"?(?:\r\n|\n|\r)/i.exec(head.toString('latin1', mark, mark + 16));
-  if (line !== null)
-    return { start: mark + line[0].length, delimiter: line[1] ?? ',', hasSeparatorLine: true };
+  const start = mark + (line?.[0].length ?? 0);
   const { idColumn, fields } = options;
   const known = new Set([idColumn, ...fields.map(({ column }) => column)].map(headingKey));
-  const scored = delimiters.map((delimiter) => {
-    const cells = firstRow(head, delimiter);
-    return {
-      delimiter,
-      known: cells.filter((cell) => known.has(headingKey(cell))).length,
-      cells: cells.length,
-    };
+  const scored = (line === null ? delimiters : [line[1] ?? ',']).map((delimiter) => {
+    const rows = firstRows(head.subarray(start), delimiter);
+    const counts = rows.map((cells) => cells.filter((cell) => known.has(headingKey(cell))).length);
+    const cells = Math.max(0, ...rows.map(({ length }) => length));
+    const headerRow = headingsAmong(rows, options) + 1;
+    return { delimiter, headerRow, known: Math.max(0, ...counts), cells };
   });
   const [best] = scored.toSorted((a, b) => b.known - a.known || b.cells - a.cells);
-  return { start: mark, delimiter: best?.delimiter ?? ',', hasSeparatorLine: false };
+  const { delimiter = ',', headerRow = 1 } = best ?? {};
+  return { start, delimiter, headerRow, hasSeparatorLine: line !== null };
 }
 
 /** The error for a file that is not usable CSV. `fault` continues "The file …". */
@@ -67,20 +69,23 @@ export function unreadableCsv(name: string, fault: string, cause?: unknown): Lea
   });
 }
 
-function firstRow(head: Buffer, delimiter: string): readonly string[] {
+function firstRows(head: Buffer, delimiter: string): readonly (readonly string[])[] {
+  const rows: string[][] = [];
   try {
-    const rows = parse(head, {
-      bom: true,
+    parse(head, {
       delimiter,
       record_delimiter: ['\r\n', '\n', '\r'],
       relax_quotes: true,
       relax_column_count: true,
-      to: 1,
+      to: headingRows,
+      on_record: (texts: string[]) => {
+        rows.push(texts.map(unguarded));
+        return null;
+      },
     });
-    return rows[0] ?? [];
   } catch (error) {
-    // The reader of the whole file reports a bad first row, with its line.
-    if (error instanceof CsvError) return [];
-    throw error;
+    // The reader of the whole file reports a bad row, with its line.
+    if (!(error instanceof CsvError)) throw error;
   }
+  return rows;
 }

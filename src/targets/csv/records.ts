@@ -85,7 +85,7 @@ export async function* readCsvRecords(
         throw faultAt('is neither in UTF-8 nor entirely in another known encoding');
       }
       const record = toRecord({ row: ++row, line, bytes, start: position, end }, texts, found);
-      if (row === 1) width = found.length;
+      if (row === format.headerRow) width = found.length;
       if (record.contentEnd === end && found.length < width && bytes.length > 0 && !isComment(record))
         throw cutAt(`ends in the middle of a row, after ${found.length} of ${width} cells`);
       if (record.cells.some(isMisquoted)) throw faultAt('has text after a closing quote');

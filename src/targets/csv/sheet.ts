@@ -33,15 +33,16 @@ export async function openCsvSheet(
   const format = detectCsvDialect(await file.head(csvHeadBytes), options);
   const batches = readCsvRecords(file.chunks(signal), format, options.name);
   try {
-    let first: readonly CsvRecord[] = [];
-    while (first.length === 0) {
+    const first: CsvRecord[] = [];
+    while (first.length < format.headerRow) {
       const next = await batches.next();
       if (next.done === true) break;
-      first = next.value;
+      first.push(...next.value);
     }
-    const header = first[0] ?? { row: 1, line: 1, lines: null, cells: [], start: 0, contentEnd: 0, end: 0 };
+    const none = { row: 1, line: 1, lines: null, cells: [], start: 0, contentEnd: 0, end: 0 };
+    const header = first[format.headerRow - 1] ?? none;
     const columns = columnsOf(header, options);
-    return { format, header, columns, records: resumed(first.slice(1), batches) };
+    return { format, header, columns, records: resumed(first.slice(format.headerRow), batches) };
   } catch (error) {
     await batches.return(undefined);
     throw error;
@@ -62,7 +63,7 @@ function columnsOf(header: CsvRecord, options: CsvTargetOptions): Columns {
   }
 }
 
-/** The texts of the first row. */
+/** The texts of the headings. */
 export function headingsShown(header: CsvRecord): readonly string[] {
   return header.cells.map((cell) => unguarded(cell.text));
 }

@@ -12,9 +12,9 @@ export interface FileFormat {
   /** Whether a file of this size can be empty: a larger one is not opened to find out. */
   mayBeEmpty(bytes: number): boolean;
   /** Whether the file is empty and so counts as missing. */
-  isEmpty(file: SourceFile): Promise<boolean>;
-  /** The content of a new file, with headings. */
-  newContent(): AsyncIterable<Buffer>;
+  isEmpty(file: SourceFile, signal: AbortSignal): Promise<boolean>;
+  /** The content of a new file, or of an empty one, with headings. */
+  newContent(empty: SourceFile | null, signal: AbortSignal): AsyncIterable<Buffer>;
   /** Mapped fields without a column, and the mark. Throws as Target.open does. */
   readHead(file: SourceFile, signal: AbortSignal): Promise<FileHead>;
   readRows(file: SourceFile, signal: AbortSignal, onAsides: OnAsides): AsyncIterable<TargetRow[]>;

@@ -106,7 +106,7 @@ export class FileTarget implements Target {
     const state = await location.look(signal);
     if (state === null || !this.#format.mayBeEmpty(state.size)) return state?.version ?? null;
     await using file = await location.open(signal);
-    return file === null || (await this.#format.isEmpty(file)) ? null : file.version;
+    return file === null || (await this.#format.isEmpty(file, signal)) ? null : file.version;
   }
 
   async digest(signal: AbortSignal): ReturnType<NonNullable<Target['digest']>> {
@@ -209,8 +209,8 @@ export class FileTarget implements Target {
   async #createFile(location: FileLocation, signal: AbortSignal): Promise<boolean> {
     await using writer = await location.startWriting(signal);
     await using empty = await location.open(signal);
-    if (empty !== null && !(await this.#format.isEmpty(empty))) return false;
-    return (await this.#put(writer, empty, this.#format.newContent(), signal)) !== null;
+    if (empty !== null && !(await this.#format.isEmpty(empty, signal))) return false;
+    return (await this.#put(writer, empty, this.#format.newContent(empty, signal), signal)) !== null;
   }
 
   /** An empty file that had rows is never filled again: a share may not be mounted, a program may have crashed. */
@@ -229,7 +229,7 @@ export class FileTarget implements Target {
     this.#requests++;
     this.#bytes = file?.size ?? 0;
     if (file === null) return null;
-    if (!(await this.#format.isEmpty(file))) return file;
+    if (!(await this.#format.isEmpty(file, signal))) return file;
     await file[Symbol.asyncDispose]();
     return null;
   }

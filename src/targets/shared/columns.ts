@@ -76,10 +76,21 @@ export function headingsOf({ idColumn, fields, statusColumn }: ColumnMapping): s
   return [idColumn, ...fields.map((field) => field.column), ...last];
 }
 
+/** Rows searched for headings: titles and notes may come first. */
+export const headingRows = 20;
+
+/** The index of the row that has the headings: the id column, else another mapped one, else the first that is not empty. */
+export function headingsAmong(rows: readonly (readonly string[])[], mapping: ColumnMapping): number {
+  const ranks = rows.map((texts) => headingRank(texts, mapping));
+  const isFilled = (texts: readonly string[]): boolean => texts.some((text) => text.trim() !== '');
+  const found = [ranks.indexOf(2), ranks.indexOf(1), rows.findIndex(isFilled)];
+  return found.find((at) => at >= 0) ?? 0;
+}
+
 /** How well a row serves as headings: 2 with the id column, 1 with another mapped heading, else 0. */
 export function headingRank(texts: readonly string[], mapping: ColumnMapping): 0 | 1 | 2 {
   const shown = new Set(texts.map(headingKey));
-  const has = (heading: string) => shown.has(headingKey(heading));
+  const has = (heading: string) => heading !== '' && shown.has(headingKey(heading));
   if (has(mapping.idColumn)) return 2;
   return mapping.fields.some((field) => has(field.column)) ? 1 : 0;
 }

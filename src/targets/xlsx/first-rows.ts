@@ -1,3 +1,4 @@
+import { headingRows } from '../shared/columns.ts';
 import { SerialClock } from '../shared/serial-clock.ts';
 import { cellReader } from './cell-reader.ts';
 import { xlsxFaults } from './fault.ts';
@@ -9,7 +10,7 @@ import { openWorkbook, visibleSheets } from './workbook.ts';
 import type { RandomAccess } from './zip-directory.ts';
 
 /** Headings are looked for in the first 20 rows; one more shows whether anything follows. */
-const mostRows = 21;
+const mostRows = headingRows + 1;
 
 /** The sheets that are not hidden, and the texts of the first rows of one of them. */
 export interface XlsxFirstRows {

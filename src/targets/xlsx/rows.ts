@@ -45,7 +45,9 @@ export interface SheetRow {
 class Layout {
   /** Its elements' prefix with colon, or empty. */
   prefix = '';
-  /** Where `</sheetData>` starts. */
+  /** `<sheetData>`. */
+  dataStart = { start: 0, end: 0 };
+  /** Where `</sheetData>` starts; of `<sheetData/>`, where it does itself. */
   dataEnd = 0;
   dimension: PlacedRange | null = null;
   autoFilter: PlacedRange | null = null;
@@ -72,7 +74,7 @@ export function columnStyle({ columnStyles }: SheetLayout, column: number): numb
 
 /** Reads a sheet's rows chunk by chunk, and its layout on the way. */
 export class SheetReader implements XmlHandler {
-  readonly #book: XlsxWorkbook;
+  readonly #book: Pick<XlsxWorkbook, 'pack' | 'sheet'>;
   readonly #layout = new Layout();
   readonly #runs = new TextRuns();
   #done: SheetRow[] = [];
@@ -88,7 +90,7 @@ export class SheetReader implements XmlHandler {
   #formula: string | null = null;
   #reading: 'value' | 'formula' | null = null;
 
-  constructor(book: XlsxWorkbook) {
+  constructor(book: Pick<XlsxWorkbook, 'pack' | 'sheet'>) {
     this.#book = book;
   }
 
@@ -116,8 +118,11 @@ export class SheetReader implements XmlHandler {
     const local = this.#local(name);
     if (this.#cell !== null) return this.#openInCell(local, attributes, depth);
     // Extensions may contain elements of the same names.
-    if (depth === 1 && local === 'sheetData') this.#inData = true;
-    else if (!this.#inData && depth <= 2) this.#openAround(local, attributes, start + 1 + name.length, depth);
+    if (depth === 1 && local === 'sheetData') {
+      this.#inData = true;
+      this.#layout.dataStart = { start, end };
+    } else if (!this.#inData && depth <= 2)
+      this.#openAround(local, attributes, start + 1 + name.length, depth);
     else if (this.#inData && depth === 2 && local === 'row') this.#openRow(attributes, start, end);
     else if (this.#row !== null && depth === 3 && local === 'c') this.#openCell(attributes, start);
   }

@@ -6,7 +6,8 @@ import { type CellRange, columnName, contains, mostRows, readRange } from './cel
 import {
   type ColumnMapping,
   type Columns,
-  headingRank,
+  headingRows,
+  headingsAmong,
   locateColumns,
   ownedColumns,
 } from '../shared/columns.ts';
@@ -53,9 +54,6 @@ export interface XlsxSheet {
   readonly layout: SheetLayout;
 }
 
-/** Rows searched for headings: titles and notes may come first. */
-const headingRows = 20;
-
 /**
  * Opens a workbook and finds the headings. Call `rows.return` when not reading to the end. `known`: the sheet's part
  * without rows that need not be read. @throws LeadsyncError `target.unreadable`, `target.header-missing`,
@@ -76,18 +74,13 @@ export async function openXlsxSheet(
   const batches = reader.rows();
   try {
     const first = await firstRows(batches);
-    const headings = first
-      .filter(({ row }) => row <= headingRows)
-      .map((row) => ({ row, texts: book.pack.guarded(book.sheet, () => textsOf(row, cells)) }));
-    const ranked = headings.map((heading) => ({ ...heading, rank: headingRank(heading.texts, options) }));
-    const best =
-      ranked.find(({ rank }) => rank === 2) ??
-      ranked.find(({ rank }) => rank === 1) ??
-      ranked.find(({ texts }) => texts.some((text) => text.trim() !== ''));
+    const above = first.filter(({ row }) => row <= headingRows);
+    const texts = above.map((row) => book.pack.guarded(book.sheet, () => textsOf(row, cells)));
+    const at = headingsAmong(texts, options);
     const where = `None of the first ${headingRows} rows of the sheet ${JSON.stringify(book.sheetName)} has the headings; the first`;
-    const columns = locateColumns(best?.texts ?? [], options, options.name, where);
-    if (best === undefined) throw new Error('no row has headings');
-    const header = best.row;
+    const columns = locateColumns(texts[at] ?? [], options, options.name, where);
+    const header = above[at];
+    if (header === undefined) throw new Error('no row has headings');
     const after = first.filter(({ row }) => row > header.row);
     const sheet = {
       book,

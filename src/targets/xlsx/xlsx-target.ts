@@ -6,6 +6,7 @@ import type { FilePlace } from '../file/file-place.ts';
 import { FileTarget } from '../file/file-target.ts';
 import { type SourceFile, watchedAccess } from '../file/source-file.ts';
 import { spliced } from '../file/splice.ts';
+import { planXlsxHeadings } from './empty-sheet.ts';
 import { type XlsxFault, xlsxFaults } from './fault.ts';
 import { newWorkbook } from './new-workbook.ts';
 import type { XlsxTargetOptions } from './sheet.ts';
@@ -27,6 +28,9 @@ import { xmlText } from './xml-text.ts';
 export function createXlsxTarget(place: FilePlace, options: Omit<XlsxTargetOptions, 'name'>): Target {
   return new XlsxTarget(place, new XlsxFormat({ ...options, name: place.name }));
 }
+
+/** A workbook with an empty sheet and others that have much is not looked into. */
+const largestEmpty = 1024 * 1024;
 
 /** Of an average row, packed. */
 const bytesOfRow = 40;
@@ -55,7 +59,7 @@ class XlsxFormat implements FileFormat {
   }
 
   async hasPart(file: SourceFile, signal: AbortSignal, part = this.part): Promise<boolean> {
-    if (part === '' || (await this.isEmpty(file))) return true;
+    if (part === '' || file.size === 0) return true;
     return hasSheet(watchedAccess(file, signal), part, xlsxFaults(this.#options.name));
   }
 
@@ -66,15 +70,18 @@ class XlsxFormat implements FileFormat {
   }
 
   mayBeEmpty(bytes: number): boolean {
-    return bytes === 0;
+    return bytes <= largestEmpty;
   }
 
-  async isEmpty(file: SourceFile): Promise<boolean> {
-    return this.mayBeEmpty(file.size);
+  async isEmpty(file: SourceFile, signal: AbortSignal): Promise<boolean> {
+    if (file.size === 0 || !this.mayBeEmpty(file.size)) return file.size === 0;
+    return (await planXlsxHeadings(watchedAccess(file, signal), this.#options)) !== null;
   }
 
-  newContent(): AsyncIterable<Buffer> {
-    return newWorkbook(this.#options);
+  async *newContent(empty: SourceFile | null, signal: AbortSignal): AsyncGenerator<Buffer> {
+    const isNew = empty === null || empty.size === 0;
+    const headings = isNew ? null : await planXlsxHeadings(watchedAccess(empty, signal), this.#options);
+    yield* isNew || headings === null ? newWorkbook(this.#options) : this.#edited(empty, [headings], signal);
   }
 
   readHead(file: SourceFile, signal: AbortSignal): Promise<FileHead> {

@@ -3,7 +3,15 @@ import { join } from 'node:path';
 import { readXlsx } from 'hucre/xlsx';
 import { expect, test } from 'vitest';
 import { Workspace } from '../../support/workspace.ts';
-import { escaped, handMade, sheetXml } from '../../xlsx/corpus/hand-made.ts';
+import {
+  contentTypesXml,
+  escaped,
+  handMade,
+  relationsXml,
+  sheetXml,
+  types,
+  workbookXml,
+} from '../../xlsx/corpus/hand-made.ts';
 import { fields, leadsOf } from '../identity/places-scene.ts';
 
 type Cells = Readonly<Record<string, string | number>>;
@@ -114,4 +122,74 @@ test('csv: comments of programs and the end mark of old ones are no leads, and s
   expect(leadsOf(workspace)).toHaveLength(2);
   expect(workspace.sheet.text().endsWith(`\r\n${after}`)).toBe(true);
   expect(await workspace.sync()).toMatchObject({ status: 'succeeded', created: { leads: 0, rows: 0 } });
+});
+
+test.each(['<sheetData/>', '<sheetData><row r="1" ht="20"/><row r="3"><c r="B3" s="1"/></row></sheetData>'])(
+  'an empty sheet of a workbook is filled like a missing file, and the other sheets stay: %s',
+  async (data) => {
+    await using workspace = await Workspace.open({ sandbox: { leads: 2 } });
+    workspace.configure({ fields, target: { path: './leads.xlsx', sheet: 'Leads' } });
+    const path = join(workspace.folder, 'leads.xlsx');
+    const other = sheetXml('<row r="1"><c r="A1"><v>7</v></c></row>');
+    writeFileSync(
+      path,
+      handMade({
+        '[Content_Types].xml': contentTypesXml([
+          ['xl/workbook.xml', types.workbook],
+          ['xl/worksheets/sheet1.xml', types.sheet],
+          ['xl/worksheets/sheet2.xml', types.sheet],
+          ['xl/styles.xml', types.styles],
+        ]),
+        'xl/workbook.xml': workbookXml(
+          '',
+          '<sheet name="Other" sheetId="1" r:id="rId1"/><sheet name="Leads" sheetId="2" r:id="rId3"/>',
+        ),
+        'xl/_rels/workbook.xml.rels': relationsXml(
+          ['rId1', 'worksheet', 'worksheets/sheet2.xml'],
+          ['rId2', 'styles', 'styles.xml'],
+          ['rId3', 'worksheet', 'worksheets/sheet1.xml'],
+        ),
+        'xl/worksheets/sheet1.xml': sheetXml('').replace('<sheetData></sheetData>', data),
+        'xl/worksheets/sheet2.xml': other,
+      }),
+    );
+    expect(await workspace.run({ mode: 'plan' })).toMatchObject({ status: 'succeeded', problems: [] });
+    expect(await workspace.sync()).toMatchObject({ status: 'succeeded', created: { leads: 0, rows: 2 } });
+    const { sheets } = await readXlsx(readFileSync(path));
+    expect(sheets.map(({ name, rows }) => [name, rows.length])).toEqual([
+      ['Other', 1],
+      ['Leads', 3],
+    ]);
+    expect(sheets[1]?.rows[0]?.slice(0, 2)).toEqual(['Lead ID', 'Company']);
+    expect(await workspace.sync()).toMatchObject({ status: 'succeeded', created: { leads: 0, rows: 0 } });
+  },
+);
+
+test.each(['leads.tsv', 'leads.txt'])('%s is a CSV file', async (name) => {
+  await using workspace = await Workspace.open({ sandbox: { leads: 1 } });
+  workspace.configure({ fields, target: { path: `./${name}` } });
+  expect(await workspace.sync()).toMatchObject({ created: { rows: 1 } });
+  const [head = '', ...lines] = readFileSync(join(workspace.folder, name), 'utf8').split('\r\n');
+  expect(head).toContain(name.endsWith('.tsv') ? 'Lead ID\tCompany' : 'Lead ID,Company');
+  expect(lines).toHaveLength(2);
+});
+
+test('csv: lines above the headings stay, and no cell of them is one of a lead', async () => {
+  await using workspace = await Workspace.open({ sandbox: { leads: 1 }, connection: { fields } });
+  const above = 'Customers, as of 2026\r\n\r\n"Region; ""South"""\r\n';
+  writeFileSync(workspace.sheet.path, `${above}Company;Lead ID;City;Stage\r\nAcme;;Ulm;new\r\n`);
+  for (let night = 0; night < 2; night++)
+    expect(await workspace.sync()).toMatchObject({
+      status: 'succeeded',
+      created: { leads: night === 0 ? 1 : 0, rows: night === 0 ? 1 : 0 },
+      problems: [],
+    });
+  const text = workspace.sheet.text();
+  expect(text.startsWith(`${above}Company;Lead ID;City;Stage\r\nAcme;`)).toBe(true);
+  // Cut within its last row: the width of the headings counts.
+  writeFileSync(workspace.sheet.path, text.slice(0, text.lastIndexOf(';')));
+  expect(await workspace.sync()).toMatchObject({
+    status: 'stopped',
+    problems: [{ code: 'guard.target.incomplete' }],
+  });
 });
