@@ -37,7 +37,15 @@ export function apply(file: string, options: ApplyOptions): Promise<void> {
   return withApp({ ...options, connection }, async (app) => {
     const report = await applyPlan(app, plan, lines, options.allow ?? [], stopping);
     if (options.json) printJson(report);
-    else print(await tellReport(app.pool, report, commandOf(file, options)));
+    else
+      print(
+        await tellReport(
+          app.pool,
+          report,
+          app.contexts.get(connection)?.connection.fields ?? [],
+          commandOf(file, options),
+        ),
+      );
     if (!options.json && plan.undoOf !== undefined) print(`\n${whatFollows}`);
     process.exitCode = exitCodeFor([report]);
   });

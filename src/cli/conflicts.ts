@@ -1,23 +1,42 @@
 import { plainCell, showCell } from '../core/lead/value.ts';
 import { type Conflict, listConflicts } from '../store/conflicts.ts';
 import { decidableSides, isEdit } from '../review/decide-conflict.ts';
+import { headingOf } from '../core/lead/mapping.ts';
+import { listMatches, type Match } from '../store/matches.ts';
 import { companiesIn } from './companies.ts';
 import { companyOfConflict, describeAuthor, nameRecord, otherValue, rowName } from './names.ts';
 import type { CommonOptions } from './program.ts';
 import { print, printJson } from './output.ts';
 import { withStore } from './with-store.ts';
 
-type NamedConflict = Conflict & { readonly company: string | null };
+/** A held item with its company and what its field is called. */
+type NamedConflict = Conflict & {
+  readonly company: string | null;
+  readonly heading: string;
+  /** The numbers by which `match` decides it. */
+  readonly matches: readonly number[];
+};
 
 /** `leadsync conflicts`: all held items, with both values. */
 export function conflicts(options: CommonOptions): Promise<void> {
   return withStore(options, async (pool, { connections }) => {
     const held: NamedConflict[] = [];
     let isDecidable = false;
+    const matches = await listMatches(
+      pool,
+      connections.map(({ name }) => name),
+    );
     for (const connection of connections) {
       const items = await listConflicts(pool, connection.name);
       const companies = await companiesIn(pool, connection.name, items);
-      held.push(...items.map((item) => ({ ...item, company: companyOfConflict(item, companies) })));
+      held.push(
+        ...items.map((item) => ({
+          ...item,
+          company: companyOfConflict(item, companies),
+          heading: headingOf(connection.fields, item.field),
+          matches: matchesOf(item, matches),
+        })),
+      );
       isDecidable ||= items.some((item) => decidableSides(item, connection.fields).length > 0);
     }
     if (options.json) return printJson({ conflicts: held.map(conflictJson) });
@@ -25,7 +44,7 @@ export function conflicts(options: CommonOptions): Promise<void> {
     for (const item of held) print(describeConflict(item));
     if (isDecidable)
       print(
-        '\nleadsync resolve ID --use lead|target decides one, --all in place of ID every field; the next sync carries it out',
+        '\nleadsync resolve NUMBER --use lead|row decides one, a company in place of NUMBER all of that company, --all every field; the next sync carries it out',
       );
     if (held.some(isEdit))
       print(
@@ -56,14 +75,27 @@ function conflictJson(item: NamedConflict): object {
   };
 }
 
+/** What may be one is decided by the number that `match` shows, so that there is one number for one item. */
+function matchesOf(
+  { code, connection, leadId, row }: Conflict,
+  matches: readonly Match[],
+): readonly number[] {
+  if (!code.startsWith('match.')) return [];
+  const isOf = (one: Match): boolean => (leadId === '' ? one.row === row : one.leadId === leadId);
+  return matches.filter((one) => one.connection === connection && isOf(one)).map(({ id }) => id);
+}
+
+const numberOf = ({ id, code }: Conflict): string => (code.startsWith('match.') ? '' : String(id));
+
 function describeConflict(item: NamedConflict): string {
   const by = item.decided === null ? '' : `, by ${item.decided.by}`;
   return [
-    `${String(item.id).padStart(5)}  ${nameRecord(item.company, rowName(item.row), item.connection, item.leadId)}`,
+    `${numberOf(item).padStart(5)}  ${nameRecord(item.company, rowName(item.row), item.connection, item.company === null ? item.leadId : null)}`,
     `${item.message} [${item.code}]`,
     item.field !== '' &&
-      `${item.field}: lead ${showCell(item.lead)} | ${otherValue(item, showCell(item.rowValue))}`,
+      `${item.heading}: lead ${showCell(item.lead)} | ${otherValue(item, showCell(item.rowValue))}`,
     describeAuthor(item.author),
+    item.matches.length > 0 && `leadsync match --accept ${item.matches.join('|')}, or --reject`,
     item.resolution !== null && `decided: ${decisionOn(item)}${by}; leadsync sync carries it out`,
   ]
     .filter(Boolean)

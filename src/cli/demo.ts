@@ -77,7 +77,7 @@ export async function demo(options: DemoOptions): Promise<void> {
       const run = await runNow(app, connection, { mode: 'sync' }, stopping);
       const report = run.report as SyncReport;
       reports.push(report);
-      tell(await tellReport(app.pool, report));
+      tell(await tellReport(app.pool, report, app.contexts.get(connection)?.connection.fields ?? []));
     };
 
     step(`1. First sync: ${target.missing}`);

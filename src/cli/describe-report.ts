@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { ConnectionConfig } from '../config/config.ts';
 import { count, counted } from '../core/lead/counted.ts';
 import { waysPast } from '../core/merge/older-copy.ts';
 import { describeVerification } from '../ops/describe-progress.ts';
@@ -6,6 +7,8 @@ import type { AppliedPlan, SyncReport } from '../sync/report.ts';
 import { companiesIn } from './companies.ts';
 import type { Companies } from './names.ts';
 import { describeProblem, seconds } from './output.ts';
+
+type Fields = ConnectionConfig['fields'];
 
 /** Maximum listed in text. */
 const problemsShown = 20;
@@ -19,15 +22,21 @@ export function allowed(codes: readonly string[]): readonly string[] {
 }
 
 /** A report for people, with company names. `command`: the one that made it. */
-export async function tellReport(pool: pg.Pool, report: SyncReport, command?: string): Promise<string> {
+export async function tellReport(
+  pool: pg.Pool,
+  report: SyncReport,
+  fields: Fields,
+  command?: string,
+): Promise<string> {
   const shown = report.problems.slice(0, problemsShown);
-  return describeReport(report, await companiesIn(pool, report.connection, shown), command);
+  return describeReport(report, await companiesIn(pool, report.connection, shown), fields, command);
 }
 
 /** A report for people: what was done, what was not, and what helps; omits zeros. */
 export function describeReport(
   report: SyncReport,
   companies: Companies,
+  fields: Fields = [],
   command = syncCommand(report),
 ): string {
   const { status, runId, held, putOff, waitedMs } = report;
@@ -39,7 +48,7 @@ export function describeReport(
     const more = waitedMs > 0 ? `, waited ${seconds(waitedMs)}` : '';
     return `${report.connection}: nothing to change${receipt && `: ${receipt}`} ${took}${more}`;
   }
-  const said = describeProblems(report.problems, companies);
+  const said = describeProblems(report.problems, companies, fields);
   const isUntouched = status === 'stopped' && written.length === 0;
   const lines = [
     `${report.connection}: ${status}${isUntouched ? ', nothing was written to either side' : ''} ${took}`,
@@ -61,12 +70,16 @@ export function describeReport(
 }
 
 /** Problems for people, one line each, up to a maximum. */
-export function describeProblems(problems: SyncReport['problems'], companies: Companies): readonly string[] {
+export function describeProblems(
+  problems: SyncReport['problems'],
+  companies: Companies,
+  fields: Fields,
+): readonly string[] {
   const more = problems.length - problemsShown;
   return [
     ...problems
       .slice(0, problemsShown)
-      .map((problem) => `  ! ${describeProblem(problem, companies.get(problem.leadId ?? ''))}`),
+      .map((problem) => `  ! ${describeProblem(problem, companies.get(problem.leadId ?? ''), fields)}`),
     ...(more > 0 ? [`  ! and ${more} more (--json lists them)`] : []),
   ];
 }

@@ -1,5 +1,5 @@
 import { counted } from '../core/lead/counted.ts';
-import type { FieldMapping } from '../core/lead/mapping.ts';
+import { type FieldMapping, headingOf } from '../core/lead/mapping.ts';
 import { type Cell, showCell } from '../core/lead/value.ts';
 import type { Rule } from '../core/merge/merge-field.ts';
 import type { EditSource } from '../core/merge/requested-edit.ts';
@@ -80,8 +80,10 @@ function describeField(
   ].toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at));
   return [
     '',
-    `${field} (${column === null ? 'not mapped any more' : `column ${column}`})`,
-    base === undefined ? '  no baseline' : `  both sides last agreed on ${showShort(base)}`,
+    column === null ? `${field} (not mapped any more)` : headingOf(mappings, field),
+    base === undefined
+      ? '  both sides have not agreed on a value so far'
+      : `  both sides last agreed on ${showShort(base)}`,
     ...held.map((item) => `  ${describeConflict(item, mappings)}`),
     ...openEdits.map((edit) => `  ${describeEdit(edit)}`),
     ...(events.length === 0 ? ['  no write is on record'] : events.flatMap(({ lines }) => lines)),
@@ -91,7 +93,10 @@ function describeField(
 function describeConflict(item: Conflict, mappings: readonly FieldMapping[]): string {
   const sides = decidableSides(item, mappings);
   const decided = item.resolution === null ? '' : `; decided: ${decisionOn(item)}`;
-  const help = sides.length === 0 ? '' : `; leadsync resolve ${item.id} --use ${sides.join('|')}`;
+  const help =
+    sides.length === 0
+      ? ''
+      : `; leadsync resolve ${item.id} --use ${sides.map((side) => (side === 'target' ? 'row' : side)).join('|')}`;
   const values =
     item.field === '' ? '' : `lead ${showShort(item.lead)} | ${otherValue(item, showShort(item.rowValue))}: `;
   const author = describeAuthor(item.author);

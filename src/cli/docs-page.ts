@@ -3,7 +3,7 @@ import { docsPath } from '../version.ts';
 /** The page that helps with an error, by its code or the part before the point; the code goes first. */
 export const docsPages: Readonly<Record<string, string>> = {
   alert: 'monitoring.md#alerts',
-  audit: 'commands.md#review-carry-out-put-back',
+  audit: 'problems.md#what-a-report-says-of-a-run',
   caldav: 'caldav.md#set-up',
   chat: 'chat.md#when-the-chat-fails',
   config: 'configuration.md',

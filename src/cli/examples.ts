@@ -57,10 +57,11 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['reminders --preview sonnenhof', 'prints the mail about that company; sends nothing'],
     ['reminders --send-test anna@example.com', 'sends her a sample'],
   ],
-  conflicts: [['conflicts', 'lists what is held, with the ids for resolve']],
+  conflicts: [['conflicts', 'lists what is held, with the numbers for resolve']],
   resolve: [
     ['resolve 17 --use lead', "the lead's value of conflict 17 is right"],
-    ['resolve --all --use target', "the table's values of all open conflicts are right"],
+    ['resolve sonnenhof --use row', "the row's values of that company are right"],
+    ['resolve --all --use row', "the table's values of all open conflicts are right"],
   ],
   match: [
     ['match', 'lists the pairs'],

@@ -48,7 +48,7 @@ export function match(options: MatchOptions): Promise<void> {
     const columns = new Map(matching.map(({ name, fields }) => [name, fields]));
     for (const one of matches) print(describeMatch(one, columns.get(one.connection) ?? []));
     print(
-      '\nleadsync match --accept ID… links them, --reject ID… keeps them separate; the next sync carries it out',
+      '\nleadsync match --accept NUMBER… links them, --reject NUMBER… keeps them separate; the next sync carries it out',
     );
   });
 }
@@ -73,7 +73,13 @@ function describeMatch(one: Match, fields: ConnectionConfig['fields']): string {
   });
   const company = plainCell(lead['companyName'] ?? cells['companyName'] ?? null);
   const likeness = `${Math.round(score * 100)} %`;
-  const place = nameRecord(company, `row ${row ?? '?'} and a lead`, likeness, connection, leadId);
+  const place = nameRecord(
+    company,
+    `row ${row ?? '?'} and a lead`,
+    likeness,
+    connection,
+    company === null ? leadId : null,
+  );
   const head = `${String(id).padStart(5)}  ${place}`;
   return [head, `    ${why} (${stateWords[state]})`, ...values].join('\n');
 }

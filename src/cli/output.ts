@@ -1,6 +1,7 @@
 import type { CommanderError } from 'commander';
 import { keyCodes } from '../alerts/problems-of.ts';
 import { ConfigError } from '../config/config-error.ts';
+import { type FieldMapping, headingOf } from '../core/lead/mapping.ts';
 import { LeadsyncError, type Problem } from '../errors.ts';
 import type { RunStatus } from '../store/runs.ts';
 import { docsPage } from './docs-page.ts';
@@ -66,10 +67,13 @@ function harmless(text: string): string {
 export function describeProblem(
   { code, message, leadId, row, field }: Problem,
   companyName?: string | null,
+  fields: readonly Pick<FieldMapping, 'field' | 'column'>[] = [],
 ): string {
   const company = shownCompany(companyName);
   const name = company === null || message.includes(company) ? '' : `${company}: `;
-  const places = [rowName(row) ?? '', field ?? '', leadId ?? ''];
+  const heading = field === undefined ? '' : headingOf(fields, field);
+  // A company is what people know a lead by.
+  const places = [rowName(row) ?? '', heading, company === null ? (leadId ?? '') : ''];
   const unsaid = places.filter((place) => place !== '' && !saysWord(message, place));
   return `${name}${message}${unsaid.length === 0 ? '' : ` (${unsaid.join(', ')})`} [${code}]`;
 }

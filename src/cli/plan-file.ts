@@ -58,7 +58,7 @@ type Line = z.infer<typeof lineSchema>;
 /** Writes a plan for review and `leadsync apply`: JSON with one action per line, each with a hash of what the plan saw. */
 export async function writePlanFile(
   path: string,
-  { run, actions, companies }: Omit<ShownPlan, 'problems'>,
+  { run, actions, companies }: Omit<ShownPlan, 'problems' | 'fields'>,
   connection: ConnectionConfig,
 ): Promise<void> {
   const plan = planJson({ run, actions, companies, problems: [] });

@@ -1,5 +1,7 @@
 import { count, counted } from '../core/lead/counted.ts';
 import { plainCell, showCell } from '../core/lead/value.ts';
+import type { ConnectionConfig } from '../config/config.ts';
+import { headingOf } from '../core/lead/mapping.ts';
 import type { Refusal } from '../core/merge/guard.ts';
 import type { Action } from '../store/actions.ts';
 import type { Run } from '../store/runs.ts';
@@ -44,6 +46,7 @@ export interface ShownPlan {
   readonly problems: SyncReport['problems'];
   /** Known companies of its leads. */
   readonly companies: Companies;
+  readonly fields: ConnectionConfig['fields'];
 }
 
 /** A plan that could not be made, and why. */
@@ -59,7 +62,7 @@ interface KindCount {
   readonly fields: Readonly<Record<string, number>>;
 }
 
-export function planJson({ run, actions, problems, companies }: ShownPlan): PlanOutput {
+export function planJson({ run, actions, problems, companies }: Omit<ShownPlan, 'fields'>): PlanOutput {
   return {
     planId: String(run.id),
     connection: run.connection,
@@ -126,14 +129,16 @@ function companyOf({ leadId, changes, expect }: Action, companies: Companies): s
 
 /** Each change field by field, for people. `goesOn`: carried out right away. `summary`: counts in place of lines. */
 export function describePlan(plan: ShownPlan, { goesOn = false, summary = false } = {}): string {
-  const { run, actions, problems, companies } = plan;
+  const { run, actions, problems, companies, fields } = plan;
   const what = run.undoOf === null ? `plan ${run.id}` : `plan ${run.id} to undo run ${run.undoOf}`;
-  const said = describeProblems(problems, companies);
+  const said = describeProblems(problems, companies, fields);
   if (run.status === 'failed') return describeFailed(run.connection, what, said);
   const read = `${counted(run.pulled, 'lead')}, ${counted(run.targetRows, 'row')}`;
   const lines = [
     `${run.connection}: ${what}: ${read}, ${counted(actions.length, 'action')}`,
-    ...(summary ? describeCounts(actions) : actions.flatMap((action) => describeAction(action, companies))),
+    ...(summary
+      ? describeCounts(actions, fields)
+      : actions.flatMap((action) => describeAction(action, plan))),
     ...said,
   ];
   if (actions.length + problems.length + run.refusals.length === 0)
@@ -148,7 +153,7 @@ export function describePlan(plan: ShownPlan, { goesOn = false, summary = false 
 }
 
 export function describeUnmade({ connection, problems }: UnmadePlan): string {
-  return describeFailed(connection, 'the plan', describeProblems(problems, new Map()));
+  return describeFailed(connection, 'the plan', describeProblems(problems, new Map(), []));
 }
 
 function describeFailed(connection: string, what: string, said: readonly string[]): string {
@@ -157,32 +162,41 @@ function describeFailed(connection: string, what: string, said: readonly string[
 
 const kindWord = (kind: Action['kind']): string => (kind === 'report' ? 'left alone' : kind).padEnd(12);
 
-function describeAction(action: Action, companies: Companies): readonly string[] {
+function describeAction(
+  action: Action,
+  { companies, fields }: Pick<ShownPlan, 'companies' | 'fields'>,
+): readonly string[] {
   const { kind, row, leadId, changes, reason, message } = action;
   // What an undo leaves alone has a sentence.
   const why = kind === 'report' ? (message ?? reason) : reason;
-  const name = nameRecord(companyOf(action, companies), rowName(row));
-  const lines = [`  ${[kindWord(kind), name, `(${why})`, leadId].filter(Boolean).join(' ')}`];
+  const company = companyOf(action, companies);
+  const name = nameRecord(company, rowName(row));
+  const id = company === null ? leadId : null;
+  const lines = [`  ${[kindWord(kind), name, `(${why})`, id].filter(Boolean).join(' ')}`];
   // A record held as a whole has no field with a reason.
   const isWhole = kind === 'hold' && Object.keys(changes).length === 0;
   if ((isWhole || kind === 'link') && message) lines.push(`    ${message}`);
   if (kind === 'delete-lead' || kind === 'remove-row') {
     const lost = Object.entries(action.expect).filter(([, cell]) => cell !== null);
-    lines.push(`    ${lost.map(([field, cell]) => `${field}: ${showCell(cell)}`).join(', ')}`);
+    lines.push(
+      `    ${lost.map(([field, cell]) => `${headingOf(fields, field)}: ${showCell(cell)}`).join(', ')}`,
+    );
   }
   for (const [field, { from, to }] of Object.entries(changes))
     lines.push(
       kind === 'hold'
-        ? `    ${field}: lead ${showCell(from)} | row ${showCell(to)}`
-        : `    ${field}: ${showCell(from)} → ${showCell(to)}`,
+        ? `    ${headingOf(fields, field)}: lead ${showCell(from)} | row ${showCell(to)}`
+        : `    ${headingOf(fields, field)}: ${showCell(from)} → ${showCell(to)}`,
     );
   return lines;
 }
 
 /** One line per kind; fields only where they distinguish actions: new records have all. */
-function describeCounts(actions: readonly Action[]): readonly string[] {
+function describeCounts(actions: readonly Action[], mapped: ShownPlan['fields']): readonly string[] {
   return [...countKinds(actions)].map(([kind, { count: number, fields }]) => {
-    const parts = Object.entries(fields).map(([field, times]) => `${field} ${count(times)}`);
+    const parts = Object.entries(fields).map(
+      ([field, times]) => `${headingOf(mapped, field)} ${count(times)}`,
+    );
     const isNew = kind === 'create-row' || kind === 'create-lead';
     return `  ${kindWord(kind)} ${count(number).padStart(6)}${isNew || parts.length === 0 ? '' : `   ${parts.join(', ')}`}`;
   });

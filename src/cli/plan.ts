@@ -89,19 +89,21 @@ export async function makePlanNow(
   const isPartial = isIdle || !run.problems.every(isNote) || actions.some(({ kind }) => kind === 'hold');
   const companies = await companiesIn(pool, run.connection, [...actions, ...problems]);
   const status = ended ? run.status : isPartial ? 'partial' : 'succeeded';
-  return { run, actions, problems, companies, status };
+  const fields = app.contexts.get(connection)?.connection.fields ?? [];
+  return { run, actions, problems, companies, fields, status };
 }
 
 /** Writes the plan to a file and prints how to apply it; not for a failed scan. */
 export async function keepPlan(
   app: App,
-  { run, actions, companies }: MadePlan,
+  made: MadePlan,
   out: string,
   { json }: CommonOptions,
 ): Promise<void> {
+  const { run, actions } = made;
   const context = app.contexts.get(run.connection);
   if (run.status === 'failed' || context === undefined) return;
-  await writePlanFile(out, { run, actions, companies }, context.connection);
+  await writePlanFile(out, made, context.connection);
   if (json) return;
   print(`\nThe plan is in ${out}. To carry out exactly this, or some of it:`);
   print(`  leadsync apply ${out}`);

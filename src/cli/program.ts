@@ -182,11 +182,13 @@ export function createProgram(): Command {
     lazily(async () => (await import('./conflicts.ts')).conflicts),
   );
   command('resolve', 'decides a conflict; the next sync carries it out')
-    .argument('[id]', 'the id that `leadsync conflicts` shows')
+    .argument('[item]', 'the number that `leadsync conflicts` shows, or the company')
     .option('--all', 'every open conflict of a field')
     .option('--requested-by <person>', 'every held edit that this person requested, by e-mail address')
     .addOption(
-      new Option('--use <side>', 'whose value is right').choices(['lead', 'target']).makeOptionMandatory(),
+      new Option('--use <side>', 'whose value is right')
+        .choices(['lead', 'row', 'target'])
+        .makeOptionMandatory(),
     )
     .action(lazily(async () => (await import('./resolve.ts')).resolve));
   command(

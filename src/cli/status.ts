@@ -1,9 +1,9 @@
 import type pg from 'pg';
+import type { ConnectionConfig } from '../config/config.ts';
 import { counted } from '../core/lead/counted.ts';
 import { type ConnectionStatus, connectionStatus } from '../ops/connection-status.ts';
 import { companiesOf } from '../store/pairs.ts';
 import type { CommonOptions } from './program.ts';
-import { nameRecord } from './names.ts';
 import { print, printJson } from './output.ts';
 import { tellReport } from './describe-report.ts';
 import { withStore } from './with-store.ts';
@@ -13,14 +13,20 @@ export function status(options: CommonOptions): Promise<void> {
   return withStore(options, async (pool, { connections }) => {
     const all = await Promise.all(connections.map((connection) => connectionStatus(pool, connection)));
     if (options.json) return printJson({ connections: all });
-    for (const one of all) print(await describe(pool, one));
+    for (const [nth, one] of all.entries()) print(await describe(pool, one, connections[nth]?.fields ?? []));
   });
 }
 
-async function describe(pool: pg.Pool, status: ConnectionStatus): Promise<string> {
+async function describe(
+  pool: pg.Pool,
+  status: ConnectionStatus,
+  fields: ConnectionConfig['fields'],
+): Promise<string> {
   const { running, reminders } = status;
   const lines = [
-    status.lastRun === null ? `${status.connection}: no sync so far` : await tellReport(pool, status.lastRun),
+    status.lastRun === null
+      ? `${status.connection}: no sync so far`
+      : await tellReport(pool, status.lastRun, fields),
   ];
   if (status.lastRunAt !== null) lines.push(`  at       ${status.lastRunAt}`);
   if (status.place !== null) lines.push(`  keeps    ${status.place}`);
@@ -45,7 +51,7 @@ async function describe(pool: pg.Pool, status: ConnectionStatus): Promise<string
     );
   if (status.deletedLeads.length > 0) {
     const companies = await companiesOf(pool, status.connection, status.deletedLeads);
-    const names = status.deletedLeads.map((id) => nameRecord(companies.get(id), id));
+    const names = status.deletedLeads.map((id) => companies.get(id) ?? id);
     lines.push('  deleted  in the service, rows kept:', ...names.map((name) => `           ${name}`));
   }
   const { outsideLeads = 0 } = status;

@@ -24,10 +24,18 @@ export function sync(options: SyncOptions): Promise<void> {
     const allow = options.allow ?? [];
     const isUpdate = options.olderCopy === 'update';
     const asked = [...(isUpdate ? ['--older-copy update'] : []), ...allowed(allow)];
-    for (const name of app.contexts.keys()) {
+    for (const [name, context] of app.contexts) {
       const report = await syncNow(app, name, isUpdate ? [...allow, bringForward] : allow);
       reports.push(report);
-      if (!options.json) print(await tellReport(app.pool, report, [syncCommand(report), ...asked].join(' ')));
+      if (!options.json)
+        print(
+          await tellReport(
+            app.pool,
+            report,
+            context.connection.fields,
+            [syncCommand(report), ...asked].join(' '),
+          ),
+        );
     }
     if (!options.json) {
       const due = await countDueMails(app.pool, [...app.contexts.keys()]);

@@ -42,7 +42,7 @@ export function undo(id: string, options: UndoOptions): Promise<void> {
       .map((action) => ({ ...action, id: String(action.id) }));
     const report = await applyLines(app, connection, run.id, lines, { undoOf: undone.id }, stopping);
     if (options.json) printJson(report);
-    else print(`${await tellReport(app.pool, report)}\n\n${whatFollows}`);
+    else print(`${await tellReport(app.pool, report, made.fields)}\n\n${whatFollows}`);
     process.exitCode = exitCodeFor([report]);
   });
 }

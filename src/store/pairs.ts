@@ -334,13 +334,22 @@ export function basesOf(
   return valuesOf(db, connection, leadIds, 'base');
 }
 
-/** What the companies of some leads are called, as both sides last agreed on it. */
+/** What the companies of some leads are called: as both sides last agreed on it, else as a match of it shows. */
 export function companiesOf(
   db: Queryable,
   connection: string,
   leadIds: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
-  return valuesOf(db, connection, leadIds, `base->>'companyName'`);
+  if (leadIds.length === 0) return Promise.resolve(new Map());
+  return mapOf(
+    db,
+    `select id, coalesce(p.base->>'companyName', m.name) as value from unnest($2::text[]) as id
+     left join pairs p on p.connection = $1 and p.lead_id = id
+     left join lateral (select lead->>'companyName' as name from matches
+       where connection = $1 and lead_id = id order by current desc, id desc limit 1) m on true
+     where coalesce(p.base->>'companyName', m.name) is not null`,
+    [connection, leadIds],
+  );
 }
 
 /** Those of these leads that are pairs. */

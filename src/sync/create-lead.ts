@@ -149,8 +149,8 @@ function outcomeOf(
     const lead = stored[field] ?? null;
     if (isUnreadable(row) || isUnreadable(lead)) {
       const code = isUnreadable(row) ? 'row.unreadable' : 'lead.unreadable';
-      const { type } = fields.find((mapping) => mapping.field === field) ?? { type: 'text' };
-      const message = holdMessage(code, { field, type }, lead, row);
+      const mapping = fields.find((one) => one.field === field) ?? { field, column: field, type: 'text' };
+      const message = holdMessage(code, mapping, lead, row);
       conflicts.push({ ...place, field, code, message, lead, rowValue: row });
       continue;
     }
@@ -161,7 +161,7 @@ function outcomeOf(
       toRow[field] = { from: row, to: lead, rule: 'lead-edited' };
     else
       conflicts.push(
-        refusal(place, field, row, lead, `when it created the lead, it stored ${showCell(lead)}`),
+        refusal(place, fields, field, row, lead, `when it created the lead, it stored ${showCell(lead)}`),
       );
   }
   return { state: 'done', conflicts, written: asStored(action.changes, stored), agreed, toRow };

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { hashContent } from '../core/lead/content-hash.ts';
-import type { FieldMapping } from '../core/lead/mapping.ts';
+import { type FieldMapping, headingOf } from '../core/lead/mapping.ts';
 import { type Cells, sameCell } from '../core/lead/value.ts';
 import type { PlannedAction } from '../core/merge/action.ts';
 import { type Candidate, chooseMatches } from '../core/merge/match.ts';
@@ -204,7 +204,7 @@ async function describe(
   const cellsOf = (one: Compared) => {
     const row = shownRow(rowOf(one));
     const lead = leads.get(leadIdOf(one)) ?? {};
-    return { leadId: leadIdOf(one), lead, ...row, why: whyOf(one.fields, matchBy, lead, row.cells) };
+    return { leadId: leadIdOf(one), lead, ...row, why: whyOf(one.fields, matchBy, marked, lead, row.cells) };
   };
   const line = (one: Compared): MatchLine => {
     const pair = cellsOf(one);
@@ -224,7 +224,14 @@ async function describe(
     if (!heldLeads.has(leadId))
       heldLeads.set(leadId, planAmbiguousLead(leadId, leads.get(leadId) ?? {}, ones.map(rowOf)));
   for (const [row, ones] of ofRows)
-    if (!heldRows.has(row)) heldRows.set(row, planAmbiguousRow(shownRow(row), ones.map(leadIdOf)));
+    if (!heldRows.has(row))
+      heldRows.set(
+        row,
+        planAmbiguousRow(
+          shownRow(row),
+          ones.map((one) => cellsOf(one)),
+        ),
+      );
   return {
     rowOf: new Map(
       links.map((one) => {
@@ -243,14 +250,21 @@ async function describe(
 const byScore = (a: Compared, b: Compared): number => b.score - a.score || a.lead - b.lead || a.row - b.row;
 
 /** The evidence that two records are the same, in words. */
-function whyOf(fields: Likeness['fields'], matchBy: readonly string[], lead: Cells, row: Cells): string {
+function whyOf(
+  fields: Likeness['fields'],
+  matchBy: readonly string[],
+  mapped: readonly FieldMapping[],
+  lead: Cells,
+  row: Cells,
+): string {
   const said = fields.flatMap((like, nth) => {
     const field = matchBy[nth] ?? '';
     const [one, other] = [lead[field] ?? null, row[field] ?? null];
     if (like === 'empty' && sameCell(one, null) && sameCell(other, null)) return [];
-    if (like === 'same') return [`${field} is the same${sameCell(one, other) ? '' : ' but for spelling'}`];
-    if (like === 'alike') return [`${field} is alike`];
-    return [like === 'differs' ? `${field} is another one` : `${field} is empty on one side`];
+    const heading = headingOf(mapped, field);
+    if (like === 'same') return [`${heading} is the same${sameCell(one, other) ? '' : ' but for spelling'}`];
+    if (like === 'alike') return [`${heading} is alike`];
+    return [like === 'differs' ? `${heading} is another one` : `${heading} is empty on one side`];
   });
   return said.join(', ');
 }

@@ -18,6 +18,7 @@ import { type Elsewhere, misreadCells, type OtherTable, placesInCells } from '..
 import type { MarkVerdict } from '../core/merge/judge-mark.ts';
 import { planNewRow } from '../core/merge/plan-new-row.ts';
 import { sentContent, sentKey, undoneRow } from '../core/merge/refused-create.ts';
+import { headingOf } from '../core/lead/mapping.ts';
 import { sameCell, type Values } from '../core/lead/value.ts';
 import { rowsInCells } from '../store/asides.ts';
 import { type AbsenceProof, countKnownPairs } from '../store/pairs.ts';
@@ -110,7 +111,16 @@ export async function makePlan(
   const shifted = await findShifts(context.pool, run, findings, shuffled);
   const numbers = await countPlan(context, db, run, older, placement);
   const misread = misreadCells(inCells);
-  const counts = { ...numbers, foreign, strangers, permuted, shifted, idsUnknown, misread, mark };
+  const inWords = <T>(byField: Readonly<Record<string, T>>): Record<string, T> =>
+    Object.fromEntries(Object.entries(byField).map(([field, found]) => [headingOf(fields, field), found]));
+  const counts = {
+    ...numbers,
+    byField: inWords(numbers.byField),
+    emptied: inWords(numbers.emptied),
+    permuted: inWords(permuted),
+    shifted: inWords(shifted),
+    ...{ foreign, strangers, idsUnknown, misread, mark },
+  };
   // An older copy explains what else is unusual: the guard looks again after a person's decision. A foreign mark, or service, is more exact.
   const isOlder = older.refusals.length > 0 && !('by' in mark) && foreign === null;
   const stops = guard(counts, sync.limits, run.allow);

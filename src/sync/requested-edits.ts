@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { counted } from '../core/lead/counted.ts';
+import { headingOf } from '../core/lead/mapping.ts';
 import { fieldJson, leadCells } from '../core/lead/lead.ts';
 import { type Cell, sameButSpelling, sameCell, showCell } from '../core/lead/value.ts';
 import type { Change } from '../core/merge/action.ts';
@@ -58,10 +59,11 @@ export async function carryOutEdit(
   if (field === undefined || change === undefined) throw new Error('an edit without a field');
   const before = await leads.get(leadId, cut);
   if (before === null) return commitEdit(context, run, action, gone);
+  const heading = headingOf(connection.fields, field);
   const shown = leadCells(before, connection.fields)[field] ?? null;
   const verdict = judgeEdit(change, shown, action.attempts > 0);
   if (verdict === 'conflict')
-    return commitEdit(context, run, action, conflictOf(field, change, shown, action.attempts > 0));
+    return commitEdit(context, run, action, conflictOf(heading, change, shown, action.attempts > 0));
   if (verdict === 'applied')
     return commitEdit(context, run, action, { state: 'applied' }, { [field]: { ...change, to: shown } });
   if (verdict === 'unchanged') return commitEdit(context, run, action, { state: 'unchanged' }, {});
@@ -74,13 +76,13 @@ export async function carryOutEdit(
     json === undefined
       ? new LeadsyncError(
           'leads.rejected',
-          `${showCell(change.to)} does not fit the type of the lead's ${field}`,
+          `${showCell(change.to)} does not fit the type of the lead's ${heading}`,
         )
       : await sendPatch(context, action, { [field]: json }, pushing);
   if (reply instanceof LeadsyncError)
     return commitEdit(context, run, action, {
       state: 'failed',
-      note: refusedNote(field, change, reply.message),
+      note: refusedNote(heading, change, reply.message),
       shown,
     });
   const after = await leads.get(leadId, cut, 'write');
@@ -89,20 +91,20 @@ export async function carryOutEdit(
   const written = { [field]: { ...change, to: stored } };
   if (sameButSpelling(stored, change.to))
     return commitEdit(context, run, action, { state: 'applied' }, written);
-  const note = refusedNote(field, change, `it accepted the request, but has ${showCell(stored)}`);
+  const note = refusedNote(heading, change, `it accepted the request, but has ${showCell(stored)}`);
   const isLost = sameCell(stored, shown);
   const outcome = { state: isLost ? 'failed' : 'conflict', note, shown: stored } as const;
   return commitEdit(context, run, action, outcome, isLost ? {} : written);
 }
 
-function conflictOf(field: string, { from, to }: Change, shown: Cell, wasTried: boolean): EditOutcome {
+function conflictOf(heading: string, { from, to }: Change, shown: Cell, wasTried: boolean): EditOutcome {
   const effect = wasTried ? 'whether it showed the new one in between is not known' : 'nothing was changed';
-  const note = `${field} was to become ${showCell(to)} in place of ${showCell(from)}, but the lead shows another value by now; ${effect}`;
+  const note = `${heading} was to become ${showCell(to)} in place of ${showCell(from)}, but the lead shows another value by now; ${effect}`;
   return { state: 'conflict', note, shown };
 }
 
-function refusedNote(field: string, { to }: Change, why: string): string {
-  return `the service did not take ${field} = ${showCell(to)}: ${withoutStop(why)}`;
+function refusedNote(heading: string, { to }: Change, why: string): string {
+  return `the service did not take ${heading} = ${showCell(to)}: ${withoutStop(why)}`;
 }
 
 /**

@@ -1,4 +1,5 @@
 import { LeadsyncError, withoutStop } from '../errors.ts';
+import { type FieldMapping, headingOf } from '../core/lead/mapping.ts';
 import { fieldJson, type Lead, leadCells } from '../core/lead/lead.ts';
 import {
   type Cell,
@@ -47,9 +48,10 @@ export async function updateLead(
     ([field, { to }]) =>
       !sameCell(shown[field] ?? null, to) && sameCell(shown[field] ?? null, was[field] ?? null),
   );
+  const { fields } = context.connection;
   const drifted = open
     .filter(([field, { from }]) => !sameCell(shown[field] ?? null, from))
-    .map(([field]) => field);
+    .map(([field]) => headingOf(fields, field));
   if (drifted.length > 0) {
     const message = `${drifted.join(', ')} of the lead changed since the plan was made; the next run looks again`;
     return defer(context, action, 'lead.changed', message);
@@ -60,7 +62,7 @@ export async function updateLead(
   for (const [field, { to }] of open) {
     const json = isUnreadable(to) ? undefined : fieldJson(to, before.fields[field]);
     if (json === undefined)
-      refused.set(field, `${showCell(to)} does not fit the type of the lead's ${field}`);
+      refused.set(field, `${showCell(to)} does not fit the type of the lead's ${headingOf(fields, field)}`);
     else body[field] = json;
   }
   const { lead: after, isWhole } = await patch(context, action, body, refused, pushing);
@@ -71,7 +73,7 @@ export async function updateLead(
   const isShown = isWhole && pushing.repliesToCheck <= 0;
   if (isWhole) pushing.repliesToCheck -= 1;
   const stored = leadCells(after, context.connection.fields);
-  await commitLead(context, run, action, outcomeOf(action, { was, stored, refused, isShown }));
+  await commitLead(context, run, action, outcomeOf(action, fields, { was, stored, refused, isShown }));
 }
 
 /**
@@ -164,7 +166,11 @@ interface Patched {
   readonly isShown: boolean;
 }
 
-function outcomeOf(action: Action, { was, stored, refused, isShown }: Patched): LeadOutcome {
+function outcomeOf(
+  action: Action,
+  fields: readonly FieldMapping[],
+  { was, stored, refused, isShown }: Patched,
+): LeadOutcome {
   const written: Record<string, Change> = {};
   // What the lead shows because of this write is nobody's edit, even if the service stored it differently.
   const agreed: Record<string, Value> = {};
@@ -179,7 +185,7 @@ function outcomeOf(action: Action, { was, stored, refused, isShown }: Patched): 
       written[field] = { ...change, from: before };
     } else if (isUnreadable(now) || !sameButSpelling(now, to)) {
       const why = refused.get(field) ?? `it accepted the request, but has ${showCell(now)}`;
-      conflicts.push({ ...refusal(action, field, to, now, why), base });
+      conflicts.push({ ...refusal(action, fields, field, to, now, why), base });
       if (!sameCell(now, from)) written[field] = { ...change, to: now };
     } else {
       // The service stored another spelling (trimmed, for example).
@@ -197,11 +203,12 @@ function outcomeOf(action: Action, { was, stored, refused, isShown }: Patched): 
 /** The conflict of a field that the service refused, ignored, or stored with another value. */
 export function refusal(
   { leadId, row }: Pick<Action, 'leadId' | 'row'>,
+  fields: readonly FieldMapping[],
   field: string,
   sent: Cell,
   stored: Cell,
   why: string,
 ): NewConflict {
-  const message = `the service did not take ${field} = ${showCell(sent)}: ${withoutStop(why)}. leadsync sends it again when it changes`;
+  const message = `the service did not take ${headingOf(fields, field)} = ${showCell(sent)}: ${withoutStop(why)}. It is sent again when it changes`;
   return { leadId, field, row, code: 'lead.field-refused', message, lead: stored, rowValue: sent };
 }

@@ -78,32 +78,32 @@ describe('sentences for people', () => {
     [
       'a conflict',
       { base: known, lead: edited, row: row({ ...known, stage: 'lost' }) },
-      ['stage was edited on both sides', '"won"', '"lost"', 'Both were kept'],
+      ['Stage was edited on both sides', '"won"', '"lost"', 'Both were kept'],
     ],
     [
       'a first sight',
       { lead: known, row: row(edited) },
-      ['stage differs and has no baseline', '"new"', '"won"', 'Both were kept'],
+      ['Stage differs at the first comparison', '"new"', '"won"', 'Both were kept'],
     ],
     [
       'an unreadable row',
       { base: known, lead: known, row: row({ ...known, nextFollowUpAt: soon }) },
-      ['nextFollowUpAt cannot be read in the row', '"soon"', due],
+      ['Next cannot be read in the row', '"soon"', due],
     ],
     [
       'an unreadable lead',
       { base: known, lead: { ...known, nextFollowUpAt: soon }, row: row(known) },
-      ['nextFollowUpAt cannot be read in the lead', '"soon"', due],
+      ['Next cannot be read in the lead', '"soon"', due],
     ],
     [
       'an emptied name',
       { base: known, lead: known, row: row({ ...known, companyName: null }) },
-      ['companyName', '"Acme"', 'emptied'],
+      ['Company', '"Acme"', 'emptied'],
     ],
     [
       'a refusal',
       { base: known, lead: known, row: row(edited), memo: { stage: { refused: true } } },
-      ['stage', '"new"', '"won"'],
+      ['Stage', '"new"', '"won"'],
     ],
     ['an orphan', { row: row(known) }, ['row 7', 'lead-1', 'Clear the id']],
     [

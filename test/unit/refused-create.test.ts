@@ -96,7 +96,7 @@ describe('a person is told', () => {
     ['without a name', { cells: {} }, /lead lead-1 \(row 2\)/],
   ])('%s', (_, one, sentence) => {
     expect(told(one)).toMatch(sentence);
-    expect(told(one)).toMatch(/leadsync resolve ID --use target$/);
+    expect(told(one)).toMatch(/leadsync resolve NUMBER --use row$/);
   });
 
   test('what was overwritten, and where that stands', () => {

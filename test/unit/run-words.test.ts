@@ -19,7 +19,13 @@ const report = (more: Partial<SyncReport>): SyncReport => ({
 const held = { code: 'held.code', message: 'city was edited', leadId: 'lead-1', row: 2, field: 'city' };
 const stop = { code: 'guard.max-deletes', message: '9 of 10 would be deleted' };
 const told = (more: Partial<SyncReport>): string =>
-  describeReport(report(more), new Map([['lead-1', 'Acme\nAG']]));
+  describeReport(report(more), new Map([['lead-1', 'Acme\nAG']]), german);
+
+/** What the person's headings are. */
+const german = [
+  { field: 'companyName', column: 'Firma', type: 'text', direction: 'two-way' },
+  { field: 'stage', column: 'Vertriebs-\nphase', type: 'text', direction: 'two-way' },
+] as const;
 
 test.each<[string, Partial<SyncReport>, string]>([
   [
@@ -37,14 +43,14 @@ test.each<[string, Partial<SyncReport>, string]>([
   receipt  3 of 3 records equal on both sides`,
   ],
   [
-    'the name of the company comes first, its id last',
+    'the name of the company comes first, in place of its id',
     { status: 'partial', held: 1, problems: [held] },
     `main: partial (run 7, 1.2 s)
   read     3 leads, 1 row
   written  nothing
   held     1   (leadsync conflicts lists them)
   receipt  3 of 3 records equal on both sides
-  ! Acme AG: city was edited (row 2, lead-1) [held.code]`,
+  ! Acme AG: city was edited (row 2) [held.code]`,
   ],
   [
     'a stop says why before anything else, and how to go on',
@@ -89,7 +95,7 @@ test('a sync that a person has paused has no number, and nothing else to go on w
   );
 });
 
-test('a plan names the company first; its summary has numbers by kind and field, and no lines', () => {
+test('a plan names the company first, and the columns by their headings; its summary has numbers by kind and field, and no lines', () => {
   const run = {
     id: 3,
     connection: 'main',
@@ -111,21 +117,22 @@ test('a plan names the company first; its summary has numbers by kind and field,
     ],
     problems: [],
     companies: new Map([['lead-1', 'Acme']]),
+    fields: german,
   };
   const lines = describePlan(plan).split('\n');
   expect(lines).toEqual([
     'main: plan 3: 1 lead, 2 rows, 3 actions',
-    '  update-lead  Acme, row 2 (why) lead-1',
-    '    stage: "new" → "won"',
+    '  update-lead  Acme, row 2 (why)',
+    '    Vertriebs- phase: "new" → "won"',
     '  update-lead  row 2 (why) lead-2',
-    '    stage: "new" → "won"',
+    '    Vertriebs- phase: "new" → "won"',
     '    city: (empty) → "Ulm"',
     '  create-lead  New AG, row 2 (why)',
-    '    companyName: (empty) → "New AG"',
+    '    Firma: (empty) → "New AG"',
     '  nothing was written',
   ]);
   expect(describePlan(plan, { summary: true }).split('\n').slice(1, 3)).toEqual([
-    '  update-lead       2   stage 2, city 1',
+    '  update-lead       2   Vertriebs- phase 2, city 1',
     '  create-lead       1',
   ]);
   expect(summaryJson(planJson(plan), plan.actions)).toEqual({

@@ -15,6 +15,12 @@ export interface FieldMapping {
   readonly values?: readonly string[];
 }
 
+/** What people call a field: its heading, on one line; a field without a column has only its own name. */
+export function headingOf(fields: readonly Pick<FieldMapping, 'field' | 'column'>[], field: string): string {
+  const column = fields.find((mapping) => mapping.field === field)?.column ?? field;
+  return column.replaceAll(/\s+/g, ' ').trim();
+}
+
 /** The fields of the API reference (section 2) without the id, with readable headings. */
 export const defaultFields: readonly FieldMapping[] = [
   { field: 'companyName', column: 'Company', type: 'text', direction: 'two-way' },

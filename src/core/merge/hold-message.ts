@@ -1,4 +1,4 @@
-import type { FieldMapping } from '../lead/mapping.ts';
+import { type FieldMapping, headingOf } from '../lead/mapping.ts';
 import { followUpYears, isImplausible } from '../lead/follow-up.ts';
 import { type Cell, isUnreadable, showCell } from '../lead/value.ts';
 import type { HoldCode } from './merge-field.ts';
@@ -6,39 +6,39 @@ import type { HoldCode } from './merge-field.ts';
 /** Why an undone lead or row is not created again. */
 export const undoneMessages = {
   'row.undone':
-    'an undo deleted the lead created from this row, so no lead is created again. Change the row, or decide for it: leadsync conflicts shows the id for leadsync resolve ID --use target',
+    'an undo deleted the lead created from this row, so no lead is created again. Change the row, or decide for it: leadsync conflicts shows the number for leadsync resolve NUMBER --use row',
   'lead.undone':
-    'an undo removed the row of this lead, so no row is written again. Change the lead, or decide for it: leadsync conflicts shows the id for leadsync resolve ID --use lead',
+    'an undo removed the row of this lead, so no row is written again. Change the lead, or decide for it: leadsync conflicts shows the number for leadsync resolve NUMBER --use lead',
 } as const;
 
 /** Why a field is held, as a sentence. */
 export function holdMessage(
   code: HoldCode,
-  mapping: Pick<FieldMapping, 'field' | 'type'>,
+  mapping: Pick<FieldMapping, 'field' | 'column' | 'type'>,
   lead: Cell,
   row: Cell,
 ): string {
-  const { field } = mapping;
+  const heading = headingOf([mapping], mapping.field);
   const both = `the lead has ${showCell(lead)}, the row has ${showCell(row)}`;
   switch (code) {
     case 'conflict.both-edited':
-      return `${field} was edited on both sides: ${both}. Both were kept`;
+      return `${heading} was edited on both sides: ${both}. Both were kept`;
     case 'conflict.first-sight':
-      return `${field} differs and has no baseline: ${both}. Both were kept`;
+      return `${heading} differs at the first comparison: ${both}. Both were kept`;
     case 'row.unreadable':
-      return `${field} cannot be read in the row: ${unreadableAdvice(row, mapping)}; the lead keeps ${showCell(lead)}`;
+      return `${heading} cannot be read in the row: ${unreadableAdvice(row, mapping)}; the lead keeps ${showCell(lead)}`;
     case 'lead.unreadable':
-      return `${field} cannot be read in the lead: ${showCell(lead)}. The row keeps ${showCell(row)}`;
+      return `${heading} cannot be read in the lead: ${showCell(lead)}. The row keeps ${showCell(row)}`;
     case 'row.company-name-empty':
-      return `${field} was emptied in the row; leads without a name are not sent. The lead keeps ${showCell(lead)}`;
+      return `${heading} was emptied in the row; leads without a name are not sent. The lead keeps ${showCell(lead)}`;
     case 'row.garbled':
-      return `${field} shows the same in another encoding: ${both}. The file was probably opened or saved in the wrong one: save it as UTF-8, with the letters as they were. Both were kept`;
+      return `${heading} shows the same in another encoding: ${both}. The file was probably opened or saved in the wrong one: save it as UTF-8, with the letters as they were. Both were kept`;
     case 'lead.field-refused':
-      return `the service refused this value of ${field}: ${both}. It is not sent again until it changes`;
+      return `the service refused this value of ${heading}: ${both}. It is not sent again until it changes`;
     case 'row.put-back':
-      return `${field} shows an earlier value in the row: ${both}. Was it put back on purpose, or is the table an older copy? Both were kept`;
+      return `${heading} shows an earlier value in the row: ${both}. Was it put back on purpose, or is the table an older copy? Both were kept`;
     case 'lead.put-back':
-      return `${field} shows an earlier value in the lead: ${both}. Was it put back on purpose, or was the service restored to an earlier state? Both were kept`;
+      return `${heading} shows an earlier value in the lead: ${both}. Was it put back on purpose, or was the service restored to an earlier state? Both were kept`;
   }
 }
 

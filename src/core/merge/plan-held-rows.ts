@@ -99,26 +99,27 @@ interface LikelyPair {
   readonly why: string;
 }
 
-const help = 'Neither was created on the other side. leadsync match shows both and records your decision';
+const help = 'leadsync match shows both, and you decide';
 
 /** A lead and a row that are each other's likeliest match. */
 export function planProposed({ leadId, lead, row, contentHash, cells, why }: LikelyPair): PlannedAction {
-  const message = `row ${row}${named(cells)} has no id and may be lead ${leadId}${named(lead)}: ${why}. ${help}`;
+  const message = `row ${row}${named(cells)} has no id and may be the lead ${nameOf(leadId, lead)}: ${why}. Until you decide, no lead is made of it. ${help}`;
   return plannedAction('hold', { leadId, row, contentHash, reason: 'match.proposed', message });
 }
 
 /** A lead that may be several rows; `rows`: the likeliest first. */
 export function planAmbiguousLead(leadId: string, lead: Cells, rows: readonly number[]): PlannedAction {
-  const message = `lead ${leadId}${named(lead)} may be ${oneOf('row', rows)}; none is certain. No row was written for it. ${help}`;
+  const message = `the lead ${nameOf(leadId, lead)} may be ${oneOf('row', rows)}; none is certain. No row was written for it. ${help}`;
   return plannedAction('hold', { leadId, reason: 'match.ambiguous', message });
 }
 
 /** A row that may be several leads, or shares its lead with another row. */
 export function planAmbiguousRow(
   { row, contentHash, cells }: Pick<LikelyPair, 'row' | 'contentHash' | 'cells'>,
-  leadIds: readonly string[],
+  leads: readonly Pick<LikelyPair, 'leadId' | 'lead'>[],
 ): PlannedAction {
-  const message = `row ${row}${named(cells)} has no id and may be ${oneOf('lead', leadIds)}; none is certain. No lead was created. ${help}`;
+  const names = leads.map(({ leadId, lead }) => nameOf(leadId, lead));
+  const message = `row ${row}${named(cells)} has no id and may be ${oneOf('lead', names)}; none is certain. No lead was created. ${help}`;
   const reason = 'match.ambiguous';
   return plannedAction('hold', { leadId: null, row, contentHash, expect: cells, reason, message });
 }
@@ -132,6 +133,11 @@ const shown = 3;
 function someOf(items: readonly (string | number)[]): string {
   const more = items.length - shown;
   return items.slice(0, shown).join(', ') + (more > 0 ? ` and ${more} more` : '');
+}
+
+/** A lead's company, else its id. */
+function nameOf(leadId: string, { companyName = null }: Cells): string {
+  return companyName === null ? leadId : showCell(companyName);
 }
 
 function named({ companyName = null }: Cells): string {

@@ -16,7 +16,7 @@ export const undoneRow: Refused = { code: 'row.undone', why: undoneMessages['row
 
 export function refusedMessage(row: number | null, { code, why }: Refused): string {
   if (code === 'row.undone') return why;
-  return `no lead was created from row ${row ?? '?'}: ${why}. leadsync tries again when the row changes, or when you decide so: leadsync conflicts shows the id for leadsync resolve ID --use target`;
+  return `no lead was created from row ${row ?? '?'}: ${why}. It is sent again when the row changes, or when you decide so: leadsync conflicts shows the number for leadsync resolve NUMBER --use row`;
 }
 
 /** What a new row sends. */

@@ -58,11 +58,11 @@ export function planMissingRow(
   if (lead === null) return [];
   const kept = 'no row was written, and no lead deleted';
   if (typeof where === 'string') {
-    const message = `lead ${leadId} has no row, but its id stands in another cell (${where}): ${kept}. Put the row back, or take the id out of that cell`;
+    const message = `the lead has no row, but its id stands in another cell (${where}): ${kept}. Put the row back, or take the id out of that cell`;
     return [plannedAction('hold', { leadId, reason: 'row.in-cell', message })];
   }
   const { connection } = where;
-  const message = `the row of lead ${leadId} stands in ${tableOf(where)}: ${kept} here. Move the row back, or delete it there, then run leadsync sync --connection ${connection}. If that connection is no longer used: leadsync forget ${connection}`;
+  const message = `the row of this lead stands in ${tableOf(where)}: ${kept} here. Move the row back, or delete it there, then run leadsync sync --connection ${connection}. If that connection is no longer used: leadsync forget ${connection}`;
   return [plannedAction('hold', { leadId, reason: 'row.moved', message })];
 }
 
@@ -83,8 +83,8 @@ export function planRowOfOther(
   if (base !== null && home.isThere) return null;
   const what = home.isThere
     ? `whose row stands in ${tableOf(home)} too: this one was not synced. Delete one of the two`
-    : `which belongs to ${tableOf({ ...home, row: null })}, where its row is gone: nothing was changed. Move the row back there`;
-  const message = `row ${row.row} carries the id of lead ${leadId}, ${what}; or, if it is to stay here, change the lead in the service so that the list of this connection (leads.query) shows it. To clear the id would make a second lead`;
+    : `that belongs to ${tableOf({ ...home, row: null })}, where its row is gone: nothing was changed. Move the row back there`;
+  const message = `row ${row.row} carries the id of a lead ${what}; or, if it is to stay here, change the lead in the service so that the list of this connection (leads.query) shows it. To clear the id would make a second lead`;
   return plannedAction('hold', { leadId, row: row.row, reason: 'row.moved', message });
 }
 
