@@ -72,7 +72,10 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['why sonnenhof', 'all values of the company with this in its name'],
     ['why 018cd95e stage', 'one field, by the beginning of the id'],
   ],
-  runs: [['runs --limit 5', 'the last five of each connection']],
+  runs: [
+    ['runs --limit 5', 'the last five of each connection'],
+    ['runs 42', 'each change that run 42 wrote'],
+  ],
   undo: [
     ['undo 42', 'shows what would be put back; writes nothing'],
     ['undo 42 --yes', 'puts it back'],

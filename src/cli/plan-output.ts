@@ -121,9 +121,9 @@ function planLine(action: Action, companies: Companies): PlanLine {
 }
 
 /** The baseline's name; without a baseline, what the action saw or writes. */
-function companyOf({ leadId, changes, expect }: Action, companies: Companies): string | null {
+function companyOf({ leadId, changes, expect }: ShownAction, companies: Companies): string | null {
   const { companyName: change } = changes;
-  const cell = change?.from ?? change?.to ?? expect['companyName'] ?? null;
+  const cell = change?.from ?? change?.to ?? expect?.['companyName'] ?? null;
   return companies.get(leadId ?? '') ?? plainCell(cell);
 }
 
@@ -162,8 +162,15 @@ function describeFailed(connection: string, what: string, said: readonly string[
 
 const kindWord = (kind: Action['kind']): string => (kind === 'report' ? 'left alone' : kind).padEnd(12);
 
-function describeAction(
-  action: Action,
+/** `expect`: what is removed shows. */
+type ShownAction = Pick<Action, 'kind' | 'row' | 'leadId' | 'changes' | 'reason'> & {
+  readonly message?: string | null;
+  readonly expect?: Action['expect'];
+};
+
+/** What is done to one record, field by field, for people. */
+export function describeAction(
+  action: ShownAction,
   { companies, fields }: Pick<ShownPlan, 'companies' | 'fields'>,
 ): readonly string[] {
   const { kind, row, leadId, changes, reason, message } = action;
@@ -177,7 +184,7 @@ function describeAction(
   const isWhole = kind === 'hold' && Object.keys(changes).length === 0;
   if ((isWhole || kind === 'link') && message) lines.push(`    ${message}`);
   if (kind === 'delete-lead' || kind === 'remove-row') {
-    const lost = Object.entries(action.expect).filter(([, cell]) => cell !== null);
+    const lost = Object.entries(action.expect ?? {}).filter(([, cell]) => cell !== null);
     lines.push(
       `    ${lost.map(([field, cell]) => `${headingOf(fields, field)}: ${showCell(cell)}`).join(', ')}`,
     );

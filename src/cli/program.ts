@@ -204,7 +204,8 @@ export function createProgram(): Command {
     .argument('<lead>', "part of its company's name, or its id, or the beginning of it")
     .argument('[field]', 'only this field')
     .action(lazily(async () => (await import('./why.ts')).why));
-  command('runs', 'lists the runs, the latest first, with the numbers for undo')
+  command('runs', 'lists the runs, the latest first, with the numbers for undo; or what one of them wrote')
+    .argument('[run]', 'the number of a run: each change that it wrote')
     .option('--limit <n>', 'how many of each connection', '20')
     .action(lazily(async () => (await import('./runs.ts')).runs));
   command('undo', 'shows how the writes of a run would be undone; later edits are left alone')

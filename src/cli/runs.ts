@@ -1,6 +1,14 @@
+import type pg from 'pg';
+import type { ConnectionConfig } from '../config/config.ts';
+import { plainCell } from '../core/lead/value.ts';
+import { silentKinds } from '../core/merge/action.ts';
+import { LeadsyncError } from '../errors.ts';
 import { counted } from '../core/lead/counted.ts';
 import { localTime } from '../reminders/plan/local-time.ts';
-import { type ListedRun, listRuns } from '../store/run-list.ts';
+import { type ListedAction, type ListedRun, listActions, listRuns } from '../store/run-list.ts';
+import { getRun } from '../store/runs.ts';
+import { companiesIn } from './companies.ts';
+import { describeAction } from './plan-output.ts';
 import type { CommonOptions } from './program.ts';
 import { describeProblem, print, printJson, seconds, wholeNumber } from './output.ts';
 import { withStore } from './with-store.ts';
@@ -12,10 +20,11 @@ interface RunsOptions extends CommonOptions {
 /** The longest list. */
 const mostListed = 1000;
 
-/** `leadsync runs`: each connection's runs, the latest first, with the numbers for `undo`. */
-export function runs(options: RunsOptions): Promise<void> {
+/** `leadsync runs`: each connection's runs, the latest first, with the numbers for `undo`; `leadsync runs RUN`: what it wrote. */
+export function runs(id: string | undefined, options: RunsOptions): Promise<void> {
   const limit = wholeNumber('--limit', options.limit, 1, mostListed);
   return withStore(options, async (pool, { connections }) => {
+    if (id !== undefined) return showRun(pool, connections, id, options.json ?? false);
     const listed = [];
     for (const { name, sync } of connections) {
       const ofConnection = await listRuns(pool, name, null, limit);
@@ -27,6 +36,44 @@ export function runs(options: RunsOptions): Promise<void> {
     }
     if (options.json) printJson({ runs: listed });
   });
+}
+
+/** How many changes are read at a time. */
+const page = 1000;
+
+/** Each change that a run wrote, field by field. */
+async function showRun(
+  pool: pg.Pool,
+  connections: readonly ConnectionConfig[],
+  id: string,
+  isJson: boolean,
+): Promise<void> {
+  const run = /^\d{1,15}$/.test(id) ? await getRun(pool, Number(id)) : null;
+  const connection = connections.find(({ name }) => name === run?.connection);
+  if (run === null || connection === undefined)
+    throw new LeadsyncError('usage.unknown-run', `there is no run ${id}, or its history was pruned`, {
+      help: 'leadsync runs lists the runs.',
+    });
+  const written: ListedAction[] = [];
+  let after = 0;
+  for (;;) {
+    const some = await listActions(pool, run, after, page);
+    written.push(...some.filter(({ state, kind }) => state === 'done' && !silentKinds.includes(kind)));
+    if (some.length < page) break;
+    after = some.at(-1)?.id ?? after;
+  }
+  if (isJson) return printJson({ runId: id, connection: run.connection, changes: written.map(changeJson) });
+  const companies = await companiesIn(pool, run.connection, written);
+  print(`${run.connection}: run ${id}, ${run.status}: ${counted(written.length, 'change')}`);
+  for (const one of written) print(describeAction(one, { companies, fields: connection.fields }).join('\n'));
+}
+
+function changeJson({ kind, leadId, row, changes, reason }: ListedAction): object {
+  const shown = Object.entries(changes).map(([field, { from, to }]) => [
+    field,
+    { from: plainCell(from), to: plainCell(to) },
+  ]);
+  return { kind, leadId, row, changes: Object.fromEntries(shown), reason };
 }
 
 /** The kind of run, in the commands' words. */
