@@ -128,7 +128,7 @@ const checks: readonly [string, (text: string) => string | null, readonly string
   [
     'target',
     mistakeOf(tablePath),
-    ['a.csv', '/x/Y.CSV', './a b.csv', '../a.csv', 'a.xlsx', 'A.XLSM'],
+    ['a.csv', 'a.tsv', 'a.txt', '/x/Y.CSV', './a b.csv', '../a.csv', 'a.xlsx', 'A.XLSM'],
     [
       '',
       '.csv',
@@ -137,7 +137,6 @@ const checks: readonly [string, (text: string) => string | null, readonly string
       'a',
       'a.xls',
       'a.xlsb',
-      'a.tsv',
       'a.csv/',
       'hubspot:companies',
       'hubspot:a.csv',
