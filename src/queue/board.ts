@@ -15,6 +15,11 @@ export interface Board {
 /** The fonts that its page would load from other servers. */
 const elsewhere = /<link [^>]*href="(https?:)?\/\/[^>]*>/g;
 
+/** The board itself has no place for a link that is always seen. */
+const wayBack =
+  '<a href="/" style="position:fixed;left:1rem;bottom:3rem;z-index:9999;padding:.5rem .75rem;border-radius:.4rem;background:#1d4ed8;color:#fff">Back to the status page</a>';
+const root = '<div id="root">';
+
 /**
  * BullMQ's own board over some queues, read-only. Jobs hold ids and names alone, so it shows nothing else. `path`: where it is
  * mounted, such as `/queues`.
@@ -24,7 +29,9 @@ export function createBoard(path: string, queues: Iterable<unknown>): Board {
   const { addQueue } = createBullBoard({
     queues: [...queues].map(adapterOf),
     serverAdapter,
-    options: { uiConfig: { boardTitle: 'leadsync', hideDocsLink: true } },
+    options: {
+      uiConfig: { boardTitle: 'leadsync', hideDocsLink: true },
+    },
   });
   const app = new Hono();
   app.use(async (context, next) => {
@@ -35,7 +42,9 @@ export function createBoard(path: string, queues: Iterable<unknown>): Board {
   app.use(async (context, next) => {
     await next();
     if (context.res.headers.get('content-type')?.startsWith('text/html'))
-      context.res = context.html((await context.res.text()).replaceAll(elsewhere, ''));
+      context.res = context.html(
+        (await context.res.text()).replaceAll(elsewhere, '').replace(root, wayBack + root),
+      );
   });
   app.route('/', serverAdapter.registerPlugin());
   return { app, addQueue: (queue) => addQueue(adapterOf(queue)) };

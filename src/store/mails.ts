@@ -1,3 +1,4 @@
+import { overdueAtFirst } from './reminders.ts';
 import { columnOf, countOf, epochMs, oneOf, type Queryable, rowsOf, timestamp } from './database.ts';
 import { isAlive } from './leases.ts';
 
@@ -199,7 +200,7 @@ export function countDueMails(db: Queryable, connections: readonly string[]): Pr
 export interface LateReminders {
   /** Should have been sent more than five minutes ago. */
   readonly late: number;
-  /** Failed or missed within the last seven days. */
+  /** Failed or missed within the last seven days; without those that were overdue on the first day. */
   readonly failed: number;
 }
 
@@ -207,8 +208,8 @@ export function lateReminders(db: Queryable, connection: string): Promise<LateRe
   return oneOf(
     db,
     `select count(*) filter (where state in ('scheduled', 'sending') and send_at < now() - interval '5 minutes')::int as late,
-       count(*) filter (where state in ('failed', 'missed') and updated_at > now() - interval '7 days')::int as failed
+       count(*) filter (where state in ('failed', 'missed') and note is distinct from $2 and updated_at > now() - interval '7 days')::int as failed
      from mails where connection = $1 and kind <> 'digest'`,
-    [connection],
+    [connection, overdueAtFirst],
   );
 }

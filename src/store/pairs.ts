@@ -343,10 +343,10 @@ export function companiesOf(
   if (leadIds.length === 0) return Promise.resolve(new Map());
   return mapOf(
     db,
-    `select id, coalesce(p.base->>'companyName', m.name) as value from unnest($2::text[]) as id
-     left join pairs p on p.connection = $1 and p.lead_id = id
-     left join lateral (select lead->>'companyName' as name from matches
-       where connection = $1 and lead_id = id order by current desc, id desc limit 1) m on true
+    `select w.id, coalesce(p.base->>'companyName', m.name) as value from unnest($2::text[]) as w (id)
+     left join pairs p on p.connection = $1 and p.lead_id = w.id
+     left join lateral (select o.lead->>'companyName' as name from matches o
+       where o.connection = $1 and o.lead_id = w.id order by o.current desc, o.id desc limit 1) m on true
      where coalesce(p.base->>'companyName', m.name) is not null`,
     [connection, leadIds],
   );

@@ -25,6 +25,10 @@ export interface MomentByRecipient {
   readonly own: Readonly<Record<string, number>>;
 }
 
+/** Why a mail is missed whose follow-up was overdue on the first day: nothing has failed. */
+export const overdueAtFirst =
+  'it could not be sent in time: the follow-up was overdue for longer than the grace period when leadsync first saw it';
+
 /** Why a mail is missed that a state from before a restore may have sent. */
 export const mayBeSent = 'it was due before the state was restored from a backup: it may have been sent';
 
@@ -79,7 +83,7 @@ export async function replaceReminders(
          when put_at is not null then greatest(put_at, send_at) else send_at end, sequence,
        case when is_new and (is_old or may_be_sent) then 'missed' else 'scheduled' end,
        case when is_new and may_be_sent then '${mayBeSent}' when is_new and is_old
-         then 'it could not be sent in time: the follow-up was overdue for longer than the grace period when leadsync first saw it' end
+         then '${overdueAtFirst}' end
      from (select n.*, max(n.send_at) over (partition by n.lead_id, n.recipient) as last,
            n.send_at <= now() and coalesce(o.state = 'cancelled', true) as is_new,
            case when n.send_at <= now() and o.state = 'scheduled' then o.send_at end as put_at,

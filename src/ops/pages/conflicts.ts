@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { html } from 'hono/html';
 import { authorWords } from '../../core/lead/author.ts';
 import { count, counted } from '../../core/lead/counted.ts';
-import type { FieldMapping } from '../../core/lead/mapping.ts';
+import { type FieldMapping, headingOf } from '../../core/lead/mapping.ts';
 import { explain, type LeadsyncError } from '../../errors.ts';
 import { decidableSides, isEdit, type Side } from '../../review/decide-conflict.ts';
 import type { Conflict } from '../../store/conflicts.ts';
@@ -70,14 +70,15 @@ export function conflictList(conflicts: readonly ShownConflict[], back: string):
 }
 
 function fieldOf({ item: { field }, fields }: ShownConflict): string {
-  if (field === '') return 'Whole record';
-  return fields.find((mapping) => mapping.field === field)?.column ?? field;
+  return field === '' ? 'Whole record' : headingOf(fields, field);
 }
 
-function headingOf(shown: ShownConflict): Html {
+function titleOf(shown: ShownConflict): Html {
   const { item, company } = shown;
-  if (company !== null) return html`${foldedText(company)}: ${fieldOf(shown)}`;
-  return html`${fieldOf(shown)}${item.leadId !== '' && ` of lead ${item.leadId}`}`;
+  const { field, leadId, row } = item;
+  const what = field === '' ? '' : `: ${fieldOf(shown)}`;
+  if (company !== null) return html`${foldedText(company)}${what}`;
+  return html`${leadId === '' ? `Row ${row ?? '?'}` : `Lead ${leadId}`}${what}`;
 }
 
 function conflictCard(shown: ShownConflict, back: string): Html {
@@ -91,8 +92,8 @@ function conflictCard(shown: ShownConflict, back: string): Html {
   );
   return card(
     `held-${id}`,
-    headingOf(shown),
-    html`${place}, held since ${shownTime(item.since, timeZone)}`,
+    titleOf(shown),
+    html`${!isMatch && html`${id}, `}${place}, held since ${shownTime(item.since, timeZone)}`,
     html`<p>${heldMessage(code, item.message)} <code>${code}</code></p>
 ${author && html`<p class="hint">In the table: ${authorWords(author)}${author.at && html` on ${shownTime(author.at, timeZone)}`}</p>`}
 ${field === '' ? again : valueTable(shown, decidable, back)}
@@ -169,7 +170,7 @@ ${table(
   'values',
   'What is kept and what is dropped',
   ['Company and field', 'Kept', 'Given up'],
-  open.map((one) => [headingOf(one), valueOf(one, use), valueOf(one, other)]),
+  open.map((one) => [titleOf(one), valueOf(one, use), valueOf(one, other)]),
 )}`;
   return { title: `${keep}?`, body };
 }

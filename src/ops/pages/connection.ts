@@ -1,5 +1,6 @@
 import { html } from 'hono/html';
 import { count, counted } from '../../core/lead/counted.ts';
+import type { Problem } from '../../errors.ts';
 import type { Decision } from '../../store/decisions.ts';
 import type { Reminder } from '../../store/mails.ts';
 import type { ListedRun } from '../../store/run-list.ts';
@@ -53,15 +54,15 @@ export const runsShown = 30;
 export function connectionPage(page: ConnectionPage): Page {
   const { facts, conflicts, runs, now } = page;
   const { connection, lastRun, held } = facts.status;
-  const problems = lastRun?.problems ?? [];
+  const problems = (lastRun?.problems ?? []).filter((problem) => !isShownBelow(problem, conflicts));
   const body = html`${asOf(now)}
-${connectionState(facts, now, page.isAsked)}
+${connectionState(facts, now, page.isAsked, true)}
 ${runChart(runs, runsShown)}
 ${
   problems.length > 0 &&
-  html`<h2>Problems of the last run</h2>
+  html`<h2 id="problems">Problems of the last run</h2>
 ${problemList(problems.slice(0, problemsShown), facts.companies)}
-${problems.length > problemsShown && html`<p><a href="/runs/${lastRun?.runId}#problems">All ${count(problems.length)} problems</a></p>`}`
+${problems.length > problemsShown && html`<p><a href="/runs/${lastRun?.runId}#problems">All ${count(lastRun?.problems.length ?? 0)} problems</a></p>`}`
 }
 <h2 id="conflicts">Conflicts</h2>
 ${conflicts.length === 0 ? html`<p>Nothing is held.</p>` : conflictList(conflicts, `/connections/${connection}`)}
@@ -75,6 +76,17 @@ ${reminders(page)}
 ${runs.length === 0 ? html`<p>None.</p>` : runTable(page)}
 ${pageLinks(page.isFirst ? null : `/connections/${connection}#runs`, page.next, 'runs')}`;
   return { title: `Connection ${connection}`, body };
+}
+
+/** What is held stands among the conflicts of the page, with its values. */
+function isShownBelow(
+  { code, leadId = '', row, field = '' }: Problem,
+  conflicts: readonly ShownConflict[],
+): boolean {
+  return conflicts.some(
+    ({ item }) =>
+      item.code === code && item.leadId === leadId && item.row === (row ?? null) && item.field === field,
+  );
 }
 
 function deletesSection({ facts, deletes }: ConnectionPage): Html {

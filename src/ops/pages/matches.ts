@@ -66,7 +66,7 @@ function matchCard({ match, fields, timeZone }: ShownMatch, back: string): Html 
   return card(
     `match-${id}`,
     html`${typeof name === 'string' ? foldedText(name) : `Lead ${leadId}`}, ${Math.round(score * 100)} %`,
-    placeWords(row, connection, leadId),
+    html`${id}, ${placeWords(row, connection, leadId)}`,
     html`<p>${why}. ${state === 'accepted' || state === 'rejected' ? html`<span class="status info"><span aria-hidden="true">✓</span> Decided: they are ${state === 'accepted' ? 'one' : 'two'}${decidedBy(decided, timeZone)}. ${stateWords[state]}</span>` : stateWords[state]}</p>
 ${table('values', 'What both show', ['Column', 'In the service', 'In the table'], rows)}
 <div class="actions">

@@ -43,14 +43,22 @@ ${connectionState(facts, now, false)}
 </section>`;
 }
 
-/** What both pages show of a connection: its state, what runs, buttons, facts. `isAsked`: a sync waits in the queue. */
-export function connectionState(facts: ConnectionFacts, now: number, isAsked: boolean): Html {
+/**
+ * What both pages show of a connection: its state, what runs, buttons, facts. `isAsked`: a sync waits in the queue.
+ * `hasProblems`: the page lists the problems of the last run itself.
+ */
+export function connectionState(
+  facts: ConnectionFacts,
+  now: number,
+  isAsked: boolean,
+  hasProblems = false,
+): Html {
   const { lastRun } = facts.status;
   return html`<p>${lastRun === null ? html`<span class="status info">never synced</span>` : shownStatus(lastRun.status)}</p>
 ${progressLine(facts)}
 ${isAsked && html`<p class="progress"><strong>Waiting</strong> A sync starts as soon as a worker is free.</p>`}
 ${connectionButtons(facts.status, isAsked)}
-${connectionFactList(facts, now)}`;
+${connectionFactList(facts, now, hasProblems)}`;
 }
 
 /** The progress of the run under way; live.js keeps it up to date. */
@@ -91,7 +99,7 @@ function connectionButtons(
 ${offered.map(button)}</div>`;
 }
 
-function connectionFactList(facts: ConnectionFacts, now: number): Html {
+function connectionFactList(facts: ConnectionFacts, now: number, hasProblems: boolean): Html {
   const { status, timeZone, late, deletesWaiting, alerts, companies } = facts;
   const {
     connection,
@@ -121,10 +129,10 @@ function connectionFactList(facts: ConnectionFacts, now: number): Html {
       formerPlaces.map(({ address, leftAt }) => `${address} (left ${leftAt.slice(0, 10)})`).join(', ') ||
         null,
     ],
-    ['Why', lastRun && whyNot(lastRun, companies)],
+    ['Why', lastRun && whyNot(lastRun, companies, hasProblems)],
     ['Written', lastRun && writtenWords(lastRun)],
     ['Receipt', lastRun && shownReceipt(lastRun)],
-    ['Last success', facts.lastSuccessAt === null ? 'never' : time(facts.lastSuccessAt)],
+    ['Last success', facts.lastSuccessAt !== null && time(facts.lastSuccessAt)],
     [
       'Next run',
       status.nextRunAt === null ? 'not scheduled: leadsync worker keeps the schedule' : iso(status.nextRunAt),
@@ -180,6 +188,7 @@ const reasonsShown = 3;
 function whyNot(
   { connection, status, problems }: SyncReport,
   companies: ConnectionFacts['companies'],
+  hasProblems: boolean,
 ): Html | null {
   if (status !== 'failed' && status !== 'stopped') return null;
   const reasons = problems.slice(0, reasonsShown);
@@ -188,7 +197,10 @@ function whyNot(
   const guards = refused.filter((code) => !(code in waysPast));
   const command = [`leadsync sync --connection ${connection}`, ...guards.map((code) => `--allow ${code}`)];
   const way = html`<p>Nothing was written. If that is what you want: <code>${command.join(' ')}</code></p>`;
-  return html`${problemList(reasons, companies)}${guards.length > 0 && way}`;
+  const said = hasProblems
+    ? html`<a href="#problems">Problems of the run</a>`
+    : problemList(reasons, companies);
+  return html`${said}${guards.length > 0 && way}`;
 }
 
 function trouble({ late, failed }: ConnectionFacts['late']): Html | null {

@@ -54,8 +54,14 @@ export function writtenWords({ created, updated, deleted }: SyncReport): string 
   );
 }
 
-/** The receipt of a run that ended. */
+/** The receipt of a run that ended; of one that ended before it, what it compared. */
 export function shownReceipt(report: SyncReport): string {
-  if (report.receipt.records === 0) return 'the run ended before it compared anything';
+  const { pulled, targetRows, receipt, status } = report;
+  if (receipt.records === 0 && pulled + targetRows === 0) return 'the run ended before it read anything';
+  const read = `${counted(pulled, 'lead')} and ${counted(targetRows, 'row')}`;
+  if (receipt.records === 0)
+    return status === 'stopped'
+      ? `${read} were compared; the run stopped before it wrote anything`
+      : `${read} were read; the run ended before it wrote anything`;
   return describeVerification(report);
 }

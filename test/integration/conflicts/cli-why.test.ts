@@ -117,7 +117,7 @@ describe('leadsync why', () => {
       base: 'Ulm',
       held: { code: 'conflict.both-edited', lead: 'Köln', row: 'Bonn', resolution: null },
     });
-    const command = `leadsync resolve ${held?.id} --use lead|target`;
+    const command = `leadsync resolve ${held?.id} --use lead|row`;
     expect((await workspace.cli('why', id, 'city')).stdout).toContain(command);
     expect((await workspace.cli('resolve', held?.id ?? '', '--use', 'target')).code).toBe(0);
     const by = userInfo().username;

@@ -56,7 +56,7 @@ test('leadsync match lists both records, the score and why, in text, JSON and CS
   const untouched = everything(here);
 
   const said = (await here.cli('match')).stdout;
-  expect(said).toContain('companyName is the same but for spelling, city is the same but for spelling');
+  expect(said).toContain('Company is the same but for spelling, City is the same but for spelling');
   expect(said).toContain('Company: lead "Acme GmbH" | row "ACME"');
   const { matches } = (await here.cli('match', '--json')).json<Listed>();
   expect(matches.map(({ row, state }) => `${row} ${state}`).toSorted()).toEqual([
@@ -100,7 +100,7 @@ test('plan shows the link and why, apply carries out exactly it, why tells it, u
   const [acme] = here.sandbox.leads.list();
   const before = everything(here);
   const plan = await here.cli('plan', '--out', 'plan.json');
-  expect(plan.stdout).toMatch(/link .*\(matched\) \S+\n {4}companyName is the same but for spelling/);
+  expect(plan.stdout).toMatch(/link .*\(matched\)\n {4}Company is the same but for spelling/);
   expect(everything(here)).toEqual(before);
   const applied = await here.cli('apply', 'plan.json', '--json');
   expect(applied.json<{ updated: object; runId: string }>()).toMatchObject({
@@ -109,7 +109,7 @@ test('plan shows the link and why, apply carries out exactly it, why tells it, u
   expect(here.sheet.rows()[0]).toMatchObject({ 'Lead ID': acme?.id, Company: 'ACME', Stage: 'won' });
   expect(here.sandbox.leads.get(acme?.id ?? '')).toMatchObject({ companyName: 'ACME', stage: 'won' });
   const why = (await here.cli('why', acme?.id ?? '')).stdout;
-  expect(why).toContain('the row was matched with the lead: companyName is the same but for spelling');
+  expect(why).toContain('the row was matched with the lead: Company is the same but for spelling');
 
   const { runId } = applied.json<{ runId: string }>();
   const undo = await here.cli('undo', runId, '--yes', '--json');
