@@ -36,16 +36,10 @@ export function apply(file: string, options: ApplyOptions): Promise<void> {
   const lines = approvedLines(plan, options.only ?? null);
   return withApp({ ...options, connection }, async (app) => {
     const report = await applyPlan(app, plan, lines, options.allow ?? [], stopping);
+    const context = app.contexts.get(connection);
     if (options.json) printJson(report);
-    else
-      print(
-        await tellReport(
-          app.pool,
-          report,
-          app.contexts.get(connection)?.connection.fields ?? [],
-          commandOf(file, options),
-        ),
-      );
+    else if (context !== undefined)
+      print(await tellReport(app.pool, report, context.connection, commandOf(file, options)));
     if (!options.json && plan.undoOf !== undefined) print(`\n${whatFollows}`);
     process.exitCode = exitCodeFor([report]);
   });

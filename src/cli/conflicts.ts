@@ -1,3 +1,4 @@
+import { shownDates } from '../core/lead/shown-date.ts';
 import { plainCell, showCell } from '../core/lead/value.ts';
 import { type Conflict, listConflicts } from '../store/conflicts.ts';
 import { decidableSides, isEdit } from '../review/decide-conflict.ts';
@@ -15,6 +16,7 @@ type NamedConflict = Conflict & {
   readonly heading: string;
   /** The numbers by which `match` decides it. */
   readonly matches: readonly number[];
+  readonly timeZone: string;
 };
 
 /** `leadsync conflicts`: all held items, with both values. */
@@ -35,6 +37,7 @@ export function conflicts(options: CommonOptions): Promise<void> {
           company: companyOfConflict(item, companies),
           heading: headingOf(connection.fields, item.field),
           matches: matchesOf(item, matches),
+          timeZone: connection.timeZone,
         })),
       );
       isDecidable ||= items.some((item) => decidableSides(item, connection.fields).length > 0);
@@ -89,7 +92,7 @@ const numberOf = ({ id, code }: Conflict): string => (code.startsWith('match.') 
 
 function describeConflict(item: NamedConflict): string {
   const by = item.decided === null ? '' : `, by ${item.decided.by}`;
-  return [
+  const lines = [
     `${numberOf(item).padStart(5)}  ${nameRecord(item.company, rowName(item.row), item.connection, item.company === null ? item.leadId : null)}`,
     `${item.message} [${item.code}]`,
     item.field !== '' &&
@@ -97,9 +100,8 @@ function describeConflict(item: NamedConflict): string {
     describeAuthor(item.author),
     item.matches.length > 0 && `leadsync match --accept ${item.matches.join('|')}, or --reject`,
     item.resolution !== null && `decided: ${decisionOn(item)}${by}; leadsync sync carries it out`,
-  ]
-    .filter(Boolean)
-    .join('\n    ');
+  ];
+  return shownDates(lines.filter(Boolean).join('\n    '), item.timeZone);
 }
 
 /** What was decided on it, in words. */

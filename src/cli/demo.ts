@@ -77,7 +77,8 @@ export async function demo(options: DemoOptions): Promise<void> {
       const run = await runNow(app, connection, { mode: 'sync' }, stopping);
       const report = run.report as SyncReport;
       reports.push(report);
-      tell(await tellReport(app.pool, report, app.contexts.get(connection)?.connection.fields ?? []));
+      const context = app.contexts.get(connection);
+      if (context !== undefined) tell(await tellReport(app.pool, report, context.connection));
     };
 
     step(`1. First sync: ${target.missing}`);
@@ -89,7 +90,7 @@ export async function demo(options: DemoOptions): Promise<void> {
     for (const line of await editBothSides(service, target, app)) tell(`  ${line}`);
 
     step('3. The plan: what a sync would do; nothing is written');
-    tell(describePlan(await makePlanNow(app, connection, {}, stopping)));
+    tell(describePlan(await makePlanNow(app, connection, {}, stopping), 'UTC'));
 
     step('4. Second sync: each edit arrives on the other side, the conflict is held');
     await sync();

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { ConnectionConfig } from '../config/config.ts';
 import { count, counted } from '../core/lead/counted.ts';
+import { shownDates } from '../core/lead/shown-date.ts';
 import { waysPast } from '../core/merge/older-copy.ts';
 import { describeVerification } from '../ops/describe-progress.ts';
 import type { AppliedPlan, SyncReport } from '../sync/report.ts';
@@ -21,15 +22,16 @@ export function allowed(codes: readonly string[]): readonly string[] {
   return codes.map((code) => `--allow ${code}`);
 }
 
-/** A report for people, with company names. `command`: the one that made it. */
+/** A report for people, with company names, headings, and dates in a connection's zone. `command`: the one that made it. */
 export async function tellReport(
   pool: pg.Pool,
   report: SyncReport,
-  fields: Fields,
+  { fields, timeZone }: Pick<ConnectionConfig, 'fields' | 'timeZone'>,
   command?: string,
 ): Promise<string> {
   const shown = report.problems.slice(0, problemsShown);
-  return describeReport(report, await companiesIn(pool, report.connection, shown), fields, command);
+  const companies = await companiesIn(pool, report.connection, shown);
+  return shownDates(describeReport(report, companies, fields, command), timeZone);
 }
 
 /** A report for people: what was done, what was not, and what helps; omits zeros. */

@@ -1,5 +1,6 @@
 import { counted } from '../core/lead/counted.ts';
 import { type FieldMapping, headingOf } from '../core/lead/mapping.ts';
+import { shownDates } from '../core/lead/shown-date.ts';
 import { type Cell, showCell } from '../core/lead/value.ts';
 import type { Rule } from '../core/merge/merge-field.ts';
 import type { EditSource } from '../core/merge/requested-edit.ts';
@@ -9,20 +10,21 @@ import type { Deletion, FieldWrite } from '../store/history.ts';
 import type { RequestedEdit } from '../store/requested-edits.ts';
 import { decidableSides } from '../review/decide-conflict.ts';
 import { decisionOn } from './conflicts.ts';
-import { describeAuthor, inUtc, nameRecord, otherValue, short } from './names.ts';
+import { describeAuthor, toSecond, nameRecord, otherValue, short } from './names.ts';
 import type { FieldStory, LeadStory } from './why.ts';
 
 /** A lead's story for `leadsync why`. */
 export function describeStory(story: LeadStory): string {
-  return [
+  const lines = [
     nameRecord(story.company, story.connection, `lead ${story.leadId}`),
     ...describeRecord(story).map((line) => `  ${line}`),
     ...story.fields.flatMap((field) => describeField(field, story.mappings)),
     '',
     story.since === null
       ? 'nothing has run so far'
-      : `The history begins at ${inUtc(story.since)}; it is kept for ${counted(story.retentionDays, 'day')} (retention).`,
-  ].join('\n');
+      : `The history begins at ${toSecond(story.since)}; it is kept for ${counted(story.retentionDays, 'day')} (retention).`,
+  ];
+  return shownDates(lines.join('\n'), story.timeZone);
 }
 
 function describeRecord({
@@ -35,20 +37,20 @@ function describeRecord({
   mappings,
 }: LeadStory): readonly string[] {
   const lines: string[] = [];
-  if (record !== null) lines.push(`known since ${inUtc(record.firstSeenAt)}`);
+  if (record !== null) lines.push(`known since ${toSecond(record.firstSeenAt)}`);
   else if (deletions.length > 0 || fields.some(({ history }) => history.length > 0))
     lines.push('gone on both sides; what it was is below');
   else lines.push('never seen in the service');
   if (record?.deletedAt)
-    lines.push(`deleted in the service; its row was handled at ${inUtc(record.deletedAt)}`);
+    lines.push(`deleted in the service; its row was handled at ${toSecond(record.deletedAt)}`);
   if (record?.outsideSince)
     lines.push(
-      `leads.query has not shown it since ${inUtc(record.outsideSince)}: its row stays, and no mails are sent`,
+      `leads.query has not shown it since ${toSecond(record.outsideSince)}: its row stays, and no mails are sent`,
     );
   for (const { at, run, message } of joins)
-    lines.push(`${inUtc(at)}, run ${run}: the row was matched with the lead: ${message}`);
+    lines.push(`${toSecond(at)}, run ${run}: the row was matched with the lead: ${message}`);
   for (const deletion of deletions)
-    lines.push(`${inUtc(deletion.at)}, run ${deletion.run}: ${describeDeletion(deletion)}`);
+    lines.push(`${toSecond(deletion.at)}, run ${deletion.run}: ${describeDeletion(deletion)}`);
   for (const decision of decisions) lines.push(describeDecision(decision));
   for (const item of held) lines.push(describeConflict(item, mappings));
   return lines;
@@ -100,7 +102,7 @@ function describeConflict(item: Conflict, mappings: readonly FieldMapping[]): st
   const values =
     item.field === '' ? '' : `lead ${showShort(item.lead)} | ${otherValue(item, showShort(item.rowValue))}: `;
   const author = describeAuthor(item.author);
-  return `held (${item.id}) since ${inUtc(item.since)}: ${values}${short(item.message, 300)} [${item.code}]${author && `; ${author}`}${decided || help}`;
+  return `held (${item.id}) since ${toSecond(item.since)}: ${values}${short(item.message, 300)} [${item.code}]${author && `; ${author}`}${decided || help}`;
 }
 
 const choiceWords: Readonly<Record<Decision['choice'], string>> = {
@@ -121,7 +123,7 @@ function describeDecision({ at, by, choice, field, lead, row }: Decision): strin
       : isEdit
         ? `${choiceWords[choice]} (${values})`
         : `for the ${choice === 'lead' ? "lead's" : "row's"} value (${values})`;
-  return `${inUtc(at)}: ${by} decided ${what}`;
+  return `${toSecond(at)}: ${by} decided ${what}`;
 }
 
 function describeWrite(write: FieldWrite): readonly string[] {
@@ -132,7 +134,7 @@ function describeWrite(write: FieldWrite): readonly string[] {
   ];
   const author = describeAuthor(write.author);
   return [
-    `  ${inUtc(write.at)}, run ${write.run}: ${explainRule(write)}`,
+    `  ${toSecond(write.at)}, run ${write.run}: ${explainRule(write)}`,
     `    ${known.join(' | ')} -> ${write.side}: ${showShort(write.written)}`,
     ...(author === '' ? [] : [`    ${author}`]),
   ];
@@ -163,7 +165,7 @@ const words: Readonly<Record<Rule | Reason, (write: FieldWrite) => string>> = {
   requested: ({ requested }) =>
     requested === undefined
       ? 'somebody requested it: the lead got it'
-      : `${requested.by} requested it ${sourceWords[requested.source]} at ${inUtc(requested.at)}: the lead got it`,
+      : `${requested.by} requested it ${sourceWords[requested.source]} at ${toSecond(requested.at)}: the lead got it`,
   overwritten: () =>
     'a row without an id was sent as a new lead, and the service wrote it into this one, which was there already',
   'new-lead': () => 'the lead was new: a row was created from it',
@@ -186,7 +188,7 @@ const sourceWords: Readonly<Record<EditSource, string>> = {
 };
 
 function describeEdit({ requestedBy, requestedAt, source, from, to, note }: RequestedEdit): string {
-  const what = `${requestedBy} requested ${showShort(to)} in place of ${showShort(from)} ${sourceWords[source]} at ${inUtc(requestedAt)}`;
+  const what = `${requestedBy} requested ${showShort(to)} in place of ${showShort(from)} ${sourceWords[source]} at ${toSecond(requestedAt)}`;
   return `${what}; the worker carries it out${note === null ? '' : ` when it can: ${short(note, 300)}`}`;
 }
 

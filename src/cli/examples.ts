@@ -28,7 +28,8 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['check --test-alert', 'sends a test to everybody who gets alerts'],
   ],
   plan: [
-    ['plan', 'shows each change, field by field'],
+    ['plan', 'shows what would change: numbers, what is held, and the first changes field by field'],
+    ['plan --all', 'shows each change, however many'],
     ['plan --summary --connection berlin', 'counts the changes of one connection'],
     ['plan --out plan.json', 'keeps the plan, for apply'],
   ],

@@ -157,7 +157,8 @@ async function showFirstPlan(
     if (!checks.every(({ ok }) => ok)) return;
     tell();
     plan = await makePlanNow(app, connection, {}, stopping);
-    tell(describePlan(plan, { summary: plan.actions.length > mostActionsShown }));
+    const detail = plan.actions.length > mostActionsShown ? 'summary' : 'usual';
+    tell(describePlan(plan, plan.timeZone, { detail }));
   });
   const made = plan as MadePlan | null;
   if (isJson) printJson({ written, checks, plan: made && planJson(made) });

@@ -1,6 +1,7 @@
 import { stringify } from 'csv-stringify/sync';
 import type { ConnectionConfig } from '../config/config.ts';
 import { counted } from '../core/lead/counted.ts';
+import { shownDates } from '../core/lead/shown-date.ts';
 import { type Cells, plainCell, sameCell, showCell } from '../core/lead/value.ts';
 import { listMatches, type Match, type MatchState } from '../store/matches.ts';
 import { decideMatches } from '../review/decide-match.ts';
@@ -44,9 +45,12 @@ export function match(options: MatchOptions): Promise<void> {
     if (file !== undefined) return print(`${counted(matches.length, 'match is', 'matches are')} in ${file}`);
     if (decided.length > 0)
       return print(`${decided.length} decided. Nothing has been written yet; leadsync sync carries it out.`);
-    if (matches.length === 0) return print('the last sync found no rows and leads that may be the same');
-    const columns = new Map(matching.map(({ name, fields }) => [name, fields]));
-    for (const one of matches) print(describeMatch(one, columns.get(one.connection) ?? []));
+    if (matches.length === 0)
+      return print('the last sync or plan found no rows and leads that may be the same');
+    for (const connection of matching)
+      for (const one of matches)
+        if (one.connection === connection.name)
+          print(shownDates(describeMatch(one, connection.fields), connection.timeZone));
     print(
       '\nleadsync match --accept NUMBER… links them, --reject NUMBER… keeps them separate; the next sync carries it out',
     );

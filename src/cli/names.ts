@@ -41,15 +41,13 @@ export function otherValue({ requestedBy }: Pick<Conflict, 'requestedBy'>, shown
   return requestedBy === null ? `row ${shown}` : `requested ${shown} by ${requestedBy}`;
 }
 
-/** UTC, to the second. */
-export function inUtc(iso: string): string {
-  return `${iso.slice(0, 19).replace('T', ' ')} UTC`;
-}
+/** When something happened, to the second; `shownDates` brings it to people's clocks. */
+export const toSecond = (iso: string): string => `${iso.slice(0, 19)}Z`;
 
 /** Who changed the row's value, and when; empty: unknown. */
 export function describeAuthor(author: Author | null): string {
   if (author === null) return '';
-  return `row: ${authorWords(author)}${author.at === null ? '' : ` on ${inUtc(author.at)}`}`;
+  return `row: ${authorWords(author)}${author.at === null ? '' : ` on ${toSecond(author.at)}`}`;
 }
 
 /** Who uses the command line, as the system calls them; a user without a name, as in some containers, has a number. */

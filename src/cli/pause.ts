@@ -1,4 +1,5 @@
 import { pauseConnections, unpause } from '../store/connections.ts';
+import { shownMoment } from '../core/lead/shown-date.ts';
 import { liftWait } from '../store/throttles.ts';
 import type { CommonOptions } from './program.ts';
 import { print, printJson } from './output.ts';
@@ -21,12 +22,13 @@ export function pause(options: CommonOptions): Promise<void> {
 export function resume(options: CommonOptions): Promise<void> {
   return withStore(options, async (pool, { connections }) => {
     const resumed = [];
-    for (const { name, leads } of connections) {
+    for (const { name, leads, timeZone } of connections) {
       const wasPaused = await unpause(pool, name);
       const waitedUntil = await liftWait(pool, leads.baseUrl, leads.apiKey.reveal());
       const until = waitedUntil === null ? null : waitedUntil.toISOString();
       resumed.push({ connection: name, wasPaused, waitedUntil: until });
-      if (!options.json) print(`${name}: ${describeResumed(wasPaused, until)}`);
+      if (!options.json)
+        print(`${name}: ${describeResumed(wasPaused, until && shownMoment(until, timeZone))}`);
     }
     if (options.json) printJson({ resumed });
   });

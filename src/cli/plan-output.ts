@@ -1,4 +1,5 @@
 import { count, counted } from '../core/lead/counted.ts';
+import { shownDates, shownMoment } from '../core/lead/shown-date.ts';
 import { plainCell, showCell } from '../core/lead/value.ts';
 import type { ConnectionConfig } from '../config/config.ts';
 import { headingOf } from '../core/lead/mapping.ts';
@@ -127,18 +128,34 @@ function companyOf({ leadId, changes, expect }: ShownAction, companies: Companie
   return companies.get(leadId ?? '') ?? plainCell(cell);
 }
 
-/** Each change field by field, for people. `goesOn`: carried out right away. `summary`: counts in place of lines. */
-export function describePlan(plan: ShownPlan, { goesOn = false, summary = false } = {}): string {
+/** How much of a plan is shown: numbers alone, the first changes after them, or all. */
+export type Detail = 'summary' | 'usual' | 'all';
+
+/** Changes listed of those that wait for a person, and of the others. */
+const mostShown = 20;
+
+/**
+ * A plan for people: what appears where in numbers, then what is held, then each change field by field. `goesOn`: carried
+ * out right away.
+ */
+export function describePlan(
+  plan: ShownPlan,
+  timeZone: string,
+  { goesOn = false, detail = 'usual' }: { readonly goesOn?: boolean; readonly detail?: Detail } = {},
+): string {
   const { run, actions, problems, companies, fields } = plan;
   const what = run.undoOf === null ? `plan ${run.id}` : `plan ${run.id} to undo run ${run.undoOf}`;
   const said = describeProblems(problems, companies, fields);
-  if (run.status === 'failed') return describeFailed(run.connection, what, said);
+  if (run.status === 'failed') return shownDates(describeFailed(run.connection, what, said), timeZone);
   const read = `${counted(run.pulled, 'lead')}, ${counted(run.targetRows, 'row')}`;
+  const held = actions.filter(({ kind }) => kind === 'hold');
+  const others = actions.filter(({ kind }) => kind !== 'hold');
   const lines = [
     `${run.connection}: ${what}: ${read}, ${counted(actions.length, 'action')}`,
-    ...(summary
-      ? describeCounts(actions, fields)
-      : actions.flatMap((action) => describeAction(action, plan))),
+    ...describeCounts(actions, fields),
+    ...(detail === 'summary'
+      ? []
+      : [held, others].flatMap((some) => describeSome(some, plan, detail === 'all'))),
     ...said,
   ];
   if (actions.length + problems.length + run.refusals.length === 0)
@@ -147,9 +164,11 @@ export function describePlan(plan: ShownPlan, { goesOn = false, summary = false 
     lines.push(`  the guard would stop this: ${refusal.message} [${refusal.code}]`);
   const { forecast } = forecastOf(run);
   if (forecast !== undefined)
-    lines.push(`  ${goesOn ? 'this takes' : 'carried out now, it takes'} ${describeForecast(forecast)}`);
+    lines.push(
+      `  ${goesOn ? 'this takes' : 'carried out now, it takes'} ${describeForecast(forecast, timeZone)}`,
+    );
   if (!goesOn) lines.push('  nothing was written');
-  return lines.join('\n');
+  return shownDates(lines.join('\n'), timeZone);
 }
 
 export function describeUnmade({ connection, problems }: UnmadePlan): string {
@@ -198,20 +217,54 @@ export function describeAction(
   return lines;
 }
 
+function describeSome(actions: readonly Action[], plan: ShownPlan, isAll: boolean): readonly string[] {
+  const shown = isAll ? actions : actions.slice(0, mostShown);
+  const more = actions.length - shown.length;
+  return [
+    ...shown.flatMap((action) => describeAction(action, plan)),
+    ...(more > 0 ? [`  and ${count(more)} more (--all lists them)`] : []),
+  ];
+}
+
+/** What appears where. */
+const kindWords: Readonly<Record<Action['kind'], (count: number) => string>> = {
+  hold: (number) => `${counted(number, 'record is', 'records are')} held: nothing is written there`,
+  'create-lead': (number) => `${counted(number, 'new lead')} in the service, of rows of the table`,
+  'create-row': (number) => `${counted(number, 'new row')} in the table, of leads of the service`,
+  'update-lead': (number) => `${counted(number, 'lead changes', 'leads change')} in the service`,
+  'update-row': (number) => `${counted(number, 'row changes', 'rows change')} in the table`,
+  link: (number) => `${counted(number, 'row gets', 'rows get')} the id of a lead`,
+  unlink: (number) => `${counted(number, 'row loses', 'rows lose')} the id of a lead`,
+  'mark-row': (number) => `${counted(number, 'row is', 'rows are')} marked as deleted`,
+  'remove-row': (number) => `${counted(number, 'row is', 'rows are')} removed from the table`,
+  'delete-lead': (number) => `${counted(number, 'lead is', 'leads are')} deleted in the service`,
+  agree: (number) => `${counted(number, 'record agrees', 'records agree')}`,
+  forget: (number) => `${counted(number, 'record is', 'records are')} gone on both sides`,
+  report: (number) => `${counted(number, 'record is', 'records are')} left alone`,
+};
+
+const isKind = (text: string): text is Action['kind'] => text in kindWords;
+
 /** One line per kind; fields only where they distinguish actions: new records have all. */
 function describeCounts(actions: readonly Action[], mapped: ShownPlan['fields']): readonly string[] {
-  return [...countKinds(actions)].map(([kind, { count: number, fields }]) => {
-    const parts = Object.entries(fields).map(
-      ([field, times]) => `${headingOf(mapped, field)} ${count(times)}`,
-    );
-    const isNew = kind === 'create-row' || kind === 'create-lead';
-    return `  ${kindWord(kind)} ${count(number).padStart(6)}${isNew || parts.length === 0 ? '' : `   ${parts.join(', ')}`}`;
+  const counts = countKinds(actions);
+  return Object.keys(kindWords).flatMap((kind) => {
+    const ofKind = isKind(kind) ? counts.get(kind) : undefined;
+    if (!isKind(kind) || ofKind === undefined) return [];
+    const fields = Object.entries(ofKind.fields).map(([field, times]) => `${headingOf(mapped, field)} ${count(times)}`);
+    const isNew = kind === 'create-row' || kind === 'create-lead' || kind === 'link';
+    return [
+      `  ${kindWords[kind](ofKind.count)}${isNew || fields.length === 0 ? '' : ` (${fields.join(', ')})`}`,
+    ];
   });
 }
 
 /** In a sentence. */
-export function describeForecast({ leadRequests, waitMs, durationMs, finishAt }: Forecast): string {
+export function describeForecast(
+  { leadRequests, waitMs, durationMs, finishAt }: Forecast,
+  timeZone: string,
+): string {
   const requests = `${counted(leadRequests, 'request')} to the Leads service`;
   const waits = waitMs === 0 ? '' : `, ${seconds(waitMs)} of it waiting for the service's limit`;
-  return `${requests}, about ${seconds(durationMs)}${waits}, until ${finishAt.slice(0, 19)}Z`;
+  return `${requests}, about ${seconds(durationMs)}${waits}, until ${shownMoment(finishAt, timeZone)}`;
 }

@@ -25,11 +25,13 @@ import { withApp } from './with-app.ts';
 interface PlanOptions extends CommonOptions {
   readonly out?: string;
   readonly summary?: boolean;
+  readonly all?: boolean;
 }
 
 /** `leadsync plan`: scans and compares; writes nothing. */
 export function plan(options: PlanOptions): Promise<void> {
-  const { out, summary = false } = options;
+  const { out, summary = false, all = false } = options;
+  const detail = summary ? 'summary' : all ? 'all' : 'usual';
   if (out !== undefined) refuseToOverwrite(out);
   return withApp(options, async (app) => {
     if (out !== undefined && app.contexts.size > 1) {
@@ -45,7 +47,8 @@ export function plan(options: PlanOptions): Promise<void> {
     for (const name of app.contexts.keys()) {
       const plan = await planNow(app, name);
       plans.push(plan);
-      if (!options.json) print('run' in plan ? describePlan(plan, { summary }) : describeUnmade(plan));
+      if (!options.json)
+        print('run' in plan ? describePlan(plan, plan.timeZone, { detail }) : describeUnmade(plan));
       if (out !== undefined && 'run' in plan) await keepPlan(app, plan, out, options);
     }
     if (options.json) printEachJson('plans', plans.map(summary ? summaryOf : outputOf));
@@ -71,6 +74,8 @@ async function planNow(app: App, connection: string): Promise<MadePlan | UnmadeP
 export interface MadePlan extends ShownPlan {
   /** For the exit code: `partial` if anything is held, unreadable, or not undoable. */
   readonly status: RunStatus;
+  /** IANA zone in which people see its dates. */
+  readonly timeZone: string;
 }
 
 /** Makes the plan of a sync, or of an undo; writes to neither side. */
@@ -89,8 +94,8 @@ export async function makePlanNow(
   const isPartial = isIdle || !run.problems.every(isNote) || actions.some(({ kind }) => kind === 'hold');
   const companies = await companiesIn(pool, run.connection, [...actions, ...problems]);
   const status = ended ? run.status : isPartial ? 'partial' : 'succeeded';
-  const fields = app.contexts.get(connection)?.connection.fields ?? [];
-  return { run, actions, problems, companies, fields, status };
+  const { fields = [], timeZone = 'UTC' } = app.contexts.get(connection)?.connection ?? {};
+  return { run, actions, problems, companies, fields, timeZone, status };
 }
 
 /** Writes the plan to a file and prints how to apply it; not for a failed scan. */

@@ -126,6 +126,7 @@ export function createProgram(): Command {
   command('plan', 'scans and compares; shows each change; writes nothing')
     .option('--out <file>', 'keep the plan in a file, to be reviewed and carried out by apply')
     .option('--summary', 'only how many changes of each kind and field, no lines')
+    .addOption(new Option('--all', 'each change, however many').conflicts('summary'))
     .action(lazily(async () => (await import('./plan.ts')).plan));
   command('apply', 'carries out exactly the plan in a file; refuses, by name, records that changed since')
     .argument('<file>', 'a file that `leadsync plan --out` wrote')

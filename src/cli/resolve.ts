@@ -4,6 +4,7 @@ import { counted } from '../core/lead/counted.ts';
 import { LeadsyncError } from '../errors.ts';
 import { idKey } from '../core/lead/lead.ts';
 import { type FieldMapping, headingOf } from '../core/lead/mapping.ts';
+import { shownDates } from '../core/lead/shown-date.ts';
 import { folded, sameCell, showCell } from '../core/lead/value.ts';
 import { type Conflict, listConflicts } from '../store/conflicts.ts';
 import { heldEditsOf } from '../store/requested-edits.ts';
@@ -142,10 +143,10 @@ async function resolveAll(
   const lines: (string | false)[] = [];
   for (const [connection, items] of Map.groupBy(decided.slice(0, shown), (item) => item.connection)) {
     const companies = await companiesIn(pool, connection, items);
+    const timeZone = config.connections.find(({ name }) => name === connection)?.timeZone ?? 'UTC';
+    const mapped = fieldsIn(config)(connection) ?? [];
     lines.push(
-      ...items.map(
-        (item) => `  ${describeDecided(item, use, companies, fieldsIn(config)(connection) ?? [])}`,
-      ),
+      ...items.map((item) => `  ${shownDates(describeDecided(item, use, companies, mapped), timeZone)}`),
     );
   }
   lines.push(

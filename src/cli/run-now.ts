@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { App } from '../app.ts';
 import { asOutage, isDatabaseOutage } from '../database-outage.ts';
+import { shownMoment } from '../core/lead/shown-date.ts';
 import { codeOf, LeadsyncError } from '../errors.ts';
 import { describeProgress } from '../ops/describe-progress.ts';
 import { pausedSince } from '../store/connections.ts';
@@ -125,6 +126,7 @@ function waits(
   connection: string,
   { until, why }: NonNullable<RunSummary['waits']>,
 ): LeadsyncError {
+  const timeZone = app.contexts.get(connection)?.connection.timeZone ?? 'UTC';
   const reason =
     why === 'throttled'
       ? 'the Leads service asked to wait'
@@ -135,7 +137,7 @@ function waits(
     why === 'throttled'
       ? `leadsync resume --connection ${connection} ends the wait.`
       : 'leadsync sync tries again at once; a waiting worker does so when restarted.';
-  const message = `${connection} waits until ${new Date(until).toISOString()}, because ${reason}: nothing more is sent before`;
+  const message = `${connection} waits until ${shownMoment(until, timeZone)}, because ${reason}: nothing more is sent before`;
   return new LeadsyncError('run.waiting', message, {
     retry: 'later',
     help: `What was done is kept, and the next sync continues from there. ${ends}`,

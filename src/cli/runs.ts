@@ -4,7 +4,7 @@ import { plainCell } from '../core/lead/value.ts';
 import { silentKinds } from '../core/merge/action.ts';
 import { LeadsyncError } from '../errors.ts';
 import { counted } from '../core/lead/counted.ts';
-import { localTime } from '../reminders/plan/local-time.ts';
+import { shownDates, shownMoment } from '../core/lead/shown-date.ts';
 import { type ListedAction, type ListedRun, listActions, listRuns } from '../store/run-list.ts';
 import { getRun } from '../store/runs.ts';
 import { companiesIn } from './companies.ts';
@@ -26,13 +26,13 @@ export function runs(id: string | undefined, options: RunsOptions): Promise<void
   return withStore(options, async (pool, { connections }) => {
     if (id !== undefined) return showRun(pool, connections, id, options.json ?? false);
     const listed = [];
-    for (const { name, sync } of connections) {
+    for (const { name, timeZone } of connections) {
       const ofConnection = await listRuns(pool, name, null, limit);
       listed.push(...ofConnection.map((run) => json(name, run)));
       if (options.json) continue;
-      print(`${name} (times in ${sync.timeZone})`);
+      print(name);
       if (ofConnection.length === 0) print('  no run so far');
-      for (const run of ofConnection) print(describe(run, sync.timeZone));
+      for (const run of ofConnection) print(describe(run, timeZone));
     }
     if (options.json) printJson({ runs: listed });
   });
@@ -65,7 +65,7 @@ async function showRun(
   if (isJson) return printJson({ runId: id, connection: run.connection, changes: written.map(changeJson) });
   const companies = await companiesIn(pool, run.connection, written);
   print(`${run.connection}: run ${id}, ${run.status}: ${counted(written.length, 'change')}`);
-  for (const one of written) print(describeAction(one, { companies, fields: connection.fields }).join('\n'));
+  for (const one of written) print(shownDates(describeAction(one, { companies, fields: connection.fields }).join('\n'), connection.timeZone));
 }
 
 function changeJson({ kind, leadId, row, changes, reason }: ListedAction): object {
@@ -108,7 +108,6 @@ function json(connection: string, run: ListedRun): object {
 /** One narrow line, and below it why a run stopped. */
 function describe(run: ListedRun, timeZone: string): string {
   const { id, status, undoOf, createdAt, finishedAt, written, held } = run;
-  const { date, time } = localTime(Math.floor(createdAt), timeZone);
   const kind = kindOf(run);
   const whose = undoOf === null ? '' : kind === 'plan' ? ` to undo run ${undoOf}` : ` of run ${undoOf}`;
   const what = kind === 'sync' ? '' : `${kind}${whose}, `;
@@ -120,8 +119,8 @@ function describe(run: ListedRun, timeZone: string): string {
   ].filter(Boolean);
   const reason = reasonOf(run);
   return [
-    `${String(id).padStart(6)}  ${date} ${time}  ${parts.join(', ')}`,
-    ...(reason === null ? [] : [`        ${describeProblem(reason)}`]),
+    `${String(id).padStart(6)}  ${shownMoment(createdAt, timeZone)}  ${parts.join(', ')}`,
+    ...(reason === null ? [] : [`        ${shownDates(describeProblem(reason), timeZone)}`]),
   ].join('\n');
 }
 

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { ConnectionConfig } from '../config/config.ts';
 import { counted } from '../core/lead/counted.ts';
+import { shownDates, shownMoment } from '../core/lead/shown-date.ts';
 import { type ConnectionStatus, connectionStatus } from '../ops/connection-status.ts';
 import { companiesOf } from '../store/pairs.ts';
 import type { CommonOptions } from './program.ts';
@@ -13,41 +14,50 @@ export function status(options: CommonOptions): Promise<void> {
   return withStore(options, async (pool, { connections }) => {
     const all = await Promise.all(connections.map((connection) => connectionStatus(pool, connection)));
     if (options.json) return printJson({ connections: all });
-    for (const [nth, one] of all.entries()) print(await describe(pool, one, connections[nth]?.fields ?? []));
+    for (const [nth, connection] of connections.entries()) {
+      const one = all[nth];
+      if (one !== undefined) print(await describe(pool, one, connection));
+    }
   });
 }
 
 async function describe(
   pool: pg.Pool,
   status: ConnectionStatus,
-  fields: ConnectionConfig['fields'],
+  connection: ConnectionConfig,
 ): Promise<string> {
+  const { timeZone } = connection;
+  const time = (at: string): string => shownMoment(at, timeZone);
   const { running, reminders } = status;
   const lines = [
     status.lastRun === null
       ? `${status.connection}: no sync so far`
-      : await tellReport(pool, status.lastRun, fields),
+      : await tellReport(pool, status.lastRun, connection),
   ];
-  if (status.lastRunAt !== null) lines.push(`  at       ${status.lastRunAt}`);
+  if (status.lastRunAt !== null) lines.push(`  at       ${time(status.lastRunAt)}`);
   if (status.place !== null) lines.push(`  keeps    ${status.place}`);
   for (const { address, leftAt } of status.formerPlaces)
-    lines.push(`  before   ${address}, left ${leftAt}; it goes on from there when the target is set back`);
+    lines.push(
+      `  before   ${address}, left ${time(leftAt)}; it goes on from there when the target is set back`,
+    );
   if (running !== null) {
     const who =
       running.holder === null ? 'interrupted; leadsync sync goes on with it' : `by ${running.holder}`;
     lines.push(`  running  run ${running.runId}, ${running.phase}, ${who}`);
   }
-  lines.push(`  next     ${status.nextRunAt ?? 'not scheduled (leadsync worker keeps the schedule)'}`);
+  lines.push(
+    `  next     ${status.nextRunAt === null ? 'not scheduled (leadsync worker keeps the schedule)' : time(status.nextRunAt)}`,
+  );
   if (status.pausedSince !== null)
-    lines.push(`  paused   since ${status.pausedSince}; leadsync resume lets it go on`);
+    lines.push(`  paused   since ${time(status.pausedSince)}; leadsync resume lets it go on`);
   if (status.throttledUntil !== null)
     lines.push(
-      `  waiting  until ${status.throttledUntil}, as the Leads service asked; leadsync resume ends it`,
+      `  waiting  until ${time(status.throttledUntil)}, as the Leads service asked; leadsync resume ends it`,
     );
   const { open, why } = status.requestedEdits;
   if (open > 0)
     lines.push(
-      `  edits    ${counted(open, 'requested edit waits', 'requested edits wait')}${why === null ? '' : `: ${why}`}`,
+      `  edits    ${counted(open, 'requested edit waits', 'requested edits wait')}${why === null ? '' : `: ${shownDates(why, timeZone)}`}`,
     );
   if (status.deletedLeads.length > 0) {
     const companies = await companiesOf(pool, status.connection, status.deletedLeads);
@@ -60,7 +70,7 @@ async function describe(
       `  outside  ${counted(outsideLeads, 'lead')} that leads.query does not show: rows kept, edits in them still arrive, no mails`,
     );
   lines.push(
-    `  coming   ${counted(reminders.coming, 'reminder')}${reminders.next[0] ? `, the next for a follow-up due ${reminders.next[0].dueDay ?? reminders.next[0].dueAt}` : ''}`,
+    `  coming   ${counted(reminders.coming, 'reminder')}${reminders.next[0] ? `, the next for a follow-up due ${reminders.next[0].dueDay ?? time(reminders.next[0].dueAt)}` : ''}`,
   );
   return lines.join('\n');
 }

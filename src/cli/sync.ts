@@ -1,11 +1,13 @@
 import type { App } from '../app.ts';
 import { counted } from '../core/lead/counted.ts';
 import { explain, LeadsyncError } from '../errors.ts';
+import { asksForLeads } from '../core/merge/guard.ts';
 import { bringForward } from '../core/merge/older-copy.ts';
 import { countDueMails } from '../store/mails.ts';
 import { failedReport, type SyncReport } from '../sync/report.ts';
 import { allowed, syncCommand, tellReport } from './describe-report.ts';
 import type { CommonOptions } from './program.ts';
+import { isConfirmed } from './confirm.ts';
 import { exitCodeFor, print, printEachJson } from './output.ts';
 import { runHousekeeping } from '../worker/housekeeping.ts';
 import { runNow } from './run-now.ts';
@@ -24,18 +26,16 @@ export function sync(options: SyncOptions): Promise<void> {
     const allow = options.allow ?? [];
     const isUpdate = options.olderCopy === 'update';
     const asked = [...(isUpdate ? ['--older-copy update'] : []), ...allowed(allow)];
-    for (const [name, context] of app.contexts) {
-      const report = await syncNow(app, name, isUpdate ? [...allow, bringForward] : allow);
-      reports.push(report);
-      if (!options.json)
-        print(
-          await tellReport(
-            app.pool,
-            report,
-            context.connection.fields,
-            [syncCommand(report), ...asked].join(' '),
-          ),
-        );
+    for (const [name, { connection }] of app.contexts) {
+      const sync = async (allow: readonly string[]): Promise<SyncReport> => {
+        const report = await syncNow(app, name, isUpdate ? [...allow, bringForward] : allow);
+        const command = [syncCommand(report), ...asked].join(' ');
+        if (!options.json) print(await tellReport(app.pool, report, connection, command));
+        return report;
+      };
+      const report = await sync(allow);
+      const goesOn = !options.json && asksForLeads(report) && (await isConfirmed('Make these leads?'));
+      reports.push(goesOn ? await sync([...allow, 'first-leads']) : report);
     }
     if (!options.json) {
       const due = await countDueMails(app.pool, [...app.contexts.keys()]);

@@ -30,7 +30,8 @@ export function undo(id: string, options: UndoOptions): Promise<void> {
     const made = await makePlanNow(app, connection, { undoOf: undone.id }, stopping);
     const { run, actions } = made;
     if (out !== undefined) await keepPlan(app, made, out, { json: true });
-    if (!options.json) print(describePlan(made, { goesOn: options.yes === true }));
+    if (!options.json)
+      print(describePlan(made, made.timeZone, { goesOn: options.yes === true, detail: 'all' }));
     if (!options.yes || run.status === 'failed') {
       if (options.json) printJson(planJson(made));
       else if (actions.some(({ kind }) => !silentKinds.includes(kind))) print(howToGoOn(id, connection, out));
@@ -42,7 +43,7 @@ export function undo(id: string, options: UndoOptions): Promise<void> {
       .map((action) => ({ ...action, id: String(action.id) }));
     const report = await applyLines(app, connection, run.id, lines, { undoOf: undone.id }, stopping);
     if (options.json) printJson(report);
-    else print(`${await tellReport(app.pool, report, made.fields)}\n\n${whatFollows}`);
+    else print(`${await tellReport(app.pool, report, made)}\n\n${whatFollows}`);
     process.exitCode = exitCodeFor([report]);
   });
 }

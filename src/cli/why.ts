@@ -56,6 +56,8 @@ export interface LeadStory {
   /** As it is configured now. */
   readonly mappings: readonly FieldMapping[];
   readonly retentionDays: number;
+  /** IANA zone in which people see dates. */
+  readonly timeZone: string;
   /** ISO instant from which on the history is kept; null when nothing has run so far. */
   readonly since: string | null;
 }
@@ -72,7 +74,7 @@ export function why(lead: string, field: string | undefined, options: CommonOpti
 }
 
 async function storyOf(pool: pg.Pool, { connection, leadId }: FoundLead): Promise<LeadStory> {
-  const { name, retentionDays } = connection;
+  const { name, retentionDays, timeZone } = connection;
   const record = await leadRecord(pool, name, leadId);
   const writes = await writesOf(pool, name, leadId);
   const held = (await listConflicts(pool, name)).filter((item) => item.leadId === leadId);
@@ -110,6 +112,7 @@ async function storyOf(pool: pg.Pool, { connection, leadId }: FoundLead): Promis
     }),
     mappings: connection.fields,
     retentionDays,
+    timeZone,
     since: firstRun === null || firstRun > kept ? firstRun : kept,
   };
 }

@@ -65,6 +65,8 @@ export function buildConnection(
     /** `matchBy`: mapped fields only; the first names a record. */
     sync: { ...sync, matchBy: matchBy.filter((one) => fields.some(({ field }) => field === one)) },
     retentionDays,
+    /** IANA zone in which dates of the table are meant, and in which people see dates. */
+    timeZone: dayZone,
     ...(reminders && {
       reminders: buildReminders(reminders, fields, sync.timeZone, dayZone, folder, people),
     }),

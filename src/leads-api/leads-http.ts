@@ -86,6 +86,7 @@ export class LeadsHttp implements AsyncDisposable {
   readonly #lanes: Lanes;
   #requests = 0;
   #pacedMs = 0;
+  #answerMs = 0;
 
   constructor(options: LeadsHttpOptions) {
     const { throttle, isCrowded = () => false, timeouts = {}, clock = machineClock } = options;
@@ -112,6 +113,11 @@ export class LeadsHttp implements AsyncDisposable {
   /** Ms that requests have waited for the pace so far. */
   get pacedMs(): number {
     return this.#pacedMs;
+  }
+
+  /** Ms from the beginning of requests to the ends of their replies so far. */
+  get answerMs(): number {
+    return this.#answerMs;
   }
 
   /** See `LeadsPort`. */
@@ -176,10 +182,12 @@ export class LeadsHttp implements AsyncDisposable {
     const limited = await noting;
     if (limited === null) this.#limiter.prefetch();
     const text = await decodeBody(await exchange.body, head.headers['content-encoding'], bodyBytes);
+    const tookMs = performance.now() - started;
+    this.#answerMs += tookMs;
     const { log } = this.#options;
     const { operation, method } = call;
     const fields = { operation, method, path: this.#redact(call.path), status: head.status };
-    log('debug', { ...fields, ms: Math.round(performance.now() - started) }, 'The Leads service replied');
+    log('debug', { ...fields, ms: Math.round(tookMs) }, 'The Leads service replied');
     const excerpt = (): string =>
       /^\s*[[{]/.test(text) ? '(other JSON, or a part of some)' : visibleText(this.#redact(text), 200);
     const isMarkup = /^\s*</.test(text);

@@ -31,6 +31,9 @@ export function withCalls(leads: LeadsPort, calls: Partial<LeadsPort>): LeadsPor
     get pacedMs() {
       return leads.pacedMs;
     },
+    get answerMs() {
+      return leads.answerMs;
+    },
     get lanes() {
       return leads.lanes;
     },

@@ -111,14 +111,14 @@ export async function shownConflicts(
   const all = [...byConnection].map(async ([name, ofConnection]) => {
     const context = contexts.get(name);
     if (context === undefined) return [];
-    const { fields, sync } = context.connection;
+    const { fields, timeZone } = context.connection;
     const ids = ofConnection.map(({ leadId }) => leadId);
     const companies = await companiesOf(pool, name, ids);
     return ofConnection.map((item) => ({
       item,
       company: companies.get(item.leadId) ?? null,
       fields,
-      timeZone: sync.timeZone,
+      timeZone,
     }));
   });
   return (await Promise.all(all)).flat().toSorted((a, b) => a.item.id - b.item.id);

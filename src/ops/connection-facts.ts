@@ -11,10 +11,8 @@ import { describeProgress } from './describe-progress.ts';
 /** What the status page shows of a connection: the report of `leadsync status`, and more. */
 export interface ConnectionFacts {
   readonly status: ConnectionStatus;
-  /** IANA zone in which its times are shown. */
+  /** IANA zone in which people see its dates. */
   readonly timeZone: string;
-  /** In which a due moment may stand for a day (`dayOf`). */
-  readonly dayZone: string;
   /** Epoch ms; null: never so far. */
   readonly lastSuccessAt: number | null;
   /** Progress of the run under way. */
@@ -32,15 +30,14 @@ export interface ConnectionFacts {
 export const namesShown = 50;
 
 export async function connectionFacts({ pool, connection }: SyncContext): Promise<ConnectionFacts> {
-  const { name, sync, reminders } = connection;
+  const { name, timeZone } = connection;
   const [open] = await openSyncs(pool, [name]);
   const status = await connectionStatus(pool, connection);
   const problems = status.lastRun?.problems.slice(0, namesShown) ?? [];
   const ids = [...problems.map(({ leadId = '' }) => leadId), ...status.deletedLeads.slice(0, namesShown)];
   return {
     status,
-    timeZone: sync.timeZone,
-    dayZone: reminders?.rules.dayZone ?? sync.timeZone,
+    timeZone,
     lastSuccessAt: await lastSuccessAt(pool, name),
     progress: open === undefined ? null : describeProgress(open),
     deletesWaiting: await countWaitingDeletes(pool, name, deleteSides(connection)),

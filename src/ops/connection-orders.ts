@@ -1,6 +1,7 @@
 import { Hono } from 'hono';
 import { syncQueue, unattended } from '../../jobs/runs.ts';
 import type { App } from '../app.ts';
+import type { GuardCode } from '../core/merge/guard.ts';
 import { LeadsyncError } from '../errors.ts';
 import type { JobQueue } from '../queue/queue.ts';
 import { leaseHolder } from '../store/leases.ts';
@@ -32,14 +33,19 @@ export function connectionOrders(app: App): Hono {
 }
 
 const handlers: Readonly<Record<Order, (app: App, context: SyncContext) => Promise<unknown>>> = {
-  sync: addSync,
+  sync: (app, context) => addSync(app, context, []),
+  'make-leads': (app, context) => addSync(app, context, ['first-leads']),
   pause: ({ pool }, { connection }) => pauseConnections(pool, [connection.name]),
   resume: ({ pool }, { connection }) => unpause(pool, connection.name),
   'lift-wait': ({ pool }, { connection: { leads } }) => liftWait(pool, leads.baseUrl, leads.apiKey.reveal()),
 };
 
 /** Adds a sync. Throws `connection.paused` and `run.under-way`. */
-async function addSync({ pool, queues }: App, { connection: { name } }: SyncContext): Promise<void> {
+async function addSync(
+  { pool, queues }: App,
+  { connection: { name } }: SyncContext,
+  allow: readonly GuardCode[],
+): Promise<void> {
   if ((await pausedSince(pool, name)) !== null)
     throw new LeadsyncError('connection.paused', `${name} is paused: no sync was added`, {
       help: 'Resume it first.',
@@ -51,7 +57,7 @@ async function addSync({ pool, queues }: App, { connection: { name } }: SyncCont
   const last = await lastRun(pool, name, 'sync');
   // A double click is one job; a later click is another, whatever the outcome of the first.
   const id = `asked-${last?.id ?? 0}-${Math.floor(Date.now() / 60_000)}`;
-  await queue.add('sync', unattended(name), { id });
+  await queue.add('sync', { ...unattended(name), allow }, { id });
 }
 
 function underWay(name: string, what: string): LeadsyncError {

@@ -45,7 +45,7 @@ const remindersShown = 5;
 /** Reads the database alone: it affects no run. */
 export async function connectionStatus(
   pool: pg.Pool,
-  { name, leads, reminders }: ConnectionConfig,
+  { name, leads, reminders, timeZone }: ConnectionConfig,
 ): Promise<ConnectionStatus> {
   const last = await lastRun(pool, name, 'sync');
   const open = await openRun(pool, name, 'sync');
@@ -78,7 +78,7 @@ export async function connectionStatus(
       coming: coming.count,
       next: await Promise.all(
         coming.next.map(async ({ leadId, dueAt }) => {
-          const dueDay = reminders === undefined ? null : await dayOf(dueAt, reminders.rules.dayZone);
+          const dueDay = reminders === undefined ? null : await dayOf(dueAt, timeZone);
           return { leadId, dueAt: new Date(dueAt).toISOString(), ...(dueDay !== null && { dueDay }) };
         }),
       ),

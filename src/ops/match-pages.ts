@@ -30,7 +30,7 @@ export function matchPages({ pool, contexts }: App): Hono {
     const matches = items.flatMap((match) => {
       const connection = contexts.get(match.connection)?.connection;
       if (connection === undefined) return [];
-      return [{ match, fields: connection.fields, timeZone: connection.sync.timeZone }];
+      return [{ match, fields: connection.fields, timeZone: connection.timeZone }];
     });
     const total = await countMatches(pool, names);
     const isOn = names.length > 0;

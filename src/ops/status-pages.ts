@@ -88,7 +88,7 @@ export function statusPages(app: App): Hono {
     const about = [...items, ...problems.slice(problemsFrom, problemsFrom + problemsShown)];
     const page = {
       run,
-      timeZone: context.connection.sync.timeZone,
+      timeZone: context.connection.timeZone,
       actions: items,
       companies: await companiesOf(
         pool,

@@ -40,6 +40,8 @@ export interface LeadsPort {
   readonly lanes: number;
   /** Ms that its requests have waited for the pace so far. */
   readonly pacedMs: number;
+  /** Ms that its replies took so far, added up. */
+  readonly answerMs: number;
   /** What delays requests now, where known; sends none. */
   outlook(): Promise<Outlook>;
   list(request: ListRequest, signal: AbortSignal): Promise<LeadPage>;

@@ -19,6 +19,7 @@ const sidesByCode: Readonly<Record<string, readonly Side[]>> = {
   'lead.field-refused': ['lead'],
   'lead.unreadable': ['target'],
   'row.undone': ['target'],
+  'row.twin': ['target'],
   'lead.create-refused': ['target'],
   'lead.exists': ['target'],
   'lead.undone': ['lead'],

@@ -117,6 +117,19 @@ export async function releaseRow(
  * that are alike share a key: the further ones get a number, so that each is listed.
  */
 export async function recordPlannedConflicts(db: Queryable, run: RunRef & RoundRef): Promise<void> {
+  await holdPlanned(db, run, again);
+  await db.query(
+    `delete from conflicts where connection = $1 and (last_run, last_round) is distinct from ($2::bigint, $3::int)`,
+    [run.connection, run.id, run.round],
+  );
+}
+
+/** Lists what a plan would hold beside what is held already: a plan decides nothing, and takes no decision away. */
+export function listPlannedConflicts(db: Queryable, run: RunRef & RoundRef): Promise<void> {
+  return holdPlanned(db, run, 'on conflict do nothing');
+}
+
+async function holdPlanned(db: Queryable, run: RunRef & RoundRef, onKnown: string): Promise<void> {
   await db.query(
     `insert into conflicts (connection, last_run, last_round, lead_id, content_hash, field, row_number, code, message, base, lead_value, row_value)
      select $3, $1, $2, coalesce(a.lead_id, ''),
@@ -127,12 +140,8 @@ export async function recordPlannedConflicts(db: Queryable, run: RunRef & RoundR
      where a.run_id = $1 and a.round = $2 and a.kind = 'hold'
      window alike as (partition by a.lead_id, a.content_hash, c.key order by a.id)
      order by a.id, c.nth
-     ${again}`,
+     ${onKnown}`,
     [run.id, run.round, run.connection],
-  );
-  await db.query(
-    `delete from conflicts where connection = $1 and (last_run, last_round) is distinct from ($2::bigint, $3::int)`,
-    [run.connection, run.id, run.round],
   );
 }
 
@@ -173,6 +182,11 @@ export function conflictsOnPage(
     `select ${columns} from ${held} where connection = any($1) and id > $2 order by id limit $3`,
     [connections, after, limit],
   );
+}
+
+/** Whether anything is held for this reason. */
+export async function isHeldFor(db: Queryable, connection: string, code: string): Promise<boolean> {
+  return (await countOf(db, `from conflicts where connection = $1 and code = $2`, [connection, code])) > 0;
 }
 
 export function countConflicts(

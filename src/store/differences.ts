@@ -6,7 +6,7 @@ import type { UnknownLead } from '../core/merge/likeness.ts';
 import type { Asked } from './asked-leads.ts';
 import { keysOfService } from './places.ts';
 import type { BaselineRow } from '../core/merge/shifted-rows.ts';
-import { columnOf, epochMs, mapOf, oneOf, type Queryable, rowsOf } from './database.ts';
+import { columnOf, epochMs, firstOf, mapOf, oneOf, type Queryable, rowsOf } from './database.ts';
 import type { AbsenceProof } from './pairs.ts';
 import { streamRows } from './stream-rows.ts';
 import type { RunRef } from './runs.ts';
@@ -152,6 +152,19 @@ export async function* looseRows(pool: pg.Pool, run: RunRef): AsyncIterable<Loos
        and own.resolution is not null
      order by r.ordinal`,
     [run.id, run.connection],
+  );
+}
+
+/** The ids in a table, and the first of them; null: none. */
+export function idsOfRows(
+  db: Queryable,
+  runId: number,
+): Promise<{ readonly ids: number; readonly row: number; readonly id: string } | null> {
+  return firstOf(
+    db,
+    `select count(*) over ()::int as ids, row_number as row, lead_id as id from staged_rows
+     where run_id = $1 and lead_id is not null and not duplicate order by ordinal limit 1`,
+    [runId],
   );
 }
 

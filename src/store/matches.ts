@@ -88,15 +88,15 @@ export async function newRowCells(
   return new Map(found.map((row) => [row.row, row]));
 }
 
-/** The baselines of all pairs in some fields. */
+/** The baselines of all pairs in some fields, and their rows; null: it has none, or none is known. */
 export async function* pairedValues(
   pool: pg.Pool,
   connection: string,
   fields: readonly string[],
-): AsyncIterable<{ readonly values: Values }> {
+): AsyncIterable<{ readonly row: number | null; readonly values: Values }> {
   yield* streamRows(
     pool,
-    `select (select jsonb_object_agg(f, base->f) from unnest($2::text[]) f) as "values" from pairs
+    `select row_number as row, (select jsonb_object_agg(f, base->f) from unnest($2::text[]) f) as "values" from pairs
      where connection = $1 and base is not null and lead_deleted_at is null`,
     [connection, fields],
   );

@@ -107,6 +107,17 @@ export function listPlaces(db: Queryable, connection: string): Promise<readonly 
   );
 }
 
+/** Whether a run is part of no reviewed plan, and no sync has carried out all that it decided in this table before. */
+export async function isFirstSync(db: Queryable, { place, approval, connection }: Run): Promise<boolean> {
+  if (place === null || approval !== null || connection !== connectionOf(connection)) return false;
+  const current = await firstOf<{ isSynced: boolean }>(
+    db,
+    `select is_synced as "isSynced" from places where connection = $1 and is_current`,
+    [connection],
+  );
+  return current?.isSynced !== true;
+}
+
 /** The place on record, or null. A missing place is known by its address alone. */
 export function findPlace(
   db: Queryable,
@@ -173,8 +184,9 @@ export async function enterPlace(db: pg.PoolClient, run: Run, service: string): 
     entered = await updateRun(db, run.id, { place: isMoved ? current.id : run.place, baseline: null });
   }
   await db.query(
-    `update places set service = $2 where connection = $1 and is_current and service is distinct from $2`,
-    [connection, service],
+    `update places set service = $2, is_synced = is_synced or $3 where connection = $1 and is_current
+       and (service is distinct from $2 or not is_synced)`,
+    [connection, service, run.approval === null && run.undoOf === null],
   );
   return entered;
 }

@@ -2,12 +2,15 @@ import type pg from 'pg';
 import { openReview } from '../review/pick-approved.ts';
 import type { RunPolicy } from '../review/run-policy.ts';
 import { clearActions } from '../store/actions.ts';
+import { listPlannedConflicts } from '../store/conflicts.ts';
+import { storeMatches } from '../store/matches.ts';
 import { enterPlace } from '../store/places.ts';
 import { type Run, type RunPatch, updateRun } from '../store/runs.ts';
 import { analyzeActions, analyzePairs, isMany } from '../store/statistics.ts';
 import { askLeads } from './ask-leads.ts';
 import { commitScan } from './commit-scan.ts';
 import { inLeasedTransaction, type StepContext } from './context.ts';
+import type { FoundMatches } from './find-matches.ts';
 import { findForeign } from './foreign-leads.ts';
 import { makePlan, readablePolicy } from './make-plan.ts';
 import { PlanWriter } from './plan-writer.ts';
@@ -40,6 +43,8 @@ export async function decide(context: StepContext, staged: Run): Promise<Run> {
     const plan = await makePlan(context, db, run, writer, { mark, imported, foreign });
     written = writer.written;
     const { refusals } = plan;
+    const isAsked = refusals.every(({ code }) => code === 'first-leads');
+    if (isAsked && (run.mode === 'plan' || refusals.length > 0)) await listPlanned(db, run, plan.matches);
     if (refusals.length > 0) return updateRun(db, run.id, { refusals, phase: 'finish', attempts: 0 });
     const notes = [...(await placeNotes(db, plan.placement)), ...copies];
     const others = run.problems.filter(({ code }) => notes.every((note) => note.code !== code));
@@ -53,6 +58,12 @@ export async function decide(context: StepContext, staged: Run): Promise<Run> {
   if (isMany(newPairs)) await analyzePairs(context.pool);
   if (run.mode === 'sync' && planned.refusals.length === 0) await noteAuthors(context, planned);
   return planned;
+}
+
+/** Lists what waits for a person before anything is carried out: it may be decided first. */
+async function listPlanned(db: pg.PoolClient, run: Run, { lines }: FoundMatches): Promise<void> {
+  if (lines !== null) await storeMatches(db, run.connection, lines, true);
+  await listPlannedConflicts(db, run);
 }
 
 async function storePlan(

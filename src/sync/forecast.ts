@@ -19,6 +19,8 @@ export interface Forecast {
 /** The work of this process on a plan, without waits; another process may have begun the plan. */
 export interface Work {
   readonly ms: number;
+  /** How much of it the service took to answer. */
+  readonly answerMs: number;
   readonly requests: number;
 }
 
@@ -49,8 +51,8 @@ export async function forecastSync(
 }
 
 /**
- * The sync scans and compares both sides like the plan, in the same time. Each further request takes as long as one of the
- * plan, or the gap of the pace, whichever is longer. Actions that the guard refuses are not sent.
+ * The sync scans and compares both sides like the plan, in the same time. Each further request takes as long as the service
+ * took for one of the plan, or the gap of the pace, whichever is longer. Actions that the guard refuses are not sent.
  */
 export function forecast({ run, work, actions, outlook, isFile, now }: Basis): Forecast {
   // The plan may have learned that the service takes fewer leads a page.
@@ -62,8 +64,8 @@ export function forecast({ run, work, actions, outlook, isFile, now }: Basis): F
     Math.min(updates, repliesToCheck),
   );
   const leadRequests = scan + pushes;
-  const requestMs = work.ms / Math.max(1, work.requests);
-  const planMs = work.requests === 0 ? work.ms : requestMs * scan;
+  const requestMs = work.answerMs / Math.max(1, work.requests);
+  const planMs = Math.max(0, work.ms - work.answerMs) + requestMs * scan;
   const gapMs = outlook.perSecond === null ? 0 : 1000 / outlook.perSecond;
   const waitMs = Math.round(outlook.pauseMs + leadRequests * Math.max(0, gapMs - requestMs));
   const durationMs = Math.round(planMs + pushes * requestMs) + waitMs;

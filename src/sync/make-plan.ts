@@ -12,20 +12,24 @@ import {
   planDuplicateRow,
   planLostRow,
   planMissed,
+  planTwinRow,
   planUnreadableId,
 } from '../core/merge/plan-held-rows.ts';
 import { type Elsewhere, misreadCells, type OtherTable, placesInCells } from '../core/merge/row-elsewhere.ts';
 import type { MarkVerdict } from '../core/merge/judge-mark.ts';
+import { FirstLeadsTally, Names } from '../core/merge/first-leads.ts';
 import { planNewRow } from '../core/merge/plan-new-row.ts';
 import { sentContent, sentKey, undoneRow } from '../core/merge/refused-create.ts';
 import { headingOf } from '../core/lead/mapping.ts';
 import { sameCell, type Values } from '../core/lead/value.ts';
 import { rowsInCells } from '../store/asides.ts';
 import { type AbsenceProof, countKnownPairs } from '../store/pairs.ts';
+import { isHeldFor } from '../store/conflicts.ts';
 import { movedFields } from '../store/mapped-columns.ts';
+import { pairedValues } from '../store/matches.ts';
 import type { Run } from '../store/runs.ts';
 import { planPages } from '../store/scan-pages.ts';
-import { type Difference, differences, looseRows, rowsInPlace } from '../store/differences.ts';
+import { type Difference, differences, idsOfRows, looseRows, rowsInPlace } from '../store/differences.ts';
 import { rowsInOtherTables, rowsOfOtherTables, unreadElsewhere } from '../store/other-tables.ts';
 import { RefusedCreates } from '../store/refused-creates.ts';
 import { UndoneRecords } from '../store/undone.ts';
@@ -38,7 +42,7 @@ import { otherPlace, type Placement, placementOf } from './which-place.ts';
 import { findLostCreates, type LostCreates } from './find-lost-creates.ts';
 import { doubtsOf } from './table-mark.ts';
 import { countActions, countChangedFields, countEmptiedFields } from '../store/actions.ts';
-import { knownService, placeNames } from '../store/places.ts';
+import { isFirstSync, knownService, placeNames } from '../store/places.ts';
 
 /** What a plan found beside its actions, for the guard and for `commitScan`. */
 export interface Plan extends Omit<Findings, 'policy' | 'older'> {
@@ -99,7 +103,9 @@ export async function makePlan(
   const places = { elsewhere, homes, unread };
   const findings = { policy, creates, moved, found, older, isProof, matches, undone, refused, tally, places };
   const shuffled = await planPairs(context.pool, run, plan, findings);
-  await planLooseRows(context.pool, run, plan, findings);
+  const first = (await isFirstSync(db, run)) ? new FirstLeadsTally(policy.fields) : null;
+  const names = sync.match === 'off' ? null : await namesOfTable(context.pool, run);
+  const twins = await planLooseRows(context.pool, run, plan, findings, { first, names });
   const missed = tally.missed();
   if (missed !== null) await plan.add(planMissed(missed, policy));
   await plan.end();
@@ -113,13 +119,15 @@ export async function makePlan(
   const misread = misreadCells(inCells);
   const inWords = <T>(byField: Readonly<Record<string, T>>): Record<string, T> =>
     Object.fromEntries(Object.entries(byField).map(([field, found]) => [headingOf(fields, field), found]));
+  const made = first?.found() ?? null;
+  const firstLeads = made === null ? null : { made, held: matches.heldRows.size + twins };
   const counts = {
     ...numbers,
     byField: inWords(numbers.byField),
     emptied: inWords(numbers.emptied),
     permuted: inWords(permuted),
     shifted: inWords(shifted),
-    ...{ foreign, strangers, idsUnknown, misread, mark },
+    ...{ foreign, strangers, idsUnknown, misread, mark, firstLeads },
   };
   // An older copy explains what else is unusual: the guard looks again after a person's decision. A foreign mark, or service, is more exact.
   const isOlder = older.refusals.length > 0 && !('by' in mark) && foreign === null;
@@ -266,19 +274,24 @@ function planBack(
   return [planLeadAgain(state, row)];
 }
 
+/** Returns how many rows are held because another one shows the same company. */
 async function planLooseRows(
   pool: pg.Pool,
   run: Run,
   plan: PlanWriter,
   { policy, creates, found, matches, undone, refused, tally }: Findings,
-): Promise<void> {
+  { first, names }: { readonly first: FirstLeadsTally | null; readonly names: Names | null },
+): Promise<number> {
+  let twins = 0;
   for await (const loose of looseRows(pool, run)) {
     const { row, leadId, unreadableId, idClosed, isApart, cells, isWanted } = loose;
     const mayBe = found.mayBe.get(row) ?? loose.mergedOf ?? undefined;
     if (leadId !== null) await plan.add(planDuplicateRow(leadId, row, mayBe));
     else if (unreadableId !== null) await plan.add(planUnreadableId(row, cells, unreadableId, mayBe, policy));
-    else if (creates.rows.has(row)) tally.leaveRow(row);
-    else if (found.links.has(row) || matches.linkedRows.has(row)) continue;
+    else if (creates.rows.has(row)) {
+      names?.see(row, cells);
+      tally.leaveRow(row);
+    } else if (found.links.has(row) || matches.linkedRows.has(row)) continue;
     else if (mayBe !== undefined) await plan.add(planLostRow(row, cells, mayBe, policy));
     else if (matches.heldRows.has(row)) {
       // Called for its side effect: the undone record was seen in this scan.
@@ -294,10 +307,28 @@ async function planLooseRows(
       const before = isWanted ? null : refused.find(key);
       const planned = planNewRow(row, cells, isUndone ? undoneRow : before, policy);
       const actions = tally.withoutMissed(planned, 'rows');
-      const isStuck = idClosed !== null && actions.some(({ kind }) => kind === 'create-lead');
+      const isMade = actions.some(({ kind }) => kind === 'create-lead');
+      const isStuck = idClosed !== null && isMade;
+      const twin = isMade && !isStuck ? (names?.see(row, cells) ?? null) : null;
+      if (twin !== null && !isWanted) {
+        twins += 1;
+        await plan.add(planTwinRow(row, cells, twin, policy));
+        continue;
+      }
+      if (isMade && !isStuck) first?.see(row, cells);
       await plan.add(...(isStuck ? [planClosedId(row, cells, idClosed, policy)] : actions));
     }
   }
+  return twins;
+}
+
+/** The companies of the table, if a row is held because it shows one of them: its first row may have a lead by now. */
+async function namesOfTable(pool: pg.Pool, run: Run): Promise<Names> {
+  const names = new Names();
+  if (!(await isHeldFor(pool, run.connection, 'row.twin'))) return names;
+  for await (const { row, values } of pairedValues(pool, run.connection, ['companyName', 'city']))
+    if (row !== null) names.see(row, values);
+  return names;
 }
 
 /** A decision or refusal is valid only while both sides show the values of that time. */
@@ -326,13 +357,17 @@ async function countPlan(
   { isBroughtForward }: OlderCopies,
   placement: Placement | null,
 ): Promise<
-  Omit<PlanCounts, 'foreign' | 'strangers' | 'permuted' | 'shifted' | 'idsUnknown' | 'misread' | 'mark'>
+  Omit<
+    PlanCounts,
+    'foreign' | 'strangers' | 'permuted' | 'shifted' | 'idsUnknown' | 'misread' | 'mark' | 'firstLeads'
+  >
 > {
   const service = await knownService(db, run.connection);
   const byKind: Record<string, number> = {};
-  let rewritten = 0;
+  let [rewritten, unknown] = [0, 0];
   for (const { kind, reason, round, state, count } of await countActions(db, run.id)) {
     if (round !== run.round || state === 'left-out') continue;
+    if (reason === 'row.orphan') unknown += count;
     // An update that only fills empty cells, such as a new column, overwrites nothing.
     if (kind === 'update-row' && reason === 'fills-empty') continue;
     // A person chose to bring the older copy forward.
@@ -340,8 +375,12 @@ async function countPlan(
     byKind[kind] = (byKind[kind] ?? 0) + count;
     if (kind === 'create-row' && goneRow.has(reason)) rewritten += count;
   }
+  const knownPairs = await countKnownPairs(db, run.connection);
+  const ids = knownPairs === 0 && unknown > 0 ? await idsOfRows(db, run.id) : null;
+  const column = context.connection.target.idColumn;
   return {
-    knownPairs: await countKnownPairs(db, run.connection),
+    knownPairs,
+    firstIds: ids === null ? null : { ...ids, column, unknown },
     leads: run.pulled,
     otherService: service === context.connection.leads.baseUrl ? null : service,
     byKind,

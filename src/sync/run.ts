@@ -118,7 +118,8 @@ async function advance(leased: LeasedContext, request: RunRequest, stop: AbortSi
   await resumeRun(pool, run.id);
   const spent = () => ({ leads: step.leads.requests, target: step.target.requests });
   let counted = spent();
-  const begun = { ...counted, pacedMs: step.leads.pacedMs, at: step.clock.now() };
+  const { pacedMs, answerMs } = step.leads;
+  const begun = { ...counted, pacedMs, answerMs, at: step.clock.now() };
   const count = async (): Promise<void> => {
     const [before, now] = [counted, spent()];
     counted = now;
@@ -147,7 +148,11 @@ async function advance(leased: LeasedContext, request: RunRequest, stop: AbortSi
       return { kind: 'again', afterMs: 0, why: 'settling' };
     }
     const worked = step.clock.now() - begun.at - (step.leads.pacedMs - begun.pacedMs);
-    const work = { ms: Math.max(0, worked), requests: counted.leads - begun.leads };
+    const work = {
+      ms: Math.max(0, worked),
+      answerMs: step.leads.answerMs - begun.answerMs,
+      requests: counted.leads - begun.leads,
+    };
     const forecast = run.mode === 'plan' ? await forecastSync(step, run, work) : undefined;
     return { kind: 'finished', run: await endRun(step, run, null, forecast) };
   } catch (error) {

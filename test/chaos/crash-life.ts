@@ -55,7 +55,7 @@ export async function live(
     clock: systemClock,
   };
   const { mode = 'sync' } = options;
-  const request = { mode, allow: ['other-service'], maxAttempts: 4 } as const;
+  const request = { mode, allow: ['other-service', 'first-leads'], maxAttempts: 4 } as const;
   for (const until = Date.now() + patienceMs; Date.now() < until; ) {
     const result = await advanceRun(context, request, new AbortController().signal);
     if (result.kind === 'finished') return result.run;
@@ -86,6 +86,7 @@ function connectionOf(options: LifeOptions): ConnectionConfig {
     target: targetOf(options),
     fields: defaultFields,
     retentionDays: 90,
+    timeZone: 'UTC',
     sync: {
       schedule: '0 2 * * *',
       timeZone: 'UTC',

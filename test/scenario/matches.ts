@@ -23,6 +23,46 @@ export const matchScenarios: readonly Scenario[] = [
     },
   },
   {
+    title:
+      'propose: two rows of one company make one lead; the other is held until somebody wants a second one',
+    sync: propose,
+    given: { leads: [dorn], rows: [ernst, ' | ERNST BAU | Graz | new | ', ' | Ernst Bau | Linz | new | '] },
+    steps: [
+      {
+        sync: {
+          exit: 3,
+          plan: [
+            'create-row dorn (new-lead)',
+            'create-lead row 2 (new-row)',
+            'hold row 3 (row.twin)',
+            'create-lead row 4 (new-row)',
+          ],
+          did: 'created 2 leads 1 rows',
+          problems: ['row.twin row 3'],
+        },
+      },
+      { status: { 'ERNST BAU': 'held: an earlier row shows the same company' } },
+      { row: 'ERNST BAU', set: { Stage: 'won' } },
+      { sync: { exit: 3, did: 'nothing', problems: ['row.twin row 3'] } },
+      { resolve: '', use: 'target' },
+      { sync: { exit: 0, did: 'created 1 leads' } },
+    ],
+    end: {
+      leads: [
+        dorn,
+        'new1 | Ernst Bau | Graz | new',
+        'new2 | Ernst Bau | Linz | new',
+        'new3 | ERNST BAU | Graz | won',
+      ],
+      rows: [
+        row('new1 | Ernst Bau | Graz | new | '),
+        row('new3 | ERNST BAU | Graz | won | '),
+        row('new2 | Ernst Bau | Linz | new | '),
+        row(dorn),
+      ],
+    },
+  },
+  {
     title: 'propose: a row and a lead that may be the same get no counterpart; new ones do',
     sync: propose,
     given: { leads: [lead, dorn], rows: [typed, ernst] },

@@ -156,7 +156,7 @@ class Player {
     const [name = '', field = ''] = place.split('.');
     const { pool } = this.#workspace.database;
     const held = await listConflicts(pool, connectionName);
-    const item = held.find((one) => one.leadId === this.#id(name) && one.field === field);
+    const item = held.find((one) => one.leadId === (name && this.#id(name)) && one.field === field);
     if (item === undefined) throw new Error(`nothing is held for ${place}`);
     await decideConflict(pool, item, use, 'the scenario');
   }

@@ -111,6 +111,7 @@ export class World implements AsyncDisposable {
     const fields = options.fields.length > 0 ? options.fields : defaultFields;
     const connection: ConnectionConfig = {
       name: 'main',
+      timeZone: 'UTC',
       leads: {
         baseUrl: sandbox.url,
         apiKey: new Secret(sandbox.apiKey),
@@ -196,7 +197,7 @@ export class World implements AsyncDisposable {
       log,
       clock,
     };
-    const request = { mode: 'sync', allow, maxAttempts: 4 } as const;
+    const request = { mode: 'sync', allow: [...allow, 'first-leads'], maxAttempts: 4 } as const;
     try {
       for (let turn = 0; turn < 400; turn++) {
         const result = await advanceRun(context, request, life.stop.signal);

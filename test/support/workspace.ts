@@ -42,6 +42,8 @@ export interface WorkspaceOptions {
 export interface RunOptions {
   readonly mode?: RunMode;
   readonly allow?: readonly string[];
+  /** Whether the guard asks before a first sync makes leads of rows; by default somebody has allowed that. */
+  readonly asks?: boolean;
   /** Tries before a fault ends the run. */
   readonly maxAttempts?: number;
   /** Default: the first. */
@@ -162,14 +164,16 @@ export class Workspace implements AsyncDisposable {
   async run({
     mode = 'sync',
     allow = [],
+    asks = false,
     maxAttempts = 3,
     connection = connectionName,
   }: RunOptions = {}): Promise<Run> {
     const app = await this.#standingApp();
     const context = app.contexts.get(connection);
     if (context === undefined) throw new Error('the connection is not configured');
+    const request = { mode, allow: asks ? allow : [...allow, 'first-leads'], maxAttempts };
     for (;;) {
-      const result = await advanceRun(context, { mode, allow, maxAttempts }, new AbortController().signal);
+      const result = await advanceRun(context, request, new AbortController().signal);
       if (result.kind === 'finished') return result.run;
       if (result.why === 'settling') await this.#age(result.afterMs);
       else await sleep(result.afterMs);

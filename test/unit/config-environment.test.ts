@@ -44,6 +44,7 @@ describe('the environment alone', () => {
             },
           },
           retentionDays: 90,
+          timeZone: 'UTC',
         },
       ],
       googleSheetsUrl: 'https://sheets.googleapis.com',

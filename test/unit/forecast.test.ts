@@ -4,7 +4,7 @@ import { forecast } from '../../src/sync/forecast.ts';
 const now = Date.UTC(2026, 10, 21, 2);
 const run = { pages: 4, pageSize: 1_000, pulled: 800, refusals: [] };
 /** 250 ms for each page. */
-const work = { ms: 1_000, requests: 4 };
+const work = { ms: 1_000, answerMs: 1_000, requests: 4 };
 const actions = [
   { kind: 'update-lead', reason: 'new-lead', count: 2 },
   { kind: 'create-lead', reason: 'new-lead', count: 1 },
@@ -26,6 +26,13 @@ test('without a limit it takes as long as the plan, and as much for each further
     durationMs: 1_000 + 15 * 250,
     finishAt: new Date(now + 4_750).toISOString(),
   });
+});
+
+test('what the plan took beside its requests is no time of a request', () => {
+  const creates = [{ kind: 'create-lead', reason: 'new-row', count: 40 }] as const;
+  const slow = { ms: 2_400, answerMs: 40, requests: 2 };
+  const asked = { ...basis, actions: creates, work: slow, run: { ...run, pages: 2 } };
+  expect(forecast(asked)).toMatchObject({ leadRequests: 82, durationMs: 2_400 + 80 * 20 });
 });
 
 test('a pause is waited for first, and each request for what the pace leaves above its own time', () => {
@@ -54,7 +61,7 @@ test('an undo proves nothing of what a run has marked, but that the leads of unl
 test('what was done of the plan before it was taken up again is reckoned from what was done since', () => {
   const more = forecast({ ...basis, actions: [], run: { ...run, pages: 40 } });
   expect(more).toMatchObject({ leadRequests: 40, durationMs: 10_000 });
-  const compared = forecast({ ...basis, actions: [], work: { ms: 700, requests: 0 } });
+  const compared = forecast({ ...basis, actions: [], work: { ms: 700, answerMs: 0, requests: 0 } });
   expect(compared).toMatchObject({ leadRequests: 4, durationMs: 700 });
 });
 

@@ -26,6 +26,8 @@ export function refused(
     otherPlace: null,
     rows: 100,
     mark: { kind: 'current' as const },
+    firstLeads: null,
+    firstIds: null,
     ...counts,
   };
   return guard(all, { ...defaults, ...limits }, allow).map(({ code }) => code);

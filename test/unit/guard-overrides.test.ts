@@ -16,8 +16,13 @@ describe('overrides', () => {
     idsUnknown: 100,
     misread: [{ place: 'lines 5 to 7', leadIds: ['a'], bare: false }],
     otherPlace: { here: 'b', before: 'a', known: 0, recognised: 0, newLeads: 1, differing: 0 },
+    firstIds: null,
     rows: 0,
     mark: { kind: 'older-state', by: 'main' },
+    firstLeads: {
+      made: { count: 1, first: [{ row: 2, name: 'Acme GmbH' }], last: [], odd: {} },
+      held: 0,
+    },
   } as const;
   // A table has one mark, which says one thing.
   const codes = guardCodes.filter((code) => code !== 'other-keeper');
@@ -26,6 +31,7 @@ describe('overrides', () => {
     expect(refused(everything)).toEqual([
       'other-target',
       'misread',
+      'first-leads',
       'target-gone',
       'older-state',
       'other-service',
@@ -70,6 +76,8 @@ describe('overrides', () => {
       otherPlace: null,
       rows: 300,
       mark: { kind: 'current' as const },
+      firstLeads: null,
+      firstIds: null,
     };
     const [otherService, emptyScan] = guard(counts, defaults, []).map(({ message }) => message);
     expect(otherService).toMatch(/\b300 leads\b.*http:\/\/old/);
@@ -94,6 +102,8 @@ describe('overrides', () => {
       otherPlace: null,
       rows: 300,
       mark: { kind: 'current' as const },
+      firstLeads: null,
+      firstIds: null,
     };
     const messages = guard(counts, defaults, []).map(({ message }) => message);
     expect(messages[0]).toMatch(/\b41\b.*\b300\b.*\b30\b/);

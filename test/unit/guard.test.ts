@@ -158,6 +158,8 @@ describe('a field that changes in every pair', () => {
       otherPlace: null,
       rows: 300,
       mark: { kind: 'current' as const },
+      firstLeads: null,
+      firstIds: null,
     };
     expect(guard(counts, defaults, [])[0]?.message).toContain('stage');
   });
@@ -192,6 +194,20 @@ describe('cells that were shifted', () => {
   ])('%s', (_, counts) => {
     expect(refused(counts)).toEqual(['rows-shuffled']);
     expect(refused(counts, {}, ['rows-shuffled'])).toEqual([]);
+  });
+});
+
+describe('the ids of a first sync', () => {
+  test.each<[number, number, number, readonly string[]]>([
+    // ids, unknown ones, known pairs
+    [3, 3, 0, ['ids-unknown']],
+    [40, 40, 0, ['ids-unknown']],
+    [2, 2, 0, []],
+    [40, 39, 0, []],
+    [40, 40, 100, []],
+  ])('of %i, %i that no lead has, %i pairs', (ids, unknown, knownPairs, expected) => {
+    const firstIds = { column: 'Kd-Nr.', ids, unknown, row: 4, id: '10023' };
+    expect(refused({ firstIds, knownPairs })).toEqual(expected);
   });
 });
 

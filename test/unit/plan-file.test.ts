@@ -112,13 +112,16 @@ test('a plan that cannot be written is told with help, and no temporary file is 
 
 test('the plan of a scan that failed says why, not that there is nothing to do', () => {
   const report = failedReport('main', { code: 'leads.unreachable', message: 'it does not answer' }, 1);
-  const text = describePlan({
-    run: { ...run, status: 'failed', report } as unknown as Run,
-    actions: [],
-    problems: report.problems,
-    companies: new Map(),
-    fields: [],
-  });
+  const text = describePlan(
+    {
+      run: { ...run, status: 'failed', report } as unknown as Run,
+      actions: [],
+      problems: report.problems,
+      companies: new Map(),
+      fields: [],
+    },
+    'UTC',
+  );
   expect(text).toContain('it does not answer [leads.unreachable]');
   expect(text).not.toMatch(/0 actions|nothing to do/);
 });

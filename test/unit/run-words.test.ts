@@ -95,7 +95,7 @@ test('a sync that a person has paused has no number, and nothing else to go on w
   );
 });
 
-test('a plan names the company first, and the columns by their headings; its summary has numbers by kind and field, and no lines', () => {
+test('a plan names the company first, and the columns by their headings; it begins with numbers by kind and field, then what is held', () => {
   const run = {
     id: 3,
     connection: 'main',
@@ -114,14 +114,20 @@ test('a plan names the company first, and the columns by their headings; its sum
       action('update-lead', 'lead-1', edit),
       action('update-lead', 'lead-2', { ...edit, city: { from: null, to: 'Ulm' } }),
       action('create-lead', null, { companyName: { from: null, to: 'New AG' } }),
+      action('hold', 'lead-3', { nextFollowUpAt: { from: null, to: '2026-12-03T23:00:00.000Z' } }),
     ],
     problems: [],
     companies: new Map([['lead-1', 'Acme']]),
     fields: german,
   };
-  const lines = describePlan(plan).split('\n');
+  const lines = describePlan(plan, 'Europe/Berlin').split('\n');
   expect(lines).toEqual([
-    'main: plan 3: 1 lead, 2 rows, 3 actions',
+    'main: plan 3: 1 lead, 2 rows, 4 actions',
+    '  1 record is held: nothing is written there (nextFollowUpAt 1)',
+    '  1 new lead in the service, of rows of the table',
+    '  2 leads change in the service (Vertriebs- phase 2, city 1)',
+    '  hold         row 2 (why) lead-3',
+    '    nextFollowUpAt: lead (empty) | row "2026-12-04"',
     '  update-lead  Acme, row 2 (why)',
     '    Vertriebs- phase: "new" → "won"',
     '  update-lead  row 2 (why) lead-2',
@@ -131,10 +137,16 @@ test('a plan names the company first, and the columns by their headings; its sum
     '    Firma: (empty) → "New AG"',
     '  nothing was written',
   ]);
-  expect(describePlan(plan, { summary: true }).split('\n').slice(1, 3)).toEqual([
-    '  update-lead       2   Vertriebs- phase 2, city 1',
-    '  create-lead       1',
+  expect(describePlan(plan, 'Europe/Berlin', { detail: 'summary' }).split('\n').slice(1)).toEqual([
+    ...lines.slice(1, 4),
+    '  nothing was written',
   ]);
+  const many = { ...plan, actions: Array.from({ length: 23 }, () => action('update-lead', 'lead-1', edit)) };
+  expect(describePlan(many, 'UTC').split('\n').slice(-2)).toEqual([
+    '  and 3 more (--all lists them)',
+    '  nothing was written',
+  ]);
+  expect(describePlan(many, 'UTC', { detail: 'all' }).split('\n')).toHaveLength(3 + 2 * 23);
   expect(summaryJson(planJson(plan), plan.actions)).toEqual({
     planId: '3',
     connection: 'main',
@@ -142,6 +154,7 @@ test('a plan names the company first, and the columns by their headings; its sum
     summary: {
       'update-lead': { count: 2, fields: { stage: 2, city: 1 } },
       'create-lead': { count: 1, fields: { companyName: 1 } },
+      hold: { count: 1, fields: { nextFollowUpAt: 1 } },
     },
   });
 });

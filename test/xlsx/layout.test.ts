@@ -12,6 +12,7 @@ import {
   relationsXml,
   rowsXml,
   sheetXml,
+  styles,
   types,
 } from './corpus/hand-made.ts';
 import { JudgedWorkbook } from './judge/workbook.ts';
@@ -137,4 +138,68 @@ describe('what stands around the rows', () => {
       code: 'target.not-writable',
     });
   });
+});
+
+test.each<[string, readonly (readonly [style: number, value: string])[], string | null]>([
+  [
+    'that most have, though the last one has none',
+    [
+      [2, '46000'],
+      [2, '46001'],
+      [1, '46002'],
+      [0, 'soon'],
+    ],
+    '2',
+  ],
+  [
+    'of the only date, above texts',
+    [
+      [2, '46000'],
+      [0, 'soon'],
+      [0, 'later'],
+    ],
+    '2',
+  ],
+  [
+    'that most have, not that of the last one',
+    [
+      [2, '46000'],
+      [2, '46001'],
+      [1, '46002'],
+    ],
+    '2',
+  ],
+  [
+    'of no empty cell',
+    [
+      [1, ''],
+      [1, ''],
+      [2, '46000'],
+      [0, 'soon'],
+    ],
+    '2',
+  ],
+])('a new row takes the date format %s', async (_, cells, expected) => {
+  const rows = cells.map(([style, value], n) => {
+    const at = `E${n + 2}`;
+    const due = style === 0 ? text(at, value) : `<c r="${at}" s="${style}">${value && `<v>${value}</v>`}</c>`;
+    return `<row r="${n + 2}">${text(`A${n + 2}`, `id-${n}`)}${text(`B${n + 2}`, `Company ${n}`)}${due}</row>`;
+  });
+  const headings = handMadeHeadings.map((heading, n) => text(`${'ABCDEF'[n]}1`, heading)).join('');
+  // A second format of dates, as people write them.
+  const more = styles
+    .replace('<cellXfs count="2">', '<cellXfs count="3">')
+    .replace(
+      '</cellXfs>',
+      '<xf numFmtId="14" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/></cellXfs>',
+    );
+  const file = handMade({
+    'xl/styles.xml': more,
+    [sheet1]: sheetXml(`<row r="1">${headings}</row>${rows.join('')}`),
+  });
+  const due = '2026-12-03T23:00:00.000Z';
+  const { verdicts, book } = await play(file, [append('id-x', { name: 'X', city: null, due })]);
+  expect(verdicts).toEqual(['done']);
+  const added = all(book.root(sheet1), 'c').find((cell) => attribute(cell, 'r') === `E${cells.length + 2}`);
+  expect(added && [attribute(added, 's'), attribute(added, 't')]).toEqual([expected, null]);
 });

@@ -1,5 +1,6 @@
 import { counted } from '../lead/counted.ts';
 import type { ActionKind } from './action.ts';
+import { explainFirstLeads, type FirstLeads } from './first-leads.ts';
 import type { MisreadCell } from './row-elsewhere.ts';
 import type { MarkVerdict } from './judge-mark.ts';
 import type { Shift } from './shifted-rows.ts';
@@ -37,9 +38,21 @@ export interface PlanCounts {
   readonly shifted: Readonly<Record<string, Shift & { readonly column: string }>>;
   /** Unknown ids that appeared, at most as many as known pairs that lost their row in the same scan. */
   readonly idsUnknown: number;
+  /** Of a first sync: the id column, the ids in it, how many of them no lead has, and the first one; null: no ids. */
+  readonly firstIds: FirstIds | null;
   /** Cells that hold whole rows of the table. */
   readonly misread: readonly MisreadCell[];
   readonly mark: MarkVerdict;
+  /** Of a first sync that would make leads of rows, and how many rows it holds for their likeness; null: any other. */
+  readonly firstLeads: { readonly made: FirstLeads; readonly held: number } | null;
+}
+
+export interface FirstIds {
+  readonly column: string;
+  readonly ids: number;
+  readonly unknown: number;
+  readonly row: number;
+  readonly id: string;
 }
 
 /** What a list shows: of the known leads, and beside them. */
@@ -81,6 +94,7 @@ export interface Refusal {
 export const guardCodes = [
   'other-target',
   'misread',
+  'first-leads',
   'target-gone',
   'older-state',
   'other-keeper',
@@ -92,7 +106,21 @@ export const guardCodes = [
   'rows-shuffled',
   'ids-unknown',
 ] as const;
-type GuardCode = (typeof guardCodes)[number];
+export type GuardCode = (typeof guardCodes)[number];
+
+/** Whether a run is stopped for a question alone, which a person may answer with yes: the first leads of a table. */
+export function asksForLeads({
+  status,
+  problems,
+}: {
+  readonly status: string;
+  readonly problems: readonly { readonly code: string }[];
+}): boolean {
+  const refused = problems.filter(({ code }) => code.startsWith('guard.'));
+  return (
+    status === 'stopped' && refused.length > 0 && refused.every(({ code }) => code === 'guard.first-leads')
+  );
+}
 
 /** Below this many records a percentage means nothing: five leads may well all change in one day. */
 const smallNumber = 10;
@@ -122,6 +150,17 @@ export function guard(
     'misread',
     cell === undefined ? '' : explainMisread(cell, counts.misread.length),
   );
+  if (counts.firstLeads !== null) {
+    const { made, held } = counts.firstLeads;
+    refuse(true, 'first-leads', explainFirstLeads(made, held));
+  }
+  const { firstIds } = counts;
+  if (knownPairs === 0 && firstIds !== null)
+    refuse(
+      firstIds.ids >= fewIds && firstIds.unknown === firstIds.ids,
+      'ids-unknown',
+      explainFirstIds(firstIds),
+    );
   if (knownPairs === 0) return refusals;
   refuse(
     counts.rows === 0 && knownPairs >= fewIds,
@@ -195,6 +234,10 @@ export function guard(
     `${idsUnknown} rows have unknown ids, and as many of ${knownPairs} known rows disappeared since the last sync: was the id column changed? Put the ids back. A row with an empty id cell gets its id back if it shows what its lead shows`,
   );
   return refusals;
+}
+
+function explainFirstIds({ column, ids, row, id }: FirstIds): string {
+  return `none of the ${ids} ids in the column ${JSON.stringify(column)} is an id of the service (row ${row} has ${JSON.stringify(id)}): are they numbers of your own? Nothing was changed. Leave them as they are, and name another heading for the ids (idColumn): an empty column with that heading, which the sync fills`;
 }
 
 /** Why a list is taken for that of another organization. */

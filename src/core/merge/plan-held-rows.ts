@@ -52,6 +52,12 @@ export function planMovedRow({ leadId, row }: PairState, others: readonly string
   return plannedAction('hold', { leadId, row: row?.row ?? null, reason: 'row.id-moved', message });
 }
 
+/** A new row that shows the same company as another one, `first`, of which a lead is or was made. */
+export function planTwinRow(row: number, cells: Cells, first: number, policy: Policy): PlannedAction {
+  const message = `row ${row}${named(cells)} is new, and shows the same company as row ${first}: no second lead was created. Delete one of the two rows, or decide for a second lead: leadsync conflicts shows the id for leadsync resolve ID --use target`;
+  return holdRow(row, cells, 'row.twin', message, policy);
+}
+
 function holdRow(row: number, expect: Cells, reason: string, message: string, policy: Policy): PlannedAction {
   const contentHash = hashContent(expect, policy.fields);
   return plannedAction('hold', { leadId: null, row, contentHash, expect, reason, message });

@@ -94,7 +94,7 @@ function conflictCard(shown: ShownConflict, back: string): Html {
     `held-${id}`,
     titleOf(shown),
     html`${!isMatch && html`${id}, `}${place}, held since ${shownTime(item.since, timeZone)}`,
-    html`<p>${heldMessage(code, item.message)} <code>${code}</code></p>
+    html`<p>${heldMessage(code, item.message, timeZone)} <code>${code}</code></p>
 ${author && html`<p class="hint">In the table: ${authorWords(author)}${author.at && html` on ${shownTime(author.at, timeZone)}`}</p>`}
 ${field === '' ? again : valueTable(shown, decidable, back)}
 ${resolution && html`<p class="status info"><span aria-hidden="true">✓</span> Decided: ${field === '' ? 'it is made again' : `${whoseWords[resolution]} value`}${decidedBy(decided, timeZone)}. The next sync applies it.</p>`}
@@ -103,8 +103,8 @@ ${decidable.length === 0 && !isMatch && html`<p class="hint">Nothing to choose h
   );
 }
 
-function valueOf({ item }: ShownConflict, side: Side): Html {
-  return shownValue(side === 'lead' ? item.lead : item.rowValue);
+function valueOf({ item, timeZone }: ShownConflict, side: Side): Html {
+  return shownValue(side === 'lead' ? item.lead : item.rowValue, timeZone);
 }
 
 function valueTable(shown: ShownConflict, decidable: readonly Side[], back: string): Html {

@@ -61,7 +61,7 @@ ${runChart(runs, runsShown)}
 ${
   problems.length > 0 &&
   html`<h2 id="problems">Problems of the last run</h2>
-${problemList(problems.slice(0, problemsShown), facts.companies)}
+${problemList(problems.slice(0, problemsShown), facts.companies, facts.timeZone)}
 ${problems.length > problemsShown && html`<p><a href="/runs/${lastRun?.runId}#problems">All ${count(lastRun?.problems.length ?? 0)} problems</a></p>`}`
 }
 <h2 id="conflicts">Conflicts</h2>
@@ -119,7 +119,7 @@ function decisionList({ decisions, columns, facts: { timeZone } }: ConnectionPag
   if (decisions.length === 0) return null;
   const items = decisions.map(
     (one) =>
-      html`<strong>${shownLead(one.company, one.leadId)}</strong>: ${decisionWords(one, columns)}, by <bdi>${one.by}</bdi>, ${shownTime(one.at, timeZone)}`,
+      html`<strong>${shownLead(one.company, one.leadId)}</strong>: ${decisionWords(one, columns, timeZone)}, by <bdi>${one.by}</bdi>, ${shownTime(one.at, timeZone)}`,
   );
   return html`<h3 id="decisions">Decided last</h3>
 ${list(items)}`;
@@ -138,19 +138,21 @@ const wholeWords: Readonly<Record<Decision['choice'], string>> = {
 function decisionWords(
   { field, choice, lead, row }: Decision,
   columns: ReadonlyMap<string, string>,
+  timeZone: string,
 ): Html | string {
+  const shown = (cell: Decision['lead']): Html => shownValue(cell, timeZone);
   if (field === '') return wholeWords[choice];
   if (choice === 'requested' || choice === 'given-up')
-    return html`${columns.get(field) ?? field}: ${wholeWords[choice]}, ${shownValue(row)} in place of ${shownValue(lead)}`;
+    return html`${columns.get(field) ?? field}: ${wholeWords[choice]}, ${shown(row)} in place of ${shown(lead)}`;
   const side = choice === 'lead' ? 'lead' : 'target';
   const [kept, given] = side === 'lead' ? [lead, row] : [row, lead];
-  return html`${columns.get(field) ?? field}: ${whoseWords[side]} value ${shownValue(kept)} instead of ${shownValue(given)}`;
+  return html`${columns.get(field) ?? field}: ${whoseWords[side]} value ${shown(kept)} instead of ${shown(given)}`;
 }
 
 function reminders({ facts, coming, failed }: ConnectionPage): Html {
   const { status, timeZone } = facts;
   const line = ({ leadId, company, sendAt, dueAt, recipient, note }: Named<Reminder>): Html =>
-    html`${shownTime(sendAt, timeZone)}: ${shownLead(company, leadId)}, ${dueAt === sendAt ? 'due then' : html`due ${shownDue(dueAt, facts)}`}, to <bdi>${recipient}</bdi>${note !== null && html`. ${foldedText(note)}`}`;
+    html`${shownTime(sendAt, timeZone)}: ${shownLead(company, leadId)}, ${dueAt === sendAt ? 'due then' : html`due ${shownDue(dueAt, timeZone)}`}, to <bdi>${recipient}</bdi>${note !== null && html`. ${foldedText(note)}`}`;
   const settled = failed.map((item) => html`<strong>${item.state}</strong>, ${line(item)}`);
   return html`<h3>Coming</h3>
 ${coming.length === 0 ? html`<p>None.</p>` : list(coming.map(line), status.reminders.coming)}

@@ -56,7 +56,11 @@ function matchCard({ match, fields, timeZone }: ShownMatch, back: string): Html 
     ({ field }) => !sameCell(lead[field] ?? null, null) || !sameCell(cells[field] ?? null, null),
   );
   const name = lead['companyName'];
-  const rows = shown.map(({ field, column }) => [column, shownValue(lead[field]), shownValue(cells[field])]);
+  const rows = shown.map(({ field, column }) => [
+    column,
+    shownValue(lead[field], timeZone),
+    shownValue(cells[field], timeZone),
+  ]);
   const decide = (as: 'accepted' | 'rejected', label: string): Html =>
     postButton(
       `/matches/${id}`,

@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 import { describeAlert } from '../../alerts/describe-alert.ts';
 import { count, counted } from '../../core/lead/counted.ts';
+import { asksForLeads } from '../../core/merge/guard.ts';
 import { waysPast } from '../../core/merge/older-copy.ts';
 import type { SyncReport } from '../../sync/report.ts';
 import type { ConnectionFacts } from '../connection-facts.ts';
@@ -70,23 +71,27 @@ function progressLine({ status, progress }: ConnectionFacts): Html {
 }
 
 /** The orders of a person for a connection; each is the end of the address of its form. */
-export const orders = ['sync', 'pause', 'resume', 'lift-wait'] as const;
+export const orders = ['sync', 'make-leads', 'pause', 'resume', 'lift-wait'] as const;
 export type Order = (typeof orders)[number];
 
 const labels: Readonly<Record<Order, string>> = {
   sync: 'Sync now',
+  'make-leads': 'Make these leads',
   pause: 'Pause',
   resume: 'Resume',
   'lift-wait': 'End the wait',
 };
 
 function connectionButtons(
-  { connection, pausedSince, throttledUntil, running }: ConnectionStatus,
+  { connection, pausedSince, throttledUntil, running, lastRun }: ConnectionStatus,
   isAsked: boolean,
 ): Html {
   const isSyncing = isAsked || (running !== null && running.holder !== null);
   const offered: readonly Order[] = [
     ...(pausedSince !== null || isSyncing ? [] : ['sync' as const]),
+    ...(pausedSince !== null || isSyncing || lastRun === null || !asksForLeads(lastRun)
+      ? []
+      : ['make-leads' as const]),
     pausedSince !== null ? 'resume' : 'pause',
     ...(throttledUntil === null ? [] : ['lift-wait' as const]),
   ];
@@ -129,7 +134,7 @@ function connectionFactList(facts: ConnectionFacts, now: number, hasProblems: bo
       formerPlaces.map(({ address, leftAt }) => `${address} (left ${leftAt.slice(0, 10)})`).join(', ') ||
         null,
     ],
-    ['Why', lastRun && whyNot(lastRun, companies, hasProblems)],
+    ['Why', lastRun && whyNot(lastRun, companies, timeZone, hasProblems)],
     ['Written', lastRun && writtenWords(lastRun)],
     ['Receipt', lastRun && shownReceipt(lastRun)],
     ['Last success', facts.lastSuccessAt !== null && time(facts.lastSuccessAt)],
@@ -167,7 +172,7 @@ function connectionFactList(facts: ConnectionFacts, now: number, hasProblems: bo
     ],
     [
       'Reminders',
-      html`<a href="${page}#reminders">${count(reminders.coming)} coming</a>${next && html`, the next for a follow-up due ${shownDue(next.dueAt, facts)}`}${trouble(late)}`,
+      html`<a href="${page}#reminders">${count(reminders.coming)} coming</a>${next && html`, the next for a follow-up due ${shownDue(next.dueAt, timeZone)}`}${trouble(late)}`,
     ],
   ]);
 }
@@ -188,6 +193,7 @@ const reasonsShown = 3;
 function whyNot(
   { connection, status, problems }: SyncReport,
   companies: ConnectionFacts['companies'],
+  timeZone: string,
   hasProblems: boolean,
 ): Html | null {
   if (status !== 'failed' && status !== 'stopped') return null;
@@ -199,7 +205,7 @@ function whyNot(
   const way = html`<p>Nothing was written. If that is what you want: <code>${command.join(' ')}</code></p>`;
   const said = hasProblems
     ? html`<a href="#problems">Problems of the run</a>`
-    : problemList(reasons, companies);
+    : problemList(reasons, companies, timeZone);
   return html`${said}${guards.length > 0 && way}`;
 }
 

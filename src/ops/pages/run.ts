@@ -68,7 +68,7 @@ ${pageLinks(isFirst ? null : `${path}#changes`, next, 'changes')}`;
 }
 
 function problemsSection(
-  { run, problemsFrom, companies }: RunPage,
+  { run, problemsFrom, companies, timeZone }: RunPage,
   report: SyncReport | null,
   path: string,
 ): Html | null {
@@ -78,7 +78,7 @@ function problemsSection(
   const end = problemsFrom + problemsShown;
   return html`<h2 id="problems">Problems</h2>
 <p class="hint">${shown.length === 0 ? 'No further ones' : `${count(problemsFrom + 1)} to ${count(problemsFrom + shown.length)}`} of ${count(problems.length)}</p>
-${problemList(shown, companies)}
+${problemList(shown, companies, timeZone)}
 ${pageLinks(problemsFrom === 0 ? null : `${path}#problems`, end < problems.length ? `${path}?problems=${end}#problems` : null, 'problems')}`;
 }
 
@@ -107,7 +107,7 @@ const stateWords: Readonly<Record<ListedAction['state'], string>> = {
   held: 'held',
 };
 
-function actionCard(action: ListedAction, { columns, companies }: RunPage): Html {
+function actionCard(action: ListedAction, { columns, companies, timeZone }: RunPage): Html {
   const { id, kind, leadId, row, changes, reason, state, message } = action;
   const company = companies.get(leadId ?? '') ?? nameWritten(changes);
   const place = placeWords(row, undefined, leadId);
@@ -116,13 +116,13 @@ function actionCard(action: ListedAction, { columns, companies }: RunPage): Html
     kind === 'hold' ? ['Field', 'In the service', 'In the table'] : ['Field', 'Before', 'After'];
   const rows = Object.entries(changes).map(([field, { from, to }]) => [
     columns.get(field) ?? field,
-    shownValue(from),
-    shownValue(to),
+    shownValue(from, timeZone),
+    shownValue(to, timeZone),
   ]);
   return html`<article class="card">
 <h3>${company !== null && html`${foldedText(company)}: `}${kindWords[kind]}</h3>
 <p class="hint">${place}${place !== '' && ', '}${outcome}<code>${reason}</code></p>
-${message !== null && html`<p>${heldMessage(reason, message)}</p>`}
+${message !== null && html`<p>${heldMessage(reason, message, timeZone)}</p>`}
 ${rows.length > 0 && table('values', `Fields of change ${id}`, columnHeads, rows)}
 </article>`;
 }

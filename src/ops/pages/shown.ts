@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 import { count } from '../../core/lead/counted.ts';
 import { dayOf } from '../../core/lead/day.ts';
+import { shownDates } from '../../core/lead/shown-date.ts';
 import { type Cell, isUnreadable, plainCell } from '../../core/lead/value.ts';
 import type { Problem } from '../../errors.ts';
 import { visibleText } from '../../visible-text.ts';
@@ -38,11 +39,8 @@ const days = new Intl.DateTimeFormat('en-GB', {
 });
 
 /** When a follow-up is due (epoch ms, or an ISO instant): as `shownTime`, or a day without a time. */
-export function shownDue(
-  at: number | string,
-  { timeZone, dayZone }: { readonly timeZone: string; readonly dayZone: string },
-): Html {
-  const day = dayOf(new Date(at).getTime(), dayZone);
+export function shownDue(at: number | string, timeZone: string): Html {
+  const day = dayOf(new Date(at).getTime(), timeZone);
   return day === null
     ? shownTime(at, timeZone)
     : html`<time datetime="${day}">${days.format(Date.parse(day))}</time>`;
@@ -81,11 +79,11 @@ const shownLength = 160;
 /** … up to this length: no page grows without bounds. */
 const wholeLength = 50_000;
 
-/** A value of a field, exactly as it is; isolated: right-to-left text moves nothing around it. */
-export function shownValue(cell: Cell | undefined): Html {
+/** A value of a field, exactly as it is but for dates; isolated: right-to-left text moves nothing around it. */
+export function shownValue(cell: Cell | undefined, timeZone: string): Html {
   if (cell === undefined || cell === null || cell === '') return html`<span class="none">(empty)</span>`;
   const mark = isUnreadable(cell) && html` <span class="none">(not understood)</span>`;
-  return html`${foldedText(plainCell(cell) ?? '', 'value')}${mark}`;
+  return html`${foldedText(shownDates(plainCell(cell) ?? '', timeZone), 'value')}${mark}`;
 }
 
 /** A text from outside, folded when it is long. */
@@ -112,12 +110,16 @@ export function placeWords(
 }
 
 /** Problems of a run, each with its place and its code. `companies`: names by lead id. */
-export function problemList(problems: readonly Problem[], companies: ReadonlyMap<string, string>): Html {
+export function problemList(
+  problems: readonly Problem[],
+  companies: ReadonlyMap<string, string>,
+  timeZone: string,
+): Html {
   return html`<ul class="problems">
 ${problems.map(({ code, message, leadId = '', row, field }) => {
   const company = companies.get(leadId);
   const place = placeWords(row, field, leadId);
-  return html`<li>${company !== undefined && html`<strong>${foldedText(company)}</strong>: `}${foldedText(message)} <span class="hint">${place}${place !== '' && ' '}<code>${code}</code></span></li>\n`;
+  return html`<li>${company !== undefined && html`<strong>${foldedText(company)}</strong>: `}${foldedText(shownDates(message, timeZone))} <span class="hint">${place}${place !== '' && ' '}<code>${code}</code></span></li>\n`;
 })}</ul>`;
 }
 
@@ -128,6 +130,6 @@ const briefly: Readonly<Record<string, string>> = {
 };
 
 /** Why an item is held, beside its two values. */
-export function heldMessage(code: string, message: string): Html | string {
-  return briefly[code] ?? foldedText(message);
+export function heldMessage(code: string, message: string, timeZone: string): Html | string {
+  return briefly[code] ?? foldedText(shownDates(message, timeZone));
 }

@@ -33,6 +33,8 @@ create table places (
   service text,
   -- The baselines of the current place have the name of the connection as their key, those of a former one NAME#ID.
   is_current boolean not null default false,
+  -- A sync that was no part of a reviewed plan has passed the guard here.
+  is_synced boolean not null default false,
   seen_at timestamptz not null default now(),
   -- When it took the place of another, or was left for another.
   switched_at timestamptz,

@@ -13,7 +13,7 @@ import { escapeCellText, escapeXml } from './xml-text.ts';
 export interface RowModel {
   /** The last row with data, whose formats new rows take; null: none. */
   readonly row: SheetRow | null;
-  /** Formats from further up, for columns without a cell in that row. */
+  /** Formats from further up, for columns without a cell in that row; of a column of dates the one that most of them have. */
   readonly styles: ReadonlyMap<number, number | null>;
   /** The format of another date column, for dates without one; null: none. */
   readonly dateStyle: number | null;
@@ -29,6 +29,8 @@ export function rowWriter(
   const p = layout.prefix;
 
   function styleOf(column: number, type: FieldType): number | null {
+    const usual = model.styles.get(column) ?? null;
+    if (type === 'instant' && usual !== null && dates.has(usual)) return usual;
     const above = model.row === null ? undefined : cellAt(model.row, column)?.style;
     const known = above === undefined ? model.styles.get(column) : above;
     const style = known === undefined ? columnStyle(layout, column) : known;

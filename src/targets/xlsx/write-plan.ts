@@ -64,6 +64,10 @@ export async function planXlsxWrite(
   const notes = new Set<number>();
   let model: SheetRow | null = null;
   const styles = new Map(known?.styles);
+  const instants = [...columns.fields.values()].flatMap(({ index, type }) =>
+    type === 'instant' ? [index] : [],
+  );
+  const dateCells = new Map(instants.map((column) => [column, new Map<number, number>()]));
   const ids = changes.every(({ kind }) => kind === 'append') ? (known?.ids ?? new IdSet()) : null;
   for await (const batch of sheet.rows) {
     for (const row of batch) {
@@ -88,13 +92,20 @@ export async function planXlsxWrite(
         model = row;
         ids?.add(idKey(present.leadId));
       }
-      for (const { column, style } of row.cells) if (mapped.has(column)) styles.set(column, style);
+      for (const { column, style, raw } of row.cells) {
+        if (mapped.has(column)) styles.set(column, style);
+        if (style === null || raw === '' || !sheet.dates.has(style)) continue;
+        const counts = dateCells.get(column);
+        counts?.set(style, (counts.get(style) ?? 0) + 1);
+      }
     }
   }
   const decisions = rowChanges.decide();
-  const ofDates = [...columns.fields.values()].map(({ index, type }) =>
-    type === 'instant' ? (styles.get(index) ?? null) : null,
-  );
+  for (const [column, counts] of dateCells) {
+    const [most] = [...counts].toSorted(([, a], [, b]) => b - a);
+    if (most !== undefined) styles.set(column, most[0]);
+  }
+  const ofDates = instants.map((column) => styles.get(column) ?? null);
   const dateStyle = ofDates.find((style) => style !== null && sheet.dates.has(style)) ?? null;
   const writer = rowWriter(sheet, { row: model, styles, dateStyle });
   const appended = appendedRows(decisions, sheet, mapped, notes, free, writer, options.name);

@@ -146,7 +146,7 @@ export class World implements AsyncDisposable {
   /** Asks for a sync of a connection, as its schedule does. Of no effect while the queue cannot be reached. */
   async askForSync(name: string): Promise<void> {
     try {
-      const payload = { connection: name, allow: [], maxAttempts: 45 };
+      const payload = { connection: name, allow: ['first-leads'], maxAttempts: 45 };
       await Promise.race([this.queues.queue(syncQueue(name)).add('sync', payload), sleep(5_000)]);
     } catch {
       // No job, no sync.

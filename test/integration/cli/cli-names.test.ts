@@ -90,7 +90,7 @@ test('people and programs are told the company, runs are listed, and all that on
   expect((await here.sync()).status).toBe('stopped');
   const listed = await here.cli('runs', '--limit', '1');
   expect(listed.stdout).toMatch(
-    /^main \(times in UTC\)\n {5}5 {2}\S+ \S+ {2}stopped, .*\n {8}the target has no rows.*\[guard\.target-gone\]\n$/,
+    /^main\n {5}5 {2}\S+ \S+ UTC {2}stopped, .*\n {8}the target has no rows.*\[guard\.target-gone\]\n$/,
   );
   expect((await here.cli('runs', '--limit', '0')).code).toBe(2);
 });

@@ -58,6 +58,7 @@ test('a share that goes while the leads are read: nothing is made in its place',
     },
     requests: 0,
     pacedMs: 0,
+    answerMs: 0,
   };
   const request = { mode: 'sync', allow: [], maxAttempts: 1 } as const;
   const result = await advanceRun({ ...context, leads }, request, new AbortController().signal);

@@ -64,7 +64,7 @@ test('Google Sheets: a tab that was made by a run that ended before it noted whi
     const replies = [Promise.resolve(whileMissing)];
     const cutOff = new LeadsyncError('target.unreachable', 'cut off', { retry: 'now' });
     Object.assign(target, { place: () => replies.pop() ?? Promise.reject(cutOff) });
-    const request = { mode: 'sync', allow: [], maxAttempts: 3 } as const;
+    const request = { mode: 'sync', allow: ['first-leads'], maxAttempts: 3 } as const;
     expect(await advanceRun(context, request, new AbortController().signal)).toMatchObject({
       kind: 'again',
       why: 'fault',

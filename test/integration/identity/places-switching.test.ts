@@ -125,6 +125,7 @@ test('a run that was interrupted and finds itself in another place begins anew t
     list: { value: () => Promise.reject(new LeadsyncError('leads.unavailable', 'away', { retry: 'now' })) },
     requests: { value: 0 },
     pacedMs: { value: 0 },
+    answerMs: { value: 0 },
   }) as typeof context.leads;
   const request = { mode: 'sync', allow: [], maxAttempts: 9 } as const;
   expect(await advanceRun({ ...context, leads }, request, never)).toMatchObject({ kind: 'again' });

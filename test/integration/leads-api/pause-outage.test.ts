@@ -126,7 +126,7 @@ test('a run whose Postgres drops every connection while it notes a 429 has noted
   const real = app.contexts.get(connectionName);
   if (real === undefined) throw new Error('the connection is not configured');
   const context = { ...real, log: pino({ level: 'silent' }) };
-  const request = { mode: 'sync', allow: [], maxAttempts: 3 } as const;
+  const request = { mode: 'sync', allow: ['first-leads'], maxAttempts: 3 } as const;
   const locker = await database.pool.connect();
   await locker.query('begin; lock table throttles in exclusive mode');
   const running = advanceRun(context, request, never);

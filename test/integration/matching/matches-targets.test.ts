@@ -47,7 +47,7 @@ test.each<[string, () => Promise<TargetHarness>]>([
       await using app = await here.openApp();
       const context = app.contexts.get(connectionName);
       if (context === undefined) throw new Error('the connection is not configured');
-      const request = { mode: 'sync', allow: [], maxAttempts: 3 } as const;
+      const request = { mode: 'sync', allow: ['first-leads'], maxAttempts: 3 } as const;
       const target = harness.target({ fields });
       for (;;) {
         const result = await advanceRun({ ...context, target }, request, new AbortController().signal);

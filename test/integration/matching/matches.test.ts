@@ -48,7 +48,7 @@ const everything = (here: Workspace): object => ({
 
 test('leadsync match lists both records, the score and why, in text, JSON and CSV; accept, reject and accept-all are carried out by the next sync', async () => {
   await using here = await openScene({ match: 'propose', onFirstSync: 'target-wins' });
-  expect((await here.cli('match')).stdout).toContain('the last sync found no rows and leads');
+  expect((await here.cli('match')).stdout).toContain('the last sync or plan found no rows and leads');
   expect((await here.cli('sync')).code).toBe(3);
   const conflicts = await here.cli('conflicts');
   expect(conflicts.stdout).toContain('[match.proposed]');
@@ -92,7 +92,7 @@ test('leadsync match lists both records, the score and why, in text, JSON and CS
   expect(report).toMatchObject({ status: 'succeeded', created: { leads: 1, rows: 0 }, held: 0 });
   expect(here.sheet.rows().map((row) => row['Company'])).toEqual(['ACME', 'Bolt', 'Bolt AG', '=Cord']);
   expect(here.sheet.rows().every((row) => row['Lead ID'] !== '')).toBe(true);
-  expect((await here.cli('match')).stdout).toContain('the last sync found no rows and leads');
+  expect((await here.cli('match')).stdout).toContain('the last sync or plan found no rows and leads');
 });
 
 test('plan shows the link and why, apply carries out exactly it, why tells it, undo takes it apart and it is asked from then on', async () => {

@@ -35,7 +35,7 @@ test('a worker that meets a newer schema takes no work any more and says so; com
     1,
   );
   const queue = queues.queue(syncQueue(connectionName));
-  await queue.add('sync', { connection: connectionName, allow: [], maxAttempts: 1 });
+  await queue.add('sync', { connection: connectionName, allow: ['first-leads'], maxAttempts: 1 });
   const asked = sandbox.log.length;
   const status = await workspace.cli('status', '--json');
   expect(status.code).toBe(1);

@@ -168,7 +168,7 @@ async function syncSpoilt(here: Workspace, spoil: (row: TargetRow) => TargetRow)
   await using app = await here.openApp();
   const context = app.contexts.get(connectionName);
   if (context === undefined) throw new Error('the connection is not configured');
-  const request = { mode: 'sync', allow: [], maxAttempts: 1 } as const;
+  const request = { mode: 'sync', allow: ['first-leads'], maxAttempts: 1 } as const;
   const target = spoilt(context.target, spoil);
   const result = await advanceRun({ ...context, target }, request, new AbortController().signal);
   if (result.kind !== 'finished') throw new Error(`the run is to be taken up again: ${result.why}`);

@@ -31,7 +31,7 @@ async function firstSync(
   }) as Target;
   const context = { ...real, log: pino({ level: 'silent' }), target };
   for (;;) {
-    const request = { mode: 'sync', allow: [], maxAttempts: 5 } as const;
+    const request = { mode: 'sync', allow: ['first-leads'], maxAttempts: 5 } as const;
     const result = await advanceRun(context, request, new AbortController().signal);
     if (result.kind === 'finished') return result.run.report as SyncReport;
     await sleep(result.afterMs);

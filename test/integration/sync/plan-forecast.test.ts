@@ -83,7 +83,7 @@ test('a service that limits requests makes it wait, and the plan says how long',
   // 24 gaps, less what each request takes by itself.
   expect(waitMs).toBeLessThanOrEqual(24 * 10_200);
   expect(durationMs).toBeGreaterThan(24 * 9_000);
-  const text = planned.forecast && describeForecast(planned.forecast);
+  const text = planned.forecast && describeForecast(planned.forecast, 'UTC');
   expect(text).toMatch(
     /^24 requests to the Leads service, about [\d.]+ s, [\d.]+ s of it waiting for the service's limit, until 20/,
   );

@@ -14,7 +14,7 @@ test('nothing twice: a worker is stopped while a lead is made, and the reply tak
   const context = app.contexts.get(connectionName);
   if (context === undefined) throw new Error('the connection is not configured');
   const stop = new AbortController();
-  const request = { mode: 'sync', allow: [], maxAttempts: 3 } as const;
+  const request = { mode: 'sync', allow: ['first-leads'], maxAttempts: 3 } as const;
   const run = advanceRun(context, request, stop.signal);
   await until('the lead is made', () => sandbox.leads.size === 3);
   stop.abort(new LeadsyncError('process.stopping', 'the process is stopping', { retry: 'later' }));
@@ -37,7 +37,7 @@ test('a sync that is allowed more than the one that was interrupted does not go 
   sandbox.set({ faults: [{ kind: 'slow', ms: 60_000, when: { once: 1 }, on: ['list'] }] });
   const lists = sandbox.stats.byRoute.list;
   const stop = new AbortController();
-  const run = advanceRun(context, { mode: 'sync', allow: [], maxAttempts: 3 }, stop.signal);
+  const run = advanceRun(context, { mode: 'sync', allow: ['first-leads'], maxAttempts: 3 }, stop.signal);
   await until('the leads are asked for', () => sandbox.stats.byRoute.list > lists);
   stop.abort(new LeadsyncError('process.stopping', 'the process is stopping', { retry: 'later' }));
   expect(await run).toMatchObject({ kind: 'again', why: 'stopping' });

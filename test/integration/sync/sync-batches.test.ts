@@ -46,7 +46,7 @@ async function syncInBatches(workspace: Workspace, meanwhile: (storing: Storing)
     },
   };
   const context: SyncContext = { ...real, log: pino({ level: 'silent' }), target };
-  const request = { mode: 'sync', allow: [], maxAttempts: 3 } as const;
+  const request = { mode: 'sync', allow: ['first-leads'], maxAttempts: 3 } as const;
   const { signal } = new AbortController();
   try {
     const first = { ...(await advanceRun(context, request, signal)), waits };

@@ -230,7 +230,7 @@ test('a worker whose clock is wrong looks after a create without a reply as soon
   const context = app.contexts.get(connectionName);
   if (context === undefined) throw new Error('the connection is not configured');
   const clock = { ...context.clock, now: () => Date.now() - 600_000 };
-  const request = { mode: 'sync', allow: [], maxAttempts: 3 } as const;
+  const request = { mode: 'sync', allow: ['first-leads'], maxAttempts: 3 } as const;
   const waits: number[] = [];
   for (;;) {
     const result = await advanceRun({ ...context, clock }, request, never);

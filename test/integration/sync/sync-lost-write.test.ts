@@ -32,7 +32,7 @@ async function syncInVain(
     },
   };
   const context: SyncContext = { ...real, log: pino({ level: 'silent' }), target };
-  const request = { mode: 'sync', allow: [], maxAttempts } as const;
+  const request = { mode: 'sync', allow: ['first-leads'], maxAttempts } as const;
   for (let turn = 0; turn < maxAttempts; turn++) {
     const { kind } = await advanceRun(context, request, new AbortController().signal);
     expect(kind).toBe(turn + 1 < maxAttempts ? 'again' : 'finished');

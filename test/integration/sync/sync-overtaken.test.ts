@@ -5,7 +5,7 @@ import { advanceRun, type RunResult } from '../../../src/sync/run.ts';
 import type { Target } from '../../../src/ports/target.ts';
 import { connectionName, Workspace } from '../../support/workspace.ts';
 
-const request = { mode: 'sync', allow: [], maxAttempts: 5 } as const;
+const request = { mode: 'sync', allow: ['first-leads'], maxAttempts: 5 } as const;
 
 /** A worker that is overtaken each time it has looked at the table, as one that was paused past its lease. */
 async function overtaken(

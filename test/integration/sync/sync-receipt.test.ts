@@ -32,7 +32,7 @@ async function syncWith(workspace: Workspace, afterWrite: () => void): Promise<S
   for (;;) {
     const result = await advanceRun(
       context,
-      { mode: 'sync', allow: [], maxAttempts: 5 },
+      { mode: 'sync', allow: ['first-leads'], maxAttempts: 5 },
       new AbortController().signal,
     );
     if (result.kind === 'finished') return result.run.report as SyncReport;

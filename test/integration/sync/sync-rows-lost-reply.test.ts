@@ -26,7 +26,7 @@ test('a write whose reply was lost, and a cell that was typed over since: what t
       type('typed since');
       throw new LeadsyncError('target.unreachable', 'cut off', { retry: 'now' });
     };
-    const request = { mode: 'sync', allow: [], maxAttempts: 3 } as const;
+    const request = { mode: 'sync', allow: ['first-leads'], maxAttempts: 3 } as const;
     const silent = { ...context, log: pino({ level: 'silent' }) };
     expect(await advanceRun(silent, request, new AbortController().signal)).toMatchObject({ kind: 'again' });
     expect(await advanceRun(silent, request, new AbortController().signal)).toMatchObject({

@@ -24,7 +24,7 @@ async function syncWith(workspace: Workspace, fault: LeadsyncError, times: numbe
   const context: SyncContext = { ...real, log: pino({ level: 'silent' }), target };
   const results: RunResult[] = [];
   while (results.at(-1)?.kind !== 'finished') {
-    const request = { mode: 'sync', allow: [], maxAttempts: 2 } as const;
+    const request = { mode: 'sync', allow: ['first-leads'], maxAttempts: 2 } as const;
     results.push(await advanceRun(context, request, new AbortController().signal));
   }
   return results;

@@ -13,7 +13,7 @@ const config = await loadConfig({ env: process.env, cwd: process.cwd() });
 await using app = await openApp(config, pino({ level: 'silent' }));
 const context = app.contexts.get(connectionName);
 if (context === undefined) throw new Error('the connection is not configured');
-const request = { mode: 'sync', allow: [], maxAttempts: 3 } as const;
+const request = { mode: 'sync', allow: ['first-leads'], maxAttempts: 3 } as const;
 const result = await advanceRun(
   { ...context, leaseMs: Number(leaseMs) },
   request,

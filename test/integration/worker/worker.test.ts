@@ -79,7 +79,7 @@ test('each time that a schedule comes due is a sync of its own', async () => {
   await using app = await workspace.openApp();
   const queue = (await app.queues()).queue('nights');
   // As `worker` does it, but with nights of two seconds.
-  const payload = { connection: connectionName, allow: [], maxAttempts: 1 };
+  const payload = { connection: connectionName, allow: ['first-leads'], maxAttempts: 1 };
   const firstDue = Math.ceil(Date.now() / 2_000) * 2_000;
   await queue.schedule('nightly', '*/2 * * * * *', 'UTC', 'sync', payload);
   const nights: number[] = [];
@@ -137,7 +137,7 @@ test('SIGTERM in the middle of paging ends it within 10 s; the next start goes o
 test('two jobs that ask for the same, the second of which is late: one run', async () => {
   await using workspace = await Workspace.open({ sandbox: { leads: 3 } });
   await using app = await workspace.openApp();
-  const payload = { connection: connectionName, allow: [], maxAttempts: 1 };
+  const payload = { connection: connectionName, allow: ['first-leads'], maxAttempts: 1 };
   const job = { requestedAt: Date.now() - 60_000 };
   const ask = () => runHandlers(app).sync(payload, job, new AbortController().signal);
   await using stack = new AsyncDisposableStack();
