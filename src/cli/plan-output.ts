@@ -251,7 +251,9 @@ function describeCounts(actions: readonly Action[], mapped: ShownPlan['fields'])
   return Object.keys(kindWords).flatMap((kind) => {
     const ofKind = isKind(kind) ? counts.get(kind) : undefined;
     if (!isKind(kind) || ofKind === undefined) return [];
-    const fields = Object.entries(ofKind.fields).map(([field, times]) => `${headingOf(mapped, field)} ${count(times)}`);
+    const fields = Object.entries(ofKind.fields).map(
+      ([field, times]) => `${headingOf(mapped, field)} ${count(times)}`,
+    );
     const isNew = kind === 'create-row' || kind === 'create-lead' || kind === 'link';
     return [
       `  ${kindWords[kind](ofKind.count)}${isNew || fields.length === 0 ? '' : ` (${fields.join(', ')})`}`,

@@ -65,7 +65,13 @@ async function showRun(
   if (isJson) return printJson({ runId: id, connection: run.connection, changes: written.map(changeJson) });
   const companies = await companiesIn(pool, run.connection, written);
   print(`${run.connection}: run ${id}, ${run.status}: ${counted(written.length, 'change')}`);
-  for (const one of written) print(shownDates(describeAction(one, { companies, fields: connection.fields }).join('\n'), connection.timeZone));
+  for (const one of written)
+    print(
+      shownDates(
+        describeAction(one, { companies, fields: connection.fields }).join('\n'),
+        connection.timeZone,
+      ),
+    );
 }
 
 function changeJson({ kind, leadId, row, changes, reason }: ListedAction): object {

@@ -54,7 +54,7 @@ export function planMovedRow({ leadId, row }: PairState, others: readonly string
 
 /** A new row that shows the same company as another one, `first`, of which a lead is or was made. */
 export function planTwinRow(row: number, cells: Cells, first: number, policy: Policy): PlannedAction {
-  const message = `row ${row}${named(cells)} is new, and shows the same company as row ${first}: no second lead was created. Delete one of the two rows, or decide for a second lead: leadsync conflicts shows the id for leadsync resolve ID --use target`;
+  const message = `row ${row}${named(cells)} is new, and shows the same company as row ${first}: no second lead was created. Delete one of the two rows, or decide for a second lead: leadsync conflicts shows the number for leadsync resolve NUMBER --use row`;
   return holdRow(row, cells, 'row.twin', message, policy);
 }
 

@@ -11,9 +11,13 @@ export const ofEdits: readonly Family[] = [
         'The service showed no lead at all, though leads are known.',
         'Look into the service, and at `leads.query`. Sync again when the leads are there.',
       ],
+      'guard.first-leads': [
+        'The first sync of a table would make leads of its rows. The message shows how many, which, and what looks unusual.',
+        'Take out of the table what is no lead. Then answer y on a terminal, press “Make these leads” on the status page, or sync with `--allow first-leads`.',
+      ],
       'guard.ids-unknown': [
-        'Many rows have ids that no lead has, while as many known rows are gone.',
-        'Put the id column back as it was. An empty id cell is filled again when its row shows what its lead shows.',
+        'Many rows have ids that no lead has, while as many known rows are gone. On a first sync: no id in the table is one of the service, as in a column of customer numbers.',
+        'Put the id column back as it was. On a first sync name another heading for the ids (`idColumn`). An empty id cell is filled again when its row shows what its lead shows.',
       ],
       'guard.max-changes': [
         'More would change than `sync.limits.maxChanges` lets pass.',
@@ -199,6 +203,10 @@ export const ofEdits: readonly Family[] = [
       'row.orphan': [
         'No lead has the id of this row.',
         'Delete the row, or clear its id: then a new lead is made of it.',
+      ],
+      'row.twin': [
+        'The row is new, and shows the same company as a row above it, of which a lead is made.',
+        'Delete one of the two rows. If they are two companies, decide with `--use row`.',
       ],
       'row.undone': [
         'An undo deleted the lead made from this row, so none is made again.',
