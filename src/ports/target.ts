@@ -52,7 +52,7 @@ export interface TargetSnapshot {
   readonly closed?: readonly string[];
   /** What columns cannot hold of their fields, a sentence each, for `leadsync check`. */
   readonly unsuited?: readonly string[];
-  /** What else `leadsync check` says of the table; the sync does without it. */
+  /** What else `leadsync check`, and of a file the first sync, say of the table. */
   readonly hint?: string;
   /** Whether the account may write; null: unknown. Absent: only a write tells. */
   readonly mayWrite?: boolean | null;
@@ -147,7 +147,7 @@ export type RowChange = { readonly key: string } & (
 /**
  * The result of one change. `done` also when the row already showed the new values: interrupted writes can be repeated.
  * `deferred`: the row is not what the plan saw; the next run tries again (`row.changed`, `row.gone`, `row.exists`,
- * `row.duplicated`, `target.column-missing`). `held`: the change can never be written (`target.value-not-storable`,
+ * `row.duplicated`, `target.column-missing`, `target.full`: no room for a new row). `held`: the change can never be written (`target.value-not-storable`,
  * `target.no-status-column`), or not there (`target.cell-not-writable`: a formula, merged cells; `row.has-own-cells`;
  * `row.archived`: a person deleted it, and it can be restored).
  */

@@ -105,7 +105,10 @@ export async function stageTable(context: StepContext, run: Run, create: boolean
   const { merged = new Map() } = snapshot;
   const missing = snapshot.missing.map((one) => columnProblem(one, create ? [] : added));
   const mark = snapshot.mark === undefined ? null : (snapshot.mark ?? '');
-  const problems = [...missing, ...(headings?.problem() ?? []), ...outside.problem()];
+  const isFirst = !wasFilled && connection.target.type === 'workbook';
+  const guessed =
+    isFirst && snapshot.hint !== undefined ? [{ code: 'place.encoding', message: snapshot.hint }] : [];
+  const problems = [...missing, ...guessed, ...(headings?.problem() ?? []), ...outside.problem()];
   const shown = { rows: count, problems, mark };
   const isKept = staging.isWhole && merged.size === 0;
   if (run.mode === 'sync') {
@@ -232,7 +235,7 @@ function columnProblem(
 const isOfColumn = ({ code }: Problem): boolean => code.startsWith('target.column-');
 
 /** The codes of problems that each reading finds anew. */
-const ofRows: ReadonlySet<string> = new Set(['row.apart', 'row.headings']);
+const ofRows: ReadonlySet<string> = new Set(['row.apart', 'row.headings', 'place.encoding']);
 
 /** Ends a scan when both sides are staged. */
 export async function finishReading(context: StepContext, run: Run, table: StagedTable): Promise<Run> {

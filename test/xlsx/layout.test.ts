@@ -134,9 +134,10 @@ describe('what stands around the rows', () => {
       .replace('<row r="6">', '<row r="1048576">')
       .replaceAll(/r="([A-F])6"/g, 'r="$11048576"');
     const withId = rows.replace('<row r="1048576">', `<row r="1048576">${text('A1048576', 'id-last')}`);
-    await expect(play(handMade({ [sheet1]: sheetXml(withId) }), [fresh])).rejects.toMatchObject({
-      code: 'target.not-writable',
-    });
+    const rome = update('id-a', {}, { city: 'Rome' });
+    const played = await play(handMade({ [sheet1]: sheetXml(withId) }), [fresh, rome]);
+    expect(played.verdicts).toEqual(['target.full', 'done']);
+    expect(played.texts('D2')).toBe('Rome');
   });
 });
 

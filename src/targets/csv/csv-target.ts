@@ -4,6 +4,8 @@ import { headingsOf } from '../shared/columns.ts';
 import { targetRow } from '../shared/row-content.ts';
 import { csvColumnSplices } from './columns.ts';
 import { type CsvEncoding, csvEncodingOf, decodedFile, encodedChunks } from './encoding.ts';
+import { visibleText } from '../../visible-text.ts';
+import type { CsvRecord } from './records.ts';
 import { csvHeadBytes, type CsvTargetOptions, utf8Bom } from './format.ts';
 import { csvAsides, type CsvSheet, openCsvSheet, readCsvRow } from './sheet.ts';
 import { newLine } from './splices.ts';
@@ -26,6 +28,19 @@ const bytesOfRow = 100;
 
 /** Only zero bytes: what a crash leaves of a file, not blank lines. */
 const isZeroed = (bytes: Buffer): boolean => bytes.length > 0 && bytes.every((byte) => byte === 0);
+
+/** A text in which the encoding shows. */
+async function exampleOf({ header, records }: CsvSheet): Promise<string> {
+  // oxlint-disable-next-line no-control-regex -- everything outside ASCII
+  const isTelling = ({ text }: CsvRecord['cells'][number]): boolean => /[^\x00-\x7f]/.test(text);
+  let cell = header.cells.find(isTelling);
+  for await (const batch of records) {
+    cell ??= batch.flatMap(({ cells }) => cells).find(isTelling);
+    if (cell !== undefined) break;
+  }
+  const example = cell === undefined ? '' : `it shows ${JSON.stringify(visibleText(cell.text, 40))}. `;
+  return `${example}If letters are wrong, save the file as "CSV UTF-8"`;
+}
 
 const clamp = (value: number, least: number, most: number): number =>
   Math.round(Math.min(Math.max(value, least), most));
@@ -77,8 +92,11 @@ class CsvFormat implements FileFormat {
 
   async readHead(file: SourceFile, signal: AbortSignal): Promise<FileHead> {
     const sheet = await this.#open(file, signal);
+    const { missing } = sheet.columns;
+    if ((await this.#encodingOf(file, signal)) === 'windows-1252')
+      return { missing, hint: `read as Windows-1252, a guess: ${await exampleOf(sheet)}` };
     await sheet.records.return(undefined);
-    return { missing: sheet.columns.missing };
+    return { missing };
   }
 
   async *readRows(file: SourceFile, signal: AbortSignal, onAsides: OnAsides): AsyncGenerator<TargetRow[]> {

@@ -33,7 +33,7 @@ export interface FileFormat {
 }
 
 /** What a file shows without its rows. */
-export type FileHead = Pick<TargetSnapshot, 'missing' | 'mark'>;
+export type FileHead = Pick<TargetSnapshot, 'missing' | 'mark' | 'hint'>;
 
 /** The outcomes of changes, and the new content; null: nothing to write. */
 export interface FilePlan {

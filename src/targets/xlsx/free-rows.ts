@@ -21,6 +21,11 @@ export class FreeRows {
     this.#wanted = wanted;
   }
 
+  /** The last row with data. */
+  get last(): number {
+    return this.#last;
+  }
+
   /** A row with data: free rows above it do not count. */
   restart(row: number): void {
     this.#last = row;

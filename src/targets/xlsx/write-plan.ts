@@ -1,8 +1,7 @@
-import { LeadsyncError } from '../../errors.ts';
 import { idKey } from '../../core/lead/lead.ts';
 import { isLikeId, isNote, TablePieces } from '../../core/lead/table-pieces.ts';
 import type { RowChange, RowOutcome } from '../../ports/target.ts';
-import { type CellRange, columnName, contains, longestCellText } from './cell-reference.ts';
+import { type CellRange, columnName, contains, longestCellText, mostRows } from './cell-reference.ts';
 import { type Columns, ownedColumns } from '../shared/columns.ts';
 import { contentOf, notStorable, withPlaces } from '../shared/row-content.ts';
 import { RowChanges, type RowDecisions, type RowWrite } from '../shared/row-changes.ts';
@@ -38,8 +37,7 @@ export interface PartEdit {
 /**
  * Reads the sheet once and plans the outcome and the bytes of each change. Writes nothing; keeps only the affected rows
  * in memory. `mark` is written with rows. `known`: a sheet to which these changes only add rows; the splices then apply
- * to its part without its rows. @throws LeadsyncError as openXlsxSheet does; `target.not-writable` when the sheet is
- * full.
+ * to its part without its rows. @throws LeadsyncError as openXlsxSheet does.
  */
 export async function planXlsxWrite(
   file: RandomAccess,
@@ -108,13 +106,18 @@ export async function planXlsxWrite(
   const ofDates = instants.map((column) => styles.get(column) ?? null);
   const dateStyle = ofDates.find((style) => style !== null && sheet.dates.has(style)) ?? null;
   const writer = rowWriter(sheet, { row: model, styles, dateStyle });
-  const appended = appendedRows(decisions, sheet, mapped, notes, free, writer, options.name);
+  const appended = appendedRows(decisions, sheet, mapped, notes, free, writer);
+  const left = new Set(decisions.appends.slice(appended.rows.length).map(({ leadId }) => leadId.trim()));
+  const outcomes = withPlaces(decisions, changes, (index) => appended.rows[index]).map((outcome, index) => {
+    const change = changes[index];
+    const isLeft = change?.kind === 'append' && left.has(change.leadId.trim());
+    return isLeft ? noRoom(outcome.key, free.last, book.sheetName) : outcome;
+  });
   const splices = [
     ...decisions.writes.flatMap((write) => writer.existing(write.place, contentOf(write, columns))),
     ...appended.splices,
   ];
-  if (splices.length === 0) return { outcomes: decisions.outcomes, edits: [], added: [] };
-  const outcomes = withPlaces(decisions, changes, (index) => appended.rows[index]);
+  if (splices.length === 0) return { outcomes, edits: [], added: [] };
   const grown = grownRanges(appended.rows, header.row, columns.id, layout, sheet.tables);
   const counting = await recalculation(book, layout.hasFormulas);
   const marking =
@@ -134,6 +137,12 @@ export async function planXlsxWrite(
   ];
   const changed = edits.filter((edit) => edit.splices.length > 0);
   return { outcomes, edits: changed, added: marking.added };
+}
+
+function noRoom(key: string, last: number, sheet: string): RowOutcome {
+  const row = Math.min(last + 1, mostRows);
+  const message = `row ${row} of the sheet ${JSON.stringify(sheet)} is in the way: new rows go below the last row of the table, and no free row is left there. Move what it holds further up`;
+  return { key, status: 'deferred', code: 'target.full', message };
 }
 
 function cutsOf({ header, layout }: XlsxSheet, end: readonly Splice[], grown: readonly Splice[]): Cuts {
@@ -183,8 +192,8 @@ function appendedRows(
   notes: ReadonlySet<number>,
   free: FreeRows,
   writer: RowWriter,
-  name: string,
 ): {
+  /** Fewer than `appends` where the sheet ends. */
   readonly rows: readonly number[];
   readonly splices: readonly Splice[];
   /** The splices, if they all are at the end of the sheet and the space below is free. */
@@ -208,10 +217,7 @@ function appendedRows(
   const fresh = new Map<number, string[]>();
   for (const newRow of appends) {
     const next = places.next();
-    if (next.done === true) {
-      const message = `The sheet of ${name} has no rows left. Nothing was written.`;
-      throw new LeadsyncError('target.not-writable', message, { help: 'Move old rows to another sheet.' });
-    }
+    if (next.done === true) break;
     const content = contentOf(newRow, columns);
     const { row, place, at } = next.value;
     rows.push(row);

@@ -193,3 +193,18 @@ test('csv: lines above the headings stay, and no cell of them is one of a lead',
     problems: [{ code: 'guard.target.incomplete' }],
   });
 });
+
+test('a guessed encoding is named with a text of the file, by check and by the first sync', async () => {
+  await using workspace = await Workspace.open({ sandbox: { leads: 0 }, connection: { fields } });
+  const text = 'Lead ID,Company,City,Stage\r\n,Acme,Ulm,new\r\n,Müller,Köln,new\r\n';
+  writeFileSync(workspace.sheet.path, Buffer.from(text, 'latin1'));
+  const guess = expect.stringContaining('read as Windows-1252, a guess: it shows "Müller". If letters');
+  const { checks } = (await workspace.cli('check', '--json')).json<{ checks: { message: string }[] }>();
+  expect(checks.map(({ message }) => message)).toContainEqual(guess);
+  expect(await workspace.sync()).toMatchObject({
+    status: 'succeeded',
+    created: { leads: 2 },
+    problems: [{ code: 'place.encoding', message: guess }],
+  });
+  expect(await workspace.sync()).toMatchObject({ status: 'succeeded', problems: [] });
+});
