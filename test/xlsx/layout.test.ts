@@ -64,13 +64,17 @@ const withTable = (ref: string, filter: string, attributes: string, rows: string
 describe('what stands around the rows', () => {
   const fresh = append('id-x', { name: 'X', city: 'Y', due: null });
 
-  test("a table's totals row is no lead, and nothing is written into it", async () => {
+  test("a table's totals row is no lead; new rows push it down", async () => {
     const totals = `<row r="7">${text('B7', 'Total')}<c r="F7"><f>SUBTOTAL(103,T[Sync])</f><v>0</v></c></row>`;
     const played = await play(withTable('A1:F7', 'A1:F6', 'totalsRowCount="1"', rowsXml() + totals), [fresh]);
     expect(played.rows.map(({ row }) => row)).toEqual([2, 3, 4, 5, 6]);
     expect(played.verdicts).toEqual(['done']);
-    expect([played.texts('A7') ?? '', played.texts('B7')]).toEqual(['', 'Total']);
-    expect(attribute(played.book.root(table1), 'ref')).toBe('A1:F7');
+    expect([played.texts('A7'), played.texts('A8') ?? '', played.texts('B8')]).toEqual(['id-x', '', 'Total']);
+    const root = played.book.root(table1);
+    expect([attribute(root, 'ref'), ...all(root, 'autoFilter').map((e) => attribute(e, 'ref'))]).toEqual([
+      'A1:F8',
+      'A1:F7',
+    ]);
   });
 
   test('a table grows by the rows that follow it at once', async () => {
@@ -83,10 +87,29 @@ describe('what stands around the rows', () => {
     ]);
   });
 
-  test("a row with the user's own sum is not filled in", async () => {
+  test("a row with the user's own sum is pushed down and sums the new rows, too; the filter grows", async () => {
+    const sum = `<row r="8" ht="20">${text('C8', 'Tötal')}<c r="G8" s="1"><f>SUM(G2:G6)+SUM(Other!G2:G6)</f><v>0</v></c></row>`;
+    const filter = '<autoFilter ref="A1:G6"/>';
+    const file = handMade({ [sheet1]: sheetXml(rowsXml() + sum, filter) });
+    const played = await play(file, [fresh, append('id-y', { name: 'Y' }), append('id-z', { name: 'Z' })]);
+    expect(['A7', 'A8', 'A9', 'C10'].map(played.texts)).toEqual(['id-x', 'id-y', 'id-z', 'Tötal']);
+    const { root } = played.book.sheet('Leads');
+    expect(all(root, 'f').map(({ textContent }) => textContent)).toEqual(['SUM(G2:G9)+SUM(Other!G2:G6)']);
+    expect(all(root, 'autoFilter').map((e) => attribute(e, 'ref'))).toEqual(['A1:G9']);
+    expect(all(root, 'row').map((row) => attribute(row, 'r'))).toEqual(
+      [1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map(String),
+    );
+  });
+
+  test.each([
+    ['a formula refers to it', '<c r="G2"><f>G$7/2</f><v>0</v></c></row>', ''],
+    ['something follows it', null, `<row r="9">${text('C9', 'note')}</row>`],
+  ])("a row with the user's own sum stays where %s", async (_, reference, after) => {
     const sum = `<row r="7">${text('C7', 'Total')}<c r="G7"><f>SUM(G2:G6)</f><v>0</v></c></row>`;
-    const played = await play(handMade({ [sheet1]: sheetXml(rowsXml() + sum) }), [fresh]);
-    expect([played.texts('A7') ?? '', played.texts('A8')]).toEqual(['', 'id-x']);
+    const rows =
+      reference === null ? rowsXml() : rowsXml().replace('</row><row r="3">', `${reference}<row r="3">`);
+    const played = await play(handMade({ [sheet1]: sheetXml(rows + sum + after) }), [fresh]);
+    expect([played.texts('A7') ?? '', played.texts('C7'), played.texts('A8')]).toEqual(['', 'Total', 'id-x']);
   });
 
   test('hidden and filtered rows are read like others, and a new row is not hidden', async () => {

@@ -154,7 +154,7 @@ function toRecord(
 
 /** A line of its own that programs write, such as `# exported 2027`, or the mark of a file's end of old ones. */
 export function isComment({ cells }: Pick<CsvRecord, 'cells'>): boolean {
-  return cells.length === 1 && /^[#\x1a]/.test(cells[0]?.text ?? '');
+  return cells.length === 1 && ['#', '\u001A'].includes(cells[0]?.text.charAt(0) ?? '');
 }
 
 /** Whether text follows the closing quote: the parser then leaves the quotes in the text. */

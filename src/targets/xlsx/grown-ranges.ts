@@ -1,35 +1,34 @@
-import { type CellRange, contains, type PlacedRange, showRange } from './cell-reference.ts';
+import { type CellRange, type PlacedRange, showRange } from './cell-reference.ts';
 import { type Splice, splice } from '../file/splice.ts';
-import type { SheetLayout } from './rows.ts';
-import type { SheetTable } from './tables.ts';
+import { isAround, type XlsxSheet } from './sheet.ts';
 
 /**
  * Extends the used range of the sheet, and the filter and table that contain our headings, if the new rows follow
- * without a gap.
+ * without a gap. `totals`: the row of sums that was pushed down from there; null: none was.
  */
 export function grownRanges(
   rows: readonly number[],
-  headerRow: number,
-  idColumn: number,
-  layout: SheetLayout,
-  tables: readonly SheetTable[],
+  { header, columns, layout, tables }: Pick<XlsxSheet, 'header' | 'columns' | 'layout' | 'tables'>,
+  totals: number | null,
 ): { readonly sheet: readonly Splice[]; readonly tables: readonly { part: string; splices: Splice[] }[] } {
   const added = new Set(rows);
+  const end = (rows.at(-1) ?? 0) + (totals === null ? 0 : 1);
   const grown = ({ range }: PlacedRange): CellRange => {
+    if (range.bottom === totals) return { ...range, bottom: end };
     let { bottom } = range;
     while (added.has(bottom + 1)) bottom++;
     return { ...range, bottom };
   };
-  const isOurs = ({ range }: PlacedRange) => range.top === headerRow && contains(range, headerRow, idColumn);
+  const isOurs = ({ range }: PlacedRange) => isAround(range, header.row, columns);
   const { dimension, autoFilter } = layout;
-  const bottom = Math.max(dimension?.range.bottom ?? 0, rows.at(-1) ?? 0);
+  const bottom = Math.max(dimension?.range.bottom ?? 0, end);
   return {
     sheet: [
       ...replaced(dimension, dimension && { ...dimension.range, bottom }),
       ...(autoFilter !== null && isOurs(autoFilter) ? replaced(autoFilter, grown(autoFilter)) : []),
     ],
     tables: tables
-      .filter(({ whole, hasTotals }) => isOurs(whole) && !hasTotals)
+      .filter(({ whole, hasTotals }) => isOurs(whole) && (!hasTotals || whole.range.bottom === totals))
       .map(({ part, whole, filter }) => ({
         part: part.name,
         splices: [

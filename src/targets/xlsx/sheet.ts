@@ -201,6 +201,11 @@ function coveringCell({ merged }: XlsxSheet, row: number, column: number): strin
   return `${columnName(range.left)}${range.top}`;
 }
 
+/** Whether it sums those above, in a table that says so or by a formula. Call after `readXlsxRow`. */
+export function isOfSums({ row }: SheetRow, sheet: XlsxSheet): boolean {
+  return sheet.totals.found === row || sheet.tables.some((table) => isTotalsRow(table, row, sheet));
+}
+
 function isTotalsRow({ whole, hasTotals }: SheetTable, row: number, { header, columns }: XlsxSheet): boolean {
   return hasTotals && row === whole.range.bottom && isAround(whole.range, header.row, columns);
 }

@@ -13,9 +13,10 @@ import { planXlsxMark } from './mark.ts';
 import type { Cuts, KnownSheet, SheetEnd } from './packed-rows.ts';
 import { type RowWriter, rowWriter } from './row-writer.ts';
 import { cellAt, type SheetCell, type SheetLayout, type SheetRow } from './rows.ts';
-import { openXlsxSheet, readXlsxRow, type XlsxSheet, type XlsxTargetOptions } from './sheet.ts';
+import { isOfSums, openXlsxSheet, readXlsxRow, type XlsxSheet, type XlsxTargetOptions } from './sheet.ts';
 import type { RandomAccess } from './zip-directory.ts';
 import type { NewPart } from './zip-rewrite.ts';
+import { movedTotals, TotalsRow } from './totals-row.ts';
 import { isOn, type XlsxWorkbook } from './workbook.ts';
 import { attribute, attributePlace } from './xml-scanner.ts';
 
@@ -60,6 +61,7 @@ export async function planXlsxWrite(
   free.restart(header.row);
   const pieces = new TablePieces();
   const notes = new Set<number>();
+  const sums = new TotalsRow();
   let model: SheetRow | null = null;
   const styles = new Map(known?.styles);
   const instants = [...columns.fields.values()].flatMap(({ index, type }) =>
@@ -70,6 +72,10 @@ export async function planXlsxWrite(
   for await (const batch of sheet.rows) {
     for (const row of batch) {
       const present = readXlsxRow(row, sheet);
+      const isSums = (present === null || present.standing === 'note') && isOfSums(row, sheet);
+      const before = sums.see(row, isSums);
+      if (before !== null) free.see(before, false);
+      if (isSums) continue;
       if (present === null) {
         free.see(row, isFree(row, mapped));
         continue;
@@ -77,8 +83,7 @@ export async function planXlsxWrite(
       rowChanges.see(present);
       const hasId = isLikeId(present.leadId ?? '') || present.unreadableId !== undefined;
       const isOfTable = pieces.see(row.row, hasId, present.standing) && !isNote(present);
-      if (present.standing === 'note') free.see(row, false);
-      else if (isOfTable) {
+      if (isOfTable) {
         free.restart(row.row);
         notes.clear();
       } else {
@@ -106,7 +111,11 @@ export async function planXlsxWrite(
   const ofDates = instants.map((column) => styles.get(column) ?? null);
   const dateStyle = ofDates.find((style) => style !== null && sheet.dates.has(style)) ?? null;
   const writer = rowWriter(sheet, { row: model, styles, dateStyle });
-  const appended = appendedRows(decisions, sheet, mapped, notes, free, writer);
+  const totals = await sums.found(sheet);
+  if (totals?.mayMove === false) free.see(totals.row, false);
+  const appended = appendedRows(decisions, sheet, mapped, notes, free, writer, totals?.mayMove ?? false);
+  const lastRow = appended.rows.at(-1) ?? 0;
+  const moved = totals?.mayMove === true && lastRow >= totals.row.row ? totals.row : null;
   const left = new Set(decisions.appends.slice(appended.rows.length).map(({ leadId }) => leadId.trim()));
   const outcomes = withPlaces(decisions, changes, (index) => appended.rows[index]).map((outcome, index) => {
     const change = changes[index];
@@ -116,9 +125,10 @@ export async function planXlsxWrite(
   const splices = [
     ...decisions.writes.flatMap((write) => writer.existing(write.place, contentOf(write, columns))),
     ...appended.splices,
+    ...(moved === null ? [] : pushedDown(moved, lastRow + 1, free.last, layout)),
   ];
   if (splices.length === 0) return { outcomes, edits: [], added: [] };
-  const grown = grownRanges(appended.rows, header.row, columns.id, layout, sheet.tables);
+  const grown = grownRanges(appended.rows, sheet, moved?.row ?? null);
   const counting = await recalculation(book, layout.hasFormulas);
   const marking =
     mark === undefined ? { edits: [], added: [] } : await planXlsxMark(book.pack, book.sheetName, mark);
@@ -127,7 +137,8 @@ export async function planXlsxWrite(
       part: book.sheet.name,
       splices: [...splices, ...grown.sheet],
       ...(ids !== null &&
-        appended.end !== null && {
+        appended.end !== null &&
+        totals === null && {
           end: { cuts: cutsOf(sheet, appended.end, grown.sheet), ids: ids.slots, styles },
         }),
     },
@@ -137,6 +148,13 @@ export async function planXlsxWrite(
   ];
   const changed = edits.filter((edit) => edit.splices.length > 0);
   return { outcomes, edits: changed, added: marking.added };
+}
+
+function pushedDown(row: SheetRow, to: number, last: number, layout: SheetLayout): readonly Splice[] {
+  return [
+    splice(row.start, row.end, ''),
+    splice(layout.dataEnd, layout.dataEnd, movedTotals(row, to, last, layout.prefix)),
+  ];
 }
 
 function noRoom(key: string, last: number, sheet: string): RowOutcome {
@@ -192,6 +210,7 @@ function appendedRows(
   notes: ReadonlySet<number>,
   free: FreeRows,
   writer: RowWriter,
+  mayMoveTotals: boolean,
 ): {
   /** Fewer than `appends` where the sheet ends. */
   readonly rows: readonly number[];
@@ -205,7 +224,7 @@ function appendedRows(
     ...tables.flatMap(({ whole: { range }, hasTotals }) => {
       const isOurs = contains(range, header.row, columns.id);
       if (!isOurs) return [range];
-      return hasTotals ? [{ ...range, top: range.bottom }] : [];
+      return hasTotals && !mayMoveTotals ? [{ ...range, top: range.bottom }] : [];
     }),
   ].filter((range) => [...mapped].some((column) => column >= range.left && column <= range.right));
   const isBlocked = (row: number) =>

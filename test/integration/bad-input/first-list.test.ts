@@ -42,7 +42,7 @@ async function listed(rows: Readonly<Record<number, Cells>>, filter?: string) {
   writeFileSync(path, workbookOf(rows, filter));
   const names = (): string[] =>
     leadsOf(workspace)
-      .map(({ companyName }) => String(companyName))
+      .map(({ companyName }) => companyName)
       .toSorted();
   const shown = async () => (await readXlsx(readFileSync(path))).sheets[0]?.rows ?? [];
   return { workspace, path, names, shown };
