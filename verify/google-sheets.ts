@@ -9,6 +9,7 @@
  * Exit code 0: all is so; 1: something differs; 2: it could not begin.
  */
 import { parseArgs } from 'node:util';
+import { Redactor } from '../src/redact.ts';
 import { spreadsheet as spreadsheetSetting } from '../src/config/target-schema.ts';
 import { LeadsyncError } from '../src/errors.ts';
 import { openGoogleAccount } from '../src/targets/google-sheets/google-account.ts';
@@ -92,7 +93,7 @@ async function run({ title, run: find }: Check, scratch: Scratch): Promise<boole
 
 /** Without the request, which has a token. */
 function describe(error: unknown): string {
-  const reply = readGoogleReply(error, [], Date.now());
+  const reply = readGoogleReply(error, new Redactor([]), Date.now());
   const isOurs = [LeadsyncError, Differs, Skipped].some((kind) => error instanceof kind);
   if (reply === null || isOurs) return describeOther(error);
   return `Google answered ${reply.status ?? reply.networkCode ?? 'nothing'}: ${reply.words ?? ''}`;

@@ -1,3 +1,4 @@
+import { Redactor } from '../src/redact.ts';
 import { readGoogleReply } from '../src/targets/google-sheets/google-reply.ts';
 import { Differs } from './check.ts';
 
@@ -7,7 +8,7 @@ export async function refusal(request: Promise<unknown>): Promise<string | null>
     await request;
     return null;
   } catch (error) {
-    const reply = readGoogleReply(error, [], Date.now());
+    const reply = readGoogleReply(error, new Redactor([]), Date.now());
     if (reply === null) throw error;
     return `${reply.status ?? reply.networkCode ?? 'no reply'} ${reply.words ?? ''}`.trim();
   }

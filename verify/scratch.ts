@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sheets_v4 } from '@googleapis/sheets';
+import { Redactor } from '../src/redact.ts';
 import { LeadsyncError } from '../src/errors.ts';
 import type { FieldMapping } from '../src/core/lead/mapping.ts';
 import type { Cell, Cells, Values } from '../src/core/lead/value.ts';
@@ -156,7 +157,7 @@ export class Scratch {
           this.spreadsheetId,
         );
       } catch (error) {
-        const reply = readGoogleReply(error, [], Date.now());
+        const reply = readGoogleReply(error, new Redactor([]), Date.now());
         if (reply?.status !== 429 || tries === mostTries) throw error;
         await sleep(reply.retryAfterMs ?? minuteMs / 2);
       }
@@ -172,7 +173,7 @@ export class Scratch {
       await spreadsheets.get({ spreadsheetId: this.spreadsheetId, fields: 'spreadsheetId' });
       return null;
     } catch (error) {
-      const reply = readGoogleReply(error, [], Date.now());
+      const reply = readGoogleReply(error, new Redactor([]), Date.now());
       if (reply === null) throw error;
       return reply;
     }

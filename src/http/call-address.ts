@@ -1,5 +1,6 @@
 import type { Clock } from '../ports/clock.ts';
 import { openClient } from './client.ts';
+import { secretsOfAddress } from './credentials.ts';
 import { Exchange, HttpFault, type ReplyHead } from './exchange.ts';
 
 /** How an address is called. */
@@ -44,11 +45,12 @@ export async function callAddress(
           ...(json && { 'content-type': 'application/json' }),
         },
         body: json === undefined ? null : JSON.stringify(json),
+        secrets: secretsOfAddress(address, 'path'),
       },
       { bounds: { headersMs: totalMs, totalMs, bodyBytes }, signal, onSent, clock },
     );
     const { status, headers, receivedAt } = await exchange.head;
-    return { status, headers, receivedAt, body: await exchange.body.then(String, cutBody) };
+    return { status, headers, receivedAt, body: await exchange.body.catch(cutBody) };
   } finally {
     await client.destroy().catch(() => {});
   }

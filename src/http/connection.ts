@@ -1,7 +1,6 @@
 import type { Client } from 'undici';
 import type { Clock } from '../ports/clock.ts';
 import { openClient } from './client.ts';
-import { decodeBody } from './decode-body.ts';
 import {
   Exchange,
   type ExchangeBounds,
@@ -55,8 +54,7 @@ export class HttpConnection implements AsyncDisposable {
     };
     const exchange = Exchange.start(this.#client, request, { clock, onReply, ...asking, onSent });
     const head = await exchange.head;
-    const encoding = head.headers['content-encoding'];
-    return { ...head, body: await decodeBody(await exchange.body, encoding, asking.bounds.bodyBytes) };
+    return { ...head, body: await exchange.body };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,6 +1,8 @@
 import type { Readable } from 'node:stream';
 import type { Client, Dispatcher } from 'undici';
 import type { Clock } from '../ports/clock.ts';
+import { type Credentials, credentialsOf } from './credentials.ts';
+import { decodeBody } from './decode-body.ts';
 
 /**
  * `unreachable`: nothing was sent. `unfinished`: the request was begun and no complete reply came; the service may have
@@ -42,6 +44,8 @@ export interface ExchangeRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** A stream needs its length in the headers. */
   readonly body: string | Readable | null;
+  /** What lets this request in besides its headers: parts of an address. */
+  readonly secrets?: readonly string[];
 }
 
 export interface ExchangeBounds {
@@ -82,16 +86,19 @@ const errorBodyBytes = 64 * 1024;
 /**
  * One request and its reply on an undici client: exactly one attempt. undici resends only pipelined and HTTP/2
  * requests; the client's owner turns both off, and a second start is refused here as well. `head` and `body` reject
- * with a HttpFault, or with the signal's reason. The body of a non-2xx reply never rejects: it is what arrived.
+ * with a HttpFault, or with the signal's reason. The body of a non-2xx reply never rejects: it is what arrived. What the
+ * reply repeats of the request's secrets, in whatever form, is removed from both; what goes `into` a file is not.
  */
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly #head = Promise.withResolvers<ReplyHead>();
-  readonly #body = Promise.withResolvers<Buffer>();
+  readonly #body = Promise.withResolvers<string>();
+  readonly #credentials: Credentials;
   readonly #options: ExchangeOptions;
   readonly #release: () => void;
   #controller: Dispatcher.DispatchController | null = null;
   #ended = false;
   #status = 0;
+  #encoding: ReplyHead['headers'][string];
   #chunks: Buffer[] = [];
   #size = 0;
   #kept = Promise.resolve();
@@ -101,11 +108,18 @@ export class Exchange implements Dispatcher.DispatchHandler {
    * nothing is sent, and `head` and `body` reject with its error. `onHead` is called when the headers arrive.
    */
   static start(client: Client, request: ExchangeRequest, options: ExchangeOptions): Exchange {
-    const exchange = new Exchange(options);
+    const exchange = new Exchange(credentialsOf(request), options);
     const headersTimeout = options.bounds.headersMs;
     try {
       client.dispatch(
-        { ...request, headers: { ...request.headers }, headersTimeout, bodyTimeout: 0 },
+        {
+          method: request.method,
+          path: request.path,
+          body: request.body,
+          headers: { ...request.headers },
+          headersTimeout,
+          bodyTimeout: 0,
+        },
         exchange,
       );
     } catch (error) {
@@ -114,7 +128,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
     return exchange;
   }
 
-  private constructor(options: ExchangeOptions) {
+  private constructor(credentials: Credentials, options: ExchangeOptions) {
+    this.#credentials = credentials;
     this.#options = options;
     const { bounds, signal } = options;
     const onAbort = (): void => this.#fail(signal.reason);
@@ -138,7 +153,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
     return this.#head.promise;
   }
 
-  get body(): Promise<Buffer> {
+  /** As text: see `decodeBody`. */
+  get body(): Promise<string> {
     return this.#body.promise;
   }
 
@@ -164,7 +180,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (status < 200) return;
     this.#status = status;
     if (!this.#ended) this.#options.onReply?.(status);
-    const head = { status, headers, receivedAt: this.#options.clock.now() };
+    this.#encoding = headers['content-encoding'];
+    const clean = this.#credentials.withoutHeaders(headers, this.#isSuccess());
+    const head = { status, headers: clean, receivedAt: this.#options.clock.now() };
     this.#options.onHead?.(head);
     this.#head.resolve(head);
     if (this.#isSuccess() && Number(headers['content-length']) > this.#options.bounds.bodyBytes)
@@ -216,10 +234,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #finish(): void {
     if (this.#ended) return;
     this.#end();
-    this.#body.resolve(
-      Buffer.concat(this.#chunks).subarray(0, this.#isSuccess() ? undefined : errorBodyBytes),
-    );
+    const isSuccess = this.#isSuccess();
+    const bytes = Buffer.concat(this.#chunks).subarray(0, isSuccess ? undefined : errorBodyBytes);
     this.#chunks = [];
+    const text = decodeBody(bytes, this.#encoding, this.#options.bounds.bodyBytes);
+    this.#body.resolve(text.then((plain) => this.#credentials.without(plain, isSuccess)));
   }
 
   #failTooLarge(): void {

@@ -1,7 +1,6 @@
 import { setTimeout as timer } from 'node:timers/promises';
 import type { Client } from 'undici';
 import type { Clock } from '../ports/clock.ts';
-import { decodeBody } from '../http/decode-body.ts';
 import { Exchange, type ExchangeBounds, HttpFault, type OnReply, type ReplyHead } from '../http/exchange.ts';
 import { jsonRequest, openClient } from '../http/client.ts';
 import { parseServiceAddress, type ServiceAddress } from '../http/service-address.ts';
@@ -10,6 +9,7 @@ import { LeadsyncError } from '../errors.ts';
 import { parseLeadJson } from './parse-lead-json.ts';
 import type { Outlook, Throttle } from '../ports/leads-service.ts';
 import { parseHttpDate } from '../retry-after.ts';
+import { Redactor } from '../redact.ts';
 import { visibleText } from '../visible-text.ts';
 import { type ErrorBody, readErrorBody } from './error-body.ts';
 import { type Lane, type Lanes, lanesOf, mostLanes } from './lanes.ts';
@@ -84,6 +84,7 @@ export class LeadsHttp implements AsyncDisposable {
   readonly #free: Client[];
   readonly #limiter: RateLimiter;
   readonly #lanes: Lanes;
+  readonly #redactor: Redactor;
   #requests = 0;
   #pacedMs = 0;
   #answerMs = 0;
@@ -101,6 +102,7 @@ export class LeadsHttp implements AsyncDisposable {
     this.#bounds = { headersMs, totalMs, bodyBytes };
     this.#limiter = new RateLimiter(throttle, clock, isCrowded);
     this.#lanes = lanesOf(throttle);
+    this.#redactor = new Redactor([options.apiKey.reveal()]);
     this.#clients = Array.from({ length: mostLanes }, () => openClient(this.#address.origin, connectMs));
     this.#free = [...this.#clients];
   }
@@ -181,15 +183,15 @@ export class LeadsHttp implements AsyncDisposable {
     // Before reading the body: other processes must know of a pause at once.
     const limited = await noting;
     if (limited === null) this.#limiter.prefetch();
-    const text = await decodeBody(await exchange.body, head.headers['content-encoding'], bodyBytes);
+    const text = await exchange.body;
     const tookMs = performance.now() - started;
     this.#answerMs += tookMs;
     const { log } = this.#options;
     const { operation, method } = call;
-    const fields = { operation, method, path: this.#redact(call.path), status: head.status };
+    const fields = { operation, method, path: this.#redactor.text(call.path), status: head.status };
     log('debug', { ...fields, ms: Math.round(tookMs) }, 'The Leads service replied');
     const excerpt = (): string =>
-      /^\s*[[{]/.test(text) ? '(other JSON, or a part of some)' : visibleText(this.#redact(text), 200);
+      /^\s*[[{]/.test(text) ? '(other JSON, or a part of some)' : visibleText(text, 200);
     const isMarkup = /^\s*</.test(text);
     if (head.status < 300) return { head, gone: false, json: parseLeadJson(text), isMarkup, excerpt };
 
@@ -240,21 +242,16 @@ export class LeadsHttp implements AsyncDisposable {
     if (!Number.isNaN(ahead)) this.#options.onServiceClock?.(ahead);
   }
 
-  /** What an error body says, short and without the key; the body itself is only logged at debug. */
+  /** What an error body says, shortened; the body itself is only logged at debug. */
   #readError(text: string, fields: Readonly<Record<string, unknown>>): ErrorBody {
-    const body = this.#redact(text);
-    if (body !== '') {
-      this.#options.log('debug', { ...fields, body: visibleText(body, 2000) }, 'Body of the error reply');
+    if (text !== '') {
+      this.#options.log('debug', { ...fields, body: visibleText(text, 2000) }, 'Body of the error reply');
     }
-    const { code, message } = readErrorBody(body);
+    const { code, message } = readErrorBody(text);
     return {
       code: code === null ? null : visibleText(code, 100),
       message: message === null ? null : visibleText(message, 300),
     };
-  }
-
-  #redact(text: string): string {
-    return text.replaceAll(this.#options.apiKey.reveal(), '[secret]');
   }
 }
 

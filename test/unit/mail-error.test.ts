@@ -1,3 +1,4 @@
+import { Redactor } from '../../src/redact.ts';
 import { expect, test } from 'vitest';
 import { mailError } from '../../src/reminders/send/mail-error.ts';
 
@@ -11,7 +12,7 @@ test.each([
 ])('a certificate that cannot be trusted, %s: what helps', (originalCode, help) => {
   // As nodemailer passes on what TLS said.
   const fault = Object.assign(new Error('some words'), { code: 'ESOCKET', command: 'CONN', originalCode });
-  expect(mailError(fault, false, [])).toMatchObject({
+  expect(mailError(fault, false, new Redactor([]))).toMatchObject({
     code: 'mail.unavailable',
     retry: 'later',
     message: 'the certificate of the mail server cannot be trusted: some words',

@@ -1,4 +1,5 @@
 import { LeadsyncError, withoutStop } from '../../errors.ts';
+import type { Redactor } from '../../redact.ts';
 
 /** The fields of nodemailer's errors. */
 interface Fault {
@@ -27,10 +28,11 @@ interface Fault {
  * | mail.sender-refused | later | the server does not serve us, or not this sender: no mail of it can be sent |
  * | mail.policy-refused | later | 5.7.x for this recipient: it may concern the recipient alone, or all mails of ours |
  *
- * `begun`: whether a byte of the mail itself has left. `secrets` are removed from the server's words.
+ * `begun`: whether a byte of the mail itself has left. What `redactor` knows is removed from the server's words.
  */
-export function mailError(error: unknown, begun: boolean, secrets: readonly string[]): LeadsyncError {
-  const words = withoutStop(withoutSecrets(error instanceof Error ? error.message : String(error), secrets));
+export function mailError(error: unknown, begun: boolean, redactor: Redactor): LeadsyncError {
+  const said = error instanceof Error ? error.message : String(error);
+  const words = withoutStop(shortened(redactor.text(said)));
   const [code, what, help] = meaningOf(faultOf(error), begun);
   const retry = code === 'mail.refused' ? 'never' : 'later';
   return new LeadsyncError(code, `${what}: ${words}`, { retry, ...(help !== undefined && { help }) });
@@ -140,8 +142,10 @@ function isSender({ command, status }: Fault): boolean {
   return !(command === 'MAIL FROM' && status === '5.3.4');
 }
 
-function withoutSecrets(words: string, secrets: readonly string[]): string {
-  let clean = words.replaceAll(/[\p{Cc}\s]+/gu, ' ').slice(0, 1000);
-  for (const secret of secrets) clean = clean.replaceAll(secret, '[secret]');
-  return clean.slice(0, 500).trim();
+function shortened(words: string): string {
+  return words
+    .slice(0, 1000)
+    .replaceAll(/[\p{Cc}\s]+/gu, ' ')
+    .slice(0, 500)
+    .trim();
 }

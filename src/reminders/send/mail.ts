@@ -6,6 +6,7 @@ import { createTransport, type SendMailOptions } from 'nodemailer';
 import type { Secret } from '../../config/secret.ts';
 import { needsUtf8 } from '../../core/lead/email-address.ts';
 import { LeadsyncError } from '../../errors.ts';
+import { Redactor } from '../../redact.ts';
 import { isLoopback } from '../../loopback.ts';
 import { mailError } from './mail-error.ts';
 import {
@@ -96,7 +97,7 @@ function smtpMailer(
     mail.message.processFunc((mail.data as Watched).body);
     done();
   });
-  const secrets = secretsOf(url);
+  const redactor = new Redactor([url.password, decodeURIComponent(url.password)]);
   /** Whether the server has said what it knows, and SMTPUTF8 is not among it: nodemailer would send the address all the same. */
   const lacksUtf8 = (): boolean => {
     const { _connections: open = [] } = transport.transporter as unknown as Connections;
@@ -135,7 +136,7 @@ function smtpMailer(
           { retry: whose === 'sender' ? 'later' : 'never', help: utf8Help },
         );
       }
-      throw mailError(error, begun, secrets);
+      throw mailError(error, begun, redactor);
     }
   };
   const takeTurn = async (signal?: AbortSignal): Promise<MailTurn> => {
@@ -158,7 +159,7 @@ function smtpMailer(
       try {
         await transport.verify();
       } catch (error) {
-        throw mailError(error, false, secrets);
+        throw mailError(error, false, redactor);
       }
     },
     async [Symbol.asyncDispose]() {
@@ -203,15 +204,6 @@ function encryption(url: URL): object {
   if (url.protocol !== 'smtp:' || url.searchParams.has('requireTLS') || url.searchParams.has('ignoreTLS'))
     return {};
   return isLoopback(url.hostname.replaceAll(/[[\]]/g, '')) ? { ignoreTLS: true } : { requireTLS: true };
-}
-
-/** The password in each form it takes on the wire (RFC 4616; LOGIN), longest first. */
-function secretsOf(url: URL): readonly string[] {
-  const user = decodeURIComponent(url.username);
-  const password = decodeURIComponent(url.password);
-  if (password === '') return [];
-  const base64 = (text: string): string => Buffer.from(text).toString('base64');
-  return [base64(`\0${user}\0${password}`), base64(password), url.password, password];
 }
 
 /** Readable only by the process's user: the outbox contains customer data. */

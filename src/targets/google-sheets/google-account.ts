@@ -1,4 +1,7 @@
 import type { BaseExternalAccountClient, JWT } from 'google-auth-library';
+import { z } from 'zod';
+import { proofsIn } from '../../http/credentials.ts';
+import { Redactor } from '../../redact.ts';
 import { untilAborted } from '../../until-aborted.ts';
 import { accountAddress, type GoogleCredentials, readGoogleCredentials } from './google-credentials.ts';
 import { GoogleFault, googleFault } from './google-fault.ts';
@@ -59,6 +62,9 @@ export function openGoogleAccount(credentialsPath: string | undefined): GoogleAc
   };
 }
 
+/** Of gaxios' error: the form that was sent. */
+const sentSchema = z.object({ config: z.object({ data: z.unknown() }) });
+
 async function getToken(client: SigningClient): Promise<string> {
   let failed: unknown = null;
   try {
@@ -67,7 +73,8 @@ async function getToken(client: SigningClient): Promise<string> {
   } catch (error) {
     failed = error;
   }
-  const reply = readGoogleReply(failed, [], Date.now());
+  const sent = sentSchema.safeParse(failed).data?.config.data;
+  const reply = readGoogleReply(failed, new Redactor(proofsIn(String(sent ?? ''))), Date.now());
   if (reply !== null) throw googleFault(reply, 'token', null);
   // No request failed: a workload identity's source (a file, a program) may not be as described.
   if (failed !== null && 'audience' in client) {

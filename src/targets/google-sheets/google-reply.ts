@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Redactor } from '../../redact.ts';
 import { retryAfterMs } from '../../retry-after.ts';
 import { visibleText } from '../../visible-text.ts';
 import type { QuotaKind } from './quota.ts';
@@ -55,14 +56,10 @@ const apiBodySchema = z.object({
 const oauthBodySchema = z.object({ error: z.string(), error_description: text });
 
 /**
- * Parses an error of Google's client; null when it is none (a fault before any request). Removes `secrets` from shown text.
+ * Parses an error of Google's client; null when it is none (a fault before any request). Removes from shown text what `redactor` knows.
  * `receivedAt`: epoch ms.
  */
-export function readGoogleReply(
-  error: unknown,
-  secrets: readonly string[],
-  receivedAt: number,
-): GoogleReply | null {
+export function readGoogleReply(error: unknown, redactor: Redactor, receivedAt: number): GoogleReply | null {
   const parsed = clientErrorSchema.safeParse(error);
   if (!parsed.success) return null;
   const { response, code, cause } = parsed.data;
@@ -70,7 +67,7 @@ export function readGoogleReply(
   const body = readBody(isFault ? dataSchema.safeParse(error).data?.response.data : undefined);
   return {
     ...body,
-    words: body.words === null ? null : withoutSecrets(body.words, secrets),
+    words: body.words === null ? null : visibleText(redactor.text(body.words), longestWords),
     status: response?.status ?? null,
     networkCode: typeof code === 'string' ? code : null,
     retryAfterMs: retryAfterMs(
@@ -106,11 +103,4 @@ function readBody(data: unknown): Pick<GoogleReply, 'words' | 'reason' | 'oauth'
 function quotaKind(limit: string): QuotaKind | null {
   if (/^read/i.test(limit)) return 'read';
   return /^write/i.test(limit) ? 'write' : null;
-}
-
-function withoutSecrets(words: string, secrets: readonly string[]): string {
-  const clean = secrets
-    .filter((secret) => secret !== '')
-    .reduce((text, secret) => text.replaceAll(secret, '…'), words);
-  return visibleText(clean, longestWords);
 }

@@ -1,5 +1,6 @@
 import type { sheets_v4 } from '@googleapis/sheets';
 import { LeadsyncError } from '../../errors.ts';
+import { Redactor } from '../../redact.ts';
 import { Semaphore } from '../../semaphore.ts';
 import { googleFault } from './google-fault.ts';
 import { type GoogleReply, readGoogleReply } from './google-reply.ts';
@@ -150,6 +151,7 @@ export class SheetsApi {
     const { client, token } = await account.authorize(signal);
     const replied = kind === 'drive' ? null : this.#quota.take(kind, { read, write }[kind]);
     this.requests += 1;
+    const redactor = new Redactor([token]);
     try {
       const { data, status } = await client.request<unknown>({
         url,
@@ -164,9 +166,9 @@ export class SheetsApi {
       });
       if (kind !== 'drive') this.#quota.allowed(kind);
       onReply?.(status);
-      return data;
+      return redactor.json(data);
     } catch (error) {
-      const reply = readGoogleReply(error, [token], clock.now());
+      const reply = readGoogleReply(error, redactor, clock.now());
       onReply?.(reply?.status ?? (signal.aborted ? 'aborted' : 'unfinished'));
       if (signal.aborted) throw signal.reason;
       if (reply === null) throw error;

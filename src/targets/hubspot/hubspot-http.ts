@@ -81,7 +81,7 @@ export class HubSpotHttp implements AsyncDisposable {
     const request = jsonRequest(method, path, this.#token, call.json);
     const onHead = (received: ReplyHead): void => this.limits.note(received);
     const { body, ...head } = await this.#connection.ask(request, { bounds, signal, onHead });
-    const json = body === '' ? null : parseJson(body.replaceAll(this.#token, '[secret]'));
+    const json = body === '' ? null : parseJson(body);
     const { status } = head;
     if (status < 300) {
       const { success, data } = call.reply.safeParse(json);

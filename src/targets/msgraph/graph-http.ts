@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import type { z } from 'zod';
 import { LeadsyncError } from '../../errors.ts';
 import { isLoopback } from '../../loopback.ts';
+import { secretsOfAddress } from '../../http/credentials.ts';
 import { callOnce } from '../../http/connection.ts';
 import { type ExchangeBounds, type ExchangeRequest, HttpFault, type OnReply } from '../../http/exchange.ts';
 import { parseJson } from '../../parse-json.ts';
@@ -110,6 +111,7 @@ export class GraphHttp {
         ...(!isElsewhere && { authorization: `Bearer ${await account.token(signal, fresh)}` }),
       },
       body: bodyOf(call),
+      ...(isElsewhere && { secrets: secretsOfAddress(address, 'query') }),
     } as const;
     const isLong = call.into !== undefined || call.upload !== undefined;
     const { status, headers, receivedAt, body } = await callOnce(address, request, {
