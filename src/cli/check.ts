@@ -5,6 +5,7 @@ import { closedStages, type ConnectionConfig } from '../config/config.ts';
 import { loadConfigFromProcess } from '../config/load.ts';
 import { counted } from '../core/lead/counted.ts';
 import { LeadsyncError } from '../errors.ts';
+import { closedPages, isClosed } from '../ops/closed-pages.ts';
 import { type ClockDifference, clockDifferences } from '../ops/clock-differences.ts';
 import { channelName } from '../reminders/chat/chat-error.ts';
 import { templateMistakes } from '../reminders/compose/template-mistakes.ts';
@@ -60,6 +61,7 @@ export async function* checkApp(
 ): AsyncGenerator<CheckLine> {
   const contexts = [...app.contexts.values()];
   yield* await checkStores(app);
+  if (isClosed(app.config)) yield { ...passed('status page', closedPages), warning: true };
   for (const context of contexts) {
     yield await checkService(context);
     yield* await checkTarget(context, fix);
@@ -68,7 +70,6 @@ export async function* checkApp(
   for (const context of contexts) yield* await checkTemplates(context);
   for (const context of contexts) yield* await checkRecipients(context);
   for (const context of contexts) yield* await checkStages(context);
-  for (const context of contexts) yield* await checkYears(context);
   for (const context of contexts) yield* await checkYears(context);
   for (const context of contexts) yield* await checkCalendars(context);
   yield await runCheck('mail', () => checkMail(app));

@@ -1,13 +1,16 @@
+import type { HttpBindings } from '@hono/node-server';
 import type { Context, MiddlewareHandler } from 'hono';
-import { csrf } from 'hono/csrf';
+import type { Logger } from 'pino';
 import { z } from 'zod';
 import { isLoopback } from '../loopback.ts';
 import type { Secret } from '../config/secret.ts';
+import type { Queryable } from '../store/database.ts';
+import { isLoggedOut, noteLogout } from '../store/ended-sessions.ts';
 import { isAsset } from './assets.ts';
 import { checkGuess, GuessLimit } from './guess-limit.ts';
 import { loginPage } from './pages/layout.ts';
 import { formOf } from './requests.ts';
-import { beginSession, hasSession, isToken } from './session.ts';
+import { beginSession, forgetSession, hasFormMark, isToken, markForm, sessionOf } from './session.ts';
 
 /** Who may see the pages: everybody with the token or, without a token, every user of this machine. */
 export interface AccessPolicy {
@@ -15,42 +18,79 @@ export interface AccessPolicy {
   /** `host` as configured; `address` as bound. */
   readonly host: string;
   readonly address: string;
+  readonly publicUrl: string | undefined;
 }
 
 const closed = 'set ADMIN_TOKEN: without it no page is served on this address\n';
 const strangeName = 'this is not a name of this machine: set ADMIN_TOKEN to use another one\n';
+const viaProxy =
+  'this came through a proxy: set ADMIN_TOKEN, without it no page is served to other machines\n';
+const strangeForm =
+  'this form comes from no page of leadsync: set publicUrl to the address under which you open the page\n';
+
+/** Headers that a proxy adds. */
+const ofProxies = /^(?:(?:x-)?forwarded(?:-.*)?|x-real-ip|via)$/;
 
 /**
  * Without a token the pages are open on a loopback address, for requests that name this machine: any other name may be DNS
- * rebinding. On any other address nothing is served.
+ * rebinding. On any other address nothing is served, nor through a proxy: whoever asks may be on another machine. One that
+ * adds no header speaks HTTP/1.0, as no browser does (nginx, unless told otherwise).
  */
-export function accessWithoutToken({ host, address }: AccessPolicy): MiddlewareHandler {
-  if (!isLoopback(address)) return async (c) => c.text(closed, 403);
+export function accessWithoutToken(
+  { host, address, publicUrl }: AccessPolicy,
+  log: Logger,
+): MiddlewareHandler {
+  if (!isLoopback(address) || publicUrl !== undefined) return async (c) => c.text(closed, 403);
   const ownNames = new Set(['localhost', '127.0.0.1', '[::1]', host]);
-  return async (c, next) => (ownNames.has(new URL(c.req.url).hostname) ? next() : c.text(strangeName, 403));
+  let isTold = false;
+  return async (c: Context<{ Bindings: Partial<HttpBindings> }>, next) => {
+    const isProxied =
+      Object.keys(c.req.header()).some((name) => ofProxies.test(name)) ||
+      c.env.incoming?.httpVersion === '1.0';
+    if (isProxied) {
+      if (!isTold) log.warn('a proxy hands requests on and ADMIN_TOKEN is not set: they get no page');
+      isTold = true;
+      return c.text(viaProxy, 403);
+    }
+    return ownNames.has(new URL(c.req.url).hostname) ? next() : c.text(strangeName, 403);
+  };
 }
 
 /**
- * Accepts forms of this site's pages alone, also under the address by which people reach it (`publicUrl`). A request with a
+ * Accepts forms of this site's pages alone: those of the address that was asked, of the one under which people reach it
+ * (`publicUrl`), and of the one at which the browser logged in; the login itself from any page of ours. A request with a
  * Bearer token cannot be forged by another page.
  */
-export function sameOrigin(publicUrl: string | undefined): MiddlewareHandler {
-  // Without the scheme: a proxy in front may speak https to the browser.
-  const isOwn = (host: string, c: Context): boolean =>
-    host === new URL(c.req.url).host || (publicUrl !== undefined && host === new URL(publicUrl).host);
-  const check = csrf({ origin: (origin, c) => isOwn(URL.parse(origin)?.host ?? '', c) });
-  return async (c, next) => (bearerOf(c) === null ? check(c, next) : next());
+export function sameOrigin({ token, publicUrl }: AccessPolicy): MiddlewareHandler {
+  return async (c, next) => {
+    if (c.req.method !== 'POST' || bearerOf(c) !== null) return next();
+    if (c.req.header('sec-fetch-site') === 'same-origin') return next();
+    const origin = URL.parse(c.req.header('origin') ?? '');
+    // Without the scheme: a proxy in front may speak https to the browser.
+    const own = [c.req.url, publicUrl ?? ''].flatMap((address) => URL.parse(address)?.host ?? []);
+    const isOwn =
+      origin !== null &&
+      (own.includes(origin.host) ||
+        (token !== undefined && (await sessionOf(c, token))?.origin === origin.origin) ||
+        (c.req.path === '/login' && hasFormMark(c)));
+    return isOwn ? next() : c.text(strangeForm, 403);
+  };
 }
 
 const loginSchema = z.object({ token: z.string().max(1_000), next: z.string().max(1_000).catch('/') });
 
+/** Longer tokens (characters) are random, and nobody guesses them. */
+const leastRandom = 32;
+
 /** Accepts the token (`Authorization: Bearer`) or the cookie of a login. */
 export class TokenAccess {
   readonly #token: Secret;
+  readonly #db: Queryable;
   readonly #guesses = new GuessLimit();
 
-  constructor(token: Secret) {
+  constructor(token: Secret, db: Queryable) {
     this.#token = token;
+    this.#db = db;
   }
 
   /** Passes authorized requests on; the login form and its assets are open. */
@@ -60,7 +100,9 @@ export class TokenAccess {
       const verdict = await this.#look(c, bearer);
       return verdict === 'right' ? next() : refuse(c, verdict);
     }
-    if (isAsset(c.req.path) || c.req.path === '/login' || (await hasSession(c, this.#token))) return next();
+    if (isAsset(c.req.path) || c.req.path === '/login') return next();
+    const session = await sessionOf(c, this.#token);
+    if (session !== null && !(await isLoggedOut(this.#db, session.id))) return next();
     return refuse(c, 'unknown');
   };
 
@@ -73,11 +115,26 @@ export class TokenAccess {
     return c.redirect(ownPath(next), 303);
   }
 
+  /** `POST /logout`: no copy of the cookie is worth anything any more. */
+  async logOut(c: Context): Promise<Response> {
+    const session = await sessionOf(c, this.#token);
+    if (session !== null) await noteLogout(this.#db, session.id, session.endsAt);
+    forgetSession(c);
+    return c.redirect('/login', 303);
+  }
+
   async #look(c: Context, text: string): Promise<'right' | 'wrong' | 'later'> {
     const token = this.#token;
-    const verdict = await checkGuess(c, this.#guesses, () => (isToken(text, token) ? token : null));
+    const look = (): Secret | null => (isToken(text, token) ? token : null);
+    const verdict = await checkGuess(c, this.#guesses, look, token.reveal().length < leastRandom);
     return typeof verdict === 'string' ? verdict : 'right';
   }
+}
+
+/** The login form, for a browser that asks for `next`. */
+export function showLogin(c: Context, next: string): Response | Promise<Response> {
+  markForm(c);
+  return c.html(loginPage(next), c.req.path === '/login' ? 200 : 401);
 }
 
 function bearerOf(c: Context): string | null {
@@ -88,7 +145,7 @@ function refuse(c: Context, verdict: 'wrong' | 'later' | 'unknown'): Response | 
   if (verdict === 'later') return c.text('too many wrong tokens: try again in a moment\n', 429);
   if (verdict === 'unknown' && c.req.method === 'GET' && c.req.header('accept')?.includes('text/html')) {
     const { pathname, search } = new URL(c.req.url);
-    return c.html(loginPage(pathname + search), 401);
+    return showLogin(c, pathname + search);
   }
   c.header('WWW-Authenticate', 'Bearer realm="leadsync"');
   return c.text('unauthorized\n', 401);
@@ -98,5 +155,7 @@ function refuse(c: Context, verdict: 'wrong' | 'later' | 'unknown'): Response | 
 function ownPath(next: string): string {
   const here = 'http://here.invalid';
   const url = URL.parse(next, here);
-  return url?.origin === here && next.startsWith('/') ? url.pathname + url.search : '/';
+  const path = url === null ? '' : url.pathname + url.search;
+  // Two slashes name another site; the parser may have made them of others (`/..//x`).
+  return url?.origin === here && next.startsWith('/') && !/^\/[/\\]/.test(path) ? path : '/';
 }

@@ -43,26 +43,29 @@ export class GuessLimit {
 
 /**
  * What `look` finds by a secret that a request brings; `wrong`: null, which counts. `later`: too many wrong ones came from the
- * address of the request, and nothing was looked for; the reply has a Retry-After.
+ * address of the request; the reply has a Retry-After. A right one is found all the same, since others may share the address,
+ * unless it is `guessable`: then nothing is looked for.
  */
 export async function checkGuess<Found extends object>(
   c: Context,
   guesses: GuessLimit,
   look: () => Found | null | Promise<Found | null>,
+  guessable = false,
 ): Promise<Found | 'wrong' | 'later'> {
   const { address = '' } = getConnInfo(c).remote;
   const waitMs = guesses.waitMs(address, performance.now());
+  const found = guessable && waitMs > 0 ? null : await look();
+  if (found !== null) return found;
   if (waitMs > 0) {
     c.header('Retry-After', String(Math.ceil(waitMs / 1000)));
     return 'later';
   }
-  const found = await look();
-  if (found === null) guesses.missed(address, performance.now());
-  return found ?? 'wrong';
+  guesses.missed(address, performance.now());
+  return 'wrong';
 }
 
 /** The addresses of one person: an IPv4 address, or an IPv6 network of 64 bits. */
-function networkOf(address: string): string {
+export function networkOf(address: string): string {
   const mapped = /^::ffff:([\d.]+)$/i.exec(address)?.[1];
   if (mapped !== undefined || !isIPv6(address)) return mapped ?? address;
   const [before = '', after] = address.split('%', 1)[0]?.split('::') ?? [];

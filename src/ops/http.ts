@@ -5,7 +5,9 @@ import { createAdaptorServer } from '@hono/node-server';
 import type { Hono } from 'hono';
 import type { App } from '../app.ts';
 import { LeadsyncError } from '../errors.ts';
+import { limitConnections } from './connections.ts';
 import { LiveRuns } from './live-runs.ts';
+import { closedPages, isClosed } from './closed-pages.ts';
 import { site } from './site.ts';
 
 export interface HttpServer extends AsyncDisposable {
@@ -17,8 +19,6 @@ export interface HttpServer extends AsyncDisposable {
 const requestMs = 10_000;
 /** Ms after which an idle connection is closed. */
 const silenceMs = 60_000;
-/** Connections at once; more are refused. */
-const maxConnections = 500;
 
 /**
  * The worker's HTTP port: the two probes, the metrics and the status page (see site.ts). Throws `http.port-taken` or
@@ -26,6 +26,7 @@ const maxConnections = 500;
  */
 export async function startHttpServer(app: App): Promise<HttpServer> {
   const { host, port, adminToken: token } = app.config.http;
+  if (isClosed(app.config)) app.log.warn(closedPages);
   const live = new LiveRuns(app);
   let handle: Hono['fetch'] = () => new Response(null, { status: 503 });
   const server = createAdaptorServer({
@@ -43,7 +44,7 @@ export async function startHttpServer(app: App): Promise<HttpServer> {
   });
   if (!(server instanceof Server)) throw new TypeError('not an HTTP server');
   server.timeout = silenceMs;
-  server.maxConnections = maxConnections;
+  limitConnections(server);
   server.listen(port, host);
   await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
     const code = error.code === 'EADDRINUSE' ? 'http.port-taken' : 'http.not-listening';
@@ -51,7 +52,12 @@ export async function startHttpServer(app: App): Promise<HttpServer> {
     throw new LeadsyncError(code, `cannot listen on ${host}:${port}: ${error.code}`, { help, cause: error });
   });
   const bound = server.address() as AddressInfo;
-  const { fetch } = await site(app, live, { token, host, address: bound.address });
+  const { fetch } = await site(app, live, {
+    token,
+    host,
+    address: bound.address,
+    publicUrl: app.config.publicUrl,
+  });
   handle = fetch;
   return {
     port: bound.port,

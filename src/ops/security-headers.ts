@@ -6,7 +6,8 @@ const own = "'self'";
 const none = "'none'";
 
 const others = {
-  referrerPolicy: 'no-referrer',
+  // Not no-referrer: browsers would then send forms with `Origin: null`.
+  referrerPolicy: 'same-origin',
   xFrameOptions: 'DENY',
   // Set below, for https alone.
   strictTransportSecurity: false,

@@ -3,19 +3,18 @@ import { bodyLimit } from 'hono/body-limit';
 import { HTTPException } from 'hono/http-exception';
 import { methodNotAllowed } from 'hono/method-not-allowed';
 import type { App } from '../app.ts';
-import { accessWithoutToken, type AccessPolicy, sameOrigin, TokenAccess } from './access.ts';
+import { accessWithoutToken, type AccessPolicy, sameOrigin, showLogin, TokenAccess } from './access.ts';
 import { assets } from './assets.ts';
 import { calendarFeeds } from './calendar-feeds.ts';
 import { followUpPages } from './follow-up-pages.ts';
 import type { LiveRuns } from './live-runs.ts';
 import { matchPages } from './match-pages.ts';
-import { layout, loginPage, missingPage } from './pages/layout.ts';
+import { layout, missingPage } from './pages/layout.ts';
 import { probes } from './probes.ts';
 import { shownPath } from './requests.ts';
 import { conflictPages } from './conflict-pages.ts';
 import { connectionOrders } from './connection-orders.ts';
 import { securityHeaders } from './security-headers.ts';
-import { endSession } from './session.ts';
 import { statusPages } from './status-pages.ts';
 
 const boardPath = '/queues';
@@ -48,7 +47,7 @@ export async function site(app: App, live: LiveRuns, policy: AccessPolicy): Prom
   );
   const limited = bodyLimit({ maxSize: maxBody });
   site.use(async (c, next) => (c.req.header('content-length') === undefined ? next() : limited(c, next)));
-  site.use(sameOrigin(app.config.publicUrl));
+  site.use(sameOrigin(policy));
   site.route('/', followUpPages(app));
   const { token } = policy;
   const menu = { hasLogin: token !== undefined };
@@ -58,16 +57,13 @@ export async function site(app: App, live: LiveRuns, policy: AccessPolicy): Prom
   });
   const { metrics } = app;
   if (token === undefined) {
-    site.use(accessWithoutToken(policy));
+    site.use(accessWithoutToken(policy, app.log));
   } else {
-    const access = new TokenAccess(token);
+    const access = new TokenAccess(token, app.pool);
     site.use(access.check);
-    site.get('/login', (c) => c.html(loginPage('/')));
+    site.get('/login', (c) => showLogin(c, '/'));
     site.post('/login', (c) => access.logIn(c));
-    site.post('/logout', (c) => {
-      endSession(c);
-      return c.redirect('/login', 303);
-    });
+    site.post('/logout', (c) => access.logOut(c));
   }
   site.notFound((c: Context) =>
     c.req.header('accept')?.includes('text/html')

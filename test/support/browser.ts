@@ -3,7 +3,7 @@ import { type Browser, chromium } from 'playwright-core';
 const executablePath = '/usr/bin/chromium';
 
 /** A headless Chromium that looks for nothing outside of this machine. */
-export function launchChromium(): Promise<Browser> {
+export function launchChromium(more: readonly string[] = []): Promise<Browser> {
   const quiet = [
     '--disable-gpu',
     '--disable-quic',
@@ -12,5 +12,5 @@ export function launchChromium(): Promise<Browser> {
     '--disable-component-update',
     '--disable-sync',
   ];
-  return chromium.launch({ executablePath, args: ['--no-sandbox', ...quiet] });
+  return chromium.launch({ executablePath, args: ['--no-sandbox', ...quiet, ...more] });
 }

@@ -640,6 +640,14 @@ create table keeper (
 comment on table keeper is
   'The identity of this state: another database is another keeper of the tables that it keeps.';
 
+create table ended_sessions (
+  id text primary key,
+  -- When the login would have ended by itself.
+  ends_at timestamptz not null
+);
+comment on table ended_sessions is
+  'Logins of the status page that somebody has ended: a copy of their cookie is worth nothing.';
+
 create table restored (
   connection text primary key,
   backed_up_at timestamptz not null

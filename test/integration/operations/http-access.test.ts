@@ -1,11 +1,14 @@
 import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Secret } from '../../../src/config/secret.ts';
 import { DatabaseWatch } from '../../../src/ops/database-watch.ts';
 import { type HttpServer, startHttpServer } from '../../../src/ops/http.ts';
 import { openDatabase } from '../../../src/store/database.ts';
 import { adminToken, askOnce, logIn, openStatusSite, type StatusSite } from '../../support/status-site.ts';
+import { until } from '../../support/until.ts';
 import { portOf } from '../leads-api/leads-api-server.ts';
 
 const html = { accept: 'text/html' };
@@ -72,8 +75,9 @@ describe('with ADMIN_TOKEN', () => {
   const soon = String(Math.floor(Date.now() / 1000) + 3_600);
   const cookieFor = (endsAt: string, token: string): string => {
     const key = createHmac('sha256', token).update('leadsync session').digest('base64');
-    const signature = createHmac('sha256', key).update(endsAt).digest('base64');
-    return `leadsync=${encodeURIComponent(`${endsAt}.${signature}`)}`;
+    const session = `${endsAt} ${'a'.repeat(22)} http://x.example`;
+    const signature = createHmac('sha256', key).update(session).digest('base64');
+    return `leadsync=${encodeURIComponent(`${session}.${signature}`)}`;
   };
   test.each([
     ['no cookie of ours', 'other=1', 401],
@@ -97,12 +101,29 @@ describe('with ADMIN_TOKEN', () => {
     expect(cookie).not.toContain(adminToken);
     const overHttps = await login('/', { 'x-forwarded-proto': 'https' });
     expect(overHttps.headers['set-cookie']?.[0]).toContain('; Secure');
-    for (const elsewhere of ['//evil.example', 'https://evil.example/', '/\\evil.example', 'javascript:1'])
-      expect((await login(elsewhere)).headers['location'], elsewhere).toBe('/');
+    const elsewhere = [
+      '//',
+      'https://',
+      '/\\',
+      '/..//',
+      '/.//',
+      '/%2e%2e//',
+      '/a/..//',
+      '/..\\\\',
+      '\t//',
+      '/\t/',
+    ];
+    for (const start of [...elsewhere, 'javascript:'])
+      expect((await login(`${start}evil.example`)).headers['location'], start).toBe('/');
 
     const session = { cookie: cookie.split(';')[0] ?? '' };
     const out = await site.ask('/logout', { form: {}, headers: session });
     expect(out.headers['set-cookie']?.[0]).toMatch(/^leadsync=; Max-Age=0/);
+    // A copy of the cookie is worth nothing, not for another worker either.
+    expect((await site.ask('/', { headers: session })).status).toBe(401);
+    await using other = await startHttpServer(site.app);
+    expect((await askOnce(other.port, '/', { headers: session })).status).toBe(401);
+    expect((await site.ask('/', { headers: await logIn(site) })).status).toBe(200);
     const wrong = await site.ask('/login', { form: { token: 'wrong', next: '/x"><script>' } });
     expect([wrong.status, wrong.body.includes('<script>')]).toEqual([401, false]);
     expect(wrong.body).toContain('role="alert"');
@@ -124,7 +145,17 @@ describe('with ADMIN_TOKEN', () => {
     expect(await post({ origin: 'null' })).toBe(403);
     expect(await post({ origin: 'null', 'sec-fetch-site': 'cross-site' })).toBe(403);
     expect(await post({ origin: 'http://evil.example', 'content-type': 'text/plain' })).toBe(403);
-    expect(await post({ origin: 'http://evil.example', 'content-type': 'application/json' })).toBe(400);
+    for (const type of ['application/json', 'text/x', '', 'multipart/form-data'])
+      expect(await post({ origin: 'http://evil.example', 'content-type': type }), type).toBe(403);
+    const posts = ['/login', '/logout', '/connections/main/sync', '/conflicts/all', '/matches/1', '/x'];
+    for (const path of posts) {
+      const strange = { ...headers, origin: 'http://evil.example' };
+      const asked = [{ form: { token: adminToken } }, { method: 'POST', headers: { 'content-length': '0' } }];
+      for (const one of asked) {
+        const { status } = await site.ask(path, { ...one, headers: { ...one.headers, ...strange } });
+        expect([status, path]).toEqual([403, path]);
+      }
+    }
     const long = { ...form, seen: 'x'.repeat(20_000) };
     expect((await site.ask('/conflicts/1', { form: long, headers })).status).toBe(413);
     const streamed = { ...headers, 'transfer-encoding': 'chunked' };
@@ -142,7 +173,7 @@ describe('with ADMIN_TOKEN', () => {
       expect(headers, path).toMatchObject({
         'x-content-type-options': 'nosniff',
         'x-frame-options': 'DENY',
-        'referrer-policy': 'no-referrer',
+        'referrer-policy': 'same-origin',
         'cache-control': 'no-store',
       });
       expect(headers, path).not.toHaveProperty('strict-transport-security');
@@ -170,6 +201,35 @@ describe('with ADMIN_TOKEN', () => {
     expect(await ask(bearer.authorization)).toBe(429);
     expect(await ask(bearer.authorization, '127.0.0.2')).toBe(200);
     expect((await fetch(other.url, { headers })).status).toBe(200);
+  });
+
+  test('nobody keeps others from a random token by wrong ones', async () => {
+    const random = 'x'.repeat(32);
+    const http = { ...site.app.config.http, adminToken: new Secret(random) };
+    await using other = await startHttpServer({ ...site.app, config: { ...site.app.config, http } });
+    const ask = async (token: string) =>
+      (await askOnce(other.port, '/metrics', { headers: { authorization: `Bearer ${token}` } })).status;
+    for (let tries = 0; tries < 12; tries++) await ask('wrong');
+    expect([await ask('wrong'), await ask(random)]).toEqual([429, 200]);
+  });
+
+  test('whoever opens connections and says nothing, half of a request or half of a form keeps nobody away', async () => {
+    const half = [
+      '',
+      'GET / HTTP/1.1\r\nHost: x\r\n',
+      'POST /login HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\na',
+    ];
+    await using stack = new AsyncDisposableStack();
+    for (let nth = 0; nth < 600; nth++) {
+      const localAddress = `127.0.0.${(nth % 7) + 1}`;
+      const socket = connect({ port: site.server.port, host: '127.0.0.1', localAddress });
+      stack.defer(() => void socket.destroy());
+      socket.on('error', () => {});
+      await once(socket, 'connect');
+      socket.write(half[nth % half.length] ?? '');
+    }
+    for (let nth = 0; nth < 5; nth++)
+      expect(await site.ask('/healthz')).toMatchObject({ status: 200, body: 'ok\n' });
   });
 
   test.each(['DELETE', 'OPTIONS', 'PUT', 'PATCH'])('%s is no method of any page', async (method) => {
@@ -219,6 +279,42 @@ describe('without ADMIN_TOKEN', () => {
     expect(await post({})).toBe(409);
     expect(await post({ origin: 'http://evil.example' })).toBe(403);
     expect(await post({ origin: 'http://evil.example', authorization: 'Basic eDp5' })).toBe(403);
+  });
+
+  test.each([
+    { forwarded: 'for=10.0.0.1' },
+    { 'x-forwarded-for': '10.0.0.1' },
+    { 'x-forwarded-host': 'localhost' },
+    { 'x-forwarded-proto': 'https' },
+    { 'X-Forwarded-Server': 'a' },
+    { 'x-real-ip': '10.0.0.1' },
+    { via: '1.1 a' },
+  ])('a proxy gets no page: %o', async (headers) => {
+    await using open = await openStatusSite();
+    for (const path of ['/', '/metrics', '/events', '/queues', '/conflicts', '/assets/style.css']) {
+      const reply = await open.ask(path, { headers });
+      expect([reply.status, reply.body.includes('set ADMIN_TOKEN')], path).toEqual([403, true]);
+    }
+    expect((await open.ask('/connections/main/sync', { form: {}, headers })).status).toBe(403);
+    expect((await open.ask('/healthz', { headers })).status).toBe(200);
+    expect((await open.ask('/')).status).toBe(200);
+  });
+
+  test('with publicUrl only links, feeds and probes answer; check and the log say so', async () => {
+    const beside = { publicUrl: 'https://leads.example/app' };
+    await using open = await openStatusSite({ beside });
+    for (const path of ['/', '/metrics', '/events', '/queues', '/conflicts', '/login', '/assets/style.css']) {
+      const reply = await open.ask(path);
+      expect([reply.status, reply.body.includes('set ADMIN_TOKEN')], path).toEqual([403, true]);
+    }
+    expect((await open.ask('/connections/main/sync', { form: {} })).status).toBe(403);
+    expect((await open.ask('/healthz')).status).toBe(200);
+    expect((await open.ask('/follow-up/x')).status).toBe(404);
+    const checked = await open.workspace.cli('check');
+    expect(checked.stdout).toMatch(/status page: publicUrl is set and ADMIN_TOKEN is not.*closed/);
+    await using worker = open.workspace.start(['worker']);
+    await until('the log says it', () => /publicUrl is set and ADMIN_TOKEN is not/.test(worker.stderr));
+    await worker.kill('SIGTERM');
   });
 
   test.each(['0.0.0.0', '::'])('nothing but the probes is served at %s', async (host) => {
