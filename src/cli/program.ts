@@ -170,6 +170,7 @@ export function createProgram(): Command {
     .option('--cancelled', 'list those that were cancelled too, and why')
     .option('--feeds', "list the address of each recipient's calendar feed, and nothing else")
     .option('--new-feed <address>', "give this recipient's feed another address; the former one ends")
+    .option('--new-link-key', 'end the links of all mails that were sent so far')
     .option(
       '--put-back <address>',
       'write the entries again that have gone from the calendar of this recipient',

@@ -11,6 +11,7 @@ import {
   type Reminder,
   type ReminderState,
 } from '../store/mails.ts';
+import { replaceLinkKey } from '../store/link-key.ts';
 import type { SyncContext } from '../sync/context.ts';
 import { calendarFeeds } from './calendar-feeds.ts';
 import { answerCalendar, calendarJson, calendarsOf, describeCalendars } from './calendars.ts';
@@ -31,6 +32,7 @@ interface RemindersOptions extends CommonOptions {
   readonly cancelled?: boolean;
   readonly feeds?: boolean;
   readonly newFeed?: string;
+  readonly newLinkKey?: boolean;
   readonly putBack?: string;
   readonly acceptDeleted?: string;
 }
@@ -74,6 +76,7 @@ export function reminders(options: RemindersOptions): Promise<void> {
 async function show(app: App, options: RemindersOptions): Promise<void> {
   const { feeds = false, newFeed, putBack, acceptDeleted, json: asJson = false } = options;
   if (feeds || newFeed !== undefined) return calendarFeeds(app.pool, app.config, { newFeed, json: asJson });
+  if (options.newLinkKey === true) return renewLinks(app, asJson);
   if (options.sendTest !== undefined) return sendTestMail(app, options.sendTest, options.json ?? false);
   if (options.preview !== undefined) return previewReminder(app, options.preview, options.json ?? false);
   if (putBack !== undefined) return answerCalendar(app, putBack, 'put-back', asJson);
@@ -83,6 +86,13 @@ async function show(app: App, options: RemindersOptions): Promise<void> {
   );
   if (options.json) return printJson({ connections: all.map(json) });
   print(all.map(describe).join('\n\n'));
+}
+
+/** `leadsync reminders --new-link-key`: for when mails got into wrong hands. Workers that run read the key with each mail. */
+async function renewLinks({ pool }: App, asJson: boolean): Promise<void> {
+  await replaceLinkKey(pool);
+  if (asJson) return printJson({ renewed: true });
+  print('The links of all mails sent so far lead nowhere any more. Mails from now on have new ones.');
 }
 
 async function mailsOf(context: SyncContext, withCancelled: boolean): Promise<Mails> {

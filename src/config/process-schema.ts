@@ -30,7 +30,7 @@ const http = z
       .exactOptional()
       .meta({
         env: 'ADMIN_TOKEN',
-        description: `Token for everything but /healthz, /readyz and calendar feeds, whose addresses are secrets of their own; at least ${leastToken} characters unless HOST is this machine alone. Unset: the pages are open on 127.0.0.1 and closed on any other HOST.`,
+        description: `Token for everything but /healthz, /readyz, calendar feeds and the links of mails, whose addresses are secrets of their own; at least ${leastToken} characters unless HOST is this machine alone. Unset: the pages are open on 127.0.0.1, and closed on any other HOST, with publicUrl and through a proxy.`,
       }),
   })
   .check(({ value: { host, adminToken }, issues }) => {

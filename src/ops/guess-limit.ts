@@ -53,9 +53,10 @@ export async function checkGuess<Found extends object>(
   guessable = false,
 ): Promise<Found | 'wrong' | 'later'> {
   const { address = '' } = getConnInfo(c).remote;
-  const waitMs = guesses.waitMs(address, performance.now());
-  const found = guessable && waitMs > 0 ? null : await look();
+  const wait = (): number => guesses.waitMs(address, performance.now());
+  const found = guessable && wait() > 0 ? null : await look();
   if (found !== null) return found;
+  const waitMs = wait();
   if (waitMs > 0) {
     c.header('Retry-After', String(Math.ceil(waitMs / 1000)));
     return 'later';

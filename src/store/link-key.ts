@@ -1,14 +1,14 @@
-import type pg from 'pg';
-import { oneOf } from './database.ts';
+import { oneOf, type Queryable } from './database.ts';
 
-const known = new WeakMap<pg.Pool, Buffer>();
+/** The key with which this state makes the links in mails: 32 random bytes, made with the first call. */
+export async function linkKey(db: Queryable): Promise<Buffer> {
+  await db.query('insert into keeper default values on conflict do nothing');
+  return (await oneOf<{ key: Buffer }>(db, 'select link_key as key from keeper')).key;
+}
 
-/** The key with which this state makes the links in mails: 32 random bytes, made with the first call and then kept in memory. */
-export async function linkKey(pool: pg.Pool): Promise<Buffer> {
-  const kept = known.get(pool);
-  if (kept !== undefined) return kept;
-  await pool.query('insert into keeper default values on conflict do nothing');
-  const { key } = await oneOf<{ key: Buffer }>(pool, 'select link_key as key from keeper');
-  known.set(pool, key);
-  return key;
+/** Makes another one: the links of all mails so far lead nowhere from now on. */
+export async function replaceLinkKey(db: Queryable): Promise<void> {
+  await db.query(
+    'insert into keeper default values on conflict (is_one) do update set link_key = excluded.link_key',
+  );
 }

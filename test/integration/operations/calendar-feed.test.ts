@@ -212,9 +212,10 @@ describe('a calendar feed', () => {
     const guesses: number[] = [];
     for (let n = 0; n < 12; n++) guesses.push((await askOnce(server.port, `/calendar/${n}.ics`)).status);
     expect(new Set(guesses)).toEqual(new Set([404, 429]));
-    const limited = await askOnce(server.port, next);
+    const limited = await askOnce(server.port, '/calendar/x.ics');
     expect([limited.status, Number(limited.headers['retry-after'])]).toEqual([429, 1]);
-    expect((await askOnce(server.port, next, { localAddress: '127.0.0.2' })).status).toBe(200);
+    // Others may ask from the same address, as behind a proxy.
+    expect((await askOnce(server.port, next)).status).toBe(200);
     expect((await askOnce(server.port, '/metrics', { headers: bearer })).status, 'pages are not').toBe(200);
   });
 

@@ -76,7 +76,7 @@ test('the page shows the follow-up and changes nothing; its button moves it; a s
   ]);
   expect(page.headers).toMatchObject({
     'cache-control': 'no-store',
-    'referrer-policy': 'no-referrer',
+    'referrer-policy': 'same-origin',
     'content-security-policy': expect.stringContaining("default-src 'none'"),
   });
   expect(page.body).not.toMatch(/<script|style=|https?:/);
@@ -278,4 +278,21 @@ describe('a link that does not work', () => {
     expect((await site.ask('/')).status).toBe(401);
     expect((await site.ask('/follow-up/style.css')).status).toBe(200);
   });
+});
+
+test('a new key ends the links of all mails so far, in workers that run as well', async () => {
+  const before = await linkFor(anna);
+  expect((await site.ask(before)).status).toBe(200);
+  const renewed = await site.workspace.cli('reminders', '--new-link-key');
+  expect([renewed.code, renewed.stdout]).toEqual([0, expect.stringContaining('lead nowhere any more')]);
+  expect((await site.ask(before)).status).toBe(404);
+  expect((await site.ask(await linkFor(anna))).status).toBe(200);
+});
+
+test('wrong links, however many, keep nobody from a right one', async () => {
+  const ask = async (path: string) => (await site.ask(path, { localAddress: '127.0.0.9' })).status;
+  const right = await linkFor(anna);
+  const wrong = await Promise.all(Array.from({ length: 30 }, (_, nth) => ask(`/follow-up/${nth}`)));
+  expect(new Set(wrong)).toEqual(new Set([404, 429]));
+  expect([await ask('/follow-up/x'), await ask(right)]).toEqual([429, 200]);
 });
