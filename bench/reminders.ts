@@ -20,6 +20,7 @@ import { composeReminder } from '../src/reminders/compose/compose-reminder.ts';
 import { buildMessage } from '../src/reminders/compose/message.ts';
 import { openTemplates } from '../src/reminders/compose/templates.ts';
 import { startEmbeddedPostgres } from '../src/embedded-postgres/embedded-postgres.ts';
+import { makeSuperuser } from '../test/support/test-postgres.ts';
 import { type Arrival, mailServer, measure, name, type Round } from './reminders/round.ts';
 
 /** How often loop and worker are measured against each other. */
@@ -151,6 +152,7 @@ async function main(count: number, kills: number): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'leadsync-bench-'));
   stack.defer(() => rm(folder, { recursive: true, force: true }));
   await chmod(folder, 0o755);
+  await makeSuperuser(folder, true);
   const server = stack.adopt(await startEmbeddedPostgres(folder), (started) => started.close());
   const arrivals: Arrival[] = [];
   const mail = await mailServer(arrivals);

@@ -26,5 +26,7 @@ export function isDatabaseOutage(error: unknown): boolean {
   // pg gives the end of a connection no code.
   if (code === null) return error.message.startsWith('Connection terminated');
   const isOfClass = code.length === 5 && outageClasses.has(code.slice(0, 2));
-  return isOfClass || outageErrno.has(code) || code === silentTransaction;
+  // A socket is a file, and gone while its server is.
+  const isSocketGone = code === 'ENOENT' && 'syscall' in error && error.syscall === 'connect';
+  return isOfClass || outageErrno.has(code) || isSocketGone || code === silentTransaction;
 }

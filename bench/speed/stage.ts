@@ -9,6 +9,7 @@ import { pino } from 'pino';
 import { type App, openApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { startEmbeddedPostgres } from '../../src/embedded-postgres/embedded-postgres.ts';
+import { makeSuperuser } from '../../test/support/test-postgres.ts';
 import type { SyncReport } from '../../src/sync/report.ts';
 import { type Cost, measure, runNode, Service } from './measure.ts';
 
@@ -53,6 +54,7 @@ export class Stage implements AsyncDisposable {
     await using stack = new AsyncDisposableStack();
     const folder = await mkdtemp(join(tmpdir(), 'leadsync-bench-'));
     stack.defer(() => rm(folder, { recursive: true, force: true }));
+    await makeSuperuser(join(folder, 'postgres'), true);
     const server = stack.adopt(await startEmbeddedPostgres(join(folder, 'postgres')), (one) => one.close());
     const service = stack.use(await Service.open(leads));
     const pid = Number(

@@ -1,7 +1,7 @@
 import { type LogFn, type Logger, pino } from 'pino';
 import { type App, openApp } from '../app.ts';
 import type { Config } from '../config/config.ts';
-import { isDatabaseOutage } from '../database-outage.ts';
+import { asOutage, isDatabaseOutage } from '../database-outage.ts';
 import { codeOf, LeadsyncError } from '../errors.ts';
 import type { DatabaseWatch } from '../ops/database-watch.ts';
 import { useDatabaseTime } from '../store/database-time.ts';
@@ -101,8 +101,12 @@ export async function withApp(options: CommonOptions, run: (app: App) => Promise
   // BullMQ loses track of the connection of a worker that it closes while it connects to Redis.
   stack.defer(() => void setTimeout(() => process.exit(), leftOverMs).unref());
   stack.use(telemetry);
-  const app = stack.use(await openApp(config, log, telemetry));
-  database = app.database;
-  stack.use(await useDatabaseTime(app.pool));
-  await run(app);
+  try {
+    const app = stack.use(await openApp(config, log, telemetry));
+    database = app.database;
+    stack.use(await useDatabaseTime(app.pool));
+    await run(app);
+  } catch (error) {
+    throw asOutage(error);
+  }
 }

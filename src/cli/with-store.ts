@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { Config } from '../config/config.ts';
 import { loadConfigFromProcess } from '../config/load.ts';
+import { asOutage } from '../database-outage.ts';
 import { LeadsyncError } from '../errors.ts';
 import { openStore, openStoreAsIs, type Store } from '../open-store.ts';
 import { useDatabaseTime } from '../store/database-time.ts';
@@ -13,9 +14,13 @@ export async function withStore(
   run: (pool: pg.Pool, config: Config) => Promise<void>,
 ): Promise<void> {
   const config = await loadNarrowed(options);
-  await using store = await openStore(config);
-  using _time = await useDatabaseTime(store.pool);
-  await unlessStopped(() => run(store.pool, config));
+  try {
+    await using store = await openStore(config);
+    using _time = await useDatabaseTime(store.pool);
+    await unlessStopped(() => run(store.pool, config));
+  } catch (error) {
+    throw asOutage(error);
+  }
 }
 
 /** Ms in which a command that heeds a stop ends by itself, unless it waits for somebody's lock. */
@@ -32,8 +37,12 @@ export async function withWholeState(
       'The state of all connections is one: --connection cannot be used here',
     );
   const config = await loadNarrowed(options);
-  await using store = await openStoreAsIs(config);
-  await unlessStopped(() => run(store, config), graceMs);
+  try {
+    await using store = await openStoreAsIs(config);
+    await unlessStopped(() => run(store, config), graceMs);
+  } catch (error) {
+    throw asOutage(error);
+  }
 }
 
 /** The configuration, narrowed to `--connection`. Throws `usage.unknown-connection`. */

@@ -1,8 +1,8 @@
-import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { resolve } from 'node:path';
-import pg from 'pg';
+import type pg from 'pg';
 import { LeadsyncError } from '../errors.ts';
+import { PostgresClient } from '../postgres-client.ts';
 import { folderFault } from './folder-fault.ts';
 import {
   type Cluster,
@@ -11,13 +11,13 @@ import {
   openCluster,
   readPidFile,
   removePidFile,
-  serverFolder,
+  shortFolder,
 } from './postgres-cluster.ts';
 import { isServer, type ServerProcess, startFault, startServer } from './postgres-server.ts';
 
 /** A running Postgres of our own. */
 export interface EmbeddedPostgres {
-  /** `postgres://` URL with password, of a superuser. */
+  /** `postgres://` URL of its socket with user and password, for this process: another one may need another path. */
   readonly connectionString: string;
   /** Leaves the server; the last process to leave stops it. Close your pools first. */
   close(): Promise<void>;
@@ -36,7 +36,6 @@ export interface EmbeddedPostgresOptions {
 interface Session {
   readonly client: pg.Client;
   readonly pid: number;
-  readonly port: number;
 }
 
 const deadlineMs = 60_000;
@@ -51,8 +50,9 @@ const useLock = [0x6c656164, 0x757365];
 /**
  * The Postgres under `dataDir`: created when missing, started when stopped, joined when another process has it running.
  * It keeps running when this process is killed; the next one joins it. While we use it and it dies, it is started
- * again on the same port, and tried again until it is closed; what is missing then is waited for, never made anew. All processes must be on one machine (or in one container): Postgres cannot see from one
- * container that another has the same folder open.
+ * again, and tried again until it is closed; what is missing then is waited for, never made anew. It has no port: its
+ * socket is in a folder that only its user can enter, so that nobody else can take its place. All processes must be on one
+ * machine (or in one container): Postgres cannot see from one container that another has the same folder open.
  *
  * Throws `database.not-writable`, `database.disk-full`, `database.unsupported-platform`, `database.other-version`,
  * and `database.not-started` with the end of the server's log.
@@ -80,8 +80,15 @@ async function start(
   await closeToOthers(cluster, tell);
   const closing = new AbortController();
   const { signal } = closing;
-  let session = await join(cluster, durable);
-  const { port } = session;
+  const place = shortFolder(cluster);
+  const url = `postgres://${clusterUser}:${cluster.password}@localhost/postgres?host=${encodeURIComponent(place.path)}&require_auth=scram-sha-256`;
+  let session: Session;
+  try {
+    session = await join(cluster, url, durable);
+  } catch (error) {
+    place[Symbol.dispose]();
+    throw error;
+  }
   let closed: Promise<void> | null = null;
   let reviving: Promise<void> = Promise.resolve();
 
@@ -92,7 +99,7 @@ async function start(
       pauseMs = Math.min(2 * pauseMs, restartPause.last)
     ) {
       try {
-        session = await join(cluster, durable, port);
+        session = await join(cluster, url, durable);
         return reviveWhenLost();
       } catch (error) {
         if (signal.aborted) return;
@@ -110,31 +117,25 @@ async function start(
   reviveWhenLost();
 
   return {
-    connectionString: `postgres://${clusterUser}:${cluster.password}@127.0.0.1:${port}/postgres`,
+    connectionString: url,
     close() {
       closing.abort();
-      closed ??= reviving.then(() => leave(cluster, session));
+      closed ??= reviving.then(() => leave(cluster, session)).finally(() => place[Symbol.dispose]());
       return closed;
     },
   };
 }
 
-/** Connects to the running server, or starts it and connects, until the deadline. `usual`: the only port that will do. */
-async function join(cluster: Cluster, durable: boolean, usual: number | null = null): Promise<Session> {
+/** Connects to the running server, or starts it and connects, until the deadline. */
+async function join(cluster: Cluster, url: string, durable: boolean): Promise<Session> {
   const deadline = Date.now() + deadlineMs;
   let server: ServerProcess | null = null;
   let failedStarts = 0;
   while (Date.now() < deadline) {
     const pidFile = await readPidFile(cluster);
     const running = pidFile !== null && (await isServer(cluster, pidFile.pid));
-    const session = running ? await connect(cluster, pidFile.pid, pidFile.port) : null;
-    if (session !== null) {
-      if (usual === null || session.port === usual) return session;
-      await session.client.end().catch(() => {});
-      throw new Error(
-        `another process has started it on port ${session.port}, and this one expects ${usual}.`,
-      );
-    }
+    const session = running ? await connect(cluster, pidFile.pid, url) : null;
+    if (session !== null) return session;
     if (!running && server?.exitCode !== null) {
       if (server !== null && server.exitCode !== 0) {
         failedStarts += 1;
@@ -143,9 +144,7 @@ async function join(cluster: Cluster, durable: boolean, usual: number | null = n
         // Still unreadable after the pause, so it is not another process' server that is about to write it.
         if (pidFile?.pid === 0 && (await readPidFile(cluster))?.pid === 0) await removePidFile(cluster);
       }
-      // First the port of the server that died, where its clients find the new one; then others.
-      const port = usual ?? ((failedStarts === 0 && pidFile?.port) || (await freePort()));
-      server = await startServer(cluster, port, pidFile?.pid || null, durable);
+      server = await startServer(cluster, pidFile?.pid || null, durable);
     }
     await sleep(pollMs);
   }
@@ -153,13 +152,9 @@ async function join(cluster: Cluster, durable: boolean, usual: number | null = n
 }
 
 /** Null when this server does not (not yet, no longer) accept connections. */
-async function connect(cluster: Cluster, pid: number, port: number): Promise<Session | null> {
-  const client = new pg.Client({
-    host: '127.0.0.1',
-    port,
-    user: clusterUser,
-    password: cluster.password,
-    database: 'postgres',
+async function connect(cluster: Cluster, pid: number, connectionString: string): Promise<Session | null> {
+  const client = new PostgresClient({
+    connectionString,
     application_name: 'leadsync in use',
     connectionTimeoutMillis: 5_000,
     query_timeout: 10_000,
@@ -169,14 +164,13 @@ async function connect(cluster: Cluster, pid: number, port: number): Promise<Ses
   client.on('error', () => {});
   try {
     await client.connect();
-    const { rows } = await client.query<{ folder: string; joined: boolean }>(
-      `select current_setting('data_directory') as folder, pg_try_advisory_lock_shared($1, $2) as joined`,
+    const { rows } = await client.query<{ joined: boolean }>(
+      'select pg_try_advisory_lock_shared($1, $2) as joined',
       useLock,
     );
     // Not joined: the last user is just about to stop it. Joined and stopping: the same, but its session has ended.
     const stopping = (await readPidFile(cluster))?.stopping ?? true;
-    const ours = rows[0]?.folder === serverFolder(cluster);
-    if (ours && rows[0]?.joined === true && !stopping) return { client, pid, port };
+    if (rows[0]?.joined === true && !stopping) return { client, pid };
   } catch {
     // Starting, stopping, or gone.
   }
@@ -207,17 +201,4 @@ async function isLastUser(client: pg.Client): Promise<boolean> {
   } catch {
     return false;
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  const port = await new Promise<number>((done, fail) => {
-    server.once('error', fail);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      done(typeof address === 'object' && address !== null ? address.port : 0);
-    });
-  });
-  await new Promise((done) => server.close(done));
-  return port;
 }

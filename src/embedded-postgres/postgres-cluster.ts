@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { closeSync, openSync } from 'node:fs';
 import {
   chmod,
   constants,
@@ -16,9 +17,9 @@ import {
 import { join } from 'node:path';
 import { loadPostgresBinaries } from './postgres-binaries.ts';
 import { findPostgresUser, handOver, programOptions, runProgram } from './postgres-user.ts';
-import { codeOf } from '../errors.ts';
+import { codeOf, LeadsyncError } from '../errors.ts';
 
-/** Name of the superuser of an embedded cluster. */
+/** The role that does all work in an embedded cluster: no superuser, and the only one that may log in. */
 export const clusterUser = 'leadsync';
 
 /** One Postgres cluster on disk: `data` is Postgres' own folder, next to it `password` and `server.log`. */
@@ -31,15 +32,39 @@ export interface Cluster {
 /** What a server writes about itself into postmaster.pid (see miscadmin.h); 0 for what cannot be read there. */
 export interface PidFile {
   readonly pid: number;
-  readonly port: number;
   /** A stop was requested; written before the first session ends. */
   readonly stopping: boolean;
 }
+
+/** How Postgres names its socket. Its own default number; nothing listens on a port of that number. */
+export const socketName = '.s.PGSQL.5432';
+
+/** Bytes that the path of a socket may have: on macOS; Linux takes 107. */
+const longestSocketPath = 103;
 
 const unfinishedPrefix = 'postgres.new-';
 
 export function serverFolder(cluster: Cluster): string {
   return join(cluster.folder, 'data');
+}
+
+/**
+ * The folder of the server's socket under a path that is short enough for one, until it is disposed of. Throws
+ * `database.not-started` where the system knows no short one.
+ */
+export function shortFolder(cluster: Cluster): { readonly path: string } & Disposable {
+  const path = serverFolder(cluster);
+  if (Buffer.byteLength(join(path, socketName)) <= longestSocketPath) return { path, [Symbol.dispose]() {} };
+  if (process.platform !== 'linux') {
+    throw new LeadsyncError(
+      'database.not-started',
+      `The database under ${cluster.folder} cannot be started: the path of its socket would have more than ${longestSocketPath} bytes.`,
+      { help: 'Set DATA_DIR to a folder with a shorter path, or set DATABASE_URL to a Postgres of your own.' },
+    );
+  }
+  // Not a link in a folder for temporary files: those are cleaned up, and where a container's root cannot be written there is none.
+  const handle = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY);
+  return { path: `/proc/self/fd/${handle}`, [Symbol.dispose]: () => closeSync(handle) };
 }
 
 /**
@@ -89,16 +114,14 @@ async function createCluster(dataDir: string, folder: string, durable: boolean):
     const binaries = await loadPostgresBinaries();
     const user = await findPostgresUser(folder);
     const password = randomBytes(24).toString('base64url');
-    const passwordFile = join(unfinished, 'password');
-    await writeFile(passwordFile, password, { mode: 0o600, flush: true });
+    await writeFile(join(unfinished, 'password'), password, { mode: 0o600, flush: true });
     await handOver(unfinished, user, binaries);
     const [program = '', ...args] = [
       ...user.prefix,
       binaries.initdb,
       `--pgdata=${join(unfinished, 'data')}`,
-      `--username=${clusterUser}`,
-      `--pwfile=${passwordFile}`,
-      '--auth=scram-sha-256',
+      '--username=postgres',
+      '--auth=reject',
       '--encoding=UTF8',
       '--locale=C',
       '--locale-provider=builtin',
@@ -108,6 +131,12 @@ async function createCluster(dataDir: string, folder: string, durable: boolean):
       ...(durable ? [] : ['--no-sync']),
     ];
     await runProgram(program, args, { ...programOptions, ...user.ids });
+    // As the file that initdb has made: owner and rights stay.
+    await writeFile(join(unfinished, 'data', 'pg_hba.conf'), `local all ${clusterUser} scram-sha-256\n`, { flush: true });
+    await runAsSuperuser(unfinished, [
+      `create role ${clusterUser} login password '${password}'`,
+      `alter database postgres owner to ${clusterUser}`,
+    ]);
     await rename(unfinished, folder);
     await syncFolder(dataDir);
     return { folder: await realpath(folder), password };
@@ -122,6 +151,26 @@ async function createCluster(dataDir: string, folder: string, durable: boolean):
   }
 }
 
+/** Runs statements in a cluster whose server is stopped, each on one line: over no connection a superuser may do so. */
+export async function runAsSuperuser(clusterFolder: string, statements: readonly string[]): Promise<void> {
+  const binaries = await loadPostgresBinaries();
+  const user = await findPostgresUser(clusterFolder);
+  const [program = '', ...args] = [
+    ...user.prefix,
+    binaries.postgres,
+    '--single',
+    '-D',
+    join(clusterFolder, 'data'),
+    '-c',
+    'exit_on_error=on',
+    'postgres',
+  ];
+  const running = runProgram(program, args, { ...programOptions, ...user.ids });
+  running.child.stdin?.on('error', () => {});
+  running.child.stdin?.end(statements.map((statement) => `${statement}\n`).join(''));
+  await running;
+}
+
 /** Makes a rename in the folder survive a power failure. */
 async function syncFolder(folder: string): Promise<void> {
   await using handle = await open(folder, constants.O_RDONLY);
@@ -134,13 +183,17 @@ export async function readPidFile(cluster: Cluster): Promise<PidFile | null> {
     const lines = (await readFile(pidFilePath(cluster), 'utf8')).split('\n');
     return {
       pid: Number(lines[0]) || 0,
-      port: Number(lines[3]) || 0,
       stopping: lines[7]?.trim() === 'stopping',
     };
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return null;
     throw error;
   }
+}
+
+/** The lock of a socket whose server is gone: another program may have the number in it by now. */
+export async function removeSocketLock(cluster: Cluster): Promise<void> {
+  await rm(join(serverFolder(cluster), `${socketName}.lock`), { force: true });
 }
 
 /** For an empty or broken file only, which Postgres refuses instead of overwriting it. */

@@ -3,7 +3,7 @@ import { access, constants, open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LeadsyncError } from '../errors.ts';
 import { loadPostgresBinaries, type PostgresBinaries } from './postgres-binaries.ts';
-import { type Cluster, serverFolder } from './postgres-cluster.ts';
+import { type Cluster, removeSocketLock, serverFolder } from './postgres-cluster.ts';
 import { findPostgresUser, handOver, programOptions, runProgram } from './postgres-user.ts';
 
 /** A server process that we started. */
@@ -27,17 +27,16 @@ export async function isServer(cluster: Cluster, pid: number): Promise<boolean> 
           ...programOptions,
           env: { ...programOptions.env, LC_ALL: 'en_US.UTF-8' },
         }).then(({ stdout }) => stdout);
-  return (await commandLine.catch(() => '')).includes(`/postgres -D ${serverFolder(cluster)} -p `);
+  return (await commandLine.catch(() => '')).includes(`/postgres -D ${serverFolder(cluster)} -c `);
 }
 
 /**
- * Starts a server on this loopback port and does not wait for it. It is detached: it survives this process and a Ctrl-C.
+ * Starts a server and does not wait for it. It is detached: it survives this process and a Ctrl-C.
  * `stalePid` is the process that a left-over pid file names, when that one is some other program: Postgres itself
  * only overwrites the file when there is no such process.
  */
 export async function startServer(
   cluster: Cluster,
-  port: number,
   stalePid: number | null,
   durable: boolean,
 ): Promise<ServerProcess> {
@@ -45,6 +44,7 @@ export async function startServer(
   await checkVersion(cluster, binaries);
   const user = await findPostgresUser(cluster.folder);
   await handOver(cluster.folder, user, binaries);
+  await removeSocketLock(cluster);
   const logFile = join(cluster.folder, 'server.log');
   const log = await open(logFile, 'a', 0o600);
   let logStart = (await log.stat()).size;
@@ -53,8 +53,11 @@ export async function startServer(
     logStart = 0;
   }
   const settings = {
-    listen_addresses: '127.0.0.1',
-    unix_socket_directories: '',
+    listen_addresses: '',
+    // In the folder of its data, which Postgres itself lets nobody else enter; relative, so that its path is never too long.
+    unix_socket_directories: '.',
+    unix_socket_permissions: '0700',
+    port: '5432',
     max_connections: '300',
     shared_buffers: '64MB',
     max_wal_size: '256MB',
@@ -68,8 +71,6 @@ export async function startServer(
     binaries.postgres,
     '-D',
     serverFolder(cluster),
-    '-p',
-    String(port),
     ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
   ];
   const child = spawn(program, args, {

@@ -13,6 +13,7 @@ import {
 import pg from 'pg';
 import { isDatabaseOutage } from '../database-outage.ts';
 import { codeOf, LeadsyncError } from '../errors.ts';
+import { PostgresClient } from '../postgres-client.ts';
 import { type Backend, type BackendOptions, onWorkerError } from './backend.ts';
 import { scheduleSettings } from './schedules.ts';
 
@@ -45,6 +46,7 @@ export async function openPostgresBackend(
   // BullMQ expects its schema in the search path of a pool that it did not make itself.
   const pool = new pg.Pool({
     connectionString,
+    Client: PostgresClient,
     max: workers + spareConnections,
     keepAlive: true,
     // The system's default is hours: for that long a worker would listen to a cut connection.

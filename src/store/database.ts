@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { codeOf, LeadsyncError } from '../errors.ts';
+import { PostgresClient } from '../postgres-client.ts';
 import { pooled, protocolViolation } from './own-session.ts';
 
 /** The pool, or the connection of a transaction. */
@@ -117,7 +118,7 @@ export function openDatabase({
   readonly max?: number;
 }): pg.Pool {
   const place = placeOf(connectionString);
-  class Client extends pg.Client {
+  class Client extends PostgresClient {
     constructor(config?: pg.ClientConfig) {
       // Here and not for the pool, where it would also end the wait for a connection that is only busy.
       super({ ...config, connectionTimeoutMillis: connectTimeoutMs });

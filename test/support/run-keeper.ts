@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startEmbeddedPostgres } from '../../src/embedded-postgres/embedded-postgres.ts';
+import { startTestPostgres } from './test-postgres.ts';
 
 /** In memory where there is room: hundreds of databases are made, and to copy one takes up to half a second on a slow disk. */
 async function scratchFolder(): Promise<string> {
@@ -64,7 +64,7 @@ try {
   await chmod(temporary, 0o1777);
   await chmod(data, 0o755);
   const { TEST_DATABASE_URL: other } = process.env;
-  const server = other === undefined ? await startEmbeddedPostgres(data, { durable: false }) : null;
+  const server = other === undefined ? await startTestPostgres(data) : null;
   console.log(JSON.stringify({ databaseUrl: other ?? server?.connectionString, temporary }));
   const endedWell = (await text(process.stdin)) !== '';
   await endProcessesOf(temporary, !endedWell);

@@ -1,7 +1,7 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startEmbeddedPostgres } from '../../src/embedded-postgres/embedded-postgres.ts';
+import { startTestPostgres } from '../../test/support/test-postgres.ts';
 import { administrate } from '../../test/support/administrate.ts';
 import { visibleText } from '../../src/visible-text.ts';
 import { describe, print, stopSignal } from '../terminal.ts';
@@ -60,7 +60,7 @@ async function prepare(folder: string, stack: AsyncDisposableStack, signal: Abor
   stack.defer(() => rm(home, { recursive: true, force: true }));
   // Postgres may run as another user.
   await chmod(home, 0o755);
-  const server = await startEmbeddedPostgres(home, { durable: false });
+  const server = await startTestPostgres(home);
   stack.defer(() => server.close());
   return {
     installed: folder,

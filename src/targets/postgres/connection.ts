@@ -1,6 +1,7 @@
 import pg from 'pg';
 import type { Secret } from '../../config/secret.ts';
 import { LeadsyncError, type Retry } from '../../errors.ts';
+import { PostgresClient } from '../../postgres-client.ts';
 import { visibleText } from '../../visible-text.ts';
 
 /** By SQLSTATE prefix (PostgreSQL, appendix A); anything else is `target.refused`. */
@@ -45,7 +46,7 @@ const mostMs = 10 * 60_000;
 export function openClient(url: Secret, name: string): pg.Client {
   const bounds = { connectionTimeoutMillis: 10_000, query_timeout: mostMs };
   try {
-    return new pg.Client({ connectionString: url.reveal(), ...bounds });
+    return new PostgresClient({ connectionString: url.reveal(), ...bounds });
   } catch (error) {
     const said = error instanceof Error ? visibleText(error.message, 200) : '';
     const message = `The address of the database of ${name} cannot be used: ${said}.`;

@@ -17,7 +17,7 @@ const commandWithinMs = 180_000;
 export interface MemberSurroundings {
   readonly folder: string;
   readonly env: NodeJS.ProcessEnv;
-  readonly postgres: { readonly port: number; url(port: number): string };
+  readonly postgres: { readonly path: string; url(port: number): string };
   readonly mailPort: number;
   readonly redisPort: number | null;
   readonly trace: (event: string) => void;
@@ -47,7 +47,7 @@ export class Member implements AsyncDisposable {
   static async open(name: string, surroundings: MemberSurroundings): Promise<Member> {
     const { postgres, mailPort, redisPort } = surroundings;
     const cables = new Map([
-      ['postgres', await TcpProxy.open(postgres.port)],
+      ['postgres', await TcpProxy.open(postgres.path)],
       ['mail', await TcpProxy.open(mailPort)],
     ]);
     if (redisPort !== null) cables.set('redis', await TcpProxy.open(redisPort));

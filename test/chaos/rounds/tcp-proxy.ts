@@ -17,22 +17,23 @@ export class TcpProxy implements AsyncDisposable {
     this.port = (server.address() as AddressInfo).port;
   }
 
-  /** A proxy on this machine before `port` on this machine. */
-  static async open(port: number): Promise<TcpProxy> {
+  /** A proxy on this machine before a port of this machine, or before a Unix socket. */
+  static async open(server: number | string): Promise<TcpProxy> {
     const pairs = new Set<readonly [Socket, Socket]>();
     const weather: { now: Weather } = { now: 'fair' };
-    const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (near) => {
+    const before = typeof server === 'string' ? { path: server } : { port: server, host: '127.0.0.1' };
+    const proxy = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (near) => {
       if (weather.now === 'reset') {
         near.resetAndDestroy();
         return;
       }
-      const far = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+      const far = connect({ ...before, allowHalfOpen: true });
       const pair = [near, far] as const;
       pairs.add(pair);
       for (const [from, to] of [pair, [far, near]] as const) {
         from.setNoDelay(true);
         // Both ends are told what the other one did: an ordinary end, or a connection that broke.
-        from.on('error', () => to.resetAndDestroy());
+        from.on('error', () => reset(to));
         from.on('close', () => {
           pairs.delete(pair);
           to.destroy();
@@ -48,8 +49,8 @@ export class TcpProxy implements AsyncDisposable {
       if (weather.now === 'fair') near.resume();
       else far.pause();
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    return new TcpProxy(server, pairs, weather);
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+    return new TcpProxy(proxy, pairs, weather);
   }
 
   /** From now on every connection is open and still: what is sent waits without an error. */
@@ -66,7 +67,7 @@ export class TcpProxy implements AsyncDisposable {
 
   /** Ends the connections there are with a reset; new ones are taken as before. */
   reset(): void {
-    for (const socket of this.#sockets()) socket.resetAndDestroy();
+    for (const socket of this.#sockets()) reset(socket);
     this.#pairs.clear();
   }
 
@@ -85,4 +86,10 @@ export class TcpProxy implements AsyncDisposable {
   #sockets(): Socket[] {
     return [...this.#pairs].flat();
   }
+}
+
+/** Unix sockets know no reset. */
+function reset(socket: Socket): void {
+  if (socket.remoteFamily === undefined) socket.destroy();
+  else socket.resetAndDestroy();
 }

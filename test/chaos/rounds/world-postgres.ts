@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import {
@@ -5,9 +6,10 @@ import {
   clusterUser,
   openCluster,
   readPidFile,
+  shortFolder,
+  socketName,
 } from '../../../src/embedded-postgres/postgres-cluster.ts';
 import { isServer, type ServerProcess, startServer } from '../../../src/embedded-postgres/postgres-server.ts';
-import { freePort } from '../../support/mail-server.ts';
 
 /** How a Postgres ends: asked to; told to drop everything; killed. After the last two it repairs itself at its start. */
 const signals = { fast: 'SIGINT', immediate: 'SIGQUIT', kill: 'SIGKILL' } as const;
@@ -15,18 +17,18 @@ export type Ending = keyof typeof signals;
 
 const deadlineMs = 60_000;
 
-/** A Postgres that nobody but the chaos stops and starts: always on the same port, and durable, as every server has to be. */
+/** A Postgres that nobody but the chaos stops and starts: durable, as every server has to be. */
 export class WorldPostgres implements AsyncDisposable {
-  readonly port: number;
   readonly #cluster: Cluster;
+  readonly #place: ReturnType<typeof shortFolder>;
 
-  private constructor(cluster: Cluster, port: number) {
+  private constructor(cluster: Cluster) {
     this.#cluster = cluster;
-    this.port = port;
+    this.#place = shortFolder(cluster);
   }
 
   static async open(folder: string): Promise<WorldPostgres> {
-    const server = new WorldPostgres(await openCluster(folder, true), await freePort());
+    const server = new WorldPostgres(await openCluster(folder, true));
     await server.start();
     return server;
   }
@@ -35,9 +37,16 @@ export class WorldPostgres implements AsyncDisposable {
     return this.#cluster.password;
   }
 
-  /** Its URL behind this port. */
-  url(port = this.port): string {
-    return `postgres://${clusterUser}:${this.#cluster.password}@127.0.0.1:${port}/postgres`;
+  /** Of its socket. */
+  get path(): string {
+    return join(this.#place.path, socketName);
+  }
+
+  /** Its URL, behind a port of a proxy if there is one. */
+  url(port?: number): string {
+    const login = `postgres://${clusterUser}:${this.#cluster.password}`;
+    if (port !== undefined) return `${login}@127.0.0.1:${port}/postgres`;
+    return `${login}@localhost/postgres?host=${encodeURIComponent(this.#place.path)}`;
   }
 
   /** Resolves when it answers. */
@@ -48,7 +57,7 @@ export class WorldPostgres implements AsyncDisposable {
       if (Date.now() > end) throw new Error(`Postgres did not start: ${await server?.logTail()}`);
       // Of a server that was killed the children may still hold the memory: the start fails, and is tried again.
       if (server === null || server.exitCode !== null)
-        server = await startServer(this.#cluster, this.port, null, true);
+        server = await startServer(this.#cluster, null, true);
       await sleep(100);
     }
   }
@@ -63,6 +72,7 @@ export class WorldPostgres implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop('fast');
+    this.#place[Symbol.dispose]();
   }
 
   async #answers(): Promise<boolean> {

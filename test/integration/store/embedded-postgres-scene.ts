@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -60,6 +60,18 @@ function commandLines(): { pid: number; args: string }[] {
       // Not a process, or one that has ended.
       return [];
     }
+  });
+}
+
+/** TCP ports on which a process listens. */
+export function listeningPorts(pid: number): number[] {
+  const sockets = new Set(
+    readdirSync(`/proc/${pid}/fd`).map((fd) => /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/fd/${fd}`))?.[1]),
+  );
+  const lines = ['tcp', 'tcp6'].flatMap((name) => readFileSync(`/proc/net/${name}`, 'utf8').split('\n'));
+  return lines.flatMap((line) => {
+    const [, local = '', , state, , , , , , inode] = line.trim().split(/\s+/);
+    return state === '0A' && sockets.has(inode) ? [Number.parseInt(local.split(':')[1] ?? '', 16)] : [];
   });
 }
 
@@ -128,8 +140,8 @@ export async function startWithoutNamespaces(): Promise<Child> {
 export async function startWithPidFile(content: string): Promise<void> {
   writeFileSync(pidFile(), content);
   const server = await startEmbeddedPostgres(dataDir, { durable: false });
-  const [row] = await query(server.connectionString, `select current_setting('data_directory') as folder`);
-  expect(row).toEqual({ folder: join(dataDir, 'postgres', 'data') });
+  expect(serversBelow(base)).toEqual([serverPid()]);
+  expect(await query(server.connectionString, 'select 1 as one')).toEqual([{ one: 1 }]);
   await server.close();
   expect(serversBelow(base)).toEqual([]);
 }

@@ -1,12 +1,17 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { describe, expect, test, vi } from 'vitest';
 import { openDatabase } from '../../../src/store/database.ts';
 import { startEmbeddedPostgres } from '../../../src/embedded-postgres/embedded-postgres.ts';
+import { asNobody } from '../../support/programs.ts';
 import {
   base,
+  children,
   dataDir,
+  listeningPorts,
   pidFile,
   query,
   serverPid,
@@ -17,6 +22,8 @@ import {
 } from './embedded-postgres-scene.ts';
 
 useScene();
+
+const impostorProgram = fileURLToPath(new URL('../../support/impostor-postgres.ts', import.meta.url));
 
 describe('the embedded Postgres', () => {
   test('is created, found by a second process, and stopped by the last one; the data stays', async () => {
@@ -43,26 +50,85 @@ describe('the embedded Postgres', () => {
     expect(serversBelow(base)).toEqual([]);
   });
 
-  test('is private and safe: password in a file of its owner alone, loopback only, synced to disk', async () => {
+  test('is private and safe: a socket in a folder of its owner alone, no port, no superuser, synced to disk', async () => {
     const server = await startEmbeddedPostgres(dataDir);
-    const url = new URL(server.connectionString);
-    expect(url.password).toBe(readFileSync(join(dataDir, 'postgres', 'password'), 'utf8'));
+    const { username, password } = new URL(server.connectionString);
+    expect(password).toBe(readFileSync(join(dataDir, 'postgres', 'password'), 'utf8'));
     expect(statSync(join(dataDir, 'postgres', 'password')).mode & 0o777).toBe(0o600);
     expect(statSync(join(dataDir, 'postgres')).mode & 0o777).toBe(0o700);
     expect(
       await query(
         server.connectionString,
         `select name, setting from pg_settings
-         where name in ('fsync', 'listen_addresses', 'unix_socket_directories') order by name`,
+         where name in ('fsync', 'listen_addresses', 'unix_socket_permissions') order by name`,
       ),
     ).toEqual([
       { name: 'fsync', setting: 'on' },
-      { name: 'listen_addresses', setting: '127.0.0.1' },
-      { name: 'unix_socket_directories', setting: '' },
+      { name: 'listen_addresses', setting: '' },
+      { name: 'unix_socket_permissions', setting: '0700' },
     ]);
-    url.password = 'wrong';
-    await expect(query(url.href, 'select 1')).rejects.toMatchObject({ code: '28P01' });
+    expect(listeningPorts(serverPid())).toEqual([]);
+    expect(readFileSync(`/proc/${serverPid()}/cmdline`, 'utf8')).not.toContain(password);
+    expect(
+      await query(server.connectionString, 'select rolsuper, rolname from pg_roles where rolname = user'),
+    ).toEqual([{ rolsuper: false, rolname: username }]);
+    await expect(
+      query(server.connectionString, `create temp table t (l text); copy t from program 'id'`),
+    ).rejects.toMatchObject({ code: '42501' });
+    for (const [name, value] of [
+      ['password', 'wrong'],
+      ['username', 'postgres'],
+    ] as const) {
+      const url = new URL(server.connectionString);
+      url[name] = value;
+      await expect(query(url.href, 'select 1'), name).rejects.toMatchObject({
+        code: expect.stringMatching(/^28/),
+      });
+    }
     await server.close();
+  });
+
+  test('another user cannot reach it, nor take its place after a crash and be told the password', {
+    tags: ['setpriv', 'unshare'],
+  }, async () => {
+    chmodSync(base, 0o755);
+    const server = await startEmbeddedPostgres(dataDir, { onFault: () => {} });
+    const pool = openDatabase({ connectionString: server.connectionString });
+    await pool.query('select 1');
+    const folder = join(dataDir, 'postgres');
+    expect(spawnSync(asNobody[0], [...asNobody.slice(1), 'ls', folder]).status).not.toBe(0);
+
+    const [, , , port = ''] = readFileSync(pidFile(), 'utf8').split('\n');
+    renameSync(folder, join(base, 'away'));
+    process.kill(Number.parseInt(readFileSync(join(base, 'away/data/postmaster.pid'), 'utf8'), 10), 'SIGKILL');
+    const impostor = spawn(asNobody[0], [...asNobody.slice(1), process.execPath, impostorProgram, port], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    children.push(impostor);
+    let heard = '';
+    impostor.stdout.on('data', (chunk) => (heard += String(chunk)));
+    await vi.waitFor(() => expect(heard).toContain('listening'), waiting);
+    for (let attempt = 0; attempt < 3; attempt += 1)
+      await expect(pool.query('select 1')).rejects.toMatchObject({ code: 'database.unreachable' });
+    expect(heard).not.toContain(new URL(server.connectionString).password);
+
+    renameSync(join(base, 'away'), folder);
+    await vi.waitFor(() => pool.query('select 1'), waiting);
+    await pool.end();
+    await server.close();
+  });
+
+  test.for([60, 200])('a path of %i bytes more than a socket may have', async (length) => {
+    const long = join(base, 'd'.repeat(length), 'ü'.repeat(30), 'data');
+    const server = await startEmbeddedPostgres(long, { durable: false });
+    const pool = openDatabase({ connectionString: server.connectionString });
+    expect((await pool.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
+    const other = await startEmbeddedPostgres(long, { durable: false });
+    await pool.end();
+    await server.close();
+    expect(await query(other.connectionString, 'select 1 as one')).toEqual([{ one: 1 }]);
+    await other.close();
+    expect(serversBelow(base)).toEqual([]);
   });
 
   test('several processes that start at once share one cluster and one server, which the last one stops', async () => {

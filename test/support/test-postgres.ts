@@ -1,0 +1,42 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { join, resolve } from 'node:path';
+import { pipeline } from 'node:stream';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/embedded-postgres/embedded-postgres.ts';
+import {
+  clusterUser,
+  openCluster,
+  runAsSuperuser,
+  socketName,
+} from '../../src/embedded-postgres/postgres-cluster.ts';
+
+/**
+ * A bundled Postgres for tests: its role is a superuser, so that each test makes its own database, and it has a port of 127.0.0.1, for
+ * programs that know no sockets, and for proxies. A power failure destroys it.
+ */
+export async function startTestPostgres(folder: string): Promise<EmbeddedPostgres> {
+  await makeSuperuser(folder, false);
+  const server = await startEmbeddedPostgres(folder, { durable: false });
+  const url = new URL(server.connectionString);
+  const socket = join(url.searchParams.get('host') ?? '', socketName);
+  const relay = createServer((near) => {
+    const far = connect(socket);
+    pipeline(near, far, near, () => {});
+  });
+  relay.listen(0, '127.0.0.1');
+  await once(relay, 'listening');
+  const { port } = relay.address() as AddressInfo;
+  return {
+    connectionString: `postgres://${url.username}:${url.password}@127.0.0.1:${port}/postgres`,
+    async close() {
+      relay.close();
+      await server.close();
+    },
+  };
+}
+
+/** Makes the cluster, if there is none, and its role a superuser. */
+export async function makeSuperuser(folder: string, durable: boolean): Promise<void> {
+  const cluster = await openCluster(resolve(folder), durable);
+  await runAsSuperuser(cluster.folder, [`alter role ${clusterUser} superuser`]);
+}
