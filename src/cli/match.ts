@@ -1,6 +1,7 @@
 import { stringify } from 'csv-stringify/sync';
 import type { ConnectionConfig } from '../config/config.ts';
 import { counted } from '../core/lead/counted.ts';
+import { guarded } from '../core/lead/formula-guard.ts';
 import { shownDates } from '../core/lead/shown-date.ts';
 import { type Cells, plainCell, sameCell, showCell } from '../core/lead/value.ts';
 import { listMatches, type Match, type MatchState } from '../store/matches.ts';
@@ -113,8 +114,11 @@ function csv(matches: readonly Match[], connections: readonly ConnectionConfig[]
     row,
     ...fields.flatMap((field) => [plainCell(lead[field] ?? null), plainCell(cells[field] ?? null)]),
   ]);
-  // Spreadsheets would run a text that begins like a formula.
-  return stringify([headings, ...lines], { bom: true, escape_formulas: true });
+  return stringify([headings, ...lines], {
+    bom: true,
+    quoted_match: /[,;|\t\r\n]/,
+    cast: { string: guarded },
+  });
 }
 
 const rounded = (score: number): number => Math.round(score * 100) / 100;

@@ -59,7 +59,9 @@ export function shortFolder(cluster: Cluster): { readonly path: string } & Dispo
     throw new LeadsyncError(
       'database.not-started',
       `The database under ${cluster.folder} cannot be started: the path of its socket would have more than ${longestSocketPath} bytes.`,
-      { help: 'Set DATA_DIR to a folder with a shorter path, or set DATABASE_URL to a Postgres of your own.' },
+      {
+        help: 'Set DATA_DIR to a folder with a shorter path, or set DATABASE_URL to a Postgres of your own.',
+      },
     );
   }
   // Not a link in a folder for temporary files: those are cleaned up, and where a container's root cannot be written there is none.
@@ -132,7 +134,9 @@ async function createCluster(dataDir: string, folder: string, durable: boolean):
     ];
     await runProgram(program, args, { ...programOptions, ...user.ids });
     // As the file that initdb has made: owner and rights stay.
-    await writeFile(join(unfinished, 'data', 'pg_hba.conf'), `local all ${clusterUser} scram-sha-256\n`, { flush: true });
+    await writeFile(join(unfinished, 'data', 'pg_hba.conf'), `local all ${clusterUser} scram-sha-256\n`, {
+      flush: true,
+    });
     await runAsSuperuser(unfinished, [
       `create role ${clusterUser} login password '${password}'`,
       `alter database postgres owner to ${clusterUser}`,

@@ -1,6 +1,8 @@
+import { parse } from 'csv-parse/sync';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { csvCell, guarded, longestCsvText, unguarded } from '../../src/targets/csv/text.ts';
+import { guarded, unguarded } from '../../src/core/lead/formula-guard.ts';
+import { csvCell, longestCsvText } from '../../src/targets/csv/text.ts';
 import { notStorable } from '../../src/targets/shared/row-content.ts';
 
 describe('the guard against formulas', () => {
@@ -11,6 +13,18 @@ describe('the guard against formulas', () => {
     ['@SUM(A1)', "'@SUM(A1)"],
     ['\tx', "'\tx"],
     ['\rx', "'\rx"],
+    ['\nx', "'\nx"],
+    ['＝1+1', "'＝1+1"],
+    ['＋1', "'＋1"],
+    ['－1', "'－1"],
+    ['＠x', "'＠x"],
+    ['Acme;=1+1', "Acme;'=1+1"],
+    ['Acme,+1|-2\t@3\r\n=4', "Acme,'+1|'-2\t'@3\r\n'=4"],
+    ['Acme;"=1+1"', `Acme;'"=1+1"`],
+    ["Acme;'=1+1", "Acme;''=1+1"],
+    ['one, - two; = three', 'one, - two; = three'],
+    ['one\r\n\r\ntwo', 'one\r\n\r\ntwo'],
+    ['a-b=c', 'a-b=c'],
     ["'=x", "''=x"],
     ["'tis", "'tis"],
     ['0042', '0042'],
@@ -24,21 +38,39 @@ describe('the guard against formulas', () => {
     expect(unguarded('=A1+1')).toBe('=A1+1');
   });
 
-  test('law: nothing that is written starts like a formula, and it is read back the same', () => {
-    const text = fc.string({ unit: fc.constantFrom("'", '=', '+', '-', '@', '\t', '\r', '\n', 'a', '1') });
+  const signs = '=+-@＝＋－＠';
+  const text = fc.string({
+    unit: fc.constantFrom("'", '"', ...signs, ',', ';', '\t', '|', '\r', '\n', '\r\n', ' ', 'a', '1'),
+  });
+
+  test('law: it is read back the same', () => {
     fc.assert(
       fc.property(text, (anything) => {
-        expect(guarded(anything)).not.toMatch(/^[=+\-@\t\r]/);
         expect(unguarded(guarded(anything))).toBe(anything);
       }),
     );
   });
+
+  test('law: whichever separator a program splits a line at, no cell starts like a formula', () => {
+    const separator = fc.constantFrom(',', ';', '\t', '|');
+    fc.assert(
+      fc.property(text, separator, separator, fc.boolean(), (anything, ours, theirs, always) => {
+        const line = ['id', csvCell(guarded(anything), ours, always), 'end'].join(ours);
+        const asWritten = parse(line, { delimiter: ours, record_delimiter: '\0', relax_quotes: false });
+        expect(asWritten).toEqual([['id', guarded(anything), 'end']]);
+        const cells = line.split(/[\r\n]/).flatMap((one) => one.split(theirs));
+        for (const cell of cells) expect(cell.replace(/^["\t]+/, '')).not.toMatch(/^[=+\-@＝＋－＠]/);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
 });
 
-test('a cell is quoted when it must be, or always', () => {
+test('a cell is quoted when any program might split it, or always', () => {
   expect(csvCell('a b', ',', false)).toBe('a b');
-  expect(csvCell('a;b', ',', false)).toBe('a;b');
-  expect(csvCell('a;b', ';', false)).toBe('"a;b"');
+  for (const mark of [',', ';', '\t', '|', '\r', '\n'])
+    expect(csvCell(`a${mark}b`, ':', false)).toBe(`"a${mark}b"`);
+  expect(csvCell('a:b', ':', false)).toBe('"a:b"');
   expect(csvCell('a "b"\nc', ',', false)).toBe('"a ""b""\nc"');
   expect(csvCell('', ',', true)).toBe('""');
 });

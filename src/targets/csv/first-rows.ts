@@ -3,7 +3,7 @@ import { headingRows } from '../shared/columns.ts';
 import { csvEncodingOf, decodedFile } from './encoding.ts';
 import { csvHeadBytes, detectCsvDialect } from './format.ts';
 import { readCsvRecords } from './records.ts';
-import { unguarded } from './text.ts';
+import { unguarded } from '../../core/lead/formula-guard.ts';
 
 /** Headings are looked for in the first 20 rows; one more shows whether anything follows. */
 const mostRows = headingRows + 1;

@@ -8,7 +8,7 @@ import { type CsvDialect, csvHeadBytes, type CsvTargetOptions, detectCsvDialect 
 import { type CsvRecord, isComment, readCsvRecords } from './records.ts';
 import { incompleteFile } from '../file/file-fault.ts';
 import { resumed } from '../file/file-format.ts';
-import { unguarded } from './text.ts';
+import { unguarded } from '../../core/lead/formula-guard.ts';
 import { isBlank, type PresentRow } from '../shared/row-changes.ts';
 import type { SourceFile } from '../file/source-file.ts';
 

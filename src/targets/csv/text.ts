@@ -1,19 +1,6 @@
-/**
- * Keeps spreadsheet programs from running a text as a formula: puts one `'` in front of what starts like one (OWASP,
- * "CSV Injection"), even after existing `'`, so that `unguarded` restores the text.
- */
-export function guarded(text: string): string {
-  return /^'*[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-}
-
-/** Undoes `guarded`: removes exactly one `'`. Formulas that a person typed without it (`=x`, `-5`) stay. */
-export function unguarded(text: string): string {
-  return /^'+[=+\-@\t\r]/.test(text) ? text.slice(1) : text;
-}
-
-/** A cell as written (RFC 4180, section 2); quoted when necessary, or `always`. */
+/** A cell as written (RFC 4180, section 2); quoted when a program might split it, at this separator or at another one, or `always`. */
 export function csvCell(text: string, delimiter: string, always: boolean): string {
-  const quoted = always || text.includes(delimiter) || /["\r\n]/.test(text);
+  const quoted = always || text.includes(delimiter) || /[",;|\t\r\n]/.test(text);
   return quoted ? `"${text.replaceAll('"', '""')}"` : text;
 }
 

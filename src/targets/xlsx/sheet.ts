@@ -125,7 +125,7 @@ function rangeBottom(
 }
 
 /** Whether a range has the headings in its first row, and columns of ours. */
-function isAround(range: CellRange, headerRow: number, columns: Columns): boolean {
+export function isAround(range: CellRange, headerRow: number, columns: Columns): boolean {
   return range.top === headerRow && [...ownedColumns(columns)].some((at) => contains(range, headerRow, at));
 }
 

@@ -56,8 +56,7 @@ export class WorldPostgres implements AsyncDisposable {
       if (await this.#answers()) return;
       if (Date.now() > end) throw new Error(`Postgres did not start: ${await server?.logTail()}`);
       // Of a server that was killed the children may still hold the memory: the start fails, and is tried again.
-      if (server === null || server.exitCode !== null)
-        server = await startServer(this.#cluster, null, true);
+      if (server === null || server.exitCode !== null) server = await startServer(this.#cluster, null, true);
       await sleep(100);
     }
   }

@@ -100,7 +100,10 @@ describe('the embedded Postgres', () => {
 
     const [, , , port = ''] = readFileSync(pidFile(), 'utf8').split('\n');
     renameSync(folder, join(base, 'away'));
-    process.kill(Number.parseInt(readFileSync(join(base, 'away/data/postmaster.pid'), 'utf8'), 10), 'SIGKILL');
+    process.kill(
+      Number.parseInt(readFileSync(join(base, 'away/data/postmaster.pid'), 'utf8'), 10),
+      'SIGKILL',
+    );
     const impostor = spawn(asNobody[0], [...asNobody.slice(1), process.execPath, impostorProgram, port], {
       stdio: ['pipe', 'pipe', 'inherit'],
     });

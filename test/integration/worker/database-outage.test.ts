@@ -260,35 +260,38 @@ function fatal(): Buffer {
   return Buffer.concat([head, fields]);
 }
 
-test.each([1, 4, 9, 20])('a server that dies at question %i of a worker that starts is an outage', async (last) => {
-  await using workspace = await Workspace.open({ sandbox: { leads: 3 } });
-  const url = new URL(workspace.database.url);
-  const { port: postgres } = url;
-  let questions = 0;
-  const dying = createServer((near) => {
-    near.on('error', () => {});
-    if (questions >= last) return near.destroy();
-    const far = connect(Number(postgres), '127.0.0.1');
-    far.on('error', () => {}).on('close', () => near.destroy());
-    far.on('data', (chunk) => near.write(chunk));
-    near.on('close', () => far.destroy());
-    near.on('data', (chunk) => {
-      // Query, or Parse, of a client that is in.
-      if (chunk[0] === 0x51 || chunk[0] === 0x50) questions += 1;
-      if (questions < last) far.write(chunk);
-      else near.end(fatal(), () => far.destroy());
+test.each([1, 4, 9, 20])(
+  'a server that dies at question %i of a worker that starts is an outage',
+  async (last) => {
+    await using workspace = await Workspace.open({ sandbox: { leads: 3 } });
+    const url = new URL(workspace.database.url);
+    const { port: postgres } = url;
+    let questions = 0;
+    const dying = createServer((near) => {
+      near.on('error', () => {});
+      if (questions >= last) return near.destroy();
+      const far = connect(Number(postgres), '127.0.0.1');
+      far.on('error', () => {}).on('close', () => near.destroy());
+      far.on('data', (chunk) => near.write(chunk));
+      near.on('close', () => far.destroy());
+      near.on('data', (chunk) => {
+        // Query, or Parse, of a client that is in.
+        if (chunk[0] === 0x51 || chunk[0] === 0x50) questions += 1;
+        if (questions < last) far.write(chunk);
+        else near.end(fatal(), () => far.destroy());
+      });
+      return near;
     });
-    return near;
-  });
-  await new Promise<void>((resolve) => dying.listen(0, '127.0.0.1', resolve));
-  url.port = String((dying.address() as AddressInfo).port);
-  const { code, stderr } = await workspace.start(['worker'], { env: { DATABASE_URL: url.href } }).ended;
-  expect({ code, stderr }).toEqual({
-    code: 1,
-    stderr: expect.stringMatching(/^leadsync: .*\[(?:database\.un|queue\.un)\w+\]$/m),
-  });
-  await new Promise((resolve) => dying.close(resolve));
-});
+    await new Promise<void>((resolve) => dying.listen(0, '127.0.0.1', resolve));
+    url.port = String((dying.address() as AddressInfo).port);
+    const { code, stderr } = await workspace.start(['worker'], { env: { DATABASE_URL: url.href } }).ended;
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(/^leadsync: .*\[(?:database\.un|queue\.un)\w+\]$/m),
+    });
+    await new Promise((resolve) => dying.close(resolve));
+  },
+);
 
 test('a server that dies in the moment in which it has let somebody in ends no process', async () => {
   await using workspace = await Workspace.open();
