@@ -1,8 +1,8 @@
+import { unguarded } from '../../core/lead/formula-guard.ts';
 import { headingKey } from '../../core/lead/heading-line.ts';
 import { CsvError, parse } from 'csv-parse/sync';
 import { LeadsyncError } from '../../errors.ts';
 import { type ColumnMapping, headingRows, headingsAmong } from '../shared/columns.ts';
-import { unguarded } from './text.ts';
 
 export interface CsvTargetOptions extends ColumnMapping {
   /** Of the file, for messages. */
