@@ -7,9 +7,19 @@ import { valueOf } from './database.ts';
 /** How long a lease lives without renewal, in ms. Renewed three times in that time. */
 const defaultLeaseMs = 30_000;
 
-/** Of a row of `leases`: it was renewed in time and its holder's session is there. */
+/** SQL for the key of the advisory lock that the holder of a token has as long as its session lives. */
+const lockOf = (token: string): string => `hashtextextended(${token}::text, 0)`;
+
+const unlock = `select pg_advisory_unlock(${lockOf('$1')})`;
+
+/**
+ * Of a row of `leases`: it was renewed in time and its holder's session is there. Everybody sees the locks of everybody;
+ * of the sessions of another user (`pg_stat_activity`), and after `set role` even of their own, most see next to nothing.
+ */
 export const isAlive = `leases.expires_at > now() and exists (
-  select from pg_stat_activity a where a.pid = leases.backend_pid and a.backend_start = leases.backend_start)`;
+  select from pg_locks l where l.locktype = 'advisory' and l.objsubid = 1 and l.granted
+    and l.database = (select oid from pg_database where datname = current_database())
+    and (l.classid::bigint << 32) | l.objid::bigint = ${lockOf('leases.token')})`;
 
 /** The right to work on one connection in one mode. At most one process has it. */
 export interface Lease extends AsyncDisposable {
@@ -44,18 +54,21 @@ export async function acquireLease(
   // Goes on while the process is paused, and does not jump with the machine's clock.
   let confirmedAt = performance.now();
   try {
+    // Before anybody can see the token: a lease without its lock is free.
+    await session.query(`select pg_advisory_lock(${lockOf('$1')})`, [token]);
     const { rowCount } = await session.query(
       // Waits for no lock: who has the row locked, as a claim does until its transaction ends, has not given the lease up.
-      `with me as (select pid, backend_start, now() + $4 * interval '1 ms' as expires_at from pg_stat_activity where pid = pg_backend_pid()),
+      `with me as (select pg_backend_pid() as pid, now() + $4 * interval '1 ms' as expires_at),
          free as materialized (select name from leases where name = $1 and not (${isAlive}) for update skip locked),
-         taken as (update leases set token = $2, holder = $3, backend_pid = me.pid, backend_start = me.backend_start, expires_at = me.expires_at
+         taken as (update leases set token = $2, holder = $3, backend_pid = me.pid, expires_at = me.expires_at
            from me where name in (select name from free) returning 1),
-         made as (insert into leases (name, token, holder, backend_pid, backend_start, expires_at)
+         made as (insert into leases (name, token, holder, backend_pid, expires_at)
            select $1, $2, $3, me.* from me where not exists (select from leases where name = $1) on conflict do nothing returning 1)
        select from taken union all select from made`,
       [name, token, `${hostname()}:${process.pid}`, leaseMs],
     );
     if (rowCount === 0) {
+      await session.query(unlock, [token]);
       session.release();
       return null;
     }
@@ -118,10 +131,13 @@ export async function acquireLease(
       clearInterval(renewal);
       session.removeListener('error', lose);
       if (lost.signal.aborted) return session.release(true);
-      await session.query(`delete from leases where name = $1 and token = $2`, [name, token]).then(
-        () => session.release(),
-        () => session.release(true),
-      );
+      try {
+        await session.query(`delete from leases where name = $1 and token = $2`, [name, token]);
+        await session.query(unlock, [token]);
+        session.release();
+      } catch {
+        session.release(true);
+      }
     },
   };
 }

@@ -107,7 +107,6 @@ create table leases (
   token uuid not null,
   holder text not null,
   backend_pid int not null,
-  backend_start timestamptz not null,
   expires_at timestamptz not null
 );
 comment on table leases is

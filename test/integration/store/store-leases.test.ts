@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
-import { describe, expect, test, vi } from 'vitest';
-import { transaction } from '../../../src/store/database.ts';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { openDatabase, transaction } from '../../../src/store/database.ts';
 import { acquireLease, type Lease, leaseHolder } from '../../../src/store/leases.ts';
 import { type Scene, useScenes } from './store-scene.ts';
 
@@ -84,6 +85,48 @@ describe('a lease', () => {
     await lease[Symbol.asyncDispose]();
     expect(lease.lost.aborted).toBe(false);
     await expect(assertHeld(here, lease)).rejects.toMatchObject({ code: 'run.lease-lost', retry: 'later' });
+  });
+});
+
+describe('of two users that see nothing of each other', () => {
+  /** Vault, or a rotation of passwords: each user logs in by itself, and works as the owner of the tables. */
+  async function asUser({ url, pool }: Scene, owner: string): Promise<pg.Pool> {
+    const user = `user_${randomBytes(6).toString('hex')}`;
+    await pool.query(
+      `create role ${user} login noinherit password 'geheim'; grant ${owner} to ${user}; alter role ${user} set role ${owner}`,
+    );
+    const own = new URL(url);
+    [own.username, own.password] = [user, 'geheim'];
+    const opened = openDatabase({ connectionString: own.href });
+    onTestFinished(async () => {
+      await opened.end();
+      await pool.query(`drop role ${user}`);
+    });
+    return opened;
+  }
+
+  test('one holds it at a time, each sees who, and a session that ends frees it at once', async () => {
+    const here = scene();
+    const owner = `owner_${randomBytes(6).toString('hex')}`;
+    await here.pool.query(
+      `create role ${owner}; grant usage on schema leadsync to ${owner}; grant all on leadsync.leases to ${owner}`,
+    );
+    onTestFinished(async () => {
+      await here.pool.query(`drop owned by ${owner}; drop role ${owner}`);
+    });
+    const [one, two] = [await asUser(here, owner), await asUser(here, owner)];
+    const lease = await take({ ...here, pool: one });
+    expect(await acquireLease(two, here.connection)).toBeNull();
+    expect(await leaseHolder(two, here.connection)).toMatch(new RegExp(`:${process.pid}$`));
+    await assertHeld({ ...here, pool: two }, lease);
+    await here.pool.query(`select pg_terminate_backend(backend_pid, 5000) from leases where name = $1`, [
+      here.connection,
+    ]);
+    const next = await vi.waitUntil(() => acquireLease(two, here.connection), { timeout: 5_000 });
+    expect(await acquireLease(one, here.connection)).toBeNull();
+    await next[Symbol.asyncDispose]();
+    await lease[Symbol.asyncDispose]();
+    await (await take({ ...here, pool: one }))[Symbol.asyncDispose]();
   });
 });
 
