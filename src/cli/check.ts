@@ -1,9 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { upkeep } from '../../jobs/upkeep.ts';
 import { channelsOf, sendText, webhookChannel } from '../alerts/channels.ts';
 import type { App } from '../app.ts';
 import { closedStages, type ConnectionConfig } from '../config/config.ts';
 import { loadConfigFromProcess } from '../config/load.ts';
 import { counted } from '../core/lead/counted.ts';
+import { asOutage } from '../database-outage.ts';
 import { LeadsyncError } from '../errors.ts';
 import { closedPages, isClosed } from '../ops/closed-pages.ts';
 import { type ClockDifference, clockDifferences } from '../ops/clock-differences.ts';
@@ -13,6 +15,8 @@ import { followUpField } from '../core/lead/follow-up.ts';
 import { isStageWanted, stageField } from '../reminders/plan/recipients.ts';
 import { explainForeign, looksForeign } from '../core/merge/guard.ts';
 import type { LeadPage } from '../ports/leads-service.ts';
+import { probeWrite } from '../store/database-time.ts';
+import { acquireLease } from '../store/leases.ts';
 import { countKnownLeads, knownOf, someKnown } from '../store/pairs.ts';
 import { askedKnown, hasAny } from '../sync/foreign-leads.ts';
 import { valuesOfFollowUps } from '../store/follow-ups.ts';
@@ -34,7 +38,7 @@ interface CheckOptions extends CommonOptions {
   readonly testAlert?: boolean;
 }
 
-/** `leadsync check`: a line for each thing that a sync needs, with help for failures. Writes only with `--fix`. */
+/** `leadsync check`: a line for each thing that a sync needs, with help for failures. Changes nothing without `--fix`. */
 export async function check(options: CheckOptions): Promise<void> {
   const { connections } = await loadConfigFromProcess(options.config);
   const lines = [passed('configuration', counted(connections.length, 'connection'))];
@@ -44,7 +48,8 @@ export async function check(options: CheckOptions): Promise<void> {
         for await (const line of checkApp(app, options)) lines.push(line);
       });
     });
-  } catch (error) {
+  } catch (thrown) {
+    const error = asOutage(thrown);
     if (!(error instanceof LeadsyncError) || /^(usage|process)\./.test(error.code)) throw error;
     lines.push(failed(error.code.startsWith('queue.') ? 'queue' : 'database and queue', error));
   }
@@ -79,13 +84,21 @@ export async function* checkApp(
 
 /** The database, and the queues if elsewhere. Weaknesses that lose nothing are warnings. */
 async function checkStores({ config: { databaseUrl, dataDir }, ...app }: App): Promise<CheckLine[]> {
+  await probeWrite(app.pool);
+  await (await acquireLease(app.pool, `check ${randomUUID()}`))?.[Symbol.asyncDispose]();
   const queues = await app.queues();
   const findings = await queues.examine();
-  // Uses what every job needs: scripts, and the keys of our prefix.
-  await queues.queue(upkeep['plan-reminders'].queue).counts();
+  if (findings.every(({ fault }) => fault === undefined)) {
+    await queues.ping();
+    // Uses what every job needs: scripts, and the keys of our prefix.
+    await queues.queue(upkeep['plan-reminders'].queue).counts();
+  }
   const name = findings.length === 0 ? 'database and queue' : 'database';
   return [
-    passed(name, databaseUrl === undefined ? `embedded Postgres in ${dataDir}` : 'DATABASE_URL answers'),
+    passed(
+      name,
+      databaseUrl === undefined ? `embedded Postgres in ${dataDir}` : 'DATABASE_URL answers and takes writes',
+    ),
     ...findings.map(({ fault, ...line }) => ({ ...line, ok: fault === undefined, ...fault })),
   ];
 }

@@ -2,6 +2,7 @@ import type { CommanderError } from 'commander';
 import { keyCodes } from '../alerts/problems-of.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { type FieldMapping, headingOf } from '../core/lead/mapping.ts';
+import { asOutage } from '../database-outage.ts';
 import { LeadsyncError, type Problem } from '../errors.ts';
 import type { RunStatus } from '../store/runs.ts';
 import { docsPage } from './docs-page.ts';
@@ -110,7 +111,8 @@ export function wholeNumber(option: string, text: string, least: number, most: n
 }
 
 /** Prints an error and its help in the requested form, and sets the exit code. */
-export function reportError(error: unknown, json: boolean): void {
+export function reportError(thrown: unknown, json: boolean): void {
+  const error = asOutage(thrown);
   const known = error instanceof LeadsyncError;
   process.exitCode =
     error instanceof ConfigError || (known && /^(config|usage|sandbox)\./.test(error.code))

@@ -3,6 +3,7 @@ import type pg from 'pg';
 import type { Logger } from 'pino';
 import { isDatabaseOutage } from '../database-outage.ts';
 import { codeOf, LeadsyncError } from '../errors.ts';
+import { probeWrite } from '../store/database-time.ts';
 
 /** Ms: between two checks, for an answer, between two log lines, and until an outage counts as lasting. */
 const usualTimes = { lookMs: 5_000, answerMs: 3_000, tellMs: 60_000, patienceMs: 300_000 };
@@ -26,7 +27,7 @@ export class DatabaseWatch {
   /** Start of the outage, by `performance.now()`. */
   #since: number | null = null;
   #toldAt = 0;
-  /** A fault was met since the last check: a database with a full disk answers queries and takes no writes. */
+  /** A fault was met since the last check: a database with a full disk may still take the probe's row. */
   #isMet = false;
   #question: Promise<unknown> | null = null;
 
@@ -36,7 +37,7 @@ export class DatabaseWatch {
     this.#times = times;
   }
 
-  /** Ms since the start of the outage; 0: the database answers. */
+  /** Ms since the start of the outage; 0: the database takes writes. */
   get awayMs(): number {
     return this.#since === null ? 0 : performance.now() - this.#since;
   }
@@ -44,11 +45,6 @@ export class DatabaseWatch {
   /** Whether the outage is lasting. */
   get isLost(): boolean {
     return this.awayMs > this.#times.patienceMs;
-  }
-
-  /** Whether it answers within 3 s. All callers share one query. */
-  async answers(): Promise<boolean> {
-    return (await this.#ask()) === null;
   }
 
   /**
@@ -65,7 +61,7 @@ export class DatabaseWatch {
   async watch(stop: AbortSignal): Promise<void> {
     this.#watching = true;
     while (!stop.aborted) {
-      const fault = await this.#ask();
+      const fault = await this.fault();
       if (fault !== null) this.#meet(fault);
       else if (!this.#isMet) this.#end();
       this.#isMet = false;
@@ -75,10 +71,9 @@ export class DatabaseWatch {
     }
   }
 
-  /** Null: it answered. */
-  async #ask(): Promise<unknown> {
-    this.#question ??= this.#watched.pool
-      .query('select 1')
+  /** Why it does not take a write within 3 s; null: it does. All callers share one query. */
+  async fault(): Promise<unknown> {
+    this.#question ??= probeWrite(this.#watched.pool)
       .then(
         () => null,
         (error: unknown) => error,

@@ -1,13 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Hono } from 'hono';
 import type { App } from '../app.ts';
+import { codeOf, LeadsyncError } from '../errors.ts';
 
 /** A server that takes longer (ms) to answer counts as away. */
 const patienceMs = 3_000;
 
+const silence = new LeadsyncError('process.silent', `no answer within ${patienceMs / 1000} s`);
+
 /**
  * `/healthz`: the process lives, and no outage of the database has lasted so long that only a restart may help.
- * `/readyz`: the database and the queue answer, and this version takes work. Both are open to everybody and say no more.
+ * `/readyz`: the database and the queue take writes, and this version takes work. Both are open to everybody and say no more.
  */
 export function probes(app: App): Hono {
   const { database, queues } = app;
@@ -16,12 +19,14 @@ export function probes(app: App): Hono {
     database.isLost ? c.text('the database has been unavailable for too long\n', 503) : c.text('ok\n'),
   );
   site.get('/readyz', async (c) => {
-    const [hasDatabase, hasQueue] = await Promise.all([
-      database.answers(),
-      answers(queues().then((opened) => opened.ping())),
+    const [databaseFault, queueFault] = await Promise.all([
+      database.fault(),
+      faultOf(queues().then((opened) => opened.ping())),
     ]);
-    if (!hasDatabase) return c.text('the database does not answer\n', 503);
-    if (!hasQueue) return c.text('the queue does not answer\n', 503);
+    if (databaseFault !== null)
+      return c.text(`the database ${refuses(databaseFault) ? 'takes no writes' : 'does not answer'}\n`, 503);
+    if (queueFault !== null)
+      return c.text(`the queue ${refuses(queueFault) ? 'takes no jobs' : 'does not answer'}\n`, 503);
     if (app.outdated !== null) return c.text('the database was set up by a newer leadsync\n', 503);
     return c.text('ready\n');
   });
@@ -30,10 +35,16 @@ export function probes(app: App): Hono {
   return site;
 }
 
-function answers(question: Promise<unknown>): Promise<boolean> {
+/** Null: it was answered. */
+function faultOf(question: Promise<unknown>): Promise<unknown> {
   const answered = question.then(
-    () => true,
-    () => false,
+    () => null,
+    (error: unknown) => error,
   );
-  return Promise.race([answered, sleep(patienceMs, false, { ref: false })]);
+  return Promise.race([answered, sleep(patienceMs, silence, { ref: false })]);
+}
+
+/** Whether a server answered, and refused to write. */
+function refuses(fault: unknown): boolean {
+  return fault instanceof LeadsyncError ? fault.code === 'queue.read-only' : codeOf(fault)?.length === 5;
 }

@@ -13,6 +13,7 @@ export type BullQueue = Pick<
   | 'getJobScheduler'
   | 'obliterate'
   | 'rateLimit'
+  | 'removeJobScheduler'
   | 'removeRateLimitKey'
   | 'upsertJobScheduler'
   | 'waitUntilReady'
@@ -26,8 +27,13 @@ export interface Backend extends AsyncDisposable {
   openWorker(name: string, process: Processor<unknown, unknown>, settings: WorkerSettings): BullWorker;
   /** Runs an operation that a caller waits for. Throws `queue.unavailable` during an outage: of Redis, within seconds. */
   ask<T>(operation: () => Promise<T>): Promise<T>;
-  /** Throws when the queues' server does not answer within 2 s. */
+  /**
+   * Asks the queues' server with a write. Throws `queue.unavailable` when it does not answer within 2 s, and `queue.read-only`
+   * when it refuses: a replica, a full one.
+   */
   ping(): Promise<void>;
+  /** How often a connection to a server that may have lost jobs meanwhile was made. */
+  connections(): number;
   /** The time of the queues' server (epoch ms); null: it is the database. */
   readonly clock: (() => Promise<number>) | null;
   /** How the queues' server is set up, and what must be corrected; nothing when it is the database. */

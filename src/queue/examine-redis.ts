@@ -2,7 +2,7 @@ import { Cluster } from 'ioredis';
 import type { RedisAddress } from '../config/redis-address.ts';
 import type { Finding } from './backend.ts';
 import type { RedisClient } from './redis-client.ts';
-import { describeHosts } from './redis-fault.ts';
+import { describeHosts, readOnlyHelp } from './redis-fault.ts';
 
 /** BullMQ's recommended minimum; older ones lack commands that it uses. */
 const leastVersion = [6, 2] as const;
@@ -55,8 +55,8 @@ function examineServer(info: Info, hosts: string): Finding {
     return fault(name, `${version} is too old for the queues`, 'queue.old-redis', help);
   }
   if (info.get('role') === 'slave') {
-    const help = 'Name the master in REDIS_URL, or its Sentinels: redis-sentinel://….';
-    return fault(name, `${version} at ${hosts} is a replica and takes no jobs`, 'queue.read-only', help);
+    const message = `${version} at ${hosts} is a replica and takes no jobs`;
+    return fault(name, message, 'queue.read-only', readOnlyHelp);
   }
   return { name, message: `${version} at ${hosts} answers` };
 }

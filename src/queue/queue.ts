@@ -52,14 +52,14 @@ export interface JobQueue {
   endPause(ids: readonly string[], stop: AbortSignal): Promise<void>;
 }
 
-type JobCounts = Readonly<Record<'waiting' | 'active' | 'delayed' | 'failed', number>>;
+export type JobCounts = Readonly<Record<'waiting' | 'active' | 'delayed' | 'failed', number>>;
 
 interface AddedJob {
   /** Waits until some worker has finished the job, and returns its summary; rejects when the job failed. */
   finished(signal: AbortSignal): Promise<unknown>;
 }
 
-export interface Queues extends AsyncDisposable, Pick<Backend, 'ping' | 'clock' | 'examine'> {
+export interface Queues extends AsyncDisposable, Pick<Backend, 'ping' | 'connections' | 'clock' | 'examine'> {
   queue(name: string): JobQueue;
   /** The names of the queues that were opened so far. */
   names(): readonly string[];
@@ -138,6 +138,7 @@ export async function openQueues(
     },
     names: () => [...open.keys()],
     ping: () => backend.ping(),
+    connections: () => backend.connections(),
     clock: backend.clock,
     examine: () => backend.ask(() => backend.examine()),
     async board(path) {

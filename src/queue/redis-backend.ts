@@ -11,7 +11,14 @@ import {
   type RedisClient,
   workingOptions,
 } from './redis-client.ts';
-import { isOfConnection, lastingFault, sentinelFault, unavailable } from './redis-fault.ts';
+import {
+  isOfConnection,
+  lastingFault,
+  readOnly,
+  replyCode,
+  sentinelFault,
+  unavailable,
+} from './redis-fault.ts';
 
 const { Queue, Worker } = withBackend(createRedisBackend);
 
@@ -22,6 +29,9 @@ const patienceMs = 3_000;
 const closeMs = 2_000;
 
 const pingMs = 2_000;
+
+/** Ms for which the key of the last `ping` stays. */
+const pingKeptMs = 60_000;
 
 /** Nothing reads BullMQ's events. */
 const keptEvents = 100;
@@ -58,6 +68,8 @@ export async function openRedisBackend(
     return client;
   };
   const asking = open(askingOptions);
+  let connections = 0;
+  asking.on('ready', () => (connections += 1));
   await waitForStart(asking, address, () => fault);
   // Every worker runs INFO first: without the permission it would wait in silence.
   await asking.info().catch((error: unknown) => {
@@ -110,10 +122,18 @@ export async function openRedisBackend(
       }
     },
     async ping() {
-      const answer = isReadyWithin(asking, pingMs).then((isReady) => (isReady ? asking.ping() : null));
-      const reply = await Promise.race([answer, sleep(pingMs, null, { ref: false })]).catch(() => null);
+      const answer = isReadyWithin(asking, pingMs).then((isReady) =>
+        isReady ? asking.set(`${shared.prefix}:ping`, '', 'PX', pingKeptMs) : null,
+      );
+      const reply = await Promise.race([answer, sleep(pingMs, null, { ref: false })]).catch(
+        (error: unknown) => {
+          if (replyCode(error) !== null) throw lastingFault(error, address) ?? readOnly(error, address);
+          return null;
+        },
+      );
       if (reply === null) throw unavailable(fault, address);
     },
+    connections: () => connections,
     async clock() {
       const [seconds, micros] = await asking.time();
       return Number(seconds) * 1_000 + Number(micros) / 1_000;

@@ -83,6 +83,14 @@ export function unavailable(error: unknown, address: RedisAddress, cause?: unkno
   });
 }
 
+/** A server that answers and refuses to write, such as a replica. */
+export function readOnly(error: unknown, address: RedisAddress): LeadsyncError {
+  const message = `Redis at ${describeHosts(address)} takes no jobs now (${replyCode(error)})`;
+  return new LeadsyncError('queue.read-only', message, { retry: 'later', help: readOnlyHelp });
+}
+
+export const readOnlyHelp = 'Name the master in REDIS_URL, or its Sentinels: redis-sentinel://….';
+
 export function describeHosts({ hosts }: RedisAddress): string {
   return hosts
     .map(({ host, port }) => (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`))

@@ -31,5 +31,17 @@ export async function upsertSchedule(
     });
   } catch (error) {
     if (codeOf(error) !== ErrorCode.SchedulerJobIdCollision) throw error;
+    if (await removeStray(queue, args[0])) await queue.upsertJobScheduler(...args);
   }
+}
+
+/** Removes the next job of a schedule when it is in no list: Redis has lost that part of it (an eviction). */
+async function removeStray(queue: BullQueue, schedule: string): Promise<boolean> {
+  const next = (await queue.getJobScheduler(schedule))?.next;
+  const job = next === undefined ? undefined : await queue.getJob(`repeat:${schedule}:${next}`);
+  if (job === undefined || (await job.getState()) !== 'unknown') return false;
+  // A job of a schedule cannot be removed.
+  await queue.removeJobScheduler(schedule);
+  await job.remove();
+  return true;
 }

@@ -18,6 +18,13 @@ export async function databaseNow(db: Pick<pg.Pool, 'query'>): Promise<number> {
   return (await oneOf<{ now: number }>(db, `select ${epochMs('clock_timestamp()')} as now`)).now;
 }
 
+/** Writes a row. Rejects when the database answers but takes no writes: a replica, a server set read-only, a full disk. */
+export async function probeWrite(db: Pick<pg.Pool, 'query'>): Promise<void> {
+  await db.query(
+    `insert into write_probe (written_at) values (now()) on conflict (only_row) do update set written_at = excluded.written_at`,
+  );
+}
+
 /**
  * How far (ms) `clock` is ahead of `here`, to half of the time that asking takes; below zero: behind. Throws what `clock` throws.
  */

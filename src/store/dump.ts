@@ -19,9 +19,10 @@ export const dumpFormat = 'leadsync-backup-1';
 /** Says of which table what is under way is, and how many bytes of it have passed. */
 export type OnDumpProgress = (table: string, bytes: number) => void;
 
-/** Leases, what an open scan has staged, caches of the next scan, and the ledger, which is in the header. */
+/** Leases, the probe, what an open scan has staged, caches of the next scan, and the ledger, which is in the header. */
 const leftOut = [
   'leases',
+  'write_probe',
   'scan_cursors',
   'staged_leads',
   'staged_rows',

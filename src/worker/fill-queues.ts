@@ -1,13 +1,19 @@
+import { queueFor } from '../../jobs/reminder-jobs.ts';
 import { editJob, schedulerName, syncQueue, unattended } from '../../jobs/runs.ts';
 import { upkeep } from '../../jobs/upkeep.ts';
 import type { App } from '../app.ts';
 import { previousRun } from '../queue/due-times.ts';
+import type { JobCounts, Queues } from '../queue/queue.ts';
+import { isUntried } from '../reminders/send/batches.ts';
 import { repeat } from '../repeat.ts';
+import { pausedSince } from '../store/connections.ts';
 import { leaseHolder } from '../store/leases.ts';
+import { dueDigests, dueReminders } from '../store/mails.ts';
 import { lastRun, openRun, type Run } from '../store/runs.ts';
 import { connectionsWithEdits } from '../store/requested-edits.ts';
 import { leaseName, type SyncContext } from '../sync/context.ts';
 import { resumeWithin } from '../sync/run.ts';
+import { addDigests, addReminders } from './add-mail-jobs.ts';
 import { planMails } from './plan-mails.ts';
 
 /** A run without a lease and without progress for this long (ms) may have lost its job. */
@@ -42,6 +48,12 @@ async function resumeStalledRuns(app: App): Promise<void> {
   }
 }
 
+/** Ms between two looks for what is due and has no job: a reconnection, and `fillQueues`, only know what Redis has lost whole. */
+const lookEveryMs = 60_000;
+
+/** Ms after which work that is still due gets another job beside one that should be there. */
+const secondJobMs = 600_000;
+
 /** An edit that a run could not carry out is tried again after this time (ms); a sync that works may come before. */
 const retryEditsMs = 600_000;
 
@@ -54,13 +66,68 @@ async function retryOpenEdits({ pool, queues, contexts }: App): Promise<void> {
   }
 }
 
-/** Whether a queue has lost a schedule since `fillQueues`, and with it its jobs. */
-async function haveLostSchedules(app: App): Promise<boolean> {
+/** Whether a queue has lost a schedule since `fillQueues`, and with it its jobs. `alsoJob`: or only its next job. */
+async function haveLostSchedules(app: App, alsoJob: boolean): Promise<boolean> {
   const queues = await app.queues();
   for (const { queue, name } of schedules(app)) {
-    if ((await queues.queue(queue).nextRun(name)) === null) return true;
+    const known = queues.queue(queue);
+    if ((await known.nextRun(name)) === null) return true;
+    // Its next job is there at any time: it is made when the one before begins.
+    if (alsoJob && isEmpty(await known.counts())) return true;
   }
   return false;
+}
+
+function isEmpty({ waiting, active, delayed }: JobCounts): boolean {
+  return waiting + active + delayed === 0;
+}
+
+/** Adds a job for each sync that has been due for a minute and has neither a run nor a job: a failed job does not come back. */
+async function addDueRuns(app: App): Promise<void> {
+  for (const { connection, log } of app.contexts.values()) {
+    if ((await pausedSince(app.pool, connection.name)) !== null) continue;
+    const { waiting, active, delayed } = await (await app.queues())
+      .queue(syncQueue(connection.name))
+      .counts();
+    // One delayed job is the next night.
+    if (waiting + active === 0 && delayed <= 1) await addRuns(app, { connection, log }, lookEveryMs);
+  }
+}
+
+/** Adds jobs for mails that have been due for a minute while nothing in their queue waits or is under way. */
+async function addLostMails(app: App): Promise<void> {
+  const queues = await app.queues();
+  for (const { connection, pool, log } of app.contexts.values()) {
+    const reminders = await dueReminders(pool, connection.name, -lookEveryMs);
+    const digests = await dueDigests(pool, [connection.name], -lookEveryMs);
+    const byQueue = Map.groupBy([...reminders, ...digests], ({ recipient }) =>
+      queueFor(connection, recipient),
+    );
+    for (const [queue, due] of byQueue) {
+      const counts = await queues.queue(queue).counts();
+      if (counts.waiting + counts.active > 0) continue;
+      const lost = isEmpty(counts)
+        ? due.filter(({ isSenderThere }) => !isSenderThere)
+        : due.filter(isUntried);
+      if (lost.length === 0) continue;
+      // A job that is in no list any more is known all the same. A delayed one may be theirs, and wait for the service.
+      const salt = `-again-${Math.floor(Date.now() / (isEmpty(counts) ? lookEveryMs : secondJobMs))}`;
+      const isLost = new Set(lost.map(({ id }) => id));
+      await addReminders(
+        queues,
+        connection,
+        reminders.filter(({ id }) => isLost.has(id)),
+        salt,
+      );
+      await addDigests(
+        queues,
+        [connection],
+        digests.filter(({ id }) => isLost.has(id)),
+        salt,
+      );
+      log.warn({ queue, count: lost.length }, 'mails that are due had no job; leadsync adds them again');
+    }
+  }
 }
 
 function schedules({ contexts }: App) {
@@ -83,24 +150,30 @@ function schedules({ contexts }: App) {
   return [...nights, ...others];
 }
 
-/** Adds a job for an interrupted run, and one for a missed night. */
+/** Adds a job for an interrupted run, and one for a night that was missed for longer than `lateMs`. */
 async function addRuns(
   app: App,
   { connection: { name, sync }, log }: Pick<SyncContext, 'connection' | 'log'>,
+  lateMs = 0,
 ): Promise<void> {
+  // A job of the same time that failed, or is in no list any more, is known all the same.
+  const again = Math.floor(Date.now() / secondJobMs);
   const queue = (await app.queues()).queue(syncQueue(name));
   const open = await openRun(app.pool, name, 'sync');
   if (open !== null && open.idleMs < resumeWithin) {
     const { job, payload } = resumption(open);
     // The run's own start: a run that is over by then must not be followed by another.
     const requestedAt = Math.floor(open.createdAt);
-    await queue.add(job, payload, { id: `resume-${open.id}-${Math.floor(open.progressAt)}`, requestedAt });
+    await queue.add(job, payload, {
+      id: `resume-${open.id}-${Math.floor(open.progressAt)}-${again}`,
+      requestedAt,
+    });
   }
-  const due = previousRun(sync.schedule, sync.timeZone, Date.now());
+  const due = previousRun(sync.schedule, sync.timeZone, Date.now() - lateMs);
   const last = await lastRun(app.pool, name, 'sync');
   if ([open, last].some((run) => run !== null && run.createdAt >= due)) return;
   log.info({ due: new Date(due).toISOString() }, 'the last scheduled sync did not run; it runs now');
-  await queue.add('sync', unattended(name), { id: `catch-up-${due}`, requestedAt: due });
+  await queue.add('sync', unattended(name), { id: `catch-up-${due}-${again}`, requestedAt: due });
 }
 
 function resumption({ connection, allow, approval, undoOf }: Run) {
@@ -113,17 +186,30 @@ const checkEveryMs = 5_000;
 
 /**
  * Checks every few seconds whether the queues still have their schedules, until it is disposed. When they do not (a Redis
- * that was emptied, or came back without its data), or after an outage, it fills them again from the database.
+ * that was emptied, or came back without its data), after an outage, and after each reconnection to Redis, it fills them
+ * again from the database. Every minute it looks for what is due and has no job.
  */
-export function keepQueuesFilled(app: App): AsyncDisposable {
+export function keepQueuesFilled(app: App, queues: Pick<Queues, 'connections'>): AsyncDisposable {
   let wasAway = false;
+  let seen = queues.connections();
+  let lookedAt = performance.now();
   return repeat(checkEveryMs, async (stop) => {
     try {
-      const forgotten = await haveLostSchedules(app);
+      const now = performance.now();
+      const connections = queues.connections();
+      const isNew = wasAway || connections !== seen;
+      const isLook = isNew || now - lookedAt >= lookEveryMs;
+      const forgotten = await haveLostSchedules(app, isLook);
       if (forgotten) app.log.warn('the queues lost their jobs; leadsync adds them again from the database');
-      if (forgotten || wasAway) await fillQueues(app);
+      if (forgotten || isNew) await fillQueues(app);
       else await resumeStalledRuns(app);
       await retryOpenEdits(app);
+      if (isLook) {
+        await addDueRuns(app);
+        await addLostMails(app);
+        lookedAt = now;
+      }
+      seen = connections;
       wasAway = false;
     } catch (error) {
       if (!wasAway && !stop.aborted)

@@ -48,7 +48,7 @@ export async function runWorker(app: App, stop: AbortSignal): Promise<void> {
   const work = stack.use(new AsyncDisposableStack());
   // All at once: each may need some seconds for what is under way.
   work.defer(async () => void (await Promise.all(working.map((one) => one[Symbol.asyncDispose]()))));
-  work.use(keepQueuesFilled(app));
+  work.use(keepQueuesFilled(app, queues));
   stack.use(watchSchema(app, () => work.disposeAsync()));
   if (app.alerting !== null) stack.use(watchAlerts(app.alerting));
   app.log.info({ port, url, connections: [...app.contexts.keys()] }, 'worker is ready');

@@ -113,6 +113,13 @@ comment on table leases is
   'The process that works on a connection (and mode) now. A process that lost its token writes nothing more.';
 create unique index leases_token on leases (token);
 
+create table write_probe (
+  only_row boolean primary key default true check (only_row),
+  written_at timestamptz not null
+);
+comment on table write_probe is
+  'Written to see whether the database takes writes.';
+
 create table throttles (
   scope text primary key,
   not_before timestamptz not null,

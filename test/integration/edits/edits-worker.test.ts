@@ -51,6 +51,6 @@ test('edits of a paused connection wait; one whose job is lost is found again', 
   expect(scene.due()).toBe(monday);
 
   await scene.cli('resume');
-  stack.use(keepQueuesFilled(app));
+  stack.use(keepQueuesFilled(app, await app.queues()));
   await expect.poll(() => scene.due()).toBe(friday);
 });

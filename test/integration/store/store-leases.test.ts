@@ -10,7 +10,7 @@ import { type Scene, useScenes } from './store-scene.ts';
 
 const scene = useScenes();
 
-async function take({ pool, connection }: Scene): Promise<Lease> {
+async function take({ pool, connection }: Pick<Scene, 'pool' | 'connection'>): Promise<Lease> {
   const lease = await acquireLease(pool, connection);
   if (lease === null) throw new Error('the lease is held by another');
   return lease;
@@ -36,7 +36,8 @@ async function holder({ url, connection }: Scene) {
 const expire = ({ pool, connection }: Scene) =>
   pool.query(`update leases set expires_at = now() - interval '1 s' where name = $1`, [connection]);
 
-const assertHeld = ({ pool }: Scene, lease: Lease) => transaction(pool, (db) => lease.assertHeld(db));
+const assertHeld = ({ pool }: Pick<Scene, 'pool'>, lease: Lease) =>
+  transaction(pool, (db) => lease.assertHeld(db));
 
 /** The server has noticed that the session of the dead process is gone. */
 const acquired = (here: Scene) =>
