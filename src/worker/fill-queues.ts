@@ -8,7 +8,7 @@ import { isUntried } from '../reminders/send/batches.ts';
 import { repeat } from '../repeat.ts';
 import { pausedSince } from '../store/connections.ts';
 import { leaseHolder } from '../store/leases.ts';
-import { dueDigests, dueReminders } from '../store/mails.ts';
+import { type Digest, dueDigests, dueReminders, type Reminder } from '../store/mails.ts';
 import { lastRun, openRun, type Run } from '../store/runs.ts';
 import { connectionsWithEdits } from '../store/requested-edits.ts';
 import { leaseName, type SyncContext } from '../sync/context.ts';
@@ -106,26 +106,16 @@ async function addLostMails(app: App): Promise<void> {
     for (const [queue, due] of byQueue) {
       const counts = await queues.queue(queue).counts();
       if (counts.waiting + counts.active > 0) continue;
-      const lost = isEmpty(counts)
-        ? due.filter(({ isSenderThere }) => !isSenderThere)
-        : due.filter(isUntried);
-      if (lost.length === 0) continue;
+      const isForgotten = isEmpty(counts);
+      const lost = due.filter((one) => (isForgotten ? !one.isSenderThere : isUntried(one)));
+      const ids = new Set(lost.map(({ id }) => id));
+      const isLost = ({ id }: Digest | Reminder): boolean => ids.has(id);
       // A job that is in no list any more is known all the same. A delayed one may be theirs, and wait for the service.
-      const salt = `-again-${Math.floor(Date.now() / (isEmpty(counts) ? lookEveryMs : secondJobMs))}`;
-      const isLost = new Set(lost.map(({ id }) => id));
-      await addReminders(
-        queues,
-        connection,
-        reminders.filter(({ id }) => isLost.has(id)),
-        salt,
-      );
-      await addDigests(
-        queues,
-        [connection],
-        digests.filter(({ id }) => isLost.has(id)),
-        salt,
-      );
-      log.warn({ queue, count: lost.length }, 'mails that are due had no job; leadsync adds them again');
+      const salt = `-again-${Math.floor(Date.now() / (isForgotten ? lookEveryMs : secondJobMs))}`;
+      await addReminders(queues, connection, reminders.filter(isLost), salt);
+      await addDigests(queues, [connection], digests.filter(isLost), salt);
+      if (isForgotten)
+        log.warn({ queue, count: lost.length }, 'mails that are due had no job; leadsync adds them again');
     }
   }
 }
