@@ -27,7 +27,7 @@ export function lostReply(fault: HttpFault, place: string): LeadsyncError {
     : `${place} gave no complete answer: ${fault.message}.`;
   return new LeadsyncError(none?.isTls === true ? 'caldav.tls' : 'caldav.unreachable', says, {
     retry: 'later',
-    help: none?.help ?? 'Check url, and whether the server is running. leadsync tries again.',
+    help: none?.help ?? 'Check url, and whether the server is running. A worker tries again by itself.',
   });
 }
 
@@ -69,12 +69,12 @@ export function refused({ status, waitMs, location, offers }: Refusal, place: st
     return later(
       'caldav.limited',
       `${place} accepts no more requests for now (${status}).`,
-      'leadsync tries again.',
+      'A worker tries again by itself.',
     );
   if (status === 507)
     return later('caldav.full', `There is no more room at ${place} (507).`, 'Make room in that account.');
   if (status >= 500)
-    return later('caldav.server-error', `${place} failed (${status}).`, 'leadsync tries again.');
+    return later('caldav.server-error', `${place} failed (${status}).`, 'A worker tries again by itself.');
   return later(
     'caldav.rejected',
     `${place} rejected a request (${status}).`,

@@ -38,7 +38,21 @@ export function failed(name: string, error: LeadsyncError): CheckLine {
   };
 }
 
+/** A clause begins a new line where the line would be longer. */
+const widest = 110;
+
 export function describeLine(line: CheckLine): string {
-  const help = line.help === undefined ? '' : `\n          ${line.help}`;
-  return `${line.ok ? (line.warning ? 'warn' : 'ok  ') : 'FAIL'}  ${line.name}: ${line.message}${line.ok ? '' : ` [${line.code}]${help}`}`;
+  const help = line.help === undefined ? '' : `\n          ${inLines(line.help)}`;
+  const said = inLines(`${line.name}: ${line.message}`);
+  return `${line.ok ? (line.warning ? 'warn' : 'ok  ') : 'FAIL'}  ${said}${line.ok ? '' : ` [${line.code}]${help}`}`;
+}
+
+function inLines(text: string): string {
+  let width = 0;
+  const clauses = text.split(/(?<=[;.]) /).map((clause, nth) => {
+    const isNew = nth > 0 && width + clause.length > widest;
+    width = isNew ? clause.length : width + clause.length + 1;
+    return `${nth === 0 ? '' : isNew ? '\n          ' : ' '}${clause}`;
+  });
+  return clauses.join('');
 }

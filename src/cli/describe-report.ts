@@ -63,7 +63,9 @@ export function describeReport(
   if (written.length + putOff === 0 && status === 'partial') lines.push('  written  nothing');
   if (held > 0) lines.push(`  held     ${count(held)}   (leadsync conflicts lists them)`);
   if (putOff > 0) lines.push(`  put off  ${count(putOff)}   (${whoLooksAgain(report)} looks again)`);
-  if (receipt !== '') lines.push(`  receipt  ${receipt}`);
+  const isUnseen = report.problems.some(({ code }) => code.endsWith('.column-missing'));
+  const unseen = isUnseen ? ' (none is, while a column is missing)' : '';
+  if (receipt !== '') lines.push(`  receipt  ${receipt}${unseen}`);
   if (report.plan !== undefined) lines.push(`  plan     ${describeApplied(report.plan)}`);
   if (waitedMs > 0) lines.push(`  waited   ${seconds(waitedMs)}`);
   if (status !== 'stopped') lines.push(...said);

@@ -59,6 +59,11 @@ export function userName(): string {
   }
 }
 
+/** When a reminder is sent, by its time before the follow-up. */
+export function beforeWords(offsetText: string): string {
+  return offsetText === '0m' ? 'when it is due' : `${offsetText} before`;
+}
+
 /** A text of at most `length` characters. */
 export function short(text: string, length = 60): string {
   return text.length <= length ? text : `${text.slice(0, length - 1).toWellFormed()}…`;

@@ -1,3 +1,4 @@
+import { beforeWords } from './names.ts';
 import { addressKey } from '../core/lead/email-address.ts';
 import type { App } from '../app.ts';
 import { LeadsyncError } from '../errors.ts';
@@ -145,7 +146,7 @@ function describe({ from, mails, mail, timeZone, connection }: Preview): string 
       past && 'past, not to be sent',
       shown && `this is the ${isChannel(recipient) ? 'message' : 'mail'} below`,
     ].filter(Boolean);
-    const about = [`${offsetText} before`, ...more].join('; ');
+    const about = [beforeWords(offsetText), ...more].join('; ');
     return `# ${day} ${time} ${zone}: to ${recipient} (${about})`;
   });
   const none = '# no mail about this lead is sent: its stage is left out, or it has no address';

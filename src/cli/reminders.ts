@@ -19,7 +19,7 @@ import type { CommonOptions } from './program.ts';
 import { type Addressless, addressless, describeAddressless } from './addressless.ts';
 import { describeOddYears, type OddYears, oddYears } from './odd-years.ts';
 import { companiesIn } from './companies.ts';
-import { shownCompany } from './names.ts';
+import { beforeWords, shownCompany } from './names.ts';
 import { print, printJson } from './output.ts';
 import { previewReminder } from './preview-reminder.ts';
 import { sendTestMail } from './send-test-mail.ts';
@@ -209,8 +209,8 @@ function about(
   { company, leadId, recipient, dueAt, kind, offsetText }: Item,
   dueTime: (at: number) => string,
 ): string {
-  const what = { reminder: `${offsetText} before`, moved: 'entry moved', cancel: 'entry cancelled' };
-  return `${shownCompany(company) ?? 'a lead'}, due ${dueTime(dueAt)}, ${what[kind]}, to ${recipient}  ${leadId}`;
+  const what = { reminder: beforeWords(offsetText), moved: 'entry moved', cancel: 'entry cancelled' };
+  return `${shownCompany(company) ?? `lead ${leadId}`}, due ${dueTime(dueAt)}, ${what[kind]}, to ${recipient}`;
 }
 
 function tried({ state, attempts, note }: Item): string {

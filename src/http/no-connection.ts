@@ -43,7 +43,8 @@ export function whyNoConnection({ kind, cause, message }: HttpFault): NoConnecti
       true,
     );
   if (kind !== 'unreachable') return null;
-  const check = 'Check the address, the network, and whether the server is running. leadsync tries again.';
+  const check =
+    'Check the address, the network, and whether the server is running. A worker tries again by itself.';
   if (code === 'ENOTFOUND') return because('nobody knows its host name', check, false);
   if (code === 'ECONNREFUSED') return because('nothing listens at that host and port', check, false);
   return because('it cannot be reached', check, false);

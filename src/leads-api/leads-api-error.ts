@@ -70,7 +70,7 @@ export function replyFault(operation: Operation, head: ReplyHead, said: ErrorBod
   return fault(
     'leads.unavailable',
     `The Leads service failed at ${request} (${named}). It may have acted on it.`,
-    { retry: 'now', help: 'leadsync tries again.' },
+    { retry: 'now', help: 'A worker tries again by itself.' },
   );
 }
 
@@ -85,14 +85,14 @@ export function lostReply(fault: HttpFault, origin: string): LeadsApiError {
         {
           retry: 'now',
           cause,
-          help: 'Check the base URL, the network and the certificate; leadsync tries again.',
+          help: 'Check the base URL, the network and the certificate. A worker tries again by itself.',
         },
       );
     case 'unfinished':
       return new LeadsApiError(
         'leads.unavailable',
         `The Leads service at ${origin} did not send a complete reply (${reason}). It may have acted on the request.`,
-        { retry: 'now', cause, status, help: 'leadsync tries again.' },
+        { retry: 'now', cause, status, help: 'A worker tries again by itself.' },
       );
     case 'too-large':
       return new LeadsApiError(

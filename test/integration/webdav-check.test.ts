@@ -112,7 +112,7 @@ test('check says what is wrong with a place on Apache, and changes nothing there
       {},
       'target.busy',
       /is locked by Anna Person\. Nothing was written\.$/,
-      /leadsync tries again/,
+      /A worker tries again/,
     ],
     ours: [
       '/open/ours.csv',

@@ -91,7 +91,11 @@ export function graphFault(refusal: GraphRefusal, name: string): LeadsyncError {
       { help: grantHelp() },
     );
   if (status >= 500 || status === 408)
-    return fault('target.unavailable', 'Microsoft Graph failed', later(waitMs, 'leadsync tries again.'));
+    return fault(
+      'target.unavailable',
+      'Microsoft Graph failed',
+      later(waitMs, 'A worker tries again by itself.'),
+    );
   if (status === 404)
     return fault('target.not-found', `Microsoft Graph does not find ${name}`, {
       help: 'Check drive, path or link.',

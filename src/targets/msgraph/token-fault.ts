@@ -56,7 +56,7 @@ export function tokenFault(refusal: TokenRefusal | null, reason: string): Leadsy
     const how = refusal === null ? `cannot be reached (${reason})` : `gives no token now (${refusal.status})`;
     const options: LeadsyncErrorOptions = {
       retry: 'later',
-      help: 'Check the network and MSGRAPH_LOGIN_URL. leadsync tries again.',
+      help: 'Check the network and MSGRAPH_LOGIN_URL. A worker tries again by itself.',
       ...(typeof refusal?.waitMs === 'number' && { retryAfterMs: refusal.waitMs }),
     };
     return new LeadsyncError('target.unavailable', `Microsoft Entra ${how}. ${nothing}`, options);

@@ -24,12 +24,12 @@ export async function assertNotLocked(http: WebDavHttp, signal: AbortSignal): Pr
     throw new LeadsyncError(
       'target.busy',
       `${http.name} is locked by another leadsync, or by one that was killed. Nothing was written.`,
-      { retry: 'later', help: 'The lock ends by itself within a minute; leadsync tries again.' },
+      { retry: 'later', help: 'The lock ends by itself within a minute. A worker tries again by itself.' },
     );
   const message = `${http.name} is locked by ${name === '' ? 'somebody' : name}. Nothing was written.`;
   throw new LeadsyncError('target.busy', message, {
     retry: 'later',
-    help: 'Save and close it in the program that has it open; leadsync tries again.',
+    help: 'Save and close it in the program that has it open. A worker tries again by itself.',
   });
 }
 

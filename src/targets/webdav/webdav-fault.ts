@@ -26,7 +26,7 @@ export function lostReply(fault: HttpFault, name: string): LeadsyncError {
   const says = none
     ? `No connection to the server of ${name}: ${none.says}. Nothing was sent.`
     : `The server of ${name} gave no complete answer: ${fault.message}.`;
-  const help = none?.help ?? 'Check whether the server is running. leadsync tries again.';
+  const help = none?.help ?? 'Check whether the server is running. A worker tries again by itself.';
   return new LeadsyncError('target.unavailable', says, { retry: 'later', help });
 }
 
@@ -103,7 +103,7 @@ function wordsOf(refusal: DavRefusal): Words {
       return {
         code: 'target.busy',
         says: ` is locked by somebody (423). ${unchanged}`,
-        help: 'Save and close it in the program that has it open; leadsync tries again.',
+        help: 'Save and close it in the program that has it open. A worker tries again by itself.',
         retry: 'later',
       };
     case 429:
@@ -111,7 +111,7 @@ function wordsOf(refusal: DavRefusal): Words {
       return {
         code: 'target.rate-limited',
         says: `: the server accepts no requests for now (${status}). ${unchanged}`,
-        help: 'leadsync tries again.',
+        help: 'A worker tries again by itself.',
         retry: 'later',
       };
     case 507:
@@ -126,7 +126,7 @@ function wordsOf(refusal: DavRefusal): Words {
         return {
           code: 'target.unavailable',
           says: `: the server failed (${status}).`,
-          help: 'leadsync tries again.',
+          help: 'A worker tries again by itself.',
           retry: 'later',
         };
       if (status >= 300 && status < 400)

@@ -30,7 +30,7 @@ export const ofCommands: readonly Family[] = [
     codes: {
       'alert.not-called': [
         'The address of an alert or a heartbeat did not take the call.',
-        'Check the address. leadsync tries again.',
+        'Check the address. A worker tries again by itself.',
       ],
       'connection.paused': ['The connection is paused.', 'Resume it with the command in the message.'],
       'connection.running': ['A run of the connection is under way.', 'Try again when it has ended.'],

@@ -1,6 +1,6 @@
 import type { Family } from './families.ts';
 
-const tryAgain = 'Nothing: leadsync tries again.';
+const tryAgain = 'Nothing: a worker tries again by itself.';
 
 /** Faults of the Leads service and the table, of mail, chat and calendars. */
 export const ofPlaces: readonly Family[] = [
@@ -167,7 +167,7 @@ export const ofPlaces: readonly Family[] = [
       ],
       'mail.unavailable': [
         'The mail server does not answer, or its certificate is not trusted.',
-        'Check `SMTP_URL`. leadsync tries again.',
+        'Check `SMTP_URL`. A worker tries again by itself.',
       ],
     },
   },
@@ -215,7 +215,10 @@ export const ofPlaces: readonly Family[] = [
         'The server rejected the user name or the password.',
         'Many providers want an app password.',
       ],
-      'caldav.unreachable': ['The server does not answer.', 'Check the address. leadsync tries again.'],
+      'caldav.unreachable': [
+        'The server does not answer.',
+        'Check the address. A worker tries again by itself.',
+      ],
       'caldav.unreadable': [
         'The server sent what leadsync cannot read.',
         'Use a calendar of its own for follow-ups.',

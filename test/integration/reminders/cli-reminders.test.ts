@@ -32,7 +32,7 @@ test('coming, sent and missed ones are listed, for people and as JSON', async ()
   await using _workspace = workspace;
   const text = await workspace.cli('reminders');
   expect(text.code).toBe(0);
-  expect(text.stdout).toMatch(/coming: 1\n.* {2}Coming AG, .*, 0m before, to anna@example\.com {2}\S+\n/);
+  expect(text.stdout).toMatch(/coming: 1\n.* {2}Coming AG, .*, when it is due, to anna@example\.com\n/);
   expect(text.stdout).not.toContain('cancelled');
   expect(text.stdout).toMatch(/sent, the latest first\n.*Sent AG/);
   expect(text.stdout).toMatch(
@@ -91,7 +91,7 @@ test('--cancelled lists those too, with the reason; an owner without an e-mail a
   expect((await workspace.cli('sync')).code).toBe(0);
   const { stdout } = await workspace.cli('reminders', '--cancelled');
   expect(stdout).toMatch(
-    /cancelled, the latest first\n.*Of carl.*, 0m before, to .*\n +the follow-up was moved, cleared/,
+    /cancelled, the latest first\n.*Of carl.*, when it is due, to .*\n +the follow-up was moved, cleared/,
   );
   expect(stdout).toMatch(
     /! 2 leads have no e-mail address in Owner, such as "[Dd]ora[^;]*" in row [234]; .*: routes and to/,
@@ -115,8 +115,10 @@ test('--cancelled lists those too, with the reason; an owner without an e-mail a
   workspace.sandbox.leads.edit(over.id, { stage: 'new' });
   expect((await workspace.cli('sync')).code).toBe(0);
   const listed = await workspace.cli('reminders');
-  expect(listed.stdout).toMatch(/Tue 17 Nov 2099 08:00 {2}Over AG, due Tue 17 Nov 2099, 0m before, to carl@/);
-  expect(listed.stdout).toMatch(/Over AG, due Tue 17 Nov 2099, 0m before, to ben@/);
+  expect(listed.stdout).toMatch(
+    /Tue 17 Nov 2099 08:00 {2}Over AG, due Tue 17 Nov 2099, when it is due, to carl@/,
+  );
+  expect(listed.stdout).toMatch(/Over AG, due Tue 17 Nov 2099, when it is due, to ben@/);
 });
 
 test('--preview says which mail it prints, and which are past', async () => {
@@ -130,7 +132,7 @@ test('--preview says which mail it prints, and which are past', async () => {
   await workspace.sync();
   const { stdout } = await workspace.cli('reminders', '--preview', lead.id);
   expect(stdout).toContain('to anna@example.com (1d before; past, not to be sent)');
-  expect(stdout).toContain('to anna@example.com (0m before; this is the mail below)');
+  expect(stdout).toContain('to anna@example.com (when it is due; this is the mail below)');
 });
 
 test('--preview prints the mail about a lead as it is now, and sends nothing', async () => {
@@ -141,7 +143,7 @@ test('--preview prints the mail about a lead as it is now, and sends nothing', a
   const text = await workspace.cli('reminders', '--preview', leads.coming.id);
   expect(text).toMatchObject({ code: 0 });
   expect(text.stdout).toContain('Subject: Follow-up: Renamed <b> AG');
-  expect(text.stdout).toContain('to anna@example.com (0m before; this is the mail below)');
+  expect(text.stdout).toContain('to anna@example.com (when it is due; this is the mail below)');
   expect(text.stdout).not.toContain('<html');
   const json = (await workspace.cli('reminders', '--preview', leads.coming.id, '--json')).json();
   expect(json).toMatchObject({

@@ -178,7 +178,9 @@ test('--preview shows the message of a channel, as it is posted, and not a mail'
   });
   await workspace.sync();
   const { stdout } = await workspace.cli('reminders', '--preview', lead.id);
-  expect(stdout).toMatch(/to discord:\w{8} \(0m before; this is the message below\)\nDue \w+: A \\\* B\n/);
+  expect(stdout).toMatch(
+    /to discord:\w{8} \(when it is due; this is the message below\)\nDue \w+: A \\\* B\n/,
+  );
   expect(stdout).not.toMatch(/Subject|Sent by leadsync/);
   const json = (await workspace.cli('reminders', '--preview', lead.id, '--json')).json<object>();
   expect(json).toMatchObject({ text: expect.stringContaining('A \\* B') });
