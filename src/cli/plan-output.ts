@@ -3,6 +3,8 @@ import { shownDates, shownMoment } from '../core/lead/shown-date.ts';
 import { plainCell, showCell } from '../core/lead/value.ts';
 import type { ConnectionConfig } from '../config/config.ts';
 import { headingOf } from '../core/lead/mapping.ts';
+import { otherWords } from '../core/lead/other-words.ts';
+import { stageField } from '../reminders/plan/recipients.ts';
 import type { Refusal } from '../core/merge/guard.ts';
 import type { Action } from '../store/actions.ts';
 import type { Run } from '../store/runs.ts';
@@ -158,6 +160,7 @@ export function describePlan(
       : [held, others].flatMap((some) => describeSome(some, plan, detail === 'all'))),
     ...said,
   ];
+  lines.push(...describeWords(plan));
   if (actions.length + problems.length + run.refusals.length === 0)
     lines.push(run.undoOf === null ? '  nothing to do' : `  nothing of run ${run.undoOf} is left to undo`);
   for (const refusal of run.refusals)
@@ -170,6 +173,26 @@ export function describePlan(
   if (!goesOn) lines.push('  nothing was written');
   return shownDates(lines.join('\n'), timeZone);
 }
+
+/** On a first day, when the two sides call the stages otherwise: words are copied as they are. */
+function describeWords({ run, actions, fields }: ShownPlan): readonly string[] {
+  const made = (kind: Action['kind']): readonly string[] =>
+    actions.flatMap((one) =>
+      one.kind === kind ? (plainCell(one.changes[stageField]?.to ?? null) ?? '') : [],
+    );
+  const [rows, leads] = [made('create-lead'), made('create-row')];
+  // Of a few new ones among known ones the words prove nothing.
+  if (run.undoOf !== null || rows.length * 2 < run.targetRows || leads.length * 2 < run.pulled) return [];
+  const found = otherWords(rows, leads);
+  if (found === null || found.rows.length < 2) return [];
+  const list = (words: readonly string[]): string => words.slice(0, wordsShown).map(showCell).join(', ');
+  return [
+    `  ${headingOf(fields, stageField)}: the table says ${list(found.rows)}, the service ${list(found.leads)}. Words are copied as they are, so each side would get those of the other: change them in the table first, to have one set`,
+  ];
+}
+
+/** The most words of a side that are named. */
+const wordsShown = 6;
 
 export function describeUnmade({ connection, problems }: UnmadePlan): string {
   return describeFailed(connection, 'the plan', describeProblems(problems, new Map(), []));

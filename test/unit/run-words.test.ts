@@ -95,6 +95,37 @@ test('a sync that a person has paused has no number, and nothing else to go on w
   );
 });
 
+test('a first plan says when the two sides call the stages otherwise', () => {
+  const run = { id: 1, connection: 'main', undoOf: null, pulled: 2, targetRows: 2, refusals: [] };
+  const made = (kind: Action['kind'], stage: string): Action =>
+    ({
+      id: 1,
+      kind,
+      leadId: null,
+      row: null,
+      changes: { stage: { from: null, to: stage } },
+      expect: {},
+      reason: 'new',
+    }) as unknown as Action;
+  const told = (pulled: number, ...words: readonly string[]): string =>
+    describePlan({
+      run: { ...run, pulled, status: 'succeeded' } as unknown as Run,
+      actions: [
+        ...['new', 'won'].map((word) => made('create-row', word)),
+        ...words.map((word) => made('create-lead', word)),
+      ],
+      problems: [],
+      companies: new Map(),
+      fields: german,
+    });
+  expect(told(2, 'neu', 'gewonnen')).toContain(
+    'Vertriebs- phase: the table says "neu", "gewonnen", the service "new", "won". Words are copied as they are',
+  );
+  expect(told(2, 'New', 'won')).not.toContain('the table says');
+  // Most leads have rows: it is no first day.
+  expect(told(50, 'neu', 'gewonnen')).not.toContain('the table says');
+});
+
 test('a plan names the company first, and the columns by their headings; it begins with numbers by kind and field, then what is held', () => {
   const run = {
     id: 3,
