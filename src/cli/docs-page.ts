@@ -30,6 +30,7 @@ export const docsPages: Readonly<Record<string, string>> = {
   mail: 'reminders.md#when-the-mail-server-fails',
   'mail.template-broken': 'reminders.md#templates',
   match: 'matching.md',
+  place: 'identity.md#places',
   plan: 'commands.md#review-carry-out-put-back',
   queue: 'operations.md#jobs-in-redis',
   receipt: 'commands.md#review-carry-out-put-back',

@@ -108,16 +108,19 @@ test('a first plan says when the two sides call the stages otherwise', () => {
       reason: 'new',
     }) as unknown as Action;
   const told = (pulled: number, ...words: readonly string[]): string =>
-    describePlan({
-      run: { ...run, pulled, status: 'succeeded' } as unknown as Run,
-      actions: [
-        ...['new', 'won'].map((word) => made('create-row', word)),
-        ...words.map((word) => made('create-lead', word)),
-      ],
-      problems: [],
-      companies: new Map(),
-      fields: german,
-    });
+    describePlan(
+      {
+        run: { ...run, pulled, status: 'succeeded' } as unknown as Run,
+        actions: [
+          ...['new', 'won'].map((word) => made('create-row', word)),
+          ...words.map((word) => made('create-lead', word)),
+        ],
+        problems: [],
+        companies: new Map(),
+        fields: german,
+      },
+      'UTC',
+    );
   expect(told(2, 'neu', 'gewonnen')).toContain(
     'Vertriebs- phase: the table says "neu", "gewonnen", the service "new", "won". Words are copied as they are',
   );

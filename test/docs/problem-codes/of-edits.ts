@@ -278,6 +278,10 @@ export const ofEdits: readonly Family[] = [
         'A conflict copy lies beside the table.',
         'Take over what is missing, then delete the copy.',
       ],
+      'place.encoding': [
+        'The file does not say in which encoding it is; the message names the one that was guessed, with a text as it was read.',
+        'Nothing when that text is right. Else save the file as "CSV UTF-8" and sync again.',
+      ],
       'place.first-sync': ['This table is synced for the first time.', 'Nothing.'],
       'place.moved': ['The table is at another place now, and the sync goes on there.', 'Nothing.'],
       'place.shared': ['Two connections keep the same table in step.', 'Give each a table of its own.'],
