@@ -31,6 +31,7 @@ export const docsPages: Readonly<Record<string, string>> = {
   'mail.template-broken': 'reminders.md#templates',
   match: 'matching.md',
   place: 'identity.md#places',
+  'place.encoding': 'csv.md#only-csv',
   plan: 'commands.md#review-carry-out-put-back',
   queue: 'operations.md#jobs-in-redis',
   receipt: 'commands.md#review-carry-out-put-back',

@@ -1,4 +1,3 @@
-import { isLeadId } from './lead.ts';
 import type { Cells } from './value.ts';
 
 /**
@@ -36,7 +35,7 @@ export class TablePieces {
 
 /** Whether a text may be meant as an id: one word, of letters or digits, and not of letters alone. */
 export function isLikeId(text: string): boolean {
-  return isLeadId(text) && /^(?=.*[\d_-])[{(]?[\p{L}\p{N}][^\s#]*$/u.test(text.trim());
+  return /^(?=.*[\d_-])[{(]?[\p{L}\p{N}][^\s#]*$/u.test(text.trim());
 }
 
 /** Whether all that a row shows is a text in its id column that is no id: a note, and no row that lost its lead. */
