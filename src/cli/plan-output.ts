@@ -261,7 +261,7 @@ const kindWords: Readonly<Record<Action['kind'], (count: number) => string>> = {
   'mark-row': (number) => `${counted(number, 'row is', 'rows are')} marked as deleted`,
   'remove-row': (number) => `${counted(number, 'row is', 'rows are')} removed from the table`,
   'delete-lead': (number) => `${counted(number, 'lead is', 'leads are')} deleted in the service`,
-  agree: (number) => `${counted(number, 'record agrees', 'records agree')}`,
+  agree: (number) => counted(number, 'record agrees', 'records agree'),
   forget: (number) => `${counted(number, 'record is', 'records are')} gone on both sides`,
   report: (number) => `${counted(number, 'record is', 'records are')} left alone`,
 };

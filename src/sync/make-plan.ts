@@ -127,7 +127,12 @@ export async function makePlan(
     emptied: inWords(numbers.emptied),
     permuted: inWords(permuted),
     shifted: inWords(shifted),
-    ...{ foreign, strangers, idsUnknown, misread, mark, firstLeads },
+    foreign,
+    strangers,
+    idsUnknown,
+    misread,
+    mark,
+    firstLeads,
   };
   // An older copy explains what else is unusual: the guard looks again after a person's decision. A foreign mark, or service, is more exact.
   const isOlder = older.refusals.length > 0 && !('by' in mark) && foreign === null;

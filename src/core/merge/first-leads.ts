@@ -143,7 +143,6 @@ export function explainFirstLeads({ count, first, last, odd }: FirstLeads, held:
 const longest = 40;
 
 function nameRow({ row, name, first }: OddRow): string {
-  const letters = [...name];
-  const cut = letters.length > longest ? `${letters.slice(0, longest).join('')}…` : name;
+  const cut = name.length > longest ? `${name.slice(0, longest).toWellFormed()}…` : name;
   return `${JSON.stringify(cut)} (row ${row}${first === undefined ? '' : `, as row ${first}`})`;
 }

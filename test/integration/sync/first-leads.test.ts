@@ -85,7 +85,8 @@ test('who applies a plan has looked at it; the lines that were left out are aske
   const file = join(workspace.folder, 'plan.json');
   const planned = await workspace.cli('plan', '--out', file, '--json');
   expect(planned.code).toBe(4);
-  const [{ id = '' } = {}] = planned.json<{ actions: { id: string }[] }>().actions;
+  const [first] = planned.json<{ actions: { id: string }[] }>().actions;
+  const id = first?.id ?? '';
   const applied = await workspace.cli('apply', file, '--only', id, '--json');
   expect(applied.json()).toMatchObject({ created: { leads: 1 } });
   const [refusal] = (await workspace.run({ asks: true })).refusals;
