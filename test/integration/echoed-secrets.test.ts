@@ -78,17 +78,17 @@ const clients: Readonly<Record<string, (url: string) => Promise<unknown>>> = {
     const reply = z.unknown().describe('anything');
     return await http.ask({ kind: 'read', path: '/crm', reply }, never);
   },
-  'Microsoft Graph': async (url) => {
+  'Microsoft Graph': (url) => {
     const account = { token: async () => secret };
     const http = new GraphHttp('x', { apiUrl: url, account, clock: systemClock });
-    return await http.ask({ path: '/me' }, never);
+    return http.ask({ path: '/me' }, never);
   },
-  'an address that Microsoft gave': async (url) => {
+  'an address that Microsoft gave': (url) => {
     const account = { token: async () => 'other' };
     const http = new GraphHttp('x', { apiUrl: 'http://127.0.0.1:1', account, clock: systemClock });
-    return await http.ask({ path: address(url).replace(/hooks.*\?/, 'up?') }, never);
+    return http.ask({ path: address(url).replace(/hooks.*\?/, 'up?') }, never);
   },
-  'Microsoft Entra': async (url) => {
+  'Microsoft Entra': (url) => {
     const tenant = '11111111-2222-4333-8444-555555555555';
     const app = {
       tenant,
@@ -97,16 +97,15 @@ const clients: Readonly<Record<string, (url: string) => Promise<unknown>>> = {
       certificate: undefined,
       loginUrl: url,
     };
-    return await openGraphAccount(app, 'https://graph.microsoft.com', systemClock).token(never);
+    return openGraphAccount(app, 'https://graph.microsoft.com', systemClock).token(never);
   },
-  WebDAV: async (url) =>
-    await new WebDavHttp({ url: `${url}/a.csv`, authorization }).ask({ method: 'PROPFIND' }, never),
+  WebDAV: (url) => new WebDavHttp({ url: `${url}/a.csv`, authorization }).ask({ method: 'PROPFIND' }, never),
   CalDAV: async (url) => {
     await using http = new CalDavHttp({ url: `${url}/a/`, username: 'anna', password: new Secret(secret) });
     return await http.ask({ method: 'PROPFIND' }, never);
   },
-  'a webhook': async (url) =>
-    await callAddress(address(url), { json: {}, totalMs: 5_000, signal: never, clock: systemClock }),
+  'a webhook': (url) =>
+    callAddress(address(url), { json: {}, totalMs: 5_000, signal: never, clock: systemClock }),
 };
 
 describe('what a server repeats of a secret, in any form, a client gives to nobody', () => {
@@ -132,11 +131,7 @@ describe('what a server repeats of a secret, in any form, a client gives to nobo
       );
       const said: unknown[] = [];
       await using leads = leadsClient(server, { log: (...line) => void said.push(line) });
-      for (const call of [
-        leads.list(firstPage, never),
-        leads.get('1', never),
-        leads.create({ a: 1 } as never, never),
-      ])
+      for (const call of [leads.list(firstPage, never), leads.get('1', never), leads.create({ a: 1 }, never)])
         said.push(await call.catch((error: unknown) => error));
       assertClean(said, key);
     }

@@ -214,19 +214,17 @@ describe('with ADMIN_TOKEN', () => {
   });
 
   test('whoever opens connections and says nothing, half of a request or half of a form keeps nobody away', async () => {
-    const half = [
-      '',
-      'GET / HTTP/1.1\r\nHost: x\r\n',
-      'POST /login HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\na',
-    ];
+    const form = 'POST /login HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\na';
+    const half = ['', 'GET / HTTP/1.1\r\nHost: x\r\n'];
     await using stack = new AsyncDisposableStack();
-    for (let nth = 0; nth < 600; nth++) {
-      const localAddress = `127.0.0.${(nth % 7) + 1}`;
+    for (let nth = 0; nth < 620; nth++) {
+      // From one address, then from several.
+      const localAddress = nth < 110 ? '127.0.0.1' : `127.0.0.${(nth % 7) + 1}`;
       const socket = connect({ port: site.server.port, host: '127.0.0.1', localAddress });
       stack.defer(() => void socket.destroy());
       socket.on('error', () => {});
       await once(socket, 'connect');
-      socket.write(half[nth % half.length] ?? '');
+      socket.write(nth < 520 ? (half[nth % 2] ?? '') : form);
     }
     for (let nth = 0; nth < 5; nth++)
       expect(await site.ask('/healthz')).toMatchObject({ status: 200, body: 'ok\n' });
