@@ -10,3 +10,8 @@ export function isLoopback(name: string): boolean {
   if (isIPv4(host)) return loopback.check(host, 'ipv4');
   return host.toLowerCase() === 'localhost' || (isIPv6(host) && loopback.check(host, 'ipv6'));
 }
+
+/** Whether no other machine is between us and this host, which may be the folder of a socket. */
+export function isThisMachine(host: string): boolean {
+  return host.startsWith('/') || isLoopback(host);
+}

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { LeadsyncError } from './errors.ts';
-import { isLoopback } from './loopback.ts';
+import { isThisMachine } from './loopback.ts';
 
 /** pg's events for requests of a password by which whoever asks learns it, or what stands for it. */
 const telling = { authenticationCleartextPassword: 'in clear text', authenticationMD5Password: 'as MD5' };
@@ -31,9 +31,4 @@ export class PostgresClient extends pg.Client {
 
 function requiresScram({ connectionString }: pg.ClientConfig): boolean {
   return URL.parse(connectionString ?? '')?.searchParams.get('require_auth') === 'scram-sha-256';
-}
-
-/** Whether no other machine is between us and this host, which may be the folder of a socket. */
-export function isThisMachine(host: string): boolean {
-  return host.startsWith('/') || isLoopback(host);
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { upkeep } from '../../jobs/upkeep.ts';
 import { channelsOf, sendText, webhookChannel } from '../alerts/channels.ts';
 import type { App } from '../app.ts';
+import { clearTextOf } from '../config/clear-text.ts';
 import { closedStages, type ConnectionConfig } from '../config/config.ts';
 import { loadConfigFromProcess } from '../config/load.ts';
 import { counted } from '../core/lead/counted.ts';
@@ -40,8 +41,10 @@ interface CheckOptions extends CommonOptions {
 
 /** `leadsync check`: a line for each thing that a sync needs, with help for failures. Changes nothing without `--fix`. */
 export async function check(options: CheckOptions): Promise<void> {
-  const { connections } = await loadConfigFromProcess(options.config);
-  const lines = [passed('configuration', counted(connections.length, 'connection'))];
+  const config = await loadConfigFromProcess(options.config);
+  const lines: CheckLine[] = [passed('configuration', counted(config.connections.length, 'connection'))];
+  for (const { setting, message } of clearTextOf(config))
+    lines.push({ ...passed(setting, `${message}. REQUIRE_TLS=true refuses it`), warning: true });
   try {
     await withApp(options, async (app) => {
       await unlessStopped(async () => {

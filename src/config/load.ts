@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import type { z } from 'zod';
 import { LeadsyncError } from '../errors.ts';
+import { clearTextOf } from './clear-text.ts';
 import { checkTogether } from './check-together.ts';
 import { buildAlerts, buildConnection, type Config } from './config.ts';
 import { ConfigError, type Mistake } from './config-error.ts';
@@ -62,6 +63,11 @@ export async function loadConfig({ env, cwd, file }: LoadOptions): Promise<Confi
   const connections = Object.entries(settings.connections).map(([name, connection]) =>
     buildConnection(name, connection, source.folder, settings.recipients),
   );
+  const inClear = own.requireTls ? clearTextOf({ ...own, connections }) : [];
+  if (inClear.length > 0)
+    throw new ConfigError(
+      inClear.map(({ setting, message }) => ({ where: setting, path: '', message: `${message} (REQUIRE_TLS)` })),
+    );
   return deepFreeze({
     ...own,
     dataDir: resolve(cwd, own.dataDir),

@@ -116,7 +116,7 @@ export const processSchema = z.object({
   databaseUrl: postgresUrl.exactOptional().meta({
     env: 'DATABASE_URL',
     description:
-      'Postgres for state and jobs: postgres://user:password@host/database. Without it leadsync starts one under DATA_DIR.',
+      'Postgres for state and jobs: postgres://user:password@host/database?sslmode=verify-full, without sslmode on this machine. Without it leadsync starts one under DATA_DIR.',
   }),
   databasePoolMax: count(leastPool, 999)
     .prefault('20')
@@ -127,8 +127,17 @@ export const processSchema = z.object({
   redisUrl: secret(text(redisAddressMistake)).exactOptional().meta({
     env: 'REDIS_URL',
     description:
-      'Redis (6.2 or newer) for the jobs: redis://user:password@host:6379/0, rediss:// for TLS; redis-sentinel://user:password@host:26379,host:26379/0?master=name (with &sentinelUsername= and &sentinelPassword= where Sentinels require them); redis-cluster://user:password@host:6379,host:6379; rediss-sentinel:// and rediss-cluster:// likewise. Without it: jobs run on the same Postgres.',
+      'Redis (6.2 or newer) for the jobs: rediss://user:password@host:6379/0, redis:// without TLS on this machine; redis-sentinel://user:password@host:26379,host:26379/0?master=name (with &sentinelUsername= and &sentinelPassword= where Sentinels require them); redis-cluster://user:password@host:6379,host:6379; rediss-sentinel:// and rediss-cluster:// likewise. Without it: jobs run on the same Postgres.',
   }),
+  requireTls: z
+    .enum(['true', 'false'])
+    .default('false')
+    .transform((value) => value === 'true')
+    .meta({
+      env: 'REQUIRE_TLS',
+      description:
+        'true: nothing starts while DATABASE_URL, REDIS_URL or a PostgreSQL table leads to another machine without TLS; otherwise leadsync check warns of it.',
+    }),
   redisPrefix: text((value) =>
     /^[A-Za-z0-9._-]{1,64}$/.test(value) ? null : 'must be at most 64 letters, digits and the signs . _ -',
   )

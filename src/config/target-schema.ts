@@ -174,7 +174,7 @@ const postgresTable = z.strictObject({
   url: postgresUrl.meta({
     env: 'POSTGRES_TABLE_URL',
     description:
-      'Database of the table: postgres://user:password@host/database. Required for postgres-table. Not DATABASE_URL, which holds the state.',
+      'Database of the table: postgres://user:password@host/database?sslmode=verify-full, without sslmode on this machine. Required for postgres-table. Not DATABASE_URL, which holds the state.',
   }),
   // Each part as long as PostgreSQL allows.
   table: text((name) => {

@@ -18,6 +18,12 @@ import { type Source, unreadable } from './source.ts';
 /** More values than this are aliases that repeat each other. */
 const mostValues = 200_000;
 
+/** Characters of a file. Each takes some microseconds to read. */
+const longestFile = 1024 * 1024;
+
+/** Each has queues and sessions of its own: as many are divided among several installations. */
+const mostConnections = 1_000;
+
 /**
  * Reads leadsync.yaml and fills in `${NAME}`; undefined when it is no YAML.
  * @param file absolute path, for the paths in it
@@ -31,11 +37,19 @@ export function yamlSource(
   environment: Environment,
   mistakes: Mistake[],
 ): Source | undefined {
+  const refuse = (message: string): undefined => {
+    mistakes.push({ where, path: '', message });
+    return undefined;
+  };
+  if (content.length > longestFile)
+    return refuse(`has ${content.length} characters, and may have ${longestFile}`);
   const counter = new LineCounter();
   const document = parseDocument(content, {
     lineCounter: counter,
     prettyErrors: false,
     stringKeys: true,
+    // The package compares each key with all before it: minutes for some 10,000. Told below.
+    uniqueKeys: false,
     logLevel: 'error',
   });
   const lineAt = (node: Node | null) => counter.linePos(node?.range?.[0] ?? 0).line;
@@ -48,11 +62,19 @@ export function yamlSource(
     }),
   );
   mistakes.push(...slips.values());
-  // A doubled key leaves the rest readable; after anything else every further mistake would be a guess.
-  if (faults.some(({ code }) => code !== 'DUPLICATE_KEY')) return undefined;
+  // Every further mistake would be a guess.
+  if (faults.length > 0) return undefined;
 
+  const connections: unknown = document.get('connections');
+  const listed = isAlias(connections) ? connections.resolve(document) : connections;
+  // Before they are read: each of so many would be checked, and have its mistakes told.
+  if (isMap(listed) && listed.items.length > mostConnections)
+    return refuse(
+      `has ${listed.items.length} connections, and may have ${mostConnections}; divide them among several installations`,
+    );
   const lines = new Map<string, number>();
   const secrets = new Set<string>();
+  const doubled = new Set<number>();
   let values = 0;
 
   /** Where a setting is; for a missing one, where it should be. */
@@ -82,7 +104,11 @@ export function yamlSource(
       });
     if (isMap<Scalar<string>, Node | null>(node)) {
       // Of two equal keys the last is the one in use.
-      const pairs = new Map(node.items.map((pair) => [pair.key.value, pair]));
+      const pairs = new Map<string, Pair<Scalar<string>, Node | null>>();
+      for (const pair of node.items) {
+        if (pairs.has(pair.key.value)) doubled.add(lineAt(pair.key));
+        pairs.set(pair.key.value, pair);
+      }
       return Object.fromEntries([...pairs.values()].map((pair) => readPair(pair, path, within)));
     }
     const value = isScalar(node) ? node.value : null;
@@ -122,10 +148,8 @@ export function yamlSource(
   };
 
   const raw = read(document.contents, [], []);
-  if (values > mostValues) {
-    mistakes.push({ where, path: '', message: yamlFault('RESOURCE_EXHAUSTION') });
-    return undefined;
-  }
+  for (const line of doubled) mistakes.push({ where, line, path: '', message: doubledKey });
+  if (values > mostValues) return refuse(yamlFault('RESOURCE_EXHAUSTION'));
   return {
     raw: raw ?? {},
     folder: dirname(file),
@@ -142,9 +166,10 @@ function unsetVariable(name: string, environment: Environment): string {
   return `needs the environment variable ${name}, which is not set or empty${meant}`;
 }
 
+const doubledKey = 'not valid YAML: this key is here already: keep one of the two';
+
 /** Our own words for the codes of the yaml package: its messages quote the source, which may hold a secret. */
 const sentences: Readonly<Record<string, string>> = {
-  DUPLICATE_KEY: 'this key is here already: keep one of the two',
   BAD_INDENT: 'the indentation does not fit the lines above',
   TAB_AS_INDENT: 'indent with spaces, not with tabs',
   MISSING_CHAR:

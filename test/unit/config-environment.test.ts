@@ -55,6 +55,7 @@ describe('the environment alone', () => {
       logLevel: 'info',
       databasePoolMax: 20,
       redisPrefix: 'leadsync',
+      requireTls: false,
     });
     expect(config.connections[0]?.leads.apiKey.reveal()).toBe('top-secret');
     expect(JSON.stringify(config)).not.toContain('top-secret');

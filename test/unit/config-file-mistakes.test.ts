@@ -93,6 +93,17 @@ describe('mistakes in the file', () => {
     ['an unknown tag', connection('    sync: !x {}'), [at(5, '', '"!"')]],
     ['an alias of nothing', connection('    sync: *nothing'), [at(5, `${a}.sync`, 'has no anchor')]],
     [
+      '60,000 connections',
+      `connections:\n${Array.from({ length: 60_000 }, (_, index) => `  c${index}: {}\n`).join('')}`,
+      [at(0, '', 'has 60000 connections, and may have 1000')],
+    ],
+    [
+      'connections by an alias',
+      `x: &x\n${Array.from({ length: 1_001 }, (_, index) => `  c${index}: {}\n`).join('')}connections: *x\n`,
+      [at(0, '', 'has 1001 connections, and may have 1000')],
+    ],
+    ['a file of megabytes', `# ${'x'.repeat(1024 * 1024)}`, [at(0, '', 'and may have 1048576')]],
+    [
       'aliases that repeat each other',
       `a: &a [x, x, x, x, x, x, x, x, x, x]\n${'bcdef'
         .split('')
