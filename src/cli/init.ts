@@ -162,7 +162,10 @@ async function showFirstPlan(
   });
   const made = plan as MadePlan | null;
   if (isJson) printJson({ written, checks, plan: made && planJson(made) });
-  process.exitCode = made === null ? exitCodes.failed : exitCodeFor([made]);
+  // What it asks before the first sync is no failure of the set-up.
+  const codes = made?.run.refusals.map(({ code }) => code) ?? [];
+  const isAsked = codes.length > 0 && codes.every((code) => code === 'first-leads');
+  process.exitCode = made === null ? exitCodes.failed : isAsked ? exitCodes.done : exitCodeFor([made]);
   tell();
   if (made === null) {
     tell(
