@@ -75,10 +75,9 @@ async function showRun(
 }
 
 function changeJson({ kind, leadId, row, changes, reason }: ListedAction): object {
-  const shown = Object.entries(changes).map(([field, { from, to }]) => [
-    field,
-    { from: plainCell(from), to: plainCell(to) },
-  ]);
+  const shown = Object.entries(changes).map(
+    ([field, { from, to }]) => [field, { from: plainCell(from), to: plainCell(to) }] as const,
+  );
   return { kind, leadId, row, changes: Object.fromEntries(shown), reason };
 }
 

@@ -107,7 +107,7 @@ test('--cancelled lists those too, with the reason; an owner without an e-mail a
   const check = await workspace.cli('check');
   expect(check.code).toBe(0);
   expect(check.stdout).toMatch(
-    /warn {2}main: recipients: 2 leads have no e-mail address in Owner, such as .*; 2 of 3 leads with a follow-up name no recipient/,
+    /warn {2}main: recipients: 2 leads have no e-mail address in Owner, such as .*;\s+2 of 3 leads with a follow-up name no recipient/,
   );
   expect(check.stdout).toContain(
     'ok    main: stages: nobody is reminded of 1 lead with a follow-up in "Closed Won"',
