@@ -48,7 +48,8 @@ function isPostgresInClear(text: string): boolean {
   if (isThisMachine(host === '' ? 'localhost' : host)) return false;
   const mode = settings.get('sslmode');
   if (mode !== null) return mode === 'disable';
-  const isOn = ['true', '1'].includes(settings.get('ssl') ?? '') || settings.get('sslnegotiation') === 'direct';
+  const isOn =
+    ['true', '1'].includes(settings.get('ssl') ?? '') || settings.get('sslnegotiation') === 'direct';
   return !isOn && !['sslcert', 'sslkey', 'sslrootcert'].some((name) => settings.has(name));
 }
 

@@ -66,7 +66,11 @@ export async function loadConfig({ env, cwd, file }: LoadOptions): Promise<Confi
   const inClear = own.requireTls ? clearTextOf({ ...own, connections }) : [];
   if (inClear.length > 0)
     throw new ConfigError(
-      inClear.map(({ setting, message }) => ({ where: setting, path: '', message: `${message} (REQUIRE_TLS)` })),
+      inClear.map(({ setting, message }) => ({
+        where: setting,
+        path: '',
+        message: `${message} (REQUIRE_TLS)`,
+      })),
     );
   return deepFreeze({
     ...own,

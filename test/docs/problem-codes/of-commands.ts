@@ -34,6 +34,10 @@ export const ofCommands: readonly Family[] = [
       ],
       'connection.paused': ['The connection is paused.', 'Resume it with the command in the message.'],
       'connection.running': ['A run of the connection is under way.', 'Try again when it has ended.'],
+      'process.silent': [
+        'A probe got no answer of the database or the queue in time.',
+        'Check whether they are overloaded.',
+      ],
       'process.stopped': ['A signal ended the command.', 'Start it again: it goes on from there.'],
       'process.stopping': ['The process ends.', nothing],
       'run.abandoned': [
