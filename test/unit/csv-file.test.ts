@@ -61,6 +61,23 @@ function runNode(program: string, ...wrapper: string[]): string {
 const ordinaryUser = root ? asNobody : [];
 
 describe('replacing the file', () => {
+  test.each([
+    ['its owner alone', 0o755, 0o600],
+    ['its owner alone', 0o700, 0o600],
+    ['its owner and the group that may write to the folder', 0o770, 0o660],
+    ['its owner and the group that may write to the folder', 0o2775, 0o660],
+    ['its owner and the group, not for all who may write to the folder', 0o777, 0o660],
+  ])('a new file is for %s (%o)', async (_, folderMode, fileMode) => {
+    const folder = mkdtempSync(join(tmpdir(), 'leadsync-new-'));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    chmodSync(folder, folderMode);
+    const path = join(folder, 'leads.csv');
+    const target = targetAt(path);
+    await readAll(target);
+    await target.write([append('a', { city: 'Rome' })], signal);
+    expect(statSync(path).mode & 0o777).toBe(fileMode & ~process.umask());
+  });
+
   test('keeps the mode, and the owner where the system lets us', async () => {
     await using harness = await makeCsvHarness();
     harness.write('Lead ID,City\na,Bonn\n');

@@ -108,8 +108,9 @@ async function fill(
   original: BigIntStats | null,
   content: AsyncIterable<Buffer>,
 ): Promise<BigIntStats> {
-  // Private until it has the original's mode.
-  await using handle = await open(temporary, 'wx', original === null ? 0o666 : 0o600);
+  // Private until it has the original's mode; a new one stays so, but for the group that shares its folder.
+  const isShared = original === null && ((await stat(dirname(temporary))).mode & 0o020) !== 0;
+  await using handle = await open(temporary, 'wx', isShared ? 0o660 : 0o600);
   await handle.writeFile(content);
   if (original !== null) {
     await keepOwner(handle, original);
