@@ -116,10 +116,11 @@ describe('of two users that see nothing of each other', () => {
       await here.pool.query(`drop owned by ${owner}; drop role ${owner}`);
     });
     const [one, two] = [await asUser(here, owner), await asUser(here, owner)];
-    const lease = await take({ ...here, pool: one });
+    const { connection } = here;
+    const lease = await take({ pool: one, connection });
     expect(await acquireLease(two, here.connection)).toBeNull();
     expect(await leaseHolder(two, here.connection)).toMatch(new RegExp(`:${process.pid}$`));
-    await assertHeld({ ...here, pool: two }, lease);
+    await assertHeld({ pool: two }, lease);
     await here.pool.query(`select pg_terminate_backend(backend_pid, 5000) from leases where name = $1`, [
       here.connection,
     ]);
@@ -127,7 +128,7 @@ describe('of two users that see nothing of each other', () => {
     expect(await acquireLease(one, here.connection)).toBeNull();
     await next[Symbol.asyncDispose]();
     await lease[Symbol.asyncDispose]();
-    await (await take({ ...here, pool: one }))[Symbol.asyncDispose]();
+    await (await take({ pool: one, connection }))[Symbol.asyncDispose]();
   });
 });
 
