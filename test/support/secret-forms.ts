@@ -1,6 +1,9 @@
 const json = (text: string): string => JSON.stringify(text).slice(1, -1);
 const every = (text: string, as: (code: string) => string): string =>
-  [...text].map((sign) => as(sign.charCodeAt(0).toString(16).padStart(2, '0'))).join('');
+  text
+    .split('')
+    .map((sign) => as(sign.charCodeAt(0).toString(16).padStart(2, '0')))
+    .join('');
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 const doubled = (text: string): string => encodeURIComponent(encodeURIComponent(text));
 
