@@ -38,7 +38,7 @@ test('a conflict is listed until somebody decides: the requested value over the 
   // A sync lets it stand, and says that something is held.
   expect(await scene.sync()).toMatchObject({ status: 'partial', held: 1 });
   const { stdout } = await scene.cli('conflicts');
-  expect(stdout).toContain('nextFollowUpAt: lead "2031-03-07 08:00 UTC" | requested "2031-03-04 08:00 UTC"');
+  expect(stdout).toContain('Next follow-up: lead "2031-03-07 08:00 UTC" | requested "2031-03-04 08:00 UTC"');
   const [edit] = await scene.edits();
   const resolve = async (use: string) => (await scene.cli('resolve', String(edit?.id), '--use', use)).stdout;
 
