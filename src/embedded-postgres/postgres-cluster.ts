@@ -159,7 +159,7 @@ async function createCluster(dataDir: string, folder: string, durable: boolean):
 export async function runAsSuperuser(clusterFolder: string, statements: readonly string[]): Promise<void> {
   const binaries = await loadPostgresBinaries();
   const user = await findPostgresUser(clusterFolder);
-  const [program = '', ...args] = [
+  const [program, ...args] = [
     ...user.prefix,
     binaries.postgres,
     '--single',

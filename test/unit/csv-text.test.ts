@@ -38,7 +38,7 @@ describe('the guard against formulas', () => {
     expect(unguarded('=A1+1')).toBe('=A1+1');
   });
 
-  const signs = '=+-@＝＋－＠';
+  const signs = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
   const text = fc.string({
     unit: fc.constantFrom("'", '"', ...signs, ',', ';', '\t', '|', '\r', '\n', '\r\n', ' ', 'a', '1'),
   });

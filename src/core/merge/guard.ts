@@ -47,7 +47,7 @@ export interface PlanCounts {
   readonly firstLeads: { readonly made: FirstLeads; readonly held: number } | null;
 }
 
-export interface FirstIds {
+interface FirstIds {
   readonly column: string;
   readonly ids: number;
   readonly unknown: number;

@@ -74,7 +74,13 @@ async function getToken(client: SigningClient): Promise<string> {
     failed = error;
   }
   const sent = sentSchema.safeParse(failed).data?.config.data;
-  const reply = readGoogleReply(failed, new Redactor(proofsIn(String(sent ?? ''))), Date.now());
+  const reply = readGoogleReply(
+    failed,
+    new Redactor(
+      proofsIn(typeof sent === 'string' || sent instanceof URLSearchParams ? sent.toString() : ''),
+    ),
+    Date.now(),
+  );
   if (reply !== null) throw googleFault(reply, 'token', null);
   // No request failed: a workload identity's source (a file, a program) may not be as described.
   if (failed !== null && 'audience' in client) {
