@@ -54,7 +54,7 @@ export interface App extends AsyncDisposable {
   readonly runs: Semaphore;
   /** Called for each run that starts or ends in this process; absent: the command reports it. */
   readonly onRun?: OnRun;
-  /** Why this process takes no more jobs: it met a newer schema. */
+  /** Why this process takes no more jobs: it met a newer schema, or another installation. */
   outdated: LeadsyncError | null;
   /** The counters of this process. */
   readonly activity: Activity;

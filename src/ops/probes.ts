@@ -27,7 +27,7 @@ export function probes(app: App): Hono {
       return c.text(`the database ${refuses(databaseFault) ? 'takes no writes' : 'does not answer'}\n`, 503);
     if (queueFault !== null)
       return c.text(`the queue ${refuses(queueFault) ? 'takes no jobs' : 'does not answer'}\n`, 503);
-    if (app.outdated !== null) return c.text('the database was set up by a newer leadsync\n', 503);
+    if (app.outdated !== null) return c.text('this worker takes no work any more: its log says why\n', 503);
     return c.text('ready\n');
   });
   for (const path of ['/healthz', '/readyz'])

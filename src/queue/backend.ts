@@ -36,6 +36,8 @@ export interface Backend extends AsyncDisposable {
   connections(): number;
   /** The time of the queues' server (epoch ms); null: it is the database. */
   readonly clock: (() => Promise<number>) | null;
+  /** Claims the queues for one installation; null: they are in its database. */
+  readonly claim: QueueClaim | null;
   /** How the queues' server is set up, and what must be corrected; nothing when it is the database. */
   examine(): Promise<readonly Finding[]>;
 }
@@ -46,6 +48,22 @@ export interface Finding {
   readonly message: string;
   /** What must be corrected, by its stable code. */
   readonly fault?: { readonly code: string; readonly help: string };
+}
+
+/** Whose the queues are. */
+export interface QueueOwner {
+  readonly owner: string;
+  /** For people: the machine of the worker, and where its database is. */
+  readonly machine: string;
+  readonly database: string;
+}
+
+export interface QueueClaim {
+  /** The server, and where in it. */
+  readonly place: string;
+  /** Claims the queues for `forMs`. `known`: they were the owner's already. Throws `queue.taken` when they are another's. */
+  renew(by: QueueOwner, forMs: number): Promise<'new' | 'known'>;
+  release(owner: string): Promise<void>;
 }
 
 interface BullWorker {

@@ -144,6 +144,7 @@ export async function openPostgresBackend(
     },
     connections: () => 0,
     clock: null,
+    claim: null,
     examine: async () => [],
     [Symbol.asyncDispose]: () => pool.end(),
   };

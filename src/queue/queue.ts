@@ -59,7 +59,7 @@ interface AddedJob {
   finished(signal: AbortSignal): Promise<unknown>;
 }
 
-export interface Queues extends AsyncDisposable, Pick<Backend, 'ping' | 'connections' | 'clock' | 'examine'> {
+export interface Queues extends AsyncDisposable, Pick<Backend, 'ping' | 'connections' | 'clock' | 'claim' | 'examine'> {
   queue(name: string): JobQueue;
   /** The names of the queues that were opened so far. */
   names(): readonly string[];
@@ -140,6 +140,7 @@ export async function openQueues(
     ping: () => backend.ping(),
     connections: () => backend.connections(),
     clock: backend.clock,
+    claim: backend.claim,
     examine: () => backend.ask(() => backend.examine()),
     async board(path) {
       // Only the worker needs it, and it is large.

@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createRedisBackend, withBackend } from 'bullmq';
 import type { RedisAddress } from '../config/redis-address.ts';
+import { LeadsyncError } from '../errors.ts';
 import { type Backend, type BackendOptions, onWorkerError } from './backend.ts';
 import { examineRedis } from './examine-redis.ts';
+import { redisClaim } from './redis-claim.ts';
 import { scheduleSettings } from './schedules.ts';
 import {
   askingOptions,
@@ -12,6 +14,7 @@ import {
   workingOptions,
 } from './redis-client.ts';
 import {
+  describeHosts,
   isOfConnection,
   lastingFault,
   readOnly,
@@ -82,6 +85,19 @@ export async function openRedisBackend(
     settings: scheduleSettings,
     ...(telemetry && { telemetry }),
   };
+  const ask: Backend['ask'] = async (operation) => {
+    if (!(await isReadyWithin(asking, patienceMs))) throw unavailable(fault, address);
+    try {
+      return await operation();
+    } catch (error) {
+      if (error instanceof LeadsyncError) throw error;
+      // A numeric code is BullMQ's (`ErrorCode`), for a job that is gone, for instance: no outage.
+      if (error instanceof Error && 'code' in error && typeof error.code === 'number') throw error;
+      throw lastingFault(error, address) ?? unavailable(error, address, error);
+    }
+  };
+  const place = `Redis at ${describeHosts(address)}, database ${address.db}, under the prefix ${prefix}`;
+  const claim = redisClaim(asking, `${shared.prefix}:installation`, place);
   let isSilent = false;
   const owned = stack.move();
   return {
@@ -111,16 +127,7 @@ export async function openRedisBackend(
         },
       };
     },
-    async ask(operation) {
-      if (!(await isReadyWithin(asking, patienceMs))) throw unavailable(fault, address);
-      try {
-        return await operation();
-      } catch (error) {
-        // A numeric code is BullMQ's (`ErrorCode`), for a job that is gone, for instance: no outage.
-        if (error instanceof Error && 'code' in error && typeof error.code === 'number') throw error;
-        throw lastingFault(error, address) ?? unavailable(error, address, error);
-      }
-    },
+    ask,
     async ping() {
       const answer = isReadyWithin(asking, pingMs).then((isReady) =>
         isReady ? asking.set(`${shared.prefix}:ping`, '', 'PX', pingKeptMs) : null,
@@ -138,6 +145,7 @@ export async function openRedisBackend(
       const [seconds, micros] = await asking.time();
       return Number(seconds) * 1_000 + Number(micros) / 1_000;
     },
+    claim: { ...claim, renew: (by, forMs) => ask(() => claim.renew(by, forMs)) },
     examine: async () => examineRedis(asking, address),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };

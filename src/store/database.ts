@@ -229,7 +229,7 @@ function exactNumber(text: string): number | string {
 }
 
 /** Host, port and name of a database, for messages: no user and no password. */
-function placeOf(connectionString: string): string {
+export function placeOf(connectionString: string): string {
   try {
     const { host, port, database } = new pg.Client({ connectionString });
     return `${database ?? 'the default database'} at ${host}:${port}`;

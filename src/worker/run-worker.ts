@@ -5,6 +5,7 @@ import type { App } from '../app.ts';
 import { startHttpServer } from '../ops/http.ts';
 import { logRun } from '../ops/run-log.ts';
 import { retryCalendars } from '../store/calendar-entries.ts';
+import { claimPlaces } from './claim-places.ts';
 import { fillQueues, keepQueuesFilled } from './fill-queues.ts';
 import { workReminders } from './work-reminders.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -25,6 +26,8 @@ export function forceEnd(code?: number): void {
 /** Works until `stop` aborts: schedules, jobs, reminders and the HTTP port. Throws when the database cannot be used any more. */
 export async function runWorker(app: App, stop: AbortSignal): Promise<void> {
   await using stack = new AsyncDisposableStack();
+  let stopWork = async (): Promise<void> => {};
+  stack.use(await claimPlaces(app, (fault) => void endWork(app, fault, () => stopWork())));
   const { port, url } = stack.use(await startHttpServer(app));
   // An unreadable folder is reported now, not with the first mail.
   for (const [name, { connection }] of app.contexts) {
@@ -49,7 +52,8 @@ export async function runWorker(app: App, stop: AbortSignal): Promise<void> {
   // All at once: each may need some seconds for what is under way.
   work.defer(async () => void (await Promise.all(working.map((one) => one[Symbol.asyncDispose]()))));
   work.use(keepQueuesFilled(app, queues));
-  stack.use(watchSchema(app, () => work.disposeAsync()));
+  stopWork = () => work.disposeAsync();
+  stack.use(watchSchema(app, stopWork));
   if (app.alerting !== null) stack.use(watchAlerts(app.alerting));
   app.log.info({ port, url, connections: [...app.contexts.keys()] }, 'worker is ready');
   try {
@@ -61,6 +65,19 @@ export async function runWorker(app: App, stop: AbortSignal): Promise<void> {
     throw error;
   }
   app.log.info('stopping: what is under way goes back with its checkpoint');
+}
+
+/** Takes no more work, and puts back what is under way; once. */
+async function endWork(app: App, fault: LeadsyncError, stopWork: () => Promise<void>): Promise<void> {
+  if (app.outdated !== null) return;
+  app.outdated = fault;
+  const { code } = fault;
+  app.log.error({ code }, `this worker stops taking work. ${explain(fault)}`);
+  await stopWork();
+  app.log.warn(
+    { code },
+    'this worker takes no work any more; what was under way went back with its checkpoint',
+  );
 }
 
 const checkEveryMs = 5_000;
@@ -78,17 +95,10 @@ function watchSchema(app: App, stopWork: () => Promise<void>): AsyncDisposable {
         await assertKnownSchema(app.pool);
       } catch (error) {
         // Any other fault is an outage: the next check tries again.
-        if (error instanceof LeadsyncError && error.code === 'database.newer-schema') app.outdated = error;
+        if (error instanceof LeadsyncError && error.code === 'database.newer-schema')
+          await endWork(app, error, stopWork);
       }
     }
-    if (app.outdated === null || signal.aborted) return;
-    const { code } = app.outdated;
-    app.log.error({ code }, `this worker stops taking work. ${explain(app.outdated)}`);
-    await stopWork();
-    app.log.warn(
-      { code },
-      'this worker takes no work any more; what was under way went back with its checkpoint',
-    );
   };
   const watching = watch();
   return {

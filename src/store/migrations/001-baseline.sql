@@ -641,7 +641,10 @@ create table keeper (
   -- When this state came out of a backup: mails that were due before may have left already.
   restored_at timestamptz,
   -- Signs the links in mails: 244 random bits.
-  link_key bytea not null default decode(replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''), 'hex')
+  link_key bytea not null default decode(replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''), 'hex'),
+  -- Which installation works with this database, and when one of its workers last said so.
+  claim jsonb,
+  claimed_at timestamptz
 );
 comment on table keeper is
   'The identity of this state: another database is another keeper of the tables that it keeps.';

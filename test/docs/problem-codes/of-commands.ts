@@ -97,6 +97,10 @@ export const ofCommands: readonly Family[] = [
         'The database was too slow to keep the rate limit.',
         'Check whether Postgres or the machine is overloaded.',
       ],
+      'database.taken': [
+        'Another installation works with this database.',
+        'Set `DATABASE_URL` to one of its own.',
+      ],
       'database.unavailable': ['The database is away.', 'Start it. Work goes on from what is stored.'],
       'database.unreachable': ['No connection to the database.', 'Check `DATABASE_URL` and the network.'],
       'database.unsupported-platform': ['No Postgres comes along for this machine.', 'Set `DATABASE_URL`.'],
@@ -133,6 +137,10 @@ export const ofCommands: readonly Family[] = [
       'queue.old-redis': ['This Redis is too old.', 'Use 6.2 or newer, or Valkey.'],
       'queue.protected': ['Redis takes connections from its own machine alone.', 'Set a password there.'],
       'queue.read-only': ['This Redis is a replica.', 'Name the master.'],
+      'queue.taken': [
+        'Another installation has its jobs in this Redis.',
+        'Set `REDIS_PREFIX` to a name of its own.',
+      ],
       'queue.unavailable': ['The queue does not answer.', 'Start it. leadsync fills it again.'],
       'queue.unknown-host': ['The host of Redis is unknown.', 'Correct `REDIS_URL`.'],
       'queue.unknown-job': ['A job of another version is in the queue.', 'Run one version on one queue.'],

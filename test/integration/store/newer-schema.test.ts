@@ -25,7 +25,10 @@ test('a worker that meets a newer schema takes no work any more and says so; com
   expect(worker.stderr).toContain('database.newer-schema');
   expect(worker.stderr).toContain('999-next.sql');
   const ready = await fetch(`${address}readyz`);
-  expect([ready.status, await ready.text()]).toEqual([503, 'the database was set up by a newer leadsync\n']);
+  expect([ready.status, await ready.text()]).toEqual([
+    503,
+    'this worker takes no work any more: its log says why\n',
+  ]);
   expect((await fetch(`${address}healthz`)).status).toBe(200);
   expect(await (await fetch(address)).text()).toContain('This worker has stopped taking work.');
 

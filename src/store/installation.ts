@@ -1,0 +1,62 @@
+import type pg from 'pg';
+import { oneOf, transaction } from './database.ts';
+import { keeperOf } from './marks.ts';
+
+/** What a worker says of itself to others that find the same database. */
+export interface Installation {
+  /** The machine that it runs on. */
+  readonly machine: string;
+  /** Where its jobs are; null: in this database. */
+  readonly jobs: string | null;
+  readonly connections: readonly string[];
+  /** Hashes of what each connection is by, so that a changed key or place alone makes no other installation. */
+  readonly traits: readonly string[];
+}
+
+export interface Claim extends Installation {
+  /** An ISO instant. */
+  readonly since: string;
+}
+
+/** A worker that has not renewed its claim for so long (ms) is gone. */
+export const claimMs = 60_000;
+
+/**
+ * Whether two workers are of one installation, as two versions of it are during a deploy. `sharesJobs`: their jobs are known
+ * to be in one place, whatever each calls it.
+ */
+export function isSameInstallation(one: Installation, other: Installation, sharesJobs: boolean): boolean {
+  return (sharesJobs || one.jobs === other.jobs) && one.traits.some((trait) => other.traits.includes(trait));
+}
+
+/** Claims the database for an installation, or renews its claim. Returns the claim of another one that lives in it, else null. */
+export function claimDatabase(pool: pg.Pool, own: Installation, sharesJobs: boolean): Promise<Claim | null> {
+  return transaction(
+    pool,
+    async (client) => {
+      await keeperOf(client);
+      const { claim } = await oneOf<{ claim: Claim | null }>(
+        client,
+        `select case when claimed_at > now() - $1 * interval '1 ms' then claim end as claim from keeper for update`,
+        [claimMs],
+      );
+      if (claim !== null && !isSameInstallation(own, claim, sharesJobs)) return claim;
+      const since = claim?.since ?? new Date().toISOString();
+      await client.query('update keeper set claim = $1, claimed_at = now()', [{ ...own, since }]);
+      return null;
+    },
+    'repeatable',
+  );
+}
+
+/** Other workers of the installation, if there are any, claim it again. */
+export async function releaseDatabase(pool: pg.Pool): Promise<void> {
+  await pool.query('update keeper set claim = null, claimed_at = null');
+}
+
+/** This state in this database: a copy of the database is another owner. */
+export async function ownerOf(pool: pg.Pool): Promise<string> {
+  const text = 'select oid::text as oid from pg_database where datname = current_database()';
+  const { oid } = await oneOf<{ oid: string }>(pool, text);
+  return `${await keeperOf(pool)}/${oid}`;
+}

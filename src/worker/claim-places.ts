@@ -1,0 +1,91 @@
+import { hash } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { App } from '../app.ts';
+import type { Config, ConnectionConfig } from '../config/config.ts';
+import { LeadsyncError } from '../errors.ts';
+import { repeat } from '../repeat.ts';
+import { placeOf } from '../store/database.ts';
+import {
+  type Claim,
+  claimDatabase,
+  claimMs,
+  type Installation,
+  ownerOf,
+  releaseDatabase,
+} from '../store/installation.ts';
+import { serviceScope } from '../store/throttles.ts';
+
+/**
+ * Claims the database and the queue for this installation, and renews both claims until it is disposed: two installations
+ * in one place take each other's jobs, and one of them stops in silence. Throws `database.taken` or `queue.taken`;
+ * `onTaken`: another installation has come in while this one was cut off for longer than a claim lasts.
+ */
+export async function claimPlaces(
+  app: App,
+  onTaken: (fault: LeadsyncError) => void,
+): Promise<AsyncDisposable> {
+  const { pool, config } = app;
+  const database = databaseOf(config);
+  const { claim: queue } = await app.queues();
+  const owner = await ownerOf(pool);
+  const own: Installation = {
+    machine: hostname(),
+    jobs: queue?.place ?? null,
+    connections: config.configured.map(({ name }) => name),
+    traits: config.configured.flatMap(traitsOf),
+  };
+  const claim = async (): Promise<void> => {
+    const { machine } = own;
+    const found = await queue?.renew({ owner, machine, database }, claimMs);
+    const other = await claimDatabase(pool, own, found === 'known');
+    if (other === null) return;
+    if (found === 'new') await queue?.release(owner);
+    throw taken(database, other);
+  };
+  await claim();
+  const renewing = repeat(claimMs / 4, async () => {
+    try {
+      await claim();
+    } catch (error) {
+      // Any other fault is an outage, which others report.
+      if (isTaken(error)) onTaken(error);
+    }
+  });
+  return {
+    async [Symbol.asyncDispose]() {
+      await renewing[Symbol.asyncDispose]();
+      if (app.outdated !== null) return;
+      // Otherwise both claims run out by themselves.
+      await Promise.allSettled([releaseDatabase(pool), queue?.release(owner)]);
+    },
+  };
+}
+
+function isTaken(error: unknown): error is LeadsyncError {
+  return error instanceof LeadsyncError && ['database.taken', 'queue.taken'].includes(error.code);
+}
+
+function databaseOf({ databaseUrl, dataDir }: Config): string {
+  return databaseUrl === undefined ? `the bundled one in ${dataDir}` : placeOf(databaseUrl.reveal());
+}
+
+/** A path on a disk says little: every container may have the same. */
+function traitsOf({ name, leads, target }: ConnectionConfig): readonly string[] {
+  const service = serviceScope(leads.baseUrl, leads.apiKey.reveal());
+  const isLocal = target.type === 'workbook' && 'path' in target;
+  return [service, ...(isLocal ? [] : [JSON.stringify(target)])].map((of) =>
+    hash('sha256', `${name}\n${of}`),
+  );
+}
+
+function taken(database: string, { machine, connections, jobs, since }: Claim): LeadsyncError {
+  const where = jobs === null ? 'in this database, too' : `in ${jobs}`;
+  return new LeadsyncError(
+    'database.taken',
+    `Another installation of leadsync works with the database ${database} since ${since}: its worker runs on ${machine}, with ${connections.join(', ')} and its jobs ${where}. Nothing was started here, and nothing was changed`,
+    {
+      retry: 'later',
+      help: 'Set DATABASE_URL to a database of its own, or, if both are one installation, give both the same settings (REDIS_URL, REDIS_PREFIX, connections). If it has moved: stop the other worker, and start this one a minute later.',
+    },
+  );
+}

@@ -1,0 +1,89 @@
+import { describe, expect, test } from 'vitest';
+import { startRedis } from '../../support/redis.ts';
+import { until } from '../../support/until.ts';
+import { startWorker, yearly } from '../../support/worker.ts';
+import { connectionName, Workspace } from '../../support/workspace.ts';
+
+const since = new RegExp(`since ${new Date().getUTCFullYear()}-`);
+const other = { LEADS_API_KEY: 'another-key' };
+
+/** Starts a worker that must not start, and returns what it says. */
+async function refusal(workspace: Workspace, env: NodeJS.ProcessEnv = {}): Promise<string> {
+  const { code, stderr } = await workspace.start(['worker'], { env }).ended;
+  expect(stderr).not.toContain('"worker is ready"');
+  expect(code).toBe(1);
+  return stderr;
+}
+
+describe('two installations on one Redis:', { tags: 'redis-server' }, () => {
+  test('the second one does not start and says where the first one lives; a prefix of its own helps', async () => {
+    await using redis = await startRedis();
+    await using first = await Workspace.open({ redis, connection: { sync: yearly } });
+    await using second = await Workspace.open({ redis, connection: { sync: yearly } });
+    await startWorker(first);
+
+    const said = await refusal(second);
+    expect(said).toContain('[queue.taken]');
+    expect(said).toMatch(since);
+    expect(said).toContain(new URL(first.database.url).pathname.slice(1));
+    expect(said).toContain(`127.0.0.1:${redis.port}`);
+    expect(said).toContain('REDIS_PREFIX');
+    expect(second.sandbox.stats.requests).toBe(0);
+
+    const { process } = await startWorker(second, { REDIS_PREFIX: 'second' });
+    expect((await process.kill('SIGTERM')).code).toBe(0);
+  });
+
+  test('a worker that was stopped gives its Redis free, and takes it again', async () => {
+    await using redis = await startRedis();
+    await using first = await Workspace.open({ redis, connection: { sync: yearly } });
+    await using second = await Workspace.open({ redis, connection: { sync: yearly } });
+    await (await startWorker(first)).process.kill('SIGTERM');
+    await (await startWorker(second)).process.kill('SIGTERM');
+    // Killed, it cannot say goodbye; its own next worker starts at once.
+    await (await startWorker(first)).process.kill('SIGKILL');
+    await startWorker(first);
+    await startWorker(first);
+  });
+
+  test('after FLUSHALL the first one claims Redis again', async () => {
+    await using redis = await startRedis();
+    await using first = await Workspace.open({ redis, connection: { sync: yearly } });
+    await startWorker(first);
+    expect(await redis.command('exists', 'leadsync:installation')).toBe(1);
+    await redis.command('flushall');
+    await until(
+      'it is claimed again',
+      async () => (await redis.command('exists', 'leadsync:installation')) === 1,
+    );
+  });
+});
+
+describe('two installations on one database:', () => {
+  test('the second one does not start, with its jobs in the same place', async () => {
+    await using first = await Workspace.open({ connection: { sync: yearly } });
+    await using second = await Workspace.open({ connection: { sync: yearly } });
+    await startWorker(first);
+    const said = await refusal(second, { DATABASE_URL: first.database.url, ...other });
+    expect(said).toContain('[database.taken]');
+    expect(said).toMatch(since);
+    expect(said).toContain(connectionName);
+    expect(said).toContain('DATABASE_URL');
+    expect(second.sandbox.stats.requests).toBe(0);
+  });
+
+  test('nor with its jobs elsewhere', { tags: 'redis-server' }, async () => {
+    await using redis = await startRedis();
+    await using first = await Workspace.open({ connection: { sync: yearly } });
+    await startWorker(first);
+    expect(await refusal(first, { REDIS_URL: redis.url })).toContain('[database.taken]');
+    expect(await redis.command('exists', 'leadsync:installation')).toBe(0);
+  });
+
+  test('a deploy that adds a connection is no other installation', async () => {
+    await using first = await Workspace.open({ connection: { sync: yearly } });
+    await startWorker(first);
+    first.configure({ sync: yearly }, { another: { sync: yearly } });
+    await startWorker(first);
+  });
+});
