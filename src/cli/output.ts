@@ -110,6 +110,13 @@ export function wholeNumber(option: string, text: string, least: number, most: n
   );
 }
 
+let isLog = false;
+
+/** From now on stderr is a log, which programs read: unless it is a terminal, an error is one JSON object as well. */
+export function reportToLog(): void {
+  isLog = !process.stderr.isTTY;
+}
+
 /** Prints an error and its help in the requested form, and sets the exit code. */
 export function reportError(thrown: unknown, json: boolean): void {
   const error = asOutage(thrown);
@@ -125,10 +132,16 @@ export function reportError(thrown: unknown, json: boolean): void {
   const help = known ? error.help : undefined;
   if (json) printJson({ error: { code, message, ...(help !== undefined && { help }) } });
   const lines = [`leadsync: ${message} [${code}]`, ...(help === undefined ? [] : [`  ${help}`])];
-  if (!known && error instanceof Error) lines.push(error.stack ?? '');
+  const stack = !known && error instanceof Error ? error.stack : undefined;
   const page = docsPage(code);
-  if (page !== null) lines.push(`  More: ${page}`);
-  process.stderr.write(`${harmless(lines.join('\n'))}\n`);
+  const more = page === null ? [] : [`  More: ${page}`];
+  if (isLog) {
+    const msg = [...lines, ...more].map((line) => line.trim()).join(' ');
+    process.stderr.write(`${JSON.stringify({ level: 50, time: Date.now(), code, stack, msg })}\n`);
+    return;
+  }
+  if (stack !== undefined) lines.push(stack);
+  process.stderr.write(`${harmless([...lines, ...more].join('\n'))}\n`);
 }
 
 /** After commander's own message or help: the object of `--json` and the exit code. */

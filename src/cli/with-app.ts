@@ -1,3 +1,4 @@
+import { format } from 'node:util';
 import { type LogFn, type Logger, pino } from 'pino';
 import { type App, openApp } from '../app.ts';
 import type { Config } from '../config/config.ts';
@@ -81,6 +82,20 @@ function isExpectedFault(error: Error): boolean {
   return isDatabaseOutage(error) || ('code' in error && typeof error.code === 'number');
 }
 
+/** Warnings of Node and of packages, which would be text between the lines of the log, as lines of it; each once. */
+function logWarnings(log: Logger): void {
+  const told = new Set<string>();
+  const tell = (warning: string): void => {
+    if (told.has(warning)) return;
+    told.add(warning);
+    log.warn(warning);
+  };
+  process.removeAllListeners('warning');
+  process.on('warning', ({ name, message }) => tell(`${name}: ${message}`));
+  console.warn = (...parts: unknown[]) => tell(format(...parts));
+  console.error = console.warn;
+}
+
 /** Ms after which a process ends even when something keeps it alive. */
 const leftOverMs = 1_000;
 
@@ -96,6 +111,7 @@ export async function withApp(options: CommonOptions, run: (app: App) => Promise
     () => telemetry.logFields(),
     (fault) => database?.takes(fault) ?? false,
   );
+  logWarnings(log);
   if (config.tracing) telemetry = await startTelemetry((message) => log.warn(`OpenTelemetry: ${message}`));
   await using stack = new AsyncDisposableStack();
   // BullMQ loses track of the connection of a worker that it closes while it connects to Redis.

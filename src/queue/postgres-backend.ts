@@ -13,7 +13,7 @@ import {
 import pg from 'pg';
 import { isDatabaseOutage } from '../database-outage.ts';
 import { codeOf, LeadsyncError } from '../errors.ts';
-import { PostgresClient } from '../postgres-client.ts';
+import { pacedClient } from '../paced-client.ts';
 import { type Backend, type BackendOptions, onWorkerError } from './backend.ts';
 import { scheduleSettings } from './schedules.ts';
 
@@ -46,7 +46,7 @@ export async function openPostgresBackend(
   // BullMQ expects its schema in the search path of a pool that it did not make itself.
   const pool = new pg.Pool({
     connectionString,
-    Client: PostgresClient,
+    Client: pacedClient(unreachable),
     max: workers + spareConnections,
     keepAlive: true,
     // The system's default is hours: for that long a worker would listen to a cut connection.
@@ -166,6 +166,14 @@ async function schemaVersion(client: pg.PoolClient): Promise<number> {
 /** A rollback by the server, such as a deadlock (SQLSTATE class 40): the connection is fine. */
 function isRollback(error: unknown): boolean {
   return codeOf(error)?.startsWith('40') === true;
+}
+
+/** A login that failed, whatever the reason. */
+function unreachable(cause: unknown): LeadsyncError {
+  return new LeadsyncError('database.unreachable', 'the database with the jobs cannot be reached', {
+    retry: 'later',
+    cause,
+  });
 }
 
 /** An outage as `queue.unavailable`; any other error as it is. */

@@ -59,7 +59,9 @@ interface AddedJob {
   finished(signal: AbortSignal): Promise<unknown>;
 }
 
-export interface Queues extends AsyncDisposable, Pick<Backend, 'ping' | 'connections' | 'clock' | 'claim' | 'examine'> {
+export interface Queues
+  extends AsyncDisposable,
+    Pick<Backend, 'ping' | 'connections' | 'clock' | 'claim' | 'examine'> {
   queue(name: string): JobQueue;
   /** The names of the queues that were opened so far. */
   names(): readonly string[];

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { codeOf, LeadsyncError } from '../errors.ts';
-import { PostgresClient } from '../postgres-client.ts';
+import { pacedClient } from '../paced-client.ts';
 import { pooled, protocolViolation } from './own-session.ts';
 
 /** The pool, or the connection of a transaction. */
@@ -118,29 +118,13 @@ export function openDatabase({
   readonly max?: number;
 }): pg.Pool {
   const place = placeOf(connectionString);
-  class Client extends PostgresClient {
+  class Client extends pacedClient((cause) => unreachable(place, cause)) {
     constructor(config?: pg.ClientConfig) {
       // Here and not for the pool, where it would also end the wait for a connection that is only busy.
       super({ ...config, connectionTimeoutMillis: connectTimeoutMs });
       // The query or the pool reports a broken connection; without a listener the same error would end the process.
       // Before the connect: a server may accept the connection and die at once.
       this.on('error', () => {});
-    }
-
-    override connect(): Promise<this>;
-    override connect(callback: (error: Error | null) => void): void;
-    override connect(callback?: (error: Error | null) => void): Promise<this> | void {
-      if (callback === undefined) return this.#reach();
-      this.#reach().then(() => callback(null), callback);
-    }
-
-    async #reach(): Promise<this> {
-      try {
-        await super.connect();
-        return this;
-      } catch (cause) {
-        throw unreachable(place, cause);
-      }
     }
   }
   const pool = new pg.Pool({

@@ -9,12 +9,17 @@ export class TcpProxy implements AsyncDisposable {
   readonly #server: Server;
   readonly #pairs: Set<readonly [Socket, Socket]>;
   readonly #weather: { now: Weather };
+  /** How many connections came so far. */
+  taken = 0;
 
   private constructor(server: Server, pairs: Set<readonly [Socket, Socket]>, weather: { now: Weather }) {
     this.#server = server;
     this.#pairs = pairs;
     this.#weather = weather;
     this.port = (server.address() as AddressInfo).port;
+    server.on('connection', () => {
+      this.taken += 1;
+    });
   }
 
   /** A proxy on this machine before a port of this machine, or before a Unix socket. */

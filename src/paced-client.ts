@@ -1,0 +1,57 @@
+import type { LeadsyncError } from './errors.ts';
+import { PostgresClient } from './postgres-client.ts';
+
+/** Ms: the first pause after a login that failed, and the longest one. */
+const firstMs = 250;
+const longestMs = 5_000;
+
+/** The pause (ms) after so many failures in a row; `chance` (0 to 1): processes that lost a server at once return one by one. */
+export function pauseAfter(failures: number, chance: number): number {
+  const most = Math.min(longestMs, firstMs * 2 ** (failures - 1));
+  return most / 2 + (most / 2) * chance;
+}
+
+/**
+ * The clients of one pool. When its server is away, or refuses a login, one of them tries again, after pauses that grow to
+ * 5 s; all others fail at once, as the last one did. Every queue and worker asks again and again: without this a refused
+ * password is tens of logins a second. `asFault`: what a login that failed is for the callers, which count it as an outage
+ * whatever its reason.
+ */
+export function pacedClient(asFault: (cause: unknown) => LeadsyncError): typeof PostgresClient {
+  let failures = 0;
+  /** By `performance.now()`. */
+  let pausedUntil = 0;
+  let isTrying = false;
+  let fault: LeadsyncError | null = null;
+
+  return class extends PostgresClient {
+    override connect(): Promise<this>;
+    override connect(callback: (error: Error | null) => void): void;
+    override connect(callback?: (error: Error | null) => void): Promise<this> | void {
+      if (callback === undefined) return this.#connectPaced();
+      this.#connectPaced().then(() => callback(null), callback);
+    }
+
+    async #connectPaced(): Promise<this> {
+      const isTrial = fault !== null;
+      if (fault !== null && (isTrying || performance.now() < pausedUntil)) throw fault;
+      isTrying ||= isTrial;
+      try {
+        await super.connect();
+        failures = 0;
+        fault = null;
+        return this;
+      } catch (cause) {
+        fault = asFault(cause);
+        // Those that were under way at once are one failure.
+        if (performance.now() >= pausedUntil) {
+          failures += 1;
+          pausedUntil = performance.now() + pauseAfter(failures, Math.random());
+        }
+        throw fault;
+      } finally {
+        if (isTrial) isTrying = false;
+      }
+    }
+  };
+}
