@@ -92,8 +92,8 @@ function logWarnings(log: Logger): void {
   };
   process.removeAllListeners('warning');
   process.on('warning', ({ name, message }) => tell(`${name}: ${message}`));
-  console.warn = (...parts: unknown[]) => tell(format(...parts));
-  console.error = console.warn;
+  const tellAll = (...parts: unknown[]): void => tell(format(...parts));
+  Object.assign(console, { warn: tellAll, error: tellAll });
 }
 
 /** Ms after which a process ends even when something keeps it alive. */
