@@ -37,7 +37,7 @@ test(
       env: figures.env,
     });
     here.sheet.write([headings, ...rows(count)]);
-    const first = await sync(here, '--allow', 'max-changes');
+    const first = await sync(here, '--allow', 'max-changes', '--allow', 'first-leads');
     const second = await sync(here);
     const made = here.sandbox.leads.list().filter(({ companyName }) => companyName.startsWith('Firm '));
     expect(new Set(made.map(({ companyName }) => companyName)).size).toBe(count);
