@@ -125,7 +125,7 @@ export function auditedConditions(
   return oneOf(
     db,
     `select exists (select from intents where connection = $3 and state in ('in-doubt', 'created')) as "isInDoubt",
-       coalesce(bool_or(reason in ('row.id-unreadable', 'row.id-lost', 'row.id-moved', 'row.orphan', 'row.duplicate-id')), false) as "holdsStrays",
+       coalesce(bool_or(reason in ('row.id-unreadable', 'row.id-lost', 'row.id-moved', 'row.orphan', 'lead.unasked', 'row.duplicate-id')), false) as "holdsStrays",
        coalesce(bool_or(reason = 'row.column-missing'), false) as "holdsNew",
        coalesce(bool_or(reason like 'match.%'), false) as "holdsMatches", coalesce(bool_or(reason = 'row.put-back'), false) as "holdsOldRows"
      from actions where run_id = $1 and round = $2 and kind = 'hold'`,

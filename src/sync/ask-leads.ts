@@ -9,6 +9,7 @@ import { scannedLeadCells } from '../store/differences.ts';
 import { shownBefore, whatIsKnown } from '../store/earlier-values.ts';
 import { respellRows, storeSpellings } from '../store/lead-spellings.ts';
 import { movedFields } from '../store/mapped-columns.ts';
+import { countKnownPairs } from '../store/pairs.ts';
 import { rowsOfOtherTables } from '../store/other-tables.ts';
 import { type Run, updateRun } from '../store/runs.ts';
 import { insertStaged } from '../store/staging.ts';
@@ -32,6 +33,9 @@ const mostAsked = 10_000;
 /** Answers stored together: the most that a killed run asks for again. */
 const answersTogether = 100;
 
+/** On a first sync, when none of so many ids is a lead's, the column holds other numbers: no more of them are asked for. */
+const firstAsked = 20;
+
 /**
  * Asks for leads that the list does not show and about whose rows something is to be said or done (see `isAskedFor`). What is
  * answered is stored. A request that the service does not answer is tried by the run again, and is left unknown at last, as are
@@ -42,8 +46,9 @@ async function askUnlisted(context: StepContext, run: Run): Promise<void> {
   if (ids.length === 0) return;
   const asking = ids.slice(0, Math.max(0, mostAsked - (await countAsked(context.pool, run.id))));
   const open = new Set(asking.map(({ leadId }) => leadId));
-  let [answers, inARow] = [[] as Answered[], 0];
-  let fault: LeadsyncError | null = null;
+  const isFirst = (await countKnownPairs(context.pool, run.connection)) === 0;
+  let [answers, inARow, isAnyShown] = [[] as Answered[], 0, !isFirst];
+  let [fault, asked]: [LeadsyncError | null, number] = [null, 0];
   const isOver = (): boolean => inARow >= faultsThatTell || fault?.code === 'leads.forbidden';
   const ask = async (id: UnlistedId): Promise<void> => {
     const { leadId } = id;
@@ -51,6 +56,7 @@ async function askUnlisted(context: StepContext, run: Run): Promise<void> {
     context.stop.throwIfAborted();
     try {
       const lead = await context.leads.get(leadId, context.cut);
+      isAnyShown ||= lead !== null;
       answers.push({ leadId, lead, answer: lead === null ? 'gone' : 'shown', message: null });
       inARow = 0;
     } catch (error) {
@@ -59,9 +65,11 @@ async function askUnlisted(context: StepContext, run: Run): Promise<void> {
       else [fault, inARow] = [of, inARow + 1];
     }
   };
-  while (asking.length > 0 && !isOver()) {
+  while (asking.length > 0 && !isOver() && (isAnyShown || asked === 0)) {
+    const together = asking.splice(0, isAnyShown ? answersTogether : firstAsked);
+    asked += together.length;
     try {
-      await inLanes(asking.splice(0, answersTogether), () => context.leads.lanes, ask);
+      await inLanes(together, () => context.leads.lanes, ask);
     } finally {
       for (const { leadId } of answers) open.delete(leadId);
       if (answers.length > 0) await storeAsked(context, run, answers);
@@ -70,7 +78,8 @@ async function askUnlisted(context: StepContext, run: Run): Promise<void> {
   }
   const last = fault as LeadsyncError | null;
   if (last !== null && last.code !== 'leads.forbidden' && run.attempts + 1 < attemptsPerAction) throw last;
-  const message = last?.message ?? '';
+  if (last === null) return;
+  const { message } = last;
   await storeAsked(
     context,
     run,
@@ -176,7 +185,7 @@ async function correct(context: StepContext, run: Run, leadIds: readonly string[
     () => context.leads.lanes,
     async (leadId) => {
       context.stop.throwIfAborted();
-      const lead = await readById(context.leads, leadId, context.cut);
+      const lead = await readLate(context, run, leadId);
       const cells = lead && leadCells(lead, fields);
       const before = listed.get(leadId);
       if (cells && fields.some(({ field }) => !sameCell(cells[field] ?? null, before?.[field] ?? null)))
@@ -185,6 +194,17 @@ async function correct(context: StepContext, run: Run, leadIds: readonly string[
   );
   if (newer.length > 0) await inLeasedTransaction(context, (db) => insertStaged(db, run.id, newer, fields));
   return newer.length;
+}
+
+/** As `readById`; a lead whose request fails each time is as the scan shows it, so that one lead does not end every run. */
+async function readLate({ leads, cut }: StepContext, run: Run, leadId: string): Promise<Lead | null> {
+  try {
+    return await readById(leads, leadId, cut);
+  } catch (error) {
+    const isFault = error instanceof LeadsyncError && faultCodes.includes(error.code);
+    if (!isFault || run.attempts + 1 < attemptsPerAction) throw error;
+    return null;
+  }
 }
 
 /** Null: it is gone, or cannot be read; then the scan counts. */

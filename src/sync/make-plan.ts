@@ -372,7 +372,7 @@ async function countPlan(
   let [rewritten, unknown] = [0, 0];
   for (const { kind, reason, round, state, count } of await countActions(db, run.id)) {
     if (round !== run.round || state === 'left-out') continue;
-    if (reason === 'row.orphan') unknown += count;
+    if (reason === 'row.orphan' || reason === 'lead.unasked') unknown += count;
     // An update that only fills empty cells, such as a new column, overwrites nothing.
     if (kind === 'update-row' && reason === 'fills-empty') continue;
     // A person chose to bring the older copy forward.

@@ -14,7 +14,14 @@ import { loadNewIds } from '../store/scan-pages.ts';
 import { breakSeals, dropSeals } from '../store/seals.ts';
 import { hasPairs, loadSeen, type SeenPairs } from '../store/seen-pairs.ts';
 import { type ScannedLead, stageLeads } from '../store/staging.ts';
-import { inLeasedTransaction, inRepeatable, policyOf, scopeOf, type StepContext } from './context.ts';
+import {
+  inLeasedTransaction,
+  inRepeatable,
+  isFiltered,
+  policyOf,
+  scopeOf,
+  type StepContext,
+} from './context.ts';
 import { readAhead } from './read-ahead.ts';
 import { barrenInARow, endless, usualScanBounds } from './scan-bounds.ts';
 
@@ -201,9 +208,12 @@ function storePages(
     const repeated = leads.length - scanned.size + stored.repeated.length;
     const pulled = run.pulled + leads.length - repeated;
     const ids = pages.map((page) => page.leads.map(({ id }) => id));
-    const barren = barrenInARow(memory.barren, ids, stored.repeated);
+    const barren = barrenInARow(memory.barren, ids, stored.repeated, isFiltered(context));
     if (cursor !== null && barren > scanBounds.barrenPages)
-      throw endless('leads', `${barren} pages in a row had no new lead, and each a cursor of a next page`);
+      throw endless(
+        'leads',
+        `page after page (${run.pages + pages.length} so far) had no new lead, but a cursor of a next page`,
+      );
     memory.barren = barren;
     return updateRun(db, run.id, {
       cursor,

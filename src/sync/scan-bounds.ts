@@ -11,6 +11,9 @@ export interface ScanBounds {
 /** Room for some million leads with the fields of the API reference. */
 export const usualScanBounds: ScanBounds = { bytes: 4 * 1024 ** 3, barrenPages: 20 };
 
+/** What an empty page counts in a filtered list: a service may filter what it has cut into pages. */
+const emptyOfFiltered = 1 / 500;
+
 /**
  * How many pages in a row have shown no new lead, after further pages (the ids of each). `before`: the same until then;
  * `repeated`: the ids that earlier pages had.
@@ -19,11 +22,13 @@ export function barrenInARow(
   before: number,
   pages: readonly (readonly string[])[],
   repeated: Iterable<string>,
+  isFiltered = false,
 ): number {
   const seen = new Set(repeated);
   let inARow = before;
   for (const ids of pages) {
-    inARow = ids.every((id) => seen.has(id)) ? inARow + 1 : 0;
+    const counts = ids.length === 0 && isFiltered ? emptyOfFiltered : 1;
+    inARow = ids.every((id) => seen.has(id)) ? inARow + counts : 0;
     for (const id of ids) seen.add(id);
   }
   return inARow;
