@@ -61,7 +61,9 @@ async function judgeDueRows(world: World, team: Team): Promise<void> {
 /** How long (ms) before its moment a mail may arrive: what a clock and its reading differ by. */
 const clockSlackMs = 50;
 
-/** One mail for the moment that counted at the end, at most one for each that was moved, none before its time. */
+const minuteOf = (at: number): number => Math.floor(at / 60_000) * 60_000;
+
+/** One mail for the minute that counted at the end, at most one for each that was moved, none before its time. */
 async function judgeMails(world: World, team: Team, lead: DueLead): Promise<string[]> {
   const excused: string[] = [];
   const about = world.mails.filter(({ source }) => source.includes(lead.token));
@@ -76,17 +78,20 @@ async function judgeMails(world: World, team: Team, lead: DueLead): Promise<stri
     [team.name, lead.id],
   );
   let known = 0;
-  for (const due of lead.dues) {
-    const key = JSON.stringify([team.name, lead.id, due, '0m', recipient]);
+  const last = minuteOf(lead.dues.at(-1) ?? 0);
+  // What moves within a minute is told once, at the first of its moments or later.
+  for (const [minute, dues] of Map.groupBy(lead.dues, minuteOf)) {
+    const due = Math.min(...dues);
+    const key = JSON.stringify([team.name, lead.id, minute, '0m', recipient]);
     const id = createHash('sha256').update(key).digest('hex').slice(0, 32);
     const mails = about.filter(
       ({ source }) => source.includes(`<${id}@`) && messageIdOf(source).startsWith(`<${id}@`),
     );
     known += mails.length;
-    const row = rows.find((one) => one.due === due);
+    const ofMinute = rows.filter((one) => minuteOf(one.due) === minute);
+    const row = ofMinute.find(({ state }) => state === 'sent') ?? ofMinute[0];
     const told = `${team.name}: ${lead.token} due ${since(world, due)}`;
-    const isLast = due === lead.dues.at(-1);
-    if (isLast && (mails.length === 0 || row?.state !== 'sent'))
+    if (minute === last && (mails.length === 0 || row?.state !== 'sent'))
       world.fault(`${told}: ${mails.length} mails, and it is ${row?.state} (${row?.note})`);
     for (const { at } of mails) {
       if (at >= due - clockSlackMs) continue;
