@@ -28,30 +28,35 @@ export function pacedClient(asFault: (cause: unknown) => LeadsyncError): typeof 
     override connect(): Promise<this>;
     override connect(callback: (error: Error | null) => void): void;
     override connect(callback?: (error: Error | null) => void): Promise<this> | void {
-      if (callback === undefined) return this.#connectPaced();
-      this.#connectPaced().then(() => callback(null), callback);
+      if (callback !== undefined) return this.#connectPaced(callback);
+      const { promise, resolve, reject } = Promise.withResolvers<this>();
+      this.#connectPaced((error) => (error === null ? resolve(this) : reject(error)));
+      return promise;
     }
 
-    async #connectPaced(): Promise<this> {
+    /** Calls back in the turn in which the server answers: a pool listens for errors from then on. */
+    #connectPaced(callback: (error: Error | null) => void): void {
       const isTrial = fault !== null;
-      if (fault !== null && (isTrying || performance.now() < pausedUntil)) throw fault;
+      if (fault !== null && (isTrying || performance.now() < pausedUntil)) {
+        const last = fault;
+        queueMicrotask(() => callback(last));
+        return;
+      }
       isTrying ||= isTrial;
-      try {
-        await super.connect();
-        failures = 0;
-        fault = null;
-        return this;
-      } catch (cause) {
+      super.connect((cause: Error | null) => {
+        if (isTrial) isTrying = false;
+        if (cause === null) {
+          [failures, fault] = [0, null];
+          return callback(null);
+        }
         fault = asFault(cause);
         // Those that were under way at once are one failure.
         if (performance.now() >= pausedUntil) {
           failures += 1;
           pausedUntil = performance.now() + pauseAfter(failures, Math.random());
         }
-        throw fault;
-      } finally {
-        if (isTrial) isTrying = false;
-      }
+        callback(fault);
+      });
     }
   };
 }
