@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { appendFile } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { pipeline } from 'node:stream';
@@ -14,11 +15,12 @@ import {
 } from '../../src/embedded-postgres/postgres-cluster.ts';
 
 /**
- * A bundled Postgres for tests: its role is a superuser, so that each test makes its own database, and it has a port of 127.0.0.1, for
+ * A bundled Postgres for tests: its role is a superuser, so that each test makes its own database and users, and it has a port of 127.0.0.1, for
  * programs that know no sockets, and for proxies. A power failure destroys it.
  */
 export async function startTestPostgres(folder: string): Promise<EmbeddedPostgres> {
   await makeSuperuser(folder, false);
+  await appendFile(join(folder, 'postgres/data/pg_hba.conf'), 'local all all scram-sha-256\n');
   const server = await startEmbeddedPostgres(folder, { durable: false });
   const url = new URL(server.connectionString);
   const socket = join(url.searchParams.get('host') ?? '', socketName);
