@@ -20,9 +20,9 @@ interface StoredRecord extends Omit<AuditedRecord, 'actions' | 'held' | 'moved' 
 }
 
 const actionsWhere = (condition: string): string =>
-  `(select json_agg(json_build_object('kind', kind, 'state', state, 'reason', reason, 'changes', changes,
-     'expect', case when kind = 'link' then expect else '{}' end, 'isDoubted', coalesce(receipt <> 'equal', false)) order by id)
-   from actions where run_id = $1 and round = $2 and ${condition})`;
+  `json_agg(json_build_object('kind', kind, 'state', state, 'reason', reason, 'changes', changes,
+     'expect', case when kind = 'link' then expect else '{}' end, 'isDoubted', coalesce(receipt <> 'equal', false)) order by id) as actions
+   from actions where run_id = $1 and round = $2 and ${condition}`;
 
 /**
  * Streams what the last round of a run left: first leads of which a side is not as in the baseline, or of which the run
@@ -53,19 +53,27 @@ export async function* auditRecords(
        select * from staged_rows where run_id = $1 and lead_id = w.lead_id and not duplicate and cells is not null limit 1) t on true
      left join lateral (select * from absent_pairs where run_id = $1 and lead_id = w.lead_id limit 1) m on true
      left join lateral (select * from pairs where connection = $3 and lead_id = w.lead_id limit 1) p on true
-     cross join lateral (select ${actionsWhere(`lead_id = w.lead_id`)} as actions) a
+     cross join lateral (select ${actionsWhere(`lead_id = w.lead_id`)}) a
      where (l.hash = t.hash) is not true or a.actions is not null`,
     values,
   );
   for await (const stored of ofLeads) yield asAudited(stored);
   const ofRows = streamRows<StoredRecord>(
     pool,
-    `select null as "leadId", r.row_number as row, null as base, null as lead, r.cells, true as "isLeadMissed", false as "isRowMissed",
-       ${actionsWhere(`row_number = r.row_number and (lead_id is null or kind in ('hold', 'link'))`)} as actions,
-       (select json_agg(field) from conflicts where $4 and connection = $3
-         and (row_number = r.row_number or lead_id = '' and split_part(content_hash, '#', 1) = r.content_hash)) as held,
+    // Each table is read once: neither actions nor conflicts can be looked up by a row.
+    `with acts as materialized (
+       select row_number, ${actionsWhere(`row_number is not null and (lead_id is null or kind in ('hold', 'link'))`)} group by 1),
+     held as materialized (
+       select row_number, lead_id, split_part(content_hash, '#', 1) as content, field from conflicts where $4 and connection = $3),
+     held_there as materialized (
+       select row_number, array_agg(field) as fields from held where row_number is not null group by 1),
+     held_alike as materialized (select content, array_agg(field) as fields from held where lead_id = '' group by 1)
+     select null as "leadId", r.row_number as row, null as base, null as lead, r.cells, true as "isLeadMissed", false as "isRowMissed",
+       a.actions, t.fields || c.fields as held,
        array[]::text[] as moved, false as "isLeadGone", false as "isDeletionDone", r.apart as "isApart"
-     from staged_rows r where r.run_id = $1 and (r.lead_id is null or r.duplicate) order by r.ordinal`,
+     from staged_rows r left join acts a on a.row_number = r.row_number left join held_there t on t.row_number = r.row_number
+     left join held_alike c on c.content = r.content_hash
+     where r.run_id = $1 and (r.lead_id is null or r.duplicate) order by r.ordinal`,
     values,
   );
   for await (const stored of ofRows) yield asAudited(stored);
