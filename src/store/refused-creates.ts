@@ -83,10 +83,14 @@ export async function sightingsOf(
   const sightings = await rowsOf<Omit<Sighting, 'cells'> & { readonly cells: Cells | null }>(
     db,
     `with keys as (select $2::text as key union ${keysOfService('$5')}),
+     lines as materialized (
+       -- A page is taken apart only where it names the id.
+       select lead_id, changes from new_row_lines where run_id = $1 and lead_id = any($4)
+         and (${leadIds.map((_, nth) => `strpos(body, to_json(($4::text[])[${nth + 1}])::text) > 0`).join(' or ')})),
      coming as (
        select lead_id from actions where run_id = $1 and kind = 'create-row' and lead_id = any($4)
        union select i.lead_id from intents i where i.connection = $2 and i.lead_id = any($4) and i.state = 'created' and i.id <> $3
-       union select lead_id from new_row_lines where run_id = $1 and lead_id = any($4)),
+       union select lead_id from lines),
      met as (
        select p.connection, p.lead_id, case when p.row_absences = 0 then p.row_number end as row,
          coalesce((select cells from staged_leads where run_id = $1 and lead_id = p.lead_id limit 1)::jsonb, p.base) as cells,
@@ -95,8 +99,7 @@ export async function sightingsOf(
        union all
        select $2, lead_id, null, cells::jsonb, null from staged_leads where run_id = $1 and lead_id = any($4)
        union all
-       select $2, lead_id, null, (select jsonb_object_agg(key, value->'to') from json_each(changes)), null
-       from new_row_lines where run_id = $1 and lead_id = any($4)
+       select $2, lead_id, null, (select jsonb_object_agg(key, value->'to') from json_each(changes)), null from lines
        union all
        select i.connection, i.lead_id, a.row_number, i.content, null from intents i left join actions a on a.id = i.action_id
        where i.lead_id = any($4) and i.id <> $3 and i.state in ('created', 'linked') and i.connection in (select key from keys))
