@@ -4,7 +4,7 @@ import type { FieldMemo } from '../core/merge/merge-field.ts';
 import type { MergedPlace } from './seen-pairs.ts';
 import type { UnknownLead } from '../core/merge/likeness.ts';
 import type { Asked } from './asked-leads.ts';
-import { keysOfService } from './places.ts';
+import { keysOfLead, type Service } from './places.ts';
 import type { BaselineRow } from '../core/merge/shifted-rows.ts';
 import { columnOf, epochMs, firstOf, mapOf, oneOf, type Queryable, rowsOf } from './database.ts';
 import type { AbsenceProof } from './pairs.ts';
@@ -169,15 +169,16 @@ export function idsOfRows(
 }
 
 /** Leads of the scan that no earlier run saw: a lost create may have made them. */
-export function unknownLeads(db: Queryable, run: RunRef, service: string): Promise<readonly UnknownLead[]> {
+export function unknownLeads(db: Queryable, run: RunRef, service: Service): Promise<readonly UnknownLead[]> {
+  const keys = keysOfLead('o.lead_id', { connection: '$2', baseUrl: '$3', account: '$4' });
   return rowsOf(
     db,
     `select l.lead_id as id, l.cells, (select min(${epochMs('o.first_seen_at')}) from pairs o
-       where o.lead_id = l.lead_id and o.connection in ${keysOfService('$3')}) as "knownSince"
+       where o.lead_id = l.lead_id and o.connection in ${keys}) as "knownSince"
      from staged_leads l
      left join pairs p on p.connection = $2 and p.lead_id = l.lead_id
      where l.run_id = $1 and p.lead_id is null order by l.lead_id`,
-    [run.id, run.connection, service],
+    [run.id, run.connection, service.baseUrl, service.account],
   );
 }
 

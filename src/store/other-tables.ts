@@ -1,32 +1,37 @@
 import type { Home, OtherTable } from '../core/merge/row-elsewhere.ts';
 import { mapOf, type Queryable } from './database.ts';
-import { connectionOf } from './places.ts';
+import { connectionOf, isSameForAll, type Service } from './places.ts';
 import type { RunRef } from './runs.ts';
 
 /**
- * The other connections of a service with their last complete sync, $3: its address, $4: this connection. What belongs to
- * tables that were left has another key.
+ * The other connections of a service with their last complete sync, $3: its address, $4: this connection, $5: its account.
+ * What belongs to tables that were left has another key.
  */
 const others = `others as (
   select r.connection, max(r.id) as last_run, max(r.finished_at) as last_at,
+    (select account from places where connection = r.connection and is_current limit 1) = $5 as is_own_account,
     (select address from places where connection = r.connection and is_current limit 1) as address
   from runs r
   where r.connection <> $4 and r.mode = 'sync' and r.status in ('succeeded', 'partial')
     and coalesce((select service from places where connection = r.connection and is_current limit 1), r.base_url) = $3
   group by r.connection)`;
 
-const values = (run: RunRef, service: string): unknown[] => [
+const values = (run: RunRef, service: Service): unknown[] => [
   run.id,
   run.connection,
-  service,
+  service.baseUrl,
   connectionOf(run.connection),
+  service.account,
 ];
 
-/** Leads whose row this scan lacks and another table has, where it is held for its list lacks the lead. */
+/**
+ * Leads whose row this scan lacks and another table has, where it is held for its list lacks the lead: also of another account,
+ * which has a row of this id from somewhere. Nothing is deleted in a doubt.
+ */
 export function rowsInOtherTables(
   db: Queryable,
   run: RunRef,
-  service: string,
+  service: Service,
 ): Promise<ReadonlyMap<string, OtherTable>> {
   return mapOf(
     db,
@@ -44,7 +49,7 @@ export function rowsInOtherTables(
 export function rowsOfOtherTables(
   db: Queryable,
   run: RunRef,
-  service: string,
+  service: Service,
 ): Promise<ReadonlyMap<string, Home>> {
   return mapOf(
     db,
@@ -61,6 +66,7 @@ export function rowsOfOtherTables(
      from loose l cross join others o
      join pairs p on p.connection = o.connection and p.lead_id = l.lead_id and p.base is not null and p.row_number is not null
        and p.lead_deleted_at is null and p.lead_absences = 0
+     where o.is_own_account or ${isSameForAll('l.lead_id')}
      order by o.connection desc`,
     values(run, service),
   );
@@ -73,7 +79,7 @@ export function rowsOfOtherTables(
 export async function unreadElsewhere(
   db: Queryable,
   run: RunRef,
-  service: string,
+  service: Service,
 ): Promise<ReadonlySet<string>> {
   const found = await mapOf(
     db,

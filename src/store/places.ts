@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { uuidPattern } from '../core/lead/lead.ts';
 import { columnOf, countOf, firstOf, isoMs, oneOf, type Queryable, rowsOf, valueOf } from './database.ts';
 import { deleteInBatches } from './delete-batches.ts';
 import { type Run, updateRun } from './runs.ts';
@@ -72,9 +73,28 @@ export function keyOf({ connection, id, isCurrent }: KnownPlace): string {
   return isCurrent ? connection : `${connection}#${id}`;
 }
 
-/** SQL for the keys under which the baselines of a service are kept; `service`: its parameter. */
-export function keysOfService(service: string): string {
-  return `(select case when is_current then connection else connection || '#' || id end from places where service = ${service})`;
+/** Whose leads a connection has. */
+export interface Service {
+  readonly baseUrl: string;
+  /** See `serviceScope`. */
+  readonly account: string;
+}
+
+/** SQL for an id that is the same lead for every key of a service. Other ids may be of two accounts. */
+export function isSameForAll(leadId: string): string {
+  return `${leadId} ~* '${uuidPattern}'`;
+}
+
+/**
+ * SQL for the keys under which baselines of the same lead are kept: those of a connection, and of others of its service.
+ * All are expressions of SQL.
+ */
+export function keysOfLead(
+  leadId: string,
+  of: { readonly connection: string; readonly baseUrl: string; readonly account: string },
+): string {
+  return `(select ${of.connection}::text union all select case when is_current then connection else connection || '#' || id end from places
+    where service = ${of.baseUrl} and (connection = split_part(${of.connection}, '#', 1) or account = ${of.account} or ${isSameForAll(leadId)}))`;
 }
 
 /** The connection that a key belongs to. */
@@ -170,7 +190,7 @@ export async function renamePlace(
  * Makes the place of a run the current one, when what it plans may be carried out: the baselines change keys with those
  * of the place that was current, or stay, when that one was moved here. `service`: whose leads are there from now on.
  */
-export async function enterPlace(db: pg.PoolClient, run: Run, service: string): Promise<Run> {
+export async function enterPlace(db: pg.PoolClient, run: Run, { baseUrl, account }: Service): Promise<Run> {
   if (run.place === null) return run;
   const connection = connectionOf(run.connection);
   const current = await currentPlace(db, connection);
@@ -184,9 +204,9 @@ export async function enterPlace(db: pg.PoolClient, run: Run, service: string): 
     entered = await updateRun(db, run.id, { place: isMoved ? current.id : run.place, baseline: null });
   }
   await db.query(
-    `update places set service = $2, is_synced = is_synced or $3 where connection = $1 and is_current
-       and (service is distinct from $2 or not is_synced)`,
-    [connection, service, run.approval === null && run.undoOf === null],
+    `update places set service = $2, account = $4, is_synced = is_synced or $3 where connection = $1 and is_current
+       and (service is distinct from $2 or account is distinct from $4 or not is_synced)`,
+    [connection, baseUrl, run.approval === null && run.undoOf === null, account],
   );
   return entered;
 }

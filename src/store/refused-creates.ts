@@ -1,7 +1,7 @@
 import type { Cells } from '../core/lead/value.ts';
 import type { Refused, Sighting } from '../core/merge/refused-create.ts';
 import { epochMs, firstOf, mapOf, oneOf, type Queryable, rowsOf } from './database.ts';
-import { keysOfService } from './places.ts';
+import { keysOfLead, type Service } from './places.ts';
 import type { RunRef } from './runs.ts';
 
 /** What the service made no lead of, by what was sent (`sentKey`). A plan asks it, and notes what it met. */
@@ -66,13 +66,13 @@ export async function rememberRefused(
 }
 
 /**
- * Where the id in the reply to a create was met, in any connection of the same service, and when its request left (epoch ms).
+ * Where the id in the reply to a create was met, in any connection to which it is the same lead, and when its request left (epoch ms).
  * Until the transaction ends no other create can be given this id.
  */
 export async function sightingsOf(
   db: Queryable,
   run: RunRef,
-  { intentId, leadIds, service }: { intentId: number; leadIds: readonly string[]; service: string },
+  { intentId, leadIds, service }: { intentId: number; leadIds: readonly string[]; service: Service },
 ): Promise<{ readonly sightings: readonly Sighting[]; readonly attemptedAt: number }> {
   await db.query(`select pg_advisory_xact_lock(hashtextextended(lower($1), 0))`, [leadIds[0]]);
   const { attemptedAt } = await oneOf<{ attemptedAt: number }>(
@@ -80,10 +80,11 @@ export async function sightingsOf(
     `select ${epochMs('attempted_at')} as "attemptedAt" from intents where id = $1`,
     [intentId],
   );
+  const keysOf = (leadId: string): string =>
+    keysOfLead(leadId, { connection: '$2', baseUrl: '$5', account: '$6' });
   const sightings = await rowsOf<Omit<Sighting, 'cells'> & { readonly cells: Cells | null }>(
     db,
-    `with keys as (select $2::text as key union ${keysOfService('$5')}),
-     lines as materialized (
+    `with lines as materialized (
        -- A page is taken apart only where it names the id.
        select lead_id, changes from new_row_lines where run_id = $1 and lead_id = any($4)
          and (${leadIds.map((_, nth) => `strpos(body, to_json(($4::text[])[${nth + 1}])::text) > 0`).join(' or ')})),
@@ -95,18 +96,18 @@ export async function sightingsOf(
        select p.connection, p.lead_id, case when p.row_absences = 0 then p.row_number end as row,
          coalesce((select cells from staged_leads where run_id = $1 and lead_id = p.lead_id limit 1)::jsonb, p.base) as cells,
          ${epochMs('p.first_seen_at')} as since
-       from pairs p where p.lead_id = any($4) and p.connection in (select key from keys)
+       from pairs p where p.lead_id = any($4) and p.connection in ${keysOf('p.lead_id')}
        union all
        select $2, lead_id, null, cells::jsonb, null from staged_leads where run_id = $1 and lead_id = any($4)
        union all
        select $2, lead_id, null, (select jsonb_object_agg(key, value->'to') from json_each(changes)), null from lines
        union all
        select i.connection, i.lead_id, a.row_number, i.content, null from intents i left join actions a on a.id = i.action_id
-       where i.lead_id = any($4) and i.id <> $3 and i.state in ('created', 'linked') and i.connection in (select key from keys))
+       where i.lead_id = any($4) and i.id <> $3 and i.state in ('created', 'linked') and i.connection in ${keysOf('i.lead_id')})
      select split_part(connection, '#', 1) as connection, lead_id as "leadId", row, cells, since,
        connection = $2 and lead_id in (select lead_id from coming) as "getsRow"
      from met`,
-    [run.id, run.connection, intentId, leadIds, service],
+    [run.id, run.connection, intentId, leadIds, service.baseUrl, service.account],
   );
   return { attemptedAt, sightings: sightings.map((one) => ({ ...one, cells: one.cells ?? {} })) };
 }

@@ -14,7 +14,7 @@ import { rowsOfOtherTables } from '../store/other-tables.ts';
 import { type Run, updateRun } from '../store/runs.ts';
 import { insertStaged } from '../store/staging.ts';
 import { inLanes } from './concurrency.ts';
-import { inLeasedTransaction, isFiltered, type StepContext } from './context.ts';
+import { inLeasedTransaction, isFiltered, serviceOf, type StepContext } from './context.ts';
 import { readablePolicy, withoutFields } from './make-plan.ts';
 import { attemptsPerAction, faultCodes, faultsThatTell, itemCodes } from './push-leads.ts';
 
@@ -99,7 +99,7 @@ async function unlistedIds(context: StepContext, run: Run): Promise<readonly Unl
   const policy = readablePolicy(context, run);
   const moved = await movedFields(pool, run.connection, policy.fields);
   // Nothing is asked of a lead that another connection keeps: it must not become one of this one's.
-  const homes = await rowsOfOtherTables(pool, run, context.connection.leads.baseUrl);
+  const homes = await rowsOfOtherTables(pool, run, serviceOf(context.connection));
   const ids: UnlistedId[] = [];
   for await (const row of unlistedRows(pool, run)) {
     const base = row.base && withoutFields(row.base, moved);

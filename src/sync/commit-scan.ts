@@ -15,7 +15,7 @@ import { storeMatches } from '../store/matches.ts';
 import { adoptScan, advanceBaselines, makeKeptMoves, noteOutside } from '../store/pairs.ts';
 import { enterPlace } from '../store/places.ts';
 import { type Run, type RunPatch, updateRun } from '../store/runs.ts';
-import { isFiltered, type StepContext } from './context.ts';
+import { isFiltered, serviceOf, type StepContext } from './context.ts';
 import { type Plan, scanWeight } from './make-plan.ts';
 import type { LostCreates } from './find-lost-creates.ts';
 import { acceptCopy } from './table-mark.ts';
@@ -31,9 +31,9 @@ export async function commitScan(
   { mark, moved, found, creates, isProof, moves, undone, refused, matches, tally, places }: Plan,
   next: RunPatch,
 ): Promise<{ readonly run: Run; readonly newPairs: number }> {
-  const { fields, leads } = context.connection;
+  const { fields } = context.connection;
   await acceptCopy(db, judged, mark);
-  const run = await enterPlace(db, judged, leads.baseUrl);
+  const run = await enterPlace(db, judged, serviceOf(context.connection));
   await rememberColumns(db, run.connection, fields, moved);
   const shown = await countRecords(db, run);
   await leaveUndecided(

@@ -10,6 +10,7 @@ import type { RunPolicy } from '../review/run-policy.ts';
 import { type Durability, transaction } from '../store/database.ts';
 import type { Lease } from '../store/leases.ts';
 import type { Run, RunMode } from '../store/runs.ts';
+import type { Service } from '../store/places.ts';
 import { serviceScope } from '../store/throttles.ts';
 import type { ScanBounds } from './scan-bounds.ts';
 
@@ -82,6 +83,10 @@ export function inRepeatable<T>(
 /** The scope of what is learned about a service: its address and key. */
 export function scopeOf({ leads }: ConnectionConfig): string {
   return serviceScope(leads.baseUrl, leads.apiKey.reveal());
+}
+
+export function serviceOf(connection: ConnectionConfig): Service {
+  return { baseUrl: connection.leads.baseUrl, account: scopeOf(connection) };
 }
 
 /** The part of a connection's settings that decisions depend on. */

@@ -27,7 +27,7 @@ import { connectionOf } from '../store/places.ts';
 import { refusedBefore, sightingsOf } from '../store/refused-creates.ts';
 import type { Run } from '../store/runs.ts';
 import { commitDeclined, commitLead, type LeadOutcome, defer, sentKeyOf } from './commit.ts';
-import { inLeasedTransaction, type StepContext } from './context.ts';
+import { inLeasedTransaction, serviceOf, type StepContext } from './context.ts';
 import { mayHaveActed } from '../ports/leads-service.ts';
 import { readable } from './row-change.ts';
 import { refusal } from './update-lead.ts';
@@ -94,7 +94,7 @@ function claim(context: StepContext, run: Run, intentId: number, leadId: string)
   return inLeasedTransaction(context, async (db) => {
     const spelled = await asServiceSpells(db, run.connection, [leadId]);
     const leadIds = [...new Set([leadId, ...spelled.values()])];
-    const service = context.connection.leads.baseUrl;
+    const service = serviceOf(context.connection);
     const { sightings, attemptedAt } = await sightingsOf(db, run, { intentId, leadIds, service });
     const existing = existingLead(sightings, attemptedAt, connectionOf(run.connection));
     if (existing === null) await intentsCreated(db, [{ id: intentId, leadId }]);

@@ -9,7 +9,7 @@ import { type Run, type RunPatch, updateRun } from '../store/runs.ts';
 import { analyzeActions, analyzePairs, isMany } from '../store/statistics.ts';
 import { askLeads } from './ask-leads.ts';
 import { commitScan } from './commit-scan.ts';
-import { inLeasedTransaction, type StepContext } from './context.ts';
+import { inLeasedTransaction, serviceOf, type StepContext } from './context.ts';
 import type { FoundMatches } from './find-matches.ts';
 import { findForeign } from './foreign-leads.ts';
 import { makePlan, readablePolicy } from './make-plan.ts';
@@ -76,7 +76,7 @@ async function storePlan(
   // Entered first: the plan looks up what belongs to the place.
   const run =
     judged.mode === 'sync'
-      ? await inLeasedTransaction(context, (db) => enterPlace(db, judged, connection.leads.baseUrl))
+      ? await inLeasedTransaction(context, (db) => enterPlace(db, judged, serviceOf(connection)))
       : judged;
   const planned = await inLeasedTransaction(context, async (db) => {
     const writer = await beginPlan(db, run);

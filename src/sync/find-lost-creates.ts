@@ -18,6 +18,7 @@ import {
 import type { NewAction } from '../store/actions.ts';
 import { openIntents } from '../store/intents.ts';
 import { basesOf } from '../store/pairs.ts';
+import type { Service } from '../store/places.ts';
 import type { Run } from '../store/runs.ts';
 import { inTurns } from './concurrency.ts';
 import { readable } from './row-change.ts';
@@ -61,7 +62,7 @@ export async function findLostCreates(
   db: pg.PoolClient,
   run: Run,
   policy: Policy,
-  { weight: most, filtered, service }: { weight: number; filtered: boolean; service: string },
+  { weight: most, filtered, service }: { weight: number; filtered: boolean; service: Service },
 ): Promise<LostCreates> {
   const intents = await openIntents(db, run);
   const isTorn = intents.length > 0 && run.scanIncomplete;

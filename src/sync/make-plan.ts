@@ -33,7 +33,7 @@ import { type Difference, differences, idsOfRows, looseRows, rowsInPlace } from 
 import { rowsInOtherTables, rowsOfOtherTables, unreadElsewhere } from '../store/other-tables.ts';
 import { RefusedCreates } from '../store/refused-creates.ts';
 import { UndoneRecords } from '../store/undone.ts';
-import { isFiltered, policyOf, type StepContext } from './context.ts';
+import { isFiltered, policyOf, serviceOf, type StepContext } from './context.ts';
 import { type Doubts, findOlderCopies, type OlderCopies } from './find-older-copy.ts';
 import { findRows, type FoundRows, type OtherPlaces, planOne } from './find-lost-rows.ts';
 import { findMatches, type FoundMatches } from './find-matches.ts';
@@ -72,14 +72,14 @@ export async function makePlan(
     readonly foreign: ForeignLeads | null;
   },
 ): Promise<Plan> {
-  const { fields, name, sync, leads } = context.connection;
+  const { fields, name, sync } = context.connection;
+  const service = serviceOf(context.connection);
   const policy = readablePolicy(context, run);
-  const scan = { weight: scanWeight(context, run), filtered: isFiltered(context), service: leads.baseUrl };
+  const scan = { weight: scanWeight(context, run), filtered: isFiltered(context), service };
   const creates = await findLostCreates(db, run, policy, scan);
   await plan.add(...creates.actions);
   const moved = await movedFields(db, run.connection, policy.fields);
-  const { baseUrl } = context.connection.leads;
-  const homes = await rowsOfOtherTables(db, run, baseUrl);
+  const homes = await rowsOfOtherTables(db, run, service);
   const found = await findRows(context.pool, run, fields, policy, creates, homes);
   const placement = await placementOf(db, run, name);
   // A moved table that puts values back may be a copy.
@@ -92,10 +92,10 @@ export async function makePlan(
   });
   const isProof = absenceProof(context, run, older);
   const inCells = await rowsInCells(db, run);
-  const inOthers = await rowsInOtherTables(db, run, baseUrl);
+  const inOthers = await rowsInOtherTables(db, run, service);
   const elsewhere: Elsewhere = new Map<string, string | OtherTable>([...inOthers, ...placesInCells(inCells)]);
   const unread =
-    sync.onRowDeleted === 'delete-lead' ? await unreadElsewhere(db, run, baseUrl) : new Set<string>();
+    sync.onRowDeleted === 'delete-lead' ? await unreadElsewhere(db, run, service) : new Set<string>();
   const matches = await findMatches(context, run, creates, found, policy);
   const undone = await UndoneRecords.load(db, run.connection, fields);
   const refused = await RefusedCreates.load(db, run.connection);

@@ -41,6 +41,9 @@ export function idBeginning(typed: string): string {
   return uuidBeginning.exec(typed)?.[1]?.toLowerCase() ?? typed.trim();
 }
 
+/** What `isUuid` looks for, as a pattern that SQL knows as well (`~*`). */
+export const uuidPattern = uuid.source;
+
 /** Whether an id may be written in several ways; see `idKey`. */
 export function isUuid(id: string): boolean {
   return uuid.test(id);

@@ -31,6 +31,8 @@ create table places (
   identity text not null,
   address text not null,
   service text,
+  -- A hash of the address and the key of the service: ids that count mean the same lead there alone.
+  account text,
   -- The baselines of the current place have the name of the connection as their key, those of a former one NAME#ID.
   is_current boolean not null default false,
   -- A sync that was no part of a reviewed plan has passed the guard here.

@@ -234,7 +234,7 @@ test('unknown leads are those that no earlier scan of the connection showed', as
   await adoptScan(here.pool, await here.scan({ old: acme }, []), proof, []);
   await adoptScan(other.pool, await other.scan({ new2: acme }, []), proof, []);
   const run = await here.scan({ old: won, new2: acme, new1: won }, []);
-  expect(await unknownLeads(here.pool, run, 'http://127.0.0.1:1')).toEqual([
+  expect(await unknownLeads(here.pool, run, { baseUrl: 'http://127.0.0.1:1', account: 'a' })).toEqual([
     { id: 'new1', cells: won, knownSince: null },
     { id: 'new2', cells: acme, knownSince: null },
   ]);

@@ -42,6 +42,29 @@ test('a lead that another connection of the service keeps is named with its conn
   expect(wien.rows().at(-1)).toMatchObject({ 'Lead ID': '' });
 });
 
+test.each([
+  { id: '018f0000-0000-7000-8000-000000000018', key: 'another', exists: true },
+  { id: '18', key: 'another', exists: false },
+  { id: '18', key: 'the same', exists: true },
+])('a lead with the id $id, which a connection with $key key keeps, exists: $exists', async (known) => {
+  const isOther = known.key === 'another';
+  await using workspace = await Workspace.open({
+    sandbox: { leads: 0, ...findOrCreate },
+    others: { wien: { leads: { query: { city: 'Wien' }, ...(isOther && { apiKey: '${OTHER_KEY}' }) } } },
+    env: { OTHER_KEY: 'key-of-another-account' },
+  });
+  workspace.sandbox.leads.add({ id: known.id, companyName: 'Echo', city: 'Ulm' });
+  await workspace.sync();
+  if (isOther) workspace.sandbox.set({ apiKey: 'key-of-another-account' });
+  await workspace.sync({ connection: 'wien' });
+  workspace.sheetOf('wien').add(echo);
+  expect(await workspace.sync({ connection: 'wien' })).toMatchObject(
+    known.exists
+      ? { created: { leads: 0 }, problems: [{ code: 'lead.exists' }] }
+      : { status: 'succeeded', created: { leads: 1 }, problems: [] },
+  );
+});
+
 test('two connections that send the same name at once: one of them has made the lead', async () => {
   await using workspace = await Workspace.open({
     sandbox: { leads: 1, faults: parseFaults('find-or-create;slow:ms=300,on=POST') },

@@ -210,6 +210,29 @@ test.each(['restore', 'delete-lead'] as const)(
   },
 );
 
+test.each([
+  { id: '018f0000-0000-7000-8000-000000000018', key: 'another', code: 'row.moved' },
+  { id: '18', key: 'another', code: 'row.orphan' },
+  { id: '18', key: 'the same', code: 'row.moved' },
+])('a row with the id $id, which a connection with $key key keeps: $code', async ({ id, key, code }) => {
+  const isOther = key === 'another';
+  await using here = await Workspace.open({
+    sandbox: { leads: 3 },
+    others: { won: { leads: isOther ? { apiKey: '${OTHER_KEY}' } : {} } },
+    env: { OTHER_KEY: 'key-of-another-account' },
+  });
+  here.sandbox.leads.add({ id, companyName: 'Echo' });
+  await here.sync();
+  if (isOther) here.sandbox.set({ apiKey: 'key-of-another-account' });
+  here.sandbox.leads.remove(id);
+  await here.sync({ connection: 'won' });
+  here.sheetOf('won').add({ 'Lead ID': id, Company: 'Foxtrot' });
+  expect(await here.sync({ connection: 'won' })).toMatchObject({
+    ...untouched,
+    problems: [{ code, leadId: id }],
+  });
+});
+
 test('the commands say it, and forgetting a connection that is no longer used frees the lead', async () => {
   const { here, id, cut, paste } = await twoTables('delete-lead');
   await using _ = here;
