@@ -42,6 +42,7 @@ describe('differences', () => {
     expect(found[1]).toEqual({
       leadId: 'edited',
       base: null,
+      asked: null,
       lead: acme,
       row: won,
       rowNumber: 3,
