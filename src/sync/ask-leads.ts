@@ -50,6 +50,7 @@ async function askUnlisted(context: StepContext, run: Run): Promise<void> {
   let [answers, inARow, isAnyShown] = [[] as Answered[], 0, !isFirst];
   let [fault, asked]: [LeadsyncError | null, number] = [null, 0];
   const isOver = (): boolean => inARow >= faultsThatTell || fault?.code === 'leads.forbidden';
+  const areNumbers = (): boolean => asked > 0 && !isAnyShown;
   const ask = async (id: UnlistedId): Promise<void> => {
     const { leadId } = id;
     if (isOver()) return;
@@ -65,7 +66,7 @@ async function askUnlisted(context: StepContext, run: Run): Promise<void> {
       else [fault, inARow] = [of, inARow + 1];
     }
   };
-  while (asking.length > 0 && !isOver() && (isAnyShown || asked === 0)) {
+  while (asking.length > 0 && !isOver() && !areNumbers()) {
     const together = asking.splice(0, isAnyShown ? answersTogether : firstAsked);
     asked += together.length;
     try {

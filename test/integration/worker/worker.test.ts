@@ -158,7 +158,9 @@ test('two syncs at once: one after the other, no row and no lead twice', async (
     ['Lead ID', 'Company', 'Segment', 'City', 'Region', 'Stage', 'Next follow-up'],
     ['', 'New row GmbH', '', 'Ulm', '', '', ''],
   ]);
-  const results = await Promise.all([1, 2].map(() => workspace.cli('sync', '--json')));
+  const results = await Promise.all(
+    [1, 2].map(() => workspace.cli('sync', '--allow', 'first-leads', '--json')),
+  );
   expect(results.map(({ code }) => code)).toEqual([0, 0]);
   const reports = results.map((result) => result.json<SyncReport>());
   const created = reports.map((report) => report.created);
