@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { uuidPattern } from '../core/lead/lead.ts';
+import { uuidPattern } from '../core/lead/uuid.ts';
 import { columnOf, countOf, firstOf, isoMs, oneOf, type Queryable, rowsOf, valueOf } from './database.ts';
 import { deleteInBatches } from './delete-batches.ts';
 import { type Run, updateRun } from './runs.ts';

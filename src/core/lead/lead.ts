@@ -1,4 +1,5 @@
 import { readInstant } from './instant.ts';
+import { uuid } from './uuid.ts';
 import type { FieldMapping } from './mapping.ts';
 import { isExactNumber, isInRange, writtenAs } from './number.ts';
 import { type Cell, type Cells, canonical, storable, type Value } from './value.ts';
@@ -19,9 +20,6 @@ export function isLeadId(text: string): boolean {
   return /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]{1,255}$/u.test(text);
 }
 
-const uuid =
-  /^\s*(?:urn:uuid:)?[{(]?([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})[)}]?\s*$/i;
-
 /** A UUID that is its own key. */
 const usualUuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
@@ -39,14 +37,6 @@ const uuidBeginning = /^\s*(?:urn:uuid:)?[{(]?([0-9a-f-]{1,36})[)}]?\s*$/i;
 /** As `idKey`, for the first part of an id. */
 export function idBeginning(typed: string): string {
   return uuidBeginning.exec(typed)?.[1]?.toLowerCase() ?? typed.trim();
-}
-
-/** What `isUuid` looks for, as a pattern that SQL knows as well (`~*`). */
-export const uuidPattern = uuid.source;
-
-/** Whether an id may be written in several ways; see `idKey`. */
-export function isUuid(id: string): boolean {
-  return uuid.test(id);
 }
 
 /** The mapped fields of a lead as cells: null and absent are empty, instants are canonical. */

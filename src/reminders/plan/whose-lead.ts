@@ -1,5 +1,5 @@
 import type { ConnectionConfig } from '../../config/config.ts';
-import { isUuid } from '../../core/lead/lead.ts';
+import { isUuid } from '../../core/lead/uuid.ts';
 import { serviceScope } from '../../store/throttles.ts';
 
 /**

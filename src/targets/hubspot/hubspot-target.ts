@@ -1,6 +1,7 @@
 import { LeadsyncError } from '../../errors.ts';
 import type { Author } from '../../core/lead/author.ts';
-import { idKey, isUuid } from '../../core/lead/lead.ts';
+import { idKey } from '../../core/lead/lead.ts';
+import { isUuid } from '../../core/lead/uuid.ts';
 import { goneFault } from '../shared/gone-fault.ts';
 import type { MergedRow, Place, RowChange, RowOutcome, Target, TargetSnapshot } from '../../ports/target.ts';
 import { rowBatches } from '../shared/row-batches.ts';

@@ -23,6 +23,7 @@ async function firstSync(
     open: { value: real.target.open.bind(real.target) },
     version: { value: real.target.version?.bind(real.target) },
     place: { value: real.target.place?.bind(real.target) },
+    conflictCopies: { value: real.target.conflictCopies?.bind(real.target) },
     addedRows: { value: real.target.addedRows?.bind(real.target) },
     digest: { value: real.target.digest?.bind(real.target) },
     batchSize: { value: 2 },
