@@ -7,11 +7,11 @@ test('a line of check is broken between its clauses, and nowhere else', () => {
   );
   const clause = (letter: string): string => `${letter.repeat(50)};`;
   const message = ['a', 'b', 'c', 'd'].map(clause).join(' ');
-  expect(describeLine(passed('main: target', message)).split('\n')).toEqual([
+  expect(describeLine(passed('main: target', message), 110).split('\n')).toEqual([
     `ok    main: target: ${clause('a')}`,
     `          ${clause('b')} ${clause('c')}`,
     `          ${clause('d')}`,
   ]);
-  const [one = ''] = describeLine(passed('place', '/a/path.without/spaces'.repeat(9))).split('\n');
+  const [one = ''] = describeLine(passed('place', '/a/path.without/spaces'.repeat(9)), 110).split('\n');
   expect(one).toHaveLength('ok    place: '.length + 9 * 22);
 });

@@ -57,6 +57,9 @@ test('a crash prints what happened, and nothing that hangs on the error', async 
   const { code, stderr } = await workspace.start(['worker'], { env }).ended;
   expect([code, stderr]).toEqual([
     1,
-    expect.stringMatching(/^leadsync: boom \[internal\]\nError: boom\n {4}at /),
+    expect.stringMatching(
+      /^\{"level":50,.*"code":"internal","stack":"Error: boom\\n {4}at .*"msg":"leadsync: boom \[internal\]/,
+    ),
   ]);
+  expect(stderr).not.toContain('not-to-be-seen');
 });

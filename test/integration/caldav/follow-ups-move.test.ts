@@ -118,7 +118,8 @@ describe('follow-ups in a calendar', { tags: 'radicale' }, () => {
       { state: 'applied', to: tuesday },
       { state: 'conflict', to: friday, requestedBy: 'bert@example.com' },
     ]);
-    const requested = `lead "${tuesday}" | requested "${friday}" by bert@example.com`;
+    const shown = (at: string): string => at.replace('T', ' ').replace(':00.000Z', ' UTC');
+    const requested = `lead "${shown(tuesday)}" | requested "${shown(friday)}" by bert@example.com`;
     expect((await scene.workspace.cli('conflicts')).stdout).toContain(requested);
     expect((await scene.workspace.cli('why', 'Lead 1')).stdout).toContain(requested);
     await scene.pass();
