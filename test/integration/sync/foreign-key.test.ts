@@ -51,7 +51,9 @@ class Address implements AsyncDisposable {
         'select lead_id, base, row_number, lead_absences, row_absences, lead_deleted_at from pairs order by id',
       ),
       mails: await of('select * from mails order by id'),
-      followUps: await of('select lead_id, service, due_at, recipients, sequence from follow_ups order by lead_id'),
+      followUps: await of(
+        'select lead_id, service, due_at, recipients, sequence from follow_ups order by lead_id',
+      ),
       conflicts: await of('select * from conflicts order by id'),
     };
   }
