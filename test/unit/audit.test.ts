@@ -89,6 +89,12 @@ const table: readonly Row[] = [
     'nothing',
   ],
   [
+    'the row changed, and a lead that the list lacks was read and written',
+    { ...noLead, cells: won, actions: [action('update-lead', 'done', { stage: 'won' })] },
+    {},
+    'nothing',
+  ],
+  [
     'another field was written',
     { lead: won, actions: [action('update-row', 'done', { city: 'Berlin' })] },
     {},

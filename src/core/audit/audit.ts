@@ -152,7 +152,7 @@ function placeOf({ leadId, row, lead, cells, base }: AuditedRecord) {
 }
 
 /** Both sides once what was done is applied to them. */
-function sidesAfter({ lead: before, cells: shown, actions, held }: AuditedRecord) {
+function sidesAfter({ lead: before, cells: shown, base, actions, held }: AuditedRecord) {
   let [lead, cells] = [before, shown];
   const write = (on: Cells | null, { to }: AuditedAction): Cells => {
     const taken = Object.entries(to).filter(([field]) => !held.has(field));
@@ -162,7 +162,8 @@ function sidesAfter({ lead: before, cells: shown, actions, held }: AuditedRecord
     // The service stored a value in another way than it was sent: that is what the row gets.
     if (action.reason === 'stored-otherwise') lead = write(lead, action);
     if (action.state !== 'done') continue;
-    if (action.kind === 'update-lead') lead = write(lead, action);
+    // It was read just before it was written, though the list lacks it.
+    if (action.kind === 'update-lead') lead = write(lead ?? base, action);
     else if (action.kind === 'create-row' || action.kind === 'update-row') cells = write(cells, action);
     else if (action.kind === 'link') cells = write({ ...cells, ...action.expect }, action);
     else if (action.kind === 'delete-lead') lead = null;
