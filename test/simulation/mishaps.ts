@@ -215,13 +215,15 @@ export class Mishaps {
         const entity = entityOf(record[headings.indexOf('Company')] ?? '') ?? '';
         const isOpen = Object.values(columns).some((heading) => this.#isEdited(entity, heading));
         if (branch === null || isOpen || whole.length < 6) return null;
+        const before = [...record];
         if (this.#random.below(2) === 0) this.#book.retype(record, headings);
+        const typed = headings.filter((_, at) => record[at] !== before[at]);
         const back = branch.paste(headings, record);
         if (back === null) return null;
         this.#hits(record, headings);
         records.splice(records.indexOf(record), 1);
         await save();
-        this.#mends.push(() => this.#bringBack(record[id] ?? '', entity, back));
+        this.#mends.push(() => this.#bringBack(record[id] ?? '', entity, typed, back));
         return `${record[1]}`;
       }
       default:
@@ -288,8 +290,13 @@ export class Mishaps {
     await this.#table.write([headings, ...records]);
   }
 
-  /** The row comes back from the other table, over one that was written here meanwhile. */
-  async #bringBack(leadId: string, entity: string, back: () => Record<string, string> | null): Promise<void> {
+  /** The row comes back from the other table; where it was written here meanwhile, only what was `typed` into it. */
+  async #bringBack(
+    leadId: string,
+    entity: string,
+    typed: readonly string[],
+    back: () => Record<string, string> | null,
+  ): Promise<void> {
     const row = back();
     const isThere = this.#sandbox.leads.list().some(({ id }) => plainId(id) === plainId(leadId));
     if (!isThere && !this.#book.deletedLeads.has(entity))
@@ -304,7 +311,8 @@ export class Mishaps {
     );
     const record = own ?? headings.map(() => '');
     for (const [column, heading] of headings.entries())
-      if (heading !== 'Status') record[column] = row[heading] ?? '';
+      if (own === undefined ? heading !== 'Status' : typed.includes(heading))
+        record[column] = row[heading] ?? '';
     await this.#table.write([headings, ...records, ...(own === undefined ? [record] : [])]);
   }
 
