@@ -3,7 +3,7 @@
  * are gone when standard input ends, however the run ended; in a session of its own, no Ctrl-C reaches this process. It prints
  * one JSON line, `{ databaseUrl, temporary }`. A run that ends well writes a line before; after any other its processes are ended too.
  */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { chmod, mkdtemp, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -30,6 +30,8 @@ async function endProcessesOf(folder: string, inherited: boolean): Promise<void>
     const ours = left.filter(
       (pid) =>
         read(pid, 'cmdline').includes(`${folder}/`) ||
+        // Postgres is started in its folder.
+        cwdOf(pid).startsWith(`${folder}/`) ||
         (inherited && read(pid, 'environ').split('\0').includes(`TMPDIR=${folder}`)),
     );
     if (ours.length === 0) return;
@@ -43,6 +45,14 @@ async function endProcessesOf(folder: string, inherited: boolean): Promise<void>
       }
     }
     told = new Set(ours);
+  }
+}
+
+function cwdOf(pid: string): string {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    return '';
   }
 }
 
