@@ -1,29 +1,19 @@
 import { html } from 'hono/html';
 import { count } from '../../core/lead/counted.ts';
 import { dayOf } from '../../core/lead/day.ts';
-import { shownDates } from '../../core/lead/shown-date.ts';
+import { formatsOf, shownDates } from '../../core/lead/shown-date.ts';
 import { type Cell, isUnreadable, plainCell } from '../../core/lead/value.ts';
 import type { Problem } from '../../errors.ts';
 import { visibleText } from '../../visible-text.ts';
 import type { Html } from './elements.ts';
 
-const formats = new Map<string, Intl.DateTimeFormat>();
-
-function formatOf(timeZone: string): Intl.DateTimeFormat {
-  const known = formats.get(timeZone);
-  if (known !== undefined) return known;
-  const format = new Intl.DateTimeFormat('en-GB', {
-    timeZone,
-    year: 'numeric',
-    month: 'short',
-    day: 'numeric',
-    hour: '2-digit',
-    minute: '2-digit',
-    timeZoneName: 'short',
-  });
-  formats.set(timeZone, format);
-  return format;
-}
+const formatOf = formatsOf({
+  year: 'numeric',
+  month: 'short',
+  day: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+});
 
 /** A moment (epoch ms, or an ISO instant) in a time zone, with the zone's name, and as an ISO instant for programs. */
 export function shownTime(at: number | string, timeZone: string): Html {
