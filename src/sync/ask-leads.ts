@@ -16,7 +16,7 @@ import { insertStaged } from '../store/staging.ts';
 import { inLanes } from './concurrency.ts';
 import { inLeasedTransaction, isFiltered, serviceOf, type StepContext } from './context.ts';
 import { readablePolicy, withoutFields } from './make-plan.ts';
-import { attemptsPerAction, faultCodes, faultsThatTell, itemCodes } from './push-leads.ts';
+import { attemptsPerAction, faultCodes, faultsThatTell, itemCodes, unreadCodes } from './push-leads.ts';
 
 /**
  * Reads leads by their ids, before anything is planned, of which the list alone says too little. Their answers become a part of
@@ -122,8 +122,7 @@ interface Answered extends Asked {
 
 /** Throws what no single lead is the reason for. */
 function asFault(error: unknown): LeadsyncError {
-  const isLeads =
-    error instanceof LeadsyncError && [...itemCodes, ...faultCodes, 'leads.forbidden'].includes(error.code);
+  const isLeads = error instanceof LeadsyncError && [...unreadCodes, ...faultCodes].includes(error.code);
   if (!isLeads) throw error;
   return error;
 }
@@ -214,7 +213,7 @@ export async function readById(leads: LeadsPort, leadId: string, signal: AbortSi
     return await leads.get(leadId, signal);
   } catch (error) {
     const code = error instanceof LeadsyncError ? error.code : '';
-    if (![...itemCodes, 'leads.forbidden'].includes(code)) throw error;
+    if (!unreadCodes.includes(code)) throw error;
     return null;
   }
 }

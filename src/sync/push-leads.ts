@@ -27,6 +27,9 @@ export const faultsThatTell = 3;
 
 /** Faults of a single item, and faults that may be the service's. */
 export const itemCodes: readonly string[] = ['leads.rejected', 'leads.too-large'];
+
+/** Faults of a lead that may be there and cannot be read. */
+export const unreadCodes: readonly string[] = [...itemCodes, 'leads.forbidden'];
 export const faultCodes: readonly string[] = ['leads.unavailable', 'leads.unreachable', 'leads.not-json'];
 
 /** Actions begun together: when the process dies, the outcome of all of them may be unknown. */

@@ -31,6 +31,7 @@ import {
 import type { TargetRow } from '../ports/target.ts';
 import { commitFindings } from './commit.ts';
 import { inLeasedTransaction, scopeOf, type StepContext } from './context.ts';
+import { unreadCodes } from './push-leads.ts';
 import { inLanes } from './concurrency.ts';
 import { readAhead } from './read-ahead.ts';
 import { rememberWritten, rowStaging } from './table-memory.ts';
@@ -94,7 +95,7 @@ async function readAgain(context: StepContext, leadId: string): Promise<Lead | n
     return await context.leads.get(leadId, context.cut);
   } catch (error) {
     const code = error instanceof LeadsyncError ? error.code : '';
-    if (!['leads.rejected', 'leads.forbidden', 'leads.too-large'].includes(code)) throw error;
+    if (!unreadCodes.includes(code)) throw error;
     return undefined;
   }
 }
