@@ -30,6 +30,9 @@ test('a channel is known by a key without its address', () => {
   expect(channel.host).toBe('hooks.slack.com');
 });
 
+/** Markdown with a dot for each escaped character, which begins nothing but still stands there. */
+const shownOf = (text: string) => text.replaceAll(/\\./gs, '·');
+
 describe('a value is read as it is', () => {
   test.each<[ChatKind, string, string]>([
     ['slack', '<!channel> & Söhne', '&lt;!channel&gt; &amp; Söhne'],
@@ -60,13 +63,10 @@ describe('a value is read as it is', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.webUrl(), (value, url) => {
         expect(markupOf.slack.escape(value)).not.toMatch(/[<>]|(?<![\w.+-])@\w/);
-        const bare = markupOf.discord.escape(value).replaceAll(/\\./gs, '');
-        expect(bare).not.toMatch(/[`*_~|[\]()<>#@]/);
-        expect(markupOf.teams.escape(value).replaceAll(/\\./gs, '')).not.toMatch(
-          /[`*_[\]]|~~|<\w|^[#+>-]|^\d+[.)]/,
-        );
+        expect(shownOf(markupOf.discord.escape(value))).not.toMatch(/[`*_~|[\]()<>#@]/);
+        expect(shownOf(markupOf.teams.escape(value))).not.toMatch(/[`*_[\]]|~~|<\w|^[#+>-]|^\d+[.)]/);
         expect(markupOf.slack.link(url, value)).toMatch(/^<[^<>|]+\|[^<>|]*>$/);
-        expect(markupOf.teams.link(url, value).replaceAll(/\\./gs, '')).toMatch(/^\[[^[\]]*\]\([^()\s]+\)$/);
+        expect(shownOf(markupOf.teams.link(url, value))).toMatch(/^\[[^[\]]*\]\([^()\s]+\)$/);
       }),
     );
   });
