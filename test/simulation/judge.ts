@@ -134,7 +134,8 @@ export async function judgeSides(world: TwoSides, people: People, pool: pg.Pool)
       const left = shown(field, lead[field]);
       const right = shown(field, row[columns[field]]);
       const key = `${entity}.${field}`;
-      if (isOutside && !isHeld && left !== right && right === (people.settled.get(key) ?? right)) {
+      // A row that nobody changed shows what its lead had when the list showed it last.
+      if (isOutside && !isHeld && left !== right && !isTyped(people, key, right)) {
         people.heldFields.add(key);
         continue;
       }
@@ -159,6 +160,18 @@ export async function judgeSides(world: TwoSides, people: People, pool: pg.Pool)
   }
   faults.push(...(await lostEdits(world, people, pool)));
   return faults;
+}
+
+/** Whether somebody typed the value into the row since it was last in step. */
+function isTyped(people: People, key: string, value: string): boolean {
+  if (value === (people.settled.get(key) ?? value)) return false;
+  return people.edits.some(
+    ({ side, night, entity, field, value: typed }) =>
+      side === 'sheet' &&
+      night === people.night &&
+      `${entity}.${field}` === key &&
+      shown(field, typed) === value,
+  );
 }
 
 /** A row without id that is held, or may be the row of a create that is. */
