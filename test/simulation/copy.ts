@@ -33,6 +33,9 @@ export class Copy {
   #isClear = false;
   #outcome: Outcome | null = null;
 
+  /** A list with a filter does not tell that a lead is gone: what the copy lacks is not made again. */
+  #provesNone = false;
+
   private constructor(guard: Copy['guards'][0], isByHand: boolean, settled: ReadonlyMap<string, string>) {
     this.guards = [guard];
     this.hasOneWay = isByHand;
@@ -95,7 +98,12 @@ export class Copy {
     return true;
   }
 
-  async #restoreService({ sandbox, table }: World, people: People, { night, leads }: Kept): Promise<boolean> {
+  async #restoreService(
+    { sandbox, table, witness }: World,
+    people: People,
+    { night, leads }: Kept,
+  ): Promise<boolean> {
+    this.#provesNone = witness.isFiltered;
     const now = sandbox.leads.list();
     if (leads.length === 0 || isDeepStrictEqual(now, leads)) return false;
     const ids = new Set(leads.map(({ id }) => id));
@@ -198,7 +206,8 @@ export class Copy {
     const { deletedRows, deletedLeads } = people;
     const deleted = this.guards[0] === 'older-copy' ? deletedRows : deletedLeads;
     for (const entity of this.#missing) {
-      if (outcome !== 'forward' || deletedRows.has(entity) || deletedLeads.has(entity)) deleted.add(entity);
+      if (outcome !== 'forward' || this.#provesNone || deletedRows.has(entity) || deletedLeads.has(entity))
+        deleted.add(entity);
       // It comes back from nowhere, and nobody misses it on the other side: a direction, or a policy, had kept it from there.
       if (this.#isNowhere(entity)) for (const side of [deletedRows, deletedLeads]) side.add(entity);
     }

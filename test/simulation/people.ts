@@ -125,7 +125,8 @@ export class People {
           return this.#changeGrid((headings, records) => {
             const record = this.#pick(records);
             const isFree = record !== undefined && !this.mishaps.isHit(record);
-            if (!isFree || (record[headings.indexOf('Lead ID')] ?? '') === '') return;
+            const hasCell = (heading: string) => (record?.[headings.indexOf(heading)] ?? '') !== '';
+            if (!isFree || !hasCell('Lead ID') || !hasCell('Company')) return;
             const told = this.#retype(record, headings, 'stage', this.openStage);
             if (told !== null) tell(told);
           });
