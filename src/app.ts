@@ -4,13 +4,14 @@ import type { Logger } from 'pino';
 import { steadyClock, systemClock } from './ports/clock.ts';
 import type { AlertContext } from './alerts/channels.ts';
 import type { Config, ConnectionConfig } from './config/config.ts';
-import { parseRedisAddress } from './config/redis-address.ts';
+import type { Secret } from './config/secret.ts';
+import { redisAddressOf } from './config/redis-address.ts';
 import { LeadsyncError } from './errors.ts';
 import type { OnReply } from './http/exchange.ts';
 import { createLeadsClient } from './leads-api/leads-client.ts';
 import { retryReads } from './leads-api/retry-reads.ts';
 import { Activity } from './ops/activity.ts';
-import { DatabaseWatch } from './ops/database-watch.ts';
+import { type OutageWatch, watchDatabase, watchQueue } from './ops/outage-watch.ts';
 import { clockDifferences } from './ops/clock-differences.ts';
 import { createMetrics, type Metrics, type QueueCounts, type WatchedConnection } from './ops/metrics.ts';
 import { Semaphore } from './semaphore.ts';
@@ -36,8 +37,9 @@ export interface App extends AsyncDisposable {
   readonly config: Config;
   readonly log: Logger;
   readonly pool: pg.Pool;
-  /** Whether the database answers. */
-  readonly database: DatabaseWatch;
+  /** Whether the database takes writes, and the queue. */
+  readonly database: OutageWatch;
+  readonly queue: OutageWatch;
   /** Opened at first use: most commands work without the queue. */
   readonly queues: () => Promise<Queues>;
   readonly mailer: Mailer;
@@ -78,7 +80,7 @@ export async function openApp(config: Config, log: Logger, telemetry = noTelemet
   const { pool, connectionString } = stack.use(
     await openStore(config, { onFault: logFault(log), tell: (line) => log.warn(line) }),
   );
-  const database = new DatabaseWatch(
+  const database = watchDatabase(
     { pool, bundled: config.databaseUrl === undefined, hasJobs: config.redisUrl === undefined },
     log,
   );
@@ -89,6 +91,7 @@ export async function openApp(config: Config, log: Logger, telemetry = noTelemet
     const backend = queueBackend(config, connectionString);
     return opened.use(await openQueues(backend, log, workersFor(config), traced));
   });
+  const queue = watchQueue(queues, log);
   const activity = new Activity(config.connections.map(({ name }) => name));
   const ledger = stack.use(createMailLedger(pool));
   const mailer = stack.use(openMailer(config, activity));
@@ -127,6 +130,7 @@ export async function openApp(config: Config, log: Logger, telemetry = noTelemet
     log,
     pool,
     database,
+    queue,
     queues,
     mailer,
     ledger,
@@ -142,6 +146,7 @@ export async function openApp(config: Config, log: Logger, telemetry = noTelemet
       log,
       pool,
       database,
+      queue: config.redisUrl === undefined ? database : queue,
       version,
       connections: connections.map(watched),
       activity,
@@ -158,9 +163,9 @@ function logFault(log: Logger): NonNullable<EmbeddedPostgresOptions['onFault']> 
     log.warn({ code, reason: message, againMs }, 'the bundled Postgres did not start; leadsync tries again');
 }
 
-function queueBackend({ redisUrl, redisPrefix: prefix }: Config, connectionString: string): QueueBackend {
+function queueBackend({ redisUrl, redisPrefix: prefix }: Config, connectionString: Secret): QueueBackend {
   if (redisUrl === undefined) return { kind: 'postgres', connectionString };
-  return { kind: 'redis', address: parseRedisAddress(redisUrl.reveal()), prefix };
+  return { kind: 'redis', address: redisAddressOf(redisUrl), prefix };
 }
 
 /** Each connection has a queue of runs, one of mails, and one for its chat; planning, calendars and housekeeping have one each. */

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Config } from './config/config.ts';
+import { Secret } from './config/secret.ts';
 import type { EmbeddedPostgresOptions } from './embedded-postgres/embedded-postgres.ts';
 import { openDatabase } from './store/database.ts';
 import { assertOwnSession } from './store/own-session.ts';
@@ -9,7 +10,7 @@ import { migrate } from './store/migrate.ts';
 /** A database with the state, open. */
 export interface Store extends AsyncDisposable {
   readonly pool: pg.Pool;
-  readonly connectionString: string;
+  readonly connectionString: Secret;
 }
 
 /** Ms in which the connections of a pool are closed, if they are. */
@@ -39,7 +40,7 @@ export async function openStoreAsIs(
   callbacks: Callbacks = { tell: (line) => void process.stderr.write(`leadsync: ${line}\n`) },
 ): Promise<Store> {
   await using stack = new AsyncDisposableStack();
-  const connectionString = databaseUrl?.reveal() ?? (await useEmbedded(dataDir, stack, callbacks));
+  const connectionString = databaseUrl ?? (await useEmbedded(dataDir, stack, callbacks));
   const pool = stack.adopt(openDatabase({ connectionString, max: databasePoolMax }), async (opened) => {
     // A query that a stop left behind may wait for a lock: what ends after us, server or process, ends its session.
     await Promise.race([opened.end(), sleep(longestEndMs, undefined, { ref: false })]);
@@ -54,8 +55,8 @@ async function useEmbedded(
   dataDir: string,
   stack: AsyncDisposableStack,
   callbacks: Callbacks,
-): Promise<string> {
+): Promise<Secret> {
   const { startEmbeddedPostgres } = await import('./embedded-postgres/embedded-postgres.ts');
   const server = stack.adopt(await startEmbeddedPostgres(dataDir, callbacks), (started) => started.close());
-  return server.connectionString;
+  return new Secret(server.connectionString);
 }

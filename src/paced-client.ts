@@ -1,5 +1,6 @@
+import type pg from 'pg';
 import type { LeadsyncError } from './errors.ts';
-import { PostgresClient } from './postgres-client.ts';
+import { PostgresClient, type PostgresUrl, revealed } from './postgres-client.ts';
 
 /** Ms: the first pause after a login that failed, and the longest one. */
 const firstMs = 250;
@@ -17,7 +18,10 @@ export function pauseAfter(failures: number, chance: number): number {
  * password is tens of logins a second. `asFault`: what a login that failed is for the callers, which count it as an outage
  * whatever its reason.
  */
-export function pacedClient(asFault: (cause: unknown) => LeadsyncError): typeof PostgresClient {
+export function pacedClient(
+  url: PostgresUrl,
+  asFault: (cause: unknown) => LeadsyncError,
+): typeof PostgresClient {
   let failures = 0;
   /** By `performance.now()`. */
   let pausedUntil = 0;
@@ -25,6 +29,10 @@ export function pacedClient(asFault: (cause: unknown) => LeadsyncError): typeof 
   let fault: LeadsyncError | null = null;
 
   return class extends PostgresClient {
+    constructor(config?: pg.ClientConfig) {
+      super({ ...config, connectionString: revealed(url) });
+    }
+
     override connect(): Promise<this>;
     override connect(callback: (error: Error | null) => void): void;
     override connect(callback?: (error: Error | null) => void): Promise<this> | void {

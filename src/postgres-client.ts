@@ -2,6 +2,11 @@ import pg from 'pg';
 import { LeadsyncError } from './errors.ts';
 import { isThisMachine } from './loopback.ts';
 
+/** Where a database is, and how to log in; a secret is read for each connection. */
+export type PostgresUrl = string | { reveal(): string };
+
+export const revealed = (url: PostgresUrl): string => (typeof url === 'string' ? url : url.reveal());
+
 /** pg's events for requests of a password by which whoever asks learns it, or what stands for it. */
 const telling = { authenticationCleartextPassword: 'in clear text', authenticationMD5Password: 'as MD5' };
 

@@ -17,7 +17,6 @@ export const docsPages: Readonly<Record<string, string>> = {
   'database.migration-failed': 'upgrade.md',
   'database.newer-schema': 'upgrade.md#the-way-back',
   'database.restore-failed': 'backup.md#restore',
-  'database.silent': 'operations.md#when-the-database-is-away',
   'database.unavailable': 'operations.md#when-the-database-is-away',
   'database.unreachable': 'operations.md#when-the-database-is-away',
   edit: 'follow-up-links.md#limits',

@@ -4,7 +4,6 @@ import { type App, openApp } from '../app.ts';
 import type { Config } from '../config/config.ts';
 import { asOutage, isDatabaseOutage } from '../database-outage.ts';
 import { codeOf, LeadsyncError } from '../errors.ts';
-import type { DatabaseWatch } from '../ops/database-watch.ts';
 import { useDatabaseTime } from '../store/database-time.ts';
 import { noTelemetry, startTelemetry, type Telemetry } from '../telemetry.ts';
 import type { CommonOptions } from './program.ts';
@@ -105,11 +104,11 @@ const leftOverMs = 1_000;
 export async function withApp(options: CommonOptions, run: (app: App) => Promise<void>): Promise<void> {
   const config = await loadNarrowed(options);
   let telemetry: Telemetry = noTelemetry;
-  let database: DatabaseWatch | null = null;
+  let watches: readonly App['database'][] = [];
   const log = await createLog(
     config,
     () => telemetry.logFields(),
-    (fault) => database?.takes(fault) ?? false,
+    (fault) => watches.some((watch) => watch.takes(fault)),
   );
   logWarnings(log);
   if (config.tracing) telemetry = await startTelemetry((message) => log.warn(`OpenTelemetry: ${message}`));
@@ -119,7 +118,7 @@ export async function withApp(options: CommonOptions, run: (app: App) => Promise
   stack.use(telemetry);
   try {
     const app = stack.use(await openApp(config, log, telemetry));
-    database = app.database;
+    watches = [app.database, app.queue];
     stack.use(await useDatabaseTime(app.pool));
     await run(app);
   } catch (error) {

@@ -39,6 +39,8 @@ export class Environment {
   readonly #env: NodeJS.ProcessEnv;
   readonly #mistakes: Mistake[];
   readonly #looked = new Map<string, Found | undefined | typeof unreadable>();
+  /** The content of the files that were read, by path. */
+  readonly #files = new Map<string, string>();
 
   /** `mistakes`: the list to which it adds what is wrong with a variable that is read. */
   constructor(env: NodeJS.ProcessEnv, mistakes: Mistake[]) {
@@ -72,6 +74,17 @@ export class Environment {
     return nearestName(name, others);
   }
 
+  /** Whether a file that was read holds something else now. One that cannot be read for the moment does not count. */
+  hasChanged(): boolean {
+    return [...this.#files].some(([file, content]) => {
+      try {
+        return readFileSync(file, 'utf8') !== content;
+      } catch {
+        return false;
+      }
+    });
+  }
+
   /** Unread variables that differ from an unset one of our own only in their `_`. Call it after all reads. */
   misspelled(): readonly Mistake[] {
     const names = Object.keys(this.#env);
@@ -95,7 +108,9 @@ export class Environment {
     if (value !== undefined) return this.#fail(name, `is set and so is ${name}_FILE: unset one of them`);
     const found = JSON.stringify(file);
     try {
-      const content = readFileSync(file, 'utf8').replace(/[\r\n]+$/, '');
+      const read = readFileSync(file, 'utf8');
+      this.#files.set(file, read);
+      const content = read.replace(/[\r\n]+$/, '');
       if (content !== '') return { value: content, isSecret: true };
       return this.#fail(`${name}_FILE`, 'must name a file that holds the value; this one is empty', found);
     } catch (error) {

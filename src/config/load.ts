@@ -8,10 +8,11 @@ import { buildAlerts, buildConnection, type Config } from './config.ts';
 import { ConfigError, type Mistake } from './config-error.ts';
 import { withEnvFile } from './env-file.ts';
 import { connectionSource, Environment, processSource, readFault } from './environment.ts';
-import { processSchema } from './process-schema.ts';
+import { type ProcessSettings, processSchema } from './process-schema.ts';
 import { type Readable, readable } from './readable.ts';
 import { fileSchema } from './schema.ts';
 import { schemaMistakes } from './schema-mistakes.ts';
+import { Secret } from './secret.ts';
 import type { Path } from './settings.ts';
 import { mistakeAt, type Report, type Source, unreadable, valueAt } from './source.ts';
 
@@ -41,14 +42,68 @@ export async function loadConfig({ env, cwd, file }: LoadOptions): Promise<Confi
   const mistakes: Mistake[] = [];
   const chosen = chooseFile(new Environment(env, mistakes), cwd, file);
   const whole = chosen === undefined ? env : withEnvFile(env, dirname(chosen), mistakes);
-  const environment = new Environment(whole, mistakes);
-  if (chosen === undefined && !describesConnection(environment)) throw missingConfig(cwd);
+  if (chosen === undefined && !describesConnection(new Environment(whole, mistakes))) throw missingConfig(cwd);
+  const readFile = chosen === undefined ? null : await openConfigFile(chosen, cwd);
+  const read = (found: Mistake[]): Read => {
+    const environment = new Environment(whole, found);
+    const own = readSettings(processSchema, processSource(environment, cwd), found);
+    const source =
+      readFile === null ? connectionSource(environment, cwd) : readFile(environment, found);
+    return { environment, config: configOf(environment, cwd, own, source, found) };
+  };
+  const { environment, config } = read(mistakes);
+  followFiles(config, environment, () => read([]));
+  return config;
+}
 
-  const own = readSettings(processSchema, processSource(environment, cwd), mistakes);
-  const source =
-    chosen === undefined
-      ? connectionSource(environment, cwd)
-      : await readConfigFile(chosen, cwd, environment, mistakes);
+interface Read {
+  readonly environment: Environment;
+  readonly config: Config;
+}
+
+/**
+ * Lets the secrets of servers and targets follow the files that they were read from. One that cannot be read, or is wrong, changes
+ * nothing. The keys of the Leads service stay: they tell one service from another.
+ */
+function followFiles(config: Config, environment: Environment, readAgain: () => Read): void {
+  const own = secretsOf(config);
+  let current = environment;
+  const look = (): void => {
+    if (!current.hasChanged()) return;
+    try {
+      const fresh = readAgain();
+      current = fresh.environment;
+      const renewed = secretsOf(fresh.config);
+      own.forEach((secret, index) => {
+        const other = renewed[index];
+        if (other !== undefined) secret.renew(other);
+      });
+    } catch (error) {
+      // Half written, for example.
+      if (!(error instanceof LeadsyncError)) throw error;
+    }
+  };
+  for (const secret of own) secret.follow(look);
+}
+
+/** In one order. */
+function secretsOf({ databaseUrl, redisUrl, smtpUrl, msgraph, connections }: Config): readonly Secret[] {
+  const ofConnections = connections.flatMap(({ target, reminders }) => [
+    ...Object.values(target),
+    ...(reminders?.calendars ?? []).map(({ password }) => password),
+  ]);
+  const values: readonly unknown[] = [databaseUrl, redisUrl, smtpUrl, ...Object.values(msgraph), ...ofConnections];
+  return values.filter((value) => value instanceof Secret);
+}
+
+/** Throws what `loadConfig` does. */
+function configOf(
+  environment: Environment,
+  cwd: string,
+  own: ProcessSettings | undefined,
+  source: Source | undefined,
+  mistakes: Mistake[],
+): Config {
   const smtpIsSet = environment.get('SMTP_URL') !== undefined;
   const settings =
     source &&
@@ -143,23 +198,24 @@ function missingConfig(cwd: string): LeadsyncError {
   );
 }
 
-async function readConfigFile(
+/** Its content, read once: a changed setting waits for the next start. */
+async function openConfigFile(
   file: string,
   cwd: string,
-  environment: Environment,
-  mistakes: Mistake[],
-): Promise<Source | undefined> {
+): Promise<(environment: Environment, mistakes: Mistake[]) => Source | undefined> {
   const inside = relative(cwd, file);
   const where = inside === '' || inside === '..' || inside.startsWith(`..${sep}`) ? file : inside;
   // Loaded only when there is a file.
   const { yamlSource } = await import('./yaml-source.ts');
   try {
     const content = new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file));
-    return yamlSource(content, file, where, environment, mistakes);
+    return (environment, mistakes) => yamlSource(content, file, where, environment, mistakes);
   } catch (error) {
     const reason = error instanceof TypeError ? 'it is not UTF-8 text' : readFault(error);
-    mistakes.push({ where, path: '', message: `the configuration file cannot be read: ${reason}` });
-    return undefined;
+    return (_environment, mistakes) => {
+      mistakes.push({ where, path: '', message: `the configuration file cannot be read: ${reason}` });
+      return undefined;
+    };
   }
 }
 

@@ -3,8 +3,8 @@ import { Secret } from './secret.ts';
 
 interface Login {
   /** Of an ACL user; without one the password is that of the default user. */
-  readonly username?: string;
-  readonly password?: Secret;
+  readonly username?: string | undefined;
+  readonly password?: Secret | undefined;
 }
 
 /** Where the queues are, read from REDIS_URL. */
@@ -71,6 +71,26 @@ export function parseRedisAddress(text: string): RedisAddress {
     db,
     ...readLogin(userinfo),
     ...(kind === 'sentinel' && { sentinel: readSentinel(query) }),
+  };
+}
+
+/** The address in a setting, whose logins are those of the setting at any moment. */
+export function redisAddressOf(url: Secret): RedisAddress {
+  const now = (): RedisAddress => parseRedisAddress(url.reveal());
+  const { sentinel, ...address } = now();
+  return {
+    ...address,
+    get username() {
+      return now().username;
+    },
+    get password() {
+      return now().password;
+    },
+    ...(sentinel && {
+      get sentinel() {
+        return now().sentinel ?? sentinel;
+      },
+    }),
   };
 }
 

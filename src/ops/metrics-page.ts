@@ -26,7 +26,7 @@ export class MetricsPage {
   #shown: { readonly page: Promise<string>; until: number } | null = null;
 
   constructor(origins: FigureOrigins) {
-    const { log, database, version, activity } = origins;
+    const { log, database, queue, version, activity } = origins;
     const registry = this.#registry;
     this.#log = log;
     collectDefaultMetrics({ register: registry });
@@ -40,14 +40,18 @@ export class MetricsPage {
     });
     build.set({ version, node: process.versions.node }, 1);
     this.#database = database;
-    new Gauge({
-      name: 'leadsync_database_up',
-      help: '1 while this process can use the database; 0: away, and what is read in it is missing here.',
-      registers: [registry],
-      collect() {
-        this.set(database.awayMs === 0 ? 1 : 0);
-      },
-    });
+    for (const [name, watch, help] of [
+      ['database', database, 'the database; 0: away, and what is read in it is missing here'],
+      ['queue', queue, 'the server with the jobs; 0: away'],
+    ] as const)
+      new Gauge({
+        name: `leadsync_${name}_up`,
+        help: `1 while this process can use ${help}.`,
+        registers: [registry],
+        collect() {
+          this.set(watch.awayMs === 0 ? 1 : 0);
+        },
+      });
     const byReason = ['connection', 'reason'];
     const byStatus = ['side', 'connection', 'status'];
     const requests =

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { Logger } from 'pino';
 import type { Activity } from './activity.ts';
 import type { ClockDifference } from './clock-differences.ts';
-import type { DatabaseWatch } from './database-watch.ts';
+import type { OutageWatch } from './outage-watch.ts';
 
 /** A connection whose figures are shown. */
 export interface WatchedConnection {
@@ -21,7 +21,9 @@ export type QueueCounts = Readonly<Record<'waiting' | 'active' | 'delayed' | 'fa
 export interface FigureOrigins {
   readonly log: Logger;
   readonly pool: pg.Pool;
-  readonly database: Pick<DatabaseWatch, 'awayMs'>;
+  readonly database: Pick<OutageWatch, 'awayMs'>;
+  /** Where the jobs are. */
+  readonly queue: Pick<OutageWatch, 'awayMs'>;
   /** Of this leadsync. */
   readonly version: string;
   readonly connections: readonly WatchedConnection[];

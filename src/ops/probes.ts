@@ -1,28 +1,20 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Hono } from 'hono';
 import type { App } from '../app.ts';
 import { codeOf, LeadsyncError } from '../errors.ts';
 
-/** A server that takes longer (ms) to answer counts as away. */
-const patienceMs = 3_000;
-
-const silence = new LeadsyncError('process.silent', `no answer within ${patienceMs / 1000} s`);
-
 /**
- * `/healthz`: the process lives, and no outage of the database has lasted so long that only a restart may help.
+ * `/healthz`: the process lives, and no outage of the database or the queue has lasted so long that only a restart may help.
  * `/readyz`: the database and the queue take writes, and this version takes work. Both are open to everybody and say no more.
  */
 export function probes(app: App): Hono {
-  const { database, queues } = app;
+  const { database, queue } = app;
   const site = new Hono();
-  site.get('/healthz', (c) =>
-    database.isLost ? c.text('the database has been unavailable for too long\n', 503) : c.text('ok\n'),
-  );
+  site.get('/healthz', (c) => {
+    const lost = database.isLost ? 'database' : queue.isLost ? 'queue' : null;
+    return lost === null ? c.text('ok\n') : c.text(`the ${lost} has been unavailable for too long\n`, 503);
+  });
   site.get('/readyz', async (c) => {
-    const [databaseFault, queueFault] = await Promise.all([
-      database.fault(),
-      faultOf(queues().then((opened) => opened.ping())),
-    ]);
+    const [databaseFault, queueFault] = await Promise.all([database.fault(), queue.fault()]);
     if (databaseFault !== null)
       return c.text(`the database ${refuses(databaseFault) ? 'takes no writes' : 'does not answer'}\n`, 503);
     if (queueFault !== null)
@@ -33,15 +25,6 @@ export function probes(app: App): Hono {
   for (const path of ['/healthz', '/readyz'])
     site.all(path, (c) => c.text('method not allowed\n', 405, { Allow: 'GET, HEAD' }));
   return site;
-}
-
-/** Null: it was answered. */
-function faultOf(question: Promise<unknown>): Promise<unknown> {
-  const answered = question.then(
-    () => null,
-    (error: unknown) => error,
-  );
-  return Promise.race([answered, sleep(patienceMs, silence, { ref: false })]);
 }
 
 /** Whether a server answered, and refused to write. */

@@ -14,6 +14,7 @@ import pg from 'pg';
 import { isDatabaseOutage } from '../database-outage.ts';
 import { codeOf, LeadsyncError } from '../errors.ts';
 import { pacedClient } from '../paced-client.ts';
+import type { PostgresUrl } from '../postgres-client.ts';
 import { type Backend, type BackendOptions, onWorkerError } from './backend.ts';
 import { scheduleSettings } from './schedules.ts';
 
@@ -39,14 +40,13 @@ const retryMs = 1_000;
 
 /** The queues in a schema of their own. `workers`: how many may run at once; each keeps a connection to itself. */
 export async function openPostgresBackend(
-  connectionString: string,
+  connectionString: PostgresUrl,
   workers: number,
   { telemetry, warn }: BackendOptions,
 ): Promise<Backend> {
   // BullMQ expects its schema in the search path of a pool that it did not make itself.
   const pool = new pg.Pool({
-    connectionString,
-    Client: pacedClient(unreachable),
+    Client: pacedClient(connectionString, unreachable),
     max: workers + spareConnections,
     keepAlive: true,
     // The system's default is hours: for that long a worker would listen to a cut connection.

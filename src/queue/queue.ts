@@ -4,12 +4,13 @@ import { ErrorCode, type Telemetry } from 'bullmq';
 import type { Hono } from 'hono';
 import type { Logger } from 'pino';
 import type { RedisAddress } from '../config/redis-address.ts';
-import { LeadsyncError } from '../errors.ts';
+import { codeOf, LeadsyncError } from '../errors.ts';
+import type { PostgresUrl } from '../postgres-client.ts';
 import type { Backend, BackendOptions, BullQueue } from './backend.ts';
 import type { Board } from './board.ts';
 import { openPostgresBackend } from './postgres-backend.ts';
 import { upsertSchedule } from './schedules.ts';
-import { isUnavailable, type JobHandler, startWorker } from './work.ts';
+import { type JobHandler, startWorker } from './work.ts';
 
 export type { JobHandle, JobResult } from './work.ts';
 
@@ -87,7 +88,7 @@ const pollMs = 25;
 
 /** On the Postgres that also holds the state, or in Redis, under keys that begin with `prefix`. */
 export type QueueBackend =
-  | { readonly kind: 'postgres'; readonly connectionString: string }
+  | { readonly kind: 'postgres'; readonly connectionString: PostgresUrl }
   | { readonly kind: 'redis'; readonly address: RedisAddress; readonly prefix: string };
 
 async function openBackend(where: QueueBackend, workers: number, options: BackendOptions): Promise<Backend> {
@@ -244,5 +245,5 @@ async function finished(ask: Ask, id: string, signal: AbortSignal): Promise<unkn
 }
 
 function unlessUnavailable(error: unknown): undefined {
-  if (!isUnavailable(error)) throw error;
+  if (codeOf(error) !== 'queue.unavailable') throw error;
 }

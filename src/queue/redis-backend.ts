@@ -15,9 +15,9 @@ import {
 } from './redis-client.ts';
 import {
   describeHosts,
-  isOfConnection,
   lastingFault,
   readOnly,
+  refusal,
   replyCode,
   sentinelFault,
   unavailable,
@@ -48,20 +48,20 @@ export async function openRedisBackend(
   prefix: string,
   { telemetry, warn }: BackendOptions,
 ): Promise<Backend> {
-  const refusal = await sentinelFault(address);
-  if (refusal !== null) throw refusal;
+  const unled = await sentinelFault(address);
+  if (unled !== null) throw unled;
   await using stack = new AsyncDisposableStack();
   let fault: unknown = null;
   const reported = new Set<string>();
   /** Reports each error once until the outage is over: every queue and worker raises it at every attempt. */
   const warnOnce = (error: Error, message: string): void => {
     fault = error;
-    const isOutage = isOfConnection(error);
-    const key = isOutage ? '' : error.message;
+    // Translated: a raw system error could be one of the database.
+    const outage = lastingFault(error, address) ?? refusal(error, address);
+    const key = outage?.code ?? error.message;
     if (reported.has(key)) return;
     reported.add(key);
-    // Translated: a raw system error could be one of the database.
-    if (isOutage) warn(unavailable(error, address), 'the connection to Redis broke; leadsync reconnects');
+    if (outage !== null) warn(outage, 'the connection to Redis broke; leadsync reconnects');
     else warn(error, message);
   };
   const open = (options: typeof askingOptions | typeof workingOptions): RedisClient => {

@@ -36,19 +36,18 @@ export const workingOptions = {
 
 /** A client that connects at once and always reconnects. Faults are its `error` events. */
 export function createRedisClient(address: RedisAddress, options: Options): RedisClient {
-  const { kind, tls, hosts, db, username, password, sentinel } = address;
+  const { kind, tls, hosts, db, sentinel } = address;
   const common: Options = {
     // BullMQ is tested with 2; ioredis 6 would use 3, which some proxies and services do not speak.
     protocol: 2,
     connectTimeout: 5_000,
     retryStrategy,
     reconnectOnError: reconnectOnReadOnly(),
-    ...(username !== undefined && { username }),
-    ...(password !== undefined && { password: password.reveal() }),
     ...(tls && { tls: {} }),
     ...options,
+    ...loginOf(address),
   };
-  const client = open();
+  const client = withLogin(open(), address);
   // Each queue and worker needs some. Not 0 (no limit): BullMQ adds to the number.
   client.setMaxListeners(10_000);
   return client;
@@ -61,12 +60,35 @@ export function createRedisClient(address: RedisAddress, options: Options): Redi
       db,
       sentinels: [...hosts],
       name: sentinel?.master ?? '',
-      ...(sentinel?.username !== undefined && { sentinelUsername: sentinel.username }),
-      ...(sentinel?.password !== undefined && { sentinelPassword: sentinel.password.reveal() }),
       ...(tls && { enableTLSForSentinelMode: true, sentinelTLS: {} }),
       sentinelRetryStrategy: retryStrategy,
     });
   }
+}
+
+/** What a connection logs in with now. */
+function loginOf({ username, password, sentinel }: RedisAddress) {
+  return {
+    ...(username !== undefined && { username }),
+    ...(password !== undefined && { password: password.reveal() }),
+    ...(sentinel?.username !== undefined && { sentinelUsername: sentinel.username }),
+    ...(sentinel?.password !== undefined && { sentinelPassword: sentinel.password.reveal() }),
+  };
+}
+
+/**
+ * Lets a client, and those that BullMQ makes after it, log in with what is right at that moment: ioredis reads its options at each
+ * connection, and those for the nodes of a cluster as it meets a node.
+ */
+function withLogin<Client extends RedisClient>(client: Client, address: RedisAddress): Client {
+  const options: unknown =
+    client instanceof Cluster ? Reflect.get(Reflect.get(client, 'connectionPool'), 'redisOptions') : client.options;
+  if (typeof options !== 'object' || options === null) throw new TypeError('ioredis keeps its options elsewhere');
+  for (const name of ['username', 'password', 'sentinelUsername', 'sentinelPassword'] as const)
+    Object.defineProperty(options, name, { enumerable: true, get: () => loginOf(address)[name] });
+  const duplicate = client.duplicate.bind(client) as (...args: unknown[]) => Client;
+  Object.assign(client, { duplicate: (...args: unknown[]) => withLogin(duplicate(...args), address) });
+  return client;
 }
 
 function clusterOptions(redisOptions: Options, tls: boolean) {

@@ -105,8 +105,28 @@ function innermost(error: unknown): unknown {
   return error;
 }
 
+/** Replies of a server that takes no commands, or no writes, for now. */
+const passing: ReadonlySet<string | null> = new Set([
+  'BUSY',
+  'CLUSTERDOWN',
+  'LOADING',
+  'MASTERDOWN',
+  'MISCONF',
+  'NOREPLICAS',
+  'OOM',
+  'READONLY',
+  'TRYAGAIN',
+  'UNBLOCKED',
+]);
+
+/** An outage for an error that a later try may not meet again; null: any other error. */
+export function refusal(error: unknown, address: RedisAddress): LeadsyncError | null {
+  const isPassing = isOfConnection(error) || passing.has(replyCode(innermost(error)));
+  return isPassing ? unavailable(error, address) : null;
+}
+
 /** Whether the server was unreachable or silent; for the latter ioredis raises an error without name or code. */
-export function isOfConnection(error: unknown): boolean {
+function isOfConnection(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return codeOf(error) !== null || (error.name === 'Error' && !('code' in error));
 }

@@ -2,6 +2,7 @@ import { DelayedError, type Job, RateLimitError } from 'bullmq';
 import pRetry from 'p-retry';
 import { isDatabaseOutage } from '../database-outage.ts';
 import { LeadsyncError } from '../errors.ts';
+import { isQueueOutage } from './queue-outage.ts';
 import type { Backend, BackendOptions, BullQueue } from './backend.ts';
 
 /** The result of a job handler: done with a small summary, or a retry later from its checkpoint. */
@@ -85,7 +86,7 @@ export function startWorker(
       retries: Number.POSITIVE_INFINITY,
       minTimeout: insistMs,
       factor: 1,
-      shouldRetry: ({ error }) => isUnavailable(error) && !stop.signal.aborted,
+      shouldRetry: ({ error }) => isQueueOutage(error) && !stop.signal.aborted,
     });
   const worker = backend.openWorker(name, process, {
     concurrency,
@@ -115,10 +116,5 @@ function dueAt(job: Job): number {
 
 /** Whether the queue or the database was away. */
 function isOutage(error: unknown): boolean {
-  return isUnavailable(error) || isDatabaseOutage(error);
-}
-
-/** Whether a later retry may help. */
-export function isUnavailable(error: unknown): boolean {
-  return error instanceof LeadsyncError && error.code === 'queue.unavailable';
+  return isQueueOutage(error) || isDatabaseOutage(error);
 }

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { codeOf, LeadsyncError } from '../errors.ts';
 import { pacedClient } from '../paced-client.ts';
+import { type PostgresUrl, revealed } from '../postgres-client.ts';
 import { pooled, protocolViolation } from './own-session.ts';
 
 /** The pool, or the connection of a transaction. */
@@ -114,11 +115,11 @@ export function openDatabase({
   connectionString,
   max = 20,
 }: {
-  readonly connectionString: string;
+  readonly connectionString: PostgresUrl;
   readonly max?: number;
 }): pg.Pool {
-  const place = placeOf(connectionString);
-  class Client extends pacedClient((cause) => unreachable(place, cause)) {
+  const place = placeOf(revealed(connectionString));
+  class Client extends pacedClient(connectionString, (cause) => unreachable(place, cause)) {
     constructor(config?: pg.ClientConfig) {
       // Here and not for the pool, where it would also end the wait for a connection that is only busy.
       super({ ...config, connectionTimeoutMillis: connectTimeoutMs });
@@ -128,7 +129,6 @@ export function openDatabase({
     }
   }
   const pool = new pg.Pool({
-    connectionString,
     Client,
     max,
     keepAlive: true,

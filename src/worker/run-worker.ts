@@ -57,7 +57,8 @@ export async function runWorker(app: App, stop: AbortSignal): Promise<void> {
   if (app.alerting !== null) stack.use(watchAlerts(app.alerting));
   app.log.info({ port, url, connections: [...app.contexts.keys()] }, 'worker is ready');
   try {
-    await app.database.watch(stop);
+    const watched = app.config.redisUrl === undefined ? [app.database] : [app.database, app.queue];
+    await Promise.all(watched.map((one) => one.watch(stop)));
   } catch (error) {
     // Logged now: what is under way may not end without the database.
     app.log.error({ err: error }, 'the worker ends');

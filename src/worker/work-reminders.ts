@@ -2,7 +2,7 @@ import { mailHandlers } from '../../jobs/mails.ts';
 import { chatQueue, digestJob, reminderQueue, singleJob } from '../../jobs/reminder-jobs.ts';
 import type { App } from '../app.ts';
 import { isChannel } from '../config/chat-webhook.ts';
-import { codeOf } from '../errors.ts';
+import { isQueueOutage } from '../queue/queue-outage.ts';
 import { type Digest, dueDigests, dueReminders, type Reminder } from '../store/mails.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isUntried } from '../reminders/send/batches.ts';
@@ -21,7 +21,7 @@ export async function workReminders(app: App): Promise<AsyncDisposable> {
   const ending = [...app.contexts].map(([connection, { log }]) =>
     endMailPause(app, connection, stop.signal).catch((error: unknown) => {
       // An outage of the queue is logged where it is watched.
-      const level = codeOf(error) === 'queue.unavailable' ? 'debug' : 'warn';
+      const level = isQueueOutage(error) ? 'debug' : 'warn';
       log[level]({ err: error }, 'the pause of the mails was not ended: they go on when it is over');
     }),
   );

@@ -73,7 +73,7 @@ export async function apacheHarness(name: string): Promise<PlaceHarness> {
   const url = `${apache.origin}/dav/${encodeURIComponent(name)}`;
   return {
     ...inFolder(apache.folder, name),
-    place: () => webDavPlace({ url, authorization: basic('anna'), folder: copies }),
+    place: () => webDavPlace({ url, authorization: () => basic('anna'), folder: copies }),
     async [Symbol.asyncDispose]() {
       await apache[Symbol.asyncDispose]();
       rmSync(copies, { recursive: true });
@@ -92,7 +92,7 @@ export async function davHarness(name: string, habits: DavHabits = {}) {
     isUnguarded: habits.isHeedless === true || habits.etags === 'none',
     folder,
     copies,
-    place: () => webDavPlace({ url, authorization: null, folder: copies }),
+    place: () => webDavPlace({ url, authorization: () => null, folder: copies }),
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]();
       for (const one of [folder, copies]) rmSync(one, { recursive: true });
@@ -117,7 +117,7 @@ export async function programHarness(program: DavProgram, name: string): Promise
     show: () => ask('GET', name),
     openInEditor: async () => void (await ask('PUT', `.~lock.${name}#`, ',anna,desk,,;')),
     names: () => readdirSync(server.folder).filter((one) => one !== '.DAV'),
-    place: () => webDavPlace({ url: addressOf(name), authorization: null, folder: copies }),
+    place: () => webDavPlace({ url: addressOf(name), authorization: () => null, folder: copies }),
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]();
       rmSync(copies, { recursive: true });

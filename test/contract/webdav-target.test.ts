@@ -16,7 +16,7 @@ async function served(
   const harness = await make((path) =>
     webDavPlace({
       url: `${origin}/${basename(path)}`,
-      authorization: null,
+      authorization: () => null,
       folder: `${harness.folder}-copies`,
     }),
   );

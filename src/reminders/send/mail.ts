@@ -56,7 +56,7 @@ export interface MailLimits {
  * `authMethod` and `tls.…`.
  */
 export function createMailer(smtpUrl: Secret | undefined, outbox: string, limits: MailLimits = {}): Mailer {
-  return smtpUrl === undefined ? fileMailer(outbox) : smtpMailer(new URL(smtpUrl.reveal()), limits);
+  return smtpUrl === undefined ? fileMailer(outbox) : smtpMailer(smtpUrl, limits);
 }
 
 /** Office 365's limit per sender. */
@@ -70,41 +70,53 @@ interface Watched extends SendMailOptions {
 }
 
 function smtpMailer(
-  url: URL,
+  smtpUrl: Secret,
   { rate, connectMs = usualConnectMs, silenceMs = usualSilenceMs, longestMs = longestSendMs }: MailLimits,
 ): Mailer {
-  const maxConnections = Number(url.searchParams.get('maxConnections')) || usualConnections;
-  const turns = new MailTurns(maxConnections, rate);
-  const transport = createTransport({
-    url: withoutOurs(url),
-    ...encryption(url),
-    maxConnections,
-    pool: true,
-    // The pool would resend when a connection closes, even after the server accepted the mail.
-    maxRequeues: 0,
-    // Shorter than any server's idle limit, so that no mail starts on a closing connection.
-    idleTimeout: 20_000,
-    connectionTimeout: connectMs,
-    greetingTimeout: connectMs,
-    socketTimeout: silenceMs,
-    disableFileAccess: true,
-    disableUrlAccess: true,
-    // A transcript would contain the password.
-    logger: false,
-    debug: false,
-  });
-  transport.use('stream', (mail, done) => {
-    mail.message.processFunc((mail.data as Watched).body);
-    done();
-  });
-  const redactor = new Redactor([url.password, decodeURIComponent(url.password)]);
+  const connectionsOf = (url: URL): number => Number(url.searchParams.get('maxConnections')) || usualConnections;
+  const openTransport = (url: URL) => {
+    const transport = createTransport({
+      url: withoutOurs(url),
+      ...encryption(url),
+      maxConnections: connectionsOf(url),
+      pool: true,
+      // The pool would resend when a connection closes, even after the server accepted the mail.
+      maxRequeues: 0,
+      // Shorter than any server's idle limit, so that no mail starts on a closing connection.
+      idleTimeout: 20_000,
+      connectionTimeout: connectMs,
+      greetingTimeout: connectMs,
+      socketTimeout: silenceMs,
+      disableFileAccess: true,
+      disableUrlAccess: true,
+      // A transcript would contain the password.
+      logger: false,
+      debug: false,
+    });
+    transport.use('stream', (mail, done) => {
+      mail.message.processFunc((mail.data as Watched).body);
+      done();
+    });
+    const redactor = new Redactor([url.password, decodeURIComponent(url.password)]);
+    return { href: url.href, transport, redactor };
+  };
+  let current = openTransport(new URL(smtpUrl.reveal()));
+  const turns = new MailTurns(connectionsOf(new URL(current.href)), rate);
+  /** Another one when the password is another: nodemailer keeps what it was made with. Mails under way end on the old one. */
+  const opened = () => {
+    const url = new URL(smtpUrl.reveal());
+    if (url.href === current.href) return current;
+    current.transport.close();
+    return (current = openTransport(url));
+  };
   /** Whether the server has said what it knows, and SMTPUTF8 is not among it: nodemailer would send the address all the same. */
-  const lacksUtf8 = (): boolean => {
+  const lacksUtf8 = ({ transport }: typeof current): boolean => {
     const { _connections: open = [] } = transport.transporter as unknown as Connections;
     const known = open.flatMap(({ connection }) => (connection || {})._supportedExtensions ?? []);
     return known.length > 0 && !known.includes('SMTPUTF8');
   };
   const attempt = async (mail: Mail, elapsed: () => number, isSecond: boolean): Promise<string> => {
+    const used = opened();
     let begun = false;
     let isLacking = false;
     const isUtf8 = [addressIn(mail.from), mail.to].some(needsUtf8);
@@ -112,7 +124,7 @@ function smtpMailer(
     const watch = (stream: Readable): Readable =>
       stream.on('newListener', (event: string) => {
         if (event !== 'data' || begun) return;
-        isLacking = isUtf8 && lacksUtf8();
+        isLacking = isUtf8 && lacksUtf8(used);
         if (isLacking) stream.destroy(new Error('the mail server does not know SMTPUTF8'));
         else if (elapsed() > longestMs) stream.destroy(new Error('the mail was begun too long ago'));
         else begun = true;
@@ -123,7 +135,7 @@ function smtpMailer(
       signal: AbortSignal.timeout(Math.max(0, Math.ceil(longestMs - elapsed()))),
     };
     try {
-      const info = await transport.sendMail(watched);
+      const info = await used.transport.sendMail(watched);
       return info.response;
     } catch (error) {
       // A kept connection may be closed: nothing of this mail has left, so another is tried.
@@ -136,7 +148,7 @@ function smtpMailer(
           { retry: whose === 'sender' ? 'later' : 'never', help: utf8Help },
         );
       }
-      throw mailError(error, begun, redactor);
+      throw mailError(error, begun, used.redactor);
     }
   };
   const takeTurn = async (signal?: AbortSignal): Promise<MailTurn> => {
@@ -156,6 +168,7 @@ function smtpMailer(
       return await turn.send(mail, stopwatch());
     },
     async verify() {
+      const { transport, redactor } = opened();
       try {
         await transport.verify();
       } catch (error) {
@@ -163,7 +176,7 @@ function smtpMailer(
       }
     },
     async [Symbol.asyncDispose]() {
-      transport.close();
+      current.transport.close();
     },
   };
 }

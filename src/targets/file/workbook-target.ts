@@ -70,7 +70,9 @@ export async function openFilePlace(
   }
   if (!/^https?:\/\//.test(path)) return localPlace(path);
   const { webDavPlace } = await import('../webdav/webdav-place.ts');
-  const basic = password && `Basic ${Buffer.from(`${user}:${password.reveal()}`).toString('base64')}`;
-  const authorization = accessToken ? `Bearer ${accessToken.reveal()}` : (basic ?? null);
+  const authorization = (): string | null => {
+    if (accessToken) return `Bearer ${accessToken.reveal()}`;
+    return password ? `Basic ${Buffer.from(`${user}:${password.reveal()}`).toString('base64')}` : null;
+  };
   return webDavPlace({ url: path, authorization, ...rest });
 }

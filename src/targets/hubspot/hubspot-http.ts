@@ -32,7 +32,7 @@ const bounds: ExchangeBounds = { headersMs: 60_000, totalMs: 120_000, bodyBytes:
 export class HubSpotHttp implements AsyncDisposable {
   /** Shared by all users of this token. */
   readonly limits: RateLimits;
-  readonly #token: string;
+  readonly #token: HubSpotOptions['accessToken'];
   readonly #address: ServiceAddress;
   readonly #connection: HttpConnection;
   #isClosed = false;
@@ -40,17 +40,18 @@ export class HubSpotHttp implements AsyncDisposable {
   /** Throws `target.bad-url`, or `target.unauthenticated` for a token that no header can carry. */
   constructor(options: HubSpotOptions) {
     const { accessToken, apiUrl, clock, onReply } = options;
-    this.#token = accessToken.reveal();
+    this.#token = accessToken;
     this.#address = hubspotAddress(apiUrl);
     this.#connection = new HttpConnection(this.#address.origin, { connectMs, clock, onReply });
-    if (!/^[\x21-\x7e]+$/.test(this.#token)) {
+    const token = accessToken.reveal();
+    if (!/^[\x21-\x7e]+$/.test(token)) {
       throw new LeadsyncError(
         'target.unauthenticated',
         'The access token for HubSpot is empty or contains characters that no token has.',
         { help: 'Copy it again, without spaces, quotes and line breaks.' },
       );
     }
-    this.limits = rateLimitsOf(clock, apiUrl, this.#token);
+    this.limits = rateLimitsOf(clock, apiUrl, token);
   }
 
   get requests(): number {
@@ -78,7 +79,7 @@ export class HubSpotHttp implements AsyncDisposable {
   async #attempt<Reply>(call: HubSpotCall<Reply>, signal: AbortSignal): Promise<Reply> {
     const path = this.#address.pathPrefix + call.path;
     const method = call.method ?? (call.json === undefined ? 'GET' : 'POST');
-    const request = jsonRequest(method, path, this.#token, call.json);
+    const request = jsonRequest(method, path, this.#token.reveal(), call.json);
     const onHead = (received: ReplyHead): void => this.limits.note(received);
     const { body, ...head } = await this.#connection.ask(request, { bounds, signal, onHead });
     const json = body === '' ? null : parseJson(body);

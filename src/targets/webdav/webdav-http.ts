@@ -11,8 +11,8 @@ import { lostReply, refused } from './webdav-fault.ts';
 export interface WebDavAccess {
   /** The address of the file: https, or http to this machine; without user, query and fragment. */
   readonly url: string;
-  /** The Authorization header; null: none is needed. */
-  readonly authorization: string | null;
+  /** The Authorization header as it is now; null: none is needed. */
+  readonly authorization: () => string | null;
   readonly onReply?: OnReply;
 }
 
@@ -128,7 +128,7 @@ export class WebDavHttp {
   }
 
   #request({ method, path, headers, body }: DavCall): ExchangeRequest {
-    const { authorization } = this.#access;
+    const authorization = this.#access.authorization();
     const isUpload = typeof body === 'object';
     return {
       method,
@@ -151,7 +151,8 @@ export class WebDavHttp {
 
 const endingOf = ({ pathname }: URL): string => extname(pathname).toLowerCase();
 
-function loginOf({ authorization }: WebDavAccess): 'password' | 'token' | null {
+function loginOf(access: WebDavAccess): 'password' | 'token' | null {
+  const authorization = access.authorization();
   if (authorization === null) return null;
   return authorization.startsWith('Basic ') ? 'password' : 'token';
 }

@@ -7,7 +7,8 @@ import { WebDavHttp } from './webdav-http.ts';
 export interface WebDavOptions {
   /** The address of the file: https, or http to this machine. */
   readonly url: string;
-  readonly authorization: string | null;
+  /** As it is now; null: none. */
+  readonly authorization: () => string | null;
   /** Absolute path of the folder for local copies. */
   readonly folder: string;
   readonly onReply?: OnReply;

@@ -92,7 +92,6 @@ export const ofCommands: readonly Family[] = [
         'The database refuses the backup.',
         'Check the user, or try another backup.',
       ],
-      'database.silent': ['The database does not answer in time.', 'Check whether it is overloaded.'],
       'database.slow': [
         'The database was too slow to keep the rate limit.',
         'Check whether Postgres or the machine is overloaded.',

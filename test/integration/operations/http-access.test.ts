@@ -4,7 +4,7 @@ import { connect, createServer } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Secret } from '../../../src/config/secret.ts';
-import { DatabaseWatch } from '../../../src/ops/database-watch.ts';
+import { watchDatabase, watchQueue } from '../../../src/ops/outage-watch.ts';
 import { type HttpServer, startHttpServer } from '../../../src/ops/http.ts';
 import { openDatabase } from '../../../src/store/database.ts';
 import { adminToken, askOnce, logIn, openStatusSite, type StatusSite } from '../../support/status-site.ts';
@@ -334,9 +334,9 @@ test('not ready while the database or the queue does not answer', async () => {
   const pool = openDatabase({ connectionString: 'postgres://127.0.0.1:1/none' });
   await using queueless = await startHttpServer({
     ...site.app,
-    queues: async () => ({ ...(await site.app.queues()), ping }),
+    queue: watchQueue(async () => ({ ping }), site.app.log),
   });
-  const database = new DatabaseWatch({ pool, bundled: false, hasJobs: true }, site.app.log);
+  const database = watchDatabase({ pool, bundled: false, hasJobs: true }, site.app.log);
   await using baseless = await startHttpServer({ ...site.app, pool, database });
   const ready = async ({ url }: HttpServer): Promise<readonly [number, string]> => {
     const reply = await fetch(`${url}readyz`);

@@ -3,23 +3,50 @@ import type pg from 'pg';
 import type { Logger } from 'pino';
 import { isDatabaseOutage } from '../database-outage.ts';
 import { codeOf, LeadsyncError } from '../errors.ts';
+import type { Queues } from '../queue/queue.ts';
+import { isQueueOutage } from '../queue/queue-outage.ts';
 import { probeWrite } from '../store/database-time.ts';
 
 /** Ms: between two checks, for an answer, between two log lines, and until an outage counts as lasting. */
 const usualTimes = { lookMs: 5_000, answerMs: 3_000, tellMs: 60_000, patienceMs: 300_000 };
 
-/** `bundled`: leadsync itself started the database. `hasJobs`: the queues are in it, too. */
 interface Watched {
-  readonly pool: pg.Pool;
-  readonly bundled: boolean;
-  readonly hasJobs: boolean;
+  /** In messages. */
+  readonly name: 'database' | 'queue';
+  /** Rejects when it takes no write. */
+  readonly look: () => Promise<unknown>;
+  readonly isOutage: (fault: unknown) => boolean;
+  /** What a lasting outage of it ends the worker with; absent: nothing, the worker waits. */
+  readonly lost?: (awayMs: number) => LeadsyncError;
+}
+
+/** `bundled`: leadsync itself started the database. `hasJobs`: the queues are in it, too. */
+export function watchDatabase(
+  { pool, bundled, hasJobs }: { readonly pool: pg.Pool; readonly bundled: boolean; readonly hasJobs: boolean },
+  log: Logger,
+  times = usualTimes,
+): OutageWatch {
+  const watched: Watched = {
+    name: 'database',
+    look: () => probeWrite(pool),
+    // A rollback by the server (SQLSTATE class 40) is worth another try, and no outage.
+    isOutage: (fault) =>
+      (hasJobs && isQueueOutage(fault)) || (isDatabaseOutage(fault) && codeOf(fault)?.startsWith('40') !== true),
+    ...(bundled && { lost }),
+  };
+  return new OutageWatch(watched, log, times);
+}
+
+export function watchQueue(queues: () => Promise<Pick<Queues, 'ping'>>, log: Logger): OutageWatch {
+  const look = async (): Promise<void> => (await queues()).ping();
+  return new OutageWatch({ name: 'queue', look, isOutage: isQueueOutage }, log, usualTimes);
 }
 
 /**
- * Watches the database, and alone logs an outage: when it begins, once a minute while it lasts, and when it is over. All other
+ * Watches a server, and alone logs an outage: when it begins, once a minute while it lasts, and when it is over. All other
  * code that meets the outage logs it at `debug` (see `takes`).
  */
-export class DatabaseWatch {
+export class OutageWatch {
   readonly #watched: Watched;
   readonly #log: Logger;
   readonly #times: typeof usualTimes;
@@ -31,13 +58,13 @@ export class DatabaseWatch {
   #isMet = false;
   #question: Promise<unknown> | null = null;
 
-  constructor(watched: Watched, log: Logger, times = usualTimes) {
+  constructor(watched: Watched, log: Logger, times: typeof usualTimes) {
     this.#watched = watched;
     this.#log = log;
     this.#times = times;
   }
 
-  /** Ms since the start of the outage; 0: the database takes writes. */
+  /** Ms since the start of the outage; 0: it takes writes. */
   get awayMs(): number {
     return this.#since === null ? 0 : performance.now() - this.#since;
   }
@@ -48,16 +75,16 @@ export class DatabaseWatch {
   }
 
   /**
-   * Whether a fault is an outage of the database, which this class then logs in the caller's place. Always false before
+   * Whether a fault is an outage of the server, which this class then logs in the caller's place. Always false before
    * `watch`.
    */
   takes(fault: unknown): boolean {
-    if (!this.#watching || !this.#isOutage(fault)) return false;
+    if (!this.#watching || !this.#watched.isOutage(fault)) return false;
     this.#meet(fault);
     return true;
   }
 
-  /** Checks until `stop`. Throws `database.lost` when the bundled database has been away for five minutes. */
+  /** Checks until `stop`. Throws `lost` of what is watched. */
   async watch(stop: AbortSignal): Promise<void> {
     this.#watching = true;
     while (!stop.aborted) {
@@ -66,14 +93,15 @@ export class DatabaseWatch {
       else if (!this.#isMet) this.#end();
       this.#isMet = false;
       this.#remind();
-      if (this.isLost && this.#watched.bundled) throw lost(this.awayMs);
+      if (this.isLost && this.#watched.lost !== undefined) throw this.#watched.lost(this.awayMs);
       await sleep(this.#times.lookMs, undefined, { signal: stop }).catch(() => {});
     }
   }
 
-  /** Why it does not take a write within 3 s; null: it does. All callers share one query. */
+  /** Why it does not take a write within 3 s; null: it does. All callers share one question. */
   async fault(): Promise<unknown> {
-    this.#question ??= probeWrite(this.#watched.pool)
+    this.#question ??= this.#watched
+      .look()
       .then(
         () => null,
         (error: unknown) => error,
@@ -82,15 +110,8 @@ export class DatabaseWatch {
         this.#question = null;
       });
     const { answerMs } = this.#times;
-    const silence = new LeadsyncError('database.silent', `no answer within ${answerMs / 1000} s`);
+    const silence = new LeadsyncError('process.silent', `no answer within ${answerMs / 1000} s`);
     return Promise.race([this.#question, sleep(answerMs, silence, { ref: false })]);
-  }
-
-  #isOutage(fault: unknown): boolean {
-    if (this.#watched.hasJobs && fault instanceof LeadsyncError && fault.code === 'queue.unavailable')
-      return true;
-    // A rollback by the server (SQLSTATE class 40) is worth another try, and no outage.
-    return isDatabaseOutage(fault) && codeOf(fault)?.startsWith('40') !== true;
   }
 
   #meet(fault: unknown): void {
@@ -98,10 +119,11 @@ export class DatabaseWatch {
     if (this.#since !== null) return;
     this.#since = performance.now();
     this.#toldAt = this.#since;
+    const { name } = this.#watched;
     const reason = fault instanceof Error ? fault.message : String(fault);
     this.#log.warn(
-      { code: fault instanceof LeadsyncError ? fault.code : 'database.unavailable', reason },
-      'the database is unavailable: work that needs it waits, nothing is lost',
+      { code: fault instanceof LeadsyncError ? fault.code : `${name}.unavailable`, reason },
+      `the ${name} is unavailable: work that needs it waits, nothing is lost`,
     );
   }
 
@@ -109,12 +131,14 @@ export class DatabaseWatch {
     const now = performance.now();
     if (this.#since === null || now - this.#toldAt < this.#times.tellMs) return;
     this.#toldAt = now;
-    this.#log.error({ awaySeconds: Math.round(this.awayMs / 1000) }, 'the database is still unavailable');
+    const awaySeconds = Math.round(this.awayMs / 1000);
+    this.#log.error({ awaySeconds }, `the ${this.#watched.name} is still unavailable`);
   }
 
   #end(): void {
     if (this.#since === null) return;
-    this.#log.info({ awaySeconds: Math.round(this.awayMs / 1000) }, 'the database is available again');
+    const awaySeconds = Math.round(this.awayMs / 1000);
+    this.#log.info({ awaySeconds }, `the ${this.#watched.name} is available again`);
     this.#since = null;
   }
 }
