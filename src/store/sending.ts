@@ -1,5 +1,6 @@
 import type { Cell } from '../core/lead/value.ts';
 import { columnOf, type Queryable, rowsOf, timestamp } from './database.ts';
+import { isAlive } from './leases.ts';
 import { getReminders, isSameMail, type Reminder } from './mails.ts';
 
 /** What decides whether a mail may be sent now. */
@@ -106,6 +107,28 @@ export async function endSending(db: Queryable, endings: readonly Ending[]): Pro
       db,
       told.map(({ id }) => id),
     );
+}
+
+/**
+ * Gives up a mail that is being sent, unless its connection is one of these or its process lives: nobody would send it again, and
+ * until then no other connection may tell the same. The times are those after
+ * which it would be begun again: of a process that is gone, and of an outcome that the mail server left open.
+ */
+export async function giveUpLeft(
+  db: Queryable,
+  id: number,
+  configured: readonly string[],
+  { cutOffMs, doubtMs }: { readonly cutOffMs: number; readonly doubtMs: number },
+): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `update mails set state = 'cancelled', sender = null, updated_at = now(),
+       note = 'its connection left the configuration while it was being sent: it may have arrived or not'
+     where id = $1 and state = 'sending' and connection <> all($2)
+       and not exists (select from leases where token = mails.sender and ${isAlive})
+       and clock_timestamp() - updated_at > make_interval(secs => case when sender is null then $4::float8 else $3 end / 1000)`,
+    [id, configured, cutOffMs, doubtMs],
+  );
+  return rowCount === 1;
 }
 
 /** Skips the mails of other connections that say what these, which were sent or have failed, say: nobody gets it twice. */

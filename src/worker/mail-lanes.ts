@@ -53,7 +53,8 @@ export async function trySend(
     const addJobs = async (reminders: readonly Reminder[]): Promise<void> =>
       addSingles(await app.queues(), context.connection, reminders);
     const [templates, linkMaker] = await Promise.all([openTemplates(), linkMakerOf(app)]);
-    const sending = { ...context, ledger, mailer, breakers, waits, templates, linkMaker, addJobs };
+    const configured = app.config.configured.map(({ name }) => name);
+    const sending = { ...context, configured, ledger, mailer, breakers, waits, templates, linkMaker, addJobs };
     const outcome = await attempt(sending);
     return 'state' in outcome ? { done: outcome } : outcome;
   } catch (error) {

@@ -28,6 +28,7 @@ export async function reminderScene(workspace: Workspace) {
   let toAge = 0;
   let sending: ReminderContext = {
     ...context,
+    configured: app.config.configured.map(({ name }) => name),
     templates,
     mailer: app.mailer,
     ledger: app.ledger,

@@ -6,7 +6,7 @@ import type { LeadsPort } from '../../ports/leads-service.ts';
 import { basesOf, isOutside } from '../../store/pairs.ts';
 import { getReminders, mailName, type Reminder, type ReminderState } from '../../store/mails.ts';
 import { lastRun } from '../../store/runs.ts';
-import { type LeadBackground, noteTry, type ReadMail, readMails, skipSame } from '../../store/sending.ts';
+import { giveUpLeft, type LeadBackground, noteTry, type ReadMail, readMails, skipSame } from '../../store/sending.ts';
 import {
   changesOf,
   composeCancellation,
@@ -29,6 +29,8 @@ import { outgoingMail, outgoingMessage } from './outgoing.ts';
 /** What a connection's mails are composed and sent with. */
 export interface ReminderContext extends DeliveryContext {
   readonly connection: ConnectionConfig;
+  /** The names of all connections. */
+  readonly configured: readonly string[];
   readonly leads: LeadsPort;
   readonly templates: Templates;
   readonly mailer: Mailer;
@@ -108,11 +110,14 @@ export async function sendRead(
 
 /** What becomes of a mail when another connection sends the same one, or has ended it; null: none does. */
 async function toldBySame(
-  { pool, waits }: ReminderContext,
+  { pool, waits, configured }: ReminderContext,
   { told }: Reminder,
 ): Promise<Outcome<'skipped'> | null> {
   if (told === null) return null;
-  if (told.state === 'sending') return { againAfterMs: waits.doubtMs, wholeQueue: false };
+  if (told.state === 'sending') {
+    if (await giveUpLeft(pool, told.id, configured, waits)) return null;
+    return { againAfterMs: waits.doubtMs, wholeQueue: false };
+  }
   await skipSame(pool, [told.id]);
   return { state: 'skipped' };
 }

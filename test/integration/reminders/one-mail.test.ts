@@ -2,6 +2,8 @@ import { expect, test } from 'vitest';
 import { planMails } from '../../../src/worker/plan-mails.ts';
 import { workReminders } from '../../../src/worker/work-reminders.ts';
 import { followUpsOf } from '../../../src/store/follow-ups.ts';
+import { acquireLease } from '../../../src/store/leases.ts';
+import { giveUpLeft } from '../../../src/store/sending.ts';
 import { forgetConnection } from '../../../src/store/forget.ts';
 import type { SandboxOptions } from '../../../src/sandbox/options.ts';
 import { dueLead } from '../../support/due-lead.ts';
@@ -110,6 +112,31 @@ test('a connection whose mail is cancelled leaves it to the other one', async ()
   await using scene = await twoTables({ main: { reminders: { ...south, onlyStages: ['won'] } } });
   await scene.work();
   expect(scene.from()).toEqual(['north@example.com']);
+});
+
+test('a mail that was being sent as its connection left the configuration and its process died leaves it to the others', async () => {
+  await using scene = await twoTables();
+  {
+    await using app = await scene.workspace.openApp();
+    await planMails(app);
+  }
+  const { rows } = await scene.pool.query<{ id: number }>(
+    `update mails set connection = 'gone', state = 'sending', sender = gen_random_uuid(), updated_at = now() - interval '1 hour'
+     where connection = 'main' returning id`,
+  );
+  const id = rows[0]?.id ?? 0;
+  const waits = { cutOffMs: 60_000, doubtMs: 60_000 };
+  {
+    // Not of one that is configured, of one that was begun just now, or of a process that lives.
+    await using lease = await acquireLease(scene.pool, 'mails test');
+    expect(await giveUpLeft(scene.pool, id, ['gone'], waits)).toBe(false);
+    expect(await giveUpLeft(scene.pool, id, [], { ...waits, cutOffMs: 7_200_000 })).toBe(false);
+    await scene.pool.query(`update mails set sender = $1 where id = $2`, [lease?.token, id]);
+    expect(await giveUpLeft(scene.pool, id, [], waits)).toBe(false);
+  }
+  await scene.work();
+  expect(scene.server.mails).toHaveLength(1);
+  expect(await scene.states()).toEqual(['gone 0m cancelled', 'north 0m sent']);
 });
 
 test('a lead that leaves one of the connections leaves its mail to the other one', async () => {
