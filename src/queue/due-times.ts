@@ -18,6 +18,20 @@ export function previousRun(pattern: string, timeZone: string, now: number): num
   }
 }
 
+/** When a schedule that is so since a moment (null: always) was due last; null: not since then, and the one before owed nothing. */
+export function lastDue(
+  { pattern, timeZone, since, owedAt }: Readonly<{
+    pattern: string;
+    timeZone: string;
+    since: number | null;
+    owedAt: number | null;
+  }>,
+  now: number,
+): number | null {
+  const last = previousRun(pattern, timeZone, now);
+  return since === null || last >= since ? last : owedAt;
+}
+
 /** The next time after `now` (epoch ms) at which a cron pattern is due. */
 export function nextRun(pattern: string, timeZone: string, now: number): number {
   for (const at of runsAfter(pattern, timeZone, now)) return at;

@@ -44,8 +44,10 @@ export interface JobQueue {
   ): AsyncDisposable;
   /** Keeps exactly one schedule of that name: a cron pattern in a time zone. */
   schedule(name: string, pattern: string, timeZone: string, job: string, payload: object): Promise<void>;
-  /** When a schedule is next due, epoch ms, or null. */
-  nextRun(name: string): Promise<number | null>;
+  /** A schedule as it stands, and when it is next due (epoch ms); null: there is none. */
+  scheduled(
+    name: string,
+  ): Promise<{ readonly pattern: string; readonly timeZone: string; readonly nextRunAt: number } | null>;
   counts(): Promise<JobCounts>;
   /** Deletes the queue with its jobs and schedules. */
   forget(): Promise<void>;
@@ -207,9 +209,10 @@ function jobQueue(
       };
       await ask((queue) => upsertSchedule(queue, schedule, { pattern, tz: timeZone }, template));
     },
-    async nextRun(schedule) {
-      const scheduler = await ask((queue) => queue.getJobScheduler(schedule));
-      return scheduler?.next ?? null;
+    async scheduled(schedule) {
+      const found = await ask((queue) => queue.getJobScheduler(schedule));
+      if (found?.next === undefined) return null;
+      return { pattern: found.pattern ?? '', timeZone: found.tz ?? '', nextRunAt: found.next };
     },
     async counts() {
       const counts = await ask((queue) => queue.getJobCounts('waiting', 'active', 'delayed', 'failed'));

@@ -141,10 +141,11 @@ export async function openRedisBackend(
       if (reply === null) throw unavailable(fault, address);
     },
     connections: () => connections,
-    async clock() {
-      const [seconds, micros] = await asking.time();
-      return Number(seconds) * 1_000 + Number(micros) / 1_000;
-    },
+    clock: () =>
+      ask(async () => {
+        const [seconds, micros] = await asking.time();
+        return Number(seconds) * 1_000 + Number(micros) / 1_000;
+      }),
     claim: { ...claim, renew: (by, forMs) => ask(() => claim.renew(by, forMs)) },
     examine: async () => examineRedis(asking, address),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),

@@ -1,32 +1,60 @@
 import type pg from 'pg';
 import { epochMs, firstOf, type Queryable, timestamp, valueOf } from './database.ts';
 
-/** When a connection is synced: a cron pattern in an IANA time zone, and when (epoch ms) it came due next as that was stored. */
-export interface Schedule {
+/** When a connection is synced: a cron pattern in an IANA time zone. */
+export interface Timing {
   readonly pattern: string;
   readonly timeZone: string;
-  readonly nextRunAt: number;
 }
 
-/** Remembers the schedule that a worker gave the queue, and that it has the connection in its configuration now. */
-export async function noteSchedule(
+/** Times are epoch ms. */
+export interface Schedule extends Timing {
+  /** When it came due next as that was stored. */
+  readonly nextRunAt: number;
+  /** Since when it is this one; null: it is the first. */
+  readonly since: number | null;
+  /** When the one before had come due without a run as it was replaced; null: it had not. */
+  readonly owedAt: number | null;
+}
+
+/** Workers say at least so often (ms, with reserve) that they have a schedule. */
+const liveMs = 180_000;
+
+/**
+ * Says that a worker has a connection in its configuration now, with this schedule, and returns the one that is right: of
+ * several workers the one whose configuration is the newest, which is not among those that another one has replaced, sets it.
+ * When no worker has that any more, an earlier one is right again. `nextRunAt`: epoch ms.
+ */
+export async function agreeSchedule(
   db: pg.Pool,
   connection: string,
-  { pattern, timeZone, nextRunAt }: Schedule,
-): Promise<void> {
+  { pattern, timeZone, nextRunAt }: Timing & Pick<Schedule, 'nextRunAt'>,
+): Promise<Schedule> {
+  const isSame = '(c.pattern = excluded.pattern and c.time_zone = excluded.time_zone)';
+  const [own, other] = ['excluded', 'c'].map((row) => `(${row}.pattern || ' ' || ${row}.time_zone)`);
   await db.query(
-    `insert into connections (connection, pattern, time_zone, next_run_at, noted_at) values ($1, $2, $3, $4, now())
+    `insert into connections as c (connection, pattern, time_zone, next_run_at, noted_at) values ($1, $2, $3, $4, now())
      on conflict (connection) do update
-       set pattern = excluded.pattern, time_zone = excluded.time_zone, next_run_at = excluded.next_run_at, noted_at = now()`,
-    [connection, pattern, timeZone, timestamp(nextRunAt)],
+       set pattern = excluded.pattern, time_zone = excluded.time_zone, noted_at = now(),
+         next_run_at = case when ${isSame} and c.next_run_at > now() then c.next_run_at else excluded.next_run_at end,
+         scheduled_at = case when ${isSame} or c.pattern is null then c.scheduled_at else now() end,
+         owed_at = case when not ${isSame} and c.next_run_at <= now() then c.next_run_at else c.owed_at end,
+         replaced = case when ${isSame} or c.pattern is null then c.replaced
+           else array_append(array_remove(c.replaced, ${own}), ${other}) end
+     where c.pattern is null or ${isSame} or ${own} <> all(c.replaced) or c.noted_at < now() - $5 * interval '1 ms'`,
+    [connection, pattern, timeZone, timestamp(nextRunAt), liveMs],
   );
+  const schedule = await getSchedule(db, connection);
+  if (schedule === null) throw new Error('the schedule is not in the database');
+  return schedule;
 }
 
 /** Null: no worker has scheduled the connection so far. */
 export function getSchedule(db: pg.Pool, connection: string): Promise<Schedule | null> {
   return firstOf(
     db,
-    `select pattern, time_zone as "timeZone", ${epochMs('next_run_at')} as "nextRunAt"
+    `select pattern, time_zone as "timeZone", ${epochMs('next_run_at')} as "nextRunAt", floor(${epochMs('scheduled_at')}) as since,
+       floor(${epochMs('owed_at')}) as "owedAt"
      from connections where connection = $1 and pattern is not null`,
     [connection],
   );

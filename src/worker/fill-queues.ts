@@ -2,11 +2,11 @@ import { queueFor } from '../../jobs/reminder-jobs.ts';
 import { editJob, schedulerName, syncQueue, unattended } from '../../jobs/runs.ts';
 import { upkeep } from '../../jobs/upkeep.ts';
 import type { App } from '../app.ts';
-import { previousRun } from '../queue/due-times.ts';
+import { lastDue, nextRun } from '../queue/due-times.ts';
 import type { JobCounts, Queues } from '../queue/queue.ts';
 import { isUntried } from '../reminders/send/batches.ts';
 import { repeat } from '../repeat.ts';
-import { pausedSince } from '../store/connections.ts';
+import { agreeSchedule, pausedSince, type Schedule, type Timing } from '../store/connections.ts';
 import { leaseHolder } from '../store/leases.ts';
 import { type Digest, dueDigests, dueReminders, type Reminder } from '../store/mails.ts';
 import { lastRun, openRun, type Run } from '../store/runs.ts';
@@ -24,13 +24,58 @@ const stalledMs = 60_000;
  * soon, and the schedules. Queues may lose everything at any time, so nothing else is in them. They ignore known jobs.
  */
 export async function fillQueues(app: App): Promise<void> {
-  for (const context of app.contexts.values()) await addRuns(app, context);
+  const agreed = await agreeSchedules(app);
+  for (const context of app.contexts.values()) {
+    tellOther(context, agreed);
+    await addRuns(app, context, agreed);
+  }
   await planMails(app);
   // Last: `haveLostSchedules` takes a schedule as the sign that the rest is there, too.
-  const queues = await app.queues();
-  for (const { queue, name, pattern, timeZone, job, payload } of schedules(app)) {
-    await queues.queue(queue).schedule(name, pattern, timeZone, job, payload);
+  await setSchedules(app, agreed, () => true);
+}
+
+type Agreed = ReadonlyMap<string, Schedule>;
+
+/** The schedules of all connections, on which the workers of this database agree. */
+async function agreeSchedules({ contexts, pool }: App): Promise<Agreed> {
+  const agreed = new Map<string, Schedule>();
+  for (const { connection } of contexts.values()) {
+    const { schedule: pattern, timeZone } = connection.sync;
+    const nextRunAt = nextRun(pattern, timeZone, Date.now());
+    agreed.set(
+      connection.name,
+      await agreeSchedule(pool, connection.name, { pattern, timeZone, nextRunAt }),
+    );
   }
+  return agreed;
+}
+
+function tellOther({ connection: { name, sync }, log }: SyncContext, agreed: Agreed): void {
+  const { schedule: pattern, timeZone } = sync;
+  const right = agreed.get(name);
+  if (right === undefined || !isOtherTiming({ pattern, timeZone }, right)) return;
+  log.warn(
+    { schedule: right.pattern, timeZone: right.timeZone },
+    'a worker with a newer configuration keeps another schedule, which counts as long as one has it: start this worker anew with that configuration',
+  );
+}
+
+/** Gives the queues the schedules that they lack, or have `isOld`. */
+async function setSchedules(
+  app: App,
+  agreed: Agreed,
+  isOld: (own: Timing, known: Timing | null) => boolean,
+): Promise<void> {
+  const queues = await app.queues();
+  for (const { queue, name, pattern, timeZone, job, payload } of schedules(app, agreed)) {
+    const known = queues.queue(queue);
+    if (isOld({ pattern, timeZone }, await known.scheduled(name)))
+      await known.schedule(name, pattern, timeZone, job, payload);
+  }
+}
+
+function isOtherTiming(own: Timing, known: Timing | null): boolean {
+  return known?.pattern !== own.pattern || known.timeZone !== own.timeZone;
 }
 
 /** Adds a job for each open run that has none, for example because its queue was away when it broke off. */
@@ -44,7 +89,7 @@ async function resumeStalledRuns(app: App): Promise<void> {
     // One delayed job is the next night.
     if (waiting + active > 0 || delayed > 1) continue;
     log.warn({ run: open.id }, 'an interrupted run has no job; leadsync adds one');
-    await addRuns(app, { connection, log });
+    await addRuns(app, { connection, log }, new Map());
   }
 }
 
@@ -69,9 +114,9 @@ async function retryOpenEdits({ pool, queues, contexts }: App): Promise<void> {
 /** Whether a queue has lost a schedule since `fillQueues`, and with it its jobs. `alsoJob`: or only its next job. */
 async function haveLostSchedules(app: App, alsoJob: boolean): Promise<boolean> {
   const queues = await app.queues();
-  for (const { queue, name } of schedules(app)) {
+  for (const { queue, name } of schedules(app, new Map())) {
     const known = queues.queue(queue);
-    if ((await known.nextRun(name)) === null) return true;
+    if ((await known.scheduled(name)) === null) return true;
     // Its next job is there at any time: it is made when the one before begins.
     if (alsoJob && isEmpty(await known.counts())) return true;
   }
@@ -83,14 +128,14 @@ function isEmpty({ waiting, active, delayed }: JobCounts): boolean {
 }
 
 /** Adds a job for each sync that has been due for a minute and has neither a run nor a job: a failed job does not come back. */
-async function addDueRuns(app: App): Promise<void> {
+async function addDueRuns(app: App, agreed: Agreed): Promise<void> {
   for (const { connection, log } of app.contexts.values()) {
     if ((await pausedSince(app.pool, connection.name)) !== null) continue;
     const { waiting, active, delayed } = await (await app.queues())
       .queue(syncQueue(connection.name))
       .counts();
     // One delayed job is the next night.
-    if (waiting + active === 0 && delayed <= 1) await addRuns(app, { connection, log }, lookEveryMs);
+    if (waiting + active === 0 && delayed <= 1) await addRuns(app, { connection, log }, agreed, lookEveryMs);
   }
 }
 
@@ -120,12 +165,12 @@ async function addLostMails(app: App): Promise<void> {
   }
 }
 
-function schedules({ contexts }: App) {
+function schedules({ contexts }: App, agreed: Agreed) {
   const nights = [...contexts.values()].map(({ connection: { name, sync } }) => ({
     queue: syncQueue(name),
     name: schedulerName,
-    pattern: sync.schedule,
-    timeZone: sync.timeZone,
+    pattern: agreed.get(name)?.pattern ?? sync.schedule,
+    timeZone: agreed.get(name)?.timeZone ?? sync.timeZone,
     job: 'sync',
     payload: unattended(name),
   }));
@@ -140,10 +185,11 @@ function schedules({ contexts }: App) {
   return [...nights, ...others];
 }
 
-/** Adds a job for an interrupted run, and one for a night that was missed for longer than `lateMs`. */
+/** Adds a job for an interrupted run, and one for a night of an agreed schedule that was missed for longer than `lateMs`. */
 async function addRuns(
   app: App,
-  { connection: { name, sync }, log }: Pick<SyncContext, 'connection' | 'log'>,
+  { connection: { name }, log }: Pick<SyncContext, 'connection' | 'log'>,
+  agreed: Agreed,
   lateMs = 0,
 ): Promise<void> {
   // A job of the same time that failed, or is in no list any more, is known all the same.
@@ -159,7 +205,9 @@ async function addRuns(
       requestedAt,
     });
   }
-  const due = previousRun(sync.schedule, sync.timeZone, Date.now() - lateMs);
+  const schedule = agreed.get(name);
+  const due = schedule === undefined ? null : lastDue(schedule, Date.now() - lateMs);
+  if (due === null) return;
   const last = await lastRun(app.pool, name, 'sync');
   if ([open, last].some((run) => run !== null && run.createdAt >= due)) return;
   log.info({ due: new Date(due).toISOString() }, 'the last scheduled sync did not run; it runs now');
@@ -195,7 +243,9 @@ export function keepQueuesFilled(app: App, queues: Pick<Queues, 'connections'>):
       else await resumeStalledRuns(app);
       await retryOpenEdits(app);
       if (isLook) {
-        await addDueRuns(app);
+        const agreed = await agreeSchedules(app);
+        await setSchedules(app, agreed, isOtherTiming);
+        await addDueRuns(app, agreed);
         await addLostMails(app);
         lookedAt = now;
       }

@@ -4,7 +4,6 @@ import { planDigests } from '../reminders/plan/plan-digests.ts';
 import { planFromRead, planReminders } from '../reminders/plan/plan-reminders.ts';
 import { forgetRead } from '../store/follow-ups.ts';
 import { noteEditsPlanned, unplannedEdits } from '../store/requested-edits.ts';
-import { getSchedule, noteSchedule } from '../store/connections.ts';
 import { addDigests, addReminders, addSingles } from './add-mail-jobs.ts';
 import { wakeCalendars } from './wake-calendars.ts';
 
@@ -13,11 +12,10 @@ interface PlannedMails {
   readonly digests: number;
 }
 
-/** Plans the reminders and digests of every connection, and stores that these are configured. */
+/** Plans the reminders and digests of every connection. */
 export async function planMails(app: App): Promise<PlannedMails> {
   let scheduled = 0;
   for (const { connection } of app.contexts.values()) {
-    await storeSchedule(app, connection);
     scheduled += await planConnection(app, connection);
   }
   return { scheduled, digests: await addDueDigests(app) };
@@ -28,21 +26,9 @@ export async function planSynced(app: App, name: string): Promise<void> {
   await forgetRead(app.pool, name);
   const context = app.contexts.get(name);
   if (context === undefined) return;
-  await storeSchedule(app, context.connection);
   await planConnection(app, context.connection);
   await addDueDigests(app);
   await wakeCalendars(app);
-}
-
-/** After each sync again, so that who asks for the next one need not load the code that reckons with calendars. */
-async function storeSchedule({ pool }: App, { name, sync }: ConnectionConfig): Promise<void> {
-  const { schedule: pattern, timeZone } = sync;
-  const next = async (): Promise<number> =>
-    (await import('../queue/due-times.ts')).nextRun(pattern, timeZone, Date.now());
-  const stored = await getSchedule(pool, name);
-  const isCurrent =
-    stored?.pattern === pattern && stored.timeZone === timeZone && stored.nextRunAt > Date.now();
-  await noteSchedule(pool, name, isCurrent ? stored : { pattern, timeZone, nextRunAt: await next() });
 }
 
 /** Plans the mails of leads with a new follow-up by a requested edit, so that none leaves for the old one. */

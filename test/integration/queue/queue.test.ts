@@ -129,12 +129,12 @@ describeQueues((at) => {
   describe('a schedule', () => {
     test('that is set again is replaced: its time zone and its time are the last ones', async () => {
       const queue = at.queues.queue('q');
-      expect(await queue.nextRun('nightly')).toBeNull();
+      expect(await queue.scheduled('nightly')).toBeNull();
       await queue.schedule('nightly', '0 2 * * *', 'UTC', 'job', {});
-      expect(new Date((await queue.nextRun('nightly')) ?? 0).toISOString()).toMatch(/T02:00:00.000Z$/);
+      expect(new Date((await queue.scheduled('nightly'))?.nextRunAt ?? 0).toISOString()).toMatch(/T02:00:00.000Z$/);
       await queue.schedule('nightly', '30 5 * * *', 'Asia/Kolkata', 'job', {});
       // 05:30 in India is midnight UTC, all year round.
-      expect(new Date((await queue.nextRun('nightly')) ?? 0).toISOString()).toMatch(/T00:00:00.000Z$/);
+      expect(new Date((await queue.scheduled('nightly'))?.nextRunAt ?? 0).toISOString()).toMatch(/T00:00:00.000Z$/);
     });
 
     test('that many processes set at the same moment is set once', async () => {
@@ -147,7 +147,7 @@ describeQueues((at) => {
             some.queue('q').schedule(name, '0 2 * * *', 'UTC', 'job', {}),
           ),
         );
-        expect(await at.queues.queue('q').nextRun(name)).not.toBeNull();
+        expect(await at.queues.queue('q').scheduled(name)).not.toBeNull();
       }
       expect((await at.queues.queue('q').counts()).delayed).toBe(10);
     });
