@@ -6,6 +6,16 @@ import { PostgresClient, type PostgresUrl, revealed } from './postgres-client.ts
 const firstMs = 250;
 const longestMs = 5_000;
 
+/**
+ * Lifts the limits that a server, a database or a user may set for sessions and statements: a worker's sessions are idle until work
+ * comes, and some of its statements are long. By the catalogue: an older server knows not all of them.
+ */
+const withoutLimits = {
+  text: `select set_config(name, '0', false) from pg_settings where setting <> '0'
+    and name in ('idle_session_timeout', 'statement_timeout', 'transaction_timeout', 'lock_timeout')`,
+  query_timeout: 10_000,
+};
+
 /** The pause (ms) after so many failures in a row; `chance` (0 to 1): processes that lost a server at once return one by one. */
 export function pauseAfter(failures: number, chance: number): number {
   const most = Math.min(longestMs, firstMs * 2 ** (failures - 1));
@@ -31,6 +41,9 @@ export function pacedClient(
   return class extends PostgresClient {
     constructor(config?: pg.ClientConfig) {
       super({ ...config, connectionString: revealed(url) });
+      // The query or the pool reports a broken connection; without a listener the same error would end the process.
+      // Before the connect: a server may accept the connection and die at once.
+      this.on('error', () => {});
     }
 
     override connect(): Promise<this>;
@@ -42,6 +55,13 @@ export function pacedClient(
       return promise;
     }
 
+    #open(callback: (cause: Error | null) => void): void {
+      super.connect((cause: Error | null) => {
+        if (cause !== null) return callback(cause);
+        this.query(withoutLimits, (error: Error | null) => callback(error));
+      });
+    }
+
     /** Calls back in the turn in which the server answers: a pool listens for errors from then on. */
     #connectPaced(callback: (error: Error | null) => void): void {
       const isTrial = fault !== null;
@@ -51,7 +71,7 @@ export function pacedClient(
         return;
       }
       isTrying ||= isTrial;
-      super.connect((cause: Error | null) => {
+      this.#open((cause: Error | null) => {
         if (isTrial) isTrying = false;
         if (cause === null) {
           [failures, fault] = [0, null];

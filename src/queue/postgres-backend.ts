@@ -12,9 +12,11 @@ import {
 } from 'bullmq';
 import pg from 'pg';
 import { isDatabaseOutage } from '../database-outage.ts';
+import { certificateHelp, isCertificateFault } from '../certificate-fault.ts';
 import { codeOf, LeadsyncError } from '../errors.ts';
 import { pacedClient } from '../paced-client.ts';
 import type { PostgresUrl } from '../postgres-client.ts';
+import { makeSchema, withSchemaRights } from '../schema-rights.ts';
 import { type Backend, type BackendOptions, onWorkerError } from './backend.ts';
 import { scheduleSettings } from './schedules.ts';
 
@@ -66,15 +68,13 @@ export async function openPostgresBackend(
     else warn(error, message);
   };
   pool.on('error', (error) => warnOnce(error, 'the connection to the queue broke'));
-  pool.on('connect', (client) => {
+  pool.on('connect', () => {
     isAway = false;
-    // The query that uses the client reports the error; without a listener it would end the process.
-    client.on('error', () => {});
   });
   try {
     const client = await pool.connect();
     try {
-      if ((await schemaVersion(client)) < LATEST_SCHEMA_VERSION) await runMigrations(client);
+      await withSchemaRights(client, () => prepare(client));
     } finally {
       client.release();
     }
@@ -150,6 +150,22 @@ export async function openPostgresBackend(
   };
 }
 
+/** Makes BullMQ's tables, or brings them up to date. */
+async function prepare(client: pg.PoolClient): Promise<void> {
+  if ((await schemaVersion(client)) >= LATEST_SCHEMA_VERSION) return;
+  await makeSchema(client, 'bullmq');
+  const skipping: unknown = {
+    // Several statements may be one text, which takes no values.
+    query: (text: string, values?: unknown[]) =>
+      /^create schema/i.test(text)
+        ? client.query('select')
+        : values === undefined
+          ? client.query(text)
+          : client.query(text, values),
+  };
+  await runMigrations(skipping as pg.PoolClient);
+}
+
 /**
  * The version of BullMQ's tables; 0: there are none. It is read first because a needless migration locks the tables all the
  * same.
@@ -172,6 +188,7 @@ function isRollback(error: unknown): boolean {
 function unreachable(cause: unknown): LeadsyncError {
   return new LeadsyncError('database.unreachable', 'the database with the jobs cannot be reached', {
     retry: 'later',
+    ...(isCertificateFault(cause) && { help: certificateHelp }),
     cause,
   });
 }

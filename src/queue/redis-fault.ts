@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis';
 import type { RedisAddress } from '../config/redis-address.ts';
+import { isCertificateFault } from '../certificate-fault.ts';
 import { codeOf, LeadsyncError } from '../errors.ts';
 
 /** The first word of an error reply, which is its code (Redis serialization protocol, "Simple errors"); else null. */
@@ -45,12 +46,6 @@ const lasting: Readonly<Record<string, Fault>> = {
     says: 'has an unknown host name',
     help: 'Correct the host in REDIS_URL.',
   },
-  DEPTH_ZERO_SELF_SIGNED_CERT: certificate,
-  SELF_SIGNED_CERT_IN_CHAIN: certificate,
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: certificate,
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: certificate,
-  CERT_HAS_EXPIRED: certificate,
-  ERR_TLS_CERT_ALTNAME_INVALID: certificate,
 };
 
 const noDatabase: Fault = {
@@ -63,7 +58,8 @@ const noDatabase: Fault = {
 export function lastingFault(error: unknown, address: RedisAddress): LeadsyncError | null {
   const inner = innermost(error);
   const code = replyCode(inner) ?? codeOf(inner);
-  const fault = code === 'ERR' && isAbout(inner, 'select') ? noDatabase : lasting[code ?? ''];
+  const isUnknownDatabase = code === 'ERR' && isAbout(inner, 'select');
+  const fault = isCertificateFault(inner) ? certificate : isUnknownDatabase ? noDatabase : lasting[code ?? ''];
   if (fault === undefined) return null;
   const { says, help } = fault;
   return new LeadsyncError(fault.code, `Redis at ${describeHosts(address)} ${says}`, { help });

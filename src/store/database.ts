@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { certificateHelp, isCertificateFault } from '../certificate-fault.ts';
 import { codeOf, LeadsyncError } from '../errors.ts';
 import { pacedClient } from '../paced-client.ts';
 import { type PostgresUrl, revealed } from '../postgres-client.ts';
@@ -123,9 +124,6 @@ export function openDatabase({
     constructor(config?: pg.ClientConfig) {
       // Here and not for the pool, where it would also end the wait for a connection that is only busy.
       super({ ...config, connectionTimeoutMillis: connectTimeoutMs });
-      // The query or the pool reports a broken connection; without a listener the same error would end the process.
-      // Before the connect: a server may accept the connection and die at once.
-      this.on('error', () => {});
     }
   }
   const pool = new pg.Pool({
@@ -231,7 +229,9 @@ function unreachable(place: string, cause: unknown): LeadsyncError {
   const reason = cause instanceof Error && cause.message !== '' ? cause.message : (code ?? 'no reason given');
   return new LeadsyncError('database.unreachable', `The database ${place} cannot be reached: ${reason}`, {
     retry: 'later',
-    help: 'Check that Postgres is running and that its address names the right host, user, password and database.',
+    help: isCertificateFault(cause)
+      ? certificateHelp
+      : 'Check that Postgres is running and that its address names the right host, user, password and database.',
     cause,
   });
 }

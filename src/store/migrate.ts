@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
 import { codeOf, LeadsyncError } from '../errors.ts';
+import { makeSchema, withSchemaRights } from '../schema-rights.ts';
 import { docsPath } from '../version.ts';
 import { columnOf, mapOf, type Queryable } from './database.ts';
 
@@ -29,9 +30,13 @@ export const migrateLock: readonly number[] = [0x6c656164, 0x6d696772];
  *
  * Throws, all with retry never: `database.newer-schema` when files have run that are not in the folder,
  * `database.migration-changed` when a file that has run is another one now, `database.migration-failed` when a file
- * fails (it is rolled back, those before it stay).
+ * fails (it is rolled back, those before it stay), and `database.forbidden`.
  */
-export async function migrate(pool: pg.Pool, folder = ownMigrations): Promise<readonly string[]> {
+export function migrate(pool: pg.Pool, folder = ownMigrations): Promise<readonly string[]> {
+  return withSchemaRights(pool, () => migrateNow(pool, folder));
+}
+
+async function migrateNow(pool: pg.Pool, folder: string): Promise<readonly string[]> {
   const migrations = readMigrations(folder);
   // Nearly always nothing is pending: one question then, and no lock.
   const ledger = await askLedger(pool);
@@ -137,9 +142,7 @@ async function askLedger(db: Queryable): Promise<ReadonlyMap<string, string> | n
 
 /** The same; creates schema and ledger when they are missing. */
 async function readLedger(client: pg.PoolClient): Promise<ReadonlyMap<string, string>> {
-  const { rows: schemas } = await client.query(`select from pg_namespace where nspname = 'leadsync'`);
-  // Not "if not exists", which needs the right to create schemas even when there is nothing to create.
-  if (schemas.length === 0) await client.query('create schema leadsync');
+  await makeSchema(client, 'leadsync');
   await client.query(
     `create table if not exists leadsync.migrations (
        name text primary key,

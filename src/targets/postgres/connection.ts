@@ -1,5 +1,6 @@
 import pg from 'pg';
 import type { Secret } from '../../config/secret.ts';
+import { certificateHelp, isCertificateFault } from '../../certificate-fault.ts';
 import { LeadsyncError, type Retry } from '../../errors.ts';
 import { PostgresClient } from '../../postgres-client.ts';
 import { visibleText } from '../../visible-text.ts';
@@ -31,7 +32,10 @@ export function raise(error: unknown, name: string): never {
   const said = error instanceof Error ? visibleText(error.message, 200) : '';
   if (!(error instanceof pg.DatabaseError)) {
     const message = `The database of ${name} cannot be reached, or the connection broke: ${said}`;
-    throw new LeadsyncError('target.unavailable', message, { retry: 'later' });
+    throw new LeadsyncError('target.unavailable', message, {
+      retry: 'later',
+      ...(isCertificateFault(error) && { help: certificateHelp }),
+    });
   }
   const fault = faults.find(([state]) => error.code?.startsWith(state));
   if (fault === undefined) throw refused(`PostgreSQL refused it: ${said}.`);

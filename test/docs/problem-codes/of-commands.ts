@@ -70,6 +70,10 @@ export const ofCommands: readonly Family[] = [
         'The database was made by another build.',
         'Use the files as they were released.',
       ],
+      'database.forbidden': [
+        'The user may not make the tables.',
+        'Let a superuser run the SQL in the message.',
+      ],
       'database.migration-failed': [
         'The tables could not be brought up to date.',
         'Check what the user of `DATABASE_URL` may do.',
