@@ -29,7 +29,10 @@ export async function withSchemaRights<T>(db: Pick<pg.Pool, 'query'>, make: () =
 }
 
 /** Makes a schema unless it is there: "if not exists" needs the right to make schemas even when there is nothing to make. */
-export async function makeSchema(db: Pick<pg.ClientBase, 'query'>, name: 'leadsync' | 'bullmq'): Promise<void> {
+export async function makeSchema(
+  db: Pick<pg.ClientBase, 'query'>,
+  name: 'leadsync' | 'bullmq',
+): Promise<void> {
   const { rows } = await db.query('select from pg_namespace where nspname = $1', [name]);
   if (rows.length === 0) await db.query(`create schema if not exists ${name}`);
 }

@@ -42,13 +42,13 @@ export async function loadConfig({ env, cwd, file }: LoadOptions): Promise<Confi
   const mistakes: Mistake[] = [];
   const chosen = chooseFile(new Environment(env, mistakes), cwd, file);
   const whole = chosen === undefined ? env : withEnvFile(env, dirname(chosen), mistakes);
-  if (chosen === undefined && !describesConnection(new Environment(whole, mistakes))) throw missingConfig(cwd);
+  if (chosen === undefined && !describesConnection(new Environment(whole, mistakes)))
+    throw missingConfig(cwd);
   const readFile = chosen === undefined ? null : await openConfigFile(chosen, cwd);
   const read = (found: Mistake[]): Read => {
     const environment = new Environment(whole, found);
     const own = readSettings(processSchema, processSource(environment, cwd), found);
-    const source =
-      readFile === null ? connectionSource(environment, cwd) : readFile(environment, found);
+    const source = readFile === null ? connectionSource(environment, cwd) : readFile(environment, found);
     return { environment, config: configOf(environment, cwd, own, source, found) };
   };
   const { environment, config } = read(mistakes);
@@ -92,7 +92,13 @@ function secretsOf({ databaseUrl, redisUrl, smtpUrl, msgraph, connections }: Con
     ...Object.values(target),
     ...(reminders?.calendars ?? []).map(({ password }) => password),
   ]);
-  const values: readonly unknown[] = [databaseUrl, redisUrl, smtpUrl, ...Object.values(msgraph), ...ofConnections];
+  const values: readonly unknown[] = [
+    databaseUrl,
+    redisUrl,
+    smtpUrl,
+    ...Object.values(msgraph),
+    ...ofConnections,
+  ];
   return values.filter((value) => value instanceof Secret);
 }
 

@@ -15,7 +15,7 @@ export interface RedisAddress extends Login {
   readonly hosts: readonly [RedisHost, ...RedisHost[]];
   readonly db: number;
   /** With Sentinels: the name under which they know the master, and how to log in to themselves. */
-  readonly sentinel?: Login & { readonly master: string };
+  readonly sentinel?: (Login & { readonly master: string }) | undefined;
 }
 
 interface RedisHost {
@@ -77,20 +77,17 @@ export function parseRedisAddress(text: string): RedisAddress {
 /** The address in a setting, whose logins are those of the setting at any moment. */
 export function redisAddressOf(url: Secret): RedisAddress {
   const now = (): RedisAddress => parseRedisAddress(url.reveal());
-  const { sentinel, ...address } = now();
   return {
-    ...address,
+    ...now(),
     get username() {
       return now().username;
     },
     get password() {
       return now().password;
     },
-    ...(sentinel && {
-      get sentinel() {
-        return now().sentinel ?? sentinel;
-      },
-    }),
+    get sentinel() {
+      return now().sentinel;
+    },
   };
 }
 

@@ -22,7 +22,11 @@ interface Watched {
 
 /** `bundled`: leadsync itself started the database. `hasJobs`: the queues are in it, too. */
 export function watchDatabase(
-  { pool, bundled, hasJobs }: { readonly pool: pg.Pool; readonly bundled: boolean; readonly hasJobs: boolean },
+  {
+    pool,
+    bundled,
+    hasJobs,
+  }: { readonly pool: pg.Pool; readonly bundled: boolean; readonly hasJobs: boolean },
   log: Logger,
   times = usualTimes,
 ): OutageWatch {
@@ -31,7 +35,8 @@ export function watchDatabase(
     look: () => probeWrite(pool),
     // A rollback by the server (SQLSTATE class 40) is worth another try, and no outage.
     isOutage: (fault) =>
-      (hasJobs && isQueueOutage(fault)) || (isDatabaseOutage(fault) && codeOf(fault)?.startsWith('40') !== true),
+      (hasJobs && isQueueOutage(fault)) ||
+      (isDatabaseOutage(fault) && codeOf(fault)?.startsWith('40') !== true),
     ...(bundled && { lost }),
   };
   return new OutageWatch(watched, log, times);

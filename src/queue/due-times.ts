@@ -20,7 +20,12 @@ export function previousRun(pattern: string, timeZone: string, now: number): num
 
 /** When a schedule that is so since a moment (null: always) was due last; null: not since then, and the one before owed nothing. */
 export function lastDue(
-  { pattern, timeZone, since, owedAt }: Readonly<{
+  {
+    pattern,
+    timeZone,
+    since,
+    owedAt,
+  }: Readonly<{
     pattern: string;
     timeZone: string;
     since: number | null;

@@ -82,8 +82,11 @@ function loginOf({ username, password, sentinel }: RedisAddress) {
  */
 function withLogin<Client extends RedisClient>(client: Client, address: RedisAddress): Client {
   const options: unknown =
-    client instanceof Cluster ? Reflect.get(Reflect.get(client, 'connectionPool'), 'redisOptions') : client.options;
-  if (typeof options !== 'object' || options === null) throw new TypeError('ioredis keeps its options elsewhere');
+    client instanceof Cluster
+      ? Reflect.get(Reflect.get(client, 'connectionPool'), 'redisOptions')
+      : client.options;
+  if (typeof options !== 'object' || options === null)
+    throw new TypeError('ioredis keeps its options elsewhere');
   for (const name of ['username', 'password', 'sentinelUsername', 'sentinelPassword'] as const)
     Object.defineProperty(options, name, { enumerable: true, get: () => loginOf(address)[name] });
   const duplicate = client.duplicate.bind(client) as (...args: unknown[]) => Client;

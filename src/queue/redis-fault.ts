@@ -59,7 +59,11 @@ export function lastingFault(error: unknown, address: RedisAddress): LeadsyncErr
   const inner = innermost(error);
   const code = replyCode(inner) ?? codeOf(inner);
   const isUnknownDatabase = code === 'ERR' && isAbout(inner, 'select');
-  const fault = isCertificateFault(inner) ? certificate : isUnknownDatabase ? noDatabase : lasting[code ?? ''];
+  const fault = isCertificateFault(inner)
+    ? certificate
+    : isUnknownDatabase
+      ? noDatabase
+      : lasting[code ?? ''];
   if (fault === undefined) return null;
   const { says, help } = fault;
   return new LeadsyncError(fault.code, `Redis at ${describeHosts(address)} ${says}`, { help });

@@ -42,10 +42,7 @@ async function agreeSchedules({ contexts, pool }: App): Promise<Agreed> {
   for (const { connection } of contexts.values()) {
     const { schedule: pattern, timeZone } = connection.sync;
     const nextRunAt = nextRun(pattern, timeZone, Date.now());
-    agreed.set(
-      connection.name,
-      await agreeSchedule(pool, connection.name, { pattern, timeZone, nextRunAt }),
-    );
+    agreed.set(connection.name, await agreeSchedule(pool, connection.name, { pattern, timeZone, nextRunAt }));
   }
   return agreed;
 }

@@ -54,7 +54,17 @@ export async function trySend(
       addSingles(await app.queues(), context.connection, reminders);
     const [templates, linkMaker] = await Promise.all([openTemplates(), linkMakerOf(app)]);
     const configured = app.config.configured.map(({ name }) => name);
-    const sending = { ...context, configured, ledger, mailer, breakers, waits, templates, linkMaker, addJobs };
+    const sending = {
+      ...context,
+      configured,
+      ledger,
+      mailer,
+      breakers,
+      waits,
+      templates,
+      linkMaker,
+      addJobs,
+    };
     const outcome = await attempt(sending);
     return 'state' in outcome ? { done: outcome } : outcome;
   } catch (error) {

@@ -99,7 +99,11 @@ const clients: Readonly<Record<string, (url: string) => Promise<unknown>>> = {
     };
     return openGraphAccount(app, 'https://graph.microsoft.com', systemClock).token(never);
   },
-  WebDAV: (url) => new WebDavHttp({ url: `${url}/a.csv`, authorization: () => authorization }).ask({ method: 'PROPFIND' }, never),
+  WebDAV: (url) =>
+    new WebDavHttp({ url: `${url}/a.csv`, authorization: () => authorization }).ask(
+      { method: 'PROPFIND' },
+      never,
+    ),
   CalDAV: async (url) => {
     await using http = new CalDavHttp({ url: `${url}/a/`, username: 'anna', password: new Secret(secret) });
     return await http.ask({ method: 'PROPFIND' }, never);

@@ -51,7 +51,7 @@ test.each([...new Set(Object.values(docsPages))])('docs/%s is there', (page) => 
 });
 
 test('a code goes before its family; a code of neither has no page', () => {
-  expect(docsPage('database.lost')).toBe('docs/operations.md#when-the-database-is-away');
+  expect(docsPage('database.lost')).toBe('docs/operations.md#when-the-database-or-redis-is-away');
   expect(docsPage('database.disk-full')).toBe('docs/operations.md#postgres');
   expect(docsPage('internal')).toBeNull();
 });

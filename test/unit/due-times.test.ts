@@ -55,7 +55,12 @@ test.each([
   ['the first schedule', null, null, '2026-03-10T02:00:00.000Z'],
   ['one that was there when it was due', '2026-03-09T00:00:00Z', null, '2026-03-10T02:00:00.000Z'],
   ['one that came after its time, nothing owed', '2026-03-10T03:00:00Z', null, null],
-  ['one that came after its time, and the one before owes a sync', '2026-03-10T03:00:00Z', '2026-03-10T01:00:00Z', '2026-03-10T01:00:00.000Z'],
+  [
+    'one that came after its time, and the one before owes a sync',
+    '2026-03-10T03:00:00Z',
+    '2026-03-10T01:00:00Z',
+    '2026-03-10T01:00:00.000Z',
+  ],
 ])('when %s was due last', (_, since, owedAt, due) => {
   const epoch = (iso: string | null): number | null => (iso === null ? null : Date.parse(iso));
   const schedule = { pattern: '0 2 * * *', timeZone: 'UTC', since: epoch(since), owedAt: epoch(owedAt) };

@@ -8,7 +8,11 @@ test.each([
   ['a refused connection', Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }), true],
   ['a server that says nothing, as ioredis tells it', new Error('Socket timeout.'), true],
   ['a reply of the server', Object.assign(new Error('NOPERM no'), { name: 'ReplyError' }), false],
-  ['a server that is full', Object.assign(new Error('OOM command not allowed'), { name: 'ReplyError' }), true],
+  [
+    'a server that is full',
+    Object.assign(new Error('OOM command not allowed'), { name: 'ReplyError' }),
+    true,
+  ],
   ["an answer of BullMQ's", Object.assign(new Error('no lock'), { code: -2 }), false],
   ['a mistake of ours', new TypeError('undefined is not a function'), false],
   ['no error', 'away', false],

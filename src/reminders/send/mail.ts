@@ -73,7 +73,8 @@ function smtpMailer(
   smtpUrl: Secret,
   { rate, connectMs = usualConnectMs, silenceMs = usualSilenceMs, longestMs = longestSendMs }: MailLimits,
 ): Mailer {
-  const connectionsOf = (url: URL): number => Number(url.searchParams.get('maxConnections')) || usualConnections;
+  const connectionsOf = (url: URL): number =>
+    Number(url.searchParams.get('maxConnections')) || usualConnections;
   const openTransport = (url: URL) => {
     const transport = createTransport({
       url: withoutOurs(url),

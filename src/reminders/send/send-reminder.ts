@@ -6,7 +6,14 @@ import type { LeadsPort } from '../../ports/leads-service.ts';
 import { basesOf, isOutside } from '../../store/pairs.ts';
 import { getReminders, mailName, type Reminder, type ReminderState } from '../../store/mails.ts';
 import { lastRun } from '../../store/runs.ts';
-import { giveUpLeft, type LeadBackground, noteTry, type ReadMail, readMails, skipSame } from '../../store/sending.ts';
+import {
+  giveUpLeft,
+  type LeadBackground,
+  noteTry,
+  type ReadMail,
+  readMails,
+  skipSame,
+} from '../../store/sending.ts';
 import {
   changesOf,
   composeCancellation,

@@ -17,7 +17,7 @@ export interface Authorized {
 
 /**
  * A service account or workload identity. Loads its file and Google's library only when needed, so that other targets do
- * not pay for them; reads the file again after a refusal.
+ * not pay for them; a changed file counts at once.
  */
 export interface GoogleAccount {
   /** Identifies the account within this process. */
@@ -47,6 +47,7 @@ const tokenTimeoutMs = 30_000;
 /** `credentialsPath`: the value of GOOGLE_APPLICATION_CREDENTIALS, if set. */
 export function openGoogleAccount(credentialsPath: string | undefined): GoogleAccount {
   let client: SigningClient | null = null;
+  let madeOf = '';
   return {
     id: credentialsPath ?? '',
     forget() {
@@ -56,7 +57,14 @@ export function openGoogleAccount(credentialsPath: string | undefined): GoogleAc
       return accountAddress(await readGoogleCredentials(credentialsPath));
     },
     async authorize(signal) {
-      const signing = (client ??= await createClient(await readGoogleCredentials(credentialsPath)));
+      const reading = readGoogleCredentials(credentialsPath);
+      // Half written, for example: the key of before may do.
+      const credentials = client === null ? await reading : await reading.catch(() => null);
+      const now = JSON.stringify(credentials);
+      if (credentials !== null && (client === null || now !== madeOf))
+        [client, madeOf] = [await createClient(credentials), now];
+      const signing = client;
+      if (signing === null) throw new Error('there is no client');
       return { client: signing, token: await untilAborted(getToken(signing), signal) };
     },
   };

@@ -7,7 +7,7 @@ import { retryAfterMs } from '../../retry-after.ts';
 import { untilAborted } from '../../until-aborted.ts';
 import { visibleText } from '../../visible-text.ts';
 import { callOnce } from '../../http/connection.ts';
-import { type GraphApp, readGraphCredentials } from './graph-credentials.ts';
+import { type GraphApp, type GraphCredentials, readGraphCredentials } from './graph-credentials.ts';
 import { tokenFault, type TokenRefusal } from './token-fault.ts';
 
 /** The app's account. Loads Microsoft's library when the first token is needed: other targets do not pay for it. */
@@ -29,9 +29,14 @@ export function openGraphAccount(app: GraphApp, url: string, clock: Clock): Grap
   const scope = `${url.startsWith('https:') ? url : 'https://graph.microsoft.com'}/.default`;
   const requests = new TokenRequests(app.loginUrl, clock);
   let client: ConfidentialClientApplication | null = null;
+  let madeOf = '';
   return {
     async token(signal, fresh = false) {
-      client ??= await createClient(app, requests);
+      const credentials = readGraphCredentials(app);
+      const now = JSON.stringify(credentials);
+      if (now !== madeOf) client = null;
+      madeOf = now;
+      client ??= await createClient(credentials, app.loginUrl, requests);
       try {
         const wait = client.acquireTokenByClientCredential({ scopes: [scope], skipCache: fresh });
         const token = (await untilAborted(wait, signal))?.accessToken;
@@ -47,10 +52,13 @@ export function openGraphAccount(app: GraphApp, url: string, clock: Clock): Grap
   };
 }
 
-async function createClient(app: GraphApp, network: INetworkModule): Promise<ConfidentialClientApplication> {
-  const { tenant, clientId, proof } = readGraphCredentials(app);
+async function createClient(
+  { tenant, clientId, proof }: GraphCredentials,
+  loginUrl: string,
+  network: INetworkModule,
+): Promise<ConfidentialClientApplication> {
   const msal = await import('@azure/msal-node');
-  const host = app.loginUrl.startsWith('https:') ? app.loginUrl : publicCloud;
+  const host = loginUrl.startsWith('https:') ? loginUrl : publicCloud;
   return new msal.ConfidentialClientApplication({
     auth: { clientId, authority: `${host}/${tenant}`, knownAuthorities: [new URL(host).host], ...proof },
     // One retry layer, ours.

@@ -131,10 +131,14 @@ describeQueues((at) => {
       const queue = at.queues.queue('q');
       expect(await queue.scheduled('nightly')).toBeNull();
       await queue.schedule('nightly', '0 2 * * *', 'UTC', 'job', {});
-      expect(new Date((await queue.scheduled('nightly'))?.nextRunAt ?? 0).toISOString()).toMatch(/T02:00:00.000Z$/);
+      expect(new Date((await queue.scheduled('nightly'))?.nextRunAt ?? 0).toISOString()).toMatch(
+        /T02:00:00.000Z$/,
+      );
       await queue.schedule('nightly', '30 5 * * *', 'Asia/Kolkata', 'job', {});
       // 05:30 in India is midnight UTC, all year round.
-      expect(new Date((await queue.scheduled('nightly'))?.nextRunAt ?? 0).toISOString()).toMatch(/T00:00:00.000Z$/);
+      expect(new Date((await queue.scheduled('nightly'))?.nextRunAt ?? 0).toISOString()).toMatch(
+        /T00:00:00.000Z$/,
+      );
     });
 
     test('that many processes set at the same moment is set once', async () => {

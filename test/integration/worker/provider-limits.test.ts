@@ -29,12 +29,16 @@ test('no right to make schemas: a sentence with the SQL for the DBA; with it the
   const refused = await workspace.start(['sync'], { env }).ended;
   expect(refused.code).toBe(1);
   expect(refused.stderr).toContain('[database.forbidden]');
-  const statements = /create schema [^]*?owner to \w+; create schema [^]*?owner to \w+;/.exec(refused.stderr)?.[0];
+  const statements = /create schema [^]*?owner to \w+; create schema [^]*?owner to \w+;/.exec(
+    refused.stderr,
+  )?.[0];
   expect(statements).toContain(poor.role);
   await poor.database.pool.query(statements?.replaceAll(/\s+/g, ' ') ?? '');
   const { process } = await startWorker(workspace, env);
   await until('it has synced', async () => {
-    const { rowCount } = await poor.database.pool.query(`select from leadsync.runs where status = 'succeeded'`);
+    const { rowCount } = await poor.database.pool.query(
+      `select from leadsync.runs where status = 'succeeded'`,
+    );
     return rowCount === 1;
   });
   expect((await process.kill('SIGTERM')).code).toBe(0);

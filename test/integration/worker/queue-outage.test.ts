@@ -54,7 +54,9 @@ test('Redis refuses its password, and is away: a line when it begins, one a minu
   const begun = '40 the queue is unavailable: work that needs it waits, nothing is lost';
   const over = '30 the queue is available again';
   expect(
-    told.filter(({ level, msg }) => level > 30 || msg.includes('queue')).map(({ level, msg }) => `${level} ${msg}`),
+    told
+      .filter(({ level, msg }) => level > 30 || msg.includes('queue'))
+      .map(({ level, msg }) => `${level} ${msg}`),
   ).toEqual([
     begun,
     '50 the queue is still unavailable',
