@@ -1,5 +1,13 @@
+import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { TLSSocket } from 'node:tls';
 import { expect, inject, test } from 'vitest';
 import { openDatabase } from '../../../src/store/database.ts';
 import { administrate } from '../../support/administrate.ts';
@@ -63,4 +71,44 @@ test('sessions that a provider ends when they are idle, and statements that it e
   expect(process.stderr).not.toContain('unavailable');
   expect((await process.kill('SIGTERM')).code).toBe(0);
   expect(process.stderr).not.toMatch(/"level":[45]0/);
+});
+
+test('a certificate by a CA of its own: the message names the two settings that help', {
+  tags: 'openssl',
+}, async () => {
+  await using stack = new AsyncDisposableStack();
+  const folder = await mkdtemp(join(tmpdir(), 'leadsync-tls-'));
+  stack.defer(() => rm(folder, { recursive: true }));
+  const [key, cert] = ['key', 'crt'].map((name) => join(folder, name)) as [string, string];
+  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
+  const made = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '1', ...subject];
+  execFileSync('openssl', [...made, '-keyout', key, '-out', cert], { stdio: 'ignore' });
+  const server = createServer((socket) => {
+    socket.on('error', () => {});
+    socket.once('data', () => {
+      // To an SSLRequest: yes.
+      socket.write('S');
+      new TLSSocket(socket, { isServer: true, key: readFileSync(key), cert: readFileSync(cert) }).on(
+        'error',
+        () => {},
+      );
+    });
+  });
+  server.listen(0, 'localhost');
+  await once(server, 'listening');
+  stack.defer(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  const pool = openDatabase({ connectionString: `postgres://a:b@localhost:${port}/x?sslmode=verify-full` });
+  stack.defer(() => pool.end());
+  const help: unknown = expect.stringMatching(/sslrootcert=.*NODE_EXTRA_CA_CERTS=/);
+  await expect(pool.query('select 1')).rejects.toMatchObject({ code: 'database.unreachable', help });
+});
+
+test('a server without TLS that the address asks for: lines of JSON alone', async () => {
+  await using workspace = await Workspace.open({ connection: { sync: yearly } });
+  const env = { DATABASE_URL: `${workspace.database.url}?sslmode=require` };
+  const { code, stderr } = await workspace.start(['worker'], { env }).ended;
+  expect(code).toBe(1);
+  expect(stderr).toContain('database.unreachable');
+  expect(stderr.split('\n').filter((line) => line !== '' && !line.startsWith('{'))).toEqual([]);
 });
