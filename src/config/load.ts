@@ -89,14 +89,14 @@ function followFiles(config: Config, environment: Environment, readAgain: () => 
 /** In one order. */
 function secretsOf({ databaseUrl, redisUrl, smtpUrl, msgraph, connections }: Config): readonly Secret[] {
   const ofConnections = connections.flatMap(({ target, reminders }) => [
-    ...Object.values(target),
+    ...Object.values<unknown>(target),
     ...(reminders?.calendars ?? []).map(({ password }) => password),
   ]);
   const values: readonly unknown[] = [
     databaseUrl,
     redisUrl,
     smtpUrl,
-    ...Object.values(msgraph),
+    ...Object.values<unknown>(msgraph),
     ...ofConnections,
   ];
   return values.filter((value) => value instanceof Secret);
