@@ -125,6 +125,8 @@ test('a mail that was being sent as its connection left the configuration and it
      where connection = 'main' returning id`,
   );
   const id = rows[0]?.id ?? 0;
+  // Nobody has the connection's jobs any more.
+  await scene.pool.query('delete from bullmq.job');
   const waits = { cutOffMs: 60_000, doubtMs: 60_000 };
   {
     // Not of one that is configured, of one that was begun just now, or of a process that lives.
