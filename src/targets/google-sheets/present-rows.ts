@@ -1,16 +1,17 @@
 import { type Aside, asidesIn, mayShowOthers } from '../../core/lead/aside.ts';
 import { idKey } from '../../core/lead/lead.ts';
-import { isLikeId, TablePieces } from '../../core/lead/table-pieces.ts';
+import { isLikeId, type RowStanding, TablePieces } from '../../core/lead/table-pieces.ts';
 import { TotalsRows } from '../../core/lead/totals.ts';
 import type { Cell, FieldType } from '../../core/lead/value.ts';
 import { ownedColumns, shownStatus } from '../shared/columns.ts';
+import { standingIn, withOutgrown } from '../shared/table-range.ts';
 import type { PresentRow } from '../shared/row-changes.ts';
 import type { TargetRow } from '../../ports/target.ts';
 import { cellName, isWithin } from './a1.ts';
 import { holdsError } from './cell-errors.ts';
 import { cellText, idText, showFormula } from './cell-values.ts';
 import { cellAt, type GridCell, isFormula } from './grid.ts';
-import type { TabSnapshot } from './tab-snapshot.ts';
+import { bottomOf, isFooter, type TabSnapshot } from './tab-snapshot.ts';
 import { isProtected } from './protected-cells.ts';
 import type { SheetCell } from './sheets-api.ts';
 
@@ -19,12 +20,23 @@ import type { SheetCell } from './sheets-api.ts';
  * formulas.
  */
 export function* presentRows(snapshot: TabSnapshot): Generator<PresentRow<number>> {
+  for (const { row, standing } of rowsBelow(snapshot)) {
+    const present = presentRow(snapshot, row);
+    if (present !== null) yield standing === undefined ? present : { ...present, standing };
+  }
+}
+
+/** The rows below the headings but the footer of a table. */
+function* rowsBelow(
+  snapshot: TabSnapshot,
+): Generator<{ readonly row: number; readonly standing: RowStanding | undefined }> {
   const totals = new TotalsRows();
+  let bottom = bottomOf(snapshot);
   for (let row = 1; row < snapshot.grid.length; row++) {
     const isOfSums = totals.see(row + 1, formulasOf(snapshot, row));
-    const present = presentRow(snapshot, row);
-    if (present !== null)
-      yield isOfSums && present.leadId === null ? { ...present, standing: 'note' } : present;
+    const id = idText(snapshot.grid, row, snapshot.columns.id);
+    bottom = withOutgrown(bottom, row + 1, id);
+    if (!isFooter(snapshot, row + 1)) yield { row, standing: standingIn(bottom, row + 1, isOfSums && id === '') };
   }
 }
 
@@ -105,13 +117,11 @@ export function lastRow(snapshot: TabSnapshot): number {
       return cell === null || isPrepared(cell);
     });
   const pieces = new TablePieces();
-  const totals = new TotalsRows();
   let row = 0;
-  for (let each = 1; each < grid.length; each++) {
+  for (const { row: each, standing } of rowsBelow(snapshot)) {
     const id = idText(grid, each, columns.id);
-    const isOfSums = totals.see(each + 1, formulasOf(snapshot, each)) && id === '';
     if (id === '' && isUnused(each)) continue;
-    const isOfTable = pieces.see(each + 1, isLikeId(id), isOfSums ? 'note' : undefined);
+    const isOfTable = pieces.see(each + 1, isLikeId(id), standing);
     // A note below the table stays below: rows inserted after it would make it part of the table.
     if (isOfTable && (isLikeId(id) || !isUnused(each))) row = each;
   }

@@ -33,6 +33,12 @@ const protectedRange = z.looseObject({
   requestingUserCanEdit: truth,
   unprotectedRanges: list(range),
 });
+const basicFilter = z.looseObject({ range: range.exactOptional(), tableId: text }).exactOptional();
+const table = z.looseObject({
+  tableId: text,
+  range: range.exactOptional(),
+  rowsProperties: z.looseObject({}).exactOptional(),
+});
 const gridProperties = z.looseObject({ rowCount: whole, columnCount: whole }).exactOptional();
 const sheet = z.looseObject({
   properties: z.looseObject({ sheetId: whole, title: text, gridProperties }).exactOptional(),
@@ -40,6 +46,8 @@ const sheet = z.looseObject({
   merges: list(range),
   developerMetadata: metadata,
   protectedRanges: list(protectedRange),
+  basicFilter,
+  tables: list(table),
 });
 
 /** The parts of a description that are used; others pass through. */

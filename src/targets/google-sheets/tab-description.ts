@@ -1,5 +1,6 @@
 import type { sheets_v4 } from '@googleapis/sheets';
 import { z } from 'zod';
+import type { CellRange, FormattedTable } from '../shared/table-range.ts';
 import type { CellArea } from './a1.ts';
 import type { SpreadsheetTerms } from './cell-values.ts';
 import { type ColumnRecord, readColumnRecords, readRecords } from './managed-columns.ts';
@@ -35,15 +36,28 @@ export interface TabDescription extends SpreadsheetTerms {
   readonly dateColumns: ReadonlySet<number>;
   readonly tabRecords: readonly TabRecord[];
   readonly columnRecords: readonly ColumnRecord[];
-  /** Areas that this account may not write; empty until requested, as are merged areas. */
+  /** Areas that this account may not write; empty until requested, as are the next three. */
   readonly protections: readonly Protection[];
   readonly merged: readonly CellArea[];
+  readonly tables: readonly TabTable[];
+  /** The basic filter, unless a table has it; null: none. */
+  readonly filter: TabFilter | null;
 }
 
-/** The areas of a tab that cannot be written. */
-type ClosedAreas = Pick<TabDescription, 'protections' | 'merged'>;
+interface TabTable extends FormattedTable {
+  readonly tableId: string;
+}
 
-const closed = 'merges,protectedRanges(range,unprotectedRanges,requestingUserCanEdit,warningOnly)';
+interface TabFilter {
+  readonly range: CellRange;
+  readonly filterSpecs: sheets_v4.Schema$FilterSpec[];
+}
+
+type TabAreas = Pick<TabDescription, 'protections' | 'merged' | 'tables' | 'filter'>;
+
+const areas =
+  'merges,protectedRanges(range,unprotectedRanges,requestingUserCanEdit,warningOnly),' +
+  'basicFilter(range,tableId,filterSpecs),tables(tableId,range,rowsProperties(footerColorStyle))';
 const records = 'developerMetadata(metadataId,metadataKey,metadataValue)';
 
 /** For a request with the range of the tab's first two rows. */
@@ -61,7 +75,7 @@ export const sheetsFields = 'sheets(properties(sheetId,title))';
 export const tabsFields = `sheets(properties(sheetId,title,gridProperties),${records})`;
 
 /** For a request without a range: with one, Google returns only the merged cells that touch it. */
-export const closedFields = `sheets(properties(sheetId),${closed})`;
+export const areasFields = `sheets(properties(sheetId,gridProperties),${areas})`;
 
 /** Whether a sheet is the tab: Google ignores case in titles. */
 export function isTab({ properties }: sheets_v4.Schema$Sheet, tab: string): boolean {
@@ -92,6 +106,8 @@ export function readTab(spreadsheet: sheets_v4.Schema$Spreadsheet, title: string
     ),
     protections: [],
     merged: [],
+    tables: [],
+    filter: null,
   };
 }
 
@@ -101,14 +117,35 @@ export function idOf({ properties }: sheets_v4.Schema$Sheet): number {
 }
 
 /** Null: no such tab. */
-export function readClosedAreas(
-  spreadsheet: sheets_v4.Schema$Spreadsheet,
-  sheetId: number,
-): ClosedAreas | null {
+export function readTabAreas(spreadsheet: sheets_v4.Schema$Spreadsheet, sheetId: number): TabAreas | null {
   const sheet = spreadsheet.sheets?.find((each) => idOf(each) === sheetId);
   if (sheet === undefined) return null;
-  const { protectedRanges = [], merges = [] } = sheet;
-  return { protections: protectedRanges.flatMap(protection), merged: merges.map(areaOf) };
+  const { protectedRanges = [], merges = [], tables = [], basicFilter } = sheet;
+  return {
+    protections: protectedRanges.flatMap(protection),
+    merged: merges.map(areaOf),
+    tables: tables.map(({ tableId, range, rowsProperties }) => ({
+      tableId: tableId ?? '',
+      range: rangeOf(range, sheet),
+      // The colour of a footer: without one there is no footer.
+      hasTotals: (rowsProperties?.footerColorStyle ?? null) !== null,
+    })),
+    filter:
+      basicFilter === undefined || (basicFilter.tableId ?? '') !== ''
+        ? null
+        : { range: rangeOf(basicFilter.range, sheet), filterSpecs: basicFilter.filterSpecs ?? [] },
+  };
+}
+
+function rangeOf(range: sheets_v4.Schema$GridRange = {}, { properties }: sheets_v4.Schema$Sheet): CellRange {
+  const { rowCount, columnCount } = properties?.gridProperties ?? {};
+  const { startRow, endRow, startColumn, endColumn } = areaOf(range);
+  return {
+    left: startColumn,
+    top: startRow + 1,
+    right: (endColumn ?? columnCount ?? 0) - 1,
+    bottom: endRow ?? rowCount ?? 0,
+  };
 }
 
 export function readTabRecords({ developerMetadata }: sheets_v4.Schema$Sheet): TabRecord[] {

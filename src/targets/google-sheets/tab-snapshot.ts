@@ -1,5 +1,6 @@
 import type { FieldType } from '../../core/lead/value.ts';
 import { type ColumnMapping, type Columns, ownedColumns } from '../shared/columns.ts';
+import { isTotalsRow, rangeBottom } from '../shared/table-range.ts';
 import { columnRange, quotedTab } from './a1.ts';
 import type { OwnColumns } from './alignment.ts';
 import { askErrors, type CellErrors } from './cell-errors.ts';
@@ -10,10 +11,10 @@ import { cellAt, type Grid, type GridCell, gridCell, sameGridCell } from './grid
 import { assertHeadingsFirst, locateManagedColumns } from './managed-columns.ts';
 import type { SheetCell, SheetsTab } from './sheets-api.ts';
 import {
-  closedFields,
+  areasFields,
   isTab,
-  readClosedAreas,
   readTab,
+  readTabAreas,
   type TabDescription,
   tabFields,
 } from './tab-description.ts';
@@ -68,9 +69,23 @@ export async function takeTabSnapshot(
   const values = new CellValues(tab, mapping.dates);
   const dateColumns = dateColumnsOf(tab, columns, grid, values);
   const errors = await askErrors(at, grid, own, signal);
-  const areas = readClosedAreas(await api.describe([], closedFields, signal), tab.sheetId);
+  const areas = readTabAreas(await api.describe([], areasFields, signal), tab.sheetId);
   if (areas === null) throw changed(name);
   return { kind: 'table', tab: { ...tab, ...areas }, columns, grid, shown, errors, values, dateColumns };
+}
+
+/** The headings of a tab are in its first row. */
+export const headerRow = 1;
+
+/** The last row (1-based) of the table or filter with our headings; null: neither. */
+export function bottomOf({ tab, columns }: Pick<TabSnapshot, 'tab' | 'columns'>): number | null {
+  const filters = tab.filter === null ? [] : [tab.filter.range];
+  return rangeBottom(tab.tables, filters, { headerRow, columns }, tab.rowCount);
+}
+
+/** Whether a row (1-based) is the footer of the table with our headings. */
+export function isFooter({ tab, columns }: TabSnapshot, row: number): boolean {
+  return tab.tables.some((table) => isTotalsRow(table, row, { headerRow, columns }));
 }
 
 function dateColumnsOf(

@@ -2,12 +2,13 @@ import { counted } from '../../core/lead/counted.ts';
 import { LeadsyncError } from '../../errors.ts';
 import { bisect, type Refused } from './bisect.ts';
 import { inBatches, insertedRows, valueRanges, writtenCells } from './cell-writes.ts';
+import { grownRange } from './grown-range.ts';
 import type { TabSnapshot } from './tab-snapshot.ts';
 import type { Marking } from './marking.ts';
 import { assertRoom, roomForRows } from './room.ts';
 import type { SheetsTab } from './sheets-api.ts';
 import { changed, isRefused } from './tab-faults.ts';
-import { idOf, isTab, type TabDescription, tabsFields } from './tab-description.ts';
+import { areasFields, idOf, isTab, readTabAreas, type TabDescription, tabsFields } from './tab-description.ts';
 import type { UnsettledWrite } from './unsettled-write.ts';
 import type { PlannedRow, WritePlan } from './write-plan.ts';
 
@@ -58,7 +59,7 @@ export class WriteRequests {
     return this.#inBatches(plan.updates, parts, send, onRefused, () => this.#assertSameTab(tab, signal));
   }
 
-  #insert({ plan, snapshot, unsettled, marking, onRefused }: Job, signal: AbortSignal) {
+  async #insert({ plan, snapshot, unsettled, marking, onRefused }: Job, signal: AbortSignal) {
     const { tab, columns } = snapshot;
     const start = plan.inserts[0]?.row ?? 0;
     let done = 0;
@@ -73,12 +74,29 @@ export class WriteRequests {
     };
     // Existing rows can get their status later.
     const parts = (row: PlannedRow): readonly PlannedRow[] => inParts(row, columns.status).slice(0, 1);
-    return this.#inBatches(plan.inserts, parts, send, onRefused, async (count) => {
+    const rest = await this.#inBatches(plan.inserts, parts, send, onRefused, async (count) => {
       await this.#assertSameTab(tab, signal);
       const [at, what] = [start + done, counted(plan.inserts.length - done, 'more row')];
       const room = roomForRows(tab.sheetId, at, count, at === 1 && tab.rowCount > 1);
       await assertRoom(this.#at, what, room, signal);
     });
+    if (done > 0) await this.#growRange(snapshot, start, done, signal);
+    return rest;
+  }
+
+  /** A refusal is ignored: rows with ids belong to the table wherever they are. */
+  async #growRange(snapshot: TabSnapshot, start: number, count: number, signal: AbortSignal): Promise<void> {
+    const { api } = this.#at;
+    const { sheetId } = snapshot.tab;
+    if (grownRange(snapshot, start, count) === null) return;
+    const now = readTabAreas(await api.describe([], areasFields, signal), sheetId);
+    const request = now === null ? null : grownRange({ ...snapshot, tab: { ...snapshot.tab, ...now } }, start, count);
+    if (request === null) return;
+    try {
+      await api.update([request], signal);
+    } catch (error) {
+      if (!isRefused(error)) throw error;
+    }
   }
 
   /** Returns what was refused and not split. */

@@ -1,17 +1,10 @@
+import type { CellRange } from '../shared/table-range.ts';
 import { attribute, attributePlace } from './xml-scanner.ts';
 
 /** Limits of the format. */
 export const mostRows = 1_048_576;
 export const mostColumns = 16_384;
 export const longestCellText = 32_767;
-
-/** Rows 1-based as in the file, columns 0-based; ends inclusive. */
-export interface CellRange {
-  readonly left: number;
-  readonly top: number;
-  readonly right: number;
-  readonly bottom: number;
-}
 
 /** A range, and the position of its text in the part. */
 export interface PlacedRange {
@@ -55,8 +48,4 @@ export function showRange({ left, top, right, bottom }: CellRange): string {
   const start = `${columnName(left)}${top}`;
   const end = `${columnName(right)}${bottom}`;
   return start === end ? start : `${start}:${end}`;
-}
-
-export function contains(range: CellRange, row: number, column: number): boolean {
-  return row >= range.top && row <= range.bottom && column >= range.left && column <= range.right;
 }

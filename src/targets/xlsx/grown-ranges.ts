@@ -1,6 +1,7 @@
-import { type CellRange, type PlacedRange, showRange } from './cell-reference.ts';
+import { type CellRange, isAround } from '../shared/table-range.ts';
+import { type PlacedRange, showRange } from './cell-reference.ts';
 import { type Splice, splice } from '../file/splice.ts';
-import { isAround, type XlsxSheet } from './sheet.ts';
+import { placeOf, type XlsxSheet } from './sheet.ts';
 
 /**
  * Extends the used range of the sheet, and the filter and table that contain our headings, if the new rows follow
@@ -8,18 +9,19 @@ import { isAround, type XlsxSheet } from './sheet.ts';
  */
 export function grownRanges(
   rows: readonly number[],
-  { header, columns, layout, tables }: Pick<XlsxSheet, 'header' | 'columns' | 'layout' | 'tables'>,
+  { header, columns, layout, tables, bottom: last }: XlsxSheet,
   totals: number | null,
 ): { readonly sheet: readonly Splice[]; readonly tables: readonly { part: string; splices: Splice[] }[] } {
   const added = new Set(rows);
   const end = (rows.at(-1) ?? 0) + (totals === null ? 0 : 1);
   const grown = ({ range }: PlacedRange): CellRange => {
     if (range.bottom === totals) return { ...range, bottom: end };
-    let { bottom } = range;
+    let bottom = Math.max(range.bottom, last ?? 0);
+    if (!added.has(bottom + 1)) return range;
     while (added.has(bottom + 1)) bottom++;
     return { ...range, bottom };
   };
-  const isOurs = ({ range }: PlacedRange) => isAround(range, header.row, columns);
+  const isOurs = ({ range }: PlacedRange) => isAround(range, placeOf({ header, columns }));
   const { dimension, autoFilter } = layout;
   const bottom = Math.max(dimension?.range.bottom ?? 0, end);
   return {

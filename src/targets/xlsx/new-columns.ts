@@ -1,4 +1,5 @@
-import { contains, showRange } from './cell-reference.ts';
+import { contains } from '../shared/table-range.ts';
+import { showRange } from './cell-reference.ts';
 import { type NewColumn, placeNewColumns } from '../file/new-columns.ts';
 import { type Splice, splice } from '../file/splice.ts';
 import type { RowContent } from '../shared/row-content.ts';

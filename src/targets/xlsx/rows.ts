@@ -1,5 +1,5 @@
+import type { CellRange } from '../shared/table-range.ts';
 import {
-  type CellRange,
   columnIndex,
   mostColumns,
   mostRows,

@@ -2,14 +2,13 @@ import { type Aside, asidesIn, mayShowOthers } from '../../core/lead/aside.ts';
 import { idKey } from '../../core/lead/lead.ts';
 import { TotalsRows } from '../../core/lead/totals.ts';
 import type { Cell } from '../../core/lead/value.ts';
-import { type CellRange, columnName, contains, mostRows, readRange } from './cell-reference.ts';
+import { columnName, mostRows, readRange } from './cell-reference.ts';
 import {
   type ColumnMapping,
   type Columns,
   headingRows,
   headingsAmong,
   locateColumns,
-  ownedColumns,
 } from '../shared/columns.ts';
 import { resumed } from '../file/file-format.ts';
 import type { PresentRow } from '../shared/row-changes.ts';
@@ -17,6 +16,7 @@ import { type CellReader, cellReader } from './cell-reader.ts';
 import { xlsxFaults } from './fault.ts';
 import { cellAt, type SheetLayout, SheetReader, type SheetRow } from './rows.ts';
 import { SerialClock } from '../shared/serial-clock.ts';
+import { type CellRange, contains, isTotalsRow, rangeBottom, standingIn, withOutgrown } from '../shared/table-range.ts';
 import { readSharedStrings } from './strings.ts';
 import { type DateStyles, readDateStyles } from './styles.ts';
 import { readTables, type SheetTable } from './tables.ts';
@@ -46,7 +46,7 @@ export interface XlsxSheet {
   /** Known with the first of `rows`. */
   readonly merged: readonly CellRange[];
   /** The last row of the formatted table that the headings belong to, else of the filter; null: neither. As `merged`. */
-  readonly bottom: number | null;
+  bottom: number | null;
   readonly totals: TotalsRows;
   /** All stored rows after the headings; can be read once. */
   readonly rows: AsyncGenerator<readonly SheetRow[]>;
@@ -101,7 +101,7 @@ export async function openXlsxSheet(
     async function* rowsOf(): AsyncGenerator<readonly SheetRow[]> {
       const { merged, filter } = await readBehind(book);
       sheet.merged = merged;
-      sheet.bottom = rangeBottom(filter, sheet);
+      sheet.bottom = rangeBottom(tables, filter, placeOf(sheet), mostRows);
       yield* resumed(after, batches);
     }
   } catch (error) {
@@ -110,30 +110,11 @@ export async function openXlsxSheet(
   }
 }
 
-/** The last row of the formatted table, or of the filter, that the headings belong to; null: neither. */
-function rangeBottom(
-  filters: readonly CellRange[],
-  { tables, header, columns }: Pick<XlsxSheet, 'tables' | 'header' | 'columns'>,
-): number | null {
-  const isOurs = (range: CellRange): boolean => isAround(range, header.row, columns);
-  const table = tables.find(({ whole }) => isOurs(whole.range));
-  const range = table?.whole.range ?? filters.find(isOurs);
-  if (range === undefined) return null;
-  const bottom = table?.hasTotals === true ? range.bottom - 1 : range.bottom;
-  // A new table has one row, which may be empty; the filter of whole columns ends with the sheet.
-  return bottom > header.row + 1 && bottom < mostRows ? bottom : null;
-}
-
-/** Whether a range has the headings in its first row, and columns of ours. */
-export function isAround(range: CellRange, headerRow: number, columns: Columns): boolean {
-  return range.top === headerRow && [...ownedColumns(columns)].some((at) => contains(range, headerRow, at));
-}
-
 /** Null when the row has neither an id nor anything in a mapped column. Takes all rows in their order. */
 export function readXlsxRow(row: SheetRow, sheet: XlsxSheet): PresentRow<SheetRow> | null {
-  const { columns, cells: reader, book, bottom, layout } = sheet;
+  const { columns, cells: reader, book, layout } = sheet;
   // "Total" in a table's last row is not a lead.
-  if (sheet.tables.some((table) => isTotalsRow(table, row.row, sheet))) return null;
+  if (isTablesTotals(row, sheet)) return null;
   return book.pack.guarded(book.sheet, () => {
     const isOfSums = layout.hasFormulas && sheet.totals.see(row.row, formulasOf(row));
     const shown = reader.id(cellAt(row, columns.id));
@@ -153,8 +134,8 @@ export function readXlsxRow(row: SheetRow, sheet: XlsxSheet): PresentRow<SheetRo
     const covering = id === null ? coveringCell(sheet, row.row, columns.id) : null;
     const unreadableId = 'id' in shown ? covering && `merged with ${covering}` : shown.unreadable;
     const status = columns.status === null ? '' : reader.text(cellAt(row, columns.status));
-    const place = bottom === null ? undefined : row.row <= bottom ? 'within' : 'below';
-    const standing = isOfSums && id === null ? 'note' : place;
+    sheet.bottom = withOutgrown(sheet.bottom, row.row, id ?? '');
+    const standing = standingIn(sheet.bottom, row.row, isOfSums && id === null);
     return {
       leadId: id,
       ...(standing !== undefined && { standing }),
@@ -202,12 +183,16 @@ function coveringCell({ merged }: XlsxSheet, row: number, column: number): strin
 }
 
 /** Whether it sums those above, in a table that says so or by a formula. Call after `readXlsxRow`. */
-export function isOfSums({ row }: SheetRow, sheet: XlsxSheet): boolean {
-  return sheet.totals.found === row || sheet.tables.some((table) => isTotalsRow(table, row, sheet));
+export function isOfSums(row: SheetRow, sheet: XlsxSheet): boolean {
+  return sheet.totals.found === row.row || isTablesTotals(row, sheet);
 }
 
-function isTotalsRow({ whole, hasTotals }: SheetTable, row: number, { header, columns }: XlsxSheet): boolean {
-  return hasTotals && row === whole.range.bottom && isAround(whole.range, header.row, columns);
+function isTablesTotals({ row }: SheetRow, sheet: XlsxSheet): boolean {
+  return sheet.tables.some((table) => isTotalsRow(table, row, placeOf(sheet)));
+}
+
+export function placeOf({ header, columns }: Pick<XlsxSheet, 'header' | 'columns'>) {
+  return { headerRow: header.row, columns };
 }
 
 /** The stored rows up to the last that may be the headings. */

@@ -1,3 +1,4 @@
+import type { FormattedTable } from '../shared/table-range.ts';
 import { type PlacedRange, placedRange } from './cell-reference.ts';
 import type { XlsxWorkbook } from './workbook.ts';
 import type { XmlElement } from './xml-elements.ts';
@@ -5,11 +6,10 @@ import { attribute } from './xml-scanner.ts';
 import type { ZipEntry } from './zip-directory.ts';
 
 /** A table of the sheet ("format as table"): its headings, rows and totals row. */
-export interface SheetTable {
+export interface SheetTable extends FormattedTable {
   readonly part: ZipEntry;
   readonly whole: PlacedRange;
   readonly filter: PlacedRange | null;
-  readonly hasTotals: boolean;
   /** Its list of columns, and the highest id in it. */
   readonly columns: XmlElement | null;
   readonly lastId: number;
@@ -29,7 +29,7 @@ export async function readTables({ pack, sheet }: XlsxWorkbook): Promise<readonl
       const hasTotals = named('table').some((table) => number(table, 'totalsRowCount') > 0);
       const [columns = null] = named('tableColumns');
       const lastId = named('tableColumn').reduce((most, column) => Math.max(most, number(column, 'id')), 0);
-      tables.push({ part, whole, filter, hasTotals, columns, lastId });
+      tables.push({ part, whole, range: whole.range, filter, hasTotals, columns, lastId });
     });
   }
   return tables;

@@ -1,4 +1,5 @@
-import { columnName, contains } from './cell-reference.ts';
+import { contains } from '../shared/table-range.ts';
+import { columnName } from './cell-reference.ts';
 import type { SheetRow } from './rows.ts';
 import type { XlsxSheet } from './sheet.ts';
 import { attributePlace } from './xml-scanner.ts';

@@ -1,7 +1,8 @@
 import { idKey } from '../../core/lead/lead.ts';
 import { isLikeId, isNote, TablePieces } from '../../core/lead/table-pieces.ts';
 import type { RowChange, RowOutcome } from '../../ports/target.ts';
-import { type CellRange, columnName, contains, longestCellText, mostRows } from './cell-reference.ts';
+import { type CellRange, contains } from '../shared/table-range.ts';
+import { columnName, longestCellText, mostRows } from './cell-reference.ts';
 import { type Columns, ownedColumns } from '../shared/columns.ts';
 import { contentOf, notStorable, withPlaces } from '../shared/row-content.ts';
 import { RowChanges, type RowDecisions, type RowWrite } from '../shared/row-changes.ts';

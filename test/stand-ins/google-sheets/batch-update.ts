@@ -83,6 +83,8 @@ function carryOut(state: Spreadsheet, request: sheets_v4.Schema$Request): sheets
   } else if (request.repeatCell) {
     repeatCell(state, request.repeatCell, readMask(request.repeatCell.fields, 'CellData'));
   } else if (request.setDataValidation) setValidation(state, request.setDataValidation);
+  else if (request.setBasicFilter) setFilter(state, request.setBasicFilter);
+  else if (request.updateTable) changeTable(state, request.updateTable);
   else if (request.sortRange) sort(state, request.sortRange);
   else if (request.mergeCells) merge(state, request.mergeCells);
   else changeDimension(state, request);
@@ -190,6 +192,21 @@ function setValidation(state: Spreadsheet, request: sheets_v4.Schema$SetDataVali
   const { sheet, area } = gridPlace(state, request.range);
   checkEditable(sheet, area);
   changeCells(sheet, area, (cell) => ({ ...cell, validation: request.rule ?? null }));
+}
+
+function setFilter(state: Spreadsheet, { filter = {} }: sheets_v4.Schema$SetBasicFilterRequest): void {
+  if (filter.tableId) throw notCarriedOut('the filter of a table');
+  if ((filter.sortSpecs ?? []).length > 0) throw notCarriedOut('a filter that sorts');
+  const { sheet, area } = gridPlace(state, filter.range);
+  sheet.filter = { area, specs: filter.filterSpecs ?? [], sorted: [] };
+}
+
+function changeTable(state: Spreadsheet, { table, fields }: sheets_v4.Schema$UpdateTableRequest): void {
+  if (fields !== 'range') throw notCarriedOut(`a change of a table's ${fields}`);
+  const sheet = state.sheets.find(({ tables }) => tables.some(({ id }) => id === table?.tableId));
+  if (sheet === undefined) throw invalid(`No table with id: ${table?.tableId}`);
+  const { area } = gridPlace(state, table?.range);
+  sheet.tables = sheet.tables.map((one) => (one.id === table?.tableId ? { ...one, area } : one));
 }
 
 function sort(state: Spreadsheet, request: sheets_v4.Schema$SortRangeRequest): void {

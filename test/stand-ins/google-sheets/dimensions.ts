@@ -225,6 +225,9 @@ function moveAreas(sheet: Sheet, axis: Axis, move: (span: Span) => Span): void {
   sheet.merges = sheet.merges
     .flatMap(moved)
     .filter((area) => area.endRow - area.startRow > 1 || area.endColumn - area.startColumn > 1);
+  sheet.tables = sheet.tables.flatMap((one) => moved(one.area).map((area) => ({ ...one, area })));
+  const { filter } = sheet;
+  if (filter !== null) [sheet.filter = null] = moved(filter.area).map((area) => ({ ...filter, area }));
   sheet.protections = sheet.protections.flatMap((one) => {
     const unprotected = one.unprotected.flatMap(moved);
     if (one.area === null) return [{ ...one, unprotected }];

@@ -6,6 +6,7 @@ import { Formulas } from './formulas.ts';
 import { describeRecord, type MetadataPlace } from './metadata.ts';
 import {
   type Area,
+  type BasicFilter,
   type Cell,
   type DimensionEntry,
   intersects,
@@ -13,6 +14,7 @@ import {
   type MetadataRecord,
   type Protection,
   type Sheet,
+  type SheetTable,
   type Spreadsheet,
   wholeSheet,
 } from './sheet-state.ts';
@@ -62,6 +64,21 @@ function describeSheet(sheet: Sheet, index: number, areas: readonly Area[]): she
     ...(merges.length > 0 && { merges: merges.map((area) => toGridRange(sheet, area)) }),
     ...(protectedRanges.length > 0 && { protectedRanges }),
     ...records(sheet.metadata, { kind: 'sheet', sheet }),
+    ...(sheet.tables.length > 0 && { tables: sheet.tables.map((table) => describeTable(sheet, table)) }),
+    ...(sheet.filter !== null && { basicFilter: describeFilter(sheet, sheet.filter) }),
+  };
+}
+
+function describeTable(sheet: Sheet, { id, area, footer }: SheetTable): sheets_v4.Schema$Table {
+  const rowsProperties = footer ? { footerColorStyle: { rgbColor: {} } } : {};
+  return { tableId: id, name: `Table_${id}`, range: toGridRange(sheet, area), rowsProperties };
+}
+
+function describeFilter(sheet: Sheet, { area, specs, sorted }: BasicFilter): sheets_v4.Schema$BasicFilter {
+  return {
+    range: toGridRange(sheet, area),
+    ...(specs.length > 0 && { filterSpecs: [...specs] }),
+    ...(sorted.length > 0 && { sortSpecs: [...sorted] }),
   };
 }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { areaOf, findSheet, withinGrid } from './a1-range.ts';
+import { areaOf, findSheet, withinGrid, writeA1 } from './a1-range.ts';
 import { type Reading, showCell, typeInto } from './cell-values.ts';
 import {
   appendDimension,
@@ -67,6 +67,12 @@ export interface SheetsPerson {
   /** Splits the merged cells in a range; lost content stays lost. */
   unmerge(tab: string, range: string): void;
   freeze(tab: string, rows: number): void;
+  /** Sets a basic filter; `sortedBy`: a column by which it keeps the rows sorted. */
+  filter(tab: string, range: string, sortedBy?: number): void;
+  /** The ranges of the tables of a tab, and of its filter, as `A1:C4`. */
+  ranges(tab: string): readonly string[];
+  /** Makes a table of a range; `footer`: its last row is one. */
+  makeTable(tab: string, range: string, footer?: boolean): void;
   hideRows(tab: string, at: number, count?: number): void;
   /** Sets a strict list of allowed values; null removes it. */
   setValidation(tab: string, range: string, allowed: readonly string[] | null): void;
@@ -188,6 +194,20 @@ export function createPerson(state: Spreadsheet, workplace: Workplace): SheetsPe
     },
     freeze: (tab, rows) => {
       sheetOf(tab).frozenRows = rows;
+    },
+    filter: (tab, range, sortedBy) => {
+      const sheet = sheetOf(tab);
+      const sorted = sortedBy === undefined ? [] : [{ dimensionIndex: sortedBy, sortOrder: 'ASCENDING' }];
+      sheet.filter = { area: areaIn(sheet, range), specs: [], sorted };
+    },
+    ranges: (tab) => {
+      const sheet = sheetOf(tab);
+      const areas = [...sheet.tables, ...(sheet.filter === null ? [] : [sheet.filter])];
+      return areas.map(({ area }) => writeA1(sheet, area).split('!')[1] ?? '');
+    },
+    makeTable: (tab, range, footer = false) => {
+      const sheet = sheetOf(tab);
+      sheet.tables = [...sheet.tables, { id: String(++state.lastId), area: areaIn(sheet, range), footer }];
     },
     merge: (tab, range) => {
       const sheet = sheetOf(tab);

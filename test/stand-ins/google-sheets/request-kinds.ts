@@ -12,6 +12,7 @@ export const requestKinds: ReadonlySet<string> = new Set([
   'mergeCells',
   'moveDimension',
   'repeatCell',
+  'setBasicFilter',
   'setDataValidation',
   'sortRange',
   'updateCells',
@@ -19,6 +20,7 @@ export const requestKinds: ReadonlySet<string> = new Set([
   'updateDimensionProperties',
   'updateSheetProperties',
   'updateSpreadsheetProperties',
+  'updateTable',
 ]);
 
 /**

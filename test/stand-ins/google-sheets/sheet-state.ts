@@ -57,6 +57,19 @@ export interface Protection {
   readonly canEdit: boolean;
 }
 
+/** A range that is shown as a table. `footer`: its last row is one. */
+export interface SheetTable {
+  readonly id: string;
+  readonly area: Area;
+  readonly footer: boolean;
+}
+
+export interface BasicFilter {
+  readonly area: Area;
+  readonly specs: readonly sheets_v4.Schema$FilterSpec[];
+  readonly sorted: readonly sheets_v4.Schema$SortSpec[];
+}
+
 export interface Sheet {
   readonly id: number;
   title: string;
@@ -70,6 +83,8 @@ export interface Sheet {
   metadata: readonly MetadataRecord[];
   protections: readonly Protection[];
   merges: readonly Area[];
+  tables: readonly SheetTable[];
+  filter: BasicFilter | null;
 }
 
 /** One spreadsheet. Rows, cells and records are immutable, so a copy costs little. */
@@ -112,6 +127,8 @@ export function createSheet(id: number, title: string, rowCount: number, columnC
     metadata: [],
     protections: [],
     merges: [],
+    tables: [],
+    filter: null,
   };
 }
 

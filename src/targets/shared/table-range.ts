@@ -1,0 +1,64 @@
+import { isLikeId, type RowStanding } from '../../core/lead/table-pieces.ts';
+import { type Columns, ownedColumns } from './columns.ts';
+
+/** Rows 1-based as displayed, columns 0-based; ends inclusive. */
+export interface CellRange {
+  readonly left: number;
+  readonly top: number;
+  readonly right: number;
+  readonly bottom: number;
+}
+
+/** A range that the program calls a table, with its headings. `hasTotals`: its last row sums the others. */
+export interface FormattedTable {
+  readonly range: CellRange;
+  readonly hasTotals: boolean;
+}
+
+/** The row of the headings, and where our columns are. */
+interface Place {
+  readonly headerRow: number;
+  readonly columns: Columns;
+}
+
+export function contains(range: CellRange, row: number, column: number): boolean {
+  return row >= range.top && row <= range.bottom && column >= range.left && column <= range.right;
+}
+
+/** Whether a range has the headings in its first row, and columns of ours. */
+export function isAround(range: CellRange, { headerRow, columns }: Place): boolean {
+  return range.top === headerRow && [...ownedColumns(columns)].some((at) => contains(range, headerRow, at));
+}
+
+/**
+ * The last row with data of the table, or of the filter, that the headings belong to; null: neither. `mostRows`: at which
+ * the sheet ends.
+ */
+export function rangeBottom(
+  tables: readonly FormattedTable[],
+  filters: readonly CellRange[],
+  place: Place,
+  mostRows: number,
+): number | null {
+  const table = tables.find(({ range }) => isAround(range, place));
+  const range = table?.range ?? filters.find((filter) => isAround(filter, place));
+  if (range === undefined) return null;
+  const bottom = table?.hasTotals === true ? range.bottom - 1 : range.bottom;
+  // A new table has one row, which may be empty; the filter of whole columns ends with the sheet.
+  return bottom > place.headerRow + 1 && bottom < mostRows ? bottom : null;
+}
+
+export function isTotalsRow({ range, hasTotals }: FormattedTable, row: number, place: Place): boolean {
+  return hasTotals && row === range.bottom && isAround(range, place);
+}
+
+/** The last row of a range that a row with an id directly below has outgrown: not all programs extend it. */
+export function withOutgrown(bottom: number | null, row: number, leadId: string): number | null {
+  return bottom !== null && row === bottom + 1 && isLikeId(leadId) ? row : bottom;
+}
+
+/** What the table says of a row. `isNote`: it sums those above, and has no id. */
+export function standingIn(bottom: number | null, row: number, isNote: boolean): RowStanding | undefined {
+  if (isNote) return 'note';
+  return bottom === null ? undefined : row <= bottom ? 'within' : 'below';
+}
