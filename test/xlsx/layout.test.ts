@@ -92,24 +92,44 @@ describe('what stands around the rows', () => {
     const filter = '<autoFilter ref="A1:G6"/>';
     const file = handMade({ [sheet1]: sheetXml(rowsXml() + sum, filter) });
     const played = await play(file, [fresh, append('id-y', { name: 'Y' }), append('id-z', { name: 'Z' })]);
-    expect(['A7', 'A8', 'A9', 'C10'].map(played.texts)).toEqual(['id-x', 'id-y', 'id-z', 'Tötal']);
+    expect(['A7', 'A8', 'A9', 'C11'].map(played.texts)).toEqual(['id-x', 'id-y', 'id-z', 'Tötal']);
     const { root } = played.book.sheet('Leads');
     expect(all(root, 'f').map(({ textContent }) => textContent)).toEqual(['SUM(G2:G9)+SUM(Other!G2:G6)']);
     expect(all(root, 'autoFilter').map((e) => attribute(e, 'ref'))).toEqual(['A1:G9']);
     expect(all(root, 'row').map((row) => attribute(row, 'r'))).toEqual(
-      [1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map(String),
+      [1, 2, 3, 4, 5, 6, 7, 8, 9, 11].map(String),
     );
   });
 
+  const sums = `<row r="7">${text('C7', 'Total')}<c r="F7"><f>SUM(F2:F6)</f><v>0</v></c></row>`;
+
+  test('notes below the sums, or below the table alone, are pushed down with what they calculate', async () => {
+    const notes = `<row r="8"><c r="F8"><f>F7*0.19+F$2</f><v>0</v></c></row><row r="9" ht="30"/><row r="10">${text('C10', 'Source: fair')}</row>`;
+    const two = [fresh, append('id-y', { name: 'Y' })];
+    const played = await play(handMade({ [sheet1]: sheetXml(rowsXml() + sums + notes) }), two);
+    expect(['A7', 'A8', 'C9', 'C12'].map(played.texts)).toEqual(['id-x', 'id-y', 'Total', 'Source: fair']);
+    const { root } = played.book.sheet('Leads');
+    expect(all(root, 'f').map(({ textContent }) => textContent)).toEqual(['SUM(F2:F8)', 'F9*0.19+F$2']);
+    expect(all(root, 'row').map((row) => attribute(row, 'ht'))).toContain('30');
+    const note = `<row r="8">${text('C8', 'a note')}</row>`;
+    const noted = await play(handMade({ [sheet1]: sheetXml(rowsXml() + note) }), two);
+    expect(['A7', 'A8', 'C10'].map(noted.texts)).toEqual(['id-x', 'id-y', 'a note']);
+    const far = `<row r="20">${text('C20', 'a note')}</row>`;
+    const apart = await play(handMade({ [sheet1]: sheetXml(rowsXml() + far) }), two);
+    expect(['A7', 'A8', 'C20'].map(apart.texts)).toEqual(['id-x', 'id-y', 'a note']);
+  });
+
   test.each([
-    ['a formula refers to it', '<c r="G2"><f>G$7/2</f><v>0</v></c></row>', ''],
-    ['something follows it', null, `<row r="9">${text('C9', 'note')}</row>`],
-  ])("a row with the user's own sum stays where %s", async (_, reference, after) => {
-    const sum = `<row r="7">${text('C7', 'Total')}<c r="G7"><f>SUM(G2:G6)</f><v>0</v></c></row>`;
-    const rows =
-      reference === null ? rowsXml() : rowsXml().replace('</row><row r="3">', `${reference}<row r="3">`);
-    const played = await play(handMade({ [sheet1]: sheetXml(rows + sum + after) }), [fresh]);
-    expect([played.texts('A7') ?? '', played.texts('C7'), played.texts('A8')]).toEqual(['', 'Total', 'id-x']);
+    ['a formula refers to them', '<c r="G2"><f>F$7/2</f><v>0</v></c></row>', '', ''],
+    ['a link is among them', '</row>', '', '<hyperlinks><hyperlink ref="C9"/></hyperlinks>'],
+    ['cells are merged', '</row>', '', '<mergeCells count="1"><mergeCell ref="C9:E9"/></mergeCells>'],
+    ['they have something beside the table', '</row>', text('J9', 'a list'), ''],
+  ])('sums and notes stay where %s', async (_, ending, beside, after) => {
+    const rows = rowsXml().replace('</row><row r="3">', `${ending}<row r="3">`);
+    const note = `<row r="9">${text('C9', 'note')}${beside}</row>`;
+    const played = await play(handMade({ [sheet1]: sheetXml(rows + sums + note, after) }), [fresh]);
+    expect([played.texts('A7') ?? '', played.texts('C7'), played.texts('C9')]).toEqual(['', 'Total', 'note']);
+    expect(played.texts('A8')).toBe('id-x');
   });
 
   test('hidden and filtered rows are read like others, and a new row is not hidden', async () => {

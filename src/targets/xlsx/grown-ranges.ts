@@ -2,20 +2,21 @@ import { type CellRange, isAround } from '../shared/table-range.ts';
 import { type PlacedRange, showRange } from './cell-reference.ts';
 import { type Splice, splice } from '../file/splice.ts';
 import { placeOf, type XlsxSheet } from './sheet.ts';
+import type { MovedTail } from './tail.ts';
 
 /**
  * Extends the used range of the sheet, and the filter and table that contain our headings, if the new rows follow
- * without a gap. `totals`: the row of sums that was pushed down from there; null: none was.
+ * without a gap. `tail`: what was pushed down below them.
  */
 export function grownRanges(
   rows: readonly number[],
   { header, columns, layout, tables, bottom: last }: XlsxSheet,
-  totals: number | null,
+  tail: MovedTail | null,
 ): { readonly sheet: readonly Splice[]; readonly tables: readonly { part: string; splices: Splice[] }[] } {
   const added = new Set(rows);
-  const end = (rows.at(-1) ?? 0) + (totals === null ? 0 : 1);
+  const end = Math.max(rows.at(-1) ?? 0, tail === null ? 0 : (tail.rows.at(-1)?.row ?? 0) + tail.shift);
   const grown = ({ range }: PlacedRange): CellRange => {
-    if (range.bottom === totals) return { ...range, bottom: end };
+    if (tail !== null && range.bottom >= tail.first) return { ...range, bottom: range.bottom + tail.shift };
     let bottom = Math.max(range.bottom, last ?? 0);
     if (!added.has(bottom + 1)) return range;
     while (added.has(bottom + 1)) bottom++;
@@ -30,7 +31,7 @@ export function grownRanges(
       ...(autoFilter !== null && isOurs(autoFilter) ? replaced(autoFilter, grown(autoFilter)) : []),
     ],
     tables: tables
-      .filter(({ whole, hasTotals }) => isOurs(whole) && (!hasTotals || whole.range.bottom === totals))
+      .filter(({ whole, hasTotals }) => isOurs(whole) && (!hasTotals || tail !== null))
       .map(({ part, whole, filter }) => ({
         part: part.name,
         splices: [

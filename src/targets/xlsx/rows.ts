@@ -54,6 +54,7 @@ class Layout {
   readonly merged: CellRange[] = [];
   /** Ranges filled by one formula: arrays and data tables. */
   readonly filled: CellRange[] = [];
+  readonly linked: CellRange[] = [];
   hasFormulas = false;
   /** Formats of whole columns. */
   readonly columnStyles: { from: number; to: number; style: number }[] = [];
@@ -180,6 +181,7 @@ export class SheetReader implements XmlHandler {
     if (depth === 1 && local === 'dimension') layout.dimension = placedRange(element);
     else if (depth === 1 && local === 'autoFilter') layout.autoFilter ??= placedRange(element);
     else if (local === 'mergeCell') layout.merged.push(...rangeOf(attributes));
+    else if (local === 'hyperlink') layout.linked.push(...rangeOf(attributes));
     else if (local === 'col') {
       const style = Number(attribute(attributes, 'style') ?? 0);
       const from = Number(attribute(attributes, 'min')) - 1;

@@ -17,7 +17,7 @@ import { cellAt, type SheetCell, type SheetLayout, type SheetRow } from './rows.
 import { isOfSums, openXlsxSheet, readXlsxRow, type XlsxSheet, type XlsxTargetOptions } from './sheet.ts';
 import type { RandomAccess } from './zip-directory.ts';
 import type { NewPart } from './zip-rewrite.ts';
-import { movedTotals, TotalsRow } from './totals-row.ts';
+import { type MovedTail, movedTail, Tail } from './tail.ts';
 import { isOn, type XlsxWorkbook } from './workbook.ts';
 import { attribute, attributePlace } from './xml-scanner.ts';
 
@@ -62,7 +62,11 @@ export async function planXlsxWrite(
   free.restart(header.row);
   const pieces = new TablePieces();
   const notes = new Set<number>();
-  const sums = new TotalsRow();
+  const tail = new Tail((row, kind) => {
+    free.see(row, kind === 'free');
+    // A new row beside a note would make it part of the table.
+    if (kind === 'note') for (const beside of [row.row - 1, row.row + 1]) notes.add(beside);
+  });
   let model: SheetRow | null = null;
   const styles = new Map(known?.styles);
   const instants = [...columns.fields.values()].flatMap(({ index, type }) =>
@@ -74,24 +78,18 @@ export async function planXlsxWrite(
     for (const row of batch) {
       const present = readXlsxRow(row, sheet);
       const isSums = (present === null || present.standing === 'note') && isOfSums(row, sheet);
-      const before = sums.see(row, isSums);
-      if (before !== null) free.see(before, false);
-      if (isSums) continue;
-      if (present === null) {
-        free.see(row, isFree(row, mapped));
+      if (isSums || present === null) {
+        tail.see(row, isSums ? 'sums' : isFree(row, mapped) ? 'free' : 'other');
         continue;
       }
       rowChanges.see(present);
       const hasId = isLikeId(present.leadId ?? '') || present.unreadableId !== undefined;
       const isOfTable = pieces.see(row.row, hasId, present.standing) && !isNote(present);
       if (isOfTable) {
+        tail.clear(row);
         free.restart(row.row);
         notes.clear();
-      } else {
-        free.see(row, false);
-        // A new row beside a table would become part of it.
-        for (const beside of [row.row - 1, row.row + 1]) notes.add(beside);
-      }
+      } else tail.see(row, 'note');
       if (present.leadId !== null) {
         model = row;
         ids?.add(idKey(present.leadId));
@@ -112,11 +110,9 @@ export async function planXlsxWrite(
   const ofDates = instants.map((column) => styles.get(column) ?? null);
   const dateStyle = ofDates.find((style) => style !== null && sheet.dates.has(style)) ?? null;
   const writer = rowWriter(sheet, { row: model, styles, dateStyle });
-  const totals = await sums.found(sheet);
-  if (totals?.mayMove === false) free.see(totals.row, false);
-  const appended = appendedRows(decisions, sheet, mapped, notes, free, writer, totals?.mayMove ?? false);
-  const lastRow = appended.rows.at(-1) ?? 0;
-  const moved = totals?.mayMove === true && lastRow >= totals.row.row ? totals.row : null;
+  const written = new Set(decisions.writes.map(({ place: { row } }) => row));
+  const moved = await tail.moved(sheet, free.last, decisions.appends.length, written);
+  const appended = appendedRows(decisions, sheet, mapped, notes, free, writer, moved !== null);
   const left = new Set(decisions.appends.slice(appended.rows.length).map(({ leadId }) => leadId.trim()));
   const outcomes = withPlaces(decisions, changes, (index) => appended.rows[index]).map((outcome, index) => {
     const change = changes[index];
@@ -126,10 +122,10 @@ export async function planXlsxWrite(
   const splices = [
     ...decisions.writes.flatMap((write) => writer.existing(write.place, contentOf(write, columns))),
     ...appended.splices,
-    ...(moved === null ? [] : pushedDown(moved, lastRow + 1, free.last, layout)),
+    ...(moved === null ? [] : pushedDown(moved, free.last, layout)),
   ];
   if (splices.length === 0) return { outcomes, edits: [], added: [] };
-  const grown = grownRanges(appended.rows, sheet, moved?.row ?? null);
+  const grown = grownRanges(appended.rows, sheet, moved);
   const counting = await recalculation(book, layout.hasFormulas);
   const marking =
     mark === undefined ? { edits: [], added: [] } : await planXlsxMark(book.pack, book.sheetName, mark);
@@ -139,7 +135,7 @@ export async function planXlsxWrite(
       splices: [...splices, ...grown.sheet],
       ...(ids !== null &&
         appended.end !== null &&
-        totals === null && {
+        moved === null && {
           end: { cuts: cutsOf(sheet, appended.end, grown.sheet), ids: ids.slots, styles },
         }),
     },
@@ -151,10 +147,10 @@ export async function planXlsxWrite(
   return { outcomes, edits: changed, added: marking.added };
 }
 
-function pushedDown(row: SheetRow, to: number, last: number, layout: SheetLayout): readonly Splice[] {
+function pushedDown(tail: MovedTail, last: number, { dataEnd, prefix }: SheetLayout): readonly Splice[] {
   return [
-    splice(row.start, row.end, ''),
-    splice(layout.dataEnd, layout.dataEnd, movedTotals(row, to, last, layout.prefix)),
+    ...tail.rows.map(({ start, end }) => splice(start, end, '')),
+    splice(dataEnd, dataEnd, movedTail(tail, last, prefix)),
   ];
 }
 

@@ -1,0 +1,168 @@
+import { ownedColumns } from '../shared/columns.ts';
+import { type CellRange, contains } from '../shared/table-range.ts';
+import { columnName, mostRows } from './cell-reference.ts';
+import type { SheetRow } from './rows.ts';
+import type { XlsxSheet } from './sheet.ts';
+import { attributePlace } from './xml-scanner.ts';
+
+const references = /(?<![!\w])\$?[A-Z]{1,3}\$?(\d{1,7})\b/g;
+/** A range of cells, or one cell, of the same sheet. */
+const places = /(?<![!\w$:])(\$?[A-Z]{1,3}\$?)(\d{1,7})(?::(\$?[A-Z]{1,3}\$?)(\d{1,7}))?\b/g;
+
+/** More rows stay where they are. */
+const longestTail = 1_000;
+
+/** What a row below the table is: sums of it, a note, anything else that people typed, or free for a new row. */
+export type TailKind = 'sums' | 'note' | 'other' | 'free';
+
+/** Where the rows below the table go: `shift` rows further down, from `first` on. */
+export interface MovedTail {
+  readonly first: number;
+  readonly shift: number;
+  readonly rows: readonly SheetRow[];
+}
+
+/**
+ * Sums and notes below the table, which new rows push down, as a row that a person inserts does. Nothing else moves: where
+ * anything refers to them, or is attached to them, they stay.
+ */
+export class Tail {
+  readonly #stays: (row: SheetRow, kind: TailKind) => void;
+  #rows: { readonly row: SheetRow; readonly kind: TailKind }[] = [];
+  #isLong = false;
+  /** The rows further down to which formulas above the tail refer; those to which the tail's own do. */
+  readonly #referred = new Set<number>();
+  #own: number[] = [];
+
+  /** `stays`: takes each row of a tail that does not move, in order. */
+  constructor(stays: (row: SheetRow, kind: TailKind) => void) {
+    this.#stays = stays;
+  }
+
+  /** A row of the table: what stood above it is no tail. */
+  clear(row: SheetRow): void {
+    for (const one of this.#own) this.#referred.add(one);
+    for (const one of referredBelow(row)) this.#referred.add(one);
+    [this.#rows, this.#own, this.#isLong] = [[], [], false];
+  }
+
+  see(row: SheetRow, kind: TailKind): void {
+    if (this.#isLong || (kind === 'free' && this.#rows.length === 0)) return this.#stays(row, kind);
+    this.#rows.push({ row, kind });
+    this.#own.push(...referredBelow(row));
+    if (this.#rows.length <= longestTail) return;
+    this.#isLong = true;
+    this.#stay();
+  }
+
+  /** After all rows. `last`: of the table; `count`: of new rows; `written`: rows that are changed. Null: nothing moves. */
+  async moved(
+    sheet: XlsxSheet,
+    last: number,
+    count: number,
+    written: ReadonlySet<number>,
+  ): Promise<MovedTail | null> {
+    const rows = this.#rows.map(({ row }) => row);
+    const [first = 0, end = 0] = [rows[0]?.row, rows.at(-1)?.row];
+    const isNear = first - last <= count + 1 || this.#rows.some(({ kind }) => kind === 'sums');
+    const mayMove =
+      rows.length > 0 &&
+      count > 0 &&
+      isNear &&
+      end + count <= mostRows &&
+      ![...this.#referred].some((row) => row >= first) &&
+      !rows.some(({ row, cells }) => written.has(row) || cells.some(({ formula }) => formula === '')) &&
+      rows.every((row) => isWithinTable(row, sheet)) &&
+      !attached(sheet).some((range) => range.bottom >= first && range.top <= end) &&
+      !(await isNamed(sheet.book, first, end));
+    if (mayMove) return { first, shift: count, rows };
+    this.#stay();
+    return null;
+  }
+
+  #stay(): void {
+    for (const { row, kind } of this.#rows) this.#stays(row, kind);
+    this.#rows = [];
+  }
+}
+
+function referredBelow({ row, cells }: SheetRow): number[] {
+  return cells.flatMap(({ formula }) =>
+    Array.from(formula?.matchAll(references) ?? [], ([, found]) => Number(found)).filter((found) => found > row),
+  );
+}
+
+/** Whether all that people typed into a row is below headings that adjoin ours: something beside the table would be torn apart. */
+function isWithinTable({ cells }: SheetRow, { header, columns }: XlsxSheet): boolean {
+  const owned = [...ownedColumns(columns)];
+  const headed = new Set(header.cells.flatMap(({ column, raw }) => (raw === '' ? [] : [column])));
+  let [left, right] = [Math.min(...owned), Math.max(...owned)];
+  while (headed.has(left - 1)) left--;
+  while (headed.has(right + 1)) right++;
+  return cells.every(
+    ({ column, raw, formula }) => raw === '' || formula !== null || (column >= left && column <= right),
+  );
+}
+
+/** What the rows of a sheet hold besides their cells. */
+function attached({ layout, tables, header, columns }: XlsxSheet): readonly CellRange[] {
+  const others = tables.filter(({ range }) => !contains(range, header.row, columns.id));
+  return [...layout.merged, ...layout.filled, ...layout.linked, ...others.map(({ range }) => range)];
+}
+
+/** Whether another part of the workbook, or a comment, refers to a cell of those rows. */
+async function isNamed(
+  { pack, sheet, workbook, sheetParts }: XlsxSheet['book'],
+  first: number,
+  last: number,
+): Promise<boolean> {
+  const named = /!\$?[A-Z]{1,3}\$?(\d{1,7})(?::\$?[A-Z]{1,3}\$?(\d{1,7}))?\b/g;
+  const commented = /<(?:\w+:)?comment\s[^<>]*?ref\s*=\s*["'][A-Z]{1,3}(\d{1,7})["']/g;
+  const related = [...(await pack.relationships(sheet.name)).values()];
+  const comments = related.flatMap(({ type, part }) => (type.endsWith('/comments') ? [part] : []));
+  for (const part of [workbook.name, ...sheetParts, ...comments]) {
+    const entry = pack.find(part);
+    if (entry === null || entry === sheet) continue;
+    const reference = comments.includes(part) ? commented : named;
+    let end = '';
+    for await (const chunk of pack.chunks(entry)) {
+      const text = end + chunk.toString('latin1');
+      for (const [, top, bottom] of text.matchAll(reference))
+        if ([top, bottom].some((row) => Number(row) >= first && Number(row) <= last)) return true;
+      end = text.slice(-200);
+    }
+  }
+  return false;
+}
+
+/** The rows' XML further down; what they sum of the table grows to the new last row. `last`: of the table before. */
+export function movedTail({ rows, first, shift }: MovedTail, last: number, prefix: string): string {
+  return rows.map((row) => movedRow(row, row.row + shift, last, first, prefix)).join('');
+}
+
+function movedRow(row: SheetRow, to: number, last: number, first: number, prefix: string): string {
+  const shift = to - row.row;
+  const moved = (from: string): string => String(Number(from) >= first ? Number(from) + shift : from);
+  const follow = (formula: string): string =>
+    formula.replaceAll(places, (_, left: string, top: string, right?: string, bottom?: string) => {
+      if (right === undefined || bottom === undefined) return left + moved(top);
+      const grown = Number(bottom) >= last && Number(bottom) < row.row ? String(Number(bottom) + shift) : bottom;
+      return `${left}${moved(top)}:${right}${Number(bottom) < first ? grown : moved(bottom)}`;
+    });
+  const cells = row.cells.map(({ column, attributes, formula, raw, type }) => {
+    const f = formula === null ? '' : `<${prefix}f>${follow(formula)}</${prefix}f>`;
+    const text = `<${prefix}is><${prefix}t xml:space="preserve">${raw}</${prefix}t></${prefix}is>`;
+    const v = raw === '' ? '' : type === 'inlineStr' ? text : `<${prefix}v>${raw}</${prefix}v>`;
+    return `<${prefix}c${renamed(attributes, `${columnName(column)}${to}`)}>${f}${v}</${prefix}c>`;
+  });
+  const xml = `<${prefix}row${renamed(row.attributes, String(to))}>${cells.join('')}</${prefix}row>`;
+  return Buffer.from(xml, 'latin1').toString('utf8');
+}
+
+/** Attributes with another `r`. */
+function renamed(attributes: string, name: string): string {
+  const place = attributePlace({ attributes, attributesStart: 0 }, 'r');
+  return place === null
+    ? `${attributes} r="${name}"`
+    : attributes.slice(0, place.start) + name + attributes.slice(place.end);
+}
