@@ -38,21 +38,7 @@ export function failed(name: string, error: LeadsyncError): CheckLine {
   };
 }
 
-/** On a terminal a clause begins a new line where the line would be longer; for programs each check is one line. */
-const widest = (): number => (process.stdout.isTTY ? 110 : Number.POSITIVE_INFINITY);
-
-export function describeLine(line: CheckLine, most = widest()): string {
-  const help = line.help === undefined ? '' : `\n          ${inLines(line.help, most)}`;
-  const said = inLines(`${line.name}: ${line.message}`, most);
-  return `${line.ok ? (line.warning ? 'warn' : 'ok  ') : 'FAIL'}  ${said}${line.ok ? '' : ` [${line.code}]${help}`}`;
-}
-
-function inLines(text: string, most: number): string {
-  let width = 0;
-  const clauses = text.split(/(?<=[;.]) /).map((clause, nth) => {
-    const isNew = nth > 0 && width + clause.length > most;
-    width = isNew ? clause.length : width + clause.length + 1;
-    return `${nth === 0 ? '' : isNew ? '\n          ' : ' '}${clause}`;
-  });
-  return clauses.join('');
+export function describeLine({ name, ok, warning, message, code, help }: CheckLine): string {
+  const more = help === undefined ? '' : `\n          ${help}`;
+  return `${ok ? (warning ? 'warn' : 'ok  ') : 'FAIL'}  ${name}: ${message}${ok ? '' : ` [${code}]${more}`}`;
 }

@@ -5,7 +5,7 @@ import {
   type Follows,
   listConnections,
 } from './completion-commands.ts';
-import { print } from './output.ts';
+import { printExactly } from './output.ts';
 
 const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript };
 
@@ -15,7 +15,7 @@ export async function completion(
   _options: object,
   { parent }: Command,
 ): Promise<void> {
-  print(scripts[shell](parent === null ? [] : completedCommands(parent)));
+  printExactly(scripts[shell](parent === null ? [] : completedCommands(parent)));
 }
 
 /** For bash 3.2 and newer; needs no package bash-completion, and runs nothing of what is typed. */

@@ -6,6 +6,7 @@ import { asOutage } from '../database-outage.ts';
 import { LeadsyncError, type Problem } from '../errors.ts';
 import type { RunStatus } from '../store/runs.ts';
 import { docsPage } from './docs-page.ts';
+import { folded } from './folded.ts';
 import { rowName, shownCompany } from './names.ts';
 
 /** Exit codes of the contract (docs/architecture.md 8). */
@@ -48,9 +49,18 @@ export function exitCodeFor(
   );
 }
 
-/** Prints result lines to stdout. */
+/** Prints result lines to stdout, in the width of a terminal. */
 export function print(lines = ''): void {
-  process.stdout.write(`${harmless(lines)}\n`);
+  printExactly(fitted(lines, process.stdout));
+}
+
+/** Prints what programs read. */
+export function printExactly(text: string): void {
+  process.stdout.write(`${harmless(text)}\n`);
+}
+
+function fitted(text: string, { isTTY, columns }: Pick<NodeJS.WriteStream, 'isTTY' | 'columns'>): string {
+  return isTTY && columns > 0 ? folded(text, columns) : text;
 }
 
 /**
@@ -75,7 +85,10 @@ export function describeProblem(
   const heading = field === undefined ? '' : headingOf(fields, field);
   // A company is what people know a lead by.
   const places = [rowName(row) ?? '', heading, company === null ? (leadId ?? '') : ''];
-  const unsaid = places.filter((place) => place !== '' && !saysWord(message, place));
+  const isListed = row !== undefined && new RegExp(`\\brows [\\d, ]*(?<!\\d)${row}(?!\\d)`).test(message);
+  const unsaid = places.filter(
+    (place) => place !== '' && !saysWord(message, place) && !(isListed && place === rowName(row)),
+  );
   return `${name}${message}${unsaid.length === 0 ? '' : ` (${unsaid.join(', ')})`} [${code}]`;
 }
 
@@ -86,7 +99,7 @@ function saysWord(text: string, word: string): boolean {
 
 /** Prints the one JSON object of `--json`. */
 export function printJson(value: object): void {
-  print(JSON.stringify(value));
+  printExactly(JSON.stringify(value));
 }
 
 /** The same for one result per connection: a single one as it is, several in an object under `name`. */
@@ -141,7 +154,7 @@ export function reportError(thrown: unknown, json: boolean): void {
     return;
   }
   if (stack !== undefined) lines.push(stack);
-  process.stderr.write(`${harmless([...lines, ...more].join('\n'))}\n`);
+  process.stderr.write(`${harmless(fitted([...lines, ...more].join('\n'), process.stderr))}\n`);
 }
 
 /** After commander's own message or help: the object of `--json` and the exit code. */

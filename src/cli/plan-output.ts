@@ -168,7 +168,7 @@ export function describePlan(
   const { forecast } = forecastOf(run);
   if (forecast !== undefined)
     lines.push(
-      `  ${goesOn ? 'this takes' : 'carried out now, it takes'} ${describeForecast(forecast, timeZone)}`,
+      `  ${goesOn ? 'this takes' : run.refusals.length > 0 ? 'once allowed, it takes' : 'carried out now, it takes'} ${describeForecast(forecast, timeZone)}`,
     );
   if (!goesOn) lines.push('  nothing was written');
   return shownDates(lines.join('\n'), timeZone);

@@ -26,7 +26,7 @@ export interface Work {
 
 /** The input of a forecast; `now` is epoch ms. */
 interface Basis {
-  readonly run: Pick<Run, 'pages' | 'pageSize' | 'pulled' | 'refusals'>;
+  readonly run: Pick<Run, 'pages' | 'pageSize' | 'pulled'>;
   readonly work: Work;
   readonly actions: readonly Pick<ActionCount, 'kind' | 'reason' | 'count'>[];
   readonly outlook: Outlook;
@@ -52,14 +52,13 @@ export async function forecastSync(
 
 /**
  * The sync scans and compares both sides like the plan, in the same time. Each further request takes as long as the service
- * took for one of the plan, or the gap of the pace, whichever is longer. Actions that the guard refuses are not sent.
+ * took for one of the plan, or the gap of the pace, whichever is longer.
  */
 export function forecast({ run, work, actions, outlook, isFile, now }: Basis): Forecast {
   // The plan may have learned that the service takes fewer leads a page.
   const scan = Math.max(run.pages, run.pageSize ? Math.ceil(run.pulled / run.pageSize) : 0);
-  const pushed = run.refusals.length > 0 ? [] : actions;
-  const updates = pushed.reduce((sum, { kind, count }) => sum + (kind === 'update-lead' ? count : 0), 0);
-  const pushes = pushed.reduce(
+  const updates = actions.reduce((sum, { kind, count }) => sum + (kind === 'update-lead' ? count : 0), 0);
+  const pushes = actions.reduce(
     (sum, action) => sum + action.count * requestsFor(action),
     Math.min(updates, repliesToCheck),
   );

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { forecast } from '../../src/sync/forecast.ts';
 
 const now = Date.UTC(2026, 10, 21, 2);
-const run = { pages: 4, pageSize: 1_000, pulled: 800, refusals: [] };
+const run = { pages: 4, pageSize: 1_000, pulled: 800 };
 /** 250 ms for each page. */
 const work = { ms: 1_000, answerMs: 1_000, requests: 4 };
 const actions = [
@@ -73,10 +73,4 @@ test.each([
   expect(forecast({ ...basis, actions: [], run: { ...run, pageSize } }).leadRequests).toBe(pages);
 });
 
-test('a sync that the guard stops sends no more than its pages', () => {
-  const refusals = [{ code: 'guard.deletes', message: 'too many' }];
-  expect(forecast({ ...basis, run: { ...run, refusals } })).toMatchObject({
-    leadRequests: 4,
-    durationMs: 1_000,
-  });
 });
