@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { ConnectionConfig } from '../config/config.ts';
+import { headingOf } from '../core/lead/mapping.ts';
 import { readInstant } from '../core/lead/instant.ts';
 import type { Value } from '../core/lead/value.ts';
 import { LeadsyncError } from '../errors.ts';
@@ -16,11 +17,11 @@ export function requestEdit(
   edit: NewEdit,
 ): Promise<RequestedEdit> {
   const mapping = fields.find(({ field }) => field === edit.field);
-  if (mapping?.direction !== 'two-way') throw notAllowed(edit.field, mapping?.direction);
+  if (mapping?.direction !== 'two-way') throw notAllowed(headingOf(fields, edit.field), mapping?.direction);
   const canonical = (value: Value): Value => {
     if (value === null || mapping.type === 'text') return value;
     const instant = readInstant(value, 'UTC');
-    if (instant === null) throw new LeadsyncError('edit.invalid', `${edit.field} must be a date`);
+    if (instant === null) throw new LeadsyncError('edit.invalid', `${headingOf(fields, edit.field)} must be a date`);
     return instant;
   };
   const requestedBy = edit.requestedBy.toLowerCase();
@@ -32,14 +33,14 @@ export function requestEdit(
   });
 }
 
-function notAllowed(field: string, direction: 'to-target' | 'to-leads' | undefined): LeadsyncError {
+function notAllowed(heading: string, direction: 'to-target' | 'to-leads' | undefined): LeadsyncError {
   const why =
     direction === 'to-target'
       ? 'leadsync writes it to the table alone (direction: to-target)'
       : direction === 'to-leads'
         ? 'only the table decides it (direction: to-leads)'
         : 'it is not mapped';
-  return new LeadsyncError('edit.not-allowed', `${field} cannot be changed here: ${why}`, {
+  return new LeadsyncError('edit.not-allowed', `${heading} cannot be changed here: ${why}`, {
     help: 'Nothing was changed. Change it in the service or in the table.',
   });
 }

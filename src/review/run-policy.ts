@@ -1,3 +1,4 @@
+import type { Headings } from '../core/lead/mapping.ts';
 import type pg from 'pg';
 import type { ConnectionConfig } from '../config/config.ts';
 import type { ActionKind, PlannedAction } from '../core/merge/action.ts';
@@ -22,7 +23,7 @@ export interface RunPolicy {
   /** Its part of the report. */
   readonly named: { readonly undoOf?: string };
   /** The plan, lead by lead, of a run that does not compare the two sides; null: it compares them. */
-  readonly plan: ((pool: pg.Pool, run: Run) => AsyncIterable<readonly PlannedAction[]>) | null;
+  readonly plan: ((pool: pg.Pool, run: Run, headings: Headings) => AsyncIterable<readonly PlannedAction[]>) | null;
   /** Throws `undo.other-place` unless the run may write there. */
   assertPlace(db: pg.Pool, run: Run, seen: Pick<KnownPlace, 'id' | 'address' | 'identity'>): Promise<void>;
   /** Stores what follows from these actions beside outcomes and baselines. */
@@ -52,7 +53,7 @@ export function runPolicy({ mode, approval, undoOf }: Pick<Run, 'mode' | 'approv
     toProve: ['unlink'],
     idle: { code: 'undo.nothing', message },
     named: { undoOf: String(undoOf) },
-    plan: (pool, { id, connection }) => planOfUndo(pool, { id, undoOf, connection }),
+    plan: (pool, { id, connection }, headings) => planOfUndo(pool, { id, undoOf, connection }, headings),
     assertPlace: (db, run, seen) => assertPlaceOfUndo(db, run, undoOf, seen),
     remember: (db, settings, run, done) => rememberUndone(db, settings, run, undoOf, done),
   };

@@ -5,6 +5,7 @@ import type { Cells } from '../core/lead/value.ts';
 import type { PlannedAction } from '../core/merge/action.ts';
 import { undoneMessages } from '../core/merge/hold-message.ts';
 import { putsBack } from '../core/merge/put-back.ts';
+import type { Headings } from '../core/lead/mapping.ts';
 import { planUndo } from '../core/merge/undo.ts';
 import { LeadsyncError } from '../errors.ts';
 import { type Action, writtenCells } from '../store/actions.ts';
@@ -21,9 +22,10 @@ import { keepUndone } from '../store/undone.ts';
 export async function* planOfUndo(
   pool: pg.Pool,
   run: Parameters<typeof stagedRunChanges>[1],
+  headings: Headings,
 ): AsyncGenerator<readonly PlannedAction[]> {
   for await (const { lead, row, rowNumber, ...changes } of stagedRunChanges(pool, run))
-    yield planUndo(changes, { lead, row: row && { row: rowNumber ?? 0, cells: row } });
+    yield planUndo(changes, { lead, row: row && { row: rowNumber ?? 0, cells: row }, headings });
 }
 
 /** Throws `undo.other-place` unless `seen` is where run `undoOf` wrote. */

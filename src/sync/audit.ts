@@ -1,4 +1,5 @@
 import { auditRun, nothingAudited, type RunAudit, type Unexplained } from '../core/audit/audit.ts';
+import { type Headings, headingOf } from '../core/lead/mapping.ts';
 import { showCell } from '../core/lead/value.ts';
 import type { Problem } from '../errors.ts';
 import { runPolicy } from '../review/run-policy.ts';
@@ -31,10 +32,14 @@ export async function audit(
 }
 
 /** The problems of an audit. `saysAll`: nothing else says that the run is unfinished. */
-export function auditProblems({ unexplained, count, isUnfinished }: RunAudit, saysAll: boolean): Problem[] {
+export function auditProblems(
+  { unexplained, count, isUnfinished }: RunAudit,
+  saysAll: boolean,
+  fields: Headings,
+): Problem[] {
   const more = count - unexplained.length;
   return [
-    ...unexplained.map(unexplainedProblem),
+    ...unexplained.map((one) => unexplainedProblem(one, fields)),
     ...(more > 0 ? [{ code: auditCode, message: `${more} more differences are not explained` }] : []),
     ...(count === 0 && isUnfinished && saysAll
       ? [
@@ -50,12 +55,15 @@ export function auditProblems({ unexplained, count, isUnfinished }: RunAudit, sa
 const mistake =
   'This is a mistake in leadsync: please report it with the log; nothing of it was lost, and the next run compares it again';
 
-function unexplainedProblem({ leadId, row, name, field, lead, cell }: Unexplained): Problem {
+function unexplainedProblem(
+  { leadId, row, name, field, lead, cell }: Unexplained,
+  fields: Headings,
+): Problem {
   const ids = [leadId === null ? [] : `lead ${leadId}`, row === null ? [] : `row ${row}`].flat().join(', ');
   const who = name === null ? ids : `${showCell(name)} (${ids})`;
   const what =
     field !== null
-      ? `${field} of ${who} is ${showCell(lead)} in the service and ${showCell(cell)} in the table`
+      ? `${headingOf(fields, field)} of ${who} is ${showCell(lead)} in the service and ${showCell(cell)} in the table`
       : lead === null
         ? `${who} is in the table, and the run saw no lead of it`
         : `${who} is in the service, and the run saw no row of it`;

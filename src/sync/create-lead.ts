@@ -73,7 +73,7 @@ export async function createLead(context: StepContext, run: Run, action: Action)
   if (existing !== null) {
     const stored = lead === null ? {} : leadCells(lead, context.connection.fields);
     const written = overwritten(content, existing.cells, stored);
-    const why = existsReason(existing, written, connectionOf(run.connection));
+    const why = existsReason(existing, written, connectionOf(run.connection), context.connection.fields);
     const refused = { code: 'lead.exists', why } as const;
     const { leadId } = existing;
     return commitDeclined(context, run, action, { refused, intentId, existing: { leadId, written } });

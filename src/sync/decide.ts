@@ -80,7 +80,7 @@ async function storePlan(
       : judged;
   const planned = await inLeasedTransaction(context, async (db) => {
     const writer = await beginPlan(db, run);
-    for await (const actions of planOf(pool, run)) await writer.add(...actions);
+    for await (const actions of planOf(pool, run, connection.fields)) await writer.add(...actions);
     await writer.end();
     return updateRun(db, run.id, { ...next, records: writer.written });
   });

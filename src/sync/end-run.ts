@@ -43,7 +43,7 @@ export async function endRun(
   const current = (await getRun(pool, run.id)) ?? run;
   const failure = fault && { code: fault.code, message: explain(fault) };
   const audited = failure === null ? await audit(context, current) : nothingAudited;
-  const built = await buildReport(pool, current, failure, clock.now(), audited);
+  const built = await buildReport(pool, current, failure, clock.now(), audited, context.connection.fields);
   const report = forecast === undefined ? built : { ...built, forecast };
   return end(report.status, report);
 }

@@ -3,6 +3,7 @@ import type { Problem } from '../errors.ts';
 import { hashContent, shortHash } from '../core/lead/content-hash.ts';
 import { repeatsHeadings } from '../core/lead/heading-line.ts';
 import { idKey, isLeadId } from '../core/lead/lead.ts';
+import { type Headings, headingOf } from '../core/lead/mapping.ts';
 import { type Cell, isUnreadable, storable } from '../core/lead/value.ts';
 import { stageAsides } from '../store/asides.ts';
 import { hasSpellings, respellRows } from '../store/lead-spellings.ts';
@@ -103,7 +104,7 @@ export async function stageTable(context: StepContext, run: Run, create: boolean
   }
   await stage([], headings?.without({ table: [], apart: apart.end() }).apart ?? []);
   const { merged = new Map() } = snapshot;
-  const missing = snapshot.missing.map((one) => columnProblem(one, create ? [] : added));
+  const missing = snapshot.missing.map((one) => columnProblem(one, create ? [] : added, connection.fields));
   const mark = snapshot.mark === undefined ? null : (snapshot.mark ?? '');
   const isFirst = !wasFilled && connection.target.type === 'workbook';
   const guessed =
@@ -226,9 +227,10 @@ function withoutOthers(rows: readonly TargetRow[]): Pieces {
 function columnProblem(
   { field, message, isDoubled }: TargetSnapshot['missing'][number],
   toCome: readonly string[],
+  headings: Headings,
 ): Problem {
   if (isDoubled === true || !toCome.includes(field)) return { code: 'target.column-missing', message, field };
-  const coming = `the field ${field} is new and has no column yet: the next sync creates it and fills it`;
+  const coming = `the column ${JSON.stringify(headingOf(headings, field))} is new: the next sync creates it and fills it`;
   return { code: 'target.column-new', message: coming, field };
 }
 

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { Headings } from '../core/lead/mapping.ts';
 import type { Problem } from '../errors.ts';
 import { nothingAudited, type RunAudit } from '../core/audit/audit.ts';
 import type { ActionKind } from '../core/merge/action.ts';
@@ -76,6 +77,7 @@ export async function buildReport(
   failure: Problem | null,
   now: number,
   found: RunAudit = nothingAudited,
+  headings: Headings = [],
 ): Promise<SyncReport> {
   const counts = await countActions(db, run.id);
   const sum = (isCounted: (count: ActionCount) => boolean): number =>
@@ -115,7 +117,7 @@ export async function buildReport(
     ...stale.refused.map(staleProblem),
     ...(await heldProblems(db, run, heldBy)),
     ...(await putOffProblems(db, run)),
-    ...auditProblems(audit, !incomplete),
+    ...auditProblems(audit, !incomplete, headings),
   ];
   // What an undo leaves alone has a report of its own.
   const isNothing = isIdle && problems.length === 0 && !counts.some(({ kind }) => kind === 'report');

@@ -72,5 +72,3 @@ test.each([
 ])('%s', (_name, pageSize, pages) => {
   expect(forecast({ ...basis, actions: [], run: { ...run, pageSize } }).leadRequests).toBe(pages);
 });
-
-});

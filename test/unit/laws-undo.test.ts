@@ -32,6 +32,7 @@ const anyChanges: fc.Arbitrary<RunChanges> = fc.record({
 const anyPresent: fc.Arbitrary<Present> = fc.record({
   lead: fc.option(recordOf(anyCell, true)),
   row: fc.option(recordOf(anyCell, true).map((cells) => ({ row: 7, cells }))),
+  headings: fc.constant(names.map((field) => ({ field, column: `the heading of ${field.length}` }))),
 });
 
 function law(check: (actions: readonly PlannedAction[], run: RunChanges, present: Present) => void): void {
@@ -42,6 +43,13 @@ function law(check: (actions: readonly PlannedAction[], run: RunChanges, present
     { numRuns: lawRuns(5000) },
   );
 }
+
+test('a person is told the headings of the table, never the names of fields', () => {
+  law((actions) => {
+    for (const { message } of actions)
+      for (const field of names) expect(message ?? '').not.toMatch(new RegExp(`\\b${field}\\b`));
+  });
+});
 
 describe('promise 1: no edit is lost, not by an undo either', () => {
   const isLead = ({ kind }: PlannedAction) => kind === 'update-lead' || kind === 'delete-lead';

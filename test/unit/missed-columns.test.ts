@@ -88,7 +88,7 @@ describe('while a mapped column is missing', () => {
   test('a person is told once how many records wait, for which column, and what helps', () => {
     const { message } = planMissed({ leads: 1, rows: 30 }, noName);
     expect(message).toBe(
-      'the table has no column, or two, headed "Company" (companyName), so no lead of 30 new rows and no row of 1 lead was made: each would lack it. Edits of known leads go on. Put the heading right, or name the column in the configuration (fields: companyName), then run leadsync sync',
+      'the table has no column, or two, headed "Company", so no lead of 30 new rows and no row of 1 lead was made: each would lack it. Edits of known leads go on. Put the heading right, or name the column in the configuration (fields: companyName), then run leadsync sync',
     );
     expect(fields).toContainEqual(expect.objectContaining({ field: 'companyName', column: 'Company' }));
   });

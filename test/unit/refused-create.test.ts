@@ -75,7 +75,7 @@ describe('what a create wrote into a lead that was there', () => {
 
 describe('a person is told', () => {
   const told = (one: Partial<Sighting>, written = {}): string =>
-    refusedMessage(9, { code: 'lead.exists', why: existsReason(sighting(one), written, 'main') });
+    refusedMessage(9, { code: 'lead.exists', why: existsReason(sighting(one), written, 'main', [{ field: 'stage', column: 'Phase' }]) });
   test.each<[string, Partial<Sighting>, RegExp]>([
     [
       'which row has it',
@@ -102,7 +102,7 @@ describe('a person is told', () => {
   test('what was overwritten, and where that stands', () => {
     const written = { stage: { from: 'new', to: 'won' } };
     expect(told({}, written)).toMatch(
-      /It overwrote stage, which was "?new"? \(leadsync why lead-1 shows it\)\./,
+      /It overwrote Phase, which was "?new"? \(leadsync why lead-1 shows it\)\./,
     );
   });
 });

@@ -37,7 +37,7 @@ export function undo(made: Partial<RunChanges>, present: Partial<Present> = {}) 
     rowMarked: false,
     leadDeleted: null,
   };
-  return planUndo({ ...nothing, ...made }, { lead: null, row: null, ...present });
+  return planUndo({ ...nothing, ...made }, { lead: null, row: null, headings: [], ...present });
 }
 
 /** As `undo`, each action as one short text. */

@@ -8,7 +8,7 @@ test('a run that did nothing has nothing to be undone', () => {
 });
 
 describe('what a run wrote over', () => {
-  const both: Present = { lead: { ...acme, stage: 'won' }, row: row({ ...acme, stage: 'won' }) };
+  const both = { lead: { ...acme, stage: 'won' }, row: row({ ...acme, stage: 'won' }) };
 
   test.each<[string, RunChanges['written'], Partial<Present>, readonly string[]]>([
     ['in the lead', [wrote('lead', 'stage', 'new', 'won')], both, ['update-lead (undone); stage: won > new']],

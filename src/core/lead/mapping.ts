@@ -15,8 +15,11 @@ export interface FieldMapping {
   readonly values?: readonly string[];
 }
 
+/** The headings of fields, for messages. */
+export type Headings = readonly Pick<FieldMapping, 'field' | 'column'>[];
+
 /** What people call a field: its heading, on one line; a field without a column has only its own name. */
-export function headingOf(fields: readonly Pick<FieldMapping, 'field' | 'column'>[], field: string): string {
+export function headingOf(fields: Headings, field: string): string {
   const column = fields.find((mapping) => mapping.field === field)?.column ?? field;
   return column.replaceAll(/\s+/g, ' ').trim();
 }

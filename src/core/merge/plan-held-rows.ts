@@ -76,7 +76,7 @@ export function planMissed(
   policy: Policy,
 ): PlannedAction {
   const missed = missedFields(policy);
-  const columns = missed.map(({ field, column }) => `${JSON.stringify(column)} (${field})`);
+  const columns = missed.map(({ column }) => JSON.stringify(column));
   const made = [
     ...(rows > 0 ? [`no lead of ${counted(rows, 'new row')}`] : []),
     ...(leads > 0 ? [`no row of ${counted(leads, 'lead')}`] : []),

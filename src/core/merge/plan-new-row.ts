@@ -1,5 +1,6 @@
 import { hashContent } from '../lead/content-hash.ts';
 import { isImplausible } from '../lead/follow-up.ts';
+import { headingOf } from '../lead/mapping.ts';
 import { type Cells, isUnreadable } from '../lead/value.ts';
 import { type Change, type PlannedAction, plannedAction } from './action.ts';
 import { holdMessage, unreadableAdvice } from './hold-message.ts';
@@ -64,7 +65,7 @@ export function planNewRow(
   if (odd !== undefined && odd.field in changes) {
     // A lead without it would empty the cell.
     const why = unreadableAdvice(cells[odd.field] ?? null, odd);
-    const message = `row ${row} is new, but its ${odd.field} ${why}. No lead was created`;
+    const message = `row ${row} is new, but its ${headingOf([odd], odd.field)} ${why}. No lead was created`;
     return end('hold', 'row.unreadable', message);
   }
   if (refused !== null) return end('hold', refused.code, refusedMessage(row, refused));

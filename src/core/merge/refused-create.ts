@@ -1,5 +1,6 @@
 import { shortHash } from '../lead/content-hash.ts';
 import { canonicalJson } from '../lead/lead.ts';
+import { type Headings, headingOf } from '../lead/mapping.ts';
 import { type Cells, isUnreadable, sameCell, showCell, type Value, type Values } from '../lead/value.ts';
 import type { Changes } from './action.ts';
 import { undoneMessages } from './hold-message.ts';
@@ -72,15 +73,22 @@ export function overwritten(sent: Values, before: Cells, stored: Cells): Changes
 }
 
 /** Why no lead was made: the service answered with one that is there. `own`: the connection of the row. */
-export function existsReason(existing: Sighting, written: Changes, own: string): string {
+export function existsReason(
+  existing: Sighting,
+  written: Changes,
+  own: string,
+  fields: Headings,
+): string {
   const { leadId, connection, row, getsRow, cells } = existing;
   const name = cells['companyName'] ?? null;
   const where = row !== null ? `row ${row}` : getsRow ? 'its row is written in this run' : 'it has no row';
   const place = connection === own ? where : `connection ${connection}${row === null ? '' : `, row ${row}`}`;
   const shown = [...(name === null ? [] : [showCell(name)]), place].join(', ');
-  const fields = Object.entries(written).map(([field, { from }]) => `${field}, which was ${showCell(from)}`);
+  const lost = Object.entries(written).map(
+    ([field, { from }]) => `${headingOf(fields, field)}, which was ${showCell(from)}`,
+  );
   const overwrote =
-    fields.length === 0 ? '' : `. It overwrote ${fields.join('; ')} (leadsync why ${leadId} shows it)`;
+    lost.length === 0 ? '' : `. It overwrote ${lost.join('; ')} (leadsync why ${leadId} shows it)`;
   const isOneRow = connection === own && row === null && !getsRow;
   const advice = isOneRow
     ? `If the row is that lead, type ${leadId} into its id cell`

@@ -1,3 +1,4 @@
+import { type Headings, headingOf } from '../lead/mapping.ts';
 import {
   type Cell,
   type Cells,
@@ -51,6 +52,7 @@ export interface RunChanges {
 export interface Present {
   readonly lead: Cells | null;
   readonly row: { readonly row: number; readonly cells: Cells } | null;
+  readonly headings: Headings;
 }
 
 /**
@@ -66,24 +68,27 @@ export function planUndo(run: RunChanges, present: Present): readonly PlannedAct
   const remove = ({ row, cells }: NonNullable<Present['row']>): PlannedAction =>
     plannedAction('remove-row', { leadId, row, expect: cells, reason });
   return [
-    ...undoLeadDeleted(run),
+    ...undoLeadDeleted(run, present),
     ...undoLeadMade(run, present),
-    ...takeRowBack(run, present.row, rowMatched, 'keeps its id', part),
-    ...takeRowBack(run, present.row, rowMade, 'was not removed', remove),
+    ...takeRowBack(run, present, rowMatched, 'keeps its id', part),
+    ...takeRowBack(run, present, rowMade, 'was not removed', remove),
     ...undoRowRemoved(run, present),
     ...undoRowMarked(run, present),
     ...undoWritten(run, present),
   ];
 }
 
-function undoLeadDeleted({ leadId, leadDeleted }: RunChanges): readonly PlannedAction[] {
+function undoLeadDeleted(
+  { leadId, leadDeleted }: RunChanges,
+  { headings }: Present,
+): readonly PlannedAction[] {
   if (leadDeleted === null) return [];
-  const values = Object.entries(leadDeleted).map(([field, cell]) => `${field} ${showCell(cell)}`);
+  const values = Object.entries(leadDeleted).map(([field, cell]) => `${headingOf(headings, field)} ${showCell(cell)}`);
   const message = `the lead was deleted in the service and cannot come back under its id. It had ${values.join(', ')}. To create a new lead, type them into a new row without an id`;
   return [report(leadId, 'undo.lead-deleted', message)];
 }
 
-function undoLeadMade(run: RunChanges, { lead, row }: Present): readonly PlannedAction[] {
+function undoLeadMade(run: RunChanges, { lead, row, headings }: Present): readonly PlannedAction[] {
   const { leadId, leadMade, rowLinked, written, later } = run;
   if (leadMade === null) return [];
   if (later !== null) return [writtenSince(leadId, later, 'the lead was not deleted')];
@@ -93,8 +98,8 @@ function undoLeadMade(run: RunChanges, { lead, row }: Present): readonly Planned
   // What the service filled in is known from what the row was given.
   const left = { ...inRow, ...leadMade, ...lastWritten(written, 'lead') };
   const leadEdited = lead === null ? [] : fieldsThatDiffer(lead, left, sameButSpelling);
-  if (leadEdited.length > 0) return [editedSince(leadId, 'lead', leadEdited, 'it was not deleted')];
-  if (rowEdited.length > 0) return [editedSince(leadId, 'row', rowEdited, 'its lead was not deleted')];
+  if (leadEdited.length > 0) return [editedSince(leadId, 'lead', leadEdited, headings, 'it was not deleted')];
+  if (rowEdited.length > 0) return [editedSince(leadId, 'row', rowEdited, headings, 'its lead was not deleted')];
   return [
     ...(lead === null ? [] : [plannedAction('delete-lead', { leadId, expect: lead, reason })]),
     ...(row === null ? [] : [unlink(run, row)]),
@@ -104,7 +109,7 @@ function undoLeadMade(run: RunChanges, { lead, row }: Present): readonly Planned
 /** Puts back a row that still shows what the run left (`made`, null: nothing to put back); else reports why it stays. */
 function takeRowBack(
   { leadId, written, later }: RunChanges,
-  row: Present['row'],
+  { row, headings }: Present,
   made: Cells | null,
   stays: string,
   take: (row: NonNullable<Present['row']>) => PlannedAction,
@@ -113,7 +118,7 @@ function takeRowBack(
   if (row === null) return [gone(leadId, 'row')];
   if (later !== null) return [writtenSince(leadId, later, `the row ${stays}`)];
   const edited = fieldsThatDiffer(row.cells, { ...made, ...lastWritten(written, 'row') }, sameCell);
-  return [edited.length === 0 ? take(row) : editedSince(leadId, 'row', edited, `it ${stays}`)];
+  return [edited.length === 0 ? take(row) : editedSince(leadId, 'row', edited, headings, `it ${stays}`)];
 }
 
 /** The row as typed: without the id and the values filled in with it. */
@@ -129,7 +134,7 @@ function unlink({ leadId, written }: RunChanges, { row, cells }: NonNullable<Pre
 
 function undoRowRemoved(
   { leadId, rowRemoved, later }: RunChanges,
-  { row }: Present,
+  { row, headings }: Present,
 ): readonly PlannedAction[] {
   if (rowRemoved === null) return [];
   const message = `row ${row?.row} carries this id again; no second one was added`;
@@ -144,7 +149,7 @@ function undoRowRemoved(
   const unwritable = filled.filter(([, cell]) => isUnreadable(cell));
   return [
     plannedAction('create-row', { leadId, changes, reason }),
-    ...unwritable.map(([field, cell]) => notWritable(leadId, 'row', field, cell)),
+    ...unwritable.map(([field, cell]) => notWritable(leadId, 'row', headingOf(headings, field), cell)),
   ];
 }
 
@@ -185,19 +190,21 @@ function undoSide(
   for (const write of written) {
     const { field, before, after } = write;
     const now = cells[field] ?? null;
+    const heading = headingOf(present.headings, field);
     const later = Math.max(write.later ?? 0, run.later ?? 0);
     if (sameCell(now, before)) continue;
-    if (later > 0) reports.push(writtenSince(leadId, later, `${field} of the ${side} was left alone`, field));
+    if (later > 0)
+      reports.push(writtenSince(leadId, later, `${heading} of the ${side} was left alone`, heading));
     else if (!sameCell(now, after)) edited[side].push(field);
     else if (sides[other] && !isAsLeft(sides[other][field] ?? null, run, write, other))
       edited[other].push(field);
     else if (isUnreadable(before)) {
-      reports.push(notWritable(leadId, side, field, before));
+      reports.push(notWritable(leadId, side, heading, before));
     } else changes[field] = putBack(write, now, before);
   }
   for (const where of [side, other] as const) {
     const then = where === side ? 'the edit was left alone' : `the ${side} was left alone`;
-    if (edited[where].length > 0) reports.push(editedSince(leadId, where, edited[where], then));
+    if (edited[where].length > 0) reports.push(editedSince(leadId, where, edited[where], present.headings, then));
   }
   if (Object.keys(changes).length === 0) return reports;
   const expect = shownBefore(changes);
@@ -245,15 +252,16 @@ function editedSince(
   leadId: string,
   side: 'lead' | 'row',
   fields: readonly string[],
+  headings: Headings,
   then: string,
 ): PlannedAction {
-  const message = `${fields.join(', ')} of the ${side} was edited after the run; ${then}`;
+  const message = `${fields.map((field) => headingOf(headings, field)).join(', ')} of the ${side} was edited after the run; ${then}`;
   return report(leadId, 'undo.edited-since', message);
 }
 
 /** A later run wrote the field; without a field: created, marked or removed the lead or its row. */
-function writtenSince(leadId: string, run: number, then: string, field?: string): PlannedAction {
-  const what = field === undefined ? 'created, marked or removed the lead or its row' : `wrote ${field}`;
+function writtenSince(leadId: string, run: number, then: string, heading?: string): PlannedAction {
+  const what = heading === undefined ? 'created, marked or removed the lead or its row' : `wrote ${heading}`;
   return report(leadId, 'undo.written-since', `run ${run} ${what} since; ${then}`);
 }
 
@@ -262,7 +270,7 @@ function gone(leadId: string, side: 'lead' | 'row'): PlannedAction {
 }
 
 /** The earlier value was a formula or unreadable. */
-function notWritable(leadId: string, side: 'lead' | 'row', field: string, was: Cell): PlannedAction {
-  const message = `${field} of the ${side} was ${showCell(was)}, which cannot be written: type it again if you need it`;
+function notWritable(leadId: string, side: 'lead' | 'row', heading: string, was: Cell): PlannedAction {
+  const message = `${heading} of the ${side} was ${showCell(was)}, which cannot be written: type it again if you need it`;
   return report(leadId, 'undo.not-writable', message);
 }

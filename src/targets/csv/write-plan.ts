@@ -111,6 +111,7 @@ function rowChangesOf(
 ): RowChanges<CsvRecord> {
   return new RowChanges(changes, {
     fields: new Set(columns.fields.keys()),
+    headings: columns.headings,
     hasStatus: columns.status !== null,
     hasOwnCells: (record) => hasOwnCells(record, columns),
     notStorable: (text) => notStorable(text, longestCsvText) ?? notInEncoding(text, encoding),

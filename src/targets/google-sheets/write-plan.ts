@@ -39,6 +39,7 @@ export function planWrite(
   const owned = ownedColumns(columns);
   const rowChanges = new RowChanges<number>(open, {
     fields: new Set(columns.fields.keys()),
+    headings: columns.headings,
     hasStatus: columns.status !== null,
     hasOwnCells: (row) =>
       (grid[row] ?? []).some(

@@ -1,3 +1,4 @@
+import type { Headings } from '../../core/lead/mapping.ts';
 import { LeadsyncError } from '../../errors.ts';
 import { idKey } from '../../core/lead/lead.ts';
 import { optInProperty } from '../../core/lead/mapping.ts';
@@ -18,6 +19,7 @@ export interface CompanyTable {
   readonly properties: ReadonlyMap<string, PropertyDefinition>;
   /** By lead field; only existing properties. */
   readonly fields: ReadonlyMap<string, MappedProperty>;
+  readonly headings: Headings;
   readonly idProperty: string;
   /** Null: missing, or not a text property. */
   readonly statusProperty: string | null;
@@ -67,6 +69,7 @@ export function locateProperties(
   return {
     properties,
     fields,
+    headings: options.fields,
     idProperty: id.name,
     statusProperty,
     wanted: [...wanted],

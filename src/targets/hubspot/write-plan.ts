@@ -27,6 +27,7 @@ export function decideChanges(
   const { fields, timeZone } = table;
   const plan = new RowChanges<ShownCompany>(changes, {
     fields: new Set(fields.keys()),
+    headings: table.headings,
     hasStatus: table.statusProperty !== null,
     words: { row: 'company', column: 'property' },
     // Checked later, only for removals.

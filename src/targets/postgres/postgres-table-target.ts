@@ -99,6 +99,7 @@ export function createPostgresTableTarget(options: PostgresTableOptions): Target
     if (!areApart(changes)) return inHalves();
     const changing = new RowChanges<Place>(changes, {
       fields: new Set(found.columns.fields.keys()),
+      headings: found.columns.headings,
       hasStatus: found.columns.status !== null,
       hasOwnCells: (place) => place.hasOwn,
       notStorable: (text) => (text.includes('\0') ? 'PostgreSQL cannot store NUL characters.' : null),

@@ -2,7 +2,7 @@ import { distance } from 'fastest-levenshtein';
 import { LeadsyncError } from '../../errors.ts';
 import { counted } from '../../core/lead/counted.ts';
 import { headingKey } from '../../core/lead/heading-line.ts';
-import type { FieldMapping } from '../../core/lead/mapping.ts';
+import type { FieldMapping, Headings } from '../../core/lead/mapping.ts';
 import type { FieldType, Value } from '../../core/lead/value.ts';
 import type { MissingColumn } from '../../ports/target.ts';
 
@@ -20,6 +20,8 @@ export interface Columns {
   /** By lead field; only columns found exactly once. */
   readonly fields: ReadonlyMap<string, { readonly index: number; readonly type: FieldType }>;
   readonly missing: readonly MissingColumn[];
+  /** As configured. */
+  readonly headings: Headings;
 }
 
 /**
@@ -56,7 +58,7 @@ export function locateColumns(
     else fields.set(field, { index, type });
   }
   const [status = null, secondStatus] = positions.get(mapping.statusColumn ?? '') ?? [];
-  return { id, status: secondStatus === undefined ? status : null, fields, missing };
+  return { id, status: secondStatus === undefined ? status : null, fields, missing, headings: mapping.fields };
 }
 
 /** The positions of the id, the status and the mapped fields. */

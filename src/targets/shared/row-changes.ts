@@ -1,4 +1,5 @@
 import { idKey } from '../../core/lead/lead.ts';
+import { type Headings, headingOf } from '../../core/lead/mapping.ts';
 import type { RowStanding } from '../../core/lead/table-pieces.ts';
 import {
   canonical,
@@ -52,6 +53,7 @@ export interface NewRow {
 export interface RowRules<Place> {
   /** Lead fields that have a column now. */
   readonly fields: ReadonlySet<string>;
+  readonly headings: Headings;
   readonly hasStatus: boolean;
   /** Whether a cell in an unmapped column has content. */
   readonly hasOwnCells: (place: Place) => boolean;
@@ -253,12 +255,12 @@ export class RowChanges<Place> {
       const value = values[field] ?? null;
       if (value === null || value === '') continue;
       if (!this.#rules.fields.has(field)) {
-        const message = `The ${this.#words.column} of the field ${field} is missing or duplicated. Nothing was written.`;
+        const message = `The ${this.#words.column} ${JSON.stringify(headingOf(this.#rules.headings, field))} is missing or duplicated. Nothing was written.`;
         return { status: 'deferred', code: 'target.column-missing', message };
       }
       const reason = this.#rules.notStorable(value, field);
       if (reason === null) continue;
-      const message = `${field}: ${reason} The ${this.#words.row} was not changed.`;
+      const message = `${headingOf(this.#rules.headings, field)}: ${reason} The ${this.#words.row} was not changed.`;
       return { status: 'held', code: 'target.value-not-storable', message };
     }
     return null;

@@ -53,6 +53,7 @@ export async function planXlsxWrite(
   const mapped = ownedColumns(columns);
   const rowChanges = new RowChanges<SheetRow>(changes, {
     fields: new Set(columns.fields.keys()),
+    headings: columns.headings,
     hasStatus: columns.status !== null,
     hasOwnCells: (row) => row.cells.some((cell) => isTyped(cell) && !mapped.has(cell.column)),
     notStorable: (text) => notStorable(text, longestCellText),
