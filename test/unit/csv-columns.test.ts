@@ -55,6 +55,16 @@ test.each([
   },
 );
 
+test('a missing id column names the cell for its heading', () => {
+  for (const [headings, row, cell] of [
+    [['Company', 'City', ''], 3, 'C3'],
+    [Array.from({ length: 27 }, () => 'City'), undefined, 'AB1'],
+  ] as const)
+    expect(() => locateColumns(headings, mapping, 'x.csv', row)).toThrow(
+      expect.objectContaining({ help: expect.stringContaining(`Type "Lead ID" into the cell ${cell} `) }),
+    );
+});
+
 test('so does a missing id column', () => {
   expect(() => locateColumns(['Leads ID', 'City'], mapping, 'x.csv')).toThrow(
     expect.objectContaining({

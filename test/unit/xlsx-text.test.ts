@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { columnIndex, columnName, readRange, showRange } from '../../src/targets/xlsx/cell-reference.ts';
+import { columnIndex, readRange, showRange } from '../../src/targets/xlsx/cell-reference.ts';
+import { columnName } from '../../src/targets/shared/columns.ts';
 import { generalNumber } from '../../src/targets/shared/general-number.ts';
 import { isDateFormat } from '../../src/targets/xlsx/styles.ts';
 import { readElements } from '../../src/targets/xlsx/xml-elements.ts';

@@ -55,7 +55,7 @@ function columnsOf(header: CsvRecord, options: CsvTargetOptions): Columns {
   const cut = (cause?: unknown) =>
     incompleteFile(`${options.name} ends in the middle of its headings`, cause);
   try {
-    const columns = locateColumns(headingsShown(header), options, options.name);
+    const columns = locateColumns(headingsShown(header), options, options.name, header.row);
     if (isCut && columns.missing.length > 0) throw cut();
     return columns;
   } catch (error) {

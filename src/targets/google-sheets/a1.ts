@@ -1,3 +1,5 @@
+import { columnName } from '../shared/columns.ts';
+
 /** 0-based, ends exclusive; an absent end is open. */
 export interface CellArea {
   readonly startRow: number;
@@ -6,15 +8,9 @@ export interface CellArea {
   readonly endColumn?: number;
 }
 
-/** `A` for 0, `AA` for 26. */
-export function columnLetters(column: number): string {
-  const last = String.fromCharCode(65 + (column % 26));
-  return column < 26 ? last : columnLetters(Math.floor(column / 26) - 1) + last;
-}
-
 /** `C5` for row 4 and column 2 (0-based), as people name it. */
 export function cellName(row: number, column: number): string {
-  return `${columnLetters(column)}${row + 1}`;
+  return `${columnName(column)}${row + 1}`;
 }
 
 /** A tab in A1 notation, always quoted: a tab may be called `A1` or `Q4 2026`. */
@@ -30,7 +26,7 @@ export function rowRange(tab: string, row: number, column: number, width: number
 
 /** Whole columns in A1 notation, with the tab. */
 export function columnRange(tab: string, column: number): string {
-  const letters = columnLetters(column);
+  const letters = columnName(column);
   return `${quotedTab(tab)}!${letters}:${letters}`;
 }
 

@@ -26,14 +26,15 @@ export interface Columns {
 
 /**
  * Finds the mapped columns by heading, in any order: NFC and trimmed, exact matches first, then by `headingKey`. A field
- * whose column is missing or duplicated is listed in `missing` and left alone. `where` begins the message when no
- * heading is known. @throws LeadsyncError `target.header-missing` when no heading is known, `target.id-column-missing`
+ * whose column is missing or duplicated is listed in `missing` and left alone. `row`: of the headings, 1-based, null: they are names; `where`
+ * begins the message when no heading is known. @throws LeadsyncError `target.header-missing` when no heading is known, `target.id-column-missing`
  * when the id column is missing or duplicated.
  */
 export function locateColumns(
   headings: readonly string[],
   mapping: ColumnMapping,
   name: string,
+  row: number | null = 1,
   where = 'The first row',
 ): Columns {
   const positions = findAll(headings, headingsOf(mapping));
@@ -42,7 +43,7 @@ export function locateColumns(
 
   const [id, secondId] = positions.get(mapping.idColumn) ?? [];
   if (id === undefined || secondId !== undefined)
-    throw idColumnMissing(id !== undefined, nearest(headings, mapping.idColumn, mapping), mapping, name);
+    throw idColumnMissing(headings, id !== undefined, row, mapping, name);
 
   const fields = new Map<string, { index: number; type: FieldType }>();
   const missing: MissingColumn[] = [];
@@ -59,6 +60,12 @@ export function locateColumns(
   }
   const [status = null, secondStatus] = positions.get(mapping.statusColumn ?? '') ?? [];
   return { id, status: secondStatus === undefined ? status : null, fields, missing, headings: mapping.fields };
+}
+
+/** `A` for 0, `AA` for 26. */
+export function columnName(column: number): string {
+  const last = String.fromCharCode(65 + (column % 26));
+  return column < 26 ? last : columnName(Math.floor(column / 26) - 1) + last;
 }
 
 /** The positions of the id, the status and the mapped fields. */
@@ -163,18 +170,25 @@ export function missingHeader(what: string, { idColumn, fields }: ColumnMapping)
 }
 
 function idColumnMissing(
+  headings: readonly string[],
   isDoubled: boolean,
-  near: string | null,
+  row: number | null,
   mapping: ColumnMapping,
   name: string,
 ): LeadsyncError {
   const column = JSON.stringify(mapping.idColumn);
+  const near = nearest(headings, mapping.idColumn, mapping);
+  const free = columnName(headings.findLastIndex((heading) => heading.trim() !== '') + 1);
+  const add =
+    row === null
+      ? `Add the column ${column}`
+      : `Type ${column} into the cell ${free}${row} (or back above the ids, where there are some), and set a filter of the table anew, so that it covers the column`;
   const line = near === null ? 'idColumn' : `idColumn: ${JSON.stringify(near)}`;
   const [what, help] = isDoubled
     ? ['two columns', 'Rename one of them.']
     : [
         'no column',
-        `Put the heading ${column} back above the ids, or name the column in leadsync.yaml, under target: ${line}`,
+        `${add}. Or name the column in leadsync.yaml, under target: ${line}`,
       ];
   const message = `${name} has ${what} headed ${column}. Nothing was changed.`;
   return new LeadsyncError('target.id-column-missing', message, { help });

@@ -1,3 +1,4 @@
+import { columnName } from '../shared/columns.ts';
 import type { CellRange } from '../shared/table-range.ts';
 import { attribute, attributePlace } from './xml-scanner.ts';
 
@@ -11,12 +12,6 @@ export interface PlacedRange {
   readonly range: CellRange;
   readonly start: number;
   readonly end: number;
-}
-
-/** `A` for 0, `AA` for 26. */
-export function columnName(column: number): string {
-  const last = String.fromCharCode(65 + (column % 26));
-  return column < 26 ? last : columnName(Math.floor(column / 26) - 1) + last;
 }
 
 /** 0 for `A`. Capital letters only. */

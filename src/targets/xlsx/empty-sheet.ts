@@ -1,7 +1,8 @@
 import { LeadsyncError } from '../../errors.ts';
 import { splice } from '../file/splice.ts';
 import { headingsOf } from '../shared/columns.ts';
-import { columnName, showRange } from './cell-reference.ts';
+import { columnName } from '../shared/columns.ts';
+import { showRange } from './cell-reference.ts';
 import { xlsxFaults } from './fault.ts';
 import { SheetReader, type SheetRow } from './rows.ts';
 import type { XlsxTargetOptions } from './sheet.ts';

@@ -1,4 +1,4 @@
-import { columnName } from './cell-reference.ts';
+import { columnName } from '../shared/columns.ts';
 import { escapeCellText, escapeXml } from './xml-text.ts';
 import { xlsxFaults } from './fault.ts';
 import type { XlsxTargetOptions } from './sheet.ts';

@@ -3,7 +3,7 @@ import type { FieldType, Value } from '../../core/lead/value.ts';
 import { type Splice, splice } from '../file/splice.ts';
 import { generalNumber } from '../shared/general-number.ts';
 import type { RowContent } from '../shared/row-content.ts';
-import { columnName } from './cell-reference.ts';
+import { columnName } from '../shared/columns.ts';
 import { cellAt, columnStyle, type SheetCell, type SheetRow } from './rows.ts';
 import type { XlsxSheet } from './sheet.ts';
 import { attribute, attributePlace } from './xml-scanner.ts';

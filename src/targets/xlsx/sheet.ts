@@ -2,10 +2,11 @@ import { type Aside, asidesIn, mayShowOthers } from '../../core/lead/aside.ts';
 import { idKey } from '../../core/lead/lead.ts';
 import { TotalsRows } from '../../core/lead/totals.ts';
 import type { Cell } from '../../core/lead/value.ts';
-import { columnName, mostRows, readRange } from './cell-reference.ts';
+import { mostRows, readRange } from './cell-reference.ts';
 import {
   type ColumnMapping,
   type Columns,
+  columnName,
   headingRows,
   headingsAmong,
   locateColumns,
@@ -78,7 +79,7 @@ export async function openXlsxSheet(
     const texts = above.map((row) => book.pack.guarded(book.sheet, () => textsOf(row, cells)));
     const at = headingsAmong(texts, options);
     const where = `None of the first ${headingRows} rows of the sheet ${JSON.stringify(book.sheetName)} has the headings; the first`;
-    const columns = locateColumns(texts[at] ?? [], options, options.name, where);
+    const columns = locateColumns(texts[at] ?? [], options, options.name, above[at]?.row, where);
     const header = above[at];
     if (header === undefined) throw new Error('no row has headings');
     const after = first.filter(({ row }) => row > header.row);

@@ -1,6 +1,6 @@
-import { ownedColumns } from '../shared/columns.ts';
+import { columnName, ownedColumns } from '../shared/columns.ts';
 import { type CellRange, contains } from '../shared/table-range.ts';
-import { columnName, mostRows } from './cell-reference.ts';
+import { mostRows } from './cell-reference.ts';
 import type { SheetRow } from './rows.ts';
 import type { XlsxSheet } from './sheet.ts';
 import { attributePlace } from './xml-scanner.ts';
