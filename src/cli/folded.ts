@@ -1,4 +1,4 @@
-const isCommand = /^\s*(?:[$#] |npx |leadsync |export )/;
+const isCommand = /^\s*(?:[$#] |npx |leadsync |export )(?!.*[;,] )/;
 
 /**
  * Lines that fit into a terminal of this width, broken between words; what follows is indented further. Commands stay whole,

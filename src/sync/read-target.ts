@@ -196,9 +196,8 @@ class RowsOutside {
 
   see(rows: readonly TargetRow[]): void {
     for (const row of rows) {
-      const isNamed = typeof row.cells['companyName'] === 'string' && row.standing !== 'note';
       // The first time all that lies apart is told; from then on what could be a lead: a note is none.
-      if (row.other !== true && (isNamed || this.#known === null)) this.#told.push(row.row);
+      if (row.other !== true && (this.#known === null || isLikeLead(row))) this.#told.push(row.row);
       if (row.standing === 'below' && this.#below.length < mostLeft) this.#below.push(this.#hashOf(row));
     }
   }
@@ -214,6 +213,12 @@ class RowsOutside {
   #hashOf(row: TargetRow): string {
     return hashContent(storableRow(row).cells, this.#fields);
   }
+}
+
+/** A row with more than a name: that alone may be a note. */
+function isLikeLead({ cells, standing }: TargetRow): boolean {
+  const filled = Object.values(cells).filter((cell) => cell !== null);
+  return standing !== 'note' && typeof cells['companyName'] === 'string' && filled.length > 1;
 }
 
 /** Records without a request for a lead are staged like rows apart. */

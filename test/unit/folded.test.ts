@@ -23,6 +23,7 @@ test.each([
   ['  ! rows 4 and 5 are apart', 20, ['  ! rows 4 and 5 are', '      apart']],
   ['  created  40 leads, 30 rows', 30, ['  created  40 leads, 30 rows']],
   ['  npx leadsync sync --allow first-leads', 20, ['  npx leadsync sync --allow first-leads']],
+  ['leadsync sync syncs it, now', 20, ['leadsync sync syncs', '    it, now']],
   ['/a/path/without/spaces/that/is/long', 20, ['/a/path/without/spaces/that/is/long']],
 ])('%s', (line, width, lines) => {
   expect(folded(line, width).split('\n')).toEqual(lines);

@@ -58,8 +58,15 @@ export function unreadableAdvice(row: Cell, mapping: Pick<FieldMapping, 'field' 
     case 'skipped':
       return `${showCell(row)} does not exist: the clocks are put forward over it. Type a time before or after`;
     case undefined:
+      if (mapping.type === 'instant' && mayBeTwoDays(row))
+        return `${showCell(row)} may be two days, as day or month may come first. Type it as 2026-11-21, or as a date of the table`;
       return mapping.type === 'instant'
         ? `${showCell(row)}. Type a date such as 2026-11-21 09:30`
         : `${showCell(row)} is not text. Type it as text`;
   }
+}
+
+function mayBeTwoDays(row: Cell): boolean {
+  const [, one, other] = /^\s*(\d{1,2})\/(\d{1,2})\/\d{4}\b/.exec(isUnreadable(row) ? row.unreadable : '') ?? [];
+  return one !== other && [one, other].every((part) => Number(part) >= 1 && Number(part) <= 12);
 }

@@ -155,7 +155,8 @@ function movedRow(row: SheetRow, to: number, last: number, first: number, prefix
     const v = raw === '' ? '' : type === 'inlineStr' ? text : `<${prefix}v>${raw}</${prefix}v>`;
     return `<${prefix}c${renamed(attributes, `${columnName(column)}${to}`)}>${f}${v}</${prefix}c>`;
   });
-  const xml = `<${prefix}row${renamed(row.attributes, String(to))}>${cells.join('')}</${prefix}row>`;
+  const open = `<${prefix}row${renamed(row.attributes, String(to))}`;
+  const xml = cells.length === 0 ? `${open}/>` : `${open}>${cells.join('')}</${prefix}row>`;
   return Buffer.from(xml, 'latin1').toString('utf8');
 }
 
