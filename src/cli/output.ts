@@ -1,13 +1,14 @@
 import type { CommanderError } from 'commander';
 import { keyCodes } from '../alerts/problems-of.ts';
 import { ConfigError } from '../config/config-error.ts';
-import { type FieldMapping, headingOf } from '../core/lead/mapping.ts';
+import { type Headings, headingOf } from '../core/lead/mapping.ts';
 import { asOutage } from '../database-outage.ts';
 import { LeadsyncError, type Problem } from '../errors.ts';
+import { unsaidPlaces } from '../ops/unsaid-places.ts';
 import type { RunStatus } from '../store/runs.ts';
 import { docsPage } from './docs-page.ts';
 import { folded } from './folded.ts';
-import { rowName, shownCompany } from './names.ts';
+import { shownCompany } from './names.ts';
 
 /** Exit codes of the contract (docs/architecture.md 8). */
 export const exitCodes = {
@@ -76,25 +77,16 @@ function harmless(text: string): string {
 
 /** A problem for people: company, what and where (unless the sentence has it), and the code. */
 export function describeProblem(
-  { code, message, leadId, row, field }: Problem,
+  problem: Problem,
   companyName?: string | null,
-  fields: readonly Pick<FieldMapping, 'field' | 'column'>[] = [],
+  fields: Headings = [],
 ): string {
+  const { code, message, field } = problem;
   const company = shownCompany(companyName);
   const name = company === null || message.includes(company) ? '' : `${company}: `;
   const heading = field === undefined ? '' : headingOf(fields, field);
-  // A company is what people know a lead by.
-  const places = [rowName(row) ?? '', heading, company === null ? (leadId ?? '') : ''];
-  const isListed = row !== undefined && new RegExp(`\\brows [\\d, ]*(?<!\\d)${row}(?!\\d)`).test(message);
-  const unsaid = places.filter(
-    (place) => place !== '' && !saysWord(message, place) && !(isListed && place === rowName(row)),
-  );
+  const unsaid = unsaidPlaces(problem, company, heading);
   return `${name}${message}${unsaid.length === 0 ? '' : ` (${unsaid.join(', ')})`} [${code}]`;
-}
-
-/** Whole words only: "row 12" does not contain "row 1". */
-function saysWord(text: string, word: string): boolean {
-  return new RegExp(`(?<![\\w-])${word.replaceAll(/\W/g, String.raw`\$&`)}(?![\\w-])`).test(text);
 }
 
 /** Prints the one JSON object of `--json`. */

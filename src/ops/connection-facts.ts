@@ -24,6 +24,8 @@ export interface ConnectionFacts {
   readonly alerts: readonly OpenAlert[];
   /** Company names by lead id, for the leads that the other facts name. */
   readonly companies: ReadonlyMap<string, string>;
+  /** Headings by field. */
+  readonly columns: ReadonlyMap<string, string>;
 }
 
 /** The most problems, and deleted leads, that a connection's page shows. */
@@ -44,7 +46,13 @@ export async function connectionFacts({ pool, connection }: SyncContext): Promis
     late: await lateReminders(pool, name),
     alerts: (await openAlerts(pool, name)).filter(({ clearedAt }) => clearedAt === null),
     companies: await companiesOf(pool, name, ids),
+    columns: columnsOf(connection),
   };
+}
+
+/** Headings by field. */
+export function columnsOf({ fields }: ConnectionConfig): ReadonlyMap<string, string> {
+  return new Map(fields.map(({ field, column }) => [field, column]));
 }
 
 /** The sides on which a missing record leads to a deletion. */

@@ -14,7 +14,7 @@ import { waitingDeletes } from '../store/waiting-deletes.ts';
 import type { SyncContext } from '../sync/context.ts';
 import type { SyncReport } from '../sync/report.ts';
 import { shownConflicts } from './conflict-pages.ts';
-import { connectionFacts, deleteSides } from './connection-facts.ts';
+import { columnsOf, connectionFacts, deleteSides } from './connection-facts.ts';
 import { isWaiting } from './connection-orders.ts';
 import { connectionPage, runsShown } from './pages/connection.ts';
 import { missingPage } from './pages/layout.ts';
@@ -60,7 +60,6 @@ export function statusPages(app: App): Hono {
     const page = {
       facts,
       isAsked: running === null && pausedSince === null && (await isAsked(app, name)),
-      columns: columnsOf(context),
       decisions: await named(context, await listDecisions(pool, name, null, shown.decisions)),
       deletes: await waitingDeletes(pool, name, deleteSides(context.connection), shown.deletes),
       conflicts: await shownConflicts(app, await conflictsOnPage(pool, [name], 0, shown.conflicts)),
@@ -95,7 +94,7 @@ export function statusPages(app: App): Hono {
         run.connection,
         about.map(({ leadId }) => leadId ?? ''),
       ),
-      columns: columnsOf(context),
+      columns: columnsOf(context.connection),
       problemsFrom,
       isFirst: after === 0,
       next,
@@ -114,11 +113,6 @@ async function named<Item extends { readonly leadId: string }>(
   const ids = items.map(({ leadId }) => leadId);
   const companies = await companiesOf(pool, connection.name, ids);
   return items.map((item) => ({ ...item, company: companies.get(item.leadId) ?? null }));
-}
-
-/** Headings by field. */
-function columnsOf({ connection }: SyncContext): ReadonlyMap<string, string> {
-  return new Map(connection.fields.map(({ field, column }) => [field, column]));
 }
 
 /** Whether a sync is in the queue that has not started; false when the queue does not answer: the page needs no queue. */

@@ -128,7 +128,7 @@ test('the plan of a scan that failed says why, not that there is nothing to do',
 
 test('a problem names the place as far as its sentence does not', () => {
   const problem = { code: 'c', message: 'row 12 is no date', leadId: 'lead-1', row: 1, field: 'stage' };
-  expect(describeProblem(problem)).toBe('row 12 is no date (row 1, stage, lead-1) [c]');
+  expect(describeProblem(problem)).toBe('row 12 is no date (row 1, stage, lead lead-1) [c]');
   expect(describeProblem(problem, 'Acme')).toBe('Acme: row 12 is no date (row 1, stage) [c]');
   expect(describeProblem({ ...problem, message: 'row 1 of Acme' }, 'Acme')).toBe('row 1 of Acme (stage) [c]');
   expect(describeProblem({ ...problem, row: 12, message: 'row 12 of lead-1: stage' })).toBe(

@@ -36,8 +36,6 @@ interface ConnectionPage {
   readonly coming: readonly Named<Reminder>[];
   /** Failed and missed. */
   readonly failed: readonly Named<Reminder>[];
-  /** Headings by field. */
-  readonly columns: ReadonlyMap<string, string>;
   /** The newest ones. */
   readonly decisions: readonly Named<Decision>[];
   /** Whether a sync waits in the queue. */
@@ -61,7 +59,7 @@ ${runChart(runs, runsShown)}
 ${
   problems.length > 0 &&
   html`<h2 id="problems">Problems of the last run</h2>
-${problemList(problems.slice(0, problemsShown), facts.companies, facts.timeZone)}
+${problemList(problems.slice(0, problemsShown), facts)}
 ${problems.length > problemsShown && html`<p><a href="/runs/${lastRun?.runId}#problems">All ${count(lastRun?.problems.length ?? 0)} problems</a></p>`}`
 }
 <h2 id="conflicts">Conflicts</h2>
@@ -115,7 +113,7 @@ function nameOf(company: string | null | undefined, leadId: string): Html {
   return html`${company && html`${foldedText(company)}, `}<span class="hint">lead ${leadId}</span>`;
 }
 
-function decisionList({ decisions, columns, facts: { timeZone } }: ConnectionPage): Html | null {
+function decisionList({ decisions, facts: { columns, timeZone } }: ConnectionPage): Html | null {
   if (decisions.length === 0) return null;
   const items = decisions.map(
     (one) =>

@@ -105,7 +105,7 @@ ${offered.map(button)}</div>`;
 }
 
 function connectionFactList(facts: ConnectionFacts, now: number, hasProblems: boolean): Html {
-  const { status, timeZone, late, deletesWaiting, alerts, companies } = facts;
+  const { status, timeZone, late, deletesWaiting, alerts } = facts;
   const {
     connection,
     lastRun,
@@ -134,10 +134,10 @@ function connectionFactList(facts: ConnectionFacts, now: number, hasProblems: bo
       formerPlaces.map(({ address, leftAt }) => `${address} (left ${leftAt.slice(0, 10)})`).join(', ') ||
         null,
     ],
-    ['Why', lastRun && whyNot(lastRun, companies, timeZone, hasProblems)],
+    ['Why', lastRun && whyNot(lastRun, facts, hasProblems)],
     ['Written', lastRun && writtenWords(lastRun)],
     ['Receipt', lastRun && shownReceipt(lastRun)],
-    ['Last success', facts.lastSuccessAt !== null && time(facts.lastSuccessAt)],
+    ['Last completed', facts.lastSuccessAt !== null && time(facts.lastSuccessAt)],
     [
       'Next run',
       status.nextRunAt === null ? 'not scheduled: leadsync worker keeps the schedule' : iso(status.nextRunAt),
@@ -191,13 +191,13 @@ const reasonsShown = 3;
 
 /** Of a run that failed or was stopped: its first problems, and the command that lets it pass. */
 function whyNot(
-  { connection, status, problems }: SyncReport,
-  companies: ConnectionFacts['companies'],
-  timeZone: string,
+  { runId, connection, status, problems }: SyncReport,
+  facts: ConnectionFacts,
   hasProblems: boolean,
 ): Html | null {
   if (status !== 'failed' && status !== 'stopped') return null;
   const reasons = problems.slice(0, reasonsShown);
+  const more = problems.length - reasons.length;
   const refused = reasons.flatMap(({ code }) => /^guard\.(?!target\.)(.+)$/.exec(code)?.[1] ?? []);
   // A guard with several ways out names them in its message.
   const guards = refused.filter((code) => !(code in waysPast));
@@ -205,7 +205,7 @@ function whyNot(
   const way = html`<p>Nothing was written. If that is what you want: <code>${command.join(' ')}</code></p>`;
   const said = hasProblems
     ? html`<a href="#problems">Problems of the run</a>`
-    : problemList(reasons, companies, timeZone);
+    : html`${problemList(reasons, facts)}${more > 0 && html`<p><a href="/runs/${runId}#problems">and ${count(more)} more</a></p>`}`;
   return html`${said}${guards.length > 0 && way}`;
 }
 

@@ -17,16 +17,12 @@ import {
   shownDuration,
   shownTime,
   shownValue,
+  type Naming,
 } from './shown.ts';
 
-interface RunPage {
+interface RunPage extends Naming {
   readonly run: Run;
-  readonly timeZone: string;
   readonly actions: readonly ListedAction[];
-  /** Company names by lead id, from the baselines. */
-  readonly companies: ReadonlyMap<string, string>;
-  /** Headings by field. */
-  readonly columns: ReadonlyMap<string, string>;
   readonly problemsFrom: number;
   readonly isFirst: boolean;
   /** Address of the next page of changes. */
@@ -67,18 +63,15 @@ ${pageLinks(isFirst ? null : `${path}#changes`, next, 'changes')}`;
   return { title: `Run ${run.id}`, body };
 }
 
-function problemsSection(
-  { run, problemsFrom, companies, timeZone }: RunPage,
-  report: SyncReport | null,
-  path: string,
-): Html | null {
+function problemsSection(page: RunPage, report: SyncReport | null, path: string): Html | null {
+  const { run, problemsFrom } = page;
   const problems = report?.problems ?? run.problems;
   if (problems.length === 0) return null;
   const shown = problems.slice(problemsFrom, problemsFrom + problemsShown);
   const end = problemsFrom + problemsShown;
   return html`<h2 id="problems">Problems</h2>
 <p class="hint">${shown.length === 0 ? 'No further ones' : `${count(problemsFrom + 1)} to ${count(problemsFrom + shown.length)}`} of ${count(problems.length)}</p>
-${problemList(shown, companies, timeZone)}
+${problemList(shown, page)}
 ${pageLinks(problemsFrom === 0 ? null : `${path}#problems`, end < problems.length ? `${path}?problems=${end}#problems` : null, 'problems')}`;
 }
 

@@ -5,6 +5,7 @@ import { formatsOf, shownDates } from '../../core/lead/shown-date.ts';
 import { type Cell, isUnreadable, plainCell } from '../../core/lead/value.ts';
 import type { Problem } from '../../errors.ts';
 import { visibleText } from '../../visible-text.ts';
+import { unsaidPlaces } from '../unsaid-places.ts';
 import type { Html } from './elements.ts';
 
 const formatOf = formatsOf({
@@ -99,16 +100,23 @@ export function placeWords(
   return parts.filter(Boolean).join(', ');
 }
 
-/** Problems of a run, each with its place and its code. `companies`: names by lead id. */
+/** What people call things: names by lead id, headings by field. `timeZone`: of dates. */
+export interface Naming {
+  readonly companies: ReadonlyMap<string, string>;
+  readonly columns: ReadonlyMap<string, string>;
+  readonly timeZone: string;
+}
+
+/** Problems of a run, each with its place, as far as its sentence does not have it, and its code. */
 export function problemList(
   problems: readonly Problem[],
-  companies: ReadonlyMap<string, string>,
-  timeZone: string,
+  { companies, columns, timeZone }: Naming,
 ): Html {
   return html`<ul class="problems">
-${problems.map(({ code, message, leadId = '', row, field }) => {
+${problems.map((problem) => {
+  const { code, message, leadId = '', field = '' } = problem;
   const company = companies.get(leadId);
-  const place = placeWords(row, field, leadId);
+  const place = unsaidPlaces(problem, company, columns.get(field) ?? field).join(', ');
   return html`<li>${company !== undefined && html`<strong>${foldedText(company)}</strong>: `}${foldedText(shownDates(message, timeZone))} <span class="hint">${place}${place !== '' && ' '}<code>${code}</code></span></li>\n`;
 })}</ul>`;
 }
