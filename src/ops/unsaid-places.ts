@@ -6,8 +6,7 @@ export function unsaidPlaces(
   company: string | null | undefined,
   heading: string,
 ): readonly string[] {
-  const isListed =
-    row !== undefined && new RegExp(`\\brows [\\d, ]*(?<!\\d)${row}(?!\\d)`).test(message);
+  const isListed = row !== undefined && new RegExp(`\\brows [\\d, ]*(?<!\\d)${row}(?!\\d)`).test(message);
   // A company is what people know a lead by.
   const places = [
     row === undefined || isListed ? '' : `row ${row}`,

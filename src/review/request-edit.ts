@@ -21,7 +21,8 @@ export function requestEdit(
   const canonical = (value: Value): Value => {
     if (value === null || mapping.type === 'text') return value;
     const instant = readInstant(value, 'UTC');
-    if (instant === null) throw new LeadsyncError('edit.invalid', `${headingOf(fields, edit.field)} must be a date`);
+    if (instant === null)
+      throw new LeadsyncError('edit.invalid', `${headingOf(fields, edit.field)} must be a date`);
     return instant;
   };
   const requestedBy = edit.requestedBy.toLowerCase();

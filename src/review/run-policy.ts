@@ -23,7 +23,9 @@ export interface RunPolicy {
   /** Its part of the report. */
   readonly named: { readonly undoOf?: string };
   /** The plan, lead by lead, of a run that does not compare the two sides; null: it compares them. */
-  readonly plan: ((pool: pg.Pool, run: Run, headings: Headings) => AsyncIterable<readonly PlannedAction[]>) | null;
+  readonly plan:
+    | ((pool: pg.Pool, run: Run, headings: Headings) => AsyncIterable<readonly PlannedAction[]>)
+    | null;
   /** Throws `undo.other-place` unless the run may write there. */
   assertPlace(db: pg.Pool, run: Run, seen: Pick<KnownPlace, 'id' | 'address' | 'identity'>): Promise<void>;
   /** Stores what follows from these actions beside outcomes and baselines. */

@@ -196,9 +196,12 @@ class RowsOutside {
 
   see(rows: readonly TargetRow[]): void {
     for (const row of rows) {
-      // The first time all that lies apart is told; from then on what could be a lead: a note is none.
-      if (row.other !== true && (this.#known === null || isLikeLead(row))) this.#told.push(row.row);
-      if (row.standing === 'below' && this.#below.length < mostLeft) this.#below.push(this.#hashOf(row));
+      const hash = this.#hashOf(row);
+      const isNamed = typeof row.cells['companyName'] === 'string' && row.standing !== 'note';
+      const isKnown = this.#known?.has(hash) === true;
+      // The first time all that lies apart is told; from then on what could be a lead and was not there then.
+      if (row.other !== true && (this.#known === null || (isNamed && !isKnown))) this.#told.push(row.row);
+      if ((this.#known === null || isKnown) && this.#below.length < mostLeft) this.#below.push(hash);
     }
   }
 
@@ -213,12 +216,6 @@ class RowsOutside {
   #hashOf(row: TargetRow): string {
     return hashContent(storableRow(row).cells, this.#fields);
   }
-}
-
-/** A row with more than a name: that alone may be a note. */
-function isLikeLead({ cells, standing }: TargetRow): boolean {
-  const filled = Object.values(cells).filter((cell) => cell !== null);
-  return standing !== 'note' && typeof cells['companyName'] === 'string' && filled.length > 1;
 }
 
 /** Records without a request for a lead are staged like rows apart. */

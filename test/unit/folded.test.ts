@@ -9,13 +9,18 @@ const text = fc.array(fc.string({ minLength: 1, maxLength: 12, unit: fc.constant
 
 test('a folded line keeps its words in order, and no line is wider than the terminal', () => {
   fc.assert(
-    fc.property(text, fc.integer({ min: 24, max: 120 }), fc.integer({ min: 0, max: 6 }), (words, width, by) => {
-      const line = ' '.repeat(by) + words.join(' ');
-      const lines = folded(line, width).split('\n');
-      expect(lines.join(' ').split(/\s+/).filter(Boolean)).toEqual(words);
-      expect(lines.every((one) => one.length <= width)).toBe(true);
-      expect(lines.slice(1).every((one) => one.startsWith(' '.repeat(by + 4)))).toBe(true);
-    }),
+    fc.property(
+      text,
+      fc.integer({ min: 24, max: 120 }),
+      fc.integer({ min: 0, max: 6 }),
+      (words, width, by) => {
+        const line = ' '.repeat(by) + words.join(' ');
+        const lines = folded(line, width).split('\n');
+        expect(lines.join(' ').split(/\s+/).filter(Boolean)).toEqual(words);
+        expect(lines.every((one) => one.length <= width)).toBe(true);
+        expect(lines.slice(1).every((one) => one.startsWith(' '.repeat(by + 4)))).toBe(true);
+      },
+    ),
   );
 });
 

@@ -75,7 +75,10 @@ describe('what a create wrote into a lead that was there', () => {
 
 describe('a person is told', () => {
   const told = (one: Partial<Sighting>, written = {}): string =>
-    refusedMessage(9, { code: 'lead.exists', why: existsReason(sighting(one), written, 'main', [{ field: 'stage', column: 'Phase' }]) });
+    refusedMessage(9, {
+      code: 'lead.exists',
+      why: existsReason(sighting(one), written, 'main', [{ field: 'stage', column: 'Phase' }]),
+    });
   test.each<[string, Partial<Sighting>, RegExp]>([
     [
       'which row has it',

@@ -147,7 +147,9 @@ test('new rows fill formatted empty rows and those that wait with formulas, and 
       [6, 'id-4'],
       [7, 'id-5'],
     ]);
-    expect(harness.parts()[sheet1]).toContain('<c r="F10" t="inlineStr"><is><t xml:space="preserve">a note</t></is></c>');
+    expect(harness.parts()[sheet1]).toContain(
+      '<c r="F10" t="inlineStr"><is><t xml:space="preserve">a note</t></is></c>',
+    );
     expect(harness.parts()[sheet1]).toContain('<f>LEN(B4)</f>');
     expect(harness.parts()[sheet1]).toContain('<autoFilter ref="A1:F7"/>');
   });

@@ -67,6 +67,7 @@ export function unreadableAdvice(row: Cell, mapping: Pick<FieldMapping, 'field' 
 }
 
 function mayBeTwoDays(row: Cell): boolean {
-  const [, one, other] = /^\s*(\d{1,2})\/(\d{1,2})\/\d{4}\b/.exec(isUnreadable(row) ? row.unreadable : '') ?? [];
+  const [, one, other] =
+    /^\s*(\d{1,2})\/(\d{1,2})\/\d{4}\b/.exec(isUnreadable(row) ? row.unreadable : '') ?? [];
   return one !== other && [one, other].every((part) => Number(part) >= 1 && Number(part) <= 12);
 }

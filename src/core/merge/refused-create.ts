@@ -73,12 +73,7 @@ export function overwritten(sent: Values, before: Cells, stored: Cells): Changes
 }
 
 /** Why no lead was made: the service answered with one that is there. `own`: the connection of the row. */
-export function existsReason(
-  existing: Sighting,
-  written: Changes,
-  own: string,
-  fields: Headings,
-): string {
+export function existsReason(existing: Sighting, written: Changes, own: string, fields: Headings): string {
   const { leadId, connection, row, getsRow, cells } = existing;
   const name = cells['companyName'] ?? null;
   const where = row !== null ? `row ${row}` : getsRow ? 'its row is written in this run' : 'it has no row';

@@ -83,7 +83,9 @@ function undoLeadDeleted(
   { headings }: Present,
 ): readonly PlannedAction[] {
   if (leadDeleted === null) return [];
-  const values = Object.entries(leadDeleted).map(([field, cell]) => `${headingOf(headings, field)} ${showCell(cell)}`);
+  const values = Object.entries(leadDeleted).map(
+    ([field, cell]) => `${headingOf(headings, field)} ${showCell(cell)}`,
+  );
   const message = `the lead was deleted in the service and cannot come back under its id. It had ${values.join(', ')}. To create a new lead, type them into a new row without an id`;
   return [report(leadId, 'undo.lead-deleted', message)];
 }
@@ -99,7 +101,8 @@ function undoLeadMade(run: RunChanges, { lead, row, headings }: Present): readon
   const left = { ...inRow, ...leadMade, ...lastWritten(written, 'lead') };
   const leadEdited = lead === null ? [] : fieldsThatDiffer(lead, left, sameButSpelling);
   if (leadEdited.length > 0) return [editedSince(leadId, 'lead', leadEdited, headings, 'it was not deleted')];
-  if (rowEdited.length > 0) return [editedSince(leadId, 'row', rowEdited, headings, 'its lead was not deleted')];
+  if (rowEdited.length > 0)
+    return [editedSince(leadId, 'row', rowEdited, headings, 'its lead was not deleted')];
   return [
     ...(lead === null ? [] : [plannedAction('delete-lead', { leadId, expect: lead, reason })]),
     ...(row === null ? [] : [unlink(run, row)]),
@@ -204,7 +207,8 @@ function undoSide(
   }
   for (const where of [side, other] as const) {
     const then = where === side ? 'the edit was left alone' : `the ${side} was left alone`;
-    if (edited[where].length > 0) reports.push(editedSince(leadId, where, edited[where], present.headings, then));
+    if (edited[where].length > 0)
+      reports.push(editedSince(leadId, where, edited[where], present.headings, then));
   }
   if (Object.keys(changes).length === 0) return reports;
   const expect = shownBefore(changes);

@@ -37,9 +37,9 @@ export function shownDue(at: number | string, timeZone: string): Html {
     : html`<time datetime="${day}">${days.format(Date.parse(day))}</time>`;
 }
 
-/** When the page was made, and a link that refreshes it without a script. */
-export function asOf(now: number): Html {
-  return html`<p class="hint">As of ${shownTime(now, 'UTC')}. <a href="">Refresh</a></p>
+/** When the page was made, and a link that refreshes it without a script. `timeZone`: of all that it shows, if of one. */
+export function asOf(now: number, timeZone: string = 'UTC'): Html {
+  return html`<p class="hint">As of ${shownTime(now, timeZone)}. <a href="">Refresh</a></p>
 <p class="hidden" role="status" id="live"></p>`;
 }
 
@@ -108,10 +108,7 @@ export interface Naming {
 }
 
 /** Problems of a run, each with its place, as far as its sentence does not have it, and its code. */
-export function problemList(
-  problems: readonly Problem[],
-  { companies, columns, timeZone }: Naming,
-): Html {
+export function problemList(problems: readonly Problem[], { companies, columns, timeZone }: Naming): Html {
   return html`<ul class="problems">
 ${problems.map((problem) => {
   const { code, message, leadId = '', field = '' } = problem;

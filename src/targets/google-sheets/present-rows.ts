@@ -36,7 +36,8 @@ function* rowsBelow(
     const isOfSums = totals.see(row + 1, formulasOf(snapshot, row));
     const id = idText(snapshot.grid, row, snapshot.columns.id);
     bottom = withOutgrown(bottom, row + 1, id);
-    if (!isFooter(snapshot, row + 1)) yield { row, standing: standingIn(bottom, row + 1, isOfSums && id === '') };
+    if (!isFooter(snapshot, row + 1))
+      yield { row, standing: standingIn(bottom, row + 1, isOfSums && id === '') };
   }
 }
 

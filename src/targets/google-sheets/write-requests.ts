@@ -8,7 +8,14 @@ import type { Marking } from './marking.ts';
 import { assertRoom, roomForRows } from './room.ts';
 import type { SheetsTab } from './sheets-api.ts';
 import { changed, isRefused } from './tab-faults.ts';
-import { areasFields, idOf, isTab, readTabAreas, type TabDescription, tabsFields } from './tab-description.ts';
+import {
+  areasFields,
+  idOf,
+  isTab,
+  readTabAreas,
+  type TabDescription,
+  tabsFields,
+} from './tab-description.ts';
 import type { UnsettledWrite } from './unsettled-write.ts';
 import type { PlannedRow, WritePlan } from './write-plan.ts';
 
@@ -90,7 +97,8 @@ export class WriteRequests {
     const { sheetId } = snapshot.tab;
     if (grownRange(snapshot, start, count) === null) return;
     const now = readTabAreas(await api.describe([], areasFields, signal), sheetId);
-    const request = now === null ? null : grownRange({ ...snapshot, tab: { ...snapshot.tab, ...now } }, start, count);
+    const request =
+      now === null ? null : grownRange({ ...snapshot, tab: { ...snapshot.tab, ...now } }, start, count);
     if (request === null) return;
     try {
       await api.update([request], signal);

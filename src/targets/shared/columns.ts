@@ -59,7 +59,13 @@ export function locateColumns(
     else fields.set(field, { index, type });
   }
   const [status = null, secondStatus] = positions.get(mapping.statusColumn ?? '') ?? [];
-  return { id, status: secondStatus === undefined ? status : null, fields, missing, headings: mapping.fields };
+  return {
+    id,
+    status: secondStatus === undefined ? status : null,
+    fields,
+    missing,
+    headings: mapping.fields,
+  };
 }
 
 /** `A` for 0, `AA` for 26. */
@@ -186,10 +192,7 @@ function idColumnMissing(
   const line = near === null ? 'idColumn' : `idColumn: ${JSON.stringify(near)}`;
   const [what, help] = isDoubled
     ? ['two columns', 'Rename one of them.']
-    : [
-        'no column',
-        `${add}. Or name the column in leadsync.yaml, under target: ${line}`,
-      ];
+    : ['no column', `${add}. Or name the column in leadsync.yaml, under target: ${line}`];
   const message = `${name} has ${what} headed ${column}. Nothing was changed.`;
   return new LeadsyncError('target.id-column-missing', message, { help });
 }

@@ -17,7 +17,14 @@ import { type CellReader, cellReader } from './cell-reader.ts';
 import { xlsxFaults } from './fault.ts';
 import { cellAt, type SheetLayout, SheetReader, type SheetRow } from './rows.ts';
 import { SerialClock } from '../shared/serial-clock.ts';
-import { type CellRange, contains, isTotalsRow, rangeBottom, standingIn, withOutgrown } from '../shared/table-range.ts';
+import {
+  type CellRange,
+  contains,
+  isTotalsRow,
+  rangeBottom,
+  standingIn,
+  withOutgrown,
+} from '../shared/table-range.ts';
 import { readSharedStrings } from './strings.ts';
 import { type DateStyles, readDateStyles } from './styles.ts';
 import { readTables, type SheetTable } from './tables.ts';

@@ -88,7 +88,9 @@ export class Tail {
 
 function referredBelow({ row, cells }: SheetRow): number[] {
   return cells.flatMap(({ formula }) =>
-    Array.from(formula?.matchAll(references) ?? [], ([, found]) => Number(found)).filter((found) => found > row),
+    Array.from(formula?.matchAll(references) ?? [], ([, found]) => Number(found)).filter(
+      (found) => found > row,
+    ),
   );
 }
 
@@ -146,7 +148,8 @@ function movedRow(row: SheetRow, to: number, last: number, first: number, prefix
   const follow = (formula: string): string =>
     formula.replaceAll(places, (_, left: string, top: string, right?: string, bottom?: string) => {
       if (right === undefined || bottom === undefined) return left + moved(top);
-      const grown = Number(bottom) >= last && Number(bottom) < row.row ? String(Number(bottom) + shift) : bottom;
+      const grown =
+        Number(bottom) >= last && Number(bottom) < row.row ? String(Number(bottom) + shift) : bottom;
       return `${left}${moved(top)}:${right}${Number(bottom) < first ? grown : moved(bottom)}`;
     });
   const cells = row.cells.map(({ column, attributes, formula, raw, type }) => {

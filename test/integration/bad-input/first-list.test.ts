@@ -78,10 +78,10 @@ test('a first sync: sums and notes below the list are no leads, and are told in 
     problems: [{ code: 'row.apart', row: 7, message }],
   });
   expect(names()).toEqual(['Acme', 'Bolt', 'Cord']);
-  // What could be a lead is told again.
   expect(await workspace.sync()).toMatchObject({
+    status: 'succeeded',
     created: { leads: 0, rows: 0 },
-    problems: [{ code: 'row.apart', row: 8, message: expect.stringMatching(/^rows 8, 11 are/) }],
+    problems: [],
   });
   expect((await shown())[9]?.[0]).toBe('Total: 3 customers');
 });
@@ -95,7 +95,7 @@ test('what stands directly below the filter at the first sync is no lead until i
   for (let night = 0; night < 2; night++)
     expect(await workspace.sync()).toMatchObject({
       created: { leads: night === 0 ? 3 : 0, rows: 0 },
-      problems: [{ code: 'row.apart', row: 7 }],
+      problems: night === 0 ? [{ code: 'row.apart', row: 7 }] : [],
     });
   expect(names()).toEqual(['Acme', 'Bolt', 'Cord']);
 

@@ -67,20 +67,20 @@ describe('new rows', () => {
   test.each([
     ['filter', (person, range) => person.filter('Leads', range, 1)],
     ['table', (person, range) => person.makeTable('Leads', range)],
-  ] satisfies [string, (person: Awaited<ReturnType<typeof tabWith>>['sandbox']['person'], range: string) => void][])(
-    'go into the range of the %s, which grows, above what stands below it',
-    async (_, make) => {
-      await using harness = await tabWith(['Total: 2'], (person) => make(person, `A1:${last}3`));
-      const { person } = harness.sandbox;
-      for (const id of ['id-c', 'id-d']) {
-        const outcomes = await harness.target().write([append(id, { name: id })], never());
-        expect(outcomes.map(verdict)).toEqual(['done']);
-      }
-      expect(columnOf(person, 0)).toEqual(['Lead ID', 'id-a', 'id-b', 'id-c', 'id-d', '']);
-      expect(person.ranges('Leads')).toEqual([`A1:${last}5`]);
-      expect((await standings(harness)).at(-1)).toEqual([6, null, 'below']);
-    },
-  );
+  ] satisfies [
+    string,
+    (person: Awaited<ReturnType<typeof tabWith>>['sandbox']['person'], range: string) => void,
+  ][])('go into the range of the %s, which grows, above what stands below it', async (_, make) => {
+    await using harness = await tabWith(['Total: 2'], (person) => make(person, `A1:${last}3`));
+    const { person } = harness.sandbox;
+    for (const id of ['id-c', 'id-d']) {
+      const outcomes = await harness.target().write([append(id, { name: id })], never());
+      expect(outcomes.map(verdict)).toEqual(['done']);
+    }
+    expect(columnOf(person, 0)).toEqual(['Lead ID', 'id-a', 'id-b', 'id-c', 'id-d', '']);
+    expect(person.ranges('Leads')).toEqual([`A1:${last}5`]);
+    expect((await standings(harness)).at(-1)).toEqual([6, null, 'below']);
+  });
 
   test('go above the footer of a table', async () => {
     await using harness = await tabWith(['Sum'], (person) => person.makeTable('Leads', `A1:${last}4`, true));
@@ -91,7 +91,9 @@ describe('new rows', () => {
   });
 
   test('also grow a range that rows with ids have outgrown', async () => {
-    await using harness = await tabWith(['Cleo', 'Total: 3'], (person) => person.filter('Leads', `A1:${last}3`));
+    await using harness = await tabWith(['Cleo', 'Total: 3'], (person) =>
+      person.filter('Leads', `A1:${last}3`),
+    );
     const { person } = harness.sandbox;
     person.type('Leads', 3, 0, 'id-c');
     await harness.target().write([append('id-d', { name: 'Dora' })], never());
