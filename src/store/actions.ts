@@ -1,7 +1,12 @@
 import type { Cells } from '../core/lead/value.ts';
 import { type ActionKind, type Changes, type PlannedAction, silentKinds } from '../core/merge/action.ts';
 import { fingerprint } from '../core/merge/fingerprint.ts';
+import type pg from 'pg';
+import { charactersIn } from '../core/lead/text-size.ts';
+import { LeadsyncError } from '../errors.ts';
+import { mostWhole } from '../heap.ts';
 import { mapOf, type Queryable, rowsOf } from './database.ts';
+import { streamRows } from './stream-rows.ts';
 import type { VerificationResult } from './verifications.ts';
 import type { RoundRef, RunRef } from './runs.ts';
 
@@ -71,32 +76,59 @@ export async function clearActions(db: Queryable, run: RoundRef): Promise<void> 
   await db.query(`delete from actions where run_id = $1 and round = $2`, [run.id, run.round]);
 }
 
-/** The next actions of these kinds that are still to be done, oldest first, with an id above `after`. */
-export function pendingActions(
+/** The actions of these kinds that are still to be done, oldest first, and the bytes of each. */
+export function pendingSizes(
   db: Queryable,
   run: RoundRef,
   kinds: readonly ActionKind[],
-  limit: number,
-  after = 0,
-): Promise<readonly Action[]> {
+): Promise<readonly { readonly id: number; readonly size: number }[]> {
   return rowsOf(
     db,
-    `select ${actionColumns} from actions
-     where run_id = $1 and round = $2 and kind = any($3) and state in ('planned', 'proven') and id > $5
-     order by id limit $4`,
-    [run.id, run.round, kinds, limit, after],
+    `select id, octet_length(changes::text) + octet_length(expect::text) as size from actions
+     where run_id = $1 and round = $2 and kind = any($3) and state in ('planned', 'proven') order by id`,
+    [run.id, run.round, kinds],
   );
 }
 
-/** All actions that are part of the plan which people see; of an undo also what it leaves alone. */
-export function visibleActions(
-  db: Queryable,
-  run: RoundRef & { readonly undoOf: number | null },
-): Promise<readonly Action[]> {
+/** Those of these actions that are still to be done, oldest first. */
+export function pendingActions(db: Queryable, ids: readonly number[]): Promise<readonly Action[]> {
   return rowsOf(
     db,
+    `select ${actionColumns} from actions where id = any($1) and state in ('planned', 'proven') order by id`,
+    [ids],
+  );
+}
+
+/** All actions that are part of the plan which people see; of an undo also what it leaves alone. Throws `plan.too-large`. */
+export async function visibleActions(
+  pool: pg.Pool,
+  run: RoundRef & { readonly undoOf: number | null },
+): Promise<readonly Action[]> {
+  const actions: Action[] = [];
+  let size = 0;
+  for await (const action of streamRows<Action>(
+    pool,
     `select ${actionColumns} from actions where run_id = $1 and round = $2 and kind <> all($3) order by id`,
     [run.id, run.round, run.undoOf === null ? silentKinds : []],
+  )) {
+    size += bytesOfCharacter * charactersIn(action);
+    if (size > mostWhole) throw tooLarge(actions.length);
+    actions.push(action);
+  }
+  return actions;
+}
+
+/** Of a text that is not Latin. */
+const bytesOfCharacter = 2;
+
+function tooLarge(actions: number): LeadsyncError {
+  const memory = `${Math.round(mostWhole / 1024 ** 2)} MiB`;
+  return new LeadsyncError(
+    'plan.too-large',
+    `the plan cannot be shown: after ${actions} actions its texts fill the ${memory} of memory that there is for it. Nothing was changed`,
+    {
+      help: 'Give leadsync more memory (docs/containers.md). A sync needs no more: it never holds its whole plan.',
+    },
   );
 }
 

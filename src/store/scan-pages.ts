@@ -44,23 +44,21 @@ export async function storePage(db: Queryable, runId: number, lines: readonly Pa
   return body;
 }
 
-const pagesAtOnce = 4;
-
-/** The pages of a run in their order, a few at a time; `where` chooses among them. */
+/** The pages of a run in their order, one at a time; `where` chooses among them. */
 async function* readPages(db: Queryable, runId: number, where: string, values: readonly unknown[] = []) {
   let after = 0;
   for (;;) {
     const rows = await rowsOf<Omit<ScanPage, 'lines'> & { body: string }>(
       db,
       `select id, body, settled, begun, taken from scan_pages
-       where run_id = $1 and id > $2 and ${where} order by id limit ${pagesAtOnce}`,
+       where run_id = $1 and id > $2 and ${where} order by id limit 1`,
       [runId, after, ...values],
     );
     for (const { body, ...page } of rows) {
       after = page.id;
       yield { ...page, lines: JSON.parse(body) as ScanPage['lines'] };
     }
-    if (rows.length < pagesAtOnce) return;
+    if (rows.length === 0) return;
   }
 }
 

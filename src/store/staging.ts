@@ -1,5 +1,6 @@
 import { hashContent, hasUnreadable, readableFingerprint } from '../core/lead/content-hash.ts';
 import type { FieldMapping } from '../core/lead/mapping.ts';
+import { batchesBySize } from '../core/lead/text-size.ts';
 import type { IdSet } from '../core/lead/id-set.ts';
 import { type Cells, isUnreadable, sameCell, type Value, type Values } from '../core/lead/value.ts';
 import { type Queryable, rowsOf } from './database.ts';
@@ -132,7 +133,9 @@ export async function stageLeads(
   if (run.mode === 'sync') await seal(db, run.connection, 'lead', batch, asBefore, met);
   const movedPairs = moved.filter(({ leadId }) => !repeatedPairs.has(leadId) && pairs.has(leadId)).length;
   const unmoved = newlyMet.length - movedPairs;
-  const pageBytes = page.length === 0 ? 0 : bytesOf(await storePage(db, run.id, page), page);
+  let pageBytes = 0;
+  for (const lines of batchesBySize(page, () => page.length))
+    pageBytes += bytesOf(await storePage(db, run.id, lines), lines);
   if (moved.length === 0) {
     await storeSeen(db, run.id, 'lead', newlyMet, unmoved);
     return { repeated: [], bytes: pageBytes };

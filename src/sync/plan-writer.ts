@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { type PlannedAction, putOffReasons } from '../core/merge/action.ts';
 import { missedCode } from '../core/merge/plan-held-rows.ts';
+import { charactersIn, mostTogether } from '../core/lead/text-size.ts';
 import type { Review } from '../review/pick-approved.ts';
 import { insertActions, type NewAction, writtenCells } from '../store/actions.ts';
 import type { Difference } from '../store/differences.ts';
@@ -19,6 +20,8 @@ export class PlanWriter {
   readonly #review: Review | null;
   #buffer: NewAction[] = [];
   #moves: PlannedMove[] = [];
+  /** Characters of both. */
+  #size = 0;
   #storing = Promise.resolve();
 
   constructor(db: pg.PoolClient, run: Run, review: Review | null) {
@@ -29,6 +32,7 @@ export class PlanWriter {
 
   async add(...actions: readonly NewAction[]): Promise<void> {
     for (const action of actions) {
+      this.#size += charactersIn(action);
       if (action.kind === 'agree' && action.leadId !== null) {
         this.#moves.push({ leadId: action.leadId, values: readable(writtenCells(action.changes)) });
       } else if (action.kind === 'forget' && action.leadId !== null) {
@@ -39,7 +43,8 @@ export class PlanWriter {
         this.#buffer.push(...(this.#review?.pick(stored) ?? [stored]));
       }
     }
-    if (this.#buffer.length + this.#moves.length >= batchSize) await this.#flush();
+    const isMuch = this.#size >= mostTogether;
+    if (isMuch || this.#buffer.length + this.#moves.length >= batchSize) await this.#flush();
   }
 
   /** Stores the rest. */
@@ -52,7 +57,7 @@ export class PlanWriter {
   async #flush(): Promise<void> {
     await this.#storing;
     const [actions, moves] = [this.#buffer, this.#run.mode === 'plan' ? [] : this.#moves];
-    [this.#buffer, this.#moves] = [[], []];
+    [this.#buffer, this.#moves, this.#size] = [[], [], 0];
     this.#storing = this.#store(actions, moves);
     // The next caller that awaits it gets the error.
     this.#storing.catch(() => {});

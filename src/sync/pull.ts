@@ -5,6 +5,7 @@ import type { IdSet } from '../core/lead/id-set.ts';
 import { type Lead, leadCells } from '../core/lead/lead.ts';
 import type { FieldMapping } from '../core/lead/mapping.ts';
 import type { Cells } from '../core/lead/value.ts';
+import { charactersIn, mostTogether } from '../core/lead/text-size.ts';
 import { LeadsyncError } from '../errors.ts';
 import type { LeadPage } from '../ports/leads-service.ts';
 import { rememberPageSize } from '../store/page-limits.ts';
@@ -23,9 +24,10 @@ import {
   type StepContext,
 } from './context.ts';
 import { readAhead } from './read-ahead.ts';
+import { refuseLarge } from './large-record.ts';
 import { barrenInARow, endless, usualScanBounds } from './scan-bounds.ts';
 
-/** Leads stored together, of at most eight pages, while as many are requested. */
+/** Leads stored together, of at most eight pages and not too many characters, while as many are requested. */
 const leadsTogether = 800;
 const pagesTogether = 8;
 
@@ -74,7 +76,11 @@ interface RequestedPage extends LeadPage {
 }
 
 function weightOf({ leads }: LeadPage): number {
-  return Math.max(leads.length, leadsTogether / pagesTogether);
+  return Math.max(
+    leads.length,
+    leadsTogether / pagesTogether,
+    (leadsTogether * charactersIn(leads)) / mostTogether,
+  );
 }
 
 /**
@@ -125,6 +131,7 @@ function pageRequests(
       try {
         const page = await leads.list({ cursor, limit: pageSize || null }, cut);
         if (isSlow()) halve(slowPage.leads);
+        if (charactersIn(page.leads) > mostTogether) halve(1);
         return { ...page, pageSize };
       } catch (error) {
         const code = error instanceof LeadsyncError ? error.code : '';
@@ -187,6 +194,7 @@ function storePages(
   const { met, newIds, isKnown } = memory;
   const { fields, leads: settings } = context.connection;
   const leads = pages.flatMap((page) => page.leads);
+  for (const { id, fields: values } of leads) refuseLarge('leads', `the lead ${id}`, values, fields);
   const invalid = pages.reduce((sum, page) => sum + page.invalidItems, 0);
   const cursor = pages.at(-1)?.nextCursor ?? null;
   const scanned = new Map(leads.map((lead) => [lead.id, new PulledLead(lead, fields)]));

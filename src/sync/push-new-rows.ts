@@ -8,6 +8,7 @@ import {
   type EndedPage,
 } from '../store/scan-pages.ts';
 import { analyzePairs, isMany } from '../store/statistics.ts';
+import { charactersIn, mostTogether } from '../core/lead/text-size.ts';
 import type { RowChange } from '../ports/target.ts';
 import { commitNewRows } from './commit.ts';
 import type { StepContext } from './context.ts';
@@ -62,17 +63,21 @@ function linesOf(batch: readonly Piece[]): readonly PageLine[] {
 
 async function* batchesOf({ pool, target }: StepContext, run: Run): AsyncGenerator<readonly Piece[]> {
   let batch: Piece[] = [];
-  let count = 0;
+  let [count, size] = [0, 0];
   for await (const read of pagesToWrite(pool, run)) {
     const page = { ...read, own: new Set<string>() };
     for (let from = page.settled; from < page.lines.length; ) {
-      const to = Math.min(page.lines.length, from + Math.max(1, target.batchSize - count));
+      let to = from;
+      const isFull = (): boolean => count >= target.batchSize || size >= mostTogether;
+      do {
+        size += charactersIn(page.lines[to++]);
+        count += 1;
+      } while (to < page.lines.length && !isFull());
       batch.push({ page, from, to });
-      count += to - from;
       from = to;
-      if (count < target.batchSize) continue;
+      if (!isFull()) continue;
       yield batch;
-      [batch, count] = [[], 0];
+      [batch, count, size] = [[], 0, 0];
     }
   }
   if (batch.length > 0) yield batch;

@@ -1,8 +1,9 @@
 import type pg from 'pg';
 import { rowKinds } from '../core/merge/action.ts';
+import { batchesBySize } from '../core/lead/text-size.ts';
 import { putsBack } from '../core/merge/put-back.ts';
 import { deletedText } from '../core/merge/row-status.ts';
-import { type Action, countAttempts, pendingActions } from '../store/actions.ts';
+import { type Action, countAttempts, pendingActions, pendingSizes } from '../store/actions.ts';
 import { recordHistory } from '../store/history.ts';
 import { placesOf } from '../store/pairs.ts';
 import { conflictsOfLeads } from '../store/row-facts.ts';
@@ -45,20 +46,23 @@ export async function pushRows(context: StepContext, run: Run): Promise<Run> {
 
 /** Each batch is loaded while the one before is written. */
 async function* batchesOf({ pool, target }: StepContext, run: Run): AsyncGenerator<readonly Action[]> {
-  const following = (after: number): Promise<readonly Action[]> => {
-    const actions = pendingActions(pool, run, rowKinds, target.batchSize, after);
+  const sizes = await pendingSizes(pool, run, rowKinds);
+  let next: Promise<readonly Action[]> | null = null;
+  for (const batch of batchesBySize(
+    sizes,
+    () => target.batchSize,
+    ({ size }) => size,
+  )) {
+    const before: typeof next = next;
+    next = pendingActions(
+      pool,
+      batch.map(({ id }) => id),
+    );
     // The write may fail before it is awaited.
-    actions.catch(() => {});
-    return actions;
-  };
-  let next = following(0);
-  for (;;) {
-    const actions = await next;
-    const last = actions.at(-1);
-    if (last === undefined) return;
-    next = following(last.id);
-    yield actions;
+    next.catch(() => {});
+    if (before !== null) yield await before;
   }
+  if (next !== null) yield await next;
 }
 
 /**

@@ -1,3 +1,5 @@
+import { charactersIn, mostTogether } from '../core/lead/text-size.ts';
+
 /** How long (ms) an item waits for others to be yielded with it. */
 const togetherMs = 250;
 
@@ -59,4 +61,13 @@ export async function* readAhead<T>(
     end();
     await reading.catch(() => {});
   }
+}
+
+/** The items of batches that are read ahead, of `together` batches at a time, and of fewer that have many characters. */
+export async function* batchesWeighed<T>(
+  batches: AsyncIterable<readonly T[]>,
+  together: number,
+): AsyncGenerator<readonly T[], void> {
+  const weigh = (batch: readonly T[]): number => Math.max(1, (together * charactersIn(batch)) / mostTogether);
+  for await (const some of readAhead(batches, together, weigh)) yield some.flat();
 }

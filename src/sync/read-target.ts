@@ -4,6 +4,7 @@ import { hashContent, shortHash } from '../core/lead/content-hash.ts';
 import { repeatsHeadings } from '../core/lead/heading-line.ts';
 import { idKey, isLeadId } from '../core/lead/lead.ts';
 import { type Headings, headingOf } from '../core/lead/mapping.ts';
+import { charactersIn, mostTogether } from '../core/lead/text-size.ts';
 import { type Cell, isUnreadable, storable } from '../core/lead/value.ts';
 import { stageAsides } from '../store/asides.ts';
 import { hasSpellings, respellRows } from '../store/lead-spellings.ts';
@@ -21,7 +22,8 @@ import { ApartRows } from './apart-rows.ts';
 import { inLeasedTransaction, inRepeatable, type StepContext } from './context.ts';
 import { lookAtTable, mostLeft, rememberTable, rowStaging, stageAsBefore } from './table-memory.ts';
 import { noteMade } from './which-place.ts';
-import { readAhead } from './read-ahead.ts';
+import { refuseLarge } from './large-record.ts';
+import { batchesWeighed } from './read-ahead.ts';
 import { endless, usualScanBounds } from './scan-bounds.ts';
 
 /** Batches of rows stored together while as many are read. */
@@ -73,7 +75,7 @@ export async function stageTable(context: StepContext, run: Run, create: boolean
     wasFilled ? await notesBelow(context.pool, run.connection) : null,
   );
   const apart = new ApartRows<TargetRow>((row) => outside.joins(row));
-  let [count, places, bytes] = [0, 0, 0];
+  let [count, places, bytes, leftSize] = [0, 0, 0, 0];
   // A row apart is no new lead and has no status, but it may be a row that lost its id.
   const stage = async (table: readonly TargetRow[], others: readonly TargetRow[]): Promise<void> => {
     outside.see(others);
@@ -87,16 +89,18 @@ export async function stageTable(context: StepContext, run: Run, create: boolean
       return stageRows(db, run, rows, staging, met);
     });
     bytes += staged.bytes;
-    if (left.length <= mostLeft) left.push(...staged.left);
+    if (left.length <= mostLeft && leftSize <= mostTogether) {
+      left.push(...staged.left);
+      leftSize += charactersIn(staged.left);
+    }
     count += table.length;
     places += rows.length;
   };
   const headings = hasPlaces(context) ? new HeadingLines(context) : null;
-  for await (const batches of readAhead(snapshot.rows, batchesTogether)) {
+  for await (const read of batchesWeighed(snapshot.rows, batchesTogether)) {
     context.stop.throwIfAborted();
-    const found = headings
-      ? headings.without(apart.see(headings.see(batches.flat())))
-      : withoutOthers(batches.flat());
+    for (const { row, cells } of read) refuseLarge('target', `row ${row}`, cells, connection.fields);
+    const found = headings ? headings.without(apart.see(headings.see(read))) : withoutOthers(read);
     const before = count;
     await stage(found.table, found.apart);
     if (bytes > scanBounds.bytes)
@@ -111,7 +115,7 @@ export async function stageTable(context: StepContext, run: Run, create: boolean
     isFirst && snapshot.hint !== undefined ? [{ code: 'place.encoding', message: snapshot.hint }] : [];
   const problems = [...missing, ...guessed, ...(headings?.problem() ?? []), ...outside.problem()];
   const shown = { rows: count, problems, mark };
-  const isKept = staging.isWhole && merged.size === 0;
+  const isKept = staging.isWhole && merged.size === 0 && leftSize <= mostTogether;
   if (run.mode === 'sync') {
     await rememberTable(context, run, isKept ? known : null, { ...shown, left, asides }, met);
     await inRepeatable(context, (db) => keepNotesBelow(db, run.connection, outside.below));

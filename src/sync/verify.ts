@@ -33,7 +33,7 @@ import { commitFindings } from './commit.ts';
 import { inLeasedTransaction, scopeOf, type StepContext } from './context.ts';
 import { unreadCodes } from './push-leads.ts';
 import { inLanes } from './concurrency.ts';
-import { readAhead } from './read-ahead.ts';
+import { batchesWeighed } from './read-ahead.ts';
 import { rememberWritten, rowStaging } from './table-memory.ts';
 
 /** Batches of rows that are compared together while as many are read. */
@@ -139,10 +139,9 @@ async function readRowsAgain(context: StepContext, run: Run): Promise<void> {
   const { usualStatus } = rowStaging(context, true, true);
   const purpose = `${run.id} ${run.round} receipt`;
   const snapshot = await target.open({ create: false, purpose }, context.stop);
-  for await (const batches of readAhead(snapshot.rows, batchesTogether)) {
+  for await (const read of batchesWeighed(snapshot.rows, batchesTogether)) {
     context.stop.throwIfAborted();
     const rows = new Map<string, TargetRow>();
-    const read = batches.flat();
     rowsRead += read.length;
     isUsual &&= read.every(({ status, other }) => status === usualStatus && other !== true);
     const shownIds = read.flatMap(({ leadId }) => leadId ?? []);

@@ -1,6 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { canLimitMemory } from './memory-limit.ts';
 
 declare module 'vitest' {
   interface TestTags {
@@ -27,6 +28,7 @@ export const asNobody = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-g
 const table = {
   apache2: { by: 'apache2', works: () => existsSync('/usr/lib/apache2/modules/mod_dav_fs.so') },
   bash: { by: 'bash' },
+  cgroup: { by: 'Linux', works: canLimitMemory, and: 'root, who may make control groups' },
   chromium: { by: 'chromium' },
   fish: { by: 'fish' },
   lighttpd: {
@@ -76,7 +78,8 @@ export const programNames = Object.keys(table) as Program[];
 
 export function isInstalled(name: Program): boolean {
   const { works = () => true } = programs[name];
-  return pathsOf(name).length > 0 && works();
+  // Control groups are part of Linux: there is no program of that name.
+  return (name === 'cgroup' || pathsOf(name).length > 0) && works();
 }
 
 /** A Node of the machine that is too old to run the sources; null: there is none. */

@@ -49,7 +49,7 @@ export function googleFault(reply: GoogleReply, request: GoogleRequest, address:
   const fault = (code: string, what: string, options: LeadsyncErrorOptions = {}): GoogleFault =>
     new GoogleFault(code, `${what}${said}`, { status, words, ...options });
   if (reply.tooLarge) {
-    const help = 'Move unneeded content out of the tab.';
+    const help = 'Move unneeded content out of the tab, or give leadsync more memory (docs/containers.md).';
     return fault('target.too-large', 'Google Sheets sent more than fits in memory', { help });
   }
   if (status === null || status < 400 || status === 408 || status === 429 || status >= 500) {

@@ -1,5 +1,6 @@
 import type { sheets_v4 } from '@googleapis/sheets';
 import { LeadsyncError } from '../../errors.ts';
+import { mostWhole } from '../../heap.ts';
 import { Redactor } from '../../redact.ts';
 import { Semaphore } from '../../semaphore.ts';
 import { googleFault } from './google-fault.ts';
@@ -35,8 +36,8 @@ export type SheetsTimeouts = Readonly<Record<QuotaKind | 'drive', number>>;
 
 const defaultTimeouts: SheetsTimeouts = { read: 60_000, write: 180_000, drive: 5_000 };
 
-/** A tab of 100,000 rows and 8 columns is about 10 MB of JSON. */
-const longestReply = 256 * 1024 * 1024;
+/** A tab of 100,000 rows and 8 columns is about 10 MB of JSON, which is then there as bytes, text, cells and rows. */
+const longestReply = mostWhole / 4;
 
 /** Google compresses replies only for clients that name gzip. */
 const headers = { 'user-agent': 'leadsync (gzip)', 'content-type': 'application/json' };

@@ -1,11 +1,9 @@
 import { LeadsyncError } from '../../errors.ts';
+import { mostWhole } from '../../heap.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { HubSpotApi } from './hubspot-api.ts';
 import { HubSpotFault } from './hubspot-fault.ts';
 import type { ShownCompany } from './hubspot-replies.ts';
-
-/** Approximate memory limit for one list, which is read as a whole. */
-const usualMostBytes = 256 * 1024 * 1024;
 
 /** Memory of a company besides its properties; also charged per page, so that even empty pages come to an end. */
 const bytesBeside = 300;
@@ -26,7 +24,7 @@ export class CompanyListing {
   readonly #mostBytes: number;
   #begun: Begun | null = null;
 
-  constructor(api: HubSpotApi, clock: Clock, archived: boolean, mostBytes = usualMostBytes) {
+  constructor(api: HubSpotApi, clock: Clock, archived: boolean, mostBytes = mostWhole) {
     this.#mostBytes = mostBytes;
     this.#api = api;
     this.#clock = clock;
@@ -116,7 +114,7 @@ function isRefused(error: unknown): boolean {
 function tooLong(): LeadsyncError {
   const message = 'HubSpot lists more companies than fit in memory. Nothing was written.';
   return new LeadsyncError('target.too-large', message, {
-    help: 'Clear lead_id in companies that need no sync, or map fewer or shorter properties.',
+    help: 'Clear lead_id in companies that need no sync, or map fewer or shorter properties, or give leadsync more memory (docs/containers.md).',
   });
 }
 

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import type { Secret } from '../../config/secret.ts';
 import { LeadsyncError } from '../../errors.ts';
+import { mostWhole } from '../../heap.ts';
 import { idKey } from '../../core/lead/lead.ts';
 import { rowBatches } from '../shared/row-batches.ts';
 import { isBlank, isForLoose, type PresentRow, RowChanges } from '../shared/row-changes.ts';
@@ -23,11 +24,10 @@ import { store } from './table-writes.ts';
 
 export interface PostgresTableOptions extends TableMapping {
   readonly url: Secret;
-  /** Limit for one read of the table; default: 256 MiB. */
+  /** Limit for one read of the table; default: `mostWhole`. */
   readonly mostBytes?: number;
 }
 
-const usualMostBytes = 256 * 1024 * 1024;
 /** Memory of a row besides its texts. */
 const bytesBeside = 200;
 
@@ -165,7 +165,7 @@ export function createPostgresTableTarget(options: PostgresTableOptions): Target
         const described = present ?? (await describe(ask, table, options)) ?? raiseMissing(name);
         const found = create ? await addColumns(described, newFields, ask) : described;
         const query = `select ${found.selection} from ${table}`;
-        await refuseTooMuch(ask, query, name, options.mostBytes ?? usualMostBytes);
+        await refuseTooMuch(ask, query, name, options.mostBytes ?? mostWhole);
         const all = await ask(`${query} order by ${found.order}`);
         const rows = all.flatMap((texts, index) => {
           const row = targetRow(found.row(texts), index + 1, found.columns);
@@ -218,9 +218,13 @@ async function refuseTooMuch(ask: Ask, query: string, name: string, mostBytes: n
   const size = `select (sum(octet_length(q::text) + $1) > $2)::text from (${query}) q`;
   const [answer] = await ask(size, [bytesBeside, mostBytes]);
   if (answer?.[0] !== 'true') return;
-  throw new LeadsyncError('target.too-large', `${name} has more content than leadsync reads into memory.`, {
-    help: 'Move unneeded rows out of the table, or shorten its texts.',
-  });
+  throw new LeadsyncError(
+    'target.too-large',
+    `${name} has more content than the ${Math.round(mostBytes / 1024 ** 2)} MiB of memory that leadsync has for it. Nothing was written.`,
+    {
+      help: 'Move unneeded rows out of the table, shorten its texts, or give leadsync more memory (docs/containers.md).',
+    },
+  );
 }
 
 /** Whether no two changes concern one row. */

@@ -169,6 +169,10 @@ export const ofCommands: readonly Family[] = [
         'The file of the result could not be written.',
         'Make room, or name another file.',
       ],
+      'plan.too-large': [
+        'The plan has more text than fits into the memory, so it is not shown.',
+        'Give leadsync more memory. A sync never holds its whole plan.',
+      ],
       'usage.all-connections': ['This command is about all connections.', 'Leave `--connection` out.'],
       'usage.ambiguous-lead': ['Several leads fit.', 'Type more of the name or id.'],
       'usage.backup-broken': ['The file is no complete backup.', 'Take another one.'],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { insertActions, pendingActions } from '../../../src/store/actions.ts';
+import { insertActions, pendingSizes } from '../../../src/store/actions.ts';
 import { approve, countApproved } from '../../../src/store/approvals.ts';
 import { recordConflicts } from '../../../src/store/conflicts.ts';
 import { recordHistory } from '../../../src/store/history.ts';
@@ -44,7 +44,7 @@ async function finishedRun(
       reason: 'row-edited',
     })),
   );
-  const [first] = await pendingActions(pool, run, ['update-lead'], 1);
+  const [first] = await pendingSizes(pool, run, ['update-lead']);
   await recordHistory(pool, run, [
     { actionId: first?.id ?? 0, leadId: 'lead-0', side: 'lead', changes: change },
   ]);

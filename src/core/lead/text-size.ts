@@ -1,0 +1,44 @@
+/**
+ * The characters that are held together at most, of rows, leads or actions: some copies of them, as text and as JSON, fit into
+ * the smallest heap that docs/containers.md names. Ordinary batches are far below.
+ */
+export const mostTogether = 8_000_000;
+
+/** The characters of a row's or a lead's mapped fields at most: dozens of full cells of any spreadsheet program. */
+export const mostOfRecord = 1_000_000;
+
+/** The characters of all texts and names in a value, however deep: what it takes of the memory, roughly. */
+export function charactersIn(value: unknown): number {
+  let sum = 0;
+  const open = [value];
+  while (open.length > 0) {
+    const one = open.pop();
+    if (typeof one === 'string') sum += one.length;
+    else if (Array.isArray(one)) for (const inner of one) open.push(inner);
+    else if (typeof one === 'object' && one !== null)
+      for (const [name, inner] of Object.entries(one)) {
+        sum += name.length;
+        open.push(inner);
+      }
+  }
+  return sum;
+}
+
+/** Cuts items into batches of at most `most` items and, but for single larger ones, `mostTogether` characters. */
+export function* batchesBySize<T>(
+  items: Iterable<T>,
+  most: () => number,
+  sizeOf: (item: T) => number = charactersIn,
+): Generator<T[]> {
+  let [batch, size]: [T[], number] = [[], 0];
+  for (const item of items) {
+    const its = sizeOf(item);
+    if (batch.length >= most() || (batch.length > 0 && size + its > mostTogether)) {
+      yield batch;
+      [batch, size] = [[], 0];
+    }
+    batch.push(item);
+    size += its;
+  }
+  if (batch.length > 0) yield batch;
+}
