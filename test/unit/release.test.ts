@@ -74,9 +74,9 @@ const workflow = z.looseObject({
 });
 const files = globSync('.github/workflows/*.{yml,yaml}', { cwd: root });
 
-test('there are workflows for changes, releases and each week', () => {
+test('there are workflows for changes, releases, each week, and what GitHub and OpenSSF find', () => {
   expect(files.toSorted()).toEqual(
-    ['ci', 'release', 'weekly'].map((name) => `.github/workflows/${name}.yml`),
+    ['ci', 'codeql', 'release', 'scorecard', 'weekly'].map((name) => `.github/workflows/${name}.yml`),
   );
 });
 
@@ -97,8 +97,19 @@ describe.each(files)('%s', (file) => {
   test('writes only where its subject is to publish, and no job can last for hours', () => {
     for (const [name, { permissions, steps: own, 'timeout-minutes': minutes }] of jobs) {
       const isPublishing = file.endsWith('release.yml') && ['image', 'npm', 'page'].includes(name);
-      expect(isPublishing || !Object.values(permissions).includes('write'), name).toBe(true);
+      // What an analysis found is published on a page of the repository, and nowhere else.
+      const written = Object.keys(permissions).filter((what) => permissions[what] === 'write');
+      const isAnalysis = /(?:codeql|scorecard)\.yml$/.test(file) && written.join() === 'security-events';
+      expect(isPublishing || isAnalysis || written.length === 0, name).toBe(true);
       expect(own.length === 0 || (minutes ?? 360) <= 60, name).toBe(true);
+    }
+  });
+
+  test('publishes what other jobs have built: who may publish runs nothing of the repository', () => {
+    for (const [name, { permissions, steps: own }] of jobs) {
+      if (permissions['id-token'] !== 'write' && permissions['contents'] !== 'write') continue;
+      const commands = own.map(({ run = '', uses = '' }) => `${uses} ${run}`).join('\n');
+      expect(commands, name).not.toMatch(/checkout@|build-push|npm (?:ci|install|pack|run)|npx /);
     }
   });
 
