@@ -3,11 +3,11 @@ import type { Context, MiddlewareHandler } from 'hono';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import { isLoopback } from '../loopback.ts';
+import type { App } from '../app.ts';
 import type { Secret } from '../config/secret.ts';
-import type { Queryable } from '../store/database.ts';
 import { isLoggedOut, noteLogout } from '../store/ended-sessions.ts';
 import { isAsset } from './assets.ts';
-import { checkGuess, GuessLimit } from './guess-limit.ts';
+import { addressOf, checkGuess, GuessLimit } from './guess-limit.ts';
 import { loginPage } from './pages/layout.ts';
 import { formOf } from './requests.ts';
 import { beginSession, forgetSession, hasFormMark, isToken, markForm, sessionOf } from './session.ts';
@@ -85,12 +85,12 @@ const leastRandom = 32;
 /** Accepts the token (`Authorization: Bearer`) or the cookie of a login. */
 export class TokenAccess {
   readonly #token: Secret;
-  readonly #db: Queryable;
+  readonly #app: Pick<App, 'pool' | 'log'>;
   readonly #guesses = new GuessLimit();
 
-  constructor(token: Secret, db: Queryable) {
+  constructor(token: Secret, app: Pick<App, 'pool' | 'log'>) {
     this.#token = token;
-    this.#db = db;
+    this.#app = app;
   }
 
   /** Passes authorized requests on; the login form and its assets are open. */
@@ -102,7 +102,7 @@ export class TokenAccess {
     }
     if (isAsset(c.req.path) || c.req.path === '/login') return next();
     const session = await sessionOf(c, this.#token);
-    if (session !== null && !(await isLoggedOut(this.#db, session.id))) return next();
+    if (session !== null && !(await isLoggedOut(this.#app.pool, session.id))) return next();
     return refuse(c, 'unknown');
   };
 
@@ -112,13 +112,17 @@ export class TokenAccess {
     const verdict = await this.#look(c, token);
     if (verdict !== 'right') return c.html(loginPage(next, verdict), verdict === 'wrong' ? 401 : 429);
     await beginSession(c, this.#token);
+    this.#app.log.info({ address: addressOf(c) }, 'somebody logged in');
     return c.redirect(ownPath(next), 303);
   }
 
   /** `POST /logout`: no copy of the cookie is worth anything any more. */
   async logOut(c: Context): Promise<Response> {
     const session = await sessionOf(c, this.#token);
-    if (session !== null) await noteLogout(this.#db, session.id, session.endsAt);
+    if (session !== null) {
+      await noteLogout(this.#app.pool, session.id, session.endsAt);
+      this.#app.log.info({ address: addressOf(c) }, 'somebody logged out');
+    }
     forgetSession(c);
     return c.redirect('/login', 303);
   }
@@ -126,7 +130,7 @@ export class TokenAccess {
   async #look(c: Context, text: string): Promise<'right' | 'wrong' | 'later'> {
     const token = this.#token;
     const look = (): Secret | null => (isToken(text, token) ? token : null);
-    const verdict = await checkGuess(c, this.#guesses, look, token.reveal().length < leastRandom);
+    const verdict = await checkGuess(c, this.#app.log, this.#guesses, look, token.reveal().length < leastRandom);
     return typeof verdict === 'string' ? verdict : 'right';
   }
 }

@@ -47,7 +47,7 @@ export function followUpPages(app: App): Hono {
   /** The link of a request, or the reply that refuses it. */
   async function opened(c: Context): Promise<Opened | Response> {
     const token = c.req.param('token') ?? '';
-    const found = await checkGuess(c, guesses, async () =>
+    const found = await checkGuess(c, app.log, guesses, async () =>
       token.length > longestToken ? null : openLink(await linkKey(app.pool), token),
     );
     const { unknown, title } = followUpWords('en');

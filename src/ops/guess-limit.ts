@@ -1,6 +1,8 @@
 import { isIPv6 } from 'node:net';
 import { getConnInfo } from '@hono/node-server/conninfo';
 import type { Context } from 'hono';
+import type { Logger } from 'pino';
+import { shownPath } from './requests.ts';
 
 /** Wrong tokens of an address that are answered at once, … */
 const burst = 10;
@@ -44,15 +46,16 @@ export class GuessLimit {
 /**
  * What `look` finds by a secret that a request brings; `wrong`: null, which counts. `later`: too many wrong ones came from the
  * address of the request; the reply has a Retry-After. A right one is found all the same, since others may share the address,
- * unless it is `guessable`: then nothing is looked for.
+ * unless it is `guessable`: then nothing is looked for. The log has the wrong ones that were looked for.
  */
 export async function checkGuess<Found extends object>(
   c: Context,
+  log: Logger,
   guesses: GuessLimit,
   look: () => Found | null | Promise<Found | null>,
   guessable = false,
 ): Promise<Found | 'wrong' | 'later'> {
-  const { address = '' } = getConnInfo(c).remote;
+  const address = addressOf(c);
   const wait = (): number => guesses.waitMs(address, performance.now());
   const found = guessable && wait() > 0 ? null : await look();
   if (found !== null) return found;
@@ -62,7 +65,13 @@ export async function checkGuess<Found extends object>(
     return 'later';
   }
   guesses.missed(address, performance.now());
+  log.warn({ address, path: shownPath(c.req.path) }, 'a wrong token or link was refused');
   return 'wrong';
+}
+
+/** Who asks; behind a proxy, the proxy. */
+export function addressOf(c: Context): string {
+  return getConnInfo(c).remote.address ?? '';
 }
 
 /** The addresses of one person: an IPv4 address, or an IPv6 network of 64 bits. */

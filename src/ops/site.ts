@@ -59,7 +59,7 @@ export async function site(app: App, live: LiveRuns, policy: AccessPolicy): Prom
   if (token === undefined) {
     site.use(accessWithoutToken(policy, app.log));
   } else {
-    const access = new TokenAccess(token, app.pool);
+    const access = new TokenAccess(token, app);
     site.use(access.check);
     site.get('/login', (c) => showLogin(c, '/'));
     site.post('/login', (c) => access.logIn(c));

@@ -50,6 +50,14 @@ test.each([...new Set(Object.values(docsPages))])('docs/%s is there', (page) => 
   expect(anchor === undefined || headings.includes(anchor)).toBe(true);
 });
 
+test('the tests that docs/security.md names are there', () => {
+  const named = [...read('docs/security.md').matchAll(/^\|.*\| ([^|]*) \|$/gm)].flatMap(([, cell = '']) =>
+    [...cell.matchAll(/`([\w-]+)`/g)].map(([, name = '']) => name),
+  );
+  expect(named.length).toBeGreaterThan(50);
+  expect(named.filter((name) => globSync(`test/**/${name}.test.ts`, { cwd: root }).length === 0)).toEqual([]);
+});
+
 test('a code goes before its family; a code of neither has no page', () => {
   expect(docsPage('database.lost')).toBe('docs/operations.md#when-the-database-or-redis-is-away');
   expect(docsPage('database.disk-full')).toBe('docs/operations.md#postgres');

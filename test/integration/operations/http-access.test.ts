@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Secret } from '../../../src/config/secret.ts';
 import { watchDatabase, watchQueue } from '../../../src/ops/outage-watch.ts';
@@ -201,6 +202,34 @@ describe('with ADMIN_TOKEN', () => {
     expect(await ask(bearer.authorization)).toBe(429);
     expect(await ask(bearer.authorization, '127.0.0.2')).toBe(200);
     expect((await fetch(other.url, { headers })).status).toBe(200);
+  });
+
+  test('the log tells who logged in and out, and whose token was refused, but no token', async () => {
+    const lines: string[] = [];
+    const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
+    await using other = await startHttpServer({
+      ...site.app,
+      log,
+      config: { ...site.app.config, publicUrl: 'https://leads.example' },
+    });
+    const ask = (path: string, options: Parameters<typeof askOnce>[2]) => askOnce(other.port, path, options);
+    const headers = { origin: other.url };
+    const login = await ask('/login', { form: { token: adminToken, next: '/' }, headers });
+    const [cookie = ''] = login.headers['set-cookie'] ?? [];
+    await ask('/logout', { form: {}, headers: { ...headers, cookie: cookie.split(';')[0] ?? '' } });
+    await ask('/login', { form: { token: 'guessed-1', next: '/' }, headers });
+    await ask('/metrics', { headers: { authorization: 'Bearer guessed-2' } });
+    await ask('/metrics', { headers: bearer });
+    await ask('/follow-up/guessed-3', {});
+    const address = expect.stringContaining('127.0.0.1');
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { level: 30, address, msg: 'somebody logged in' },
+      { level: 30, address, msg: 'somebody logged out' },
+      { level: 40, address, path: '/login', msg: 'a wrong token or link was refused' },
+      { level: 40, address, path: '/metrics', msg: 'a wrong token or link was refused' },
+      { level: 40, address, path: '/follow-up/:token', msg: 'a wrong token or link was refused' },
+    ]);
+    expect(lines.join('')).not.toMatch(new RegExp(`guessed|${adminToken}`));
   });
 
   test('nobody keeps others from a random token by wrong ones', async () => {
