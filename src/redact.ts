@@ -35,15 +35,18 @@ export class Redactor {
     return this.#without(text);
   }
 
-  /** Parsed JSON, with its texts replaced in place: a tab has a million cells. */
+  /** Parsed JSON, with its texts replaced in place, however deep: a tab has a million cells. */
   json(value: unknown): unknown {
-    if (typeof value === 'string') return this.text(value);
-    if (typeof value !== 'object' || value === null) return value;
-    for (const [name, item] of Object.entries(value)) {
-      const clean = this.json(item);
-      if (clean !== item) Reflect.set(value, name, clean);
-    }
-    return value;
+    const whole = { value };
+    const open: object[] = [whole];
+    for (let one = open.pop(); one !== undefined; one = open.pop())
+      for (const [name, item] of Object.entries(one)) {
+        if (typeof item === 'object' && item !== null) open.push(item);
+        if (typeof item !== 'string') continue;
+        const clean = this.text(item);
+        if (clean !== item) Reflect.set(one, name, clean);
+      }
+    return whole.value;
   }
 
   #without(text: string): string {

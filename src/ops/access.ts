@@ -130,7 +130,13 @@ export class TokenAccess {
   async #look(c: Context, text: string): Promise<'right' | 'wrong' | 'later'> {
     const token = this.#token;
     const look = (): Secret | null => (isToken(text, token) ? token : null);
-    const verdict = await checkGuess(c, this.#app.log, this.#guesses, look, token.reveal().length < leastRandom);
+    const verdict = await checkGuess(
+      c,
+      this.#app.log,
+      this.#guesses,
+      look,
+      token.reveal().length < leastRandom,
+    );
     return typeof verdict === 'string' ? verdict : 'right';
   }
 }

@@ -20,7 +20,9 @@ export function calendarFeeds(app: App): Hono {
   const guesses = new GuessLimit();
   const making = new Semaphore(feedsAtOnce);
   site.get(`${feedRoot}/:file`, async (c) => {
-    const found = await checkGuess(c, app.log, guesses, () => recipientOfFeed(app.pool, tokenOf(c.req.param('file'))));
+    const found = await checkGuess(c, app.log, guesses, () =>
+      recipientOfFeed(app.pool, tokenOf(c.req.param('file'))),
+    );
     if (found === 'later') return c.text('too many wrong addresses: try again in a moment\n', 429);
     if (found === 'wrong') return c.text('not found\n', 404);
     const feed = await readFeed(app, found.recipient, systemClock.now());

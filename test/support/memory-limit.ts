@@ -1,16 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Where groups with a limit are made, and what the files are called: cgroup v2, else v1. */
+/** Where groups with a limit are made, and what their file is called: cgroup v2, else v1. */
 const kinds = [
-  { root: '/sys/fs/cgroup', has: 'cgroup.controllers', most: 'memory.max', peak: 'memory.peak' },
-  {
-    root: '/sys/fs/cgroup/memory',
-    has: 'memory.limit_in_bytes',
-    most: 'memory.limit_in_bytes',
-    peak: 'memory.max_usage_in_bytes',
-  },
+  { root: '/sys/fs/cgroup', has: 'cgroup.controllers', most: 'memory.max' },
+  { root: '/sys/fs/cgroup/memory', has: 'memory.limit_in_bytes', most: 'memory.limit_in_bytes' },
 ];
 
 /** Whether this user may make a group here, and move processes into it. */
@@ -27,13 +22,11 @@ export function canLimitMemory(): boolean {
 /** A group of processes that together may take so much memory (bytes), as a container has it. */
 export class MemoryLimit implements Disposable {
   readonly #folder: string;
-  readonly #peak: string;
 
   constructor(bytes: number) {
     const kind = kinds.find(({ root, has }) => existsSync(join(root, has)));
     if (kind === undefined) throw new Error('this machine has no control groups');
     this.#folder = join(kind.root, `leadsync-test-${process.pid}-${Math.random()}`);
-    this.#peak = kind.peak;
     mkdirSync(this.#folder);
     writeFileSync(join(this.#folder, kind.most), String(bytes));
   }
@@ -41,11 +34,6 @@ export class MemoryLimit implements Disposable {
   /** Begins a command that is to run within it. */
   get before(): readonly string[] {
     return ['sh', '-c', 'echo $$ >"$0"/cgroup.procs && exec "$@"', this.#folder];
-  }
-
-  /** Bytes. */
-  get peak(): number {
-    return Number(readFileSync(join(this.#folder, this.#peak), 'utf8'));
   }
 
   [Symbol.dispose](): void {

@@ -37,6 +37,14 @@ test('JSON stays JSON when its escapes hold a secret', () => {
   );
 });
 
+test('from parsed JSON, also in lists of 200,000 levels', () => {
+  const deep = '['.repeat(200_000);
+  const value: unknown = JSON.parse(
+    `{"a":["${secret.replace('"', '\\"')}"],"b":${deep}${deep.replaceAll('[', ']')}}`,
+  );
+  expect(new Redactor([secret]).json(value)).toHaveProperty('a.0', '[secret]');
+});
+
 test('texts without it stay as they are', () => {
   const redactor = new Redactor([secret, '']);
   for (const text of ['', 'sk/live', '\\\\\\u00', '%', '%zz&#x;&nope;', btoa('sk/live+7f')])

@@ -8,7 +8,7 @@ const fields = { companyName: 'Company', city: 'City', region: 'Region', segment
 /** Each character takes two bytes of the memory. */
 const longText = (nth: number): string => `${nth} ${'łąkę '.repeat(6_000)}`;
 
-test('hundreds of leads with very long texts are synced within the memory of the shipped container', {
+test('hundreds of leads with very long texts are synced within half of the memory of the shipped container', {
   tags: 'cgroup',
 }, async () => {
   await using workspace = await Workspace.open({ connection: { fields } });
@@ -16,11 +16,10 @@ test('hundreds of leads with very long texts are synced within the memory of the
     const text = longText(nth);
     workspace.sandbox.leads.add({ companyName: `Acme ${nth}`, city: text, region: text, segment: text });
   }
-  using limit = new MemoryLimit(1024 ** 3);
+  using limit = new MemoryLimit(512 * 1024 ** 2);
   const { code, stdout } = await workspace.start(['sync'], { before: limit.before }).ended;
   expect(stdout).toContain('720 of 720 records equal on both sides');
   expect(code).toBe(0);
-  expect(limit.peak).toBeLessThan(700 * 1024 ** 2);
 });
 
 test('a row with more text than leadsync takes of one stops the run, and is named with its column', async () => {
