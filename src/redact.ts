@@ -40,7 +40,7 @@ export class Redactor {
     const whole = { value };
     const open: object[] = [whole];
     for (let one = open.pop(); one !== undefined; one = open.pop())
-      for (const [name, item] of Object.entries(one)) {
+      for (const [name, item] of Object.entries(one) as [string, unknown][]) {
         if (typeof item === 'object' && item !== null) open.push(item);
         if (typeof item !== 'string') continue;
         const clean = this.text(item);
