@@ -4,8 +4,11 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import { isDatabaseOutage } from '../database-outage.ts';
 import { codeOf, LeadsyncError } from '../errors.ts';
-import { dumpState } from '../store/dump.ts';
+import { pauseConnections } from '../store/connections.ts';
+import { transaction } from '../store/database.ts';
+import { assertState, dumpState } from '../store/dump.ts';
 import { broken } from '../store/read-dump.ts';
+import { assertUnused } from '../store/restore.ts';
 import { version } from '../version.ts';
 import type { CommonOptions } from './program.ts';
 import { assertCanWrite, own, replaceFileWith } from './out-file.ts';
@@ -14,20 +17,39 @@ import { megabytes, showDumpProgress } from './progress.ts';
 import { stoppedWith, stopping } from './stop.ts';
 import { withWholeState } from './with-store.ts';
 
-/** `leadsync backup FILE`: writes the whole state to one file while workers run. */
-export async function backup(file: string, options: CommonOptions): Promise<void> {
+interface BackupOptions extends CommonOptions {
+  readonly move?: boolean;
+}
+
+/** `leadsync backup FILE`: writes the whole state to one file while workers run; with `--move`, as the last thing that is done with it. */
+export async function backup(file: string, { move = false, ...options }: BackupOptions): Promise<void> {
   assertCanWrite(file, ...kept);
-  await withWholeState(options, async ({ pool }) => {
+  await withWholeState(options, async ({ pool }, { connections }) => {
     const began = performance.now();
     {
       await using progress = await showDumpProgress('backup');
-      await writeBackupFile(file, dumpState(pool, version, progress.tell), stopping);
+      const write = (): Promise<void> =>
+        writeBackupFile(file, dumpState(pool, version, progress.tell, move), stopping);
+      if (!move) await write();
+      else
+        await transaction(pool, async (client) => {
+          await assertState(client);
+          await assertUnused(client);
+          // No run may begin meanwhile.
+          await client.query('lock table leadsync.leases in share mode');
+          await write();
+          // Two states for one table would undo each other's work.
+          await pauseConnections(
+            client,
+            connections.map(({ name }) => name),
+          );
+        });
     }
     const { size: bytes } = await stat(file);
     const durationMs = Math.round(performance.now() - began);
     if (options.json) return printJson({ backup: { file, bytes, durationMs } });
     print(
-      `The state is in ${file} (${megabytes(bytes)}, ${seconds(durationMs)}). It contains leads and e-mail addresses: only you can read it. Keep it on another disk.`,
+      `The state is in ${file} (${megabytes(bytes)}, ${seconds(durationMs)}). It contains leads and e-mail addresses: only you can read it. ${move ? 'leadsync restore puts it into another database, where the next sync goes on; here all connections are paused.' : 'Keep it on another disk.'}`,
     );
   });
 }

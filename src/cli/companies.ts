@@ -3,7 +3,7 @@ import { companiesOf } from '../store/pairs.ts';
 import type { Companies } from './names.ts';
 
 /**
- * The companies of a connection's problems, conflicts or actions. In a file of its own: `--help` and completion load
+ * The companies of a connection's problems, conflicts or actions. In a file of its own: `--help` loads
  * `names.ts`, and no Postgres client.
  */
 export function companiesIn(

@@ -52,6 +52,8 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
   status: [
     ['status', 'shows each connection, in a few lines'],
     ['status --json', 'the same for a program'],
+    ['status --runs --limit 5', 'the last five runs of each connection'],
+    ['status --runs 42', 'each change that run 42 wrote'],
   ],
   reminders: [
     ['reminders', 'lists what is coming, sent and failed'],
@@ -73,10 +75,6 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['why sonnenhof', 'all values of the company with this in its name'],
     ['why 018cd95e stage', 'one field, by the beginning of the id'],
   ],
-  runs: [
-    ['runs --limit 5', 'the last five of each connection'],
-    ['runs 42', 'each change that run 42 wrote'],
-  ],
   undo: [
     ['undo 42', 'shows what would be put back; writes nothing'],
     ['undo 42 --yes', 'puts it back'],
@@ -85,21 +83,16 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['forget berlin', 'lists what is kept of it'],
     ['forget berlin --yes', 'deletes it for good'],
   ],
-  backup: [['backup leadsync.backup', 'while workers go on']],
+  backup: [
+    ['backup leadsync.backup', 'while workers go on'],
+    ['backup leadsync.backup --move', 'and pauses this state, for another database'],
+  ],
   restore: [
     ['restore leadsync.backup', 'into an empty database'],
     ['restore leadsync.backup --replace', 'in place of the state that is there'],
   ],
-  'export-state': [
-    ['export-state --to postgres://leadsync@db.example.com/leadsync', 'with the password in PGPASSWORD'],
-  ],
   sandbox: [
     ['sandbox --leads 5000', 'runs until Ctrl-C and prints what to export'],
     ['sandbox --rate 10/s --faults "500:every=7"', 'limits requests, and fails each seventh'],
-  ],
-  completion: [
-    ['completion bash', 'for ~/.bashrc: eval "$(leadsync completion bash)"'],
-    ['completion zsh', 'for ~/.zshrc, after compinit: eval "$(leadsync completion zsh)"'],
-    ['completion fish', 'for config.fish: leadsync completion fish | source'],
   ],
 };

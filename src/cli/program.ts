@@ -1,4 +1,4 @@
-import { Argument, Command, InvalidArgumentError, Option } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { nearestName } from '../config/nearest-name.ts';
 import { guardCodes } from '../core/merge/guard.ts';
 import { copyCodes } from '../core/merge/older-copy.ts';
@@ -43,12 +43,15 @@ const otherWords: Readonly<Record<string, string>> = {
   daemon: 'worker',
   serve: 'worker',
   start: 'worker',
-  history: 'runs',
-  log: 'runs',
-  logs: 'runs',
+  history: 'status',
+  log: 'status',
+  logs: 'status',
+  runs: 'status',
+  match: 'conflicts',
   revert: 'undo',
   rollback: 'undo',
   dump: 'backup',
+  'export-state': 'backup',
 };
 
 /** All commands with their options. An action loads its module when it runs. */
@@ -156,9 +159,10 @@ export function createProgram(): Command {
     'resume',
     'lets a paused connection go on, and ends a wait that the Leads service asked for',
   ).action(lazily(async () => (await import('./pause.ts')).resume));
-  command('status', 'shows last and next runs, throttling, held items, coming reminders').action(
-    lazily(async () => (await import('./status.ts')).status),
-  );
+  command('status', 'shows last and next runs, throttling, held items, coming reminders')
+    .option('--runs [run]', 'list the runs, the latest first, with the numbers for undo; or what one of them wrote')
+    .option('--limit <n>', 'with --runs: how many of each connection (default: 20)')
+    .action(lazily(async () => (await import('./status.ts')).status));
   command('reminders', 'lists coming, sent and failed reminders and digests')
     .addOption(
       new Option(
@@ -206,10 +210,6 @@ export function createProgram(): Command {
     .argument('<lead>', "part of its company's name, or its id, or the beginning of it")
     .argument('[field]', 'only this field')
     .action(lazily(async () => (await import('./why.ts')).why));
-  command('runs', 'lists the runs, the latest first, with the numbers for undo; or what one of them wrote')
-    .argument('[run]', 'the number of a run: each change that it wrote')
-    .option('--limit <n>', 'how many of each connection', '20')
-    .action(lazily(async () => (await import('./runs.ts')).runs));
   command('undo', 'shows how the writes of a run would be undone; later edits are left alone')
     .argument('<run>', 'the number of the run')
     .option('--yes', 'carry it out')
@@ -221,28 +221,18 @@ export function createProgram(): Command {
     .action(lazily(async () => (await import('./forget.ts')).forget));
   command('backup', 'writes the whole state into one file; workers may go on meanwhile')
     .argument('<file>', 'created or replaced atomically; only you can read it')
+    .option('--move', 'the state moves to another database: here it is paused; workers must be stopped')
     .action(lazily(async () => (await import('./backup.ts')).backup));
   command('restore', 'restores the state from a backup; workers must be stopped')
     .argument('<file>', 'a file that `leadsync backup` wrote')
     .option('--replace', 'discard the existing state')
     .action(lazily(async () => (await import('./restore.ts')).restore));
-  command('export-state', 'moves the state into another Postgres; workers must be stopped')
-    .requiredOption('--to <url>', 'its DATABASE_URL; without the password when PGPASSWORD holds it')
-    .action(lazily(async () => (await import('./export-state.ts')).exportState));
   command('sandbox', 'runs a local Leads service with made-up leads, and with faults on demand')
     .option('--leads <n>', 'number of leads', '250')
     .option('--faults <spec>', 'faults, for example "429:every=5,retryAfter=1;500:every=7"')
     .option('--rate <spec>', 'rate limit: "10/s", "10/s,burst=50" or, each minute, "10/s,window=60"')
     .option('--port <p>', 'port (default: any free one)', '0')
     .action(lazily(async () => (await import('./sandbox.ts')).sandbox));
-  program
-    .command('completion')
-    .description('prints a script with which a shell completes commands, options and connections')
-    .addArgument(new Argument('<shell>', 'the shell').choices(['bash', 'zsh', 'fish']))
-    .addHelpText('after', () => examplesOf('completion'))
-    .exitOverride()
-    .action(lazily(async () => (await import('./completion.ts')).completion));
-
   return program;
 }
 

@@ -17,7 +17,6 @@ export function restore(file: string, options: RestoreCommandOptions): Promise<v
     await using progress = await showDumpProgress('restore');
     const { header, rows, doubted } = await restoreState(pool, readBackupFile(file, progress.tellShare), {
       replace: options.replace === true,
-      isMove: false,
       onProgress: progress.tell,
     }).catch((error: unknown) => {
       throw stopping.aborted ? stoppedWith('the state is as it was') : error;
@@ -26,6 +25,8 @@ export function restore(file: string, options: RestoreCommandOptions): Promise<v
     const durationMs = Math.round(performance.now() - began);
     if (options.json) return printJson({ restored: { at: header.at, rows, doubted, durationMs } });
     print(`The state is that of ${header.at}: ${rows['pairs'] ?? 0} leads (${seconds(durationMs)}).`);
+    if (header.isMove && doubted.length === 0)
+      print('It has moved here: the next sync goes on with it. Set DATABASE_URL to this database for every worker and command.');
     if (doubted.length > 0)
       print(
         [

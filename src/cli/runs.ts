@@ -13,18 +13,14 @@ import type { CommonOptions } from './program.ts';
 import { describeProblem, print, printJson, seconds, wholeNumber } from './output.ts';
 import { withStore } from './with-store.ts';
 
-interface RunsOptions extends CommonOptions {
-  readonly limit: string;
-}
-
 /** The longest list. */
 const mostListed = 1000;
 
-/** `leadsync runs`: each connection's runs, the latest first, with the numbers for `undo`; `leadsync runs RUN`: what it wrote. */
-export function runs(id: string | undefined, options: RunsOptions): Promise<void> {
-  const limit = wholeNumber('--limit', options.limit, 1, mostListed);
+/** `leadsync status --runs`: each connection's runs, the latest first, with the numbers for `undo`; `--runs RUN`: what it wrote. */
+export function runs(id: string | null, limitText: string, options: CommonOptions): Promise<void> {
+  const limit = wholeNumber('--limit', limitText, 1, mostListed);
   return withStore(options, async (pool, { connections }) => {
-    if (id !== undefined) return showRun(pool, connections, id, options.json ?? false);
+    if (id !== null) return showRun(pool, connections, id, options.json ?? false);
     const listed = [];
     for (const { name, timeZone } of connections) {
       const ofConnection = await listRuns(pool, name, null, limit);
@@ -52,7 +48,7 @@ async function showRun(
   const connection = connections.find(({ name }) => name === run?.connection);
   if (run === null || connection === undefined)
     throw new LeadsyncError('usage.unknown-run', `there is no run ${id}, or its history was pruned`, {
-      help: 'leadsync runs lists the runs.',
+      help: 'leadsync status --runs lists the runs.',
     });
   const written: ListedAction[] = [];
   let after = 0;

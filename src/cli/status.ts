@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { ConnectionConfig } from '../config/config.ts';
+import { LeadsyncError } from '../errors.ts';
 import { counted } from '../core/lead/counted.ts';
 import { shownDates, shownMoment } from '../core/lead/shown-date.ts';
 import { type ConnectionStatus, connectionStatus } from '../ops/connection-status.ts';
@@ -7,10 +8,19 @@ import { companiesOf } from '../store/pairs.ts';
 import type { CommonOptions } from './program.ts';
 import { print, printJson } from './output.ts';
 import { tellReport } from './describe-report.ts';
+import { runs } from './runs.ts';
 import { withStore } from './with-store.ts';
 
-/** `leadsync status`: last and next runs, throttling, held items, coming reminders. */
-export function status(options: CommonOptions): Promise<void> {
+interface StatusOptions extends CommonOptions {
+  /** The number of a run; true: the list of the runs. */
+  readonly runs?: string | true;
+  readonly limit?: string;
+}
+
+/** `leadsync status`: last and next runs, throttling, held items, coming reminders; or, with `--runs`, the runs. */
+export function status({ runs: run, limit, ...options }: StatusOptions): Promise<void> {
+  if (run !== undefined) return runs(run === true ? null : run, limit ?? '20', options);
+  if (limit !== undefined) throw new LeadsyncError('usage.invalid', '--limit goes with --runs');
   return withStore(options, async (pool, { connections }) => {
     const all = await Promise.all(connections.map((connection) => connectionStatus(pool, connection)));
     if (options.json) return printJson({ connections: all });

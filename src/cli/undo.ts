@@ -61,7 +61,7 @@ async function runToUndo(app: App, id: string): Promise<Run> {
           : null;
   if (run !== null && reason === null) return run;
   throw new LeadsyncError('usage.unknown-run', `${reason ?? ''}. Nothing was changed`, {
-    help: 'leadsync runs lists the runs; leadsync why LEAD names those that wrote a lead.',
+    help: 'leadsync status --runs lists the runs; leadsync why LEAD names those that wrote a lead.',
   });
 }
 

@@ -12,6 +12,8 @@ export interface DumpHeader {
   readonly at: string;
   readonly migrations: readonly RanMigration[];
   readonly sequences: Readonly<Record<string, number>>;
+  /** The state that it was taken of is left paused: nothing has happened since. */
+  readonly isMove: boolean;
 }
 
 export const dumpFormat = 'leadsync-backup-1';
@@ -52,12 +54,13 @@ export async function* dumpState(
   pool: pg.Pool,
   leadsync: string,
   onProgress: OnDumpProgress,
+  isMove = false,
 ): AsyncGenerator<Buffer, void> {
   const client = await pool.connect();
   let isComplete = false;
   try {
     await client.query(`begin isolation level repeatable read read only; ${copySettings}`);
-    yield line(await readHeader(client, leadsync));
+    yield line({ ...(await readHeader(client, leadsync)), isMove });
     const counts: Record<string, number> = {};
     for (const { name, columns } of await listTables(client)) {
       yield line({ table: name, columns });
@@ -93,7 +96,7 @@ export async function assertState(client: pg.PoolClient): Promise<void> {
   });
 }
 
-async function readHeader(client: pg.PoolClient, leadsync: string): Promise<DumpHeader> {
+async function readHeader(client: pg.PoolClient, leadsync: string): Promise<Omit<DumpHeader, 'isMove'>> {
   await assertState(client);
   const text = 'select name, checksum from migrations order by name';
   const migrations = await rowsOf<RanMigration>(client, text);

@@ -11,6 +11,7 @@ const header = z.object({
   at: z.iso.datetime(),
   migrations: z.array(z.object({ name: z.string(), checksum: z.string() })),
   sequences: z.record(name, z.number().int()),
+  isMove: z.boolean().default(false),
 });
 const table = z.object({ table: name, columns: z.array(column) });
 const end = z.object({ rows: z.record(name, z.number().int()) });

@@ -15,8 +15,6 @@ import { mayBeSent } from './reminders.ts';
 export interface RestoreOptions {
   /** Whether a state that is there is thrown away. */
   readonly replace: boolean;
-  /** Whether the state itself moves here, so that nothing has happened since; else it is the state of some earlier moment. */
-  readonly isMove: boolean;
   readonly onProgress: OnDumpProgress;
   /** Where the files of the migrations are, when not in their own folder. */
   readonly migrations?: string;
@@ -43,8 +41,8 @@ const lockTimeoutMs = 10_000;
 const endingMs = 2000;
 
 /**
- * Replaces the state with a backup's, migrated to this version's schema, in one transaction. The restored state is in
- * doubt: it syncs only after a person has allowed it (`judgeTable`), and mails that were due before now are not sent,
+ * Replaces the state with a backup's, migrated to this version's schema, in one transaction. Unless it moves here, the
+ * restored state is in doubt: it syncs only after a person has allowed it (`judgeTable`), and mails that were due before now are not sent,
  * because they may have been sent already. The next run abandons one that was under way.
  *
  * Throws `usage.state-not-empty`, `database.in-use`, what `DumpReader` and `migrate` throw, `database.disk-full`, and
@@ -55,7 +53,7 @@ export async function restoreState(
   source: AsyncIterable<Buffer>,
   options: RestoreOptions,
 ): Promise<Restored> {
-  const { replace, isMove, onProgress, migrations } = options;
+  const { replace, onProgress, migrations } = options;
   const reader = new DumpReader(source);
   try {
     const header = await reader.header();
@@ -64,6 +62,8 @@ export async function restoreState(
       await client.query('select pg_advisory_xact_lock($1, $2)', [...migrateLock]);
       await assertUnused(client);
       if (!replace) await assertEmpty(client);
+      // Where a state is replaced, something has happened since.
+      const isMove = header.isMove && !replace;
       const before = await lastNumbers(client);
       await dropAll(client);
       let rows: Readonly<Record<string, number>> = {};

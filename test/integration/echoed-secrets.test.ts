@@ -222,8 +222,8 @@ test('a key that the service writes into leads and errors stands in no output, r
   workspace.sheet.edit(() => true, { Stage: 'won' });
   said.push(await workspace.cli('sync'));
   const shown = [
-    ['runs'],
-    ['runs', '--json'],
+    ['status', '--runs'],
+    ['status', '--runs', '--json'],
     ['conflicts'],
     ['conflicts', '--json'],
     ['check'],

@@ -42,14 +42,11 @@ describe('leadsync COMMAND --help', () => {
   });
 });
 
-test.each(names.filter((name) => name !== 'completion'))(
-  '%s takes --connection, --config and --json',
-  (name) => {
+test.each(names)('%s takes --connection, --config and --json', (name) => {
     const command = createProgram().commands.find((other) => other.name() === name);
     const flags = command?.options.map(({ flags: written }) => written).join(' ');
     for (const flag of ['--connection', '--config', '--json']) expect(flags).toContain(flag);
-  },
-);
+});
 
 test.each([
   ['doctor', 'check'],
@@ -57,7 +54,9 @@ test.each([
   ['serve', 'worker'],
   ['rollback', 'undo'],
   ['synch', 'sync'],
-  ['exportstate', 'export-state'],
+  ['match', 'conflicts'],
+  ['runs', 'status'],
+  ['export-state', 'backup'],
 ])('"leadsync %s" is no command; it says: did you mean %s?', async (name, meant) => {
   await expect(parsed([name])).rejects.toMatchObject({
     code: 'commander.unknownCommand',

@@ -177,7 +177,6 @@ export const ofCommands: readonly Family[] = [
       'usage.ambiguous-lead': ['Several leads fit.', 'Type more of the name or id.'],
       'usage.backup-broken': ['The file is no complete backup.', 'Take another one.'],
       'usage.backup-missing': ['The backup cannot be read.', 'Check its path.'],
-      'usage.bad-address': ['The address of the other database is none.', 'Correct `--to`.'],
       'usage.configured': ['The connection is still configured.', 'Take it out of leadsync.yaml first.'],
       'usage.conflict-changed': ['A value changed since it was shown.', 'Look again: `leadsync conflicts`.'],
       'usage.folder-not-empty': ['The folder is not empty.', 'Name another one.'],
@@ -241,7 +240,7 @@ export const ofCommands: readonly Family[] = [
       ],
       'usage.unknown-run': [
         'There is no such run, or it cannot be undone.',
-        '`leadsync runs` lists the runs.',
+        '`leadsync status --runs` lists the runs.',
       ],
     },
   },

@@ -316,7 +316,7 @@ export const ofEdits: readonly Family[] = [
         'Make it anew in the service or the table.',
       ],
       'undo.not-writable': ['The earlier value was a formula or unreadable.', 'Put it back by hand.'],
-      'undo.nothing': ['The run wrote nothing.', 'Nothing. `leadsync runs` lists the others.'],
+      'undo.nothing': ['The run wrote nothing.', 'Nothing. `leadsync status --runs` lists the others.'],
       'undo.other-place': ['The run wrote to another table.', 'Set the target back, then undo.'],
       'undo.row-exists': ['The removed row is there again.', 'Nothing.'],
       'undo.written-since': ['A later run wrote the same.', 'Undo the later run first.'],

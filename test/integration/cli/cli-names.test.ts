@@ -65,14 +65,14 @@ test('people and programs are told the company, runs are listed, and all that on
   await here.sync();
   expect(here.sandbox.leads.list().map(({ city }) => city)).toEqual(['Bonn', 'Bonn', 'Ulm']);
 
-  const wrote = await here.cli('runs', '4');
+  const wrote = await here.cli('status', '--runs', '4');
   expect(wrote.stdout).toMatch(
     /^main: run 4, succeeded: 3 changes\n {2}update-lead {2}Müller Bau GmbH, row 2/,
   );
   expect(wrote.stdout).toContain('    City: "Köln" → "Bonn"');
-  expect((await here.cli('runs', '99')).code).toBe(2);
+  expect((await here.cli('status', '--runs', '99')).code).toBe(2);
 
-  const { runs } = (await here.cli('runs', '--json', '--limit', '3')).json<{ runs: object[] }>();
+  const { runs } = (await here.cli('status', '--runs', '--json', '--limit', '3')).json<{ runs: object[] }>();
   expect(runs).toMatchObject([
     {
       runId: '4',
@@ -88,11 +88,11 @@ test('people and programs are told the company, runs are listed, and all that on
   ]);
   here.sheet.write([['Lead ID', 'Company', 'Segment', 'City', 'Region', 'Stage', 'Next follow-up']]);
   expect((await here.sync()).status).toBe('stopped');
-  const listed = await here.cli('runs', '--limit', '1');
+  const listed = await here.cli('status', '--runs', '--limit', '1');
   expect(listed.stdout).toMatch(
     /^main\n {5}5 {2}\S+ \S+ UTC {2}stopped, .*\n {8}the target has no rows.*\[guard\.target-gone\]\n$/,
   );
-  expect((await here.cli('runs', '--limit', '0')).code).toBe(2);
+  expect((await here.cli('status', '--runs', '--limit', '0')).code).toBe(2);
 });
 
 test('a decision on all is taken only where what is held is what was listed', async () => {

@@ -12,7 +12,7 @@ test('whoever reads the output goes away, as `| head -1` does: the work is done,
   expect(existsSync(join(workspace.folder, 'second.csv'))).toBe(true);
 });
 
-test.each([[['runs']], [['runs', '--json']]])(
+test.each([[['status', '--runs']], [['status', '--runs', '--json']]])(
   'output that cannot be written, as on a full disk, fails the command in a sentence: %j',
   async (args) => {
     await using workspace = await Workspace.open();

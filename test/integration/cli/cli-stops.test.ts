@@ -50,7 +50,7 @@ test('a nightly sync that the guard stops meanwhile does not stand in for one th
   expect(await sync([])).toBe('stopped');
   expect(await sync(['max-changes', 'whole-field'])).toBe('succeeded');
   expect(await sync([])).toBe('succeeded');
-  expect((await workspace.cli('runs', '--json')).json()).toMatchObject({ runs: { length: 3 } });
+  expect((await workspace.cli('status', '--runs', '--json')).json()).toMatchObject({ runs: { length: 3 } });
 });
 
 test('what was remembered of another service: 4, nothing is written, --allow other-service goes on', async () => {

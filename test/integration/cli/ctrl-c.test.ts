@@ -118,7 +118,7 @@ describe('Ctrl-C on a terminal', { tags: 'script' }, () => {
   test.each([
     ['status', 'what was done before stays'],
     ['conflicts', 'what was done before stays'],
-    ['runs', 'what was done before stays'],
+    ['status --runs', 'what was done before stays'],
     ['backup new.gz', 'what was done before stays'],
     ['restore old.gz --replace', 'what was done before stays'],
   ])('in %s, which waits for a lock: 130, the server stops, and says: %s', async (command, said) => {

@@ -8,7 +8,7 @@ const hooks = `import { registerHooks } from 'node:module';
 
 /** What only some need costs all others time when it is loaded. */
 test.each([
-  ['completion bash', ['commander'], ['pg', 'zod', 'yaml']],
+  ['--help', ['commander'], ['pg', 'zod', 'yaml']],
   [
     'status',
     ['pg'],

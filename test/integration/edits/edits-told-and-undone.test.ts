@@ -8,7 +8,7 @@ test('`why` and `runs` tell who moved it, from what, to what; `undo` puts it bac
   const { stdout: story } = await scene.cli('why', scene.leadId, 'nextFollowUpAt');
   expect(story).toMatch(/run 2: anna@example.com requested it by the link in a mail at .+: the lead got it/);
   expect(story).toContain('lead "2031-03-03 08:00 UTC" -> lead: "2031-03-04 08:00 UTC"');
-  const { stdout: runs } = await scene.cli('runs', '--json');
+  const { stdout: runs } = await scene.cli('status', '--runs', '--json');
   expect(JSON.parse(runs)).toMatchObject({ runs: [{ runId, kind: 'edit', changes: 1 }, { kind: 'sync' }] });
 
   expect((await scene.cli('undo', runId, '--yes')).stderr).toBe('');

@@ -2,6 +2,7 @@ import {
   chmodSync,
   copyFileSync,
   cpSync,
+  existsSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -142,12 +143,12 @@ test('a state that moves to another Postgres is the same there, row for row; its
   await closeSessions(here.database);
 
   await using fresh = await anotherDatabase();
-  const exported = await here.cli('export-state', '--to', fresh.url, '--json');
-  expect(exported).toMatchObject({ code: 0 });
+  const file = join(here.folder, 'moving.backup');
+  expect(await here.cli('backup', file, '--move', '--json')).toMatchObject({ code: 0 });
+  expect(await cliOn(here, fresh, 'restore', file, '--json')).toMatchObject({ code: 0 });
   expect(await contents(fresh.pool, leftOut)).toEqual(before);
   await closeSessions(fresh);
-  // Ended, and not left waiting for the connection that reads.
-  expect(await here.cli('export-state', '--to', fresh.url)).toMatchObject({
+  expect(await cliOn(here, fresh, 'restore', file)).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('usage.state-not-empty'),
   });
@@ -170,6 +171,26 @@ test('a state that moves to another Postgres is the same there, row for row; its
   });
   expect(written(here)).toBe(requests);
   expect(await here.cli('sync')).toMatchObject({ code: 4, stdout: expect.stringContaining('is paused') });
+  await closeSessions(fresh);
+  // Something has happened since, so that it is an older state like any other.
+  expect(await cliOn(here, fresh, 'restore', file, '--replace')).toMatchObject({ code: 0 });
+  expect(await cliOn(here, fresh, 'sync')).toMatchObject({
+    code: 4,
+    stdout: expect.stringContaining('older-state'),
+  });
+});
+
+test('a state that somebody uses does not move away, and goes on', async () => {
+  await using here = await inStep();
+  const file = join(here.folder, 'moving.backup');
+  await here.database.pool.query('select 1');
+  await using _app = await here.openApp();
+  expect(await here.cli('backup', file, '--move')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('database.in-use'),
+  });
+  expect(existsSync(file)).toBe(false);
+  expect(await here.sync()).toMatchObject({ status: 'succeeded' });
 });
 
 test('what cannot be restored changes nothing: a state that is there, a file that is not whole, a newer one, a worker', async () => {
@@ -194,7 +215,7 @@ test('what cannot be restored changes nothing: a state that is there, a file tha
     restoreState(
       pool,
       readBackupFile(path, () => {}),
-      { replace, isMove: false, onProgress: () => {} },
+      { replace, onProgress: () => {} },
     );
 
   await expect(restore(false)).rejects.toMatchObject({ code: 'usage.state-not-empty' });
@@ -243,7 +264,7 @@ test('an older backup is brought to the schema of today, and moves of baselines 
   );
   await using fresh = await anotherDatabase();
   const dump = dumpState(old.pool, '0', () => {});
-  await restoreState(fresh.pool, dump, { replace: false, isMove: false, onProgress: () => {} });
+  await restoreState(fresh.pool, dump, { replace: false, onProgress: () => {} });
   expect(await migrate(fresh.pool)).toEqual([]);
   const earlier = () => fresh.pool.query('select field from earlier_values');
   expect((await earlier()).rows).toEqual([]);
