@@ -77,7 +77,7 @@ function describeProblem({ connection, kind, event, detail, raisedAt }: AlertEve
           : `This alert comes at ${heldThreshold} items, and again each time their number doubles.`,
         'They stay as they are on both sides until a person decides; everything else is synced.',
         command('conflicts', 'lists them'),
-        ['leadsync resolve ID --use lead', 'decides one; or --use target'],
+        ['leadsync resolve ID --use lead', 'decides one; or --use row'],
       );
     case 'reminders-failing':
       return alertText(

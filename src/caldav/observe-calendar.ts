@@ -58,7 +58,7 @@ export async function observeCalendar(
   await transaction(pool, async (db) => {
     await lease.assertHeld(db);
     for (const [from, to] of moved) await renameEntry(db, ref, from, to);
-    if (answer === 'put-back') await forgetEntries(db, ref, goneNames);
+    if (answer === 'restore') await forgetEntries(db, ref, goneNames);
     else seen.push(...goneNames.map((name) => ({ name, etag: null, shown: shownJson({ kind: 'missing' }) })));
     await saveSeen(db, ref, seen);
     await noteRead(db, ref, next);
@@ -85,14 +85,13 @@ async function findMoved(
 }
 
 function emptied({ ref }: CalendarContext, gone: number, shown: number): LeadsyncError {
-  const { connection, recipient } = ref;
-  const command = `leadsync reminders --connection ${connection}`;
+  const { recipient } = ref;
   return new LeadsyncError(
     'caldav.emptied',
     `The calendar of ${recipient} no longer has ${gone} of ${counted(shown, 'entry', 'entries')}, as if it had been emptied or replaced. Nothing was changed.`,
     {
       retry: 'later',
-      help: `${command} --put-back ${recipient} writes them again; with --accept-deleted in its place they count as deleted by ${recipient}.`,
+      help: `leadsync resolve ${recipient} --use restore writes them again; with deleted in its place they count as deleted by ${recipient}.`,
     },
   );
 }

@@ -1,17 +1,8 @@
-import { addressKey } from '../core/lead/email-address.ts';
-import type { App } from '../app.ts';
 import { counted } from '../core/lead/counted.ts';
-import { LeadsyncError } from '../errors.ts';
-import {
-  answerGone,
-  type CalendarReport,
-  reportCalendars,
-  type ReportedEntry,
-} from '../store/calendar-reports.ts';
+import { type CalendarReport, reportCalendars, type ReportedEntry } from '../store/calendar-reports.ts';
 import type { SyncContext } from '../sync/context.ts';
 import { companiesIn } from './companies.ts';
 import { shownCompany } from './names.ts';
-import { print, printJson } from './output.ts';
 
 /** Reported entries of a calendar at most. */
 const shown = 20;
@@ -81,21 +72,4 @@ function reportOf({ ended, why, note }: ReportedEntry): string {
     return 'the entry was deleted there; the follow-up stands, and the entry comes back with its next date';
   if (ended === 'completed') return 'the entry was completed or cancelled there; the follow-up stands';
   return (why === null ? note : unclear[why]) ?? '';
-}
-
-/** `leadsync reminders --put-back` and `--accept-deleted`: what entries mean that have gone from a calendar all at once. */
-export async function answerCalendar(
-  { pool, contexts }: App,
-  address: string,
-  answer: 'put-back' | 'accept',
-  json: boolean,
-): Promise<void> {
-  const connections = await answerGone(pool, [...contexts.keys()], addressKey(address), answer);
-  if (connections.length === 0)
-    throw new LeadsyncError('usage.no-such-calendar', `No calendar of ${address} waits for an answer.`, {
-      help: 'leadsync reminders shows the calendars, and what they wait for.',
-    });
-  if (json) return printJson({ recipient: addressKey(address), answer, connections });
-  const what = answer === 'put-back' ? 'puts the entries back' : 'takes the entries as deleted';
-  print(`leadsync ${what} within five minutes, while a worker runs: ${connections.join(', ')}`);
 }

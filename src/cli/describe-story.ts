@@ -8,7 +8,7 @@ import type { Conflict } from '../store/conflicts.ts';
 import type { Decision } from '../store/decisions.ts';
 import type { Deletion, FieldWrite } from '../store/history.ts';
 import type { RequestedEdit } from '../store/requested-edits.ts';
-import { decidableSides } from '../review/decide-conflict.ts';
+import { answersTo } from '../review/decide-held.ts';
 import { decisionOn } from './conflicts.ts';
 import { describeAuthor, toSecond, nameRecord, otherValue, short } from './names.ts';
 import type { FieldStory, LeadStory } from './why.ts';
@@ -93,12 +93,9 @@ function describeField(
 }
 
 function describeConflict(item: Conflict, mappings: readonly FieldMapping[]): string {
-  const sides = decidableSides(item, mappings);
+  const use = answersTo(item, mappings);
   const decided = item.resolution === null ? '' : `; decided: ${decisionOn(item)}`;
-  const help =
-    sides.length === 0
-      ? ''
-      : `; leadsync resolve ${item.id} --use ${sides.map((side) => (side === 'target' ? 'row' : side)).join('|')}`;
+  const help = use.length === 0 ? '' : `; leadsync resolve ${item.id} --use ${use.join('|')}`;
   const values =
     item.field === '' ? '' : `lead ${showShort(item.lead)} | ${otherValue(item, showShort(item.rowValue))}: `;
   const author = describeAuthor(item.author);

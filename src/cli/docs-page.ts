@@ -50,12 +50,9 @@ export const docsPages: Readonly<Record<string, string>> = {
   'usage.init-answer': 'getting-started.md#2-your-own-table-in-two-minutes',
   'usage.init-exists': 'getting-started.md#2-your-own-table-in-two-minutes',
   'usage.init-missing': 'getting-started.md#2-your-own-table-in-two-minutes',
-  'usage.match-changed': 'matching.md',
   'usage.match-taken': 'matching.md',
   'usage.no-feeds': 'reminders.md#calendar-feed',
-  'usage.no-such-calendar': 'caldav.md',
   'usage.state-not-empty': 'backup.md#restore',
-  'usage.unknown-match': 'matching.md',
 };
 
 /**

@@ -60,16 +60,13 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['reminders --preview sonnenhof', 'prints the mail about that company; sends nothing'],
     ['reminders --send-test anna@example.com', 'sends her a sample'],
   ],
-  conflicts: [['conflicts', 'lists what is held, with the numbers for resolve']],
+  conflicts: [['conflicts', 'lists what waits for a person, with the numbers for resolve']],
   resolve: [
     ['resolve 17 --use lead', "the lead's value of conflict 17 is right"],
     ['resolve sonnenhof --use row', "the row's values of that company are right"],
+    ['resolve sonnenhof --use link', 'the row and the lead of that name are one company'],
+    ['resolve anna@example.com --use restore', 'her calendar gets its entries again'],
     ['resolve --all --use row', "the table's values of all open conflicts are right"],
-  ],
-  match: [
-    ['match', 'lists the pairs'],
-    ['match --accept 3 7 --reject 5', '3 and 7 are one company each, 5 is two'],
-    ['match --export pairs.csv', 'keeps the list, for a spreadsheet'],
   ],
   why: [
     ['why sonnenhof', 'all values of the company with this in its name'],

@@ -1,6 +1,5 @@
 import { userInfo } from 'node:os';
 import { type Author, authorWords } from '../core/lead/author.ts';
-import { plainCell } from '../core/lead/value.ts';
 import type { Conflict } from '../store/conflicts.ts';
 import { visibleText } from '../visible-text.ts';
 
@@ -26,14 +25,6 @@ export function nameRecord(
 /** `row 12`; null: it has none. */
 export function rowName(row: number | null | undefined): string | null {
   return row === null || row === undefined ? null : `row ${row}`;
-}
-
-/** The company name of a held item; while the name itself is held, the lead's, or else the row's. */
-export function companyOfConflict(
-  { leadId, field, lead, rowValue }: Conflict,
-  companies: Companies,
-): string | null {
-  return companies.get(leadId) ?? (field === 'companyName' ? plainCell(lead ?? rowValue) : null);
 }
 
 /** The value that stands against the lead's, with whose it is; `shown`: the value as people see it. */

@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { nearestName } from '../config/nearest-name.ts';
+import { answers } from '../core/merge/answers.ts';
 import { guardCodes } from '../core/merge/guard.ts';
 import { copyCodes } from '../core/merge/older-copy.ts';
 import { version } from '../version.ts';
@@ -175,37 +176,20 @@ export function createProgram(): Command {
     .option('--feeds', "list the address of each recipient's calendar feed, and nothing else")
     .option('--new-feed <address>', "give this recipient's feed another address; the former one ends")
     .option('--new-link-key', 'end the links of all mails that were sent so far')
-    .option(
-      '--put-back <address>',
-      'write the entries again that have gone from the calendar of this recipient',
-    )
-    .option(
-      '--accept-deleted <address>',
-      'the entries that have gone from that calendar were deleted on purpose',
-    )
     .action(lazily(async () => (await import('./reminders.ts')).reminders));
-  command('conflicts', 'lists the conflicts, with both values').action(
+  command('conflicts', 'lists all that waits for a person: both values of each, and what it takes as an answer').action(
     lazily(async () => (await import('./conflicts.ts')).conflicts),
   );
-  command('resolve', 'decides a conflict; the next sync carries it out')
+  command('resolve', 'settles what waits for a person; the next sync, or the worker, carries it out')
     .argument('[item]', 'the number that `leadsync conflicts` shows, or the company')
-    .option('--all', 'every open conflict of a field')
+    .option('--all', 'all that takes this answer, as far as nobody has to look closer')
     .option('--requested-by <person>', 'every held edit that this person requested, by e-mail address')
     .addOption(
-      new Option('--use <side>', 'whose value is right')
-        .choices(['lead', 'row', 'target'])
+      new Option('--use <answer>', Object.entries(answers).map(([use, says]) => `${use}: ${says}`).join('; '))
+        .choices([...Object.keys(answers), 'target'])
         .makeOptionMandatory(),
     )
     .action(lazily(async () => (await import('./resolve.ts')).resolve));
-  command(
-    'match',
-    'lists new rows and leads that may be the same, and records your decisions; the next sync carries them out',
-  )
-    .option('--accept <id...>', 'these are one')
-    .option('--reject <id...>', 'these are two')
-    .option('--accept-all', "accept every pair in which each is the other's likeliest match")
-    .option('--export <file>', 'keep the list in a CSV file')
-    .action(lazily(async () => (await import('./match.ts')).match));
   command('why', 'shows how the values of a lead came about: agreed, held, and each write with its rule')
     .argument('<lead>', "part of its company's name, or its id, or the beginning of it")
     .argument('[field]', 'only this field')

@@ -14,7 +14,7 @@ import {
 import { replaceLinkKey } from '../store/link-key.ts';
 import type { SyncContext } from '../sync/context.ts';
 import { calendarFeeds } from './calendar-feeds.ts';
-import { answerCalendar, calendarJson, calendarsOf, describeCalendars } from './calendars.ts';
+import { calendarJson, calendarsOf, describeCalendars } from './calendars.ts';
 import type { CommonOptions } from './program.ts';
 import { type Addressless, addressless, describeAddressless } from './addressless.ts';
 import { describeOddYears, type OddYears, oddYears } from './odd-years.ts';
@@ -33,8 +33,6 @@ interface RemindersOptions extends CommonOptions {
   readonly feeds?: boolean;
   readonly newFeed?: string;
   readonly newLinkKey?: boolean;
-  readonly putBack?: string;
-  readonly acceptDeleted?: string;
 }
 
 /** Maximum listed of each kind. */
@@ -74,13 +72,11 @@ export function reminders(options: RemindersOptions): Promise<void> {
 }
 
 async function show(app: App, options: RemindersOptions): Promise<void> {
-  const { feeds = false, newFeed, putBack, acceptDeleted, json: asJson = false } = options;
+  const { feeds = false, newFeed, json: asJson = false } = options;
   if (feeds || newFeed !== undefined) return calendarFeeds(app.pool, app.config, { newFeed, json: asJson });
   if (options.newLinkKey === true) return renewLinks(app, asJson);
   if (options.sendTest !== undefined) return sendTestMail(app, options.sendTest, options.json ?? false);
   if (options.preview !== undefined) return previewReminder(app, options.preview, options.json ?? false);
-  if (putBack !== undefined) return answerCalendar(app, putBack, 'put-back', asJson);
-  if (acceptDeleted !== undefined) return answerCalendar(app, acceptDeleted, 'accept', asJson);
   const all = await Promise.all(
     [...app.contexts.values()].map((context) => mailsOf(context, options.cancelled ?? false)),
   );

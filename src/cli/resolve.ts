@@ -3,176 +3,216 @@ import type { Config } from '../config/config.ts';
 import { counted } from '../core/lead/counted.ts';
 import { LeadsyncError } from '../errors.ts';
 import { idKey } from '../core/lead/lead.ts';
-import { type FieldMapping, headingOf } from '../core/lead/mapping.ts';
+import { headingOf } from '../core/lead/mapping.ts';
 import { shownDates } from '../core/lead/shown-date.ts';
-import { folded, sameCell, showCell } from '../core/lead/value.ts';
-import { type Conflict, listConflicts } from '../store/conflicts.ts';
-import { heldEditsOf } from '../store/requested-edits.ts';
-import { decidableSides, decide, isEdit, type Side } from '../review/decide-conflict.ts';
+import type { Answer } from '../core/merge/answers.ts';
+import { folded, plainCell, sameCell, showCell } from '../core/lead/value.ts';
+import { answerOf, answersTo, decide, unknownItem } from '../review/decide-held.ts';
+import type { HeldItem } from '../store/held.ts';
 import type { CommonOptions } from './program.ts';
-import { companiesIn } from './companies.ts';
-import { type Companies, companyOfConflict, nameRecord, rowName, short, userName } from './names.ts';
+import { type Named, namedHeld, recordOf } from './held.ts';
+import { nameRecord, short, userName } from './names.ts';
 import { exitCodes, print, printJson } from './output.ts';
 import { withStore } from './with-store.ts';
 
 interface ResolveOptions extends CommonOptions {
-  readonly use: Side | 'row';
+  readonly use: Answer | 'target';
   readonly all?: boolean;
   readonly requestedBy?: string;
 }
 
 /**
- * `leadsync resolve ITEM --use lead|row`: records a decision; the next sync carries it out. `item`: the number of one, or a
- * company, of which each held field is decided. `--all`: for all fields that a sync holds; `--requested-by`: for all edits that
- * a person requested.
+ * `leadsync resolve ITEM --use ANSWER`: records a person's answer to something that waits. `item`: the number of one, or a
+ * company, or the owner of a calendar, of which all that waits is answered. `--all`: all that takes this answer;
+ * `--requested-by`: all edits that a person requested.
  */
 export function resolve(
-  item: string | undefined,
-  { use: side, all = false, requestedBy, ...options }: ResolveOptions,
+  typed: string | undefined,
+  { use: given, all = false, requestedBy, ...options }: ResolveOptions,
 ): Promise<void> {
-  const use = side === 'row' ? 'target' : side;
-  if ([item !== undefined, all, requestedBy !== undefined].filter(Boolean).length !== 1)
+  const use = given === 'target' ? 'row' : given;
+  if ([typed !== undefined, all, requestedBy !== undefined].filter(Boolean).length !== 1)
     throw new LeadsyncError(
       'usage.invalid',
       'name one number or company, --all or --requested-by; nothing was decided',
       { help: 'leadsync conflicts lists the numbers.' },
     );
-  return withStore(options, async (pool, config) => {
-    const ofCompany = item === undefined || /^\d+$/.test(item) ? null : await heldOf(pool, config, item);
-    if (item === undefined || (ofCompany !== null && ofCompany.length > 1))
-      return resolveAll(pool, config, use, options.json ?? false, { requestedBy, ofCompany });
-    const id = String(ofCompany?.[0] ?? item);
-    const held = await decide(pool, id, { use, by: userName() }, fieldsIn(config));
-    const { connection, field, leadId, row } = held;
-    if (options.json)
-      return printJson({ id, connection, use, applies: isEdit(held) ? 'by the worker' : 'next sync' });
-    const company = companyOfConflict(held, await companiesIn(pool, connection, [held]));
-    const name = nameRecord(company, rowName(row), company === null ? leadId : null) || 'The row';
-    const heading = headingOf(fieldsIn(config)(connection) ?? [], field);
-    print(
-      field === ''
-        ? `${name}: the ${use === 'lead' ? 'row' : 'lead'} is made again.`
-        : isEdit(held) && use === 'target'
-          ? `${name}: the requested ${heading} is written.`
-          : `${name}: the ${whose[use]} ${heading} is kept.`,
-    );
-    if (!isEdit(held))
-      print(`Nothing has been written yet; leadsync sync --connection ${connection} carries it out.`);
-    else if (use === 'target') print('Nothing has been written yet; the worker carries it out.');
+  return withStore(options, async (pool, { connections }) => {
+    const held = await namedHeld(pool, connections);
+    const chosen = typed === undefined ? inBulk(held, use, requestedBy) : pickOf(held, typed, use);
+    // What takes the answer nowhere is refused with what it takes.
+    const isRefused = chosen.every((one) => !takes(one, use));
+    const [one] = typed !== undefined && (chosen.length === 1 || isRefused) ? chosen : [];
+    if (one === undefined) {
+      const isOpen = (item: Named): boolean => takes(item, use) && (typed !== undefined || isClear(item, use));
+      return answerAll(pool, connections, { chosen, isOpen, use, json: options.json ?? false });
+    }
+    const id = String(one.item.id);
+    const { connection, kind } = await decide(pool, connections, id, { use, by: userName() });
+    const carries = workersKinds.has(kind) ? 'the worker' : `leadsync sync --connection ${connection}`;
+    if (options.json) return printJson({ id, connection, use: sideOf(use), applies: appliesBy(workersKinds.has(kind)) });
+    print(`${recordOf(one) || 'The row'}: ${decisionWords(one, use)}.`);
+    if (kind !== 'edit' || use !== 'lead')
+      print(`Nothing has been written yet; ${carries} carries it out.`);
+  });
+}
+
+/** What a worker carries out, and not the next sync. */
+const workersKinds: ReadonlySet<HeldItem['kind']> = new Set(['edit', 'calendar']);
+
+/** The side, as JSON names it. */
+const sideOf = (use: Answer): string => (use === 'row' ? 'target' : use);
+
+const appliesBy = (isWorkers: boolean): string => (isWorkers ? 'by the worker' : 'next sync');
+
+function takes({ item, connection }: Named, use: Answer): boolean {
+  return answersTo(item, connection.fields).includes(item.kind === 'edit' && use === 'row' ? 'requested' : use);
+}
+
+/** Whether it may be answered unseen: a whole record has no side's value, and an uncertain match takes somebody who looks. */
+function isClear({ item }: Named, use: Answer): boolean {
+  return item.kind === 'match' ? use !== 'link' || item.state === 'proposed' : item.kind !== 'record';
+}
+
+const whose: Readonly<Partial<Record<Answer, string>>> = { lead: "lead's", row: "row's", requested: 'requested' };
+
+function decisionWords({ item, connection }: Named, use: Answer): string {
+  if (use === 'link') return 'the row and the lead are one';
+  if (use === 'apart') return 'the row and the lead are two';
+  if (use === 'restore') return 'the entries are written into the calendar again';
+  if (use === 'deleted') return 'the entries count as deleted';
+  const field = item.kind === 'match' || item.kind === 'calendar' ? '' : item.field;
+  if (field === '') return `the ${use === 'lead' ? 'row' : 'lead'} is made again`;
+  const heading = headingOf(connection.fields, field);
+  return item.kind === 'edit' && use !== 'lead'
+    ? `the requested ${heading} is written`
+    : `the ${whose[use]} ${heading} is kept`;
+}
+
+/** Edits have an option of their own, for `lead` and `row` mean something else of them. */
+function inBulk(held: readonly Named[], use: Answer, requestedBy: string | undefined): readonly Named[] {
+  const person = requestedBy?.toLowerCase();
+  if (person !== undefined)
+    return held.filter(({ item }) => item.kind === 'edit' && item.requestedBy === person);
+  const isOfFields = use === 'lead' || use === 'row';
+  return held.filter(({ item }) => {
+    if (item.kind === 'match') return use === 'link' || use === 'apart';
+    if (item.kind === 'calendar') return use === 'restore' || use === 'deleted';
+    return item.kind === 'edit' ? use === 'requested' : isOfFields;
   });
 }
 
 /**
- * The numbers of what is held of one record, found by its id, its company, or else part of the company. Throws
- * `usage.unknown-conflict`, or `usage.ambiguous-lead` when several records fit.
+ * What waits under this number, or of one record, found by its id, its company, or else part of the company. Throws
+ * `usage.unknown-conflict`, and `usage.ambiguous-lead` when several records fit.
  */
-async function heldOf(pool: pg.Pool, { connections }: Config, typed: string): Promise<readonly number[]> {
-  const found: { readonly id: number; readonly record: string; readonly company: string }[] = [];
-  const wanted = folded(typed);
-  for (const { name } of connections) {
-    const items = await listConflicts(pool, name);
-    const companies = await companiesIn(pool, name, items);
-    for (const one of items) {
-      const company = companyOfConflict(one, companies) ?? '';
-      const isIt = one.leadId !== '' && idKey(one.leadId) === idKey(typed);
-      if (!isIt && !(wanted !== '' && folded(company).includes(wanted))) continue;
-      const record = nameRecord(company, rowName(one.row), name, one.leadId);
-      found.push({ id: one.id, record, company });
-    }
+function pickOf(held: readonly Named[], typed: string, use: Answer): readonly Named[] {
+  if (/^\d+$/.test(typed)) {
+    const found = held.filter(({ item }) => item.id === Number(typed));
+    if (found.length === 0) throw unknownItem(`nothing with the number ${short(typed)} waits for an answer`);
+    return found;
   }
-  const exact = found.filter(({ company }) => folded(company) === wanted);
+  const wanted = folded(typed);
+  const nameOf = ({ item }: Named): string =>
+    folded([item.company, item.kind === 'match' ? plainCell(item.cells['companyName'] ?? null) : null].join(' '));
+  const found = held.filter((one) => {
+    const leadId = one.item.kind === 'calendar' ? '' : one.item.leadId;
+    return (leadId !== '' && idKey(leadId) === idKey(typed)) || (wanted !== '' && nameOf(one).includes(wanted));
+  });
+  const exact = found.filter(({ item }) => folded(item.company ?? '') === wanted);
   const best = exact.length > 0 ? exact : found;
-  const records = [...new Set(best.map(({ record }) => record))];
-  if (records.length > 1)
-    throw new LeadsyncError(
-      'usage.ambiguous-lead',
-      `something is held of ${records.length} companies with ${JSON.stringify(short(typed))} in the name; nothing was decided`,
-      { help: [...records.slice(0, shown), 'Type more of the name, or the number.'].join('\n  ') },
-    );
+  const records = [...new Set(best.map(keyOf))];
+  if (records.length > 1) throw ambiguous(`something waits of ${records.length} companies`, typed, records);
   if (records.length === 0)
-    throw new LeadsyncError('usage.unknown-conflict', `nothing is held of ${short(typed)}`, {
-      help: 'leadsync conflicts lists all that is held.',
-    });
-  return best.map(({ id }) => id);
+    throw unknownItem(`nothing waits for an answer of ${short(typed)}`);
+  if (use === 'link' && best.length > 1)
+    throw ambiguous(
+      `there are ${best.length} matches`,
+      typed,
+      best.map((one) => `${one.item.id}  ${recordOf(one, one.connection.name)}`),
+    );
+  return best;
 }
 
-const whose: Readonly<Record<Side, string>> = { lead: "lead's", target: "row's" };
+/** The rows that may be one lead are one record. */
+function keyOf(one: Named): string {
+  const { item, connection } = one;
+  if (item.kind === 'calendar') return item.recipient;
+  return item.leadId === ''
+    ? recordOf(one, connection.name)
+    : nameRecord(item.company, connection.name, item.leadId);
+}
 
-const fieldsIn =
-  ({ connections }: Config) =>
-  (name: string) =>
-    connections.find((one) => one.name === name)?.fields;
+function ambiguous(what: string, typed: string, lines: readonly string[]): LeadsyncError {
+  return new LeadsyncError(
+    'usage.ambiguous-lead',
+    `${what} with ${JSON.stringify(short(typed))} in the name; nothing was decided`,
+    { help: [...lines.slice(0, shown), 'Type more of the name, or the number.'].join('\n  ') },
+  );
+}
 
 /** Maximum listed in text. */
 const shown = 20;
 
-/**
- * Decides every undecided held field that allows `use`, if it is still held with the values listed now. Records held as a
- * whole have no side's value: they are left to `resolve ID`.
- */
-async function resolveAll(
+interface Bulk {
+  readonly chosen: readonly Named[];
+  readonly isOpen: (one: Named) => boolean;
+  readonly use: Answer;
+  readonly json: boolean;
+}
+
+/** Answers each of these that waits still, and shows the values listed now. The rest is left to `resolve NUMBER`. */
+async function answerAll(
   pool: pg.Pool,
-  config: Config,
-  use: Side,
-  json: boolean,
-  {
-    requestedBy,
-    ofCompany,
-  }: { readonly requestedBy: string | undefined; readonly ofCompany: readonly number[] | null },
+  connections: Config['connections'],
+  { chosen, isOpen, use, json }: Bulk,
 ): Promise<void> {
-  const decided: Conflict[] = [];
-  const left: Conflict[] = [];
-  const changed: Conflict[] = [];
-  let before = 0;
-  for (const { name, fields } of config.connections) {
-    const chosen = requestedBy === undefined ? ofCompany : await heldEditsOf(pool, name, requestedBy);
-    for (const item of await listConflicts(pool, name)) {
-      if (chosen === null ? isEdit(item) : !chosen.includes(item.id)) continue;
-      if (item.resolution !== null) before += 1;
-      else if (item.field === '' || !decidableSides(item, fields).includes(use)) left.push(item);
-      else ((await decideAsListed(pool, config, item, use)) ? decided : changed).push(item);
-    }
-  }
+  const [decided, left, changed]: [Named[], Named[], Named[]] = [[], [], []];
+  const open = chosen.filter(({ item }) => answerOf(item) === null);
+  const before = chosen.length - open.length;
+  for (const one of open)
+    (isOpen(one)
+      ? (await decideAsListed(pool, connections, one.item, use))
+        ? decided
+        : changed
+      : left
+    ).push(one);
   process.exitCode = left.length + changed.length === 0 ? exitCodes.done : exitCodes.incomplete;
-  const ids = (items: readonly Conflict[]): readonly string[] => items.map(({ id }) => String(id));
+  const ids = (items: readonly Named[]): readonly string[] => items.map(({ item }) => String(item.id));
+  const isWorkers = chosen.some(({ item }) => workersKinds.has(item.kind));
   if (json) {
     const numbers = { decided: ids(decided), decidedBefore: before, left: ids(left), changed: ids(changed) };
-    return printJson({ use, ...numbers, applies: requestedBy === undefined ? 'next sync' : 'by the worker' });
+    return printJson({ use: sideOf(use), ...numbers, applies: appliesBy(isWorkers) });
   }
-  if (decided.length + before + left.length + changed.length === 0) return print('there are no conflicts');
-  const lines: (string | false)[] = [];
-  for (const [connection, items] of Map.groupBy(decided.slice(0, shown), (item) => item.connection)) {
-    const companies = await companiesIn(pool, connection, items);
-    const timeZone = config.connections.find(({ name }) => name === connection)?.timeZone ?? 'UTC';
-    const mapped = fieldsIn(config)(connection) ?? [];
-    lines.push(
-      ...items.map((item) => `  ${shownDates(describeDecided(item, use, companies, mapped), timeZone)}`),
-    );
-  }
-  lines.push(
+  if (chosen.length === 0) return print('there are no conflicts that take this answer');
+  const whoseValue = isWorkers && use === 'row' ? 'requested' : whose[use];
+  const lines = [
+    ...decided
+      .slice(0, shown)
+      .map((one) => `  ${shownDates(describeDecided(one, use), one.connection.timeZone)}`),
     decided.length > shown && `  and ${decided.length - shown} more`,
-    `${counted(decided.length, 'conflict')} decided: the ${requestedBy !== undefined && use === 'target' ? 'requested' : whose[use]} value is kept.`,
+    `${counted(decided.length, 'conflict')} decided: ${whoseValue === undefined ? use : `the ${whoseValue} value is kept`}.`,
     before > 0 && `${counted(before, 'was decided before and stays', 'were decided before and stay')} so.`,
     left.length > 0 &&
-      `${counted(left.length, 'item is', 'items are')} left: the ${whose[use]} value cannot be chosen there.`,
+      `${counted(left.length, 'item is', 'items are')} left: --use ${use} cannot be chosen there, or not unseen.`,
     changed.length > 0 &&
       `${counted(changed.length, 'item has changed meanwhile and stays', 'items have changed meanwhile and stay')} open.`,
     left.length + changed.length > 0 && 'leadsync conflicts lists what is open.',
     decided.length > 0 &&
-      `Nothing has been written yet; ${requestedBy === undefined ? 'leadsync sync' : 'the worker'} carries it out.`,
-  );
+      `Nothing has been written yet; ${isWorkers ? 'the worker' : 'leadsync sync'} carries it out.`,
+  ];
   print(lines.filter((line) => line !== false).join('\n'));
 }
 
 /** False: it is over, or has changed since it was listed. */
-async function decideAsListed(pool: pg.Pool, config: Config, listed: Conflict, use: Side): Promise<boolean> {
-  const isSeen = (now: Conflict): boolean =>
-    now.resolution === null &&
-    now.code === listed.code &&
-    sameCell(now.lead, listed.lead) &&
-    sameCell(now.rowValue, listed.rowValue);
+async function decideAsListed(
+  pool: pg.Pool,
+  connections: Config['connections'],
+  listed: HeldItem,
+  use: Answer,
+): Promise<boolean> {
   try {
-    await decide(pool, String(listed.id), { use, by: userName() }, fieldsIn(config), isSeen);
+    await decide(pool, connections, String(listed.id), { use, by: userName() }, (now) => isAsListed(now, listed));
     return true;
   } catch (error) {
     if (error instanceof LeadsyncError && gone.has(error.code)) return false;
@@ -180,21 +220,26 @@ async function decideAsListed(pool: pg.Pool, config: Config, listed: Conflict, u
   }
 }
 
+function isAsListed(now: HeldItem, listed: HeldItem): boolean {
+  if (answerOf(now) !== null) return false;
+  if (now.kind === 'match' || now.kind === 'calendar' || listed.kind === 'match' || listed.kind === 'calendar')
+    return JSON.stringify(now) === JSON.stringify(listed);
+  return (
+    now.code === listed.code && sameCell(now.lead, listed.lead) && sameCell(now.rowValue, listed.rowValue)
+  );
+}
+
 const gone: ReadonlySet<string> = new Set([
   'usage.unknown-conflict',
   'usage.conflict-changed',
   'usage.not-decidable',
+  'usage.match-taken',
 ]);
 
-function describeDecided(
-  item: Conflict,
-  use: Side,
-  companies: Companies,
-  fields: readonly FieldMapping[],
-): string {
-  const { leadId, row, field, lead, rowValue } = item;
+function describeDecided(one: Named, use: Answer): string {
+  const { item, connection } = one;
+  if (item.kind === 'match' || item.kind === 'calendar') return `${recordOf(one)}: ${decisionWords(one, use)}`;
+  const { field, lead, rowValue } = item;
   const [kept, given] = use === 'lead' ? [lead, rowValue] : [rowValue, lead];
-  const company = companyOfConflict(item, companies);
-  const name = nameRecord(company, rowName(row), company === null ? leadId : null);
-  return `${name}: ${headingOf(fields, field)} ${showCell(kept)} is kept, ${showCell(given)} given up`;
+  return `${recordOf(one)}: ${headingOf(connection.fields, field)} ${showCell(kept)} is kept, ${showCell(given)} given up`;
 }

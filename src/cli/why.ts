@@ -13,7 +13,6 @@ import {
 } from '../store/history.ts';
 import { type Decision, listDecisions } from '../store/decisions.ts';
 import { openEdits, type RequestedEdit } from '../store/requested-edits.ts';
-import { isEdit } from '../review/decide-conflict.ts';
 import { firstRunAt, type LeadRecord, leadRecord } from '../store/lead-record.ts';
 import { describeStory } from './describe-story.ts';
 import { type FoundLead, findLead } from './find-lead.ts';
@@ -173,6 +172,10 @@ function json(story: LeadStory): object {
 
 function bySync(held: readonly Conflict[]): readonly Conflict[] {
   return held.filter((item) => !isEdit(item));
+}
+
+function isEdit({ kind }: Conflict): boolean {
+  return kind === 'edit';
 }
 
 function editJson({ id, requestedBy, requestedAt, source, from, to, note }: RequestedEdit): object {

@@ -120,7 +120,7 @@ const sync = z.strictObject({
     .enum(['off', 'propose', 'exact'])
     .default('off')
     .describe(
-      'Whether leadsync compares new rows without an id with new leads: off, propose (`leadsync match` lists the pairs that may be one, and leadsync makes nothing of them before somebody decides), exact (as propose; what is the same in matchBy, alone on both sides, is linked).',
+      'Whether leadsync compares new rows without an id with new leads: off, propose (`leadsync conflicts` lists the pairs that may be one, and leadsync makes nothing of them before somebody decides), exact (as propose; what is the same in matchBy, alone on both sides, is linked).',
     ),
   matchBy: listOf(z.string(), 'must name at least one field', 'must name no field twice')
     .exactOptional()

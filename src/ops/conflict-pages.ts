@@ -3,25 +3,19 @@ import { z } from 'zod';
 import type { App } from '../app.ts';
 import { LeadsyncError } from '../errors.ts';
 import { statusPage } from '../store/decisions.ts';
-import { countConflicts, type Conflict, conflictsOnPage } from '../store/conflicts.ts';
-import { companiesOf } from '../store/pairs.ts';
-import { decide, type Side } from '../review/decide-conflict.ts';
-import {
-  conflictsPage,
-  decideAllPage,
-  decidedAllPage,
-  seenConflict,
-  type ShownConflict,
-} from './pages/conflicts.ts';
+import { answers, type Answer } from '../core/merge/answers.ts';
+import { countHeld, type HeldItem, listHeld } from '../store/held.ts';
+import { decide } from '../review/decide-held.ts';
+import { conflictsPage, decideAllPage, decidedAllPage, seenItem, type ShownHeld } from './pages/conflicts.ts';
 import { refusalPage } from './pages/layout.ts';
 import { formOf, pageOf, position } from './requests.ts';
 
 /** Items on one page of the list. */
 const shown = 25;
 
-const side = z.enum(['lead', 'target']);
+const side = z.enum(['lead', 'row']);
 const back = z.string().regex(/^\/(conflicts|connections\/[\w-]{1,64})(\?[\w=&-]{0,200})?$/);
-const decision = z.object({ use: side, seen: z.string().max(64), back });
+const decision = z.object({ use: z.enum(Object.keys(answers) as Answer[]), seen: z.string().max(64), back });
 /** `item`: an id and the hash of the values that the person saw. */
 const decisions = z.object({
   use: side,
@@ -32,30 +26,33 @@ const decisions = z.object({
   back,
 });
 
-/** The list of held items. It writes a person's decisions alone. */
+/** The list of what waits for a person. It writes a person's decisions alone. */
 export function conflictPages(app: App): Hono {
   const { pool, contexts } = app;
   const site = new Hono();
-  const fieldsOf = (name: string) => contexts.get(name)?.connection.fields;
-  const decideSeen = (id: string, use: Side, seen: string): Promise<Conflict> =>
-    decide(pool, id, { use, by: statusPage }, fieldsOf, (item) => seenConflict(item) === seen);
+  const connections = [...contexts.values()].map((context) => context.connection);
+  const decideSeen = (id: string, use: Answer, seen: string): Promise<HeldItem> =>
+    decide(pool, connections, id, { use, by: statusPage }, (item) => seenItem(item) === seen);
 
   /** One page of the list, by the query of its address. */
   async function listed(query: Readonly<Record<string, string>>) {
     const asked = query['connection'];
     const connection = asked !== undefined && contexts.has(asked) ? asked : null;
-    const names = connection === null ? [...contexts.keys()] : [connection];
+    const holders = connections.filter(({ name }) => connection === null || name === connection);
     const after = position.parse(query['after']);
     const address = (from: number): string => {
       const parts = [connection !== null && `connection=${connection}`, from > 0 && `after=${from}`];
       return ['/conflicts', parts.filter(Boolean).join('&')].filter(Boolean).join('?');
     };
-    const { items, next } = pageOf(await conflictsOnPage(pool, names, after, shown + 1), shown, address);
-    const counts = await Promise.all(names.map((name) => countConflicts(pool, name)));
+    const { items, next } = pageOf(
+      await listHeld(pool, holders, { after, limit: shown + 1 }),
+      shown,
+      address,
+    );
     return {
       connection,
-      conflicts: await shownConflicts(app, items),
-      total: counts.reduce((sum, one) => sum + one, 0),
+      conflicts: shownHeld(app, items),
+      total: await countHeld(pool, holders),
       here: address(after),
       next,
       isFirst: after === 0,
@@ -102,24 +99,10 @@ export function conflictPages(app: App): Hono {
   return site;
 }
 
-/** Held items of configured connections, in their order, as a page shows them. */
-export async function shownConflicts(
-  { pool, contexts }: App,
-  items: readonly Conflict[],
-): Promise<readonly ShownConflict[]> {
-  const byConnection = Map.groupBy(items, ({ connection }) => connection);
-  const all = [...byConnection].map(async ([name, ofConnection]) => {
-    const context = contexts.get(name);
-    if (context === undefined) return [];
-    const { fields, timeZone } = context.connection;
-    const ids = ofConnection.map(({ leadId }) => leadId);
-    const companies = await companiesOf(pool, name, ids);
-    return ofConnection.map((item) => ({
-      item,
-      company: companies.get(item.leadId) ?? null,
-      fields,
-      timeZone,
-    }));
+/** What waits, as a page shows it. */
+export function shownHeld({ contexts }: App, items: readonly HeldItem[]): readonly ShownHeld[] {
+  return items.flatMap((item) => {
+    const connection = contexts.get(item.connection)?.connection;
+    return connection === undefined ? [] : [{ item, fields: connection.fields, timeZone: connection.timeZone }];
   });
-  return (await Promise.all(all)).flat().toSorted((a, b) => a.item.id - b.item.id);
 }

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { ConnectionConfig } from '../config/config.ts';
-import { countConflicts } from '../store/conflicts.ts';
+import { countHeld } from '../store/held.ts';
 import { leaseHolder } from '../store/leases.ts';
 import { countOutside, listDeleted } from '../store/pairs.ts';
 import { listPlaces } from '../store/places.ts';
@@ -45,8 +45,9 @@ const remindersShown = 5;
 /** Reads the database alone: it affects no run. */
 export async function connectionStatus(
   pool: pg.Pool,
-  { name, leads, reminders, timeZone }: ConnectionConfig,
+  connection: ConnectionConfig,
 ): Promise<ConnectionStatus> {
+  const { name, leads, reminders, timeZone } = connection;
   const last = await lastRun(pool, name, 'sync');
   const open = await openRun(pool, name, 'sync');
   const throttle = createThrottle(pool, leads.baseUrl, leads.apiKey.reveal(), systemClock);
@@ -70,7 +71,7 @@ export async function connectionStatus(
     pausedSince: iso(await pausedSince(pool, name)),
     place: places.find(({ leftAt }) => leftAt === null)?.address ?? null,
     formerPlaces: places.flatMap(({ address, leftAt }) => (leftAt === null ? [] : [{ address, leftAt }])),
-    held: await countConflicts(pool, name),
+    held: await countHeld(pool, [connection]),
     requestedEdits: { open: edits.length, why: edits[0]?.note ?? null },
     deletedLeads: await listDeleted(pool, name),
     ...(outsideLeads > 0 && { outsideLeads }),

@@ -8,7 +8,6 @@ import { assets } from './assets.ts';
 import { calendarFeeds } from './calendar-feeds.ts';
 import { followUpPages } from './follow-up-pages.ts';
 import type { LiveRuns } from './live-runs.ts';
-import { matchPages } from './match-pages.ts';
 import { layout, missingPage } from './pages/layout.ts';
 import { probes } from './probes.ts';
 import { shownPath } from './requests.ts';
@@ -79,6 +78,5 @@ export async function site(app: App, live: LiveRuns, policy: AccessPolicy): Prom
   site.route('/', statusPages(app));
   site.route('/', connectionOrders(app));
   site.route('/', conflictPages(app));
-  site.route('/', matchPages(app));
   return site;
 }

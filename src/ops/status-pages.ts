@@ -5,7 +5,7 @@ import type { App } from '../app.ts';
 import { explain } from '../errors.ts';
 import { Semaphore } from '../semaphore.ts';
 import { listDecisions } from '../store/decisions.ts';
-import { conflictsOnPage } from '../store/conflicts.ts';
+import { listHeld } from '../store/held.ts';
 import { companiesOf } from '../store/pairs.ts';
 import { listReminders, type ReminderState } from '../store/mails.ts';
 import { listActions, listRuns } from '../store/run-list.ts';
@@ -13,7 +13,7 @@ import { getRun } from '../store/runs.ts';
 import { waitingDeletes } from '../store/waiting-deletes.ts';
 import type { SyncContext } from '../sync/context.ts';
 import type { SyncReport } from '../sync/report.ts';
-import { shownConflicts } from './conflict-pages.ts';
+import { shownHeld } from './conflict-pages.ts';
 import { columnsOf, connectionFacts, deleteSides } from './connection-facts.ts';
 import { isWaiting } from './connection-orders.ts';
 import { connectionPage, runsShown } from './pages/connection.ts';
@@ -62,7 +62,7 @@ export function statusPages(app: App): Hono {
       isAsked: running === null && pausedSince === null && (await isAsked(app, name)),
       decisions: await named(context, await listDecisions(pool, name, null, shown.decisions)),
       deletes: await waitingDeletes(pool, name, deleteSides(context.connection), shown.deletes),
-      conflicts: await shownConflicts(app, await conflictsOnPage(pool, [name], 0, shown.conflicts)),
+      conflicts: shownHeld(app, await listHeld(pool, [context.connection], { limit: shown.conflicts })),
       runs: items,
       isFirst: before === 0,
       next,

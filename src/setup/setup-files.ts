@@ -116,7 +116,7 @@ function yamlOf(answers: Answers, folder: string): string {
         [
           'match',
           hasRows ? 'propose' : undefined,
-          'Rows without an id that may be leads: `leadsync match` lists them, and you decide.',
+          'Rows without an id that may be leads: `leadsync conflicts` lists them, and you decide.',
         ],
         ['matchBy', hasRows && !isNamed ? flow([first]) : undefined],
       ),

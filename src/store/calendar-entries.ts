@@ -160,6 +160,9 @@ export function knownNames(
   );
 }
 
+/** What it means that entries have gone from a calendar all at once: they are written again, or were deleted on purpose. */
+export type CalendarAnswer = 'restore' | 'deleted';
+
 /** What is known of a calendar as a whole. */
 export interface CalendarState {
   readonly url: string;
@@ -168,7 +171,7 @@ export interface CalendarState {
   readonly note: string | null;
   /** Ms until it is to be asked again; not above 0: now. */
   readonly waitMs: number;
-  readonly answer: 'put-back' | 'accept' | null;
+  readonly answer: CalendarAnswer | null;
 }
 
 /** Null: it was never read. */
@@ -208,7 +211,7 @@ export async function noteRead(
   token: string | null,
 ): Promise<void> {
   await db.query(
-    `update calendars set token = $3, seen_at = now(), answer = null where connection = $1 and recipient = $2`,
+    `update calendars set token = $3, seen_at = now(), answer = null, held_id = null where connection = $1 and recipient = $2`,
     [connection, recipient, token],
   );
 }
@@ -220,7 +223,9 @@ export async function noteCalendarFault(
   fault: { readonly code: string; readonly message: string; readonly waitMs: number } | null,
 ): Promise<void> {
   await db.query(
-    `update calendars set code = $3, note = $4, not_before = now() + $5 * interval '1 ms' where connection = $1 and recipient = $2`,
+    `update calendars set code = $3, note = $4, not_before = now() + $5 * interval '1 ms',
+       held_id = case when $3 = 'caldav.emptied' then coalesce(held_id, nextval('conflicts_id_seq')) else held_id end
+     where connection = $1 and recipient = $2`,
     [connection, recipient, fault?.code ?? null, fault?.message ?? null, fault?.waitMs ?? null],
   );
 }

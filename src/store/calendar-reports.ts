@@ -1,18 +1,35 @@
-import { columnOf, epochMs, type Queryable, rowsOf } from './database.ts';
+import type { CalendarAnswer } from './calendar-entries.ts';
+import { epochMs, type Queryable, rowsOf } from './database.ts';
 
-/** Stores a person's answer; the connections whose calendar of this recipient waits for one. */
-export function answerGone(
-  db: Queryable,
-  connections: readonly string[],
-  recipient: string,
-  answer: 'put-back' | 'accept',
-): Promise<readonly string[]> {
-  return columnOf(
+/** A calendar most of whose entries have gone at once. */
+export interface EmptiedCalendar {
+  readonly kind: 'calendar';
+  readonly id: number;
+  readonly connection: string;
+  readonly recipient: string;
+  readonly code: string;
+  readonly message: string;
+  /** What a person answered; the worker follows it. */
+  readonly resolution: CalendarAnswer | null;
+}
+
+/** Those of these numbers that wait for a person's answer. */
+export function emptiedCalendars(db: Queryable, ids: readonly number[]): Promise<readonly EmptiedCalendar[]> {
+  return rowsOf(
     db,
-    `update calendars set answer = $3, not_before = null
-     where connection = any($1) and recipient = $2 and code = 'caldav.emptied' returning connection`,
-    [connections, recipient, answer],
+    `select 'calendar' as kind, held_id as id, connection, recipient, code, note as message, answer as resolution
+     from calendars where held_id = any($1) and code = 'caldav.emptied'`,
+    [ids],
   );
+}
+
+/** Stores a person's answer. False: nobody is asked any more. */
+export async function answerEmptied(db: Queryable, id: number, answer: CalendarAnswer): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `update calendars set answer = $2, not_before = null where held_id = $1 and code = 'caldav.emptied'`,
+    [id, answer],
+  );
+  return rowCount === 1;
 }
 
 /** An entry that people have to know of. */

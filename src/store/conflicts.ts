@@ -1,11 +1,13 @@
 import type { Author } from '../core/lead/author.ts';
-import type { Cell } from '../core/lead/value.ts';
-import { countOf, firstOf, type Queryable, rowsOf } from './database.ts';
+import { type Cell, type Cells, plainCell } from '../core/lead/value.ts';
+import { countOf, type Queryable, rowsOf } from './database.ts';
 import { type Decided, decidedOn } from './decisions.ts';
 import type { RoundRef, RunRef } from './runs.ts';
 
 /** Something that stays as it is on both sides until a person decides or the sides change. */
 export interface Conflict {
+  /** Of a field, of a whole record, or a requested edit. */
+  readonly kind: 'field' | 'record' | 'edit';
   readonly id: number;
   readonly connection: string;
   /** Empty for a row without id. */
@@ -16,6 +18,8 @@ export interface Conflict {
   readonly row: number | null;
   readonly code: string;
   readonly message: string;
+  /** Of a row without id, or of a pair that has not agreed on it; null: look in the pair. */
+  readonly company: string | null;
   readonly lead: Cell;
   readonly rowValue: Cell;
   readonly resolution: 'lead' | 'target' | null;
@@ -33,6 +37,8 @@ export interface NewConflict {
   readonly leadId: string | null;
   /** Of a row without id. */
   readonly contentHash?: string;
+  /** What a row without id shows. */
+  readonly cells?: Cells;
   /** Absent: the whole record, as are the values. */
   readonly field?: string;
   readonly row: number | null;
@@ -46,7 +52,7 @@ export interface NewConflict {
 /** For a known conflict. */
 const again = `on conflict (connection, lead_id, content_hash, field) do update set
   last_run = excluded.last_run, last_round = excluded.last_round, row_number = excluded.row_number,
-  code = excluded.code, message = excluded.message, base = excluded.base,
+  code = excluded.code, message = excluded.message, company = excluded.company, base = excluded.base,
   resolution = case when conflicts.field <> '' and conflicts.lead_value = excluded.lead_value and conflicts.row_value = excluded.row_value
     then conflicts.resolution end,
   lead_value = excluded.lead_value, row_value = excluded.row_value`;
@@ -66,23 +72,24 @@ export async function recordConflicts(
 ): Promise<void> {
   if (newItems.length === 0) return;
   const items = newItems.map(
-    ({ leadId, contentHash = '', field = '', base, lead = null, rowValue = null, ...rest }) => {
+    ({ leadId, contentHash = '', field = '', cells = {}, base, lead = null, rowValue = null, ...rest }) => {
       const values = {
         base: JSON.stringify(base),
         lead: JSON.stringify(lead),
         rowValue: JSON.stringify(rowValue),
       };
-      return { ...rest, ...values, leadId: leadId ?? '', contentHash, field };
+      const company = plainCell(cells['companyName'] ?? null);
+      return { ...rest, ...values, leadId: leadId ?? '', contentHash, field, company };
     },
   );
   const last = new Map(
     items.map((item) => [JSON.stringify([item.leadId, item.contentHash, item.field]), item]),
   );
   await db.query(
-    `insert into conflicts (connection, last_run, last_round, lead_id, content_hash, field, row_number, code, message, base, lead_value, row_value)
-     select $1, $2, $3, "leadId", "contentHash", field, "row", code, message, base::jsonb, lead::jsonb, "rowValue"::jsonb
+    `insert into conflicts (connection, last_run, last_round, lead_id, content_hash, field, row_number, code, message, company, base, lead_value, row_value)
+     select $1, $2, $3, "leadId", "contentHash", field, "row", code, message, company, base::jsonb, lead::jsonb, "rowValue"::jsonb
      from json_to_recordset($4::json) as i ("leadId" text, "contentHash" text, field text, "row" bigint, code text, message text,
-       base text, lead text, "rowValue" text)
+       company text, base text, lead text, "rowValue" text)
      ${again}`,
     [run.connection, run.id, run.round, JSON.stringify([...last.values()])],
   );
@@ -131,11 +138,11 @@ export function listPlannedConflicts(db: Queryable, run: RunRef & RoundRef): Pro
 
 async function holdPlanned(db: Queryable, run: RunRef & RoundRef, onKnown: string): Promise<void> {
   await db.query(
-    `insert into conflicts (connection, last_run, last_round, lead_id, content_hash, field, row_number, code, message, base, lead_value, row_value)
+    `insert into conflicts (connection, last_run, last_round, lead_id, content_hash, field, row_number, code, message, company, base, lead_value, row_value)
      select $3, $1, $2, coalesce(a.lead_id, ''),
        a.content_hash || case when row_number() over alike > 1 then '#' || row_number() over alike else '' end,
        coalesce(c.key, ''), a.row_number, a.reason, coalesce(a.message, a.reason),
-       ${orNull('base')}, ${orNull('from')}, ${orNull('to')}
+       case when jsonb_typeof(a.expect->'companyName') = 'string' then a.expect->>'companyName' end, ${orNull('base')}, ${orNull('from')}, ${orNull('to')}
      from actions a left join json_each(a.changes) with ordinality as c (key, value, nth) on true
      where a.run_id = $1 and a.round = $2 and a.kind = 'hold'
      window alike as (partition by a.lead_id, a.content_hash, c.key order by a.id)
@@ -145,7 +152,9 @@ async function holdPlanned(db: Queryable, run: RunRef & RoundRef, onKnown: strin
   );
 }
 
-const columns = `id, connection, lead_id as "leadId", content_hash as "contentHash", field, row_number as row, code, message,
+const columns = `id, case when starts_with(code, 'edit.') then 'edit' when field = '' then 'record' else 'field' end as kind, connection, lead_id as "leadId", content_hash as "contentHash", field, row_number as row, code, message,
+  coalesce(company, (select n.lead_value #>> '{}' from conflicts n where n.connection = conflicts.connection and n.lead_id = conflicts.lead_id
+    and n.lead_id <> '' and n.field = 'companyName' and jsonb_typeof(n.lead_value) = 'string' limit 1)) as company,
   lead_value as lead, row_value as "rowValue", resolution,
   (select nullif(v.author, 'null') from value_authors v where v.connection = conflicts.connection and v.lead_id = conflicts.lead_id
     and v.field = conflicts.field and v.value_hash = value_hash(conflicts.row_value #>> '{}')) as author,
@@ -153,7 +162,7 @@ const columns = `id, connection, lead_id as "leadId", content_hash as "contentHa
   case when resolution is not null then ${decidedOn('conflicts', 'conflict_id')} end as decided,
   to_char(since at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as since`;
 
-/** What waits for a person, also requested edits; under the table's name, which `columns` use. */
+/** What is held, also requested edits; under the table's name, which `columns` use. */
 const held = 'held_items conflicts';
 
 /** What is held, oldest first; of `lastRun` alone when it is given. */
@@ -170,18 +179,9 @@ export function listConflicts(
   );
 }
 
-/** What is held of some connections, oldest first, from the item after `after` on. */
-export function conflictsOnPage(
-  db: Queryable,
-  connections: readonly string[],
-  after: number,
-  limit: number,
-): Promise<readonly Conflict[]> {
-  return rowsOf(
-    db,
-    `select ${columns} from ${held} where connection = any($1) and id > $2 order by id limit $3`,
-    [connections, after, limit],
-  );
+/** Those of these numbers that are held. */
+export function conflictsOf(db: Queryable, ids: readonly number[]): Promise<readonly Conflict[]> {
+  return rowsOf(db, `select ${columns} from ${held} where id = any($1)`, [ids]);
 }
 
 /** Whether anything is held for this reason. */
@@ -198,10 +198,6 @@ export function countConflicts(
     connection,
     lastRun,
   ]);
-}
-
-export function findConflict(db: Queryable, id: number): Promise<Conflict | null> {
-  return firstOf(db, `select ${columns} from ${held} where id = $1`, [id]);
 }
 
 /**

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Cells, Values } from '../core/lead/value.ts';
-import { countOf, type Queryable, rowsOf, valueOf } from './database.ts';
+import { type Queryable, rowsOf, valueOf } from './database.ts';
 import { type Decided, decidedOn } from './decisions.ts';
 import { streamRows } from './stream-rows.ts';
 import type { RunRef } from './runs.ts';
@@ -10,6 +10,7 @@ export type MatchState = 'proposed' | 'ambiguous' | 'accepted' | 'rejected' | 'u
 
 /** A lead and a row that may be one, with what both show. */
 export interface Match {
+  readonly kind: 'match';
   readonly id: number;
   readonly connection: string;
   readonly leadId: string;
@@ -32,7 +33,7 @@ export interface MatchMarks {
   readonly rowMark: string;
 }
 
-export type MatchLine = MatchMarks & Omit<Match, 'id' | 'connection' | 'decided'>;
+export type MatchLine = MatchMarks & Omit<Match, 'kind' | 'id' | 'connection' | 'decided'>;
 
 /** Leads that never had a row, and rows without id; `apart`: also those apart from the table. */
 const newLeadsFrom = `from staged_leads l left join pairs p on p.connection = $2 and p.lead_id = l.lead_id
@@ -156,41 +157,15 @@ export async function forgetMatches(
   await db.query(`delete from matches where connection = $1 and lead_id = any($2)`, [connection, leadIds]);
 }
 
-const columns = `id, connection, lead_id as "leadId", row_number as row, lead, "row" as cells, score, why, state,
+const columns = `'match' as kind, id, connection, lead_id as "leadId", row_number as row, lead, "row" as cells, score, why, state,
   case when state in ('accepted', 'rejected') then ${decidedOn('matches', 'match_id')} end as decided`;
 
-/** Matches of some connections as the last syncs found them, from the one after `after` on. */
-export function listMatches(
-  db: Queryable,
-  connections: readonly string[],
-  after = 0,
-  limit: number | null = null,
-): Promise<readonly Match[]> {
-  return rowsOf(
-    db,
-    `select ${columns} from matches where connection = any($1) and current and id > $2 order by id limit $3`,
-    [connections, after, limit],
-  );
+/** Those of these numbers that the last sync or plan found. */
+export function matchesOf(db: Queryable, ids: readonly number[]): Promise<readonly Match[]> {
+  return rowsOf(db, `select ${columns} from matches where id = any($1) and current`, [ids]);
 }
 
-export function countMatches(db: Queryable, connections: readonly string[]): Promise<number> {
-  return countOf(db, `from matches where connection = any($1) and current`, [connections]);
-}
-
-/** Those of these matches that are current, in the order of their ids, locked until the transaction ends. */
-export function matchesToDecide(
-  db: pg.PoolClient,
-  connections: readonly string[],
-  ids: readonly number[],
-): Promise<readonly Match[]> {
-  return rowsOf(
-    db,
-    `select ${columns} from matches where connection = any($1) and current and id = any($2) order by id for update`,
-    [connections, ids],
-  );
-}
-
-/** Another accepted match of the same lead or row; null: none. */
+/** The number of another accepted match of the same lead or row; null: none. */
 export function acceptedBeside(db: Queryable, id: number): Promise<number | null> {
   return valueOf(
     db,
@@ -201,17 +176,18 @@ export function acceptedBeside(db: Queryable, id: number): Promise<number | null
   );
 }
 
-/** Remembers a person's decision, and `by` whom. */
+/** Remembers a person's decision, and `by` whom. False, and nothing is remembered, when it shows something else by now. */
 export async function decideMatch(
   db: Queryable,
-  id: number,
+  { id, lead, cells }: Pick<Match, 'id' | 'lead' | 'cells'>,
   state: 'accepted' | 'rejected',
   by: string,
-): Promise<void> {
-  await db.query(
-    `with decided as (update matches set state = $2 where id = $1 returning *)
+): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `with decided as (update matches set state = $2 where id = $1 and current and lead = $4::jsonb and "row" = $5::jsonb returning *)
      insert into decisions (connection, lead_id, field, choice, decided_by, match_id)
      select connection, lead_id, '', state, $3, id from decided`,
-    [id, state, by],
+    [id, state, by, JSON.stringify(lead), JSON.stringify(cells)],
   );
+  return rowCount === 1;
 }

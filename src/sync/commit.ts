@@ -80,7 +80,8 @@ export function commitDeclined(
     await recordOutcomes(db, [{ actionId, state: 'held', code }]);
     const contentHash = await freeKey(db, run, action.contentHash);
     const message = refusedMessage(row, refused);
-    await recordConflicts(db, run, [{ leadId: null, contentHash, row, code, message }]);
+    const cells = writtenCells(action.changes);
+    await recordConflicts(db, run, [{ leadId: null, contentHash, row, code, message, cells }]);
     if (existing === undefined) return;
     const { leadId, written: changes } = existing;
     await recordHistory(db, run, [{ actionId, leadId, side: 'lead', changes }]);

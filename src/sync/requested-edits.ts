@@ -37,7 +37,7 @@ export async function beginEdits(db: pg.PoolClient, run: Run): Promise<Run> {
 }
 
 function refusal({ requestedBy, edits, followUps }: CalendarEdits, connection: string): string {
-  return `the calendar of ${requestedBy} changed ${edits} of ${counted(followUps, 'follow-up')} within an hour, as if it had been emptied or shifted as a whole. They are held, and no lead was changed. leadsync resolve --requested-by ${requestedBy} --connection ${connection} --use target carries them out; --use lead gives them up`;
+  return `the calendar of ${requestedBy} changed ${edits} of ${counted(followUps, 'follow-up')} within an hour, as if it had been emptied or shifted as a whole. They are held, and no lead was changed. leadsync resolve --requested-by ${requestedBy} --connection ${connection} --use requested carries them out; --use lead gives them up`;
 }
 
 const gone: EditOutcome = { state: 'failed', note: 'the lead is not there any more' };

@@ -54,7 +54,7 @@ ${exceptionsTable({ field: 'companyName' })}
 A decision counts while both sides show what they showed then. Only these lines differ:
 
 ${exceptionsTable({ field: 'stage', memo: { resolution: 'lead' } })}
-### After \`leadsync resolve --use target\`
+### After \`leadsync resolve --use row\`
 
 ${exceptionsTable({ field: 'stage', memo: { resolution: 'target' } })}
 ### After the service refused the row's value
@@ -72,7 +72,7 @@ A cell of the row that cannot be read is held (row.unreadable) beside the create
 ## What an undo took away
 
 It does not come back by itself. A row whose lead an undo deleted is held (row.undone), a lead whose row it took away too
-(lead.undone), until that record changes or \`leadsync resolve ID\` has it made (\`--use target\`: the lead, of the row; \`--use lead\`:
+(lead.undone), until that record changes or \`leadsync resolve ID\` has it made (\`--use row\`: the lead, of the row; \`--use lead\`:
 the row, of the lead). It is compared by the fields that it shows, so a column that is missing releases nothing, nor does one
 scan that misses it; two complete scans do.
 

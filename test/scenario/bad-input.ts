@@ -356,7 +356,7 @@ export const badInputScenarios: readonly Scenario[] = [
       },
       { status: { cord: 'held: Company has letters of another encoding (and 1 more)' } },
       { resolve: 'cord.companyName', use: 'lead' },
-      { resolve: 'cord.city', use: 'target' },
+      { resolve: 'cord.city', use: 'row' },
       { sync: { exit: 0, did: 'updated 1 leads 1 rows' } },
     ],
     end: {

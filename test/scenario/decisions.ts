@@ -34,7 +34,7 @@ export const decisionScenarios: readonly Scenario[] = [
     title: 'a conflict, decided for the target',
     steps: [
       ...bothEdited,
-      { resolve: 'acme.stage', use: 'target' },
+      { resolve: 'acme.stage', use: 'row' },
       { sync: { exit: 0, plan: ['update-lead acme stage: won → lost (resolved)'], did: 'updated 1 leads' } },
     ],
     end: acmeIs('lost'),
@@ -71,7 +71,7 @@ export const decisionScenarios: readonly Scenario[] = [
     title: 'a decision is dropped when the lead changes after it',
     steps: [
       ...bothEdited,
-      { resolve: 'acme.stage', use: 'target' },
+      { resolve: 'acme.stage', use: 'row' },
       { lead: 'acme', set: { stage: 'qualified' } },
       { sync: { exit: 3, did: 'nothing', problems: ['conflict.both-edited acme stage'] } },
     ],
@@ -92,7 +92,7 @@ export const decisionScenarios: readonly Scenario[] = [
     given: { leads: [acme], rows: [change(acmeRow, { 2: 'Bonn' })] },
     steps: [
       { sync: { exit: 3, did: 'nothing', problems: ['conflict.first-sight acme city'] } },
-      { resolve: 'acme.city', use: 'target' },
+      { resolve: 'acme.city', use: 'row' },
       { sync: { exit: 0, did: 'updated 1 leads' } },
     ],
     end: { leads: [change(acme, { 2: 'Bonn' })], rows: [change(acmeRow, { 2: 'Bonn' })] },

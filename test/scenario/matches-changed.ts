@@ -4,7 +4,7 @@ import { row, type Scenario, shows } from './scenario.ts';
 const lead = 'acme | Acme GmbH | Berlin | new | ';
 const typed = ' | ACME | berlin | won | ';
 const dorn = 'dorn | Dorn Logistik | Linz | new | ';
-const proposed = 'held: it may be an existing lead (leadsync match)';
+const proposed = 'held: it may be an existing lead (leadsync conflicts)';
 
 const propose = { match: 'propose', onFirstSync: 'target-wins' };
 const exact = { match: 'exact', onFirstSync: 'target-wins' };
@@ -42,7 +42,7 @@ export const changedMatchScenarios: readonly Scenario[] = [
     given: { leads: [lead], rows: [typed] },
     steps: [
       { sync: held },
-      { match: 'acme', row: 2, as: 'accepted' },
+      { match: 'acme', row: 2, use: 'link' },
       { row: 'ACME', set: { Stage: 'lost' } },
       { lead: 'acme', set: { stage: 'qualified' } },
       { sync: { exit: 0, did: 'updated 1 leads 1 rows' } },
@@ -55,7 +55,7 @@ export const changedMatchScenarios: readonly Scenario[] = [
     given: { leads: [lead], rows: [typed] },
     steps: [
       { sync: held },
-      { match: 'acme', row: 2, as: 'accepted' },
+      { match: 'acme', row: 2, use: 'link' },
       { row: 'ACME', set: { Company: 'Acme KG' } },
       { sync: held },
     ],
@@ -67,7 +67,7 @@ export const changedMatchScenarios: readonly Scenario[] = [
     given: { leads: [lead, dorn], rows: [typed, row(dorn)] },
     steps: [
       { sync: held },
-      { match: 'acme', row: 2, as: 'accepted' },
+      { match: 'acme', row: 2, use: 'link' },
       { removeRow: 'ACME' },
       { sync: { exit: 0, did: 'created 1 rows' } },
     ],
@@ -79,7 +79,7 @@ export const changedMatchScenarios: readonly Scenario[] = [
     given: { leads: [lead, dorn], rows: [typed, row(dorn)] },
     steps: [
       { sync: held },
-      { match: 'acme', row: 2, as: 'accepted' },
+      { match: 'acme', row: 2, use: 'link' },
       { removeLead: 'acme' },
       { sync: { exit: 0, did: 'created 1 leads' } },
     ],
@@ -94,7 +94,7 @@ export const changedMatchScenarios: readonly Scenario[] = [
     given: { leads: [lead], rows: [typed, ' | Other | Bonn | new | '] },
     steps: [
       { sync: { exit: 3, did: 'created 1 leads', problems: ['match.proposed acme'] } },
-      { match: 'acme', row: 2, as: 'accepted' },
+      { match: 'acme', row: 2, use: 'link' },
       { addRow: 'acme | Acme GmbH | Berlin | new | ' },
       { sync: { exit: 0, did: 'created 1 leads' } },
     ],

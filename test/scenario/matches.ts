@@ -4,8 +4,8 @@ const lead = 'acme | Acme GmbH | Berlin | new | ';
 const typed = ' | ACME | berlin | won | ';
 const dorn = 'dorn | Dorn Logistik | Linz | new | ';
 const ernst = ' | Ernst Bau | Graz | new | ';
-const proposed = 'held: it may be an existing lead (leadsync match)';
-const ambiguous = 'held: it may be one of several leads (leadsync match)';
+const proposed = 'held: it may be an existing lead (leadsync conflicts)';
+const ambiguous = 'held: it may be one of several leads (leadsync conflicts)';
 
 const propose = { match: 'propose', onFirstSync: 'target-wins' };
 const exact = { match: 'exact', onFirstSync: 'target-wins' };
@@ -44,7 +44,7 @@ export const matchScenarios: readonly Scenario[] = [
       { status: { 'ERNST BAU': 'held: an earlier row shows the same company' } },
       { row: 'ERNST BAU', set: { Stage: 'won' } },
       { sync: { exit: 3, did: 'nothing', problems: ['row.twin row 3'] } },
-      { resolve: '', use: 'target' },
+      { resolve: '', use: 'row' },
       { sync: { exit: 0, did: 'created 1 leads' } },
     ],
     end: {
@@ -88,7 +88,7 @@ export const matchScenarios: readonly Scenario[] = [
     given: { leads: [lead], rows: [`${typed} | call Anna`] },
     steps: [
       { sync: held },
-      { match: 'acme', row: 2, as: 'accepted' },
+      { match: 'acme', row: 2, use: 'link' },
       {
         sync: {
           exit: 0,
@@ -108,7 +108,7 @@ export const matchScenarios: readonly Scenario[] = [
     given: { leads: ['acme | Acme | Berlin | new | '], rows: [' | Acme | Berlin | won | '] },
     steps: [
       { sync: held },
-      { match: 'acme', row: 2, as: 'accepted' },
+      { match: 'acme', row: 2, use: 'link' },
       { sync: { exit: 3, did: 'updated 1 rows', problems: ['conflict.first-sight acme stage'] } },
     ],
     end: {
@@ -122,7 +122,7 @@ export const matchScenarios: readonly Scenario[] = [
     given: { leads: [lead], rows: [typed] },
     steps: [
       { sync: held },
-      { match: 'acme', row: 2, as: 'rejected' },
+      { match: 'acme', row: 2, use: 'apart' },
       { sync: { exit: 0, did: 'created 1 leads 1 rows' } },
     ],
     end: {
@@ -144,7 +144,7 @@ export const matchScenarios: readonly Scenario[] = [
         },
       },
       { status: { ACME: ambiguous } },
-      { match: 'acme', row: 2, as: 'accepted' },
+      { match: 'acme', row: 2, use: 'link' },
       { sync: { exit: 0, did: 'created 1 leads, updated 1 leads 1 rows' } },
     ],
     end: {

@@ -55,7 +55,7 @@ export const outsideScenarios: readonly Scenario[] = [
           problems: ['conflict.both-edited acme stage'],
         },
       },
-      { resolve: 'acme.stage', use: 'target' },
+      { resolve: 'acme.stage', use: 'row' },
       { sync: { exit: 0, did: 'updated 1 leads' } },
     ],
     end: {

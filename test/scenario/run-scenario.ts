@@ -4,10 +4,10 @@ import { exitCodeFor } from '../../src/cli/output.ts';
 import { showCell } from '../../src/core/lead/value.ts';
 import type { SandboxLead } from '../../src/sandbox/lead-table.ts';
 import { type Action, visibleActions } from '../../src/store/actions.ts';
-import { decideConflict, listConflicts } from '../../src/store/conflicts.ts';
-import { listMatches } from '../../src/store/matches.ts';
-import { decideMatches } from '../../src/review/decide-match.ts';
+import { listConflicts } from '../../src/store/conflicts.ts';
 import type { SyncReport } from '../../src/sync/report.ts';
+import type { Answer } from '../../src/core/merge/answers.ts';
+import { answer, matchesIn } from '../support/held.ts';
 import type { SheetRow } from '../support/sheet.ts';
 import { connectionName, Workspace } from '../support/workspace.ts';
 import { acme, bolt, cord, type Expected, idOf, row, type Scenario, type Step } from './scenario.ts';
@@ -61,7 +61,7 @@ class Player {
 
   async play(step: Step): Promise<void> {
     const { sandbox, sheet } = this.#workspace;
-    if ('match' in step) await this.#decideMatch(step.match, step.row, step.as);
+    if ('match' in step) await this.#decideMatch(step.match, step.row, step.use);
     else if ('lead' in step) sandbox.leads.edit(this.#id(step.lead), step.set);
     else if ('row' in step) sheet.edit((found) => this.#isRow(found, step.row), this.#cells(step.set));
     else if ('addLead' in step) this.#addLead(step.addLead);
@@ -152,21 +152,21 @@ class Player {
     };
   }
 
-  async #resolve(place: string, use: 'lead' | 'target'): Promise<void> {
+  async #resolve(place: string, use: Answer): Promise<void> {
     const [name = '', field = ''] = place.split('.');
     const { pool } = this.#workspace.database;
     const held = await listConflicts(pool, connectionName);
     const item = held.find((one) => one.leadId === (name && this.#id(name)) && one.field === field);
     if (item === undefined) throw new Error(`nothing is held for ${place}`);
-    await decideConflict(pool, item, use, 'the scenario');
+    await answer(pool, item.id, use);
   }
 
-  async #decideMatch(name: string, row: number, as: 'accepted' | 'rejected'): Promise<void> {
+  async #decideMatch(name: string, row: number, use: Answer): Promise<void> {
     const { pool } = this.#workspace.database;
-    const found = await listMatches(pool, [connectionName]);
+    const found = await matchesIn(pool);
     const one = found.find((match) => match.leadId === this.#id(name) && match.row === row);
     if (one === undefined) throw new Error(`no match of ${name} with row ${row}`);
-    await decideMatches(pool, [connectionName], [String(one.id)], { as, by: 'the scenario' });
+    await answer(pool, one.id, use);
   }
 
   #expectStatus(expected: Readonly<Record<string, string>>): void {

@@ -40,9 +40,9 @@ export type Step =
   /** The whole file as text, or null to delete it. */
   | { readonly file: string | null }
   /** Decides what is held for `name.field`. */
-  | { readonly resolve: string; readonly use: 'lead' | 'target' }
+  | { readonly resolve: string; readonly use: 'lead' | 'row' }
   /** Decides the match of a lead with a row, the latter by its number. */
-  | { readonly match: string; readonly row: number; readonly as: 'accepted' | 'rejected' }
+  | { readonly match: string; readonly row: number; readonly use: 'link' | 'apart' }
   /** What the status column says, by the row's name as above. */
   | { readonly status: Readonly<Record<string, string>> }
   | { readonly sync: Expected; readonly allow?: readonly string[] };

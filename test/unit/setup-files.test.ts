@@ -58,7 +58,7 @@ connections:
       # minute hour day-of-month month day-of-week
       schedule: 0 2 * * *
       timeZone: Europe/Berlin
-      # Rows without an id that may be leads: \`leadsync match\` lists them, and you decide.
+      # Rows without an id that may be leads: \`leadsync conflicts\` lists them, and you decide.
       match: propose
     # Mails about follow-ups that are due; quiet hours, digests, chats: docs/reminders.md
     reminders:

@@ -105,7 +105,7 @@ interface LikelyPair {
   readonly why: string;
 }
 
-const help = 'leadsync match shows both, and you decide';
+const help = 'leadsync conflicts shows both, and you decide';
 
 /** A lead and a row that are each other's likeliest match. */
 export function planProposed({ leadId, lead, row, contentHash, cells, why }: LikelyPair): PlannedAction {

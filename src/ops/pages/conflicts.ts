@@ -4,18 +4,19 @@ import { authorWords } from '../../core/lead/author.ts';
 import { count, counted } from '../../core/lead/counted.ts';
 import { type FieldMapping, headingOf } from '../../core/lead/mapping.ts';
 import { explain, type LeadsyncError } from '../../errors.ts';
-import { decidableSides, isEdit, type Side } from '../../review/decide-conflict.ts';
-import type { Conflict } from '../../store/conflicts.ts';
+import type { Answer } from '../../core/merge/answers.ts';
+import { sameCell } from '../../core/lead/value.ts';
+import { answersTo } from '../../review/decide-held.ts';
+import type { HeldItem } from '../../store/held.ts';
+import type { MatchState } from '../../store/matches.ts';
 import type { Decided } from '../../store/decisions.ts';
 import { card, cards, type Html, list, pageLinks, postButton, table } from './elements.ts';
 import type { Page } from './layout.ts';
 import { asOf, foldedText, heldMessage, placeWords, shownTime, shownValue } from './shown.ts';
 
-/** A held item with what a page shows of it. */
-export interface ShownConflict {
-  readonly item: Conflict;
-  /** Of the lead, from the baseline. */
-  readonly company: string | null;
+/** Something that waits for a person, with what a page shows of it. */
+export interface ShownHeld<Item extends HeldItem = HeldItem> {
+  readonly item: Item;
   readonly fields: readonly FieldMapping[];
   readonly timeZone: string;
 }
@@ -23,7 +24,7 @@ export interface ShownConflict {
 interface ConflictsPage {
   /** Null: all connections. */
   readonly connection: string | null;
-  readonly conflicts: readonly ShownConflict[];
+  readonly conflicts: readonly ShownHeld[];
   readonly total: number;
   /** Address of this page, for the way back, and of the next one. */
   readonly here: string;
@@ -32,88 +33,154 @@ interface ConflictsPage {
   readonly now: number;
 }
 
-/** A short hash of the values that a person decides on: a decision on other values does not count. */
-export function seenHash(...shown: readonly unknown[]): string {
-  return createHash('sha256').update(JSON.stringify(shown)).digest('base64url').slice(0, 16);
+/** A short hash of what a person decides on: a decision on anything else does not count. */
+export function seenItem(item: HeldItem): string {
+  return createHash('sha256').update(JSON.stringify(seenOf(item))).digest('base64url').slice(0, 16);
 }
 
-export function seenConflict({ lead, rowValue, code }: Conflict): string {
-  return seenHash(lead, rowValue, code);
+function seenOf(item: HeldItem): readonly unknown[] {
+  if (item.kind === 'match') return [item.leadId, item.lead, item.cells];
+  return item.kind === 'calendar' ? [item.recipient, item.message] : [item.lead, item.rowValue, item.code];
 }
 
 /** Who decided and when, as far as recorded; follows the decision. */
-export function decidedBy(decided: Decided | null, timeZone: string): Html | null {
+function decidedBy(decided: Decided | null, timeZone: string): Html | null {
   return decided && html`, by <bdi>${decided.by}</bdi>, ${shownTime(decided.at, timeZone)}`;
 }
 
-const sides = ['lead', 'target'] as const;
-const whereWords: Readonly<Record<Side, string>> = { lead: 'In the service', target: 'In the table' };
+type Side = 'lead' | 'row';
+const sides = ['lead', 'row'] as const;
+const whereWords: Readonly<Record<Side, string>> = { lead: 'In the service', row: 'In the table' };
 
-/** Of a side: `the lead’s`. */
-export const whoseWords: Readonly<Record<Side, string>> = { lead: 'the lead’s', target: 'the row’s' };
+/** Of a side, as the state names it: `the lead’s`. */
+export const whoseWords = { lead: 'the lead’s', target: 'the row’s', row: 'the row’s' } as const;
 
-/** `/conflicts`: the held items, page by page. */
+type HeldRecord = Exclude<HeldItem, { readonly kind: 'match' | 'calendar' }>;
+
+/** `/conflicts`: all that waits for a person, page by page. */
 export function conflictsPage(page: ConflictsPage): Page {
   const { connection, conflicts, total, here, next, isFirst, now } = page;
   const first = connection === null ? '/conflicts' : `/conflicts?connection=${connection}`;
-  const body = html`<p>${total === 0 ? 'Nothing is held.' : `${counted(total, 'item')} held: both sides stay as they are until a person decides, or makes them equal. The next sync applies a decision.`}
+  const body = html`<p>${total === 0 ? 'Nothing is held.' : `${counted(total, 'item')} held: both sides stay as they are until a person decides, or makes them equal. The next sync applies a decision; the worker that on a calendar or a requested edit.`}
 ${connection !== null && html`<a href="/conflicts">Conflicts of all connections</a>`}</p>
 ${asOf(now)}
-${conflicts.length > 0 && html`<h2>Held items, oldest first</h2>${decideAllLinks(page)}${conflictList(conflicts, here)}`}
+${conflicts.length > 0 && html`<h2>Held items, oldest first</h2>${decideAllLinks(page)}${heldList(conflicts, here)}`}
 ${pageLinks(isFirst ? null : first, next)}`;
   return { title: connection === null ? 'Conflicts' : `Conflicts of ${connection}`, body };
 }
 
-/** Held items with both values and a button for each side that may be chosen. `back`: the page to return to. */
-export function conflictList(conflicts: readonly ShownConflict[], back: string): Html {
-  return cards(conflicts.map((conflict) => conflictCard(conflict, back)));
+/** Held items, each with a button for each answer. `back`: the page to return to. */
+export function heldList(conflicts: readonly ShownHeld[], back: string): Html {
+  return cards(conflicts.map((one) => heldCard(one, back)));
 }
 
-function fieldOf({ item: { field }, fields }: ShownConflict): string {
+function heldCard({ item, ...rest }: ShownHeld, back: string): Html {
+  if (item.kind === 'match') return matchCard({ item, ...rest }, back);
+  return item.kind === 'calendar' ? calendarCard({ item, ...rest }, back) : conflictCard({ item, ...rest }, back);
+}
+
+function calendarCard(
+  { item, timeZone }: ShownHeld<Extract<HeldItem, { kind: 'calendar' }>>,
+  back: string,
+): Html {
+  const { id, connection, recipient, code, message, resolution } = item;
+  const buttons = html`<div class="actions">
+${chooseButton(item, 'restore', 'Write the entries again', back)}
+${chooseButton(item, 'deleted', 'They were deleted on purpose', back)}
+</div>`;
+  return card(
+    `held-${id}`,
+    html`Calendar of <bdi>${recipient}</bdi>`,
+    html`${id}, ${connection}`,
+    html`<p>${heldMessage(code, message, timeZone)} <code>${code}</code></p>
+${resolution === null ? buttons : decidedLine(resolution === 'restore' ? 'the entries are written again' : 'they were deleted on purpose', 'The worker applies it.')}`,
+  );
+}
+
+const stateWords: Readonly<Record<MatchState, string>> = {
+  proposed: 'Each is the best match of the other.',
+  ambiguous: 'Not certain: others match as well.',
+  accepted: 'The next sync links them.',
+  rejected: 'The next sync makes a lead of the row and a row of the lead.',
+  undone: 'An undo took them apart.',
+};
+
+function matchCard(
+  { item, fields, timeZone }: ShownHeld<Extract<HeldItem, { kind: 'match' }>>,
+  back: string,
+): Html {
+  const { id, connection, leadId, row, lead, cells, score, why, state, decided, company } = item;
+  const rows = fields
+    .filter(({ field }) => !sameCell(lead[field] ?? null, null) || !sameCell(cells[field] ?? null, null))
+    .map(({ field, column }) => [
+      column,
+      shownValue(lead[field], timeZone),
+      shownValue(cells[field], timeZone),
+    ]);
+  const label = (text: string): Html =>
+    html`${text}<span class="hidden">: ${company ?? leadId}, row ${row ?? ''}</span>`;
+  const is = state === 'accepted' ? 'one' : state === 'rejected' ? 'two' : null;
+  return card(
+    `held-${id}`,
+    html`${company === null ? `Lead ${leadId}` : foldedText(company)}: a row and a lead that may be one, ${Math.round(score * 100)} %`,
+    html`${id}, ${placeWords(row, connection, leadId)}`,
+    html`<p>${why}. ${is === null && stateWords[state]}</p>
+${is !== null && decidedLine(html`they are ${is}${decidedBy(decided, timeZone)}`, stateWords[state])}
+${table('values', 'What both show', ['Column', 'In the service', 'In the table'], rows)}
+<div class="actions">
+${chooseButton(item, 'link', label('They are one'), back)}
+${chooseButton(item, 'apart', label('They are two'), back)}
+</div>`,
+  );
+}
+
+function decidedLine(what: Html | string, then: string): Html {
+  return html`<p class="status info"><span aria-hidden="true">✓</span> Decided: ${what}. ${then}</p>`;
+}
+
+function fieldOf({ item: { field }, fields }: ShownHeld<HeldRecord>): string {
   return field === '' ? 'Whole record' : headingOf(fields, field);
 }
 
-function titleOf(shown: ShownConflict): Html {
-  const { item, company } = shown;
-  const { field, leadId, row } = item;
+function titleOf(shown: ShownHeld<HeldRecord>): Html {
+  const { field, leadId, row, company } = shown.item;
   const what = field === '' ? '' : `: ${fieldOf(shown)}`;
   if (company !== null) return html`${foldedText(company)}${what}`;
   return html`${leadId === '' ? `Row ${row ?? '?'}` : `Lead ${leadId}`}${what}`;
 }
 
-function conflictCard(shown: ShownConflict, back: string): Html {
+function conflictCard(shown: ShownHeld<HeldRecord>, back: string): Html {
   const { item, fields, timeZone } = shown;
   const { id, connection, field, row, leadId, code, author, resolution, decided } = item;
   const place = placeWords(row, leadId === '' ? `${connection}, a row without an id` : connection, leadId);
-  const decidable = decidableSides(item, fields);
-  const isMatch = code.startsWith('match.');
+  const decidable = answersTo(item, fields);
   const again = decidable.map((side) =>
     chooseButton(item, side, `Make the ${side === 'lead' ? 'row' : 'lead'} again`, back),
   );
   return card(
     `held-${id}`,
     titleOf(shown),
-    html`${!isMatch && html`${id}, `}${place}, held since ${shownTime(item.since, timeZone)}`,
+    html`${id}, ${place}, held since ${shownTime(item.since, timeZone)}`,
     html`<p>${heldMessage(code, item.message, timeZone)} <code>${code}</code></p>
 ${author && html`<p class="hint">In the table: ${authorWords(author)}${author.at && html` on ${shownTime(author.at, timeZone)}`}</p>`}
 ${field === '' ? again : valueTable(shown, decidable, back)}
-${resolution && html`<p class="status info"><span aria-hidden="true">✓</span> Decided: ${field === '' ? 'it is made again' : `${whoseWords[resolution]} value`}${decidedBy(decided, timeZone)}. The next sync applies it.</p>`}
-${isMatch && html`<p><a href="/matches">Both records, and the decision</a></p>`}
-${decidable.length === 0 && !isMatch && html`<p class="hint">Nothing to choose here: change the row or the lead as the sentence says; the next sync sees it.</p>`}`,
+${resolution && decidedLine(html`${field === '' ? 'it is made again' : `${whoseWords[resolution]} value`}${decidedBy(decided, timeZone)}`, 'The next sync applies it.')}
+${decidable.length === 0 && html`<p class="hint">Nothing to choose here: change the row or the lead as the sentence says; the next sync sees it.</p>`}`,
   );
 }
 
-function valueOf({ item, timeZone }: ShownConflict, side: Side): Html {
+function valueOf({ item, timeZone }: ShownHeld<HeldRecord>, side: Side): Html {
   return shownValue(side === 'lead' ? item.lead : item.rowValue, timeZone);
 }
 
-function valueTable(shown: ShownConflict, decidable: readonly Side[], back: string): Html {
-  const { item, company } = shown;
+function valueTable(shown: ShownHeld<HeldRecord>, decidable: readonly Answer[], back: string): Html {
+  const { item } = shown;
   const what = fieldOf(shown);
   const rows = sides.map((side) => {
-    const isRequested = side === 'target' && isEdit(item);
-    const label = html`${isRequested ? 'Take the requested' : `Keep ${whoseWords[side]}`} value<span class="hidden"> of ${what}, ${company ?? item.leadId}</span>`;
-    const button = decidable.includes(side) && chooseButton(item, side, label, back);
+    const isRequested = side === 'row' && item.kind === 'edit';
+    const use = isRequested ? 'requested' : side;
+    const label = html`${isRequested ? 'Take the requested' : `Keep ${whoseWords[side]}`} value<span class="hidden"> of ${what}, ${item.company ?? item.leadId}</span>`;
+    const button = decidable.includes(use) && chooseButton(item, use, label, back);
     return [
       isRequested ? `Requested by ${item.requestedBy}` : whereWords[side],
       html`<div class="choice"><div>${valueOf(shown, side)}</div>${button}</div>`,
@@ -122,8 +189,8 @@ function valueTable(shown: ShownConflict, decidable: readonly Side[], back: stri
   return table('values', `Both values of ${what}`, ['Side', 'Value'], rows);
 }
 
-function chooseButton(item: Conflict, use: Side, label: Html | string, back: string): Html {
-  return postButton(`/conflicts/${item.id}`, label, { use, seen: seenConflict(item), back });
+function chooseButton(item: HeldItem, use: Answer, label: Html | string, back: string): Html {
+  return postButton(`/conflicts/${item.id}`, label, { use, seen: seenItem(item), back });
 }
 
 /** Links that decide all shown items at once, after a confirmation. */
@@ -141,13 +208,11 @@ function decideAllLinks({ conflicts, here }: ConflictsPage): Html | null {
  * The items of a list that may be decided for this side at once: undecided fields. A whole record is no value of a side, and a
  * decision stays.
  */
-function openFor(conflicts: readonly ShownConflict[], use: Side): readonly ShownConflict[] {
-  return conflicts.filter(
-    ({ item, fields }) =>
-      item.field !== '' &&
-      !isEdit(item) &&
-      item.resolution === null &&
-      decidableSides(item, fields).includes(use),
+function openFor(conflicts: readonly ShownHeld[], use: Side): readonly ShownHeld<HeldRecord>[] {
+  return conflicts.flatMap(({ item, ...rest }) =>
+    item.kind === 'field' && item.resolution === null && answersTo(item, rest.fields).includes(use)
+      ? [{ item, ...rest }]
+      : [],
   );
 }
 
@@ -162,8 +227,8 @@ ${backToList(here)}`;
   const rest = conflicts.length - open.length;
   const stay = rest === 1 ? 'stays as it is: it is' : 'stay as they are: they are';
   const keep = `Keep ${whoseWords[use]} ${counted(open.length, 'value')}`;
-  const item = open.map((one) => `${one.item.id}:${seenConflict(one.item)}`);
-  const other = use === 'lead' ? 'target' : 'lead';
+  const item = open.map((one) => `${one.item.id}:${seenItem(one.item)}`);
+  const other = use === 'lead' ? 'row' : 'lead';
   const body = html`<p>The next sync writes ${whoseWords[use]} value over the other one, for each of these. Before that nothing is written. ${rest > 0 && `${counted(rest, 'further item')} of the page ${stay} decided already, or cannot be decided for this side.`}</p>
 <div class="actions">${postButton('/conflicts/all', keep, { use, back: here, item })} <a href="${here}">No, back to the list</a></div>
 ${table(

@@ -6,7 +6,7 @@ import type { Reminder } from '../../store/mails.ts';
 import type { ListedRun } from '../../store/run-list.ts';
 import type { WaitingDelete } from '../../store/waiting-deletes.ts';
 import { type ConnectionFacts, namesShown } from '../connection-facts.ts';
-import { conflictList, type ShownConflict, whoseWords } from './conflicts.ts';
+import { heldList, type ShownHeld, whoseWords } from './conflicts.ts';
 import { type Html, list, pageLinks, table } from './elements.ts';
 import type { Page } from './layout.ts';
 import { connectionState } from './overview.ts';
@@ -29,7 +29,7 @@ interface ConnectionPage {
   readonly facts: ConnectionFacts;
   readonly deletes: readonly WaitingDelete[];
   /** The oldest ones. */
-  readonly conflicts: readonly ShownConflict[];
+  readonly conflicts: readonly ShownHeld[];
   readonly runs: readonly ListedRun[];
   readonly isFirst: boolean;
   readonly next: string | null;
@@ -63,7 +63,7 @@ ${problemList(problems.slice(0, problemsShown), facts)}
 ${problems.length > problemsShown && html`<p><a href="/runs/${lastRun?.runId}#problems">All ${count(lastRun?.problems.length ?? 0)} problems</a></p>`}`
 }
 <h2 id="conflicts">Conflicts</h2>
-${conflicts.length === 0 ? html`<p>Nothing is held.</p>` : conflictList(conflicts, `/connections/${connection}`)}
+${conflicts.length === 0 ? html`<p>Nothing is held.</p>` : heldList(conflicts, `/connections/${connection}`)}
 ${held > conflicts.length && html`<p><a href="/conflicts?connection=${connection}">All ${count(held)} held items</a></p>`}
 ${decisionList(page)}
 <h2 id="deletes">Deletes waiting</h2>
@@ -79,12 +79,14 @@ ${pageLinks(page.isFirst ? null : `/connections/${connection}#runs`, page.next, 
 /** What is held stands among the conflicts of the page, with its values. */
 function isShownBelow(
   { code, leadId = '', row, field = '' }: Problem,
-  conflicts: readonly ShownConflict[],
+  conflicts: readonly ShownHeld[],
 ): boolean {
-  return conflicts.some(
-    ({ item }) =>
-      item.code === code && item.leadId === leadId && item.row === (row ?? null) && item.field === field,
-  );
+  return conflicts.some(({ item }) => {
+    if (item.kind === 'calendar') return false;
+    if (item.kind === 'match')
+      return code.startsWith('match.') && (leadId === '' ? item.row === row : item.leadId === leadId);
+    return item.code === code && item.leadId === leadId && item.row === (row ?? null) && item.field === field;
+  });
 }
 
 function deletesSection({ facts, deletes }: ConnectionPage): Html {

@@ -54,7 +54,6 @@ function navigation({ hasLogin }: Menu): Html {
   return html`<nav aria-label="Pages"><ul>
 <li><a href="/">Status</a></li>
 <li><a href="/conflicts">Conflicts</a></li>
-<li><a href="/matches">Matches</a></li>
 <li><a href="/queues">Queues</a></li>
 </ul></nav>
 ${hasLogin && postButton('/logout', 'Log out', {}, true)}`;

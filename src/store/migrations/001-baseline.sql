@@ -454,6 +454,8 @@ create table conflicts (
   row_number bigint,
   code text not null,
   message text not null,
+  -- Of a row without id, which no pair names.
+  company text,
   base jsonb,
   lead_value jsonb,
   row_value jsonb,
@@ -573,7 +575,7 @@ comment on table approvals is
   'The lines of a reviewed plan that a run may carry out. One batch for each apply.';
 
 create table matches (
-  id bigint generated always as identity primary key,
+  id bigint default nextval('conflicts_id_seq') primary key,
   connection text not null,
   lead_id text not null,
   -- The row is recognised by all that it shows, or by its mark: what it shows in the fields of matchBy.
@@ -776,8 +778,10 @@ create table calendars (
   code text,
   note text,
   not_before timestamptz,
-  -- How a person answered that entries have gone; null: not yet, or not asked.
-  answer text check (answer in ('put-back', 'accept')),
+  -- The number under which a person is asked why entries have gone; null: nobody is.
+  held_id bigint,
+  -- The answer; null: not yet, or not asked.
+  answer text check (answer in ('restore', 'deleted')),
   primary key (connection, recipient)
 );
 comment on table calendars is
@@ -866,13 +870,25 @@ create view scanned_rows as
   where not exists (select from staged_rows where run_id = r.id and lead_id = p.lead_id and not duplicate)
     and not exists (select from absent_pairs where run_id = r.id and lead_id = p.lead_id and row);
 
--- What waits for a person: what a sync holds, and requested edits that the lead did not fit.
+-- What is held: what a sync holds, and requested edits that the lead did not fit.
 create view held_items as
-  select id, connection, lead_id, content_hash, field, row_number, code, message, lead_value, row_value, resolution,
+  select id, connection, lead_id, content_hash, field, row_number, code, message, company, lead_value, row_value, resolution,
     last_run, since from conflicts
   union all
-  select id, connection, lead_id, '', field, null, code, note, shown, coalesce(to_jsonb(to_value), 'null'), null, run_id,
+  select id, connection, lead_id, '', field, null, code, note, null, shown, coalesce(to_jsonb(to_value), 'null'), null, run_id,
     coalesce(settled_at, requested_at) from requested_edits where state in ('conflict', 'failed');
+
+-- All that waits for a person, each under one number. A row or a lead that may be a counterpart is its match.
+create view waiting as
+  select id, connection, null as recipient, 'held' as kind from held_items where code not like 'match.%'
+  union all
+  select id, connection, null, 'held' from held_items h where code like 'match.%'
+    and not exists (select from matches m where m.connection = h.connection and m.current and m.lead_id = h.lead_id)
+    and not exists (select from matches m where m.connection = h.connection and m.current and m.row_number = h.row_number)
+  union all
+  select id, connection, null, 'match' from matches where current
+  union all
+  select held_id, connection, recipient, 'calendar' from calendars where code = 'caldav.emptied';
 
 -- The lines of scan_pages as actions. Their ids come after those of all actions, in the order of the pages, and are exact
 -- as numbers of 53 bits.

@@ -88,7 +88,7 @@ export const ofEdits: readonly Family[] = [
   {
     title: 'Conflicts and edits that are held',
     about:
-      'Both values stay as they are until somebody decides: `leadsync conflicts`, then `leadsync resolve ID --use lead` or `--use target`. Everything else goes on.',
+      'Both values stay as they are until somebody decides: `leadsync conflicts`, then `leadsync resolve ID --use lead` or `--use row`. Everything else goes on.',
     codes: {
       'conflict.both-edited': [
         'The same field was changed in the service and in the table.',
@@ -104,7 +104,7 @@ export const ofEdits: readonly Family[] = [
       ],
       'edit.conflict': [
         'A date changed by a link or in a calendar met another value of the lead.',
-        'Decide: `--use target` writes the requested date.',
+        'Decide: `--use requested` writes the requested date.',
       ],
       'edit.failed': [
         'A date changed by a link or in a calendar was refused by the service.',
@@ -126,7 +126,7 @@ export const ofEdits: readonly Family[] = [
       'lead.put-back': ['The lead shows an earlier value again.', 'Decide which value is right.'],
       'lead.unreadable': [
         'The value in the service is of a kind that this field cannot hold.',
-        'Correct it in the service, or decide with `--use target`.',
+        'Correct it in the service, or decide with `--use row`.',
       ],
       'row.company-name-empty': [
         'The company name is empty, and leads without a name are not sent.',
@@ -210,7 +210,7 @@ export const ofEdits: readonly Family[] = [
       ],
       'row.undone': [
         'An undo deleted the lead made from this row, so none is made again.',
-        'Change the row, or decide with `--use target`.',
+        'Change the row, or decide with `--use row`.',
       ],
       'row.without-id': [
         'The row has no id, and `direction: to-target` makes no leads.',
@@ -237,7 +237,7 @@ export const ofEdits: readonly Family[] = [
       ],
       'lead.create-refused': [
         'The service refused the row as a lead.',
-        'Change the row as the message says; or `leadsync resolve ID --use target` sends it again.',
+        'Change the row as the message says; or `leadsync resolve ID --use row` sends it again.',
       ],
       'lead.exists': [
         'The service answered a new row with a lead that it has already.',
@@ -258,11 +258,11 @@ export const ofEdits: readonly Family[] = [
       ],
       'match.ambiguous': [
         'A row may be several leads, or a lead several rows.',
-        '`leadsync match` shows them; accept one, or reject all.',
+        '`leadsync conflicts` shows them; `leadsync resolve ID --use link` for one, or `--use apart` for all.',
       ],
       'match.proposed': [
         'A row without id may be a lead that is there.',
-        '`leadsync match` shows both; accept or reject it.',
+        '`leadsync conflicts` shows both; `leadsync resolve ID --use link`, or `apart`.',
       ],
     },
   },

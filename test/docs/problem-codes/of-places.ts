@@ -200,7 +200,7 @@ export const ofPlaces: readonly Family[] = [
     codes: {
       'caldav.emptied': [
         'Most entries are gone, as if the calendar had been emptied or replaced. Nothing was changed.',
-        'Answer with the command in the message: put them back, or accept it.',
+        'Answer: `leadsync resolve ADDRESS --use restore`, or `deleted` when it was on purpose.',
       ],
       'caldav.forbidden': ['The user may not write to the calendar.', 'Share the calendar with that user.'],
       'caldav.full': ['The account has no room.', 'Make room.'],

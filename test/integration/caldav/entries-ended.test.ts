@@ -75,15 +75,15 @@ describe('entries that a person takes out of the way', { tags: 'radicale' }, () 
     expect(await scene.entries()).toHaveLength(1);
     const { stdout } = await scene.workspace.cli('reminders');
     expect(stdout).toContain('no longer has 4 of 5 entries');
-    expect(stdout).toContain('--put-back anna@example.com');
+    expect(stdout).toContain('leadsync resolve anna@example.com --use restore');
 
-    expect((await scene.workspace.cli('reminders', '--put-back', 'Anna@example.com')).code).toBe(0);
+    expect((await scene.workspace.cli('resolve', 'Anna@example.com', '--use', 'restore')).code).toBe(0);
     expect(await scene.pass()).toEqual({ put: 4, changed: 0, requested: 0 });
     expect(await scene.calendars()).toMatchObject([{ code: null }]);
 
     for (const nth of [1, 2, 3, 4]) await program.remove(`Lead ${nth}`);
     await scene.pass();
-    expect((await scene.workspace.cli('reminders', '--accept-deleted', 'anna@example.com')).code).toBe(0);
+    expect((await scene.workspace.cli('resolve', 'anna@example.com', '--use', 'deleted')).code).toBe(0);
     expect(await scene.pass()).toMatchObject({ put: 0, requested: 4 });
     await scene.carryOut();
     expect(scene.due().filter((due) => due === null)).toHaveLength(4);

@@ -3,7 +3,7 @@ import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { strFromU8, unzipSync } from 'fflate';
 import { describe, expect, test } from 'vitest';
-import { decidableSides } from '../../../src/review/decide-conflict.ts';
+import { answersTo } from '../../../src/review/decide-held.ts';
 import { listConflicts } from '../../../src/store/conflicts.ts';
 import type { SyncReport } from '../../../src/sync/report.ts';
 import { connectionName, Workspace } from '../../support/workspace.ts';
@@ -53,21 +53,21 @@ describe('resolve', () => {
 
     const held = await conflicts(workspace);
     const sides: Record<string, readonly string[]> = {
-      'conflict.both-edited': ['lead', 'target'],
+      'conflict.both-edited': ['lead', 'row'],
       'row.unreadable': ['lead'],
       'row.company-name-empty': ['lead'],
       'lead.field-refused': ['lead'],
-      'lead.unreadable': ['target'],
+      'lead.unreadable': ['row'],
       'row.orphan': [],
       'row.duplicate-id': [],
-      'lead.create-refused': ['target'],
+      'lead.create-refused': ['row'],
     };
     expect(new Set(held.map(({ code }) => code))).toEqual(new Set(Object.keys(sides)));
     const app = await listConflicts(workspace.database.pool, connectionName);
     for (const item of app) {
       // A new row without a company name has no lead whose value could be used.
       const isNameless = item.leadId === '' && item.code === 'row.company-name-empty';
-      expect(decidableSides(item, []), item.code).toEqual(isNameless ? [] : sides[item.code]);
+      expect(answersTo(item, []), item.code).toEqual(isNameless ? [] : sides[item.code]);
     }
     const resolve = (item: Conflict, use: string) =>
       workspace.cli('resolve', item.id, '--use', use, '--json');
@@ -96,7 +96,7 @@ describe('resolve', () => {
     const decided = await conflicts(workspace);
     for (const item of decided) {
       const [only] = refused.some(({ id }) => id === item.id) ? [] : (sides[item.code] ?? []);
-      expect(item.resolution, item.code).toBe(only ?? null);
+      expect(item.resolution, item.code).toBe(only === 'row' ? 'target' : (only ?? null));
     }
 
     const report = await workspace.sync();

@@ -5,7 +5,7 @@ import { describe, expect, test, vi } from 'vitest';
 import type { HubSpotSandboxOptions } from '../../stand-ins/hubspot/hubspot-sandbox.ts';
 import { startHubSpotSandbox } from '../../stand-ins/hubspot/hubspot-sandbox.ts';
 import { allScopes } from '../../stand-ins/hubspot/operations.ts';
-import { conflictList } from '../../../src/ops/pages/conflicts.ts';
+import { heldList } from '../../../src/ops/pages/conflicts.ts';
 import { listConflicts } from '../../../src/store/conflicts.ts';
 import { prune } from '../../../src/store/retention.ts';
 import { createXlsxTarget } from '../../../src/targets/xlsx/xlsx-target.ts';
@@ -94,7 +94,7 @@ describe('HubSpot', () => {
     expect(await told(workspace, id)).toMatchObject({ held: { changedBy } });
     const [item] = await heldIn(workspace);
     if (item === undefined) throw new Error('nothing is held');
-    const page = await conflictList([{ item, company: 'A', fields: [], timeZone: 'UTC' }], '/');
+    const page = await heldList([{ item: { ...item, company: 'A' }, fields: [], timeZone: 'UTC' }], '/');
     expect(page.toString()).toContain('In the table: changed by Anna Meyer (HubSpot) on <time');
 
     // Another value, of somebody who has no name there.

@@ -43,9 +43,9 @@ test('a conflict is listed until somebody decides: the requested value over the 
   const resolve = async (use: string) => (await scene.cli('resolve', String(edit?.id), '--use', use)).stdout;
 
   expect(await scene.cli('resolve', '--all', '--use', 'target')).toMatchObject({
-    stdout: 'there are no conflicts\n',
+    stdout: 'there are no conflicts that take this answer\n',
   });
-  expect(await resolve('target')).toContain('Nothing has been written yet; the worker carries it out.');
+  expect(await resolve('requested')).toContain('Nothing has been written yet; the worker carries it out.');
   expect(await scene.carryOut()).toMatchObject({ status: 'succeeded' });
   expect(scene.due()).toBe(tuesday);
   expect((await scene.cli('why', scene.leadId)).stdout).toContain('decided that the edit is carried out');

@@ -112,7 +112,7 @@ test('a calendar that is shifted as a whole is held before any lead is changed',
   const report = await scene.carryOut(...moved, { leadId: scene.ids[12] ?? '', source: 'link' });
   expect(report).toMatchObject({ status: 'stopped', held: 11, updated: { leads: 1 } });
   expect(report.problems[0]?.message).toContain(
-    'leadsync resolve --requested-by anna@example.com --connection main --use target',
+    'leadsync resolve --requested-by anna@example.com --connection main --use requested',
   );
   // Asked again, as a calendar is with each look: nothing new.
   for (const edit of moved) await scene.request(edit);

@@ -1,7 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { listMatches } from '../../../src/store/matches.ts';
+import { matchesIn } from '../../support/held.ts';
 import { Sheet } from '../../support/sheet.ts';
 import { connectionName, type Workspace } from '../../support/workspace.ts';
 import { fields, idOf, inStep, pointTo } from './places-scene.ts';
@@ -61,9 +61,9 @@ test('what a person has decided on a match belongs to the place', async () => {
   workspace.sheet.add({ Company: 'Acme GmbH', City: 'Berlin' });
   workspace.sandbox.leads.add({ companyName: 'Acme AG', city: 'Berlin' });
   await workspace.sync();
-  const listed = () => listMatches(workspace.database.pool, [connectionName]);
+  const listed = () => matchesIn(workspace.database.pool);
   const [proposed] = await listed();
-  await workspace.cli('match', '--accept', String(proposed?.id));
+  await workspace.cli('resolve', String(proposed?.id), '--use', 'link');
   matching('./other.csv');
   await workspace.sync();
   expect(await listed()).toEqual([]);

@@ -1,15 +1,14 @@
 import { expect, test, vi } from 'vitest';
 import type { FieldMapping } from '../../../src/core/lead/mapping.ts';
 import { startHubSpotSandbox } from '../../stand-ins/hubspot/hubspot-sandbox.ts';
-import { listMatches } from '../../../src/store/matches.ts';
 import type { SyncReport } from '../../../src/sync/report.ts';
 import { advanceRun } from '../../../src/sync/run.ts';
-import { decideMatches } from '../../../src/review/decide-match.ts';
 import { makeCsvHarness } from '../../contract/csv-harness.ts';
 import { makeGoogleSheetsHarness } from '../../contract/google-sheets-harness.ts';
 import { makePostgresTableHarness } from '../../contract/postgres-table-harness.ts';
 import type { TargetHarness } from '../../contract/target-harness.ts';
 import { makeXlsxHarness } from '../../contract/xlsx-harness.ts';
+import { answer, matchesIn } from '../../support/held.ts';
 import { connectionName, Workspace } from '../../support/workspace.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -63,9 +62,9 @@ test.each<[string, () => Promise<TargetHarness>]>([
       [ernst, 'Ernst Bau', '', 'Graz'],
     ]);
     const { pool } = here.database;
-    const [match] = await listMatches(pool, [connectionName]);
+    const [match] = await matchesIn(pool);
     expect(match).toMatchObject({ leadId: dorn.id, state: 'proposed' });
-    await decideMatches(pool, [connectionName], [String(match?.id)], { as: 'accepted', by: 'anna' });
+    await answer(pool, match?.id, 'link');
     expect(await sync()).toMatchObject({ status: 'succeeded', created: { leads: 0, rows: 0 }, held: 0 });
     expect((await rows())?.[1]).toEqual([dorn.id, 'Dorn Logistik', '', 'Linz']);
     expect(await sync()).toMatchObject({ updated: { leads: 0, rows: 0 }, created: { leads: 0, rows: 0 } });
@@ -98,8 +97,8 @@ test('HubSpot: companies that nobody asked a lead for get the id of theirs; of t
   });
   expect(shown(ours)?.properties).toMatchObject({ lead_id: acme.id, name: 'Acme', city: 'Berlin' });
   const { pool } = here.database;
-  const [match] = await listMatches(pool, [connectionName]);
-  await decideMatches(pool, [connectionName], [String(match?.id)], { as: 'accepted', by: 'anna' });
+  const [match] = await matchesIn(pool);
+  await answer(pool, match?.id, 'link');
   expect(await here.sync()).toMatchObject({ status: 'succeeded', created: { leads: 0, rows: 0 } });
   expect(shown(alike)?.properties).toMatchObject({ lead_id: dorn.id, name: 'Dorn Logistik' });
   expect(filled(other)).toEqual(before);

@@ -1,8 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { listMatches } from '../../../src/store/matches.ts';
 import { prune } from '../../../src/store/retention.ts';
+import { matchesIn } from '../../support/held.ts';
 import { openStatusSite } from '../../support/status-site.ts';
 import { connectionName, Workspace } from '../../support/workspace.ts';
 
@@ -13,8 +11,10 @@ const fields = { companyName: 'Company', city: 'City', stage: 'Stage' };
 const headings = ['Lead ID', 'Company', 'City', 'Stage'];
 
 interface Listed {
-  readonly matches: readonly {
+  readonly conflicts: readonly {
     readonly id: string;
+    readonly kind: string;
+    readonly company: string;
     readonly leadId: string;
     readonly row: number;
     readonly state: string;
@@ -46,53 +46,56 @@ const everything = (here: Workspace): object => ({
   file: here.sheet.text(),
 });
 
-test('leadsync match lists both records, the score and why, in text, JSON and CSV; accept, reject and accept-all are carried out by the next sync', async () => {
+test('conflicts lists both records, the score and why, in text and JSON; link, apart and --all are carried out by the next sync', async () => {
   await using here = await openScene({ match: 'propose', onFirstSync: 'target-wins' });
-  expect((await here.cli('match')).stdout).toContain('the last sync or plan found no rows and leads');
+  expect((await here.cli('conflicts')).stdout).toContain('there are no conflicts');
   expect((await here.cli('sync')).code).toBe(3);
-  const conflicts = await here.cli('conflicts');
-  expect(conflicts.stdout).toContain('[match.proposed]');
-  expect(conflicts.stdout).toContain('leadsync match');
   const untouched = everything(here);
 
-  const said = (await here.cli('match')).stdout;
+  const said = (await here.cli('conflicts')).stdout;
   expect(said).toContain('Company is the same but for spelling, City is the same but for spelling');
   expect(said).toContain('Company: lead "Acme GmbH" | row "ACME"');
-  const { matches } = (await here.cli('match', '--json')).json<Listed>();
-  expect(matches.map(({ row, state }) => `${row} ${state}`).toSorted()).toEqual([
-    '2 proposed',
-    '3 ambiguous',
-    '4 ambiguous',
-    '5 proposed',
+  const { conflicts } = (await here.cli('conflicts', '--json')).json<Listed>();
+  expect(conflicts.map(({ kind, row, state }) => `${kind} ${row} ${state}`).toSorted()).toEqual([
+    'match 2 proposed',
+    'match 3 ambiguous',
+    'match 4 ambiguous',
+    'match 5 proposed',
   ]);
-  const [first] = matches;
+  for (const { id, company } of conflicts) expect(said).toMatch(new RegExp(`^ *${id}  ${company}, row`, 'm'));
+  const [first] = conflicts;
   expect(first).toMatchObject({
+    company: 'Acme GmbH',
+    choices: ['link', 'apart'],
     score: 1,
     lead: { companyName: 'Acme GmbH' },
     target: { companyName: 'ACME' },
   });
-  const file = join(here.folder, 'matches.csv');
-  expect((await here.cli('match', '--export', file)).stdout).toContain('4 matches are in');
-  const table = readFileSync(file, 'utf8');
-  expect(table).toContain('id,connection,state,score,why,leadId,row,lead companyName,row companyName');
-  expect(table).toContain("'=Cord");
-  expect((await here.cli('match', '--export', here.folder)).code).toBe(2);
 
-  const idOf = (row: number): string => matches.find((one) => one.row === row)?.id ?? '';
-  expect((await here.cli('match', '--accept', '999')).code).toBe(2);
-  expect((await here.cli('match', '--accept', idOf(3), idOf(4))).code).toBe(2);
-  expect(
-    (await here.cli('match', '--json')).json<Listed>().matches.every(({ state }) => state !== 'accepted'),
-  ).toBe(true);
-  expect((await here.cli('match', '--accept-all')).stdout).toContain('2 decided');
-  expect((await here.cli('match', '--accept', idOf(3), '--reject', idOf(4))).stdout).toContain('2 decided');
+  const idOf = (row: number): string => conflicts.find((one) => one.row === row)?.id ?? '';
+  const link = (what: string, ...more: readonly string[]) => here.cli('resolve', what, '--use', 'link', ...more);
+  expect((await link('999')).code).toBe(2);
+  const side = await here.cli('resolve', idOf(3), '--use', 'row');
+  expect([side.code, side.stderr]).toEqual([2, expect.stringContaining('It takes --use link or apart')]);
+  const two = await link('bolt');
+  expect([two.code, two.stderr]).toEqual([2, expect.stringMatching(/2 matches.*\n +\d+ {2}Bolt, row 4, main\n +\d+ {2}Bolt, row 3, main\n/)]);
+  const all = await link('--all', '--json');
+  expect([all.code, all.json<object>()]).toEqual([
+    3,
+    expect.objectContaining({ decided: [idOf(2), idOf(5)], left: [idOf(3), idOf(4)], applies: 'next sync' }),
+  ]);
+  expect((await link(idOf(3))).stdout).toContain('Bolt, row 3: the row and the lead are one.');
+  const taken = await link(idOf(4));
+  expect([taken.code, taken.stderr]).toEqual([2, expect.stringContaining(`resolve ${idOf(3)} --use apart`)]);
+  expect((await here.cli('resolve', idOf(4), '--use', 'apart')).code).toBe(0);
+  expect((await here.cli('conflicts')).stdout).toContain('decided: they are linked, by ');
   expect(everything(here)).toEqual(untouched);
 
   const report = await here.sync();
   expect(report).toMatchObject({ status: 'succeeded', created: { leads: 1, rows: 0 }, held: 0 });
   expect(here.sheet.rows().map((row) => row['Company'])).toEqual(['ACME', 'Bolt', 'Bolt AG', '=Cord']);
   expect(here.sheet.rows().every((row) => row['Lead ID'] !== '')).toBe(true);
-  expect((await here.cli('match')).stdout).toContain('the last sync or plan found no rows and leads');
+  expect((await here.cli('conflicts')).stdout).toContain('there are no conflicts');
 });
 
 test('plan shows the link and why, apply carries out exactly it, why tells it, undo takes it apart and it is asked from then on', async () => {
@@ -117,10 +120,10 @@ test('plan shows the link and why, apply carries out exactly it, why tells it, u
   expect(everything(here)).toEqual(before);
   expect(await here.sync()).toMatchObject({ created: { leads: 0, rows: 0 }, updated: { leads: 0, rows: 0 } });
   expect(everything(here)).toEqual(before);
-  const { matches } = (await here.cli('match', '--json')).json<Listed>();
-  const again = matches.find(({ leadId }) => leadId === acme?.id);
+  const { conflicts } = (await here.cli('conflicts', '--json')).json<Listed>();
+  const again = conflicts.find(({ leadId }) => leadId === acme?.id);
   expect(again).toMatchObject({ row: 2, state: 'undone' });
-  await here.cli('match', '--accept', again?.id ?? '');
+  await here.cli('resolve', 'acme gmbh', '--use', 'link');
   await here.sync();
   expect(here.sheet.rows()[0]?.['Lead ID']).toBe(acme?.id);
 });
@@ -141,31 +144,36 @@ test('the status page has the list, and takes decisions on what was seen alone',
   sandbox.leads.add({ companyName: 'Acme <b>', city: 'Berlin', stage: 'new' });
   sheet.write([headings, ['', 'ACME <B>', 'berlin', 'won']]);
   await site.workspace.sync();
-  const page = await site.ask('/matches');
+  const page = await site.ask('/conflicts');
   expect(page.status).toBe(200);
-  expect(page.body).toContain('1 match: leadsync creates nothing');
+  expect(page.body).toContain('1 item held');
   expect(page.body).toContain('ACME &lt;B&gt;');
   expect(page.body).not.toContain('ACME <B>');
-  expect((await site.ask('/conflicts')).body).toContain('href="/matches">Both records');
-  const [match] = await listMatches(database.pool, [connectionName]);
+  const [match] = await matchesIn(database.pool);
+  expect(page.body).toContain(`id="held-${match?.id}"`);
   const seen = /name="seen" value="([^"]*)"/.exec(page.body)?.[1] ?? '';
-  const path = `/matches/${match?.id}`;
-  const form = { as: 'accepted', seen, back: '/matches' };
+  const path = `/conflicts/${match?.id}`;
+  const form = { use: 'link', seen, back: '/conflicts' };
   expect((await site.ask(path, { form: { ...form, seen: 'other' } })).status).toBe(409);
+  expect((await site.ask(path, { form: { ...form, use: 'row' } })).status).toBe(409);
+  expect((await site.ask(path, { form: { ...form, use: 'both' } })).status).toBe(400);
   expect((await site.ask(path, { form: { ...form, back: '//elsewhere' } })).status).toBe(400);
-  expect((await site.ask('/matches/999', { form })).status).toBe(409);
+  expect((await site.ask('/conflicts/999', { form })).status).toBe(409);
   const decided = await site.ask(path, { form });
-  expect([decided.status, decided.headers['location']]).toEqual([303, `/matches#match-${match?.id}`]);
-  expect((await site.ask('/matches')).body).toMatch(
+  expect([decided.status, decided.headers['location']]).toEqual([303, `/conflicts#held-${match?.id}`]);
+  expect((await site.ask('/conflicts')).body).toMatch(
     /Decided: they are one, by <bdi>somebody on the status page/,
   );
   const story = await site.workspace.cli('why', match?.leadId ?? '');
   expect(story.stdout).toContain('somebody on the status page decided that lead and row are one');
   expect(await site.workspace.sync()).toMatchObject({ created: { leads: 0, rows: 0 }, updated: { rows: 1 } });
-  expect((await site.ask('/matches')).body).toContain('found no new row and no new lead');
+  // What both show of the linked pair is held, under the name that neither has agreed on.
+  const fieldsHeld = (await site.ask('/conflicts')).body;
+  expect(fieldsHeld).not.toContain('may be one');
+  expect(fieldsHeld).toMatch(/Acme &lt;b&gt;<\/bdi>: Stage/);
 });
 
-test('off: nothing is asked of the database for it, and the page and the command say so', async () => {
+test('off: nothing is asked of the database for it', async () => {
   await using site = await openStatusSite({ connection: { fields } });
   const { sandbox, sheet, database } = site.workspace;
   // Whoever touched it would fail.

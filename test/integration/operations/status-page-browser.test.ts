@@ -85,7 +85,6 @@ describe('in Chromium', { tags: 'chromium' }, () => {
         '/connections/main',
         '/conflicts?after=25',
         '/conflicts/all?use=lead&after=25',
-        '/matches',
         '/runs/2?after=85',
         '/nowhere',
       ]) {
@@ -127,7 +126,7 @@ describe('in Chromium', { tags: 'chromium' }, () => {
       await page.keyboard.press('Enter');
       await loaded;
     };
-    await logIn(page, '/matches');
+    await logIn(page, '/conflicts');
     await press('They are two: Dorn Logistik GmbH');
     await page.getByText('Decided: they are two, by somebody on the status page').waitFor();
     await page.goto('/conflicts?after=25');

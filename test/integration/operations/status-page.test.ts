@@ -166,7 +166,7 @@ describe('a conflict', () => {
 
   test.each([
     ['lead', 'Köln'],
-    ['target', 'Bonn'],
+    ['row', 'Bonn'],
   ])('is decided for the %s by its button, and the next sync carries it out', async (use, city) => {
     await using site = await openConflict();
     const { sandbox, sheet } = site.workspace;
@@ -206,13 +206,13 @@ describe('a conflict', () => {
     await site.ask(fourth?.action ?? '', { form: fourth?.form ?? {} });
 
     const link = linkTo((await site.ask('/conflicts')).body, 'Keep the row’s value of all 3 shown…');
-    expect(link).toBe('/conflicts/all?use=target');
+    expect(link).toBe('/conflicts/all?use=row');
     const { body } = await site.ask(link ?? '');
     expect(body).toContain('<button>Keep the row’s 3 values</button>');
     expect(body).toContain('1 further item of the page stays as it is');
     expect(names.filter((name) => body.includes(`${name}</bdi>: City`))).toHaveLength(3);
     const item = [...body.matchAll(/name="item" value="([^"]*)"/g)].map(([, value = '']) => value);
-    const form = { use: 'target', back: '/conflicts', item };
+    const form = { use: 'row', back: '/conflicts', item };
     const foreign = { origin: 'http://evil.example' };
     expect((await site.ask('/conflicts/all', { form, headers: foreign })).status).toBe(403);
 
@@ -252,7 +252,7 @@ describe('a conflict', () => {
     expect(formsOf(body)).toEqual([]);
     expect(body).toContain('Nothing to choose here');
     const [held] = await listConflicts(site.app.pool, connectionName);
-    const form = { use: 'target', seen: 'x', back: '/conflicts' };
+    const form = { use: 'row', seen: 'x', back: '/conflicts' };
     const reply = await site.ask(`/conflicts/${held?.id}`, { form });
     expect([reply.status, reply.body.includes('cannot be chosen here')]).toEqual([409, true]);
   });

@@ -6,7 +6,7 @@ import { holdRemaining } from '../../../src/store/attempts.ts';
 import {
   countConflicts,
   decideConflict,
-  findConflict,
+  conflictsOf,
   type Conflict,
   recordConflicts,
   recordPlannedConflicts,
@@ -101,7 +101,7 @@ describe('what is held', () => {
       rowValue: { unreadable: 'soon' },
     });
     expect(await countConflicts(here.pool, here.connection)).toBe(2);
-    expect(await findConflict(here.pool, first?.id ?? 0)).toEqual(first);
+    expect(await conflictsOf(here.pool, [first?.id ?? 0])).toEqual([first]);
     expect(await listConflicts(here.pool, here.connection, 1)).toEqual([first]);
   });
 
@@ -116,7 +116,7 @@ describe('what is held', () => {
   });
 
   test('nobody', async () => {
-    expect(await findConflict(scene().pool, 0)).toBeNull();
+    expect(await conflictsOf(scene().pool, [0])).toEqual([]);
     await recordConflicts(scene().pool, await scene().run(), []);
   });
 

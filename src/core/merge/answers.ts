@@ -1,0 +1,12 @@
+/** The answers that a person gives to what waits, each with what it says. */
+export const answers = {
+  lead: "the lead's value is right (of a record: the row is made again)",
+  row: "the row's value is right (of a record: the lead is made again)",
+  requested: 'a requested edit is carried out (lead: it is given up)',
+  link: 'the row and the lead are one',
+  apart: 'they are two',
+  restore: 'the entries that have gone from a calendar are written again',
+  deleted: 'they were deleted on purpose',
+} as const;
+
+export type Answer = keyof typeof answers;
