@@ -88,7 +88,7 @@ export function unknownItem(message: string): LeadsyncError {
 function wrongAnswer(item: HeldItem, use: Answer, possible: readonly Answer[]): LeadsyncError {
   const why =
     item.kind === 'match' ? `row ${item.row ?? '?'} may be a lead: ${item.why}` : `${item.message} [${item.code}]`;
-  return new LeadsyncError('usage.not-decidable', `${use} is no answer to ${item.id}: ${why}`, {
+  return new LeadsyncError('usage.not-decidable', `${use} cannot be chosen for ${item.id}: ${why}`, {
     help:
       possible.length > 0
         ? `Nothing was changed. It takes --use ${possible.join(' or ')}.`

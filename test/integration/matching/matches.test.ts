@@ -82,7 +82,14 @@ test('conflicts lists both records, the score and why, in text and JSON; link, a
   const all = await link('--all', '--json');
   expect([all.code, all.json<object>()]).toEqual([
     3,
-    expect.objectContaining({ decided: [idOf(2), idOf(5)], left: [idOf(3), idOf(4)], applies: 'next sync' }),
+    {
+      use: 'link',
+      decided: [idOf(2), idOf(5)].toSorted(),
+      decidedBefore: 0,
+      left: [idOf(3), idOf(4)].toSorted(),
+      changed: [],
+      applies: 'next sync',
+    },
   ]);
   expect((await link(idOf(3))).stdout).toContain('Bolt, row 3: the row and the lead are one.');
   const taken = await link(idOf(4));

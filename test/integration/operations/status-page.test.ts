@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { listConflicts } from '../../../src/store/conflicts.ts';
+import { listHeld } from '../../../src/store/held.ts';
 import { logIn, openStatusSite, type StatusSite } from '../../support/status-site.ts';
 import { hostile, openTroubledSite } from '../../support/troubled-site.ts';
 import { connectionName } from '../../support/workspace.ts';
@@ -77,7 +78,8 @@ describe('what is shown', () => {
   });
 
   test('long lists page by page: each item once', async () => {
-    const held = await listConflicts(site.app.pool, connectionName);
+    const connections = [...site.app.contexts.values()].map(({ connection }) => connection);
+    const held = await listHeld(site.app.pool, connections);
     const listed = [...(await readAll('/conflicts', 'Next page')).matchAll(/id="held-(\d+)"/g)];
     expect(listed.map(([, id]) => Number(id))).toEqual(held.map(({ id }) => id));
     expect(held).toHaveLength(32);
@@ -254,7 +256,7 @@ describe('a conflict', () => {
     const [held] = await listConflicts(site.app.pool, connectionName);
     const form = { use: 'row', seen: 'x', back: '/conflicts' };
     const reply = await site.ask(`/conflicts/${held?.id}`, { form });
-    expect([reply.status, reply.body.includes('cannot be chosen here')]).toEqual([409, true]);
+    expect([reply.status, reply.body.includes('row cannot be chosen for')]).toEqual([409, true]);
   });
 });
 
