@@ -161,7 +161,10 @@ export function createProgram(): Command {
     'lets a paused connection go on, and ends a wait that the Leads service asked for',
   ).action(lazily(async () => (await import('./pause.ts')).resume));
   command('status', 'shows last and next runs, throttling, held items, coming reminders')
-    .option('--runs [run]', 'list the runs, the latest first, with the numbers for undo; or what one of them wrote')
+    .option(
+      '--runs [run]',
+      'list the runs, the latest first, with the numbers for undo; or what one of them wrote',
+    )
     .option('--limit <n>', 'with --runs: how many of each connection (default: 20)')
     .action(lazily(async () => (await import('./status.ts')).status));
   command('reminders', 'lists coming, sent and failed reminders and digests')
@@ -177,15 +180,21 @@ export function createProgram(): Command {
     .option('--new-feed <address>', "give this recipient's feed another address; the former one ends")
     .option('--new-link-key', 'end the links of all mails that were sent so far')
     .action(lazily(async () => (await import('./reminders.ts')).reminders));
-  command('conflicts', 'lists all that waits for a person: both values of each, and what it takes as an answer').action(
-    lazily(async () => (await import('./conflicts.ts')).conflicts),
-  );
+  command(
+    'conflicts',
+    'lists all that waits for a person: both values of each, and what it takes as an answer',
+  ).action(lazily(async () => (await import('./conflicts.ts')).conflicts));
   command('resolve', 'settles what waits for a person; the next sync, or the worker, carries it out')
     .argument('[item]', 'the number that `leadsync conflicts` shows, or the company')
     .option('--all', 'all that takes this answer, as far as nobody has to look closer')
     .option('--requested-by <person>', 'every held edit that this person requested, by e-mail address')
     .addOption(
-      new Option('--use <answer>', Object.entries(answers).map(([use, says]) => `${use}: ${says}`).join('; '))
+      new Option(
+        '--use <answer>',
+        Object.entries(answers)
+          .map(([use, says]) => `${use}: ${says}`)
+          .join('; '),
+      )
         .choices([...Object.keys(answers), 'target'])
         .makeOptionMandatory(),
     )

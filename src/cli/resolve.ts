@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type pg from 'pg';
 import type { Config } from '../config/config.ts';
 import { counted } from '../core/lead/counted.ts';
@@ -6,7 +7,7 @@ import { idKey } from '../core/lead/lead.ts';
 import { headingOf } from '../core/lead/mapping.ts';
 import { shownDates } from '../core/lead/shown-date.ts';
 import type { Answer } from '../core/merge/answers.ts';
-import { folded, plainCell, sameCell, showCell } from '../core/lead/value.ts';
+import { folded, plainCell, showCell } from '../core/lead/value.ts';
 import { answerOf, answersTo, decide, unknownItem } from '../review/decide-held.ts';
 import type { HeldItem } from '../store/held.ts';
 import type { CommonOptions } from './program.ts';
@@ -44,16 +45,17 @@ export function resolve(
     const isRefused = chosen.every((one) => !takes(one, use));
     const [one] = typed !== undefined && (chosen.length === 1 || isRefused) ? chosen : [];
     if (one === undefined) {
-      const isOpen = (item: Named): boolean => takes(item, use) && (typed !== undefined || isClear(item, use));
+      const isOpen = (item: Named): boolean =>
+        takes(item, use) && (typed !== undefined || isClear(item, use));
       return answerAll(pool, connections, { chosen, isOpen, use, json: options.json ?? false });
     }
     const id = String(one.item.id);
     const { connection, kind } = await decide(pool, connections, id, { use, by: userName() });
     const carries = workersKinds.has(kind) ? 'the worker' : `leadsync sync --connection ${connection}`;
-    if (options.json) return printJson({ id, connection, use: sideOf(use), applies: appliesBy(workersKinds.has(kind)) });
+    if (options.json)
+      return printJson({ id, connection, use: sideOf(use), applies: appliesBy(workersKinds.has(kind)) });
     print(`${recordOf(one) || 'The row'}: ${decisionWords(one, use)}.`);
-    if (kind !== 'edit' || use !== 'lead')
-      print(`Nothing has been written yet; ${carries} carries it out.`);
+    if (kind !== 'edit' || use !== 'lead') print(`Nothing has been written yet; ${carries} carries it out.`);
   });
 }
 
@@ -66,7 +68,9 @@ const sideOf = (use: Answer): string => (use === 'row' ? 'target' : use);
 const appliesBy = (isWorkers: boolean): string => (isWorkers ? 'by the worker' : 'next sync');
 
 function takes({ item, connection }: Named, use: Answer): boolean {
-  return answersTo(item, connection.fields).includes(item.kind === 'edit' && use === 'row' ? 'requested' : use);
+  return answersTo(item, connection.fields).includes(
+    item.kind === 'edit' && use === 'row' ? 'requested' : use,
+  );
 }
 
 /** Whether it may be answered unseen: a whole record has no side's value, and an uncertain match takes somebody who looks. */
@@ -74,7 +78,11 @@ function isClear({ item }: Named, use: Answer): boolean {
   return item.kind === 'match' ? use !== 'link' || item.state === 'proposed' : item.kind !== 'record';
 }
 
-const whose: Readonly<Partial<Record<Answer, string>>> = { lead: "lead's", row: "row's", requested: 'requested' };
+const whose: Readonly<Partial<Record<Answer, string>>> = {
+  lead: "lead's",
+  row: "row's",
+  requested: 'requested',
+};
 
 function decisionWords({ item, connection }: Named, use: Answer): string {
   if (use === 'link') return 'the row and the lead are one';
@@ -114,17 +122,20 @@ function pickOf(held: readonly Named[], typed: string, use: Answer): readonly Na
   }
   const wanted = folded(typed);
   const nameOf = ({ item }: Named): string =>
-    folded([item.company, item.kind === 'match' ? plainCell(item.cells['companyName'] ?? null) : null].join(' '));
+    folded(
+      [item.company, item.kind === 'match' ? plainCell(item.cells['companyName'] ?? null) : null].join(' '),
+    );
   const found = held.filter((one) => {
     const leadId = one.item.kind === 'calendar' ? '' : one.item.leadId;
-    return (leadId !== '' && idKey(leadId) === idKey(typed)) || (wanted !== '' && nameOf(one).includes(wanted));
+    return (
+      (leadId !== '' && idKey(leadId) === idKey(typed)) || (wanted !== '' && nameOf(one).includes(wanted))
+    );
   });
   const exact = found.filter(({ item }) => folded(item.company ?? '') === wanted);
   const best = exact.length > 0 ? exact : found;
   const records = [...new Set(best.map(keyOf))];
   if (records.length > 1) throw ambiguous(`something waits of ${records.length} companies`, typed, records);
-  if (records.length === 0)
-    throw unknownItem(`nothing waits for an answer of ${short(typed)}`);
+  if (records.length === 0) throw unknownItem(`nothing waits for an answer of ${short(typed)}`);
   if (use === 'link' && best.length > 1)
     throw ambiguous(
       `there are ${best.length} matches`,
@@ -179,7 +190,7 @@ async function answerAll(
     ).push(one);
   process.exitCode = left.length + changed.length === 0 ? exitCodes.done : exitCodes.incomplete;
   const ids = (items: readonly Named[]): readonly string[] => items.map(({ item }) => String(item.id));
-  const isWorkers = chosen.some(({ item }) => workersKinds.has(item.kind));
+  const isWorkers = chosen.every(({ item }) => workersKinds.has(item.kind));
   if (json) {
     const numbers = { decided: ids(decided), decidedBefore: before, left: ids(left), changed: ids(changed) };
     return printJson({ use: sideOf(use), ...numbers, applies: appliesBy(isWorkers) });
@@ -211,22 +222,14 @@ async function decideAsListed(
   listed: HeldItem,
   use: Answer,
 ): Promise<boolean> {
+  const decision = { use, by: userName() };
   try {
-    await decide(pool, connections, String(listed.id), { use, by: userName() }, (now) => isAsListed(now, listed));
+    await decide(pool, connections, String(listed.id), decision, (now) => isDeepStrictEqual(now, listed));
     return true;
   } catch (error) {
     if (error instanceof LeadsyncError && gone.has(error.code)) return false;
     throw error;
   }
-}
-
-function isAsListed(now: HeldItem, listed: HeldItem): boolean {
-  if (answerOf(now) !== null) return false;
-  if (now.kind === 'match' || now.kind === 'calendar' || listed.kind === 'match' || listed.kind === 'calendar')
-    return JSON.stringify(now) === JSON.stringify(listed);
-  return (
-    now.code === listed.code && sameCell(now.lead, listed.lead) && sameCell(now.rowValue, listed.rowValue)
-  );
 }
 
 const gone: ReadonlySet<string> = new Set([
@@ -238,7 +241,8 @@ const gone: ReadonlySet<string> = new Set([
 
 function describeDecided(one: Named, use: Answer): string {
   const { item, connection } = one;
-  if (item.kind === 'match' || item.kind === 'calendar') return `${recordOf(one)}: ${decisionWords(one, use)}`;
+  if (item.kind === 'match' || item.kind === 'calendar')
+    return `${recordOf(one)}: ${decisionWords(one, use)}`;
   const { field, lead, rowValue } = item;
   const [kept, given] = use === 'lead' ? [lead, rowValue] : [rowValue, lead];
   return `${recordOf(one)}: ${headingOf(connection.fields, field)} ${showCell(kept)} is kept, ${showCell(given)} given up`;

@@ -26,7 +26,9 @@ export function restore(file: string, options: RestoreCommandOptions): Promise<v
     if (options.json) return printJson({ restored: { at: header.at, rows, doubted, durationMs } });
     print(`The state is that of ${header.at}: ${rows['pairs'] ?? 0} leads (${seconds(durationMs)}).`);
     if (header.isMove && doubted.length === 0)
-      print('It has moved here: the next sync goes on with it. Set DATABASE_URL to this database for every worker and command.');
+      print(
+        'It has moved here: the next sync goes on with it. Set DATABASE_URL to this database for every worker and command.',
+      );
     if (doubted.length > 0)
       print(
         [

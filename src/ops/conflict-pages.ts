@@ -103,6 +103,8 @@ export function conflictPages(app: App): Hono {
 export function shownHeld({ contexts }: App, items: readonly HeldItem[]): readonly ShownHeld[] {
   return items.flatMap((item) => {
     const connection = contexts.get(item.connection)?.connection;
-    return connection === undefined ? [] : [{ item, fields: connection.fields, timeZone: connection.timeZone }];
+    return connection === undefined
+      ? []
+      : [{ item, fields: connection.fields, timeZone: connection.timeZone }];
   });
 }

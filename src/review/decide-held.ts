@@ -73,9 +73,13 @@ export async function decide(
   const answer = use === 'row' && item.kind === 'edit' ? 'requested' : use;
   if (!possible.includes(answer)) throw wrongAnswer(item, use, possible);
   if (!isSeen(item) || !(await store(pool, item, answer, by)))
-    throw new LeadsyncError('usage.conflict-changed', `what waits under the number ${id} has changed meanwhile`, {
-      help: 'Nothing was changed. Look at it again (leadsync conflicts), then decide.',
-    });
+    throw new LeadsyncError(
+      'usage.conflict-changed',
+      `what waits under the number ${id} has changed meanwhile`,
+      {
+        help: 'Nothing was changed. Look at it again (leadsync conflicts), then decide.',
+      },
+    );
   return item;
 }
 
@@ -87,7 +91,9 @@ export function unknownItem(message: string): LeadsyncError {
 
 function wrongAnswer(item: HeldItem, use: Answer, possible: readonly Answer[]): LeadsyncError {
   const why =
-    item.kind === 'match' ? `row ${item.row ?? '?'} may be a lead: ${item.why}` : `${item.message} [${item.code}]`;
+    item.kind === 'match'
+      ? `row ${item.row ?? '?'} may be a lead: ${item.why}`
+      : `${item.message} [${item.code}]`;
   return new LeadsyncError('usage.not-decidable', `${use} cannot be chosen for ${item.id}: ${why}`, {
     help:
       possible.length > 0

@@ -242,19 +242,6 @@ export async function decideEdit(
   return rowCount === 1;
 }
 
-/** The ids of the edits that a person requested and that are held. */
-export function heldEditsOf(
-  db: Queryable,
-  connection: string,
-  requestedBy: string,
-): Promise<readonly number[]> {
-  return columnOf(
-    db,
-    `select id from requested_edits where connection = $1 and requested_by = $2 and state in ('conflict', 'failed')`,
-    [connection, requestedBy.toLowerCase()],
-  );
-}
-
 /** What a lead is to show by edits whose reminders are not planned yet; `base`: both sides, when they last agreed. */
 export interface Unplanned {
   readonly id: number;

@@ -43,9 +43,9 @@ describe('leadsync COMMAND --help', () => {
 });
 
 test.each(names)('%s takes --connection, --config and --json', (name) => {
-    const command = createProgram().commands.find((other) => other.name() === name);
-    const flags = command?.options.map(({ flags: written }) => written).join(' ');
-    for (const flag of ['--connection', '--config', '--json']) expect(flags).toContain(flag);
+  const command = createProgram().commands.find((other) => other.name() === name);
+  const flags = command?.options.map(({ flags: written }) => written).join(' ');
+  for (const flag of ['--connection', '--config', '--json']) expect(flags).toContain(flag);
 });
 
 test.each([

@@ -35,7 +35,10 @@ interface ConflictsPage {
 
 /** A short hash of what a person decides on: a decision on anything else does not count. */
 export function seenItem(item: HeldItem): string {
-  return createHash('sha256').update(JSON.stringify(seenOf(item))).digest('base64url').slice(0, 16);
+  return createHash('sha256')
+    .update(JSON.stringify(seenOf(item)))
+    .digest('base64url')
+    .slice(0, 16);
 }
 
 function seenOf(item: HeldItem): readonly unknown[] {
@@ -76,7 +79,9 @@ export function heldList(conflicts: readonly ShownHeld[], back: string): Html {
 
 function heldCard({ item, ...rest }: ShownHeld, back: string): Html {
   if (item.kind === 'match') return matchCard({ item, ...rest }, back);
-  return item.kind === 'calendar' ? calendarCard({ item, ...rest }, back) : conflictCard({ item, ...rest }, back);
+  return item.kind === 'calendar'
+    ? calendarCard({ item, ...rest }, back)
+    : conflictCard({ item, ...rest }, back);
 }
 
 function calendarCard(

@@ -178,7 +178,10 @@ export const ofCommands: readonly Family[] = [
       'usage.backup-broken': ['The file is no complete backup.', 'Take another one.'],
       'usage.backup-missing': ['The backup cannot be read.', 'Check its path.'],
       'usage.configured': ['The connection is still configured.', 'Take it out of leadsync.yaml first.'],
-      'usage.conflict-changed': ['What waits has changed since it was shown.', 'Look again: `leadsync conflicts`.'],
+      'usage.conflict-changed': [
+        'What waits has changed since it was shown.',
+        'Look again: `leadsync conflicts`.',
+      ],
       'usage.folder-not-empty': ['The folder is not empty.', 'Name another one.'],
       'usage.init-answer': ['An answer to `init` does not fit.', 'Correct it as the message says.'],
       'usage.init-exists': [

@@ -38,7 +38,12 @@ async function scene() {
   workspace.sheet.edit((row) => row['Lead ID'] === field, { City: 'Bonn' });
   leads.edit(field, { city: 'Köln' });
   leads.edit(edit, { nextFollowUpAt: friday ?? null });
-  const wanted = { leadId: edit, field: 'nextFollowUpAt', from: monday ?? null, to: tuesday ?? null } as const;
+  const wanted = {
+    leadId: edit,
+    field: 'nextFollowUpAt',
+    from: monday ?? null,
+    to: tuesday ?? null,
+  } as const;
   await transaction(pool, (db) =>
     requestEdit(
       db,

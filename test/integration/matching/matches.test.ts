@@ -73,12 +73,16 @@ test('conflicts lists both records, the score and why, in text and JSON; link, a
   });
 
   const idOf = (row: number): string => conflicts.find((one) => one.row === row)?.id ?? '';
-  const link = (what: string, ...more: readonly string[]) => here.cli('resolve', what, '--use', 'link', ...more);
+  const link = (what: string, ...more: readonly string[]) =>
+    here.cli('resolve', what, '--use', 'link', ...more);
   expect((await link('999')).code).toBe(2);
   const side = await here.cli('resolve', idOf(3), '--use', 'row');
   expect([side.code, side.stderr]).toEqual([2, expect.stringContaining('It takes --use link or apart')]);
   const two = await link('bolt');
-  expect([two.code, two.stderr]).toEqual([2, expect.stringMatching(/2 matches.*\n +\d+ {2}Bolt, row 4, main\n +\d+ {2}Bolt, row 3, main\n/)]);
+  expect([two.code, two.stderr]).toEqual([
+    2,
+    expect.stringMatching(/2 matches.*\n +\d+ {2}Bolt, row 4, main\n +\d+ {2}Bolt, row 3, main\n/),
+  ]);
   const all = await link('--all', '--json');
   expect([all.code, all.json<object>()]).toEqual([
     3,
