@@ -18,7 +18,7 @@ export interface Conflict {
   readonly row: number | null;
   readonly code: string;
   readonly message: string;
-  /** Of a row without id, or of a pair that has not agreed on it; null: look in the pair. */
+  /** As the run showed it; null: not known. */
   readonly company: string | null;
   readonly lead: Cell;
   readonly rowValue: Cell;
@@ -136,13 +136,18 @@ export function listPlannedConflicts(db: Queryable, run: RunRef & RoundRef): Pro
   return holdPlanned(db, run, 'on conflict do nothing');
 }
 
+/** A record that is held may be no pair. */
+const stagedName = (table: 'staged_leads' | 'staged_rows'): string =>
+  `select s.cells->'companyName' from ${table} s where s.run_id = $1 and s.lead_id = a.lead_id limit 1`;
+
 async function holdPlanned(db: Queryable, run: RunRef & RoundRef, onKnown: string): Promise<void> {
   await db.query(
     `insert into conflicts (connection, last_run, last_round, lead_id, content_hash, field, row_number, code, message, company, base, lead_value, row_value)
      select $3, $1, $2, coalesce(a.lead_id, ''),
        a.content_hash || case when row_number() over alike > 1 then '#' || row_number() over alike else '' end,
        coalesce(c.key, ''), a.row_number, a.reason, coalesce(a.message, a.reason),
-       case when jsonb_typeof(a.expect->'companyName') = 'string' then a.expect->>'companyName' end, ${orNull('base')}, ${orNull('from')}, ${orNull('to')}
+       (select name #>> '{}' from (values (1, a.expect->'companyName'), (2, (${stagedName('staged_leads')})), (3, (${stagedName('staged_rows')})))
+          as names (nth, name) where jsonb_typeof(name) = 'string' order by nth limit 1), ${orNull('base')}, ${orNull('from')}, ${orNull('to')}
      from actions a left join json_each(a.changes) with ordinality as c (key, value, nth) on true
      where a.run_id = $1 and a.round = $2 and a.kind = 'hold'
      window alike as (partition by a.lead_id, a.content_hash, c.key order by a.id)
@@ -152,9 +157,7 @@ async function holdPlanned(db: Queryable, run: RunRef & RoundRef, onKnown: strin
   );
 }
 
-const columns = `id, case when starts_with(code, 'edit.') then 'edit' when field = '' then 'record' else 'field' end as kind, connection, lead_id as "leadId", content_hash as "contentHash", field, row_number as row, code, message,
-  coalesce(company, (select n.lead_value #>> '{}' from conflicts n where n.connection = conflicts.connection and n.lead_id = conflicts.lead_id
-    and n.lead_id <> '' and n.field = 'companyName' and jsonb_typeof(n.lead_value) = 'string' limit 1)) as company,
+const columns = `id, case when starts_with(code, 'edit.') then 'edit' when field = '' then 'record' else 'field' end as kind, connection, lead_id as "leadId", content_hash as "contentHash", field, row_number as row, code, message, company,
   lead_value as lead, row_value as "rowValue", resolution,
   (select nullif(v.author, 'null') from value_authors v where v.connection = conflicts.connection and v.lead_id = conflicts.lead_id
     and v.field = conflicts.field and v.value_hash = value_hash(conflicts.row_value #>> '{}')) as author,

@@ -454,7 +454,7 @@ create table conflicts (
   row_number bigint,
   code text not null,
   message text not null,
-  -- Of a row without id, which no pair names.
+  -- As the run showed it: what is held may be no pair.
   company text,
   base jsonb,
   lead_value jsonb,

@@ -12,6 +12,7 @@ import { portOf } from '../leads-api/leads-api-server.ts';
 interface Conflict {
   readonly id: string;
   readonly code: string;
+  readonly company?: string;
   readonly leadId?: string;
   readonly field?: string;
   readonly resolution: string | null;
@@ -63,6 +64,19 @@ describe('resolve', () => {
       'lead.create-refused': ['row'],
     };
     expect(new Set(held.map(({ code }) => code))).toEqual(new Set(Object.keys(sides)));
+    // Headed by its company, also where the record is no pair.
+    expect(new Map(held.map(({ code, company }) => [code, company]))).toEqual(
+      new Map([
+        ['conflict.both-edited', 'both'],
+        ['row.unreadable', 'date'],
+        ['row.company-name-empty', undefined],
+        ['lead.field-refused', 'stage'],
+        ['lead.unreadable', 'soon'],
+        ['row.orphan', 'Orphan AG'],
+        ['row.duplicate-id', 'gone'],
+        ['lead.create-refused', 'Refused AG'],
+      ]),
+    );
     const app = await listConflicts(workspace.database.pool, connectionName);
     for (const item of app) {
       // A new row without a company name has no lead whose value could be used.

@@ -76,6 +76,8 @@ describe('what is held', () => {
     ]);
     const [first, second] = await list(here);
     expect(first).toEqual({
+      kind: 'field',
+      company: null,
       id: expect.any(Number),
       connection: here.connection,
       leadId: 'a',
