@@ -34,6 +34,9 @@ export interface Restored {
  */
 const numberGap = 100_000;
 
+/** How long (ms) after a move began it can be ended without a doubt. */
+const movesForMs = 86_400_000;
+
 /** Maximum wait (ms) for a lock on a table. */
 const lockTimeoutMs = 10_000;
 
@@ -62,8 +65,8 @@ export async function restoreState(
       await client.query('select pg_advisory_xact_lock($1, $2)', [...migrateLock]);
       await assertUnused(client);
       if (!replace) await assertEmpty(client);
-      // Where a state is replaced, something has happened since.
-      const isMove = header.isMove && !replace;
+      // Where a state is replaced, or the file is old, something may have happened since.
+      const isMove = header.isMove && !replace && Date.now() - Date.parse(header.at) < movesForMs;
       const before = await lastNumbers(client);
       await dropAll(client);
       let rows: Readonly<Record<string, number>> = {};

@@ -277,6 +277,25 @@ test('an older backup is brought to the schema of today, and moves of baselines 
   expect(rows[0]?.id).toBeGreaterThan(1_000);
 });
 
+test('a move is one for a day: after that the state is an older one as any other', async () => {
+  await using old = await anotherDatabase();
+  await migrate(old.pool);
+  await old.pool.query(`insert into pairs (connection, lead_id, base) values ('main', 'a', '{}')`);
+  const doubtedAfter = async (hours: number): Promise<readonly string[]> => {
+    const aged = async function* (): AsyncGenerator<Buffer> {
+      let isHeader = true;
+      for await (const chunk of dumpState(old.pool, '0', () => {}, true)) {
+        const at = new Date(Date.now() - hours * 3_600_000).toISOString();
+        yield isHeader ? Buffer.from(`${JSON.stringify({ ...JSON.parse(chunk.toString()), at })}\n`) : chunk;
+        isHeader = false;
+      }
+    };
+    await using fresh = await anotherDatabase();
+    return (await restoreState(fresh.pool, aged(), { replace: false, onProgress: () => {} })).doubted;
+  };
+  expect([await doubtedAfter(23), await doubtedAfter(25)]).toEqual([[], ['main']]);
+});
+
 test('a backup that cannot be written whole leaves the one that was there', async () => {
   await using here = await inStep();
   const file = join(here.folder, 'state.backup');
