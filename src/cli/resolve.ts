@@ -12,7 +12,7 @@ import { answerOf, answersTo, decide, unknownItem } from '../review/decide-held.
 import type { HeldItem } from '../store/held.ts';
 import type { CommonOptions } from './program.ts';
 import { type Named, namedHeld, recordOf } from './held.ts';
-import { nameRecord, short, userName } from './names.ts';
+import { short, userName } from './names.ts';
 import { exitCodes, print, printJson } from './output.ts';
 import { withStore } from './with-store.ts';
 
@@ -133,33 +133,22 @@ function pickOf(held: readonly Named[], typed: string, use: Answer): readonly Na
   });
   const exact = found.filter(({ item }) => folded(item.company ?? '') === wanted);
   const best = exact.length > 0 ? exact : found;
-  const records = [...new Set(best.map(keyOf))];
-  if (records.length > 1) throw ambiguous(`something waits of ${records.length} companies`, typed, records);
-  if (records.length === 0) throw unknownItem(`nothing waits for an answer of ${short(typed)}`);
-  if (use === 'link' && best.length > 1)
-    throw ambiguous(
-      `there are ${best.length} matches`,
-      typed,
-      best.map((one) => `${one.item.id}  ${recordOf(one, one.connection.name)}`),
-    );
-  return best;
+  const records = new Set(best.map(keyOf)).size;
+  if (records === 0) throw unknownItem(`nothing waits for an answer of ${short(typed)}`);
+  if (records === 1 && (use !== 'link' || best.length === 1)) return best;
+  const lines = best.slice(0, shown).map((one) => `${one.item.id}  ${recordOf(one, one.connection.name)}`);
+  throw new LeadsyncError(
+    'usage.ambiguous-lead',
+    `${records > 1 ? `something waits of ${records} companies` : `there are ${best.length} matches`} with ${JSON.stringify(short(typed))} in the name; nothing was decided`,
+    { help: [...lines, 'Type more of the name, or the number.'].join('\n  ') },
+  );
 }
 
 /** The rows that may be one lead are one record. */
 function keyOf(one: Named): string {
   const { item, connection } = one;
   if (item.kind === 'calendar') return item.recipient;
-  return item.leadId === ''
-    ? recordOf(one, connection.name)
-    : nameRecord(item.company, connection.name, item.leadId);
-}
-
-function ambiguous(what: string, typed: string, lines: readonly string[]): LeadsyncError {
-  return new LeadsyncError(
-    'usage.ambiguous-lead',
-    `${what} with ${JSON.stringify(short(typed))} in the name; nothing was decided`,
-    { help: [...lines.slice(0, shown), 'Type more of the name, or the number.'].join('\n  ') },
-  );
+  return `${connection.name} ${item.leadId || recordOf(one)}`;
 }
 
 /** Maximum listed in text. */

@@ -26,6 +26,7 @@ test('the lead gets the value without a scan, and the next sync takes it to the 
   const status = await connectionStatus(scene.database.pool, {
     name: 'main',
     leads: { baseUrl: scene.sandbox.url, apiKey: { reveal: () => 'key' } },
+    sync: { match: 'off' },
   } as never);
   expect(status.lastRun?.runId).toBe(String(before?.id));
 
