@@ -124,9 +124,7 @@ describe('leadsync why', () => {
     const at = expect.stringMatching(/^20\d\d-.*Z$/);
     const { conflicts } = (await workspace.cli('conflicts', '--json')).json<{ conflicts: object[] }>();
     expect(conflicts).toMatchObject([{ resolution: 'target', decided: { by, at } }]);
-    expect((await workspace.cli('conflicts')).stdout).toContain(
-      `the target's value, by ${by}; leadsync sync`,
-    );
+    expect((await workspace.cli('conflicts')).stdout).toContain(`the row's value, by ${by}; leadsync sync`);
     await workspace.sync();
     const after = await why(workspace, id, 'city');
     expect(after.fields['city']).toMatchObject({
