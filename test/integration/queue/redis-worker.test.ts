@@ -120,7 +120,9 @@ test('Redis is away: a sync works, check says what helps, who only looks sees; t
   expect(command.stdout).toContain('REDIS_URL');
   const status = (await workspace.cli('status', '--json')).json<{ connections: { nextRunAt: string }[] }>();
   expect(status.connections[0]?.nextRunAt).toMatch(/-01-\d\dT00:00:00.000Z$/);
-  expect((await workspace.cli('conflicts')).stdout).toBe('there are no conflicts, and nothing else waits for an answer\n');
+  expect((await workspace.cli('conflicts')).stdout).toBe(
+    'there are no conflicts, and nothing else waits for an answer\n',
+  );
   await until('it is told', () => worker.stderr.includes('the queue is unavailable'));
 
   const from = Date.now();
