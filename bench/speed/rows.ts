@@ -100,7 +100,7 @@ export async function syncRows(
     goals: { wallMs: 1.2 },
     ...(await each('1 %, 20 ms', oneInAHundred(stage, leads))),
     limitedBy:
-      'two requests for each changed lead where the floor sends one: it is looked at before it is written over; up to four leads at a time, each with a commit of its own',
+      'two requests for each changed lead where the floor sends one: it is looked at before it is written over; up to four leads at a time, and what became of twenty is stored before the next',
   });
   await stage.service.order({ latencyMs: 0 });
   rows.push({

@@ -182,7 +182,6 @@ export class LeadsHttp implements AsyncDisposable {
     this.#tellClock(head);
     // Before reading the body: other processes must know of a pause at once.
     const limited = await noting;
-    if (limited === null) this.#limiter.prefetch();
     const text = await exchange.body;
     const tookMs = performance.now() - started;
     this.#answerMs += tookMs;
@@ -213,7 +212,7 @@ export class LeadsHttp implements AsyncDisposable {
   async #mayAsk({ mayDefer = false, onLeaving }: Call, lane: Lane, signal: AbortSignal): Promise<Permission> {
     for (let late = 0; late < maxChecks; ) {
       signal.throwIfAborted();
-      const permission = await this.#limiter.acquire(mayDefer, onLeaving !== undefined);
+      const permission = await this.#limiter.acquire(mayDefer);
       const { waitMs, limitedLately, isFresh } = permission;
       if (limitedLately) {
         this.#lanes.limit();

@@ -15,6 +15,9 @@ const latelyMs = 24 * 3_600_000;
 /** How long (ms) a check of the throttle is valid: a process that was suspended checks again. */
 const freshMs = 500;
 
+/** How long (ms) it also serves requests that come later: they have the rest of `freshMs` to leave. */
+const sharedMs = 250;
+
 /**
  * Deferrable requests that would wait longer (ms) for the pace are refused; the caller comes back later and holds
  * nothing meanwhile. Writes are not deferrable: the reads before them would be repeated each time.
@@ -39,11 +42,12 @@ export interface Permission {
 /** A check of the throttle that has begun. */
 interface ThrottleCheck extends Pick<Permission, 'isFresh' | 'isCurrent'> {
   readonly found: Promise<Throttled>;
+  readonly isShared: () => boolean;
 }
 
 /**
  * Obeys 429 (API reference, sections 7 and 8) and keeps the pace learned from it, through the throttle that all
- * processes with this key share. For each request: `acquire`, `note`; then `prefetch`.
+ * processes with this key share. For each request: `acquire`, then `note`.
  */
 export class RateLimiter {
   readonly #throttle: Throttle;
@@ -55,8 +59,8 @@ export class RateLimiter {
   /** As of the last acquired turn. */
   #pace: Pace | null = null;
   #aheadMs = 0;
-  /** Prefetched, one for each of the next requests: several may be under way. */
-  #next: readonly ThrottleCheck[] = [];
+  /** The last one; null: another has to be made. */
+  #last: ThrottleCheck | null = null;
 
   /** `isCrowded`: whether others wait for the caller. */
   constructor(throttle: Throttle, clock: Clock, isCrowded: () => boolean) {
@@ -67,11 +71,9 @@ export class RateLimiter {
 
   /**
    * Acquires the turn to send one request, which no other process gets. `waitMs` above zero: not acquired, ask again
-   * after that. Throws `leads.rate-limited` when no request may leave yet. `mayDefer`: see `longestSleepMs`; `isLate`:
-   * other work precedes the request, so a prefetched check would be stale.
+   * after that. Throws `leads.rate-limited` when no request may leave yet. `mayDefer`: see `longestSleepMs`.
    */
-  async acquire(mayDefer: boolean, isLate = false): Promise<Permission> {
-    if (isLate) this.#next = [];
+  async acquire(mayDefer: boolean): Promise<Permission> {
     for (;;) {
       const check = await this.#check();
       const { remaining, stored, pace } = check;
@@ -87,15 +89,6 @@ export class RateLimiter {
     }
   }
 
-  /** Starts the check for the next request; a failed one is repeated then. */
-  prefetch(): void {
-    const check = this.#beginCheck();
-    this.#next = [...this.#next, check];
-    check.found.catch(() => {
-      this.#next = this.#next.filter((one) => one !== check);
-    });
-  }
-
   /** See `LeadsPort`. */
   async outlook(): Promise<Outlook> {
     const { remaining, pace } = await this.#check();
@@ -107,20 +100,31 @@ export class RateLimiter {
     const from = performance.now();
     const { pauses } = this.#throttle;
     const isCurrent = (): boolean => pauses === this.#throttle.pauses;
-    const isFresh = (): boolean => isCurrent() && performance.now() - from <= freshMs;
-    return { found: this.#throttle.look(), isFresh, isCurrent };
+    const isYoung = (ms: number) => (): boolean => isCurrent() && performance.now() - from <= ms;
+    const check = {
+      found: this.#throttle.look(),
+      isCurrent,
+      isFresh: isYoung(freshMs),
+      isShared: isYoung(sharedMs),
+    };
+    this.#last = check;
+    check.found.catch(() => {
+      if (this.#last === check) this.#last = null;
+    });
+    return check;
   }
 
   /** `remaining`: ms of the pause, negative when it is over. `stored`: the throttle's pace. */
   async #check() {
-    const [next = this.#beginCheck(), ...others] = this.#next.filter((check) => check.isFresh());
-    this.#next = others;
-    const { found, isFresh, isCurrent } = next;
+    const check = this.#last?.isShared() === true ? this.#last : this.#beginCheck();
+    const { found, isFresh, isCurrent } = check;
     const { notBefore, pace: stored, aheadMs } = await found;
     this.#aheadMs = aheadMs;
     const remaining = notBefore - this.#clock.now();
     const limitedLately = remaining > -latelyMs;
     const pace = limitedLately ? readPace(stored, this.#sharedTime()) : null;
+    // A turn of the pace is that of one request, and a person may end a pause.
+    if ((pace !== null || remaining > 0) && this.#last === check) this.#last = null;
     return { remaining, limitedLately, stored, pace, isFresh, isCurrent };
   }
 

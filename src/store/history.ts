@@ -14,9 +14,10 @@ export interface HistoryEntry {
   readonly changes: Changes;
 }
 
-/** A write took effect as recorded before it was sent, now. */
-export async function confirmWrite(db: Queryable, actionId: number): Promise<void> {
-  await db.query(`update history set at = now() where action_id = $1`, [actionId]);
+/** Writes took effect as recorded before they were sent, now. */
+export async function confirmWrites(db: Queryable, actionIds: readonly number[]): Promise<void> {
+  if (actionIds.length === 0) return;
+  await db.query(`update history set at = now() where action_id = any($1)`, [actionIds]);
 }
 
 /** Drops the lines of writes that did not come about. */

@@ -132,17 +132,17 @@ export async function abandonIntentsOf(
   ]);
 }
 
-/** Remembers what a lead that the run made has in fields that are not mapped; of any other lead nothing. */
+/** Remembers what leads that the run made have in fields that are not mapped. */
 export async function storeUnmappedHashes(
   db: Queryable,
   run: RunRef,
-  leadId: string,
-  unmappedHash: string,
+  leads: readonly { readonly leadId: string; readonly others: string }[],
 ): Promise<void> {
+  if (leads.length === 0) return;
   await db.query(
-    `update intents set unmapped_hash = $4 where connection = $2 and lead_id = $3
-       and action_id in (select id from actions where run_id = $1)`,
-    [run.id, run.connection, leadId, unmappedHash],
+    `update intents i set unmapped_hash = l.others from json_to_recordset($3::json) as l ("leadId" text, others text)
+     where i.connection = $2 and i.lead_id = l."leadId" and i.action_id in (select id from actions where run_id = $1)`,
+    [run.id, run.connection, JSON.stringify(leads)],
   );
 }
 

@@ -16,7 +16,7 @@ import {
   writtenCells,
 } from '../store/actions.ts';
 import { freeKey, type NewConflict, recordConflicts, releaseRow } from '../store/conflicts.ts';
-import { confirmWrite, forgetWrites, recordHistory } from '../store/history.ts';
+import { confirmWrites, forgetWrites, recordHistory } from '../store/history.ts';
 import {
   abandonIntents,
   intentsCreated,
@@ -37,6 +37,7 @@ import {
   rowsPresent,
 } from '../store/pairs.ts';
 import { rememberRefused } from '../store/refused-creates.ts';
+import { type EditOutcome, recordEditOutcome } from '../store/requested-edits.ts';
 import { type Finding, storeVerifications } from '../store/verifications.ts';
 import { type Run, updateRun } from '../store/runs.ts';
 import { ownAction, type PageLine, type EndedPage, endPages } from '../store/scan-pages.ts';
@@ -44,16 +45,22 @@ import { inLeasedTransaction, inRepeatable, type StepContext } from './context.t
 import { actionsOnRow, basesOfMatched, isReplacing, readable, rowHistory } from './row-change.ts';
 
 /** What became of an action on a lead. */
-export interface LeadOutcome extends Omit<ActionOutcome, 'actionId'> {
+export interface LeadResult {
+  readonly action: Action;
+  readonly outcome: Omit<ActionOutcome, 'actionId'>;
   readonly conflicts?: readonly NewConflict[];
-  /** What was written to the lead. */
+  /** What was written to the lead; absent: what an earlier attempt may have overwritten stays on record. */
   readonly written?: Changes;
   /** By field what both sides agree on now; absent: nothing was carried out. */
   readonly agreed?: Values;
   /** What the row is to show of it, in the same round. */
   readonly toRow?: Changes;
-  /** Of a create. */
+  /** Of a create of which a lead was made. */
   readonly intent?: { readonly id: number; readonly leadId: string };
+  /** Of a create of which none was made. */
+  readonly declined?: DeclinedCreate;
+  /** Of a requested edit. */
+  readonly edit?: EditOutcome;
 }
 
 /** A create of which no lead was made. */
@@ -65,27 +72,14 @@ export interface DeclinedCreate {
   readonly existing?: { readonly leadId: string; readonly written: Changes };
 }
 
-/** Holds a create of which no lead was made, and remembers its content: it is not sent again. */
-export function commitDeclined(
-  context: StepContext,
-  run: Run,
-  action: Action,
-  { refused, intentId, existing }: DeclinedCreate,
-): Promise<void> {
-  const { id: actionId, row } = action;
-  const { code } = refused;
-  return inLeasedTransaction(context, async (db) => {
-    if (intentId !== null) await abandonIntents(db, [intentId]);
-    if (code !== 'row.undone') await rememberRefused(db, run.connection, sentKeyOf(action), refused);
-    await recordOutcomes(db, [{ actionId, state: 'held', code }]);
-    const contentHash = await freeKey(db, run, action.contentHash);
-    const message = refusedMessage(row, refused);
-    const cells = writtenCells(action.changes);
-    await recordConflicts(db, run, [{ leadId: null, contentHash, row, code, message, cells }]);
-    if (existing === undefined) return;
-    const { leadId, written: changes } = existing;
-    await recordHistory(db, run, [{ actionId, leadId, side: 'lead', changes }]);
-  });
+/** The result of an action that is left to the next run. */
+export function deferred(action: Action, code: string, message: string): LeadResult {
+  return { action, outcome: { state: 'deferred', code, message } };
+}
+
+/** The result of a create of which no lead was made: it is held, and its content is not sent again. */
+export function declinedCreate(action: Action, declined: DeclinedCreate): LeadResult {
+  return { action, outcome: { state: 'held', code: declined.refused.code }, declined };
 }
 
 /** What the content of a create is remembered by. */
@@ -93,48 +87,93 @@ export function sentKeyOf({ changes }: Action): string {
   return sentKey(readable(writtenCells(changes)));
 }
 
-/** Stores the outcome of an action on a lead, and what follows from it. */
-export function commitLead(
+/** Stores the results of actions on leads, and what follows from them, in the transaction that it is given. */
+export async function commitLeads(
   context: StepContext,
+  db: pg.PoolClient,
   run: Run,
-  action: Action,
-  { conflicts = [], written, agreed, toRow = {}, intent, ...outcome }: LeadOutcome,
+  results: readonly LeadResult[],
 ): Promise<void> {
-  const leadId = action.leadId ?? intent?.leadId ?? '';
-  return inLeasedTransaction(context, async (db) => {
-    await recordOutcomes(db, [{ actionId: action.id, ...outcome }]);
-    if (intent !== undefined) {
-      await intentsCreated(db, [{ id: intent.id, leadId: intent.leadId }]);
-      await releaseRow(db, run, action.contentHash, action.row);
-    }
-    await recordConflicts(db, run, conflicts);
-    if (written !== undefined) await recordWritten(db, run, action, leadId, written);
-    if (agreed === undefined) return;
-    const refused = conflicts.map(({ field }) => field);
-    await context.runPolicy.remember(db, context.connection, run, [action]);
-    await moveBaselines(db, run, movesAfter({ action, leadId, agreed, refused }));
-    await insertActions(db, run, actionsOnRow(action, leadId, toRow, intent?.id));
+  if (results.length === 0) return;
+  const intents = results.flatMap(({ intent }) => intent ?? []);
+  const carriedOut = results.flatMap((one) =>
+    one.agreed === undefined ? [] : [{ ...one, agreed: one.agreed }],
+  );
+  await recordOutcomes(
+    db,
+    results.map(({ action, outcome }) => ({ actionId: action.id, ...outcome })),
+  );
+  await intentsCreated(db, intents);
+  for (const { action, intent, declined, edit } of results) {
+    if (intent !== undefined) await releaseRow(db, run, action.contentHash, action.row);
+    if (declined !== undefined) await commitDeclined(db, run, action, declined);
+    if (edit !== undefined) await recordEditOutcome(db, action.id, edit);
+  }
+  await recordConflicts(
+    db,
+    run,
+    results.flatMap(({ conflicts = [] }) => conflicts),
+  );
+  await recordWritten(db, run, results);
+  await context.runPolicy.remember(
+    db,
+    context.connection,
+    run,
+    carriedOut.map(({ action }) => action),
+  );
+  const moves = carriedOut.flatMap((one) => {
+    const refused = (one.conflicts ?? []).map(({ field }) => field);
+    return movesAfter({ action: one.action, leadId: leadIdOf(one), agreed: one.agreed, refused });
   });
+  await moveBaselines(db, run, moves);
+  await insertActions(
+    db,
+    run,
+    carriedOut.flatMap((one) => actionsOnRow(one.action, leadIdOf(one), one.toRow ?? {}, one.intent?.id)),
+  );
 }
 
-/** Leaves an action to the next run. The values that an earlier attempt may have overwritten stay on record. */
-export function defer(context: StepContext, action: Action, code: string, message: string): Promise<void> {
-  return inLeasedTransaction(context, async (db) => {
-    if (action.kind === 'update-lead' && action.attempts === 0) await forgetWrites(db, [action.id]);
-    await recordOutcomes(db, [{ actionId: action.id, state: 'deferred', code, message }]);
-  });
+function leadIdOf({ action, intent }: LeadResult): string {
+  return action.leadId ?? intent?.leadId ?? '';
 }
 
-async function recordWritten(
+async function commitDeclined(
   db: pg.PoolClient,
   run: Run,
   action: Action,
-  leadId: string,
-  written: Changes,
+  { refused, intentId }: DeclinedCreate,
 ): Promise<void> {
-  const isAsRecorded = action.kind === 'update-lead' && isDeepStrictEqual(written, action.changes);
-  if (isAsRecorded) await confirmWrite(db, action.id);
-  else await recordHistory(db, run, [{ actionId: action.id, leadId, side: 'lead', changes: written }]);
+  const { code } = refused;
+  if (intentId !== null) await abandonIntents(db, [intentId]);
+  if (code !== 'row.undone') await rememberRefused(db, run.connection, sentKeyOf(action), refused);
+  const contentHash = await freeKey(db, run, action.contentHash);
+  const message = refusedMessage(action.row, refused);
+  const cells = writtenCells(action.changes);
+  await recordConflicts(db, run, [{ leadId: null, contentHash, row: action.row, code, message, cells }]);
+}
+
+/** Confirms, replaces or drops what was recorded before the writes. */
+async function recordWritten(db: pg.PoolClient, run: Run, results: readonly LeadResult[]): Promise<void> {
+  const lines = results.flatMap((one) => {
+    const { action, written = one.declined?.existing?.written } = one;
+    if (written === undefined) return [];
+    const leadId = one.declined?.existing?.leadId ?? leadIdOf(one);
+    const isAsRecorded = action.kind === 'update-lead' && isDeepStrictEqual(written, action.changes);
+    return [{ actionId: action.id, leadId, side: 'lead', changes: written, isAsRecorded } as const];
+  });
+  const confirmed = lines.flatMap(({ isAsRecorded, actionId }) => (isAsRecorded ? [actionId] : []));
+  await confirmWrites(db, confirmed);
+  await recordHistory(
+    db,
+    run,
+    lines.filter(({ isAsRecorded }) => !isAsRecorded),
+  );
+  const told = new Set(lines.map(({ actionId }) => actionId));
+  const unsent = results.filter(({ action: { id, attempts } }) => attempts === 0 && !told.has(id));
+  await forgetWrites(
+    db,
+    unsent.map(({ action }) => action.id),
+  );
 }
 
 async function moveBaselines(
@@ -289,8 +328,14 @@ export function commitFindings(
     await storeVerifications(db, findings);
     await noteRows(db, run.connection, places);
     // A value that an undo wrote has no baseline: it is an edit.
-    for (const { actionId, kind, leadId, result, lost, others } of findings.filter((one) => !putsBack(one))) {
-      if (others !== undefined) await storeUnmappedHashes(db, run, leadId, others);
+    const own = findings.filter((one) => !putsBack(one));
+    const made = own.filter(({ kind }) => kind === 'create-lead');
+    await storeUnmappedHashes(
+      db,
+      run,
+      made.flatMap(({ leadId, others }) => (others === undefined ? [] : [{ leadId, others }])),
+    );
+    for (const { actionId, kind, leadId, result, lost } of own) {
       await restoreBase(db, run.connection, leadId, lost);
       if (kind !== 'create-lead' || result !== 'unexplained') continue;
       // A row with the id of a lead that never existed is an orphan, not a deletion.

@@ -26,7 +26,7 @@ import { asServiceSpells } from '../store/lead-spellings.ts';
 import { connectionOf } from '../store/places.ts';
 import { refusedBefore, sightingsOf } from '../store/refused-creates.ts';
 import type { Run } from '../store/runs.ts';
-import { commitDeclined, commitLead, type LeadOutcome, defer, sentKeyOf } from './commit.ts';
+import { declinedCreate, deferred, type LeadResult, sentKeyOf } from './commit.ts';
 import { inLeasedTransaction, serviceOf, type StepContext } from './context.ts';
 import { mayHaveActed } from '../ports/leads-service.ts';
 import { readable } from './row-change.ts';
@@ -41,12 +41,12 @@ const inDoubt =
  * Creates the lead of a new row. The intent is committed just before the request leaves, so that after a lost reply the
  * lead is searched for and never created twice (docs/architecture.md 6). A request that never left leaves no intent.
  */
-export async function createLead(context: StepContext, run: Run, action: Action): Promise<void> {
+export async function createLead(context: StepContext, run: Run, action: Action): Promise<LeadResult> {
   if ((await intentOfAction(context.pool, action.id)) !== null) {
-    return defer(context, action, 'create.in-doubt', inDoubt);
+    return deferred(action, 'create.in-doubt', inDoubt);
   }
   const before = await refusedBefore(context.pool, run.connection, sentKeyOf(action));
-  if (before !== null) return commitDeclined(context, run, action, { refused: before, intentId: null });
+  if (before !== null) return declinedCreate(action, { refused: before, intentId: null });
   const content = readable(writtenCells(action.changes));
   const intent: { id: number | null } = { id: null };
   const begin = (): Promise<void> =>
@@ -60,13 +60,13 @@ export async function createLead(context: StepContext, run: Run, action: Action)
     reply = await context.leads.create(content, context.cut, begin);
   } catch (error) {
     if (intent.id === null) throw error;
-    return failed(context, run, action, intent.id, error);
+    return failed(context, action, intent.id, error);
   }
   const { id: intentId } = intent;
   if (intentId === null) throw new Error('a request left without its intent');
   if (reply === null) {
     await intentAnswered(context.pool, intentId);
-    return defer(context, action, 'create.in-doubt', inDoubt);
+    return deferred(action, 'create.in-doubt', inDoubt);
   }
   const existing = await claim(context, run, intentId, reply.id);
   const lead = 'fields' in reply ? reply : await readBack(context, reply.id);
@@ -76,14 +76,16 @@ export async function createLead(context: StepContext, run: Run, action: Action)
     const why = existsReason(existing, written, connectionOf(run.connection), context.connection.fields);
     const refused = { code: 'lead.exists', why } as const;
     const { leadId } = existing;
-    return commitDeclined(context, run, action, { refused, intentId, existing: { leadId, written } });
+    return declinedCreate(action, { refused, intentId, existing: { leadId, written } });
   }
   if (lead === null) {
-    return defer(context, action, 'create.in-doubt', notReadBack);
+    return deferred(action, 'create.in-doubt', notReadBack);
   }
   const stored = leadCells(lead, context.connection.fields);
-  const outcome = outcomeOf(context, action, lead.id, stored, content);
-  await commitLead(context, run, action, { ...outcome, intent: { id: intentId, leadId: lead.id } });
+  return {
+    ...resultOf(context, action, lead.id, stored, content),
+    intent: { id: intentId, leadId: lead.id },
+  };
 }
 
 /**
@@ -115,32 +117,31 @@ async function readBack(context: StepContext, id: string): Promise<Lead | null> 
 /** Abandons the intent when certainly no lead was created; then the action is held, or tried again. */
 async function failed(
   context: StepContext,
-  run: Run,
   action: Action,
   intentId: number,
   error: unknown,
-): Promise<void> {
+): Promise<LeadResult> {
   if (!(error instanceof LeadsyncError) || mayHaveActed(error)) {
     await attemptEnded(context.pool, intentId);
     if (!(error instanceof LeadsyncError)) throw error;
-    return defer(context, action, 'create.in-doubt', `${withoutStop(error.message)}; ${inDoubt}`);
+    return deferred(action, 'create.in-doubt', `${withoutStop(error.message)}; ${inDoubt}`);
   }
   if (error.code !== 'leads.rejected') {
     await abandonIntents(context.pool, [intentId]);
     throw error;
   }
   const refused = { code: 'lead.create-refused', why: withoutStop(error.message) } as const;
-  await commitDeclined(context, run, action, { refused, intentId });
+  return declinedCreate(action, { refused, intentId });
 }
 
-/** The outcome of a create: a field that the service stored differently becomes a conflict, or goes to the row. */
-function outcomeOf(
+/** The result of a create: a field that the service stored differently becomes a conflict, or goes to the row. */
+function resultOf(
   { connection: { fields } }: StepContext,
   action: Action,
   leadId: string,
   stored: Cells,
   content: Values,
-): LeadOutcome {
+): LeadResult {
   const place = { leadId, row: action.row };
   const agreed: Record<string, Value> = {};
   const toRow: Record<string, Change> = {};
@@ -164,7 +165,8 @@ function outcomeOf(
         refusal(place, fields, field, row, lead, `when it created the lead, it stored ${showCell(lead)}`),
       );
   }
-  return { state: 'done', conflicts, written: asStored(action.changes, stored), agreed, toRow };
+  const written = asStored(action.changes, stored);
+  return { action, outcome: { state: 'done' }, conflicts, written, agreed, toRow };
 }
 
 /** What the lead has of the sent content; the service ignored a field that the lead does not show. */

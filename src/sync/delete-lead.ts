@@ -5,14 +5,14 @@ import { putsBack, takenAway } from '../core/merge/put-back.ts';
 import type { Action } from '../store/actions.ts';
 import { unmappedHashOf } from '../store/intents.ts';
 import type { Run } from '../store/runs.ts';
-import { commitLead, defer } from './commit.ts';
+import { deferred, type LeadResult } from './commit.ts';
 import type { StepContext } from './context.ts';
 
 /**
  * Deletes the lead of a row that a person deleted, or, of an undo, a lead that the run created; not when the lead was edited
  * since, and in an undo not when any of its unmapped fields changed either.
  */
-export async function deleteLead(context: StepContext, run: Run, action: Action): Promise<void> {
+export async function deleteLead(context: StepContext, run: Run, action: Action): Promise<LeadResult> {
   const leadId = action.leadId ?? '';
   const lead = await context.leads.get(leadId, context.cut);
   const cells = lead && leadCells(lead, context.connection.fields);
@@ -20,16 +20,16 @@ export async function deleteLead(context: StepContext, run: Run, action: Action)
     cells && Object.entries(action.expect).some(([field, cell]) => !sameCell(cells[field] ?? null, cell));
   if (edited) {
     const message = 'the lead was edited since the plan was made; it was not deleted';
-    return defer(context, action, 'lead.changed', message);
+    return deferred(action, 'lead.changed', message);
   }
   if (lead && putsBack(action)) {
     const asMade = await unmappedHashOf(context.pool, run.connection, leadId);
     if (asMade !== unmappedHash(lead, context.connection.fields))
-      return defer(context, action, 'lead.changed', othersChanged(asMade));
+      return deferred(action, 'lead.changed', othersChanged(asMade));
   }
   if (cells) await context.leads.delete(leadId, context.cut);
   const written = takenAway(action, 'row-edited');
-  await commitLead(context, run, action, { state: 'done', written, agreed: {} });
+  return { action, outcome: { state: 'done' }, written, agreed: {} };
 }
 
 function othersChanged(asMade: string | null): string {
@@ -44,7 +44,7 @@ function othersChanged(asMade: string | null): string {
  * The third proof before a row is marked or removed: after two complete scans without the lead the service must also
  * answer 404 for its id (docs/guarantees.md, 4).
  */
-export async function proveLeadGone(context: StepContext, run: Run, action: Action): Promise<void> {
+export async function proveLeadGone(context: StepContext, action: Action): Promise<LeadResult> {
   // An undone match keeps its lead.
   const isKept = action.reason === 'unmatched';
   const lead = isKept ? null : await context.leads.get(action.leadId ?? '', context.cut);
@@ -53,7 +53,7 @@ export async function proveLeadGone(context: StepContext, run: Run, action: Acti
       action.kind === 'unlink'
         ? 'the lead created from this row is still there, so the row keeps its id'
         : 'two scans missed the lead, but it is still there; nothing was deleted';
-    return defer(context, action, 'lead.still-there', message);
+    return deferred(action, 'lead.still-there', message);
   }
-  await commitLead(context, run, action, { state: 'proven' });
+  return { action, outcome: { state: 'proven' } };
 }

@@ -12,6 +12,7 @@ import {
   putOffRemaining,
   takeBackAttempts,
 } from '../store/attempts.ts';
+import { commitLeads, type LeadResult } from './commit.ts';
 import { inLeasedTransaction, scopeOf, type StepContext } from './context.ts';
 import { carryOutEdit } from './requested-edits.ts';
 import { createLead } from './create-lead.ts';
@@ -47,12 +48,9 @@ export async function pushLeads(context: StepContext, run: Run): Promise<Run> {
     repliesToCheck: isDoubted ? Number.POSITIVE_INFINITY : repliesToCheck,
     written: new Set<number>(),
   };
-  for (;;) {
-    context.stop.throwIfAborted();
-    const batch = await inLeasedTransaction(context, (db) => begin(context, db, run));
-    if (batch.length === 0) break;
-    await pushBatch(context, run, batch, pushing);
-  }
+  context.stop.throwIfAborted();
+  let batch = await inLeasedTransaction(context, (db) => begin(context, db, run));
+  while (batch.length > 0) batch = await pushBatch(context, run, batch, pushing);
   const phase = context.runPolicy.leadsAlone ? 'finish' : 'push-rows';
   return inLeasedTransaction(context, (db) => updateRun(db, run.id, { phase, attempts: 0 }));
 }
@@ -80,17 +78,19 @@ interface Fault {
 }
 
 /**
- * Carries out several actions at a time, as the service allows. Actions of one lead are sequential, and so are all creates:
- * two with the same content could not be told apart when their replies are lost. After a fault no action begins; those that
- * did not begin are free again.
+ * Carries out several actions at a time, as the service allows, and stores what became of them together; returns the next
+ * batch. Actions of one lead are sequential, and so are all creates, each of which is stored before the next one: two with
+ * the same content could not be told apart when their replies are lost. After a fault no action begins; those that did not
+ * begin are free again.
  */
 async function pushBatch(
   context: StepContext,
   run: Run,
   batch: readonly Action[],
   pushing: Pushing,
-): Promise<void> {
+): Promise<readonly Action[]> {
   const open = new Map(batch.map((action) => [action.id, action]));
+  const results: LeadResult[] = [];
   const faults: Fault[] = [];
   const lists = Map.groupBy(batch, ({ leadId }) => leadId ?? '').values();
   const pushList = async (actions: readonly Action[]): Promise<void> => {
@@ -98,7 +98,10 @@ async function pushBatch(
       if (faults.length > 0) return;
       context.stop.throwIfAborted();
       try {
-        await carryOut(context, run, action, pushing);
+        const result = await carryOut(context, run, action, pushing);
+        if (action.kind === 'create-lead')
+          await inLeasedTransaction(context, (db) => commitLeads(context, db, run, [result]));
+        else results.push(result);
         open.delete(action.id);
       } catch (error) {
         faults.push({ action, error });
@@ -110,13 +113,16 @@ async function pushBatch(
     () => null,
     (error: unknown) => ({ error }),
   );
-  await inLeasedTransaction(context, async (db) => {
+  const ending = faults.length === 0 ? ended : faults.find((fault) => effectOf(fault) === 'ends the step');
+  const next = await inLeasedTransaction(context, async (db) => {
+    await commitLeads(context, db, run, results);
     if (open.size < batch.length) await updateRun(db, run.id, { attempts: 0 });
     if (ended !== null) await freeOpen(db, [...open.values()], faults, pushing);
     for (const fault of faults) await storeFault(context, db, run, fault);
+    return ending ? [] : begin(context, db, run);
   });
-  const ending = faults.length === 0 ? ended : faults.find((fault) => effectOf(fault) === 'ends the step');
   if (ending) throw ending.error;
+  return next;
 }
 
 /** Takes back the attempts and history of actions without a request. */
@@ -175,16 +181,16 @@ async function storeFault(context: StepContext, db: pg.PoolClient, run: Run, fau
   });
 }
 
-function carryOut(context: StepContext, run: Run, action: Action, pushing: Pushing): Promise<void> {
-  if (context.runPolicy.leadsAlone) return carryOutEdit(context, run, action, pushing);
+function carryOut(context: StepContext, run: Run, action: Action, pushing: Pushing): Promise<LeadResult> {
+  if (context.runPolicy.leadsAlone) return carryOutEdit(context, action, pushing);
   switch (action.kind) {
     case 'update-lead':
-      return updateLead(context, run, action, pushing);
+      return updateLead(context, action, pushing);
     case 'create-lead':
       return createLead(context, run, action);
     case 'delete-lead':
       return deleteLead(context, run, action);
     default:
-      return proveLeadGone(context, run, action);
+      return proveLeadGone(context, action);
   }
 }

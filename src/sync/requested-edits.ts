@@ -7,17 +7,11 @@ import type { Change } from '../core/merge/action.ts';
 import type { Refusal } from '../core/merge/guard.ts';
 import { judgeEdit, type CalendarEdits, isWholeCalendar } from '../core/merge/requested-edit.ts';
 import { LeadsyncError, withoutStop } from '../errors.ts';
-import { type Action, recordOutcomes } from '../store/actions.ts';
-import { forgetWrites, recordHistory } from '../store/history.ts';
-import {
-  type EditOutcome,
-  recordEditOutcome,
-  calendarEdits,
-  holdCalendar,
-  planEdits,
-} from '../store/requested-edits.ts';
+import type { Action } from '../store/actions.ts';
+import { type EditOutcome, calendarEdits, holdCalendar, planEdits } from '../store/requested-edits.ts';
 import { type Run, updateRun } from '../store/runs.ts';
-import { inLeasedTransaction, type StepContext } from './context.ts';
+import type { LeadResult } from './commit.ts';
+import type { StepContext } from './context.ts';
 import { type Pushing, sendPatch } from './update-lead.ts';
 
 /**
@@ -49,24 +43,23 @@ const gone: EditOutcome = { state: 'failed', note: 'the lead is not there any mo
  */
 export async function carryOutEdit(
   context: StepContext,
-  run: Run,
   action: Action,
   pushing: Pushing,
-): Promise<void> {
+): Promise<LeadResult> {
   const { leads, connection, cut } = context;
   const leadId = action.leadId ?? '';
   const [field, change] = Object.entries(action.changes)[0] ?? [];
   if (field === undefined || change === undefined) throw new Error('an edit without a field');
   const before = await leads.get(leadId, cut);
-  if (before === null) return commitEdit(context, run, action, gone);
+  if (before === null) return resultOf(action, gone);
   const heading = headingOf(connection.fields, field);
   const shown = leadCells(before, connection.fields)[field] ?? null;
   const verdict = judgeEdit(change, shown, action.attempts > 0);
   if (verdict === 'conflict')
-    return commitEdit(context, run, action, conflictOf(heading, change, shown, action.attempts > 0));
+    return resultOf(action, conflictOf(heading, change, shown, action.attempts > 0));
   if (verdict === 'applied')
-    return commitEdit(context, run, action, { state: 'applied' }, { [field]: { ...change, to: shown } });
-  if (verdict === 'unchanged') return commitEdit(context, run, action, { state: 'unchanged' }, {});
+    return resultOf(action, { state: 'applied' }, { [field]: { ...change, to: shown } });
+  if (verdict === 'unchanged') return resultOf(action, { state: 'unchanged' }, {});
 
   const json =
     typeof change.to === 'object' && change.to !== null
@@ -80,21 +73,20 @@ export async function carryOutEdit(
         )
       : await sendPatch(context, action, { [field]: json }, pushing);
   if (reply instanceof LeadsyncError)
-    return commitEdit(context, run, action, {
+    return resultOf(action, {
       state: 'failed',
       note: refusedNote(heading, change, reply.message),
       shown,
     });
   const after = await leads.get(leadId, cut, 'write');
-  if (after === null) return commitEdit(context, run, action, gone);
+  if (after === null) return resultOf(action, gone);
   const stored = leadCells(after, connection.fields)[field] ?? null;
   const written = { [field]: { ...change, to: stored } };
-  if (sameButSpelling(stored, change.to))
-    return commitEdit(context, run, action, { state: 'applied' }, written);
+  if (sameButSpelling(stored, change.to)) return resultOf(action, { state: 'applied' }, written);
   const note = refusedNote(heading, change, `it accepted the request, but has ${showCell(stored)}`);
   const isLost = sameCell(stored, shown);
   const outcome = { state: isLost ? 'failed' : 'conflict', note, shown: stored } as const;
-  return commitEdit(context, run, action, outcome, isLost ? {} : written);
+  return resultOf(action, outcome, isLost ? {} : written);
 }
 
 function conflictOf(heading: string, { from, to }: Change, shown: Cell, wasTried: boolean): EditOutcome {
@@ -107,26 +99,11 @@ function refusedNote(heading: string, { to }: Change, why: string): string {
   return `the service did not take ${heading} = ${showCell(to)}: ${withoutStop(why)}`;
 }
 
-/**
- * Stores the outcome of an edit, its action and its line of the history, together. `written`: what came about; absent: the line
- * of an earlier attempt stays, which may have overwritten what it says.
- */
-function commitEdit(
-  context: StepContext,
-  run: Run,
-  { id, leadId, attempts }: Action,
-  outcome: EditOutcome,
-  written?: Action['changes'],
-): Promise<void> {
-  const isDone = outcome.state === 'applied' || outcome.state === 'unchanged';
-  const ofAction = isDone
-    ? ({ actionId: id, state: 'done' } as const)
-    : ({ actionId: id, state: 'held', code: `edit.${outcome.state}`, message: outcome.note ?? '' } as const);
-  return inLeasedTransaction(context, async (db) => {
-    await recordOutcomes(db, [ofAction]);
-    if (written !== undefined)
-      await recordHistory(db, run, [{ actionId: id, leadId: leadId ?? '', side: 'lead', changes: written }]);
-    else if (attempts === 0) await forgetWrites(db, [id]);
-    await recordEditOutcome(db, id, outcome);
-  });
+/** `written`: what came about; absent: the line of an earlier attempt stays, which may have overwritten what it says. */
+function resultOf(action: Action, edit: EditOutcome, written?: Action['changes']): LeadResult {
+  const isDone = edit.state === 'applied' || edit.state === 'unchanged';
+  const outcome = isDone
+    ? ({ state: 'done' } as const)
+    : ({ state: 'held', code: `edit.${edit.state}`, message: edit.note ?? '' } as const);
+  return { action, outcome, edit, ...(written !== undefined && { written }) };
 }

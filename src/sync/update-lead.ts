@@ -13,8 +13,7 @@ import {
 import type { Change } from '../core/merge/action.ts';
 import type { Action } from '../store/actions.ts';
 import type { NewConflict } from '../store/conflicts.ts';
-import type { Run } from '../store/runs.ts';
-import { commitLead, type LeadOutcome, defer } from './commit.ts';
+import { deferred, type LeadResult } from './commit.ts';
 import type { StepContext } from './context.ts';
 import { mayHaveActed } from '../ports/leads-service.ts';
 
@@ -35,13 +34,12 @@ export interface Pushing {
  */
 export async function updateLead(
   context: StepContext,
-  run: Run,
   action: Action,
   pushing: Pushing,
-): Promise<void> {
+): Promise<LeadResult> {
   const leadId = action.leadId ?? '';
   const before = await context.leads.get(leadId, context.cut);
-  if (before === null) return defer(context, action, 'lead.gone', 'the lead is not there any more');
+  if (before === null) return deferred(action, 'lead.gone', 'the lead is not there any more');
   const shown = leadCells(before, context.connection.fields);
   const was = leadBefore(action, shown);
   const open = Object.entries(action.changes).filter(
@@ -54,7 +52,7 @@ export async function updateLead(
     .map(([field]) => headingOf(fields, field));
   if (drifted.length > 0) {
     const message = `${drifted.join(', ')} of the lead changed since the plan was made; the next run looks again`;
-    return defer(context, action, 'lead.changed', message);
+    return deferred(action, 'lead.changed', message);
   }
 
   const refused = new Map<string, string>();
@@ -68,12 +66,12 @@ export async function updateLead(
   const { lead: after, isWhole } = await patch(context, action, body, refused, pushing);
   if (after === null) {
     const message = 'the lead was deleted while it was being written';
-    return defer(context, action, 'lead.gone', message);
+    return deferred(action, 'lead.gone', message);
   }
   const isShown = isWhole && pushing.repliesToCheck <= 0;
   if (isWhole) pushing.repliesToCheck -= 1;
   const stored = leadCells(after, context.connection.fields);
-  await commitLead(context, run, action, outcomeOf(action, fields, { was, stored, refused, isShown }));
+  return resultOf(action, fields, { was, stored, refused, isShown });
 }
 
 /**
@@ -166,11 +164,11 @@ interface Patched {
   readonly isShown: boolean;
 }
 
-function outcomeOf(
+function resultOf(
   action: Action,
   fields: readonly FieldMapping[],
   { was, stored, refused, isShown }: Patched,
-): LeadOutcome {
+): LeadResult {
   const written: Record<string, Change> = {};
   // What the lead shows because of this write is nobody's edit, even if the service stored it differently.
   const agreed: Record<string, Value> = {};
@@ -197,7 +195,7 @@ function outcomeOf(
     conflicts.length === Object.keys(action.changes).length
       ? ({ state: 'held', code: 'lead.field-refused' } as const)
       : ({ state: 'done', isShown } as const);
-  return { ...outcome, conflicts, written, agreed, toRow };
+  return { action, outcome, conflicts, written, agreed, toRow };
 }
 
 /** The conflict of a field that the service refused, ignored, or stored with another value. */

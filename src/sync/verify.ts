@@ -68,15 +68,20 @@ export async function verifyWrites(context: StepContext, run: Run): Promise<Run>
 }
 
 async function readLeadsAgain(context: StepContext, run: Run): Promise<void> {
-  const verify = async (written: Written): Promise<void> => {
-    context.stop.throwIfAborted();
-    await commitFindings(context, run, [await verifyLead(context, written)]);
-  };
   let after = 0;
   for (;;) {
     const page = await leadsToRead(context.pool, run, after, pageSize);
     after = page.at(-1)?.actionId ?? after;
-    await inLanes(page, () => context.leads.lanes, verify);
+    const findings: Finding[] = [];
+    const verify = async (written: Written): Promise<void> => {
+      context.stop.throwIfAborted();
+      findings.push(await verifyLead(context, written));
+    };
+    try {
+      await inLanes(page, () => context.leads.lanes, verify);
+    } finally {
+      if (findings.length > 0) await commitFindings(context, run, findings);
+    }
     if (page.length < pageSize) return;
   }
 }
@@ -107,7 +112,7 @@ async function readCreatesAgain(context: StepContext, run: Run): Promise<void> {
     const lead = await readAgain(context, leadId);
     if (!lead) continue;
     const others = unmappedHash(lead, context.connection.fields);
-    await inLeasedTransaction(context, (db) => storeUnmappedHashes(db, run, leadId, others));
+    await inLeasedTransaction(context, (db) => storeUnmappedHashes(db, run, [{ leadId, others }]));
   }
 }
 

@@ -159,7 +159,7 @@ describe('the pace', () => {
   });
 });
 
-describe('a prefetched check', () => {
+describe('a look at the throttle', () => {
   /** `looks`: how often it was looked so far. */
   function looking() {
     const clock = { ms: 1_000_000, now: () => clock.ms, random: () => 0 };
@@ -173,36 +173,36 @@ describe('a prefetched check', () => {
     return scene;
   }
 
-  test('serves one request', async () => {
+  const stand = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+
+  test('serves all requests of the next quarter of a second, also such as leave at once', async () => {
     const scene = looking();
-    scene.limiter.prefetch();
-    await scene.limiter.acquire(true);
+    const { limiter } = scene;
+    const permissions = await Promise.all([true, false, true].map((mayDefer) => limiter.acquire(mayDefer)));
+    permissions.push(await limiter.acquire(true));
+    expect(permissions.map(({ isFresh }) => isFresh())).toEqual([true, true, true, true]);
     expect(scene.looks).toBe(1);
+  });
+
+  test('is made again after that, also in a process that was held still', async () => {
+    const scene = looking();
     await scene.limiter.acquire(true);
+    stand(260);
+    scene.throttle.until = scene.clock.ms + 5_000;
+    await expect(scene.limiter.acquire(true)).rejects.toMatchObject({ code: 'leads.rate-limited' });
     expect(scene.looks).toBe(2);
   });
 
-  test('is there for each of several requests that are under way at once', async () => {
-    const scene = looking();
-    for (let lane = 0; lane < 3; lane++) scene.limiter.prefetch();
-    for (let lane = 0; lane < 3; lane++) await scene.limiter.acquire(true);
-    expect(scene.looks).toBe(3);
-    await scene.limiter.acquire(true);
-    expect(scene.looks).toBe(4);
-  });
-
-  test('that is half a second old does not count, also in a process that was held still', async () => {
-    const scene = looking();
-    scene.limiter.prefetch();
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 510);
-    scene.throttle.until = scene.clock.ms + 5_000;
-    await expect(scene.limiter.acquire(true)).rejects.toMatchObject({ code: 'leads.rate-limited' });
+  test('that is half a second old lets no request leave any more', async () => {
+    const permission = await looking().limiter.acquire(true);
+    stand(510);
+    expect([permission.isFresh(), permission.isCurrent()]).toEqual([false, true]);
   });
 
   test('does not count when a 429 was received since, by any connection of this process', async () => {
     const scene = looking();
-    scene.limiter.prefetch();
-    const permission = await new RateLimiter(scene.throttle, scene.clock, calm).acquire(true);
+    const permission = await scene.limiter.acquire(true);
+    await new RateLimiter(scene.throttle, scene.clock, calm).acquire(true);
     expect(permission.isFresh()).toBe(true);
     await scene.throttle.pauseUntil(scene.clock.ms + 5_000);
     expect(permission.isFresh()).toBe(false);
@@ -211,12 +211,10 @@ describe('a prefetched check', () => {
 
   test('that fails is made again', async () => {
     const scene = looking();
-    let isAway = true;
     const look = scene.throttle.look.bind(scene.throttle);
-    scene.throttle.look = () => (isAway ? Promise.reject(new Error('the database is away')) : look());
-    scene.limiter.prefetch();
-    await new Promise(setImmediate);
-    isAway = false;
+    scene.throttle.look = () => Promise.reject(new Error('the database is away'));
+    await expect(scene.limiter.acquire(true)).rejects.toThrow('the database is away');
+    scene.throttle.look = look;
     expect(await scene.limiter.acquire(true)).toMatchObject({ waitMs: 0 });
   });
 });

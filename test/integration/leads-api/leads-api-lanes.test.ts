@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { MemoryThrottle } from '../../support/memory-throttle.ts';
 import { apiError, firstPage } from './leads-api-calls.ts';
@@ -93,6 +94,8 @@ test('who was limited by another process meanwhile lets those under way end firs
   for (let reply = 0; reply < repliesForAll; reply++) await leads.list(firstPage, never);
   const first = [leads.get('a', never), leads.get('b', never)];
   await holding(2);
+  // A look serves the requests of a quarter of a second.
+  await sleep(260);
   // Long over, but within the day.
   throttle.until = Date.now() - 3_600_000;
   const rest = [leads.get('c', never), leads.get('d', never)];

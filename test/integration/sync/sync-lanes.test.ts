@@ -5,6 +5,7 @@ import { withCalls } from '../../../src/leads-api/retry-reads.ts';
 import type { LeadsPort } from '../../../src/ports/leads-service.ts';
 import type { SyncReport } from '../../../src/sync/report.ts';
 import { advanceRun } from '../../../src/sync/run.ts';
+import { CrashPoints } from '../../chaos/crash-points.ts';
 import { connectionName, Workspace } from '../../support/workspace.ts';
 
 /** A sync over `leadsOf` of the real port, taken up again until it has ended. */
@@ -12,11 +13,13 @@ async function syncOver(
   workspace: Workspace,
   leadsOf: (leads: LeadsPort) => LeadsPort,
   onAgain = async (): Promise<void> => {},
+  points = new CrashPoints(null),
 ): Promise<SyncReport> {
   await using app = await workspace.openApp();
   const real = app.contexts.get(connectionName);
   if (real === undefined) throw new Error('the connection is not configured');
-  const context = { ...real, log: pino({ level: 'silent' }), leads: leadsOf(real.leads) };
+  const pool = points.pool(real.pool);
+  const context = { ...real, pool, log: pino({ level: 'silent' }), leads: leadsOf(real.leads) };
   const request = { mode: 'sync', allow: ['whole-field', 'max-changes'], maxAttempts: 5 } as const;
   for (;;) {
     const result = await advanceRun(context, request, new AbortController().signal);
@@ -80,6 +83,24 @@ test('four leads are written at a time, one request for each; creates one after 
   const each = ids.map((id) => `${gone.includes(id) ? 'delete' : 'update'} ${id}`);
   const creates = ['create ', 'create ', 'create '];
   expect(written.toSorted()).toEqual([...each, ...creates].toSorted());
+});
+
+test('what became of twenty leads is stored at once, with the beginning of the next twenty; so is what is read of them again', async () => {
+  await using workspace = await Workspace.open({ sandbox: { leads: 60, updateReply: 'nothing-204' } });
+  const { sheet } = workspace;
+  await workspace.sync();
+  sheet.edit(() => true, { City: 'Ulm' });
+  const points = new CrashPoints(null);
+  const report = await syncOver(
+    workspace,
+    (leads) => leads,
+    async () => {},
+    points,
+  );
+  expect(report).toMatchObject({ status: 'succeeded', updated: { leads: 60 } });
+  const commits = (step: string): number => points.names.filter((name) => name.startsWith(step)).length;
+  // The first twenty begin alone; at the end it is asked whether more was written.
+  expect([commits('push-leads'), commits('verify')]).toEqual([1 + 3, 3 + 1]);
 });
 
 test('a pause in the middle of four: what was not sent is no try and leaves no line, the rest is done once', async () => {
