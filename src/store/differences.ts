@@ -7,7 +7,7 @@ import type { Asked } from './asked-leads.ts';
 import { keysOfLead, type Service } from './places.ts';
 import type { BaselineRow } from '../core/merge/shifted-rows.ts';
 import { columnOf, epochMs, firstOf, mapOf, oneOf, type Queryable, rowsOf } from './database.ts';
-import type { AbsenceProof } from './pairs.ts';
+import type { AbsenceProof } from './baselines.ts';
 import { streamRows } from './stream-rows.ts';
 import type { RunRef } from './runs.ts';
 

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { FieldMapping } from '../core/lead/mapping.ts';
+import { clearFields } from './baselines.ts';
 import { mapOf, type Queryable } from './database.ts';
 
 const columnsOf = 'select field, column_name from mapped_columns where connection = $1';
@@ -34,12 +35,7 @@ export async function rememberColumns(
   columns: Columns,
   moved: ReadonlySet<string>,
 ): Promise<void> {
-  if (moved.size > 0) {
-    await db.query('update pairs set base = base - $2::text[] where connection = $1 and base ?| $2::text[]', [
-      connection,
-      [...moved],
-    ]);
-  }
+  if (moved.size > 0) await clearFields(db, connection, [...moved]);
   await db.query(
     `insert into mapped_columns (connection, field, column_name)
      select $1, field, "column" from json_to_recordset($2::json) as c (field text, "column" text)

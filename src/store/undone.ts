@@ -2,7 +2,7 @@ import { hashContent } from '../core/lead/content-hash.ts';
 import type { FieldMapping } from '../core/lead/mapping.ts';
 import { type Cells, sameCell } from '../core/lead/value.ts';
 import { type Queryable, rowsOf } from './database.ts';
-import type { AbsenceProof } from './pairs.ts';
+import type { AbsenceProof } from './baselines.ts';
 import type { RunRef } from './runs.ts';
 
 /** A record that an undo took its other side from; `leadId`: empty for a row without id. */

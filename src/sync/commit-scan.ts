@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { adoptScan, advanceBaselines, makeKeptMoves, noteOutside } from '../store/baselines.ts';
 import { countRecords } from '../store/count-records.ts';
 import { recordPlannedConflicts } from '../store/conflicts.ts';
 import {
@@ -12,7 +13,6 @@ import {
 import { leaveUndecided } from '../store/lost-rows.ts';
 import { rememberColumns } from '../store/mapped-columns.ts';
 import { storeMatches } from '../store/matches.ts';
-import { adoptScan, advanceBaselines, makeKeptMoves, noteOutside } from '../store/pairs.ts';
 import { enterPlace } from '../store/places.ts';
 import { type Run, type RunPatch, updateRun } from '../store/runs.ts';
 import { isFiltered, serviceOf, type StepContext } from './context.ts';

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { codeOf } from '../errors.ts';
 import type { Values } from '../core/lead/value.ts';
 import type { ActionKind, Changes } from '../core/merge/action.ts';
-import { type BaselineMove, movesAfter } from '../core/merge/baseline-moves.ts';
+import { movesAfter } from '../core/merge/baseline-moves.ts';
 import { putsBack } from '../core/merge/put-back.ts';
 import { type Refused, refusedMessage, sentKey } from '../core/merge/refused-create.ts';
 import type { RowOutcome } from '../ports/target.ts';
@@ -15,6 +15,15 @@ import {
   recordOutcomes,
   writtenCells,
 } from '../store/actions.ts';
+import {
+  advanceBaselines,
+  copyPairs,
+  knowLeads,
+  moveBaselines,
+  type NewPair,
+  noteRows,
+  rowsPresent,
+} from '../store/baselines.ts';
 import { freeKey, type NewConflict, recordConflicts, releaseRow } from '../store/conflicts.ts';
 import { confirmWrites, forgetWrites, recordHistory } from '../store/history.ts';
 import {
@@ -25,17 +34,7 @@ import {
   storeUnmappedHashes,
 } from '../store/intents.ts';
 import { forgetMatches } from '../store/matches.ts';
-import { copyPairs, knowLeads, type NewPair } from '../store/new-pairs.ts';
-import {
-  advanceBaselines,
-  clearBaselines,
-  forgetPairs,
-  knownOf,
-  markLeadDeleted,
-  noteRows,
-  restoreBase,
-  rowsPresent,
-} from '../store/pairs.ts';
+import { knownOf } from '../store/pairs.ts';
 import { rememberRefused } from '../store/refused-creates.ts';
 import { type EditOutcome, recordEditOutcome } from '../store/requested-edits.ts';
 import { type Finding, storeVerifications } from '../store/verifications.ts';
@@ -125,7 +124,7 @@ export async function commitLeads(
     const refused = (one.conflicts ?? []).map(({ field }) => field);
     return movesAfter({ action: one.action, leadId: leadIdOf(one), agreed: one.agreed, refused });
   });
-  await moveBaselines(db, run, moves);
+  await moveBaselines(db, run.connection, moves);
   await insertActions(
     db,
     run,
@@ -176,22 +175,6 @@ async function recordWritten(db: pg.PoolClient, run: Run, results: readonly Lead
   );
 }
 
-async function moveBaselines(
-  db: pg.PoolClient,
-  { connection }: Run,
-  moves: readonly BaselineMove[],
-): Promise<void> {
-  const leadIds = (to: BaselineMove['to']): readonly string[] =>
-    moves.flatMap((move) => (move.to === to ? [move.leadId] : []));
-  const agreed = moves.filter((move) => move.to === 'agreed');
-  await advanceBaselines(db, connection, agreed);
-  for (const move of moves)
-    if (move.to === 'reopened') await restoreBase(db, connection, move.leadId, move.values);
-  await markLeadDeleted(db, connection, leadIds('lead-deleted'));
-  await clearBaselines(db, connection, leadIds('cleared'));
-  await forgetPairs(db, connection, leadIds('forgotten'));
-}
-
 const shownKinds: readonly ActionKind[] = ['create-row', 'update-row', 'link'];
 
 /** What became of an action on a row. */
@@ -239,7 +222,7 @@ export function commitRows(context: StepContext, run: Run, results: readonly Row
     await rowsPresent(db, run.connection, unplaced);
     // Before the baselines move: a baseline may be all that is known of a lead.
     await context.runPolicy.remember(db, context.connection, run, done);
-    await moveBaselines(db, run, moves);
+    await moveBaselines(db, run.connection, moves);
     await forgetMatches(db, run.connection, [...bases.keys()]);
     await updateRun(db, run.id, { attempts: 0 });
   });
@@ -335,13 +318,14 @@ export function commitFindings(
       run,
       made.flatMap(({ leadId, others }) => (others === undefined ? [] : [{ leadId, others }])),
     );
-    for (const { actionId, kind, leadId, result, lost } of own) {
-      await restoreBase(db, run.connection, leadId, lost);
-      if (kind !== 'create-lead' || result !== 'unexplained') continue;
-      // A row with the id of a lead that never existed is an orphan, not a deletion.
-      await forgetPairs(db, run.connection, [leadId]);
-      await intentRefuted(db, actionId);
-    }
+    const lost = own.flatMap(({ leadId, lost: values }) =>
+      Object.keys(values).length === 0 ? [] : [{ to: 'reopened', leadId, values } as const],
+    );
+    // A row with the id of a lead that never existed is an orphan, not a deletion.
+    const never = made.filter(({ result }) => result === 'unexplained');
+    const forgotten = never.map(({ leadId }) => ({ to: 'forgotten', leadId }) as const);
+    await moveBaselines(db, run.connection, [...lost, ...forgotten]);
+    for (const { actionId } of never) await intentRefuted(db, actionId);
   };
   return inRepeatable(context, store);
 }

@@ -23,7 +23,8 @@ import { sentContent, sentKey, undoneRow } from '../core/merge/refused-create.ts
 import { headingOf } from '../core/lead/mapping.ts';
 import { sameCell, type Values } from '../core/lead/value.ts';
 import { rowsInCells } from '../store/asides.ts';
-import { type AbsenceProof, countKnownPairs } from '../store/pairs.ts';
+import type { AbsenceProof } from '../store/baselines.ts';
+import { countKnownPairs } from '../store/pairs.ts';
 import { isHeldFor } from '../store/conflicts.ts';
 import { movedFields } from '../store/mapped-columns.ts';
 import { pairedValues } from '../store/matches.ts';

@@ -5,7 +5,7 @@ import { charactersIn, mostTogether } from '../core/lead/text-size.ts';
 import type { Review } from '../review/pick-approved.ts';
 import { insertActions, type NewAction, writtenCells } from '../store/actions.ts';
 import type { Difference } from '../store/differences.ts';
-import { keepMoves, type PlannedMove } from '../store/pairs.ts';
+import { keepMoves, type PlannedMove } from '../store/baselines.ts';
 import type { Run } from '../store/runs.ts';
 import { readable } from './row-change.ts';
 

@@ -23,8 +23,8 @@ export const plantedBugs: readonly PlantedBug[] = [
     name: 'commit: the baseline of a lead moves before the PATCH was confirmed',
     file: 'src/sync/update-lead.ts',
     from: `  const { lead: after, isWhole } = await patch(context, action, body, refused, pushing);`,
-    to: `  const { advanceBaselines } = await import('../store/pairs.ts');
-  await advanceBaselines(context.pool, run.connection, [
+    to: `  const { advanceBaselines } = await import('../store/baselines.ts');
+  await advanceBaselines(context.pool, context.connection.name, [
     { leadId, values: Object.fromEntries(open.map(([field, { to }]) => [field, to as never])) },
   ]);
   const { lead: after, isWhole } = await patch(context, action, body, refused, pushing);`,
@@ -35,7 +35,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     from: `    begin: (db, actions) => recordBegun(db, run, actions),`,
     to: `    async begin(db, actions) {
       await recordBegun(db, run, actions);
-      const { advanceBaselines } = await import('../store/pairs.ts');
+      const { advanceBaselines } = await import('../store/baselines.ts');
       const { writtenCells } = await import('../store/actions.ts');
       const { readable } = await import('./row-change.ts');
       await advanceBaselines(

@@ -137,6 +137,10 @@ const files = ['src', 'jobs'].flatMap((folder) =>
     .map((name) => `${folder}/${name}`),
 );
 
+const migrations = readdirSync(join(root, 'src/store/migrations')).map(
+  (name) => `src/store/migrations/${name}`,
+);
+
 test.each(Object.keys(rooms))('%s imports from the rooms below it alone', (room) => {
   const own = files.filter((file) => roomOf(file) === room);
   expect(own).not.toEqual([]);
@@ -155,11 +159,18 @@ test('every folder is a room', () => {
 
 test('baselines move in two files alone: after an outcome, and after a scan', () => {
   const movers =
-    /\b(?:adoptScan|advanceBaselines|clearBaselines|copyPairs|forgetPairs|knowLeads|makeKeptMoves|markLeadDeleted|restoreBase|rowsPresent)\b/;
+    /\b(?:adoptScan|advanceBaselines|copyPairs|knowLeads|makeKeptMoves|moveBaselines|rowsPresent)\b/;
   const moving = files.filter(
     (file) => !file.startsWith('src/store/') && movers.test(readFileSync(join(root, file), 'utf8')),
   );
   expect(moving).toEqual(['src/sync/commit-scan.ts', 'src/sync/commit.ts']);
+});
+
+test('pairs are written in one file alone, which keeps what a baseline leaves behind', () => {
+  const writing = /\b(?:update|insert into|delete from|truncate|copy)\s+(?:leadsync\.)?pairs\b/i;
+  const sources = [...files, ...migrations];
+  const others = sources.filter((file) => writing.test(readFileSync(join(root, file), 'utf8')));
+  expect(others).toEqual(['src/store/baselines.ts']);
 });
 
 // A worker loads a module once for all of its test files: the second file would go without.

@@ -6,7 +6,7 @@ import { startHttpServer } from '../../../src/ops/http.ts';
 import { feedTokens, replaceFeedToken } from '../../../src/store/calendar-feeds.ts';
 import { openDatabase } from '../../../src/store/database.ts';
 import { saveFollowUps } from '../../../src/store/follow-ups.ts';
-import { advanceBaselines, markLeadDeleted } from '../../../src/store/pairs.ts';
+import { advanceBaselines, moveBaselines } from '../../../src/store/baselines.ts';
 import { adminToken, askOnce, openStatusSite, type StatusSite } from '../../support/status-site.ts';
 import { cpuMs } from '../../support/cpu-ms.ts';
 
@@ -80,7 +80,7 @@ describe('a calendar feed', () => {
     await follow('main', 'bens', noon + day, { recipients: [ben] });
     await follow('main', 'cleared', null);
     await follow('main', 'gone', noon + day);
-    await markLeadDeleted(site.app.pool, 'main', ['gone']);
+    await moveBaselines(site.app.pool, 'main', [{ to: 'lead-deleted', leadId: 'gone' }]);
 
     const { body, headers, status } = await read();
     expect(status).toBe(200);

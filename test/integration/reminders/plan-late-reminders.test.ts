@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { parseOffset } from '../../support/config-values.ts';
 import { nextAllowed } from '../../../src/reminders/plan/send-time.ts';
 import { followUpsOf } from '../../../src/store/follow-ups.ts';
-import { markLeadDeleted } from '../../../src/store/pairs.ts';
+import { moveBaselines } from '../../../src/store/baselines.ts';
 import { plainRules } from '../../support/reminder-rules.ts';
 import { agree, all, at, day, hour, only, plan, states } from '../sync/plan-scene.ts';
 import { useScenes } from '../store/store-scene.ts';
@@ -232,7 +232,7 @@ describe('what a recipient has to follow up', () => {
     await agree(here, 'south', at(hour), { region: 'BY' });
     await agree(here, 'gone', at(hour));
     await plan(here, rules);
-    await markLeadDeleted(pool, connection, ['gone']);
+    await moveBaselines(pool, connection, [{ to: 'lead-deleted', leadId: 'gone' }]);
     const of = async (who: string, until: number, limit = 10) => {
       const { items, counts } = await followUpsOf(pool, [connection], who, daysUntil(until), [], limit);
       return [items.map(({ leadId }) => leadId), counts.overdue + counts.today + counts.week];

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parseOffset } from '../../support/config-values.ts';
 import type { ReminderRules } from '../../../src/config/config.ts';
-import { forgetPairs, markLeadDeleted } from '../../../src/store/pairs.ts';
+import { moveBaselines } from '../../../src/store/baselines.ts';
 import { getReminders } from '../../../src/store/mails.ts';
 import { setMailState } from '../../support/mail-state.ts';
 import { agree, all, at, day, hour, only, plan, states } from '../sync/plan-scene.ts';
@@ -113,11 +113,16 @@ describe('bringing reminders in line with the follow-ups', () => {
     ['cleared', (here) => agree(here, 'a', null), {}, 'moved, cleared or deleted'],
     [
       'of a lead that was deleted',
-      (here) => markLeadDeleted(here.pool, here.connection, ['a']),
+      (here) => moveBaselines(here.pool, here.connection, [{ to: 'lead-deleted', leadId: 'a' }]),
       {},
       'deleted',
     ],
-    ['of a lead that was forgotten', (here) => forgetPairs(here.pool, here.connection, ['a']), {}, 'deleted'],
+    [
+      'of a lead that was forgotten',
+      (here) => moveBaselines(here.pool, here.connection, [{ to: 'forgotten', leadId: 'a' }]),
+      {},
+      'deleted',
+    ],
     [
       'of a stage that is skipped',
       (here, due) => agree(here, 'a', due, { stage: 'Won' }),

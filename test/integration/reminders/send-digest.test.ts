@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { localDateOf } from '../../../src/reminders/plan/digest-time.ts';
 import { sendDigest } from '../../../src/reminders/send/send-digest.ts';
 import { usualWaits } from '../../../src/reminders/send/deliver.ts';
-import { advanceBaselines } from '../../../src/store/pairs.ts';
+import { advanceBaselines } from '../../../src/store/baselines.ts';
 import { hoursAheadAtNoon, zoneAhead } from '../../support/daytime-zone.ts';
 import { body, header } from '../../support/due-lead.ts';
 import { startMailServer, startRawServer } from '../../support/mail-server.ts';

@@ -3,7 +3,7 @@ import { localDateOf } from '../../../src/reminders/plan/digest-time.ts';
 import { planDigests } from '../../../src/reminders/plan/plan-digests.ts';
 import { planReminders } from '../../../src/reminders/plan/plan-reminders.ts';
 import { sendDigest } from '../../../src/reminders/send/send-digest.ts';
-import { advanceBaselines } from '../../../src/store/pairs.ts';
+import { advanceBaselines } from '../../../src/store/baselines.ts';
 import { hoursAheadAtNoon, zoneAhead } from '../../support/daytime-zone.ts';
 import { body, header } from '../../support/due-lead.ts';
 import { startMailServer } from '../../support/mail-server.ts';

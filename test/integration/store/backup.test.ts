@@ -17,6 +17,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { readBackupFile, writeBackupFile } from '../../../src/cli/backup.ts';
 import { dumpState } from '../../../src/store/dump.ts';
+import { advanceBaselines } from '../../../src/store/baselines.ts';
 import { migrate } from '../../../src/store/migrate.ts';
 import { restoreState } from '../../../src/store/restore.ts';
 import type { SyncReport } from '../../../src/sync/report.ts';
@@ -268,7 +269,7 @@ test('an older backup is brought to the schema of today, and moves of baselines 
   expect(await migrate(fresh.pool)).toEqual([]);
   const earlier = () => fresh.pool.query('select field from earlier_values');
   expect((await earlier()).rows).toEqual([]);
-  await fresh.pool.query(`update pairs set base = '{"stage":"won"}'`);
+  await advanceBaselines(fresh.pool, 'main', [{ leadId: 'a', values: { stage: 'won' } }]);
   expect((await earlier()).rows).toEqual([{ field: 'stage' }]);
   // A job that was left in a queue names no reminder of this state.
   const { rows } = await fresh.pool.query<{ id: number }>(

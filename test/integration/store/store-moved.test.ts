@@ -5,7 +5,7 @@ import type { Cells, Values } from '../../../src/core/lead/value.ts';
 import { countRecords } from '../../../src/store/count-records.ts';
 import { looseRows, scannedLeadCells } from '../../../src/store/differences.ts';
 import { loadSeen, type SeenPairs } from '../../../src/store/seen-pairs.ts';
-import { adoptScan, markLeadDeleted, advanceBaselines } from '../../../src/store/pairs.ts';
+import { adoptScan, advanceBaselines, moveBaselines } from '../../../src/store/baselines.ts';
 import { finishRun } from '../../../src/store/runs.ts';
 import { stageLeads } from '../../../src/store/staging.ts';
 import { lawRuns } from '../../support/law-runs.ts';
@@ -185,7 +185,11 @@ test('no edit is lost: after any nights, the differences are those that anybody 
         // What a run's writes do to pairs.
         await advanceBaselines(here.pool, here.connection, agreed);
         for (const { leadId } of agreed) pairs.set(leadId, pairs.get(leadId) ?? fresh);
-        await markLeadDeleted(here.pool, here.connection, deleted);
+        await moveBaselines(
+          here.pool,
+          here.connection,
+          deleted.map((leadId) => ({ to: 'lead-deleted', leadId }) as const),
+        );
         for (const leadId of deleted) {
           const pair = pairs.get(leadId);
           if (pair !== undefined) pairs.set(leadId, { ...pair, deleted: true });

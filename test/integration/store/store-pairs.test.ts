@@ -1,14 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { transaction } from '../../../src/store/database.ts';
-import {
-  adoptScan,
-  basesOf,
-  countKnownPairs,
-  forgetPairs,
-  listDeleted,
-  markLeadDeleted,
-  advanceBaselines,
-} from '../../../src/store/pairs.ts';
+import { adoptScan, advanceBaselines, moveBaselines } from '../../../src/store/baselines.ts';
+import { basesOf, countKnownPairs, listDeleted } from '../../../src/store/pairs.ts';
 import { nextRound } from '../../../src/store/runs.ts';
 import { proof, type Scene, useScenes } from './store-scene.ts';
 
@@ -242,7 +235,10 @@ describe('deleted leads', () => {
       { leadId: 'b', values },
     ]);
     expect(await countKnownPairs(here.pool, here.connection)).toBe(2);
-    await markLeadDeleted(here.pool, here.connection, ['a', 'nobody']);
+    await moveBaselines(here.pool, here.connection, [
+      { to: 'lead-deleted', leadId: 'a' },
+      { to: 'lead-deleted', leadId: 'nobody' },
+    ]);
     expect(await listDeleted(here.pool, here.connection)).toEqual(['a']);
     expect(await countKnownPairs(here.pool, here.connection)).toBe(1);
     const run = await here.scan({ b: acme }, [
@@ -272,7 +268,7 @@ describe('deleted leads', () => {
         { leadId: 'b', values: acme },
       ]);
     }
-    await forgetPairs(here.pool, here.connection, ['a']);
+    await moveBaselines(here.pool, here.connection, [{ to: 'forgotten', leadId: 'a' }]);
     expect(Object.keys(await pairsOf(here))).toEqual(['b']);
     expect(Object.keys(await pairsOf(other)).toSorted()).toEqual(['a', 'b']);
   });

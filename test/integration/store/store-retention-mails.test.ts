@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Value } from '../../../src/core/lead/value.ts';
-import { forgetPairs, markLeadDeleted, advanceBaselines } from '../../../src/store/pairs.ts';
+import { advanceBaselines, moveBaselines } from '../../../src/store/baselines.ts';
 import { planReminders } from '../../../src/reminders/plan/plan-reminders.ts';
 import { setMailState } from '../../support/mail-state.ts';
 import { reminderConnection } from '../../support/reminder-rules.ts';
@@ -41,7 +41,7 @@ describe('pruning mails by age', () => {
     for (const name of ['sent', 'fresh', 'stands', 'gone']) await setMailState(pool, idOf(name), 'sent');
     await setMailState(pool, idOf('failed'), 'failed');
     await follow({ sent: null, fresh: null, failed: future, later: null });
-    await markLeadDeleted(pool, connection, ['gone']);
+    await moveBaselines(pool, connection, [{ to: 'lead-deleted', leadId: 'gone' }]);
     await pool.query(`update mails set updated_at = now() - interval '100 days' where connection = $1`, [
       connection,
     ]);
@@ -82,7 +82,7 @@ describe('pruning mails by age', () => {
     await ago(40);
     // With the reminder goes what was planned for a lead that is not there any more; the lead itself is.
     expect(await pruneOf(here, 1)).toEqual({ ...nothing, mails: 1 });
-    await forgetPairs(pool, connection, ['a']);
+    await moveBaselines(pool, connection, [{ to: 'forgotten', leadId: 'a' }]);
     expect(await pruneOf(here, 1)).toEqual({ ...nothing, followUps: 1 });
   });
 

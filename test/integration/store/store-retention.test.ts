@@ -4,7 +4,7 @@ import { approve, countApproved } from '../../../src/store/approvals.ts';
 import { recordConflicts } from '../../../src/store/conflicts.ts';
 import { recordHistory } from '../../../src/store/history.ts';
 import { abandonIntents, beginIntent, intentsCreated, intentsLinked } from '../../../src/store/intents.ts';
-import { markLeadDeleted, advanceBaselines } from '../../../src/store/pairs.ts';
+import { advanceBaselines, moveBaselines } from '../../../src/store/baselines.ts';
 import { knownService } from '../../../src/store/places.ts';
 import { listDecisions } from '../../../src/store/decisions.ts';
 import { prune } from '../../../src/store/retention.ts';
@@ -204,7 +204,7 @@ describe('pruning by age', () => {
     const { pool, connection } = here;
     const run = await here.run();
     await advanceBaselines(pool, connection, [{ leadId: 'a', values: { stage: 'new' } }]);
-    await markLeadDeleted(pool, connection, ['a']);
+    await moveBaselines(pool, connection, [{ to: 'lead-deleted', leadId: 'a' }]);
     await recordConflicts(pool, run, [
       {
         leadId: 'a',

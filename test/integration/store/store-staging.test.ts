@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { decideConflict, listConflicts, recordConflicts } from '../../../src/store/conflicts.ts';
-import { adoptScan, advanceBaselines } from '../../../src/store/pairs.ts';
+import { adoptScan, advanceBaselines } from '../../../src/store/baselines.ts';
 import {
   looseRows,
   looseStagedRows,

@@ -5,7 +5,7 @@ import { loadConfig } from '../../../src/config/load.ts';
 import { localDateOf } from '../../../src/reminders/plan/digest-time.ts';
 import { planMails } from '../../../src/worker/plan-mails.ts';
 import { workReminders } from '../../../src/worker/work-reminders.ts';
-import { advanceBaselines } from '../../../src/store/pairs.ts';
+import { advanceBaselines } from '../../../src/store/baselines.ts';
 import { hoursAheadAtNoon, zoneAhead } from '../../support/daytime-zone.ts';
 import { until } from '../../support/until.ts';
 import { outbox } from '../../support/worker.ts';

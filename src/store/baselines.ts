@@ -1,0 +1,371 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { from as copyFrom } from 'pg-copy-streams';
+import type pg from 'pg';
+import type { Values } from '../core/lead/value.ts';
+import type { BaselineMove } from '../core/merge/baseline-moves.ts';
+import { oneOf, type Queryable } from './database.ts';
+import type { RunRef } from './runs.ts';
+
+type Column =
+  | 'base'
+  | 'row_number'
+  | 'lead_absences'
+  | 'row_absences'
+  | 'absence_run'
+  | 'lead_deleted_at'
+  | 'outside_since';
+
+/** What becomes of pairs. */
+interface Change {
+  /** A query of `lead_id`, each once, and of what else the columns are made of; `$1` is the connection. */
+  readonly of: string;
+  /** SQL over that, `m`, and over the pair as it is, `p`. */
+  readonly to: Partial<Record<Column, string>>;
+  /** SQL: which leads that are no pairs become some. Default: none. */
+  readonly make?: string;
+}
+
+/** What a seal of either side says of a pair; one of rows also where it stands. */
+const sealed: readonly Column[] = ['base', 'lead_deleted_at', 'lead_absences', 'row_absences'];
+
+const sides = `(values ('lead'), ('row')) sides (side)`;
+const hasSeals = `exists (select from seals s where s.connection = $1 and s.side = sides.side)`;
+
+/**
+ * The one writer of pairs, with `deletePairs` and `copyPairs`: also keeps what a baseline leaves behind, with which sides
+ * showed the new value already when the last sync read them, and breaks the pair's seals. Returns the number of pairs written.
+ */
+async function writePairs(
+  db: Queryable,
+  connection: string,
+  { of, to, make = 'false' }: Change,
+  values: readonly unknown[] = [],
+): Promise<number> {
+  const columns = Object.keys(to) as Column[];
+  const list = (some: readonly Column[], when: 'old' | 'new'): string =>
+    `(${some.map((column) => `n.${when}_${column}`).join(', ')})`;
+  const moved = (some: readonly Column[]): string =>
+    some.length === 0 ? 'false' : `${list(some, 'old')} is distinct from ${list(some, 'new')}`;
+  const { count } = await oneOf<{ count: number }>(
+    db,
+    `with next as materialized (
+       select m.lead_id, p.id, ${columns.map((column) => `p.${column} as old_${column}, ${to[column]} as new_${column}`).join(', ')}
+       from (${of}) m left join pairs p on p.connection = $1 and p.lead_id = m.lead_id
+       where p.id is not null or ${make}),
+     ${
+       columns.includes('base')
+         ? `kept as (
+       insert into earlier_values (connection, lead_id, field, run_id, hash, lead_had, row_had)
+       select $1, n.lead_id, o.field, coalesce(r.id, 0), value_hash(o.value),
+         coalesce(l.cells ? o.field and value_hash(l.cells->>o.field) = value_hash(n.new_base->>o.field), false),
+         coalesce(t.cells ? o.field and value_hash(t.cells->>o.field) = value_hash(n.new_base->>o.field), false)
+       from next n cross join (select max(id) as id from runs where connection = $1 and mode = 'sync') r
+       left join staged_leads l on l.run_id = r.id and l.lead_id = n.lead_id
+       left join staged_rows t on t.run_id = r.id and t.lead_id = n.lead_id and not t.duplicate
+       cross join lateral jsonb_each_text(n.old_base) o (field, value)
+       where o.value is distinct from n.new_base->>o.field),`
+         : ''
+     }
+     broken as (
+       insert into moved (connection, side, pair_id) select $1, side, n.id from next n cross join ${sides}
+       where n.id is not null and ${hasSeals} and (${moved(columns.filter((column) => sealed.includes(column)))}
+         or side = 'row' and ${moved(columns.filter((column) => column === 'row_number'))}) on conflict do nothing),
+     changed as (
+       update pairs p set ${columns.map((column) => `${column} = n.new_${column}`).join(', ')} from next n
+       where p.connection = $1 and p.lead_id = n.lead_id and ${moved(columns)} returning p.id),
+     made as (
+       insert into pairs (connection, lead_id, ${columns.join(', ')})
+       select $1, lead_id, ${columns.map((column) => `new_${column}`).join(', ')} from next where id is null returning id)
+     select ((select count(*) from changed) + (select count(*) from made))::int as count`,
+    [connection, ...values],
+  );
+  return count;
+}
+
+async function deletePairs(
+  db: Queryable,
+  connection: string,
+  which: string,
+  values: readonly unknown[] = [],
+): Promise<void> {
+  await db.query(
+    `with gone as (delete from pairs where connection = $1 and ${which} returning id)
+     insert into moved (connection, side, pair_id) select $1, side, id from gone cross join ${sides} where ${hasSeals}
+     on conflict do nothing`,
+    [connection, ...values],
+  );
+}
+
+/** What becomes of a pair: of `m`, with `values`, `fields` and `row`. */
+const becomes: Readonly<Record<Exclude<BaselineMove['to'], 'forgotten'>, Omit<Change, 'of'>>> = {
+  agreed: {
+    to: {
+      base: `coalesce(p.base, '{}') || m."values"`,
+      row_number: 'coalesce(m."row", p.row_number)',
+      row_absences: 'case when m."row" is null then coalesce(p.row_absences, 0) else 0 end',
+    },
+    make: 'true',
+  },
+  reopened: { to: { base: '(p.base - m.fields) || m."values"' } },
+  'lead-deleted': { to: { lead_deleted_at: 'now()' } },
+  cleared: { to: { base: 'null::jsonb' } },
+};
+
+const kinds = Object.keys(becomes) as (keyof typeof becomes)[];
+
+/**
+ * Moves baselines: only to values that both sides were seen to show, or back. The number of a row that was just written ends
+ * its absence. Of several moves of one lead the later ones go over the earlier ones; all that is agreed comes first.
+ */
+export async function moveBaselines(
+  db: Queryable,
+  connection: string,
+  moves: readonly BaselineMove[],
+): Promise<void> {
+  for (const kind of kinds) {
+    const byLead = new Map<string, { fields: string[]; values: object; row: number | undefined }>();
+    for (const move of moves) {
+      if (move.to !== kind) continue;
+      const before = byLead.get(move.leadId);
+      const values = { ...before?.values, ...('values' in move && move.values) };
+      const row = ('row' in move ? move.row : undefined) ?? before?.row;
+      byLead.set(move.leadId, { fields: Object.keys(values), values, row });
+    }
+    if (byLead.size === 0) continue;
+    const rows = [...byLead].map(([lead_id, move]) => ({ lead_id, ...move }));
+    const of = `select * from json_to_recordset($2::json) as r (lead_id text, fields text[], "values" jsonb, "row" bigint)`;
+    await writePairs(db, connection, { of, ...becomes[kind] }, [JSON.stringify(rows)]);
+  }
+  const forgotten = moves.flatMap(({ to, leadId }) => (to === 'forgotten' ? [leadId] : []));
+  if (forgotten.length > 0) await deletePairs(db, connection, 'lead_id = any($2)', [forgotten]);
+}
+
+/** Moves baselines to what both sides were seen to show. */
+export function advanceBaselines(
+  db: Queryable,
+  connection: string,
+  moves: readonly { readonly leadId: string; readonly values: Values; readonly row?: number | undefined }[],
+): Promise<void> {
+  const agreed = moves.map((move) => ({ to: 'agreed', ...move }) as const);
+  return moveBaselines(db, connection, agreed);
+}
+
+/** The rows of these leads were just written: what scans before did not see of them says nothing of a deletion. */
+export async function rowsPresent(
+  db: Queryable,
+  connection: string,
+  leadIds: readonly string[],
+): Promise<void> {
+  if (leadIds.length === 0) return;
+  const of = 'select distinct unnest($2::text[]) as lead_id';
+  await writePairs(db, connection, { of, to: { row_absences: '0' } }, [leadIds]);
+}
+
+/** Stores the row numbers of leads. */
+export async function noteRows(
+  db: Queryable,
+  connection: string,
+  rows: readonly { readonly leadId: string; readonly row: number }[],
+): Promise<void> {
+  if (rows.length === 0) return;
+  const of = `select distinct on (lead_id) * from (
+    select "leadId" as lead_id, "row" from json_to_recordset($2::json) as r ("leadId" text, "row" bigint)) r`;
+  await writePairs(db, connection, { of, to: { row_number: 'm."row"' } }, [JSON.stringify(rows)]);
+}
+
+/** Forgets what was agreed on in some fields. */
+export async function clearFields(
+  db: Queryable,
+  connection: string,
+  fields: readonly string[],
+): Promise<void> {
+  const of = 'select lead_id from pairs where connection = $1 and base ?| $2::text[]';
+  await writePairs(db, connection, { of, to: { base: 'p.base - $2::text[]' } }, [fields]);
+}
+
+/** Every pair is a first sight again. */
+export async function forgetAllPairs(db: Queryable, connection: string): Promise<void> {
+  await deletePairs(db, connection, 'true');
+  await db.query('delete from restored where connection = $1', [connection]);
+}
+
+/** What a plan moves without any action. `values` null: the pair is forgotten. */
+export interface PlannedMove {
+  readonly leadId: string;
+  readonly values: Values | null;
+}
+
+/**
+ * Keeps what a plan moves until it is known whether it may: within the transaction, and in the database, since it may be
+ * all pairs.
+ */
+export async function keepMoves(db: pg.PoolClient, moves: readonly PlannedMove[]): Promise<void> {
+  await db.query(
+    `create temp table if not exists planned_moves (lead_id text, "values" jsonb) on commit drop`,
+  );
+  const rows = moves.map(({ leadId, values }) => ({ leadId, values: values && JSON.stringify(values) }));
+  await db.query(
+    `insert into planned_moves select "leadId", "values"::jsonb
+     from json_to_recordset($1::json) as m ("leadId" text, "values" text)`,
+    [JSON.stringify(rows)],
+  );
+}
+
+/** Carries out what was kept; at most one move of a lead. */
+export async function makeKeptMoves(db: pg.PoolClient, connection: string): Promise<void> {
+  const of = `select lead_id, "values", null::bigint as "row" from planned_moves where "values" is not null`;
+  await writePairs(db, connection, { of, ...becomes.agreed });
+  await deletePairs(db, connection, 'lead_id in (select lead_id from planned_moves where "values" is null)');
+}
+
+/** Whether a record that a side did not show may be gone. */
+export interface AbsenceProof {
+  readonly leads: boolean;
+  readonly rows: boolean;
+  /** Of a lead that a scan did not show, and that is gone by its id as well. */
+  readonly answers: boolean;
+  /** Of a row whose lead the scan did not show either: a lead outside of a filter may come back. */
+  readonly rowsAlone: boolean;
+}
+
+/**
+ * Stores what the scan alone proves. Equal sides become the baseline, in every field with a column. Every lead of the scan
+ * is known from now on, except those that a create in doubt may have made (`unsettled`). An absent id is counted once per
+ * run, on each side only where absence is proof and its row not undecided; with a filter, of a row only while the list shows its lead. Rows get their current number: of a merged row
+ * that of the remaining one, which counts as present; an absent row keeps its last. Returns the number of pairs stored.
+ */
+export async function adoptScan(
+  db: Queryable,
+  { id, connection }: RunRef,
+  isProof: AbsenceProof,
+  unsettled: readonly string[],
+): Promise<number> {
+  // After `forget` the planner believes the table is empty, and would scan all new pairs for each row.
+  await db.query('set local enable_seqscan = off');
+  const inStep = await writePairs(
+    db,
+    connection,
+    {
+      of: `select l.lead_id, t.cells as "values", t.row_number as "row"
+        from staged_leads l join staged_rows t on t.run_id = $2 and t.lead_id = l.lead_id and not t.duplicate
+        where l.run_id = $2 and l.hash = t.hash`,
+      to: { ...becomes.agreed.to, lead_deleted_at: 'null::timestamptz' },
+      make: 'true',
+    },
+    [id],
+  );
+  await db.query('set local enable_seqscan = on');
+  const others = await writePairs(
+    db,
+    connection,
+    {
+      of: `select l.lead_id, t.row_number as "row" from staged_leads l
+        left join staged_rows t on t.run_id = $2 and t.lead_id = l.lead_id and not t.duplicate
+        where l.run_id = $2 and l.lead_id <> all($3)`,
+      to: {
+        row_absences:
+          'case when p.id is not null then p.row_absences when m."row" is null then $4::int else 0 end',
+        absence_run: 'case when p.id is null then $2 else p.absence_run end',
+        row_number: 'case when p.id is null then m."row" else p.row_number end',
+        lead_deleted_at: 'null::timestamptz',
+      },
+      make: 'true',
+    },
+    [id, unsettled, isProof.rows ? 1 : 0],
+  );
+  const isFirstLook = '(p.absence_run is distinct from $2)::int';
+  await writePairs(
+    db,
+    connection,
+    {
+      of: `select ids.lead_id, a.lead_id is not null as is_absent, a.lead is not true as has_lead,
+          case when a.row and a.merged is null then false when coalesce(a.lead_id, t.lead_id) is not null then true end as has_row,
+          coalesce(a.undecided, false) as undecided,
+          (q.answer is not distinct from 'gone')::int as is_gone, coalesce((a.merged->>'row')::bigint, t.row_number) as "row"
+        from (select lead_id from staged_leads where run_id = $2
+              union select lead_id from staged_rows where run_id = $2 and lead_id is not null and not duplicate
+              union select lead_id from absent_pairs where run_id = $2) ids
+        left join staged_rows t on t.run_id = $2 and t.lead_id = ids.lead_id and not t.duplicate
+        left join absent_pairs a on a.run_id = $2 and a.lead_id = ids.lead_id
+        left join asked_leads q on q.run_id = $2 and q.lead_id = ids.lead_id`,
+      to: {
+        lead_absences: `case when m.has_lead then 0
+          else p.lead_absences + greatest($3::int, $5::int * m.is_gone) * ${isFirstLook} end`,
+        row_absences: `case when m.has_row then 0 when m.has_row is null or m.undecided or not ($6 or m.has_lead) then p.row_absences
+          else p.row_absences + $4::int * ${isFirstLook} end`,
+        absence_run: 'case when m.is_absent then $2 else p.absence_run end',
+        row_number: 'coalesce(m."row", p.row_number)',
+      },
+    },
+    [id, isProof.leads ? 1 : 0, isProof.rows ? 1 : 0, isProof.answers ? 1 : 0, isProof.rowsAlone],
+  );
+  return inStep + others;
+}
+
+/**
+ * Notes which leads are outside of the filter: those that a complete scan lacks, also when they were read by their ids; back is
+ * what the list shows. Called when the scan is adopted. Without a filter none is.
+ */
+export async function noteOutside(
+  db: Queryable,
+  { id, connection }: RunRef,
+  { isFiltered, isComplete }: { readonly isFiltered: boolean; readonly isComplete: boolean },
+): Promise<void> {
+  const unlisted = `lead_id in (select lead_id from absent_pairs where run_id = $2 and lead
+    union select lead_id from asked_leads where run_id = $2)`;
+  const of = `select lead_id, ${unlisted} as is_unlisted from pairs where connection = $1
+    and (outside_since is not null or $3 and $4 and ${unlisted})`;
+  const outside_since = 'case when $3 and m.is_unlisted then coalesce(p.outside_since, now()) end';
+  await writePairs(db, connection, { of, to: { outside_since } }, [id, isFiltered, isComplete]);
+}
+
+/** A pair that is stored for the first time; `row`: where its row stands, when that is known. */
+export interface NewPair {
+  readonly leadId: string;
+  readonly base: Values;
+  readonly row: number | null;
+}
+
+/** Characters that COPY reads otherwise, in its format of texts (PostgreSQL, COPY, File Formats). */
+const copied = (text: string): string =>
+  /[\\\n\r\t]/.test(text)
+    ? text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('\r', '\\r').replaceAll('\t', '\\t')
+    : text;
+
+/** Stores pairs that are in step, none of which may be there already. */
+export async function copyPairs(
+  db: pg.PoolClient,
+  connection: string,
+  pairs: readonly NewPair[],
+): Promise<void> {
+  if (pairs.length === 0) return;
+  const key = copied(connection);
+  const lines = function* (): Generator<string> {
+    for (let from = 0; from < pairs.length; from += 500)
+      yield pairs
+        .slice(from, from + 500)
+        .map(
+          ({ leadId, base, row }) =>
+            `${key}\t${copied(leadId)}\t${copied(JSON.stringify(base))}\t${row ?? '\\N'}\n`,
+        )
+        .join('');
+  };
+  const copy = copyFrom(`copy pairs (connection, lead_id, base, row_number) from stdin`);
+  await pipeline(Readable.from(lines()), db.query(copy));
+}
+
+/** Remembers leads that have no row yet, though the scan of the run showed them. `hadRows`: whether the table had any. */
+export async function knowLeads(
+  db: Queryable,
+  { id, connection }: RunRef,
+  leadIds: readonly string[],
+  hadRows: boolean,
+): Promise<void> {
+  const to = {
+    row_absences: 'case when p.id is null then $4::boolean::int else p.row_absences end',
+    absence_run: 'case when p.id is null then $3::bigint else p.absence_run end',
+  };
+  const of = 'select distinct unnest($2::text[]) as lead_id';
+  await writePairs(db, connection, { of, to, make: 'true' }, [leadIds, id, hadRows]);
+}
