@@ -7,7 +7,7 @@ import type { OutageWatch } from './outage-watch.ts';
 /** A connection whose figures are shown. */
 export interface WatchedConnection {
   readonly name: string;
-  /** The row of `throttles` that its requests obey. */
+  /** The row of `services` that its requests obey. */
   readonly throttleScope: string;
   /** A cron pattern, in the time zone. */
   readonly schedule: string;

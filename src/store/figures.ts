@@ -144,5 +144,5 @@ export interface ThrottleFigures {
 
 /** See `serviceScope`. */
 export const throttleFigures = figures<ThrottleFigures>(
-  `select scope, extract(epoch from not_before)::float8 as until from throttles where scope = any($1)`,
+  `select scope, extract(epoch from not_before)::float8 as until from services where scope = any($1) and not_before is not null`,
 );

@@ -42,7 +42,7 @@ export function createThrottle(
         pool,
         `select ${epochMs('now()')} as now, pace,
            ceil(extract(epoch from not_before - now()) * 1000)::float8 as remaining
-         from (values ($1)) asked (scope) left join throttles using (scope)`,
+         from (values ($1)) asked (scope) left join services using (scope)`,
         [scope],
       );
       const at = clock.now();
@@ -54,9 +54,9 @@ export function createThrottle(
       until = Math.max(until, epochMs);
       const store = () =>
         pool.query(
-          `insert into throttles (scope, not_before, pace) values ($1, now() + $2 * interval '1 ms', $3)
-           on conflict (scope) do update set not_before = greatest(throttles.not_before, excluded.not_before),
-             pace = coalesce(excluded.pace, throttles.pace)`,
+          `insert into services (scope, not_before, pace) values ($1, now() + $2 * interval '1 ms', $3)
+           on conflict (scope) do update set not_before = greatest(services.not_before, excluded.not_before),
+             pace = coalesce(excluded.pace, services.pace)`,
           [scope, Math.max(0, epochMs - clock.now()), pace === undefined ? null : JSON.stringify(pace)],
         );
       await storeWhenBack(store, () => clock.now() < epochMs);
@@ -66,7 +66,7 @@ export function createThrottle(
     async movePace(from, to) {
       // Not worth waiting for the disk: it comes with each request.
       const { rowCount } = await pool.query(
-        `update throttles set pace = $3 from set_config('synchronous_commit', 'off', true) where scope = $1 and pace = $2`,
+        `update services set pace = $3 from set_config('synchronous_commit', 'off', true) where scope = $1 and pace = $2`,
         [scope, JSON.stringify(from), JSON.stringify(to)],
       );
       return rowCount === 1;
@@ -83,8 +83,8 @@ export function serviceScope(baseUrl: string, apiKey: string): string {
 export function liftWait(pool: pg.Pool, baseUrl: string, apiKey: string): Promise<Date | null> {
   return valueOf(
     pool,
-    `update throttles t set not_before = now()
-     from (select scope, not_before from throttles where scope = $1 for update) before
+    `update services t set not_before = now()
+     from (select scope, not_before from services where scope = $1 for update) before
      where t.scope = before.scope and before.not_before > now() returning before.not_before as until`,
     [serviceScope(baseUrl, apiKey)],
   );

@@ -8,7 +8,7 @@ import type { Cells } from '../core/lead/value.ts';
 import { charactersIn, mostTogether } from '../core/lead/text-size.ts';
 import { LeadsyncError } from '../errors.ts';
 import type { LeadPage } from '../ports/leads-service.ts';
-import { rememberPageSize } from '../store/page-limits.ts';
+import { rememberPageSize } from '../store/services.ts';
 import { clearScannedLeads, type Run, type RunPatch, updateRun } from '../store/runs.ts';
 import { useCursors } from '../store/scan-cursors.ts';
 import { loadNewIds } from '../store/scan-pages.ts';

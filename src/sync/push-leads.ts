@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { LeadsyncError } from '../errors.ts';
 import type { ActionKind } from '../core/merge/action.ts';
 import { type Action, recordOutcomes } from '../store/actions.ts';
-import { areRepliesDoubted } from '../store/doubted-replies.ts';
+import { areRepliesDoubted } from '../store/services.ts';
 import { forgetWrites, recordHistory } from '../store/history.ts';
 import { type Run, updateRun } from '../store/runs.ts';
 import {

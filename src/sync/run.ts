@@ -6,7 +6,7 @@ import { openAttempts } from '../store/intents.ts';
 import { asOutage, isDatabaseOutage } from '../database-outage.ts';
 import { pausedSince } from '../store/connections.ts';
 import { runPolicy } from '../review/run-policy.ts';
-import { learnedPageSize } from '../store/page-limits.ts';
+import { learnedPageSize } from '../store/services.ts';
 import { acquireLease } from '../store/leases.ts';
 import {
   inLeasedTransaction,

@@ -2,7 +2,7 @@ import { LeadsyncError } from '../errors.ts';
 import { type Lead, leadCells } from '../core/lead/lead.ts';
 import { unmappedHash } from '../core/lead/content-hash.ts';
 import { type Cell, type Cells, sameCell, type Value } from '../core/lead/value.ts';
-import { doubtReplies } from '../store/doubted-replies.ts';
+import { doubtReplies } from '../store/services.ts';
 import { IdSet } from '../core/lead/id-set.ts';
 import { insertActions } from '../store/actions.ts';
 import { storeUnmappedHashes, unreadCreates } from '../store/intents.ts';

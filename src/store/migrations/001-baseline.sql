@@ -127,32 +127,22 @@ create table write_probe (
 comment on table write_probe is
   'Written to see whether the database takes writes.';
 
-create table throttles (
+create table services (
+  -- A hash of an address and a key.
   scope text primary key,
-  not_before timestamptz not null,
+  -- No request may leave before.
+  not_before timestamptz,
   -- What the client has learned of the rate that the service allows; null: nothing.
-  pace jsonb
+  pace jsonb,
+  -- The page size of the settings that the service rejected, and what it takes instead; 0: without limit.
+  page_size int,
+  takes int,
+  page_learned_at timestamptz,
+  -- When a reply to a write last differed from what was read afterwards.
+  doubted_at timestamptz
 );
-comment on table throttles is
-  'The moment before which no request may leave, for each key at each service.';
-
-create table page_limits (
-  scope text primary key,
-  page_size int not null,
-  learned_at timestamptz not null default now(),
-  -- 0: without limit.
-  takes int not null default 0
-);
-comment on table page_limits is
-  'The page size that a service takes where it is smaller than the settings; scope: an address and a key, as in'
-  ' throttles.';
-
-create table doubted_replies (
-  scope text primary key,
-  learned_at timestamptz not null default now()
-);
-comment on table doubted_replies is
-  'Services whose reply to a write differed from what was read afterwards; scope: as in throttles.';
+comment on table services is
+  'What is known of a service by its replies.';
 
 create table scan_cursors (
   run_id bigint not null references runs on delete cascade,

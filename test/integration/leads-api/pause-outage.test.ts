@@ -132,12 +132,12 @@ test('a run whose Postgres drops every connection while it notes a 429 has noted
   const context = { ...real, log: pino({ level: 'silent' }) };
   const request = { mode: 'sync', allow: ['first-leads'], maxAttempts: 3 } as const;
   const locker = await database.pool.connect();
-  await locker.query('begin; lock table throttles in exclusive mode');
+  await locker.query('begin; lock table services in exclusive mode');
   const running = advanceRun(context, request, never);
   const here = 'from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()';
   await until('it notes the pause', async () => {
     const { rowCount } = await database.pool.query(
-      `select ${here} and wait_event_type = 'Lock' and query like 'insert into throttles%'`,
+      `select ${here} and wait_event_type = 'Lock' and query like 'insert into services%'`,
     );
     return rowCount === 1;
   });

@@ -187,11 +187,11 @@ describe('a worker that was paused past its lease', () => {
     await using lease = await take(here);
     await expire(here);
     const work = transaction(here.pool, async (db) => {
-      await db.query(`insert into throttles values ($1, now())`, [here.connection]);
+      await db.query(`insert into services (scope) values ($1)`, [here.connection]);
       await lease.assertHeld(db);
     });
     await expect(work).rejects.toMatchObject({ code: 'run.lease-lost' });
-    const { rowCount } = await here.pool.query(`select from throttles where scope = $1`, [here.connection]);
+    const { rowCount } = await here.pool.query(`select from services where scope = $1`, [here.connection]);
     expect(rowCount).toBe(0);
   });
 

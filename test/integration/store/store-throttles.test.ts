@@ -96,6 +96,6 @@ test('the key is not stored', async () => {
   const here = scene();
   const key = randomUUID();
   await throttleOf(here.pool, address(), key).pauseUntil(Date.now() + 60_000);
-  const { rows } = await here.pool.query<{ scope: string }>('select scope from throttles');
+  const { rows } = await here.pool.query<{ scope: string }>('select scope from services');
   expect(rows.filter(({ scope }) => scope.includes(key))).toEqual([]);
 });

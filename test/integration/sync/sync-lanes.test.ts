@@ -157,7 +157,7 @@ test('replies that are not what is read afterwards: all that they showed is read
   sandbox.leads.edit = edit;
   // One lead differs on both sides now.
   expect(await gets('Kiel')).toBe(7 + 7);
-  await workspace.database.pool.query(`update doubted_replies set learned_at = now() - interval '31 days'`);
+  await workspace.database.pool.query(`update services set doubted_at = now() - interval '31 days'`);
   expect(await gets('Jena')).toBe(7 + 3);
 });
 

@@ -101,7 +101,7 @@ describe('paging', () => {
       return limitsSince(workspace, from).filter((limit) => limit !== null);
     };
     expect(await limitsSent()).toEqual([]);
-    await workspace.database.pool.query(`update page_limits set learned_at = now() - interval '31 days'`);
+    await workspace.database.pool.query(`update services set page_learned_at = now() - interval '31 days'`);
     expect(await limitsSent()).toEqual(['1000', '500', '200', '100']);
     expect(await limitsSent()).toEqual([]);
     workspace.configure({ leads: { pageSize: 50 } });
