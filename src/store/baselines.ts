@@ -187,7 +187,7 @@ export async function clearFields(
 /** Every pair is a first sight again. */
 export async function forgetAllPairs(db: Queryable, connection: string): Promise<void> {
   await deletePairs(db, connection, 'true');
-  await db.query('delete from restored where connection = $1', [connection]);
+  await db.query('update place_notes set backed_up_at = null where connection = $1', [connection]);
 }
 
 /** What a plan moves without any action. `values` null: the pair is forgotten. */

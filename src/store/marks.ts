@@ -63,7 +63,7 @@ export async function knownMarks(
   const ends = await oneOf<Pick<KnownMarks, 'lastWritten' | 'oldest' | 'backedUpAt'>>(
     db,
     `select max(run_id) filter (where written) as "lastWritten", min(run_id) as oldest,
-       (select backed_up_at from restored where connection = $1) as "backedUpAt"
+       (select backed_up_at from place_notes where connection = $1) as "backedUpAt"
      from marks where connection = $1`,
     [connection],
   );

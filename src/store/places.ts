@@ -53,8 +53,7 @@ export const tablesOfPlaces = [
   'pairs',
   'earlier_values',
   'conflicts',
-  'mapped_columns',
-  'rows_below',
+  'place_notes',
   'intents',
   'refused_creates',
   'undone',
@@ -62,7 +61,6 @@ export const tablesOfPlaces = [
   'marks',
   'matches',
   'value_authors',
-  'restored',
 ] as const;
 
 /** The days for which a former place is remembered at the least. */

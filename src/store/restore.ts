@@ -196,9 +196,9 @@ async function setNumbers(
 
 async function castDoubt(client: pg.PoolClient, backedUpAt: string): Promise<readonly string[]> {
   await client.query(
-    `insert into restored (connection, backed_up_at) select distinct connection, $1::timestamptz from pairs
+    `insert into place_notes as known (connection, backed_up_at) select distinct connection, $1::timestamptz from pairs
      where base is not null and lead_deleted_at is null
-     on conflict (connection) do nothing`,
+     on conflict (connection) do update set backed_up_at = coalesce(known.backed_up_at, excluded.backed_up_at)`,
     [backedUpAt],
   );
   await client.query('insert into keeper default values on conflict do nothing');
@@ -207,7 +207,10 @@ async function castDoubt(client: pg.PoolClient, backedUpAt: string): Promise<rea
     `update mails set state = 'missed', updated_at = now(), note = '${mayBeSent}'
      where state in ('scheduled', 'sending') and send_at <= now()`,
   );
-  const keys = await columnOf<string>(client, 'select connection from restored order by 1');
+  const keys = await columnOf<string>(
+    client,
+    'select connection from place_notes where backed_up_at is not null order by 1',
+  );
   return [...new Set(keys.map(connectionOf))];
 }
 

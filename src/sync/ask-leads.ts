@@ -8,7 +8,7 @@ import { type Asked, countAsked, storeAnswers, unlistedRows } from '../store/ask
 import { scannedLeadCells } from '../store/differences.ts';
 import { shownBefore, whatIsKnown } from '../store/earlier-values.ts';
 import { respellRows, storeSpellings } from '../store/lead-spellings.ts';
-import { movedFields } from '../store/mapped-columns.ts';
+import { movedFields } from '../store/place-notes.ts';
 import { countKnownPairs } from '../store/pairs.ts';
 import { rowsOfOtherTables } from '../store/other-tables.ts';
 import { type Run, updateRun } from '../store/runs.ts';

@@ -11,7 +11,7 @@ import {
   rowsSeen,
 } from '../store/intents.ts';
 import { leaveUndecided } from '../store/lost-rows.ts';
-import { rememberColumns } from '../store/mapped-columns.ts';
+import { rememberColumns } from '../store/place-notes.ts';
 import { storeMatches } from '../store/matches.ts';
 import { enterPlace } from '../store/places.ts';
 import { type Run, type RunPatch, updateRun } from '../store/runs.ts';

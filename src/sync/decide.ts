@@ -20,7 +20,7 @@ import type { ShownCell, Author } from '../core/lead/author.ts';
 import type { Policy } from '../core/merge/policy.ts';
 import { LeadsyncError } from '../errors.ts';
 import { shownBefore, stagedCells, whatIsKnown } from '../store/earlier-values.ts';
-import { movedFields } from '../store/mapped-columns.ts';
+import { movedFields } from '../store/place-notes.ts';
 import { forgetAuthors, storeAuthors, cellsWithoutAuthor } from '../store/value-authors.ts';
 import type { Doubts } from './find-older-copy.ts';
 

@@ -26,7 +26,7 @@ import { rowsInCells } from '../store/asides.ts';
 import type { AbsenceProof } from '../store/baselines.ts';
 import { countKnownPairs } from '../store/pairs.ts';
 import { isHeldFor } from '../store/conflicts.ts';
-import { movedFields } from '../store/mapped-columns.ts';
+import { movedFields } from '../store/place-notes.ts';
 import { pairedValues } from '../store/matches.ts';
 import type { Run } from '../store/runs.ts';
 import { planPages } from '../store/scan-pages.ts';

@@ -1,4 +1,4 @@
-import { newFields } from '../store/mapped-columns.ts';
+import { newFields } from '../store/place-notes.ts';
 import type { Run } from '../store/runs.ts';
 import type { StepContext } from './context.ts';
 import { pull } from './pull.ts';

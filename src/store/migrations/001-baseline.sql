@@ -344,21 +344,17 @@ create table lead_spellings (
 comment on table lead_spellings is
   'Ids of leads that the service spells otherwise than they are compared.';
 
-create table rows_below (
+create table place_notes (
   connection text primary key,
-  hashes text[] not null
+  -- By field the column of the target in which it was kept at the last sync.
+  columns jsonb,
+  -- The contents of the rows directly below the range of the table that were there before leadsync: they are no leads.
+  below text[],
+  -- Its baselines came out of a backup: what was agreed on since is not known.
+  backed_up_at timestamptz
 );
-comment on table rows_below is
-  'The contents of the rows directly below the range of a table that were there before leadsync: they are no leads.';
-
-create table mapped_columns (
-  connection text not null,
-  field text not null,
-  column_name text not null,
-  primary key (connection, field)
-);
-comment on table mapped_columns is
-  'The column of the target in which each field was kept at the last sync.';
+comment on table place_notes is
+  'What is remembered of a place beside its pairs.';
 
 create table actions (
   id bigint generated always as identity primary key,
@@ -655,13 +651,6 @@ create table ended_sessions (
 );
 comment on table ended_sessions is
   'Logins of the status page that somebody has ended: a copy of their cookie is worth nothing.';
-
-create table restored (
-  connection text primary key,
-  backed_up_at timestamptz not null
-);
-comment on table restored is
-  'Baselines that came out of a backup: what was agreed on since is not known.';
 
 -- The minute in which people see a moment: what differs within it is no other date.
 create function shown_minute(moment timestamptz) returns timestamptz language sql immutable strict parallel safe as $$
