@@ -25,7 +25,7 @@ import {
   rowsPresent,
 } from '../store/baselines.ts';
 import { freeKey, type NewConflict, recordConflicts, releaseRow } from '../store/conflicts.ts';
-import { confirmWrites, forgetWrites, recordHistory } from '../store/history.ts';
+import { confirmWrites, forgetWrites, type HistoryEntry, recordHistory } from '../store/history.ts';
 import {
   abandonIntents,
   intentsCreated,
@@ -54,31 +54,19 @@ export interface LeadResult {
   readonly agreed?: Values;
   /** What the row is to show of it, in the same round. */
   readonly toRow?: Changes;
-  /** Of a create of which a lead was made. */
-  readonly intent?: { readonly id: number; readonly leadId: string };
-  /** Of a create of which none was made. */
-  readonly declined?: DeclinedCreate;
+  /** Of a create: the lead that it made or wrote into. */
+  readonly leadId?: string;
+  /** Of a create for which a request was sent. */
+  readonly intentId?: number;
+  /** Of a create of which no lead was made. */
+  readonly refused?: Refused;
   /** Of a requested edit. */
   readonly edit?: EditOutcome;
-}
-
-/** A create of which no lead was made. */
-export interface DeclinedCreate {
-  readonly refused: Refused;
-  /** Null: no request was sent. */
-  readonly intentId: number | null;
-  /** A lead that was there, and what the request wrote into it. */
-  readonly existing?: { readonly leadId: string; readonly written: Changes };
 }
 
 /** The result of an action that is left to the next run. */
 export function deferred(action: Action, code: string, message: string): LeadResult {
   return { action, outcome: { state: 'deferred', code, message } };
-}
-
-/** The result of a create of which no lead was made: it is held, and its content is not sent again. */
-export function declinedCreate(action: Action, declined: DeclinedCreate): LeadResult {
-  return { action, outcome: { state: 'held', code: declined.refused.code }, declined };
 }
 
 /** What the content of a create is remembered by. */
@@ -94,7 +82,6 @@ export async function commitLeads(
   results: readonly LeadResult[],
 ): Promise<void> {
   if (results.length === 0) return;
-  const intents = results.flatMap(({ intent }) => intent ?? []);
   const carriedOut = results.flatMap((one) =>
     one.agreed === undefined ? [] : [{ ...one, agreed: one.agreed }],
   );
@@ -102,10 +89,9 @@ export async function commitLeads(
     db,
     results.map(({ action, outcome }) => ({ actionId: action.id, ...outcome })),
   );
-  await intentsCreated(db, intents);
-  for (const { action, intent, declined, edit } of results) {
-    if (intent !== undefined) await releaseRow(db, run, action.contentHash, action.row);
-    if (declined !== undefined) await commitDeclined(db, run, action, declined);
+  for (const one of results) {
+    const { action, edit } = one;
+    if (action.kind === 'create-lead') await commitCreate(db, run, one);
     if (edit !== undefined) await recordEditOutcome(db, action.id, edit);
   }
   await recordConflicts(
@@ -128,51 +114,46 @@ export async function commitLeads(
   await insertActions(
     db,
     run,
-    carriedOut.flatMap((one) => actionsOnRow(one.action, leadIdOf(one), one.toRow ?? {}, one.intent?.id)),
+    carriedOut.flatMap((one) => actionsOnRow(one.action, leadIdOf(one), one.toRow ?? {}, one.intentId)),
   );
 }
 
-function leadIdOf({ action, intent }: LeadResult): string {
-  return action.leadId ?? intent?.leadId ?? '';
+function leadIdOf({ action, leadId = '' }: LeadResult): string {
+  return action.leadId ?? leadId;
 }
 
-async function commitDeclined(
-  db: pg.PoolClient,
-  run: Run,
-  action: Action,
-  { refused, intentId }: DeclinedCreate,
-): Promise<void> {
-  const { code } = refused;
-  if (intentId !== null) await abandonIntents(db, [intentId]);
-  if (code !== 'row.undone') await rememberRefused(db, run.connection, sentKeyOf(action), refused);
+/** A create that is done releases its row; one of which no lead was made is held, and its content is not sent again. */
+async function commitCreate(db: pg.PoolClient, run: Run, result: LeadResult): Promise<void> {
+  const { action, refused, leadId = '', intentId, agreed } = result;
+  const { row } = action;
+  if (agreed !== undefined && intentId !== undefined) {
+    await intentsCreated(db, [{ id: intentId, leadId }]);
+    await releaseRow(db, run, action.contentHash, row);
+  }
+  if (refused === undefined) return;
+  if (intentId !== undefined) await abandonIntents(db, [intentId]);
+  if (refused.code !== 'row.undone') await rememberRefused(db, run.connection, sentKeyOf(action), refused);
   const contentHash = await freeKey(db, run, action.contentHash);
-  const message = refusedMessage(action.row, refused);
+  const message = refusedMessage(row, refused);
   const cells = writtenCells(action.changes);
-  await recordConflicts(db, run, [{ leadId: null, contentHash, row: action.row, code, message, cells }]);
+  await recordConflicts(db, run, [{ leadId: null, contentHash, row, code: refused.code, message, cells }]);
 }
 
 /** Confirms, replaces or drops what was recorded before the writes. */
 async function recordWritten(db: pg.PoolClient, run: Run, results: readonly LeadResult[]): Promise<void> {
-  const lines = results.flatMap((one) => {
-    const { action, written = one.declined?.existing?.written } = one;
-    if (written === undefined) return [];
-    const leadId = one.declined?.existing?.leadId ?? leadIdOf(one);
-    const isAsRecorded = action.kind === 'update-lead' && isDeepStrictEqual(written, action.changes);
-    return [{ actionId: action.id, leadId, side: 'lead', changes: written, isAsRecorded } as const];
-  });
-  const confirmed = lines.flatMap(({ isAsRecorded, actionId }) => (isAsRecorded ? [actionId] : []));
+  const [confirmed, unsent]: [number[], number[]] = [[], []];
+  const lines: HistoryEntry[] = [];
+  for (const one of results) {
+    const { action, written: changes } = one;
+    const { id: actionId, kind, attempts } = action;
+    if (changes === undefined) {
+      if (attempts === 0) unsent.push(actionId);
+    } else if (kind === 'update-lead' && isDeepStrictEqual(changes, action.changes)) confirmed.push(actionId);
+    else lines.push({ actionId, leadId: leadIdOf(one), side: 'lead', changes });
+  }
   await confirmWrites(db, confirmed);
-  await recordHistory(
-    db,
-    run,
-    lines.filter(({ isAsRecorded }) => !isAsRecorded),
-  );
-  const told = new Set(lines.map(({ actionId }) => actionId));
-  const unsent = results.filter(({ action: { id, attempts } }) => attempts === 0 && !told.has(id));
-  await forgetWrites(
-    db,
-    unsent.map(({ action }) => action.id),
-  );
+  await recordHistory(db, run, lines);
+  await forgetWrites(db, unsent);
 }
 
 const shownKinds: readonly ActionKind[] = ['create-row', 'update-row', 'link'];

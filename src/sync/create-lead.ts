@@ -11,7 +11,13 @@ import {
 } from '../core/lead/value.ts';
 import type { Change, Changes } from '../core/merge/action.ts';
 import { holdMessage } from '../core/merge/hold-message.ts';
-import { existingLead, existsReason, overwritten, type Sighting } from '../core/merge/refused-create.ts';
+import {
+  existingLead,
+  existsReason,
+  overwritten,
+  type Refused,
+  type Sighting,
+} from '../core/merge/refused-create.ts';
 import { type Action, writtenCells } from '../store/actions.ts';
 import type { NewConflict } from '../store/conflicts.ts';
 import {
@@ -26,7 +32,7 @@ import { asServiceSpells } from '../store/lead-spellings.ts';
 import { connectionOf } from '../store/places.ts';
 import { refusedBefore, sightingsOf } from '../store/refused-creates.ts';
 import type { Run } from '../store/runs.ts';
-import { declinedCreate, deferred, type LeadResult, sentKeyOf } from './commit.ts';
+import { deferred, type LeadResult, sentKeyOf } from './commit.ts';
 import { inLeasedTransaction, serviceOf, type StepContext } from './context.ts';
 import { mayHaveActed } from '../ports/leads-service.ts';
 import { readable } from './row-change.ts';
@@ -46,7 +52,7 @@ export async function createLead(context: StepContext, run: Run, action: Action)
     return deferred(action, 'create.in-doubt', inDoubt);
   }
   const before = await refusedBefore(context.pool, run.connection, sentKeyOf(action));
-  if (before !== null) return declinedCreate(action, { refused: before, intentId: null });
+  if (before !== null) return held(action, before);
   const content = readable(writtenCells(action.changes));
   const intent: { id: number | null } = { id: null };
   const begin = (): Promise<void> =>
@@ -75,17 +81,18 @@ export async function createLead(context: StepContext, run: Run, action: Action)
     const written = overwritten(content, existing.cells, stored);
     const why = existsReason(existing, written, connectionOf(run.connection), context.connection.fields);
     const refused = { code: 'lead.exists', why } as const;
-    const { leadId } = existing;
-    return declinedCreate(action, { refused, intentId, existing: { leadId, written } });
+    return { ...held(action, refused), intentId, leadId: existing.leadId, written };
   }
   if (lead === null) {
     return deferred(action, 'create.in-doubt', notReadBack);
   }
   const stored = leadCells(lead, context.connection.fields);
-  return {
-    ...resultOf(context, action, lead.id, stored, content),
-    intent: { id: intentId, leadId: lead.id },
-  };
+  return { ...resultOf(context, action, lead.id, stored, content), leadId: lead.id, intentId };
+}
+
+/** The result of a create of which no lead was made. */
+function held(action: Action, refused: Refused): LeadResult {
+  return { action, outcome: { state: 'held', code: refused.code }, refused };
 }
 
 /**
@@ -131,7 +138,7 @@ async function failed(
     throw error;
   }
   const refused = { code: 'lead.create-refused', why: withoutStop(error.message) } as const;
-  return declinedCreate(action, { refused, intentId });
+  return { ...held(action, refused), intentId };
 }
 
 /** The result of a create: a field that the service stored differently becomes a conflict, or goes to the row. */
