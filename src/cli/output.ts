@@ -56,7 +56,7 @@ export function print(lines = ''): void {
 }
 
 /** Prints what programs read. */
-export function printExactly(text: string): void {
+function printExactly(text: string): void {
   process.stdout.write(`${harmless(text)}\n`);
 }
 
