@@ -123,6 +123,25 @@ describe('what stands around the rows', () => {
     ['a formula refers to them', '<c r="G2"><f>F$7/2</f><v>0</v></c></row>', '', ''],
     ['a link is among them', '</row>', '', '<hyperlinks><hyperlink ref="C9"/></hyperlinks>'],
     ['cells are merged', '</row>', '', '<mergeCells count="1"><mergeCell ref="C9:E9"/></mergeCells>'],
+    [
+      'a formula refers to them by the name of the sheet',
+      '<c r="G2"><f>Leads!F$7/2</f><v>0</v></c></row>',
+      '',
+      '',
+    ],
+    ['they name their sheet', '</row>', '<c r="F9"><f>Leads!F7*2</f><v>0</v></c>', ''],
+    [
+      'entries are checked by them',
+      '</row>',
+      '',
+      '<dataValidations count="1"><dataValidation type="list" sqref="E2:E6"><formula1>$C$9:$C$12</formula1></dataValidation></dataValidations>',
+    ],
+    [
+      'they have a format of their own',
+      '</row>',
+      '',
+      '<conditionalFormatting sqref="F2:F6 F7"><cfRule type="expression" dxfId="0" priority="1"><formula>F2&gt;3</formula></cfRule></conditionalFormatting>',
+    ],
     ['they have something beside the table', '</row>', text('J9', 'a list'), ''],
   ])('sums and notes stay where %s', async (_, ending, beside, after) => {
     const rows = rowsXml().replace('</row><row r="3">', `${ending}<row r="3">`);
@@ -130,6 +149,38 @@ describe('what stands around the rows', () => {
     const played = await play(handMade({ [sheet1]: sheetXml(rows + sums + note, after) }), [fresh]);
     expect([played.texts('A7') ?? '', played.texts('C7'), played.texts('C9')]).toEqual(['', 'Total', 'note']);
     expect(played.texts('A8')).toBe('id-x');
+  });
+
+  test('what only looks like a cell is the same in formulas that are pushed down', async () => {
+    const formula = `LOG10(F7)&amp;"see A8"&amp;'Q8 2026'!B2&amp;'Q8'!B8&amp;Q8!B8&amp;T[Q8]&amp;F8`;
+    const rows = `<row r="8"><c r="C8"><f>${formula}</f><v>0</v></c><c r="F8"><v>1</v></c></row>`;
+    const played = await play(handMade({ [sheet1]: sheetXml(rowsXml() + sums + rows) }), [fresh]);
+    const { root } = played.book.sheet('Leads');
+    expect(all(root, 'f').map(({ textContent }) => textContent)).toEqual([
+      'SUM(F2:F7)',
+      `LOG10(F8)&"see A8"&'Q8 2026'!B2&'Q8'!B8&Q8!B8&T[Q8]&F9`,
+    ]);
+  });
+
+  test('the list of formulas names the cells that are pushed down where they are', async () => {
+    const chain = 'xl/calcChain.xml';
+    const file = handMade({
+      '[Content_Types].xml': contentTypesXml([
+        ['xl/workbook.xml', types.workbook],
+        [sheet1, types.sheet],
+        ['xl/styles.xml', types.styles],
+        [chain, 'application/vnd.openxmlformats-officedocument.spreadsheetml.calcChain+xml'],
+      ]),
+      'xl/_rels/workbook.xml.rels': relationsXml(
+        ['rId1', 'worksheet', 'worksheets/sheet1.xml'],
+        ['rId2', 'styles', 'styles.xml'],
+        ['rId3', 'calcChain', 'calcChain.xml'],
+      ),
+      [sheet1]: sheetXml(rowsXml() + sums),
+      [chain]: `<calcChain xmlns="${main}"><c r="F7" i="2"/><c r="F7" i="1" l="1"/><c r="F2"/></calcChain>`,
+    });
+    const { book } = await play(file, [fresh, append('id-y', { name: 'Y' })]);
+    expect(all(book.root(chain), 'c').map((cell) => attribute(cell, 'r'))).toEqual(['F7', 'F9', 'F2']);
   });
 
   test('hidden and filtered rows are read like others, and a new row is not hidden', async () => {

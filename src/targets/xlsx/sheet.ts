@@ -225,14 +225,8 @@ const dataEnd = /<\/(?:[^\s<>:]+:)?sheetData\s*>/;
 /** More than a closing tag, which two chunks may split. */
 const overlap = 200;
 
-/**
- * The merged cells and the filter of a sheet. They come after the rows that depend on them, so the part is unpacked a second
- * time, without parsing its rows.
- */
-async function readBehind({
-  pack,
-  sheet,
-}: XlsxWorkbook): Promise<Record<'merged' | 'filter', readonly CellRange[]>> {
+/** What a sheet says after its rows. It is unpacked for that a second time, without parsing the rows. */
+export async function textBehind({ pack, sheet }: Pick<XlsxWorkbook, 'pack' | 'sheet'>): Promise<string> {
   let text = '';
   let isBehind = false;
   for await (const chunk of pack.chunks(sheet)) {
@@ -245,12 +239,18 @@ async function readBehind({
       text = text.slice(end.index);
     }
   }
+  return isBehind ? text : '';
+}
+
+/** The merged cells and the filter of a sheet. They come after the rows that depend on them. */
+async function readBehind(book: XlsxWorkbook): Promise<Record<'merged' | 'filter', readonly CellRange[]>> {
+  const text = await textBehind(book);
   // Views of the sheet may have filters of their own.
-  const [own = ''] = isBehind ? text.split('customSheetViews', 1) : [];
+  const [own = ''] = text.split('customSheetViews', 1);
   const all = (element: RegExp, of: string): readonly CellRange[] =>
     Array.from(of.matchAll(element), ([, ref = '']) => readRange(ref)).filter((range) => range !== null);
   return {
-    merged: all(/<(?:[^\s<>:]+:)?mergeCell\s[^<>]*?ref\s*=\s*["']([^"']+)["']/g, isBehind ? text : ''),
+    merged: all(/<(?:[^\s<>:]+:)?mergeCell\s[^<>]*?ref\s*=\s*["']([^"']+)["']/g, text),
     filter: all(/<(?:[^\s<>:]+:)?autoFilter\s[^<>]*?ref\s*=\s*["']([^"']+)["']/g, own),
   };
 }

@@ -1,13 +1,20 @@
 import { columnName, ownedColumns } from '../shared/columns.ts';
 import { type CellRange, contains } from '../shared/table-range.ts';
-import { mostRows } from './cell-reference.ts';
-import type { SheetRow } from './rows.ts';
-import type { XlsxSheet } from './sheet.ts';
-import { attributePlace } from './xml-scanner.ts';
+import { type Splice, splice } from '../file/splice.ts';
+import { mostRows, readRange } from './cell-reference.ts';
+import type { SheetCell, SheetRow } from './rows.ts';
+import { textBehind, type XlsxSheet } from './sheet.ts';
+import { attribute, attributePlace } from './xml-scanner.ts';
+import { escapeXml } from './xml-text.ts';
 
 const references = /(?<![!\w])\$?[A-Z]{1,3}\$?(\d{1,7})\b/g;
-/** A range of cells, or one cell, of the same sheet. */
-const places = /(?<![!\w$:])(\$?[A-Z]{1,3}\$?)(\d{1,7})(?::(\$?[A-Z]{1,3}\$?)(\d{1,7}))?\b/g;
+/** Raw, in a formula: a text, the name of a sheet, of a column of a table, or of a function. */
+const words = /(?:"[^"]*"|&quot;.*?&quot;|'[^']*'|&apos;.*?&apos;|\[[^\]]*\]|[\w.]+[(!])/s.source;
+/** A range of cells, or one cell, of the same sheet; or words, which may look like one. */
+const places = new RegExp(
+  `${words}|(?<![!\\w$:])(\\$?[A-Z]{1,3}\\$?)(\\d{1,7})(?::(\\$?[A-Z]{1,3}\\$?)(\\d{1,7}))?\\b`,
+  'gs',
+);
 
 /** More rows stay where they are. */
 const longestTail = 1_000;
@@ -28,6 +35,7 @@ export interface MovedTail {
  */
 export class Tail {
   readonly #stays: (row: SheetRow, kind: TailKind) => void;
+  readonly #named: readonly string[];
   #rows: { readonly row: SheetRow; readonly kind: TailKind }[] = [];
   #isLong = false;
   /** The rows further down to which formulas above the tail refer; those to which the tail's own do. */
@@ -35,21 +43,22 @@ export class Tail {
   #own: number[] = [];
 
   /** `stays`: takes each row of a tail that does not move, in order. */
-  constructor(stays: (row: SheetRow, kind: TailKind) => void) {
+  constructor(sheetName: string, stays: (row: SheetRow, kind: TailKind) => void) {
     this.#stays = stays;
+    this.#named = ownNames(sheetName);
   }
 
   /** A row of the table: what stood above it is no tail. */
   clear(row: SheetRow): void {
     for (const one of this.#own) this.#referred.add(one);
-    for (const one of referredBelow(row)) this.#referred.add(one);
+    for (const one of referredBelow(row, this.#named)) this.#referred.add(one);
     [this.#rows, this.#own, this.#isLong] = [[], [], false];
   }
 
   see(row: SheetRow, kind: TailKind): void {
     if (this.#isLong || (kind === 'free' && this.#rows.length === 0)) return this.#stays(row, kind);
     this.#rows.push({ row, kind });
-    this.#own.push(...referredBelow(row));
+    this.#own.push(...referredBelow(row, this.#named));
     if (this.#rows.length <= longestTail) return;
     this.#isLong = true;
     this.#stay();
@@ -71,10 +80,13 @@ export class Tail {
       isNear &&
       end + count <= mostRows &&
       ![...this.#referred].some((row) => row >= first) &&
-      !rows.some(({ row, cells }) => written.has(row) || cells.some(({ formula }) => formula === '')) &&
+      !rows.some(
+        ({ row, cells }) => written.has(row) || cells.some((cell) => !canFollow(cell, this.#named)),
+      ) &&
       rows.every((row) => isWithinTable(row, sheet)) &&
       !attached(sheet).some((range) => range.bottom >= first && range.top <= end) &&
-      !(await isNamed(sheet.book, first, end));
+      !(await isNamed(sheet.book, first, end)) &&
+      !(await isRuled(sheet.book, this.#named, first, end));
     if (mayMove) return { first, shift: count, rows };
     this.#stay();
     return null;
@@ -86,12 +98,27 @@ export class Tail {
   }
 }
 
-function referredBelow({ row, cells }: SheetRow): number[] {
+/** How formulas name their own sheet, raw. */
+function ownNames(sheetName: string): readonly string[] {
+  const quoted = `'${sheetName.replaceAll("'", "''")}'!`;
+  return [quoted, `${sheetName}!`].map((name) => Buffer.from(escapeXml(name), 'utf8').toString('latin1'));
+}
+
+/** Whether a formula keeps its meaning further down: it has a text of its own, in which the sheet is not named. */
+function canFollow({ formula }: SheetCell, named: readonly string[]): boolean {
+  return formula === null || (formula !== '' && !named.some((name) => formula.includes(name)));
+}
+
+function referredBelow({ row, cells }: SheetRow, named: readonly string[]): number[] {
   return cells.flatMap(({ formula }) =>
-    Array.from(formula?.matchAll(references) ?? [], ([, found]) => Number(found)).filter(
-      (found) => found > row,
-    ),
+    formula === null ? [] : rowsReferred(formula, named).filter((found) => found > row),
   );
+}
+
+/** The rows of this sheet to which a formula refers. */
+function rowsReferred(formula: string, named: readonly string[]): number[] {
+  const local = named.reduce((text, name) => text.replaceAll(name, ''), formula);
+  return Array.from(local.matchAll(references), ([, found]) => Number(found));
 }
 
 /** Whether all that people typed into a row is below headings that adjoin ours: something beside the table would be torn apart. */
@@ -137,6 +164,49 @@ async function isNamed(
   return false;
 }
 
+/** Whether a format, a check of entries or a small chart of the sheet begins in those rows, or reads them. */
+async function isRuled(
+  book: XlsxSheet['book'],
+  named: readonly string[],
+  first: number,
+  last: number,
+): Promise<boolean> {
+  const isThere = (row: number): boolean => row >= first && row <= last;
+  const behind = await textBehind(book);
+  const areas = Array.from(behind.matchAll(/sqref\s*=\s*["']([^"']+)["']/g), ([, ref = '']) =>
+    ref.split(/\s+/),
+  );
+  return (
+    areas.flat().some((ref) => isThere(readRange(ref)?.top ?? 0)) ||
+    Array.from(behind.matchAll(/>([^<>]+)</g), ([, formula = '']) => rowsReferred(formula, named))
+      .flat()
+      .some(isThere)
+  );
+}
+
+/** The list of cells in which programs calculate them, with the moved ones: a cell there without a formula counts as damage. */
+export async function movedInChain(
+  { pack, calcChain, sheetId }: XlsxSheet['book'],
+  { rows, shift }: MovedTail,
+): Promise<readonly { readonly part: string; readonly splices: readonly Splice[] }[]> {
+  const entry = calcChain === null ? null : pack.find(calcChain);
+  if (entry === null) return [];
+  const moved = new Set(rows.map(({ row }) => row));
+  const splices = await pack.parse(entry, (elements) => {
+    // Cells of the same sheet as the one before need not repeat it.
+    let sheet: string | null = null;
+    return elements.flatMap((element) => {
+      if (element.local !== 'c') return [];
+      sheet = attribute(element.attributes, 'i') ?? sheet;
+      const place = attributePlace(element, 'r');
+      const [, column, row] = /^([A-Z]+)(\d+)$/.exec(attribute(element.attributes, 'r') ?? '') ?? [];
+      if (place === null || sheet !== sheetId || !moved.has(Number(row))) return [];
+      return [splice(place.start, place.end, `${column}${Number(row) + shift}`)];
+    });
+  });
+  return [{ part: entry.name, splices }];
+}
+
 /** The rows' XML further down; what they sum of the table grows to the new last row. `last`: of the table before. */
 export function movedTail({ rows, first, shift }: MovedTail, last: number, prefix: string): string {
   return rows.map((row) => movedRow(row, row.row + shift, last, first, prefix)).join('');
@@ -146,7 +216,8 @@ function movedRow(row: SheetRow, to: number, last: number, first: number, prefix
   const shift = to - row.row;
   const moved = (from: string): string => String(Number(from) >= first ? Number(from) + shift : from);
   const follow = (formula: string): string =>
-    formula.replaceAll(places, (_, left: string, top: string, right?: string, bottom?: string) => {
+    formula.replaceAll(places, (words, left?: string, top = '', right?: string, bottom?: string) => {
+      if (left === undefined) return words;
       if (right === undefined || bottom === undefined) return left + moved(top);
       const grown =
         Number(bottom) >= last && Number(bottom) < row.row ? String(Number(bottom) + shift) : bottom;

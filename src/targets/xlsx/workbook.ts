@@ -12,16 +12,19 @@ export interface XlsxWorkbook {
   readonly workbook: ZipEntry;
   readonly sheet: ZipEntry;
   readonly sheetName: string;
+  readonly sheetId: string | null;
   /** Day 0 is 1904-01-01, as in older Excel for Mac. */
   readonly date1904: boolean;
   /** Names of parts; null: none. */
   readonly styles: string | null;
   readonly strings: string | null;
+  readonly calcChain: string | null;
   readonly sheetParts: readonly string[];
 }
 
 interface SheetEntry {
   readonly name: string;
+  readonly id: string | null;
   readonly relationship: string;
   readonly hidden: boolean;
 }
@@ -50,9 +53,11 @@ export async function openWorkbook(
     workbook,
     sheet: pack.get(parts.get(chosen.relationship)?.part ?? ''),
     sheetName: chosen.name,
+    sheetId: chosen.id,
     date1904,
     styles: ofType(parts, 'styles')?.part ?? null,
     strings: ofType(parts, 'sharedStrings')?.part ?? null,
+    calcChain: ofType(parts, 'calcChain')?.part ?? null,
     sheetParts: worksheets.flatMap(({ relationship }) => parts.get(relationship)?.part ?? []),
   };
 }
@@ -86,6 +91,7 @@ async function readWorkbook(file: RandomAccess, fault: XlsxFault) {
     const named = (wanted: string) => elements.filter(({ local }) => local === wanted);
     const sheets = named('sheet').map(({ attributes }) => ({
       name: attribute(attributes, 'name') ?? '',
+      id: attribute(attributes, 'sheetId'),
       relationship: relationshipId(attributes),
       hidden: /hidden/i.test(attribute(attributes, 'state') ?? ''),
     }));

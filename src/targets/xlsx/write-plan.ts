@@ -17,7 +17,7 @@ import { cellAt, type SheetCell, type SheetLayout, type SheetRow } from './rows.
 import { isOfSums, openXlsxSheet, readXlsxRow, type XlsxSheet, type XlsxTargetOptions } from './sheet.ts';
 import type { RandomAccess } from './zip-directory.ts';
 import type { NewPart } from './zip-rewrite.ts';
-import { type MovedTail, movedTail, Tail } from './tail.ts';
+import { type MovedTail, movedInChain, movedTail, Tail } from './tail.ts';
 import { isOn, type XlsxWorkbook } from './workbook.ts';
 import { attribute, attributePlace } from './xml-scanner.ts';
 
@@ -63,7 +63,7 @@ export async function planXlsxWrite(
   free.restart(header.row);
   const pieces = new TablePieces();
   const notes = new Set<number>();
-  const tail = new Tail((row, kind) => {
+  const tail = new Tail(book.sheetName, (row, kind) => {
     free.see(row, kind === 'free');
     // A new row beside a note would make it part of the table.
     if (kind === 'note') for (const beside of [row.row - 1, row.row + 1]) notes.add(beside);
@@ -141,6 +141,7 @@ export async function planXlsxWrite(
         }),
     },
     ...grown.tables,
+    ...(moved === null ? [] : await movedInChain(book, moved)),
     { part: book.workbook.name, splices: counting },
     ...marking.edits,
   ];
