@@ -49,7 +49,7 @@ export async function backup(file: string, { move = false, ...options }: BackupO
     const durationMs = Math.round(performance.now() - began);
     if (options.json) return printJson({ backup: { file, bytes, durationMs } });
     print(
-      `The state is in ${file} (${megabytes(bytes)}, ${seconds(durationMs)}). It contains leads and e-mail addresses: only you can read it. ${move ? 'leadsync restore puts it into another database, where the next sync goes on; here all connections are paused.' : 'Keep it on another disk.'}`,
+      `The state is in ${file} (${megabytes(bytes)}, ${seconds(durationMs)}). It contains leads and e-mail addresses: only you can read it. ${move ? 'leadsync restore puts it into another database, where the next sync goes on; here all connections are paused. Start no worker here: it would send the reminders a second time.' : 'Keep it on another disk.'}`,
     );
   });
 }
