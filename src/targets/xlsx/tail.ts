@@ -216,13 +216,16 @@ function movedRow(row: SheetRow, to: number, last: number, first: number, prefix
   const shift = to - row.row;
   const moved = (from: string): string => String(Number(from) >= first ? Number(from) + shift : from);
   const follow = (formula: string): string =>
-    formula.replaceAll(places, (words, left?: string, top = '', right?: string, bottom?: string) => {
-      if (left === undefined) return words;
-      if (right === undefined || bottom === undefined) return left + moved(top);
-      const grown =
-        Number(bottom) >= last && Number(bottom) < row.row ? String(Number(bottom) + shift) : bottom;
-      return `${left}${moved(top)}:${right}${Number(bottom) < first ? grown : moved(bottom)}`;
-    });
+    formula.replaceAll(
+      places,
+      (words: string, left: string | undefined, top: string, right?: string, bottom?: string) => {
+        if (left === undefined) return words;
+        if (right === undefined || bottom === undefined) return left + moved(top);
+        const grown =
+          Number(bottom) >= last && Number(bottom) < row.row ? String(Number(bottom) + shift) : bottom;
+        return `${left}${moved(top)}:${right}${Number(bottom) < first ? grown : moved(bottom)}`;
+      },
+    );
   const cells = row.cells.map(({ column, attributes, formula, raw, type }) => {
     const f = formula === null ? '' : `<${prefix}f>${follow(formula)}</${prefix}f>`;
     const text = `<${prefix}is><${prefix}t xml:space="preserve">${raw}</${prefix}t></${prefix}is>`;
