@@ -88,7 +88,7 @@ async function measure(workers: number): Promise<void> {
     const jobs = await Promise.all(
       sides.map((side) => {
         const payload = { connection: side.name, allow: [], maxAttempts: 45 };
-        return queues.queue(syncQueue(side.name)).add('sync', payload);
+        return queues.queue(syncQueue).add('sync', payload);
       }),
     );
     const reports: SyncReport[] = [];

@@ -1,15 +1,15 @@
 import type { ConnectionConfig } from '../src/config/config.ts';
 import type { Planned } from '../src/reminders/send/batches.ts';
 
-/** The queue of a connection's mails: only workers that know the connection take them. */
-export const reminderQueue = (connection: string): string => `reminders-${connection}`;
+/** The queue of the mails of all connections. */
+export const mailQueue = 'mails';
 
-/** The queue of its chat messages: they wait for each other and for the chat, and no mail waits for them. */
+/** The queue of a connection's chat messages: they wait for each other and for the chat, and no mail waits for them. */
 export const chatQueue = (connection: string): string => `chat-${connection}`;
 
 /** The queue of what goes to a recipient. A channel that is not set any more is settled among the mails. */
 export function queueFor({ name, reminders }: ConnectionConfig, recipient: string): string {
-  return reminders?.chat?.recipient === recipient ? chatQueue(name) : reminderQueue(name);
+  return reminders?.chat?.recipient === recipient ? chatQueue(name) : mailQueue;
 }
 
 /** A job `send-reminder`; a reminder never has two. `requestedAt`: of the job before (epoch ms). */

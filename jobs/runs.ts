@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { App } from '../src/app.ts';
-import type { JobHandler, JobResult } from '../src/queue/work.ts';
-import { type RunSummary, runSync } from '../src/worker/run-sync.ts';
+import type { JobHandle, JobHandler, JobResult } from '../src/queue/work.ts';
+import { leftToOthers } from '../src/worker/left-to-others.ts';
+import { type Request, type RunSummary, runSync } from '../src/worker/run-sync.ts';
 
 const syncSchema = z.object({
   connection: z.string(),
@@ -10,11 +11,8 @@ const syncSchema = z.object({
 });
 const applySchema = syncSchema.extend({ approval: z.uuid(), undoOf: z.number().optional() });
 
-/** The queue of a connection's runs. */
-export const syncQueue = (connection: string): string => `sync-${connection}`;
-
-/** The schedule of the nightly sync, in that queue. */
-export const schedulerName = 'nightly';
+/** The queue of the runs of all connections; the schedule of a connection's nightly sync has the connection's name. */
+export const syncQueue = 'syncs';
 
 /** Attempts of an unattended run: about three hours of a service that is away, or of a file that is open. */
 const unattendedAttempts = 45;
@@ -24,24 +22,26 @@ export function unattended(connection: string) {
   return { connection, allow: [] as readonly string[], maxAttempts: unattendedAttempts };
 }
 
-/** The job that carries out requested edits; a queue has one of the same id. Retries as long as an unattended sync. */
+/** The job that carries out requested edits; a connection has one of the same id. Retries as long as an unattended sync. */
 export function editJob(connection: string, id: string) {
-  return { name: 'edit', payload: unattended(connection), options: { id: `edit-${id}` } };
+  return { name: 'edit', payload: unattended(connection), options: { id: `edit-${connection}-${id}` } };
 }
 
-/** Takes a job as far as it can go. Throws when the payload is not of its kind. */
+/** Takes a job as far as it can go, or leaves it to others. Throws when the payload is not of its kind. */
 type Job = (...args: Parameters<JobHandler>) => Promise<JobResult<RunSummary>>;
 
 /**
- * The jobs of a connection's queue. `sync` syncs it, or continues its interrupted run; `apply` continues one that applies the lines
+ * The jobs of runs. `sync` syncs a connection, or continues its interrupted run; `apply` continues one that applies the lines
  * of a plan that a person has reviewed; `edit` writes what people requested outside table and service.
  */
 export function runHandlers(app: App): Record<'sync' | 'apply' | 'edit', Job> {
+  const run = async (request: Request, job: JobHandle, stop: AbortSignal) =>
+    leftToOthers(app, request.connection, job, { runId: null }) ?? (await runSync(app, request, stop));
   return {
-    sync: async (payload, { requestedAt: since }, stop) =>
-      runSync(app, { ...syncSchema.parse(payload), mode: 'sync', since }, stop),
-    apply: async (payload, _job, stop) => runSync(app, { ...applySchema.parse(payload), mode: 'sync' }, stop),
-    edit: async (payload, _job, stop) =>
-      runSync(app, { ...syncSchema.parse(payload), mode: 'edit', allow: [] }, stop),
+    sync: async (payload, job, stop) =>
+      run({ ...syncSchema.parse(payload), mode: 'sync', since: job.requestedAt }, job, stop),
+    apply: async (payload, job, stop) => run({ ...applySchema.parse(payload), mode: 'sync' }, job, stop),
+    edit: async (payload, job, stop) =>
+      run({ ...syncSchema.parse(payload), mode: 'edit', allow: [] }, job, stop),
   };
 }

@@ -168,9 +168,9 @@ function queueBackend({ redisUrl, redisPrefix: prefix }: Config, connectionStrin
   return { kind: 'redis', address: redisAddressOf(redisUrl), prefix };
 }
 
-/** Each connection has a queue of runs, one of mails, and one for its chat; planning, calendars and housekeeping have one each. */
+/** Runs, mails, planning, calendars and housekeeping have a queue each, and so has each chat. */
 function workersFor({ connections }: Config): number {
-  return 2 * connections.length + connections.filter(({ reminders }) => reminders?.chat).length + 3;
+  return 5 + connections.filter(({ reminders }) => reminders?.chat).length;
 }
 
 async function openTarget(

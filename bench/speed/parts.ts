@@ -94,7 +94,7 @@ export async function queueOverhead(leads: number, times: number): Promise<Part>
   await stage.clear();
   await stage.sync();
   await using app = await stage.openApp();
-  const queue = (await app.queues()).queue(syncQueue(name));
+  const queue = (await app.queues()).queue(syncQueue);
   await using _worker = queue.work(runHandlers(app));
   const request = { connection: name, allow: [], maxAttempts: 1 };
   const [ours, floors]: [number[], number[]] = [[], []];

@@ -1,10 +1,9 @@
-import { chatQueue, reminderQueue } from '../../jobs/reminder-jobs.ts';
-import { syncQueue } from '../../jobs/runs.ts';
 import type { App } from '../app.ts';
 import { counted } from '../core/lead/counted.ts';
 import { LeadsyncError } from '../errors.ts';
 import { countKept, forgetConnection, type KeptRows } from '../store/forget.ts';
 import { acquireLease } from '../store/leases.ts';
+import { forgetJobs } from '../worker/housekeeping.ts';
 import { leaseName } from '../sync/context.ts';
 import type { CommonOptions } from './program.ts';
 import { print, printJson } from './output.ts';
@@ -50,8 +49,7 @@ async function deleteAll(app: App, name: string): Promise<readonly KeptRows[]> {
       help: 'Stop or restart the worker that still has this connection; then forget it again.',
     });
   }
-  for (const queue of [syncQueue(name), reminderQueue(name), chatQueue(name)])
-    await (await app.queues()).queue(queue).forget();
+  await forgetJobs(await app.queues(), name);
   const deleted = await forgetConnection(app.pool, name, stopping);
   stopping.throwIfAborted();
   return deleted;

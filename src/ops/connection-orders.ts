@@ -3,7 +3,7 @@ import { syncQueue, unattended } from '../../jobs/runs.ts';
 import type { App } from '../app.ts';
 import type { GuardCode } from '../core/merge/guard.ts';
 import { LeadsyncError } from '../errors.ts';
-import type { JobQueue } from '../queue/queue.ts';
+import { type JobQueue, noJobs } from '../queue/queue.ts';
 import { leaseHolder } from '../store/leases.ts';
 import { pauseConnections, pausedSince, unpause } from '../store/connections.ts';
 import { lastRun } from '../store/runs.ts';
@@ -50,13 +50,13 @@ async function addSync(
     throw new LeadsyncError('connection.paused', `${name} is paused: no sync was added`, {
       help: 'Resume it first.',
     });
-  const queue = (await queues()).queue(syncQueue(name));
+  const queue = (await queues()).queue(syncQueue);
   if ((await leaseHolder(pool, leaseName(name, 'sync'))) !== null) throw underWay(name, 'is running already');
-  if (await isWaiting(queue))
+  if (await isWaiting(queue, name))
     throw underWay(name, 'is waiting already and starts as soon as a worker is free');
   const last = await lastRun(pool, name, 'sync');
   // A double click is one job; a later click is another, whatever the outcome of the first.
-  const id = `asked-${last?.id ?? 0}-${Math.floor(Date.now() / 60_000)}`;
+  const id = `asked-${name}-${last?.id ?? 0}-${Math.floor(Date.now() / 60_000)}`;
   await queue.add('sync', { ...unattended(name), allow }, { id });
 }
 
@@ -66,8 +66,11 @@ function underWay(name: string, what: string): LeadsyncError {
   });
 }
 
-/** Whether a due run of the connection is in its queue. */
-export async function isWaiting(queue: Pick<JobQueue, 'counts'>): Promise<boolean> {
-  const { waiting, active } = await queue.counts();
+/** Whether a due run of the connection is in the queue. */
+export async function isWaiting(
+  queue: Pick<JobQueue, 'countsOfConnections'>,
+  connection: string,
+): Promise<boolean> {
+  const { waiting, active } = (await queue.countsOfConnections()).get(connection) ?? noJobs;
   return waiting + active > 0;
 }

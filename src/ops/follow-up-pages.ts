@@ -88,7 +88,7 @@ export function followUpPages(app: App): Hono {
         requestEdit(db, link.connection, { ...edit, source: 'link', requestedBy: recipient }),
       );
       const { name, payload, options } = editJob(connection, String(id));
-      await (await app.queues()).queue(syncQueue(connection)).add(name, payload, options);
+      await (await app.queues()).queue(syncQueue).add(name, payload, options);
       await settled(app, id);
     } catch (error) {
       if (!(error instanceof LeadsyncError)) throw error;

@@ -118,7 +118,7 @@ async function named<Item extends { readonly leadId: string }>(
 /** Whether a sync is in the queue that has not started; false when the queue does not answer: the page needs no queue. */
 async function isAsked({ queues, log }: App, name: string): Promise<boolean> {
   try {
-    return await isWaiting((await queues()).queue(syncQueue(name)));
+    return await isWaiting((await queues()).queue(syncQueue), name);
   } catch (error) {
     log.debug({ err: error, connection: name }, 'the queue does not answer');
     return false;

@@ -44,18 +44,25 @@ export interface JobQueue {
   ): AsyncDisposable;
   /** Keeps exactly one schedule of that name: a cron pattern in a time zone. */
   schedule(name: string, pattern: string, timeZone: string, job: string, payload: object): Promise<void>;
-  /** A schedule as it stands, and when it is next due (epoch ms); null: there is none. */
-  scheduled(
-    name: string,
-  ): Promise<{ readonly pattern: string; readonly timeZone: string; readonly nextRunAt: number } | null>;
+  /** How many schedules there are, by one command; also those that have lost what they say. */
+  countSchedules(): Promise<number>;
+  /** The schedules that are whole, by their names, and when each is next due (epoch ms). */
+  schedules(): Promise<
+    ReadonlyMap<string, { readonly pattern: string; readonly timeZone: string; readonly nextRunAt: number }>
+  >;
+  unschedule(name: string): Promise<void>;
   counts(): Promise<JobCounts>;
-  /** Deletes the queue with its jobs and schedules. */
-  forget(): Promise<void>;
+  /** By the `connection` of their payloads; reads every job that waits, is under way or is delayed. */
+  countsOfConnections(): Promise<ReadonlyMap<string, JobCounts>>;
+  /** Deletes the queue with its jobs and schedules; of a connection, those of its jobs that are not under way. */
+  forget(connection?: string): Promise<void>;
   /** Ends the pause in which all jobs wait (see `wholeQueue`), and starts these delayed jobs. */
   endPause(ids: readonly string[], stop: AbortSignal): Promise<void>;
 }
 
 export type JobCounts = Readonly<Record<'waiting' | 'active' | 'delayed' | 'failed', number>>;
+
+export const noJobs: JobCounts = { waiting: 0, active: 0, delayed: 0, failed: 0 };
 
 interface AddedJob {
   /** Waits until some worker has finished the job, and returns its summary; rejects when the job failed. */
@@ -209,18 +216,40 @@ function jobQueue(
       };
       await ask((queue) => upsertSchedule(queue, schedule, { pattern, tz: timeZone }, template));
     },
-    async scheduled(schedule) {
-      const found = await ask((queue) => queue.getJobScheduler(schedule));
-      if (found?.next === undefined) return null;
-      return { pattern: found.pattern ?? '', timeZone: found.tz ?? '', nextRunAt: found.next };
+    countSchedules: () => ask((queue) => queue.getJobSchedulersCount()),
+    async schedules() {
+      const found = await ask((queue) => queue.getJobSchedulers());
+      return new Map(
+        found.flatMap(({ key, pattern = '', tz = '', next }) =>
+          next === undefined ? [] : [[key, { pattern, timeZone: tz, nextRunAt: next }]],
+        ),
+      );
+    },
+    async unschedule(schedule) {
+      await ask((queue) => queue.removeJobScheduler(schedule));
     },
     async counts() {
       const counts = await ask((queue) => queue.getJobCounts('waiting', 'active', 'delayed', 'failed'));
       const { waiting = 0, active = 0, delayed = 0, failed = 0 } = counts;
       return { waiting, active, delayed, failed };
     },
-    async forget() {
-      await ask((queue) => queue.obliterate({ force: true }));
+    async countsOfConnections() {
+      const counts = new Map<string, JobCounts>();
+      for (const state of ['waiting', 'active', 'delayed'] as const) {
+        for (const { data } of await ask((queue) => queue.getJobs([state]))) {
+          const of = connectionOf(data);
+          const known = counts.get(of) ?? noJobs;
+          counts.set(of, { ...known, [state]: known[state] + 1 });
+        }
+      }
+      return counts;
+    },
+    async forget(connection) {
+      if (connection === undefined) return ask((queue) => queue.obliterate({ force: true }));
+      await ask((queue) => queue.removeJobScheduler(connection));
+      for (const job of await ask((queue) => queue.getJobs()))
+        if (connectionOf(job.data) === connection && !(await ask(() => job.isActive())))
+          await ask(() => job.remove());
     },
     async endPause(ids, stop) {
       await ask((queue) => queue.removeRateLimitKey());
@@ -232,6 +261,12 @@ function jobQueue(
       }
     },
   };
+}
+
+/** Empty: the job is of none. */
+function connectionOf(payload: unknown): string {
+  const of: unknown = Object(payload).connection;
+  return typeof of === 'string' ? of : '';
 }
 
 /** Polls, since a poll survives any broken connection. */

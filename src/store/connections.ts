@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { epochMs, firstOf, type Queryable, timestamp, valueOf } from './database.ts';
+import { epochMs, firstOf, type Queryable, rowsOf, timestamp, valueOf } from './database.ts';
 
 /** When a connection is synced: a cron pattern in an IANA time zone. */
 export interface Timing {
@@ -21,41 +21,54 @@ export interface Schedule extends Timing {
 const liveMs = 180_000;
 
 /**
- * Says that a worker has a connection in its configuration now, with this schedule, and returns the one that is right: of
+ * Says that a worker has these connections in its configuration now, with these schedules, and returns those that are right: of
  * several workers the one whose configuration is the newest, which is not among those that another one has replaced, sets it.
  * When no worker has that any more, an earlier one is right again. `nextRunAt`: epoch ms.
  */
-export async function agreeSchedule(
+export async function agreeSchedules(
   db: pg.Pool,
-  connection: string,
-  { pattern, timeZone, nextRunAt }: Timing & Pick<Schedule, 'nextRunAt'>,
-): Promise<Schedule> {
+  own: readonly (Timing & Pick<Schedule, 'nextRunAt'> & { readonly connection: string })[],
+): Promise<ReadonlyMap<string, Schedule>> {
   const isSame = '(c.pattern = excluded.pattern and c.time_zone = excluded.time_zone)';
-  const [own, other] = ['excluded', 'c'].map((row) => `(${row}.pattern || ' ' || ${row}.time_zone)`);
+  const [ours, theirs] = ['excluded', 'c'].map((row) => `(${row}.pattern || ' ' || ${row}.time_zone)`);
+  const names = own.map(({ connection }) => connection);
+  // In the order of the names: workers that say so at the same moment wait for each other.
   await db.query(
-    `insert into connections as c (connection, pattern, time_zone, next_run_at, noted_at) values ($1, $2, $3, $4, now())
+    `insert into connections as c (connection, pattern, time_zone, next_run_at, noted_at)
+     select name, pattern, zone, due, now()
+       from unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[]) own (name, pattern, zone, due) order by name
      on conflict (connection) do update
        set pattern = excluded.pattern, time_zone = excluded.time_zone, noted_at = now(),
          next_run_at = case when ${isSame} and c.next_run_at > now() then c.next_run_at else excluded.next_run_at end,
          scheduled_at = case when ${isSame} or c.pattern is null then c.scheduled_at else now() end,
          owed_at = case when not ${isSame} and c.next_run_at <= now() then c.next_run_at else c.owed_at end,
          replaced = case when ${isSame} or c.pattern is null then c.replaced
-           else array_append(array_remove(c.replaced, ${own}), ${other}) end
-     where c.pattern is null or ${isSame} or ${own} <> all(c.replaced) or c.noted_at < now() - $5 * interval '1 ms'`,
-    [connection, pattern, timeZone, timestamp(nextRunAt), liveMs],
+           else array_append(array_remove(c.replaced, ${ours}), ${theirs}) end
+     where c.pattern is null or ${isSame} or ${ours} <> all(c.replaced) or c.noted_at < now() - $5 * interval '1 ms'`,
+    [
+      names,
+      own.map(({ pattern }) => pattern),
+      own.map(({ timeZone }) => timeZone),
+      own.map(({ nextRunAt }) => timestamp(nextRunAt)),
+      liveMs,
+    ],
   );
-  const schedule = await getSchedule(db, connection);
-  if (schedule === null) throw new Error('the schedule is not in the database');
-  return schedule;
+  const right = await rowsOf<Schedule & { connection: string }>(
+    db,
+    `select connection, ${schedule} from connections where connection = any($1) and pattern is not null`,
+    [names],
+  );
+  return new Map(right.map(({ connection, ...one }) => [connection, one]));
 }
+
+const schedule = `pattern, time_zone as "timeZone", ${epochMs('next_run_at')} as "nextRunAt",
+  floor(${epochMs('scheduled_at')}) as since, floor(${epochMs('owed_at')}) as "owedAt"`;
 
 /** Null: no worker has scheduled the connection so far. */
 export function getSchedule(db: pg.Pool, connection: string): Promise<Schedule | null> {
   return firstOf(
     db,
-    `select pattern, time_zone as "timeZone", ${epochMs('next_run_at')} as "nextRunAt", floor(${epochMs('scheduled_at')}) as since,
-       floor(${epochMs('owed_at')}) as "owedAt"
-     from connections where connection = $1 and pattern is not null`,
+    `select ${schedule} from connections where connection = $1 and pattern is not null`,
     [connection],
   );
 }

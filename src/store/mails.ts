@@ -93,17 +93,16 @@ function select<Mail extends Reminder | Digest>(
 }
 
 const isOpenWithin = `state in ('scheduled', 'sending') and send_at < now() + $2 * interval '1 ms'`;
-const isDue = `connection = $1 and ${isOpenWithin}`;
 
 /** What is to be sent (of one lead, or all) within `horizonMs`, or was begun and is not finished; soonest first. */
 export function dueReminders(
   db: Queryable,
-  connection: string,
+  connections: readonly string[],
   horizonMs: number,
   leadId: string | null = null,
 ): Promise<readonly Reminder[]> {
-  const which = `kind <> 'digest' and ${isDue} and ($3::text is null or lead_id = $3) order by send_at, id`;
-  return select(db, which, [connection, horizonMs, leadId]);
+  const which = `kind <> 'digest' and connection = any($1) and ${isOpenWithin} and ($3::text is null or lead_id = $3) order by send_at, id`;
+  return select(db, which, [connections, horizonMs, leadId]);
 }
 
 /** The same of digests, of some connections. */

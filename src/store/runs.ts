@@ -1,6 +1,6 @@
 import type { Problem } from '../errors.ts';
 import type { Refusal } from '../core/merge/guard.ts';
-import { epochMs, firstOf, oneOf, type Queryable } from './database.ts';
+import { epochMs, firstOf, mapOf, oneOf, type Queryable, rowsOf } from './database.ts';
 
 /** `edit`: it carries out requested edits, without a scan. */
 export type RunMode = 'sync' | 'plan' | 'edit';
@@ -213,6 +213,29 @@ export function openRun(db: Queryable, connection: string, mode: RunMode): Promi
     db,
     `select ${columns} from runs where connection = $1 and mode = $2 and finished_at is null`,
     [connection, mode],
+  );
+}
+
+/** The unfinished syncs of these connections. */
+export function openRuns(db: Queryable, connections: readonly string[]): Promise<readonly Run[]> {
+  return rowsOf(
+    db,
+    `select ${columns} from runs where connection = any($1) and mode = 'sync' and finished_at is null`,
+    [connections],
+  );
+}
+
+/** When the newest finished sync of each connection began (epoch ms); see `lastRun`. */
+export function lastStarts(
+  db: Queryable,
+  connections: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  return mapOf(
+    db,
+    `select name as key, last.at as value from unnest($1::text[]) name cross join lateral (
+       select ${epochMs('created_at')} as at from runs where connection = name and mode = 'sync'
+         and finished_at is not null and approval is null and undo_of is null order by id desc limit 1) last`,
+    [connections],
   );
 }
 

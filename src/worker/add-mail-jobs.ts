@@ -1,4 +1,4 @@
-import { digestJob, queueFor, reminderQueue, singleJob } from '../../jobs/reminder-jobs.ts';
+import { digestJob, mailQueue, queueFor, singleJob } from '../../jobs/reminder-jobs.ts';
 import { isChannel } from '../config/chat-webhook.ts';
 import type { ConnectionConfig } from '../config/config.ts';
 import { shortHash } from '../core/lead/content-hash.ts';
@@ -33,7 +33,7 @@ export async function addReminders(
     id: `reminders-${shortHash(JSON.stringify(batch))}${salt}`,
     delayMs: Math.max(0, batch[0].sendAt - now),
   }));
-  await addJobs(queues.queue(reminderQueue(connection.name)), 'send-reminders', jobs);
+  await addJobs(queues.queue(mailQueue), 'send-reminders', jobs);
 }
 
 /** A job for each reminder, in its recipient's queue. */

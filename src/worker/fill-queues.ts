@@ -1,15 +1,15 @@
-import { queueFor } from '../../jobs/reminder-jobs.ts';
-import { editJob, schedulerName, syncQueue, unattended } from '../../jobs/runs.ts';
+import { mailQueue, queueFor } from '../../jobs/reminder-jobs.ts';
+import { editJob, syncQueue, unattended } from '../../jobs/runs.ts';
 import { upkeep } from '../../jobs/upkeep.ts';
 import type { App } from '../app.ts';
 import { lastDue, nextRun } from '../queue/due-times.ts';
-import type { JobCounts, Queues } from '../queue/queue.ts';
+import { type JobCounts, noJobs, type Queues } from '../queue/queue.ts';
 import { isUntried } from '../reminders/send/batches.ts';
 import { repeat } from '../repeat.ts';
-import { agreeSchedule, pausedSince, type Schedule, type Timing } from '../store/connections.ts';
+import { agreeSchedules, pausedSince, type Schedule, type Timing } from '../store/connections.ts';
 import { leaseHolder } from '../store/leases.ts';
 import { type Digest, dueDigests, dueReminders, type Reminder } from '../store/mails.ts';
-import { lastRun, openRun, type Run } from '../store/runs.ts';
+import { lastStarts, openRuns, type Run } from '../store/runs.ts';
 import { connectionsWithEdits } from '../store/requested-edits.ts';
 import { leaseName, type SyncContext } from '../sync/context.ts';
 import { resumeWithin } from '../sync/run.ts';
@@ -24,12 +24,14 @@ const stalledMs = 60_000;
  * soon, and the schedules. Queues may lose everything at any time, so nothing else is in them. They ignore known jobs.
  */
 export async function fillQueues(app: App): Promise<void> {
-  const agreed = await agreeSchedules(app);
-  for (const context of app.contexts.values()) {
-    tellOther(context, agreed);
-    await addRuns(app, context, agreed);
-  }
+  const agreed = await agreeAll(app);
+  for (const context of app.contexts.values()) tellOther(context, agreed);
+  for (const missing of await missingRuns(app, agreed, 0)) await addRuns(app, missing);
   await planMails(app);
+  const queue = (await app.queues()).queue(syncQueue);
+  const configured = new Set(app.config.configured.map(({ name }) => name));
+  for (const name of (await queue.schedules()).keys())
+    if (!configured.has(name)) await queue.unschedule(name);
   // Last: `haveLostSchedules` takes a schedule as the sign that the rest is there, too.
   await setSchedules(app, agreed, () => true);
 }
@@ -37,14 +39,13 @@ export async function fillQueues(app: App): Promise<void> {
 type Agreed = ReadonlyMap<string, Schedule>;
 
 /** The schedules of all connections, on which the workers of this database agree. */
-async function agreeSchedules({ contexts, pool }: App): Promise<Agreed> {
-  const agreed = new Map<string, Schedule>();
-  for (const { connection } of contexts.values()) {
-    const { schedule: pattern, timeZone } = connection.sync;
-    const nextRunAt = nextRun(pattern, timeZone, Date.now());
-    agreed.set(connection.name, await agreeSchedule(pool, connection.name, { pattern, timeZone, nextRunAt }));
-  }
-  return agreed;
+function agreeAll({ contexts, pool }: App): Promise<Agreed> {
+  const now = Date.now();
+  const own = [...contexts.values()].map(({ connection: { name, sync } }) => {
+    const { schedule: pattern, timeZone } = sync;
+    return { connection: name, pattern, timeZone, nextRunAt: nextRun(pattern, timeZone, now) };
+  });
+  return agreeSchedules(pool, own);
 }
 
 function tellOther({ connection: { name, sync }, log }: SyncContext, agreed: Agreed): void {
@@ -61,33 +62,46 @@ function tellOther({ connection: { name, sync }, log }: SyncContext, agreed: Agr
 async function setSchedules(
   app: App,
   agreed: Agreed,
-  isOld: (own: Timing, known: Timing | null) => boolean,
+  isOld: (own: Timing, known: Timing | undefined) => boolean,
 ): Promise<void> {
   const queues = await app.queues();
-  for (const { queue, name, pattern, timeZone, job, payload } of schedules(app, agreed)) {
-    const known = queues.queue(queue);
-    if (isOld({ pattern, timeZone }, await known.scheduled(name)))
-      await known.schedule(name, pattern, timeZone, job, payload);
+  for (const [queueName, wanted] of Map.groupBy(schedules(app, agreed), ({ queue }) => queue)) {
+    const queue = queues.queue(queueName);
+    const known = await queue.schedules();
+    for (const { name, pattern, timeZone, job, payload } of wanted)
+      if (isOld({ pattern, timeZone }, known.get(name)))
+        await queue.schedule(name, pattern, timeZone, job, payload);
   }
 }
 
-function isOtherTiming(own: Timing, known: Timing | null): boolean {
+function isOtherTiming(own: Timing, known: Timing | undefined): boolean {
   return known?.pattern !== own.pattern || known.timeZone !== own.timeZone;
 }
 
 /** Adds a job for each open run that has none, for example because its queue was away when it broke off. */
 async function resumeStalledRuns(app: App): Promise<void> {
-  for (const { connection, log } of app.contexts.values()) {
-    const { name } = connection;
-    const open = await openRun(app.pool, name, 'sync');
-    if (open === null || open.idleMs < stalledMs) continue;
-    if ((await leaseHolder(app.pool, leaseName(name, 'sync'))) !== null) continue;
-    const { waiting, active, delayed } = await (await app.queues()).queue(syncQueue(name)).counts();
-    // One delayed job is the next night.
-    if (waiting + active > 0 || delayed > 1) continue;
-    log.warn({ run: open.id }, 'an interrupted run has no job; leadsync adds one');
-    await addRuns(app, { connection, log }, new Map());
+  const stalled = (await openRuns(app.pool, [...app.contexts.keys()])).filter(
+    ({ idleMs }) => idleMs >= stalledMs,
+  );
+  if (stalled.length === 0) return;
+  const jobs = await runJobs(app);
+  for (const open of stalled) {
+    const context = app.contexts.get(open.connection);
+    if (context === undefined || hasRunJob(jobs, open.connection)) continue;
+    if ((await leaseHolder(app.pool, leaseName(open.connection, 'sync'))) !== null) continue;
+    context.log.warn({ run: open.id }, 'an interrupted run has no job; leadsync adds one');
+    await addRuns(app, { context, open, due: null });
   }
+}
+
+async function runJobs({ queues }: App): Promise<ReadonlyMap<string, JobCounts>> {
+  return (await queues()).queue(syncQueue).countsOfConnections();
+}
+
+/** Whether a run of the connection waits or is under way; one delayed job is the next night. */
+function hasRunJob(jobs: ReadonlyMap<string, JobCounts>, connection: string): boolean {
+  const { waiting, active, delayed } = jobs.get(connection) ?? noJobs;
+  return waiting + active > 0 || delayed > 1;
 }
 
 /** Ms between two looks for what is due and has no job: a reconnection, and `fillQueues`, only know what Redis has lost whole. */
@@ -104,18 +118,22 @@ async function retryOpenEdits({ pool, queues, contexts }: App): Promise<void> {
   const names = await connectionsWithEdits(pool, [...contexts.keys()], retryEditsMs);
   for (const connection of names) {
     const { name, payload, options } = editJob(connection, `again-${Math.floor(Date.now() / stalledMs)}`);
-    await (await queues()).queue(syncQueue(connection)).add(name, payload, options);
+    await (await queues()).queue(syncQueue).add(name, payload, options);
   }
 }
 
-/** Whether a queue has lost a schedule since `fillQueues`, and with it its jobs. `alsoJob`: or only its next job. */
-async function haveLostSchedules(app: App, alsoJob: boolean): Promise<boolean> {
+/** Whether a queue has lost a schedule since `fillQueues`, and with it its jobs. `isLook`: or a part of one, or its next job. */
+async function haveLostSchedules(app: App, isLook: boolean): Promise<boolean> {
   const queues = await app.queues();
-  for (const { queue, name } of schedules(app, new Map())) {
-    const known = queues.queue(queue);
-    if ((await known.scheduled(name)) === null) return true;
-    // Its next job is there at any time: it is made when the one before begins.
-    if (alsoJob && isEmpty(await known.counts())) return true;
+  for (const [name, wanted] of Map.groupBy(schedules(app, new Map()), ({ queue }) => queue)) {
+    const queue = queues.queue(name);
+    if ((await queue.countSchedules()) < wanted.length) return true;
+    if (!isLook) continue;
+    const whole = await queue.schedules();
+    if (wanted.some((schedule) => !whole.has(schedule.name))) return true;
+    // The next job of each is there at any time: it is made when the one before begins.
+    const { waiting, active, delayed } = await queue.counts();
+    if (waiting + active + delayed < wanted.length) return true;
   }
   return false;
 }
@@ -126,27 +144,35 @@ function isEmpty({ waiting, active, delayed }: JobCounts): boolean {
 
 /** Adds a job for each sync that has been due for a minute and has neither a run nor a job: a failed job does not come back. */
 async function addDueRuns(app: App, agreed: Agreed): Promise<void> {
-  for (const { connection, log } of app.contexts.values()) {
-    if ((await pausedSince(app.pool, connection.name)) !== null) continue;
-    const { waiting, active, delayed } = await (await app.queues())
-      .queue(syncQueue(connection.name))
-      .counts();
-    // One delayed job is the next night.
-    if (waiting + active === 0 && delayed <= 1) await addRuns(app, { connection, log }, agreed, lookEveryMs);
+  const missing = await missingRuns(app, agreed, lookEveryMs);
+  if (missing.length === 0) return;
+  const jobs = await runJobs(app);
+  for (const one of missing) {
+    const { name } = one.context.connection;
+    if (hasRunJob(jobs, name) || (await pausedSince(app.pool, name)) !== null) continue;
+    await addRuns(app, one);
   }
 }
 
-/** Adds jobs for mails that have been due for a minute while nothing in their queue waits or is under way. */
+/** Adds jobs for mails that have been due for a minute while nothing of their connection waits in the queue or is under way. */
 async function addLostMails(app: App): Promise<void> {
+  const { pool, contexts } = app;
+  const names = [...contexts.keys()];
+  const reminders = await dueReminders(pool, names, -lookEveryMs);
+  const digests = await dueDigests(pool, names, -lookEveryMs);
+  if (reminders.length + digests.length === 0) return;
   const queues = await app.queues();
-  for (const { connection, pool, log } of app.contexts.values()) {
-    const reminders = await dueReminders(pool, connection.name, -lookEveryMs);
-    const digests = await dueDigests(pool, [connection.name], -lookEveryMs);
-    const byQueue = Map.groupBy([...reminders, ...digests], ({ recipient }) =>
+  const mailJobs = await queues.queue(mailQueue).countsOfConnections();
+  const byConnection = Map.groupBy([...reminders, ...digests], ({ connection }) => connection);
+  for (const { connection, log } of contexts.values()) {
+    const byQueue = Map.groupBy(byConnection.get(connection.name) ?? [], ({ recipient }) =>
       queueFor(connection, recipient),
     );
     for (const [queue, due] of byQueue) {
-      const counts = await queues.queue(queue).counts();
+      const isShared = queue === mailQueue;
+      const counts = isShared
+        ? (mailJobs.get(connection.name) ?? noJobs)
+        : await queues.queue(queue).counts();
       if (counts.waiting + counts.active > 0) continue;
       const isForgotten = isEmpty(counts);
       const lost = due.filter((one) => (isForgotten ? !one.isSenderThere : isUntried(one)));
@@ -164,8 +190,8 @@ async function addLostMails(app: App): Promise<void> {
 
 function schedules({ contexts }: App, agreed: Agreed) {
   const nights = [...contexts.values()].map(({ connection: { name, sync } }) => ({
-    queue: syncQueue(name),
-    name: schedulerName,
+    queue: syncQueue,
+    name,
     pattern: agreed.get(name)?.pattern ?? sync.schedule,
     timeZone: agreed.get(name)?.timeZone ?? sync.timeZone,
     job: 'sync',
@@ -182,17 +208,40 @@ function schedules({ contexts }: App, agreed: Agreed) {
   return [...nights, ...others];
 }
 
-/** Adds a job for an interrupted run, and one for a night of an agreed schedule that was missed for longer than `lateMs`. */
-async function addRuns(
-  app: App,
-  { connection: { name }, log }: Pick<SyncContext, 'connection' | 'log'>,
+/** A run that may lack a job: the interrupted one, and a night (epoch ms) that no run answers for. */
+interface MissingRuns {
+  readonly context: Pick<SyncContext, 'connection' | 'log'>;
+  readonly open: Run | null;
+  readonly due: number | null;
+}
+
+/** Of all connections those with an open run, or with a night of an agreed schedule that was missed for longer than `lateMs`. */
+async function missingRuns(
+  { pool, contexts }: App,
   agreed: Agreed,
-  lateMs = 0,
-): Promise<void> {
+  lateMs: number,
+): Promise<readonly MissingRuns[]> {
+  const names = [...contexts.keys()];
+  const openByName = new Map((await openRuns(pool, names)).map((run) => [run.connection, run]));
+  const lastByName = await lastStarts(pool, names);
+  return [...contexts.values()].flatMap((context) => {
+    const { name } = context.connection;
+    const open = openByName.get(name) ?? null;
+    const schedule = agreed.get(name);
+    const last = schedule === undefined ? null : lastDue(schedule, Date.now() - lateMs);
+    const began = Math.max(open?.createdAt ?? 0, lastByName.get(name) ?? 0);
+    const due = last === null || began >= last ? null : last;
+    return open === null && due === null ? [] : [{ context, open, due }];
+  });
+}
+
+/** Adds a job for the interrupted run, and one for the missed night. */
+async function addRuns(app: App, { context, open, due }: MissingRuns): Promise<void> {
+  const { connection, log } = context;
+  const { name } = connection;
   // A job of the same time that failed, or is in no list any more, is known all the same.
   const again = Math.floor(Date.now() / secondJobMs);
-  const queue = (await app.queues()).queue(syncQueue(name));
-  const open = await openRun(app.pool, name, 'sync');
+  const queue = (await app.queues()).queue(syncQueue);
   if (open !== null && open.idleMs < resumeWithin) {
     const { job, payload } = resumption(open);
     // The run's own start: a run that is over by then must not be followed by another.
@@ -202,13 +251,9 @@ async function addRuns(
       requestedAt,
     });
   }
-  const schedule = agreed.get(name);
-  const due = schedule === undefined ? null : lastDue(schedule, Date.now() - lateMs);
   if (due === null) return;
-  const last = await lastRun(app.pool, name, 'sync');
-  if ([open, last].some((run) => run !== null && run.createdAt >= due)) return;
   log.info({ due: new Date(due).toISOString() }, 'the last scheduled sync did not run; it runs now');
-  await queue.add('sync', unattended(name), { id: `catch-up-${due}-${again}`, requestedAt: due });
+  await queue.add('sync', unattended(name), { id: `catch-up-${name}-${due}-${again}`, requestedAt: due });
 }
 
 function resumption({ connection, allow, approval, undoOf }: Run) {
@@ -240,7 +285,7 @@ export function keepQueuesFilled(app: App, queues: Pick<Queues, 'connections'>):
       else await resumeStalledRuns(app);
       await retryOpenEdits(app);
       if (isLook) {
-        const agreed = await agreeSchedules(app);
+        const agreed = await agreeAll(app);
         await setSchedules(app, agreed, isOtherTiming);
         await addDueRuns(app, agreed);
         await addLostMails(app);

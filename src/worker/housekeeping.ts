@@ -1,8 +1,9 @@
-import { chatQueue, reminderQueue } from '../../jobs/reminder-jobs.ts';
+import { chatQueue, mailQueue } from '../../jobs/reminder-jobs.ts';
 import { syncQueue } from '../../jobs/runs.ts';
 import type { App } from '../app.ts';
 import { followUpField } from '../core/lead/follow-up.ts';
 import { forgetConnection, forgetOldDigests, leftConnections } from '../store/forget.ts';
+import type { Queues } from '../queue/queue.ts';
 import { type Pruned, prune } from '../store/retention.ts';
 
 /** Days for which the data of a connection is kept after it left the configuration: it may come back. */
@@ -35,13 +36,18 @@ export async function runHousekeeping(
   return done;
 }
 
+/** Deletes the jobs of a connection, and its schedule. */
+export async function forgetJobs(queues: Queues, connection: string): Promise<void> {
+  for (const queue of [syncQueue, mailQueue]) await queues.queue(queue).forget(connection);
+  await queues.queue(chatQueue(connection)).forget();
+}
+
 async function forgetLeft({ pool, log, config, queues }: App, stop: AbortSignal): Promise<void> {
   try {
     const configured = config.configured.map(({ name }) => name);
     await forgetOldDigests(pool, configured);
     for (const name of await leftConnections(pool, configured, leftDays * 24)) {
-      for (const queue of [syncQueue(name), reminderQueue(name), chatQueue(name)])
-        await (await queues()).queue(queue).forget();
+      await forgetJobs(await queues(), name);
       const deleted = await forgetConnection(pool, name, stop);
       const rows = Object.fromEntries(deleted.map((one) => [one.table, one.rows]));
       log.info(

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { reminderQueue, singleJob } from '../../jobs/reminder-jobs.ts';
+import { mailQueue, singleJob } from '../../jobs/reminder-jobs.ts';
 import type { App } from '../app.ts';
 import type { JobHandle, JobResult } from '../queue/queue.ts';
 import { isUntried, type Planned } from '../reminders/send/batches.ts';
@@ -18,18 +18,40 @@ const mailsAtOnce = 16;
 /** Mails of a batch that are read from the database at once; what becomes of one meanwhile is seen when it is begun. */
 const readAtOnce = 2 * mailsAtOnce;
 
-/** What the batches of a connection share. */
-interface Lanes {
+/** Jobs of a connection under way at once: others do not wait for its mails. */
+export const jobsAtOnce = 8;
+
+/** What the jobs of a connection's mails share. */
+export interface Lanes {
+  readonly jobs: Semaphore;
   /** One batch at a time starts its mails: they leave in order. */
   readonly turn: Semaphore;
   /** A slot for each mail that is composed and sent. */
   readonly mails: Semaphore;
-  /** Epoch ms until which no mail can be sent, by the last failure. */
+  /** Epoch ms until which no mail can be sent, by the last failure; of its sender, or of all mails. */
   pausedUntil: number;
 }
 
 export function openLanes(): Lanes {
-  return { turn: new Semaphore(1), mails: new Semaphore(mailsAtOnce), pausedUntil: 0 };
+  return {
+    jobs: new Semaphore(jobsAtOnce),
+    turn: new Semaphore(1),
+    mails: new Semaphore(mailsAtOnce),
+    pausedUntil: 0,
+  };
+}
+
+/** Works on a job when it is its turn; while none of the connection's mails can be sent, it goes back untried. */
+export async function takeJob(
+  lanes: Lanes,
+  stop: AbortSignal,
+  work: (lanes: Lanes) => Promise<JobResult<object>>,
+): Promise<JobResult<object>> {
+  using _turn = await lanes.jobs.acquire();
+  if (stop.aborted) return { againAfterMs: 0, wholeQueue: false };
+  const pauseMs = lanes.pausedUntil - Date.now();
+  if (pauseMs > 0) return { againAfterMs: pauseMs, wholeQueue: false };
+  return work(lanes);
 }
 
 /** Null: mails have no links. */
@@ -41,6 +63,7 @@ async function linkMakerOf({ pool, config: { publicUrl } }: App): Promise<LinkMa
 export async function trySend(
   app: App,
   connection: string,
+  lanes: Lanes,
   stop: AbortSignal,
   attempt: (context: ReminderContext) => Promise<Outcome<string>>,
 ): Promise<JobResult<{ state: string }>> {
@@ -66,7 +89,10 @@ export async function trySend(
       addJobs,
     };
     const outcome = await attempt(sending);
-    return 'state' in outcome ? { done: outcome } : outcome;
+    if ('state' in outcome) return { done: outcome };
+    const { againAfterMs, wholeQueue, ofSender = wholeQueue } = outcome;
+    if (ofSender) lanes.pausedUntil = context.clock.now() + againAfterMs;
+    return { againAfterMs, wholeQueue };
   } catch (error) {
     if (stop.aborted) return { againAfterMs: 0, wholeQueue: false };
     context.log.error({ err: error }, 'a mail was not sent; leadsync tries again');
@@ -76,7 +102,7 @@ export async function trySend(
 
 /**
  * Sends the reminders of a batch in their order, each at its moment and as soon as a slot is free. A failed attempt is
- * retried by a job of its own. The untried ones stay in the batch: while no mail can be sent they wait with the whole queue,
+ * retried by a job of its own. The untried ones stay in the batch: while no mail can be sent they wait with all others,
  * and while no lead can be read, for the Leads service.
  */
 export async function sendBatch(
@@ -89,16 +115,19 @@ export async function sendBatch(
   const context = app.contexts.get(connection);
   if (!context) throw new Error(`connection ${connection} is not configured any more`);
   const { clock, log } = context;
-  const queue = (await app.queues()).queue(reminderQueue(connection));
+  const queue = (await app.queues()).queue(mailQueue);
   const retry = (planned: Planned, delayMs: number): Promise<void> =>
     queue.addAll('send-reminder', [singleJob(connection, planned, delayMs, requestedAt)]);
   /** Ms after which the batch goes on with the untried ones. */
   const waits: number[] = [];
+  let wholeQueue = false;
   const sendOne = async (planned: Planned, mail: ReadMail): Promise<void> => {
     const job = { round: planned.round, requestedAt };
-    const result = await trySend(app, connection, stop, (sending) => sendRead(sending, mail, job, stop));
+    const result = await trySend(app, connection, lanes, stop, (sending) =>
+      sendRead(sending, mail, job, stop),
+    );
     if ('done' in result || stop.aborted) return;
-    if (result.wholeQueue) lanes.pausedUntil = clock.now() + result.againAfterMs;
+    wholeQueue ||= result.wholeQueue;
     const [reminder] = await getReminders(app.pool, [planned.id]);
     if (reminder && isUntried(reminder)) waits.push(result.againAfterMs);
     else await retry(planned, result.againAfterMs);
@@ -138,7 +167,7 @@ export async function sendBatch(
   await Promise.all(underWay);
   if (stop.aborted) return { againAfterMs: 0, wholeQueue: false };
   const pauseMs = lanes.pausedUntil - clock.now();
-  if (pauseMs > 0) return { againAfterMs: pauseMs, wholeQueue: true };
+  if (pauseMs > 0) return { againAfterMs: pauseMs, wholeQueue };
   if (faults.length > 0) {
     // A failed job would not be added again.
     log.error({ err: faults[0] }, 'reminders were not sent; leadsync tries again');

@@ -38,9 +38,9 @@ export async function runWorker(app: App, stop: AbortSignal): Promise<void> {
   // A worker that never runs at that hour prunes when it starts.
   const queues = await app.queues();
   await queues.queue(upkeep['prune-history'].queue).add('prune-history', {});
-  const handlers = runHandlers({ ...app, onRun: logRun });
   const working = [
-    ...[...app.contexts.keys()].map((name) => queues.queue(syncQueue(name)).work(handlers)),
+    // As many as there are connections: those that wait for a slot have theirs, and each has one job under way, as a rule.
+    queues.queue(syncQueue).work(runHandlers({ ...app, onRun: logRun }), app.contexts.size),
     ...Object.entries(upkeep).map(([name, { queue, run }]) =>
       queues
         .queue(queue)

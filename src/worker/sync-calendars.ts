@@ -47,7 +47,7 @@ export async function syncCalendars(app: App, stop: AbortSignal): Promise<Calend
     total.requested += requested;
     if (requested > 0) {
       const { name, payload, options } = editJob(connection.name, `calendars-${Date.now()}`);
-      await (await app.queues()).queue(syncQueue(connection.name)).add(name, payload, options);
+      await (await app.queues()).queue(syncQueue).add(name, payload, options);
     }
     if (faults.length > 0) throw faults[0];
   });

@@ -1,5 +1,5 @@
 import { mailHandlers } from '../../jobs/mails.ts';
-import { chatQueue, digestJob, reminderQueue, singleJob } from '../../jobs/reminder-jobs.ts';
+import { chatQueue, digestJob, mailQueue, singleJob } from '../../jobs/reminder-jobs.ts';
 import type { App } from '../app.ts';
 import { isChannel } from '../config/chat-webhook.ts';
 import { isQueueOutage } from '../queue/queue-outage.ts';
@@ -8,8 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isUntried } from '../reminders/send/batches.ts';
 import { forgetDeadSenders } from '../store/mail-sender.ts';
 import { addDigests, addReminders } from './add-mail-jobs.ts';
-
-const concurrency = 8;
+import { jobsAtOnce } from './mail-lanes.ts';
 
 /** Ms from one message of a chat to the next, by all workers: what Slack allows a webhook, and less than the others. */
 const chatPaceMs = 1_000;
@@ -18,24 +17,22 @@ const chatPaceMs = 1_000;
 export async function workReminders(app: App): Promise<AsyncDisposable> {
   const queues = await app.queues();
   const stop = new AbortController();
-  const ending = [...app.contexts].map(([connection, { log }]) =>
-    endMailPause(app, connection, stop.signal).catch((error: unknown) => {
-      // An outage of the queue is logged where it is watched.
-      const level = isQueueOutage(error) ? 'debug' : 'warn';
-      log[level]({ err: error }, 'the pause of the mails was not ended: they go on when it is over');
-    }),
-  );
-  const working = [...app.contexts].flatMap(([name, { connection }]) => {
-    const mails = queues.queue(reminderQueue(name)).work(mailHandlers(app), concurrency);
-    if (!connection.reminders?.chat) return [mails];
-    return [mails, queues.queue(chatQueue(name)).work(mailHandlers(app), 1, chatPaceMs)];
+  const ending = endMailPause(app, stop.signal).catch((error: unknown) => {
+    // An outage of the queue is logged where it is watched.
+    const level = isQueueOutage(error) ? 'debug' : 'warn';
+    app.log[level]({ err: error }, 'the pause of the mails was not ended: they go on when it is over');
   });
+  const chats = [...app.contexts].filter(([, { connection }]) => connection.reminders?.chat);
+  const working = [
+    queues.queue(mailQueue).work(mailHandlers(app), jobsAtOnce * app.contexts.size),
+    ...chats.map(([name]) => queues.queue(chatQueue(name)).work(mailHandlers(app), 1, chatPaceMs)),
+  ];
   const taking = takeOverMails(app);
   return {
     // All at once: each may need some seconds for what is under way.
     async [Symbol.asyncDispose]() {
       stop.abort();
-      await Promise.all([...ending, ...[taking, ...working].map((one) => one[Symbol.asyncDispose]())]);
+      await Promise.all([ending, ...[taking, ...working].map((one) => one[Symbol.asyncDispose]())]);
     },
   };
 }
@@ -44,18 +41,16 @@ export async function workReminders(app: App): Promise<AsyncDisposable> {
  * Retries now what the mail server refused: a worker that starts may have other settings, or the server may be repaired. A chat's
  * pause stays: it may be one that the chat asked for.
  */
-async function endMailPause(app: App, connection: string, stop: AbortSignal): Promise<void> {
-  const [reminders, digests] = await Promise.all([
-    dueReminders(app.pool, connection, 0),
-    dueDigests(app.pool, [connection], 0),
-  ]);
+async function endMailPause({ pool, contexts, queues }: App, stop: AbortSignal): Promise<void> {
+  const names = [...contexts.keys()];
+  const [reminders, digests] = await Promise.all([dueReminders(pool, names, 0), dueDigests(pool, names, 0)]);
   const isRetry = ({ state, attempts, recipient }: Reminder | Digest): boolean =>
     state === 'scheduled' && attempts > 0 && !isChannel(recipient);
   const ids = [
-    ...reminders.filter(isRetry).map((reminder) => singleJob(connection, reminder, 0).id),
+    ...reminders.filter(isRetry).map((reminder) => singleJob(reminder.connection, reminder, 0).id),
     ...digests.filter(isRetry).map((digest) => digestJob(digest, 0).id),
   ];
-  await (await app.queues()).queue(reminderQueue(connection)).endPause(ids, stop);
+  await (await queues()).queue(mailQueue).endPause(ids, stop);
 }
 
 /** Ms between two looks: the queue itself notices a dead worker after half a minute. */
@@ -96,16 +91,15 @@ function isLeft(mail: Reminder | Digest): boolean {
 }
 
 async function takeOver(app: App, token: string): Promise<void> {
-  let count = 0;
-  for (const { connection } of app.contexts.values()) {
-    const reminders = (await dueReminders(app.pool, connection.name, 0)).filter(isLeft);
-    await addReminders(await app.queues(), connection, reminders, `-${token}`);
-    count += reminders.length;
+  const reminders = (await dueReminders(app.pool, [...app.contexts.keys()], 0)).filter(isLeft);
+  for (const [name, some] of Map.groupBy(reminders, ({ connection }) => connection)) {
+    const context = app.contexts.get(name);
+    if (context) await addReminders(await app.queues(), context.connection, some, `-${token}`);
   }
   const { configured } = app.config;
   const names = configured.map(({ name }) => name);
   const digests = (await dueDigests(app.pool, names, 0)).filter(isLeft);
   await addDigests(await app.queues(), configured, digests, `-${token}`);
-  count += digests.length;
+  const count = reminders.length + digests.length;
   if (count > 0) app.log.warn({ count }, 'a worker ended amid its mails; this one goes on with them');
 }

@@ -71,7 +71,7 @@ export async function planReminders(
     await settleLate(client, name, rules.graceMs, nextFor(now, rules));
     if (reminders.calendar) await scheduleNotices(client, name, nextFor(now, rules), openDays(now, rules));
   });
-  return dueReminders(pool, name, horizonMs);
+  return dueReminders(pool, [name], horizonMs);
 }
 
 /** A transaction that alone plans the mails of a connection. `now`: the database's time (epoch ms). */
@@ -107,7 +107,7 @@ export async function planFromRead(
     if (reminders.calendar)
       await scheduleNotices(client, name, nextFor(now, rules), openDays(now, rules), leadId);
   });
-  const due = await dueReminders(pool, name, horizonMs, leadId);
+  const due = await dueReminders(pool, [name], horizonMs, leadId);
   return due.filter(({ state }) => state === 'scheduled');
 }
 

@@ -12,10 +12,13 @@ import { longestSendMs, stopwatch } from './mail-limits.ts';
 import type { CircuitBreakers } from './circuit-breakers.ts';
 import { nextAllowed } from '../plan/send-time.ts';
 
-/** The outcome of one attempt: settled, or to be repeated. `wholeQueue`: no other mail can be sent earlier either. */
+/**
+ * The outcome of one attempt: settled, or to be repeated. `wholeQueue`: no other mail can be sent earlier either; `ofSender`: none
+ * of the same connection.
+ */
 export type Outcome<State extends string> =
   | { readonly state: State }
-  | { readonly againAfterMs: number; readonly wholeQueue: boolean };
+  | { readonly againAfterMs: number; readonly wholeQueue: boolean; readonly ofSender?: boolean };
 
 /** The dependencies of sending. */
 export interface DeliveryContext {
@@ -230,7 +233,9 @@ async function undelivered(
       : 'mail can be sent; all mails wait';
     log.error({ ...about, help: error.help }, `no ${what}: ${error.message}`);
   }
-  return { againAfterMs: waits.stoppedMs, wholeQueue: true };
+  // A chat has a queue of its own.
+  const wholeQueue = whose === 'server' || isChannel(recipient);
+  return { againAfterMs: waits.stoppedMs, wholeQueue, ...(!wholeQueue && { ofSender: true }) };
 }
 
 /** Whose messages a fault stops: a sender's or channel's, all mails (`server`), or none (null). */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { loadConfig } from '../../../src/config/load.ts';
-import { schedulerName, syncQueue } from '../../../jobs/runs.ts';
+import { syncQueue } from '../../../jobs/runs.ts';
 
 import { judgeSides } from '../../simulation/judge.ts';
 import type { DueLead } from './due-leads.ts';
@@ -121,7 +121,7 @@ function messageIdOf(source: string): string {
 /** The schedules stand. */
 async function judgeQueues(world: World): Promise<void> {
   const wanted = [
-    ...world.teams.map(({ name }) => [syncQueue(name), schedulerName] as const),
+    ...world.teams.map(({ name }) => [syncQueue, name] as const),
     ['reminders', 'plan-reminders'] as const,
     ['housekeeping', 'prune-history'] as const,
   ];

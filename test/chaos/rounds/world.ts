@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { pino } from 'pino';
-import { reminderQueue, singleJob } from '../../../jobs/reminder-jobs.ts';
+import { mailQueue, singleJob } from '../../../jobs/reminder-jobs.ts';
 import { syncQueue } from '../../../jobs/runs.ts';
-import { openQueues, type QueueBackend, type Queues } from '../../../src/queue/queue.ts';
+import { noJobs, openQueues, type QueueBackend, type Queues } from '../../../src/queue/queue.ts';
 import { createRandom } from '../../../src/sandbox/random.ts';
 import { openDatabase } from '../../../src/store/database.ts';
 import { parseRedisAddress } from '../../../src/config/redis-address.ts';
@@ -118,8 +118,7 @@ export class World implements AsyncDisposable {
     }
     this.secrets.push(...this.teams.map(({ sandbox }) => sandbox.apiKey));
     // A queue whose first use breaks off never works again (BullMQ).
-    for (const { name } of this.teams)
-      for (const queue of [syncQueue(name), reminderQueue(name)]) await this.queues.queue(queue).counts();
+    for (const queue of [syncQueue, mailQueue]) await this.queues.queue(queue).counts();
     this.#configure();
     const surroundings: MemberSurroundings = {
       folder,
@@ -147,7 +146,7 @@ export class World implements AsyncDisposable {
   async askForSync(name: string): Promise<void> {
     try {
       const payload = { connection: name, allow: ['first-leads'], maxAttempts: 45 };
-      await Promise.race([this.queues.queue(syncQueue(name)).add('sync', payload), sleep(5_000)]);
+      await Promise.race([this.queues.queue(syncQueue).add('sync', payload), sleep(5_000)]);
     } catch {
       // No job, no sync.
     }
@@ -169,8 +168,8 @@ export class World implements AsyncDisposable {
          and (state = 'sending' or state = 'scheduled' and send_at < now() + interval '1 minute')`,
     );
     for (const { id, connection, round } of rows) {
-      const queue = this.queues.queue(reminderQueue(connection));
-      const { waiting, active, delayed } = await queue.counts();
+      const queue = this.queues.queue(mailQueue);
+      const { waiting, active, delayed } = (await queue.countsOfConnections()).get(connection) ?? noJobs;
       if (waiting + active + delayed === 0)
         this.fault(`reminder ${id} of ${connection} is owed, and has no job`);
       const job = singleJob(connection, { id, round }, 0);

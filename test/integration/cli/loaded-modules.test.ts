@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { agreeSchedule } from '../../../src/store/connections.ts';
+import { agreeSchedules } from '../../../src/store/connections.ts';
 import { migrate, migrateLock } from '../../../src/store/migrate.ts';
 import { Workspace } from '../../support/workspace.ts';
 
@@ -27,7 +27,7 @@ test.each([
     await migrate(pool);
     // As the worker leaves it.
     const nextRunAt = Date.now() + 86_400_000;
-    await agreeSchedule(pool, 'main', { pattern: '@daily', timeZone: 'UTC', nextRunAt });
+    await agreeSchedules(pool, [{ connection: 'main', pattern: '@daily', timeZone: 'UTC', nextRunAt }]);
     const { code, stderr } = await workspace.start(command.split(' '), {
       sources: true,
       env: { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(hooks)}` },

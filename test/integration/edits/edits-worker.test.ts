@@ -6,7 +6,7 @@ import { keepQueuesFilled } from '../../../src/worker/fill-queues.ts';
 import { editScene, friday, monday, tuesday } from './edit-scene.ts';
 
 const reminders = { to: ['anna@example.com'], timeZone: 'UTC' };
-const queueOf = async ({ queues }: App) => (await queues()).queue(syncQueue('main'));
+const queueOf = async ({ queues }: App) => (await queues()).queue(syncQueue);
 
 test('two workers, and a sync under way: each edit is written once, and the mails of the lead are planned anew', async () => {
   await using scene = await editScene({ reminders });

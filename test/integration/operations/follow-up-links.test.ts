@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { mailHandlers } from '../../../jobs/mails.ts';
-import { reminderQueue } from '../../../jobs/reminder-jobs.ts';
+import { mailQueue } from '../../../jobs/reminder-jobs.ts';
 import { runHandlers, syncQueue } from '../../../jobs/runs.ts';
 import { followUpLinks } from '../../../src/reminders/links/link-token.ts';
 import { linkKey } from '../../../src/store/link-key.ts';
@@ -29,7 +29,7 @@ beforeAll(async () => {
     },
     env: { ADMIN_TOKEN: adminToken },
   });
-  working = (await site.app.queues()).queue(syncQueue('main')).work(runHandlers(site.app));
+  working = (await site.app.queues()).queue(syncQueue).work(runHandlers(site.app));
 });
 afterAll(async () => {
   await working[Symbol.asyncDispose]();
@@ -110,7 +110,7 @@ test('a mail has links that work, and no address or lead in them', async () => {
   const mailed = sandbox.leads.add({ companyName: 'Mailed', nextFollowUpAt: new Date(dueAt).toISOString() });
   await site.workspace.sync();
   await planMails(site.app);
-  const sending = (await site.app.queues()).queue(reminderQueue('main')).work(mailHandlers(site.app));
+  const sending = (await site.app.queues()).queue(mailQueue).work(mailHandlers(site.app));
   await expect.poll(() => outbox(site.workspace)).toHaveLength(3);
   await sending[Symbol.asyncDispose]();
   for (const mail of await outbox(site.workspace)) {

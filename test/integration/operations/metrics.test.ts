@@ -115,7 +115,7 @@ test('after nights with a 429, an edit that is held, one that is put off, and a 
     value('reminder_sent_lateness_seconds', { connection, kind: 'reminder', stat: 'max' }),
   ).toBeGreaterThan(5);
   expect(value('requests_total', { side: 'mail', status: 'sent' })).toBe(1);
-  expect(value('queue_jobs', { queue: `reminders-${connection}`, state: 'waiting' })).toBe(0);
+  expect(value('queue_jobs', { queue: 'mails', state: 'waiting' })).toBe(0);
   const { version } = page.all('leadsync_build_info')[0]?.labels ?? {};
   expect(version).toMatch(/^\d+\.\d+\.\d+/);
 
@@ -141,12 +141,12 @@ for (const [where, tags] of Object.entries(jobPlaces))
     await using redis = where === 'Redis' ? await startRedis() : undefined;
     await using workspace = await Workspace.open({ ...(redis && { redis }) });
     await using app = await workspace.openApp();
-    const queue = (await app.queues()).queue('sync-main');
+    const queue = (await app.queues()).queue('syncs');
     await queue.add('sync', {});
     for (const id of ['one', 'two']) await queue.add('sync', {}, { id, delayMs: 60_000 });
     const page = await scrape(app);
     const jobs = page.all('leadsync_queue_jobs').map(({ labels, value }) => ({ ...labels, value }));
-    const of = { queue: 'sync-main' };
+    const of = { queue: 'syncs' };
     expect(jobs).toEqual([
       { ...of, state: 'waiting', value: 1 },
       { ...of, state: 'active', value: 0 },

@@ -56,7 +56,7 @@ test('a worker tells of each run when it begins and when it has ended: what it d
   sheet.edit((row) => row['Lead ID'] === held?.id, { Stage: 'lost' });
   await using app = await workspace.openApp();
   const ask = async (): Promise<void> => {
-    const queue = (await app.queues()).queue(syncQueue(connection));
+    const queue = (await app.queues()).queue(syncQueue);
     const job = await queue.add('sync', { connection, allow: ['first-leads'], maxAttempts: 1 });
     await job.finished(new AbortController().signal);
   };

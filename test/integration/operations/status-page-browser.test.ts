@@ -146,10 +146,10 @@ describe('in Chromium', { tags: 'chromium' }, () => {
     const { page, complaints } = tab;
     const asked = new Set<string>();
     page.on('request', (request) => asked.add(new URL(request.url()).origin));
-    (await site.app.queues()).queue('sync-main');
+    (await site.app.queues()).queue('syncs');
     await logIn(page, '/conflicts');
     await page.getByRole('link', { name: 'Queues' }).click();
-    await page.getByText('sync-main').first().waitFor();
+    await page.getByText('syncs').first().waitFor();
     await page.waitForLoadState('networkidle');
     expect([...asked]).toEqual([new URL(site.server.url).origin]);
     expect(complaints).toEqual([]);

@@ -39,7 +39,7 @@ for (const [where, tags] of Object.entries(jobPlaces))
     const again = await press(site, 'sync');
     expect(again).toEqual([409, expect.stringContaining('is waiting already')]);
 
-    const queue = (await app.queues()).queue(syncQueue(connectionName));
+    const queue = (await app.queues()).queue(syncQueue);
     await using worker = queue.work(runHandlers(app));
     await expect
       .poll(async () => (await lastRun(app.pool, connectionName, 'sync'))?.status)

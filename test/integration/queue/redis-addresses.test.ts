@@ -28,7 +28,7 @@ async function tryQueues(queues: Queues): Promise<void> {
   expect(await Promise.all(jobs.map((job) => job.finished(never)))).toEqual([{ nth: 1 }, { nth: 2 }]);
   // The schedule's next one is a delayed job, too.
   expect(await queue.counts()).toEqual({ waiting: 0, active: 0, delayed: 2, failed: 0 });
-  expect((await queue.scheduled('nightly'))?.nextRunAt).toBeGreaterThan(Date.now());
+  expect((await queue.schedules()).get('nightly')?.nextRunAt).toBeGreaterThan(Date.now());
   await queues.ping();
 }
 

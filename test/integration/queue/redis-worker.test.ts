@@ -66,7 +66,7 @@ describe('Redis forgets everything while a worker runs:', { tags: 'redis-server'
       });
       const worker = await startWorker(workspace);
       await using app = await workspace.openApp();
-      await (await app.queues()).queue(syncQueue('main')).add('sync', unattended('main'));
+      await (await app.queues()).queue(syncQueue).add('sync', unattended('main'));
       await until('the run waits', async () => {
         const { rowCount } = await workspace.database.pool.query(
           'select from runs where paused_at is not null',
@@ -76,7 +76,7 @@ describe('Redis forgets everything while a worker runs:', { tags: 'redis-server'
       // Beside the next night.
       await until(
         'its job waits',
-        async () => (await redis.command('ZCARD', 'leadsync:sync-main:delayed')) === 2,
+        async () => (await redis.command('ZCARD', 'leadsync:syncs:delayed')) === 2,
       );
       await losses[name]?.(redis);
 
@@ -87,10 +87,10 @@ describe('Redis forgets everything while a worker runs:', { tags: 'redis-server'
       await until(
         'the schedules are there',
         async () =>
-          ['sync-main', 'reminders', 'housekeeping'].length ===
+          ['syncs', 'reminders', 'housekeeping'].length ===
           (
             await Promise.all(
-              ['sync-main', 'reminders', 'housekeeping'].map((queue) =>
+              ['syncs', 'reminders', 'housekeeping'].map((queue) =>
                 redis.command('zcard', `leadsync:${queue}:repeat`),
               ),
             )

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { runHousekeeping } from '../../../src/worker/housekeeping.ts';
-import { reminderQueue } from '../../../jobs/reminder-jobs.ts';
+import { mailQueue } from '../../../jobs/reminder-jobs.ts';
 import { countKept, ownedTables } from '../../../src/store/forget.ts';
 import { acquireLease } from '../../../src/store/leases.ts';
 import { alertScene } from '../alerts/alert-scene.ts';
@@ -56,6 +56,8 @@ async function isForgotten({ database: { pool } }: Workspace): Promise<void> {
   }
 }
 
+const jobsOfMain = `select from bullmq.job where queue = $1 and data::jsonb->>'connection' = 'main'`;
+
 test('every table that says whose its rows are is among those that forget deletes from', async () => {
   await using workspace = await Workspace.open();
   const { rows } = await workspace.database.pool.query<{ table: string }>(
@@ -92,13 +94,11 @@ test('forget: refused while configured or running; lists; deletes all of it with
   expect(await countKept(pool, 'main')).not.toEqual([]);
   await lease?.[Symbol.asyncDispose]();
 
-  const { rows: jobs } = await pool.query(`select from bullmq.job where queue = $1`, [reminderQueue('main')]);
+  const { rows: jobs } = await pool.query(jobsOfMain, [mailQueue]);
   expect(jobs.length).toBeGreaterThan(0);
   expect((await workspace.cli('forget', 'main', '--yes')).code).toBe(0);
   await isForgotten(workspace);
-  expect(
-    (await pool.query(`select from bullmq.job where queue = $1`, [reminderQueue('main')])).rowCount,
-  ).toBe(0);
+  expect((await pool.query(jobsOfMain, [mailQueue])).rowCount).toBe(0);
   expect(await countKept(pool, 'hamburg')).toEqual(others);
   expect(existsSync(join(workspace.folder, 'leads.csv'))).toBe(true);
   expect(await workspace.cli('forget', 'main', '--yes')).toMatchObject({ code: 2 });

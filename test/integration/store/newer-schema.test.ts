@@ -37,7 +37,7 @@ test('a worker that meets a newer schema takes no work any more and says so; com
     pino({ level: 'silent' }),
     1,
   );
-  const queue = queues.queue(syncQueue(connectionName));
+  const queue = queues.queue(syncQueue);
   await queue.add('sync', { connection: connectionName, allow: ['first-leads'], maxAttempts: 1 });
   const asked = sandbox.log.length;
   const status = await workspace.cli('status', '--json');

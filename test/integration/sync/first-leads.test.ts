@@ -98,7 +98,7 @@ test('a worker waits for the button of the status page', async () => {
   const { app, workspace } = site;
   const page = `/connections/${connectionName}`;
   workspace.sheet.write(list);
-  const queue = (await app.queues()).queue(syncQueue(connectionName));
+  const queue = (await app.queues()).queue(syncQueue);
   await using _worker = queue.work(runHandlers(app));
   const statusOf = async () => (await lastRun(app.pool, connectionName, 'sync'))?.status;
   expect((await site.ask(page)).body).not.toContain('Make these leads');

@@ -87,7 +87,7 @@ test('a sync whose database breaks off is taken up again and does not fail', asy
     return sync(...asked).finally(() => cable.heal());
   };
   workspace.sandbox.set({ faults: [{ kind: 'slow', ms: 500, when: { once: 1 }, on: ['list'] }] });
-  const queue = (await app.queues()).queue(syncQueue(connectionName));
+  const queue = (await app.queues()).queue(syncQueue);
   const job = await queue.add('sync', { connection: connectionName, allow: ['first-leads'], maxAttempts: 1 });
   await using _worker = queue.work({ ...others, sync: watched });
   await expect.poll(() => workspace.sandbox.stats.byRoute.list).toBe(1);

@@ -127,17 +127,17 @@ for (const [where, tags] of Object.entries(jobPlaces))
       ]);
       return rowCount;
     };
-    await forget('reminders-main');
+    await forget('mails');
     await workspace.cli('pause', '--connection', 'other');
     await pool.query(`update runs set created_at = created_at - interval '2 years'`);
     await pool.query(`update mails set send_at = now() - interval '2 minutes'`);
     worker.child.kill('SIGUSR2');
     await until('the sync is done', async () => (await runs(workspace)) === 'succeeded,succeeded,succeeded');
     await until('the mail has left', async () => (await mails(workspace)) === 1);
-    for (const queue of ['sync-main', 'reminders']) await forget(queue);
+    for (const queue of ['syncs', 'reminders']) await forget(queue);
     worker.child.kill('SIGUSR2');
-    for (const queue of ['sync-main', 'reminders'])
-      await until(`the schedule of ${queue} goes on`, async () => (await delayed(queue)) === 1);
+    for (const [queue, schedules] of Object.entries({ syncs: 2, reminders: 1 }))
+      await until(`the schedules of ${queue} go on`, async () => (await delayed(queue)) === schedules);
     expect((await worker.kill('SIGTERM')).code).toBe(0);
     expect(await runs(workspace)).toBe('succeeded,succeeded,succeeded');
     expect(await mails(workspace)).toBe(1);

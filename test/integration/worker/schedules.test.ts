@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { schedulerName, syncQueue, unattended } from '../../../jobs/runs.ts';
+import { syncQueue, unattended } from '../../../jobs/runs.ts';
 import { jobPlaces, startRedis } from '../../support/redis.ts';
 import { until } from '../../support/until.ts';
 import { lastRuns, startWorker, yearly } from '../../support/worker.ts';
@@ -27,8 +27,8 @@ for (const [where, tags] of Object.entries(jobPlaces))
     const second = await startWorker(workspace, { NODE_OPTIONS: jumpingClock });
     await first.process.kill('SIGTERM');
     await using app = await workspace.openApp();
-    const queue = (await app.queues()).queue(syncQueue('main'));
-    const pattern = async (): Promise<string | undefined> => (await queue.scheduled(schedulerName))?.pattern;
+    const queue = (await app.queues()).queue(syncQueue);
+    const pattern = async (): Promise<string | undefined> => (await queue.schedules()).get('main')?.pattern;
     expect(await pattern()).toBe(moved);
 
     const third = await startWorker(workspace, { LEADSYNC_CONFIG: old });
@@ -36,10 +36,10 @@ for (const [where, tags] of Object.entries(jobPlaces))
     expect(await pattern()).toBe(moved);
     const status = await workspace.cli('status', '--json');
     const [told] = status.json<{ connections: { nextRunAt: string }[] }>().connections;
-    expect(new Date(told?.nextRunAt ?? 0).getTime()).toBe((await queue.scheduled(schedulerName))?.nextRunAt);
+    expect(new Date(told?.nextRunAt ?? 0).getTime()).toBe((await queue.schedules()).get('main')?.nextRunAt);
 
     // As a version without all this does.
-    await queue.schedule(schedulerName, yearly.schedule, 'UTC', 'sync', unattended('main'));
+    await queue.schedule('main', yearly.schedule, 'UTC', 'sync', unattended('main'));
     second.process.child.kill('SIGUSR2');
     await until('it is as the settings say', async () => (await pattern()) === moved);
     // When nobody has it any more, the older one is right.
