@@ -288,12 +288,13 @@ function once<T>(open: () => Promise<T>): () => Promise<T> {
   return () => (opened ??= open());
 }
 
-function watched({ name, leads, sync }: ConnectionConfig): WatchedConnection {
+function watched({ name, leads, sync, reminders }: ConnectionConfig): WatchedConnection {
   return {
     name,
     throttleScope: serviceScope(leads.baseUrl, leads.apiKey.reveal()),
     schedule: sync.schedule,
     timeZone: sync.timeZone,
+    hasReminders: reminders !== undefined,
   };
 }
 

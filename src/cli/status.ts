@@ -4,6 +4,7 @@ import { LeadsyncError } from '../errors.ts';
 import { counted } from '../core/lead/counted.ts';
 import { shownDates, shownMoment } from '../core/lead/shown-date.ts';
 import { type ConnectionStatus, connectionStatus } from '../ops/connection-status.ts';
+import { forMany } from '../store/for-many.ts';
 import { companiesOf } from '../store/pairs.ts';
 import type { CommonOptions } from './program.ts';
 import { print, printJson } from './output.ts';
@@ -22,7 +23,8 @@ export function status({ runs: run, limit, ...options }: StatusOptions): Promise
   if (run !== undefined) return runs(run === true ? null : run, limit ?? '20', options);
   if (limit !== undefined) throw new LeadsyncError('usage.invalid', '--limit goes with --runs');
   return withStore(options, async (pool, { connections }) => {
-    const all = await Promise.all(connections.map((connection) => connectionStatus(pool, connection)));
+    const many = forMany(pool);
+    const all = await Promise.all(connections.map((connection) => connectionStatus(many, connection)));
     if (options.json) return printJson({ connections: all });
     for (const [nth, connection] of connections.entries()) {
       const one = all[nth];

@@ -1,10 +1,6 @@
 /** The status of a reply, or the code of the fault without one. */
 type Ending = number | string;
 
-/** Shown as 0 from the start: a counter that appears with its first event shows no increase. */
-const reasonsToWait = ['throttled', 'target-throttled', 'fault'] as const;
-const refusals = [401, 429] as const;
-
 /** One time series of a counter. */
 export interface Count {
   readonly labels: Readonly<Record<string, string>>;
@@ -17,20 +13,13 @@ export interface Count {
  */
 export class Activity {
   readonly requests = new Tally();
-  readonly waits = new Tally();
   readonly waitSeconds = new Tally();
   /** How far (ms) the service's clock was ahead of this machine's at its last reply, by connection. */
   readonly serviceAheadMs = new Map<string, number>();
 
   constructor(connections: readonly string[]) {
-    for (const connection of connections) {
-      for (const status of refusals)
-        this.requests.add({ side: 'leads', connection, status: String(status) }, 0);
-      for (const reason of reasonsToWait) {
-        this.waits.add({ connection, reason }, 0);
-        this.waitSeconds.add({ connection, reason }, 0);
-      }
-    }
+    // An alert looks at it, and a counter that appears with its first event shows no increase.
+    for (const connection of connections) this.requests.add({ side: 'leads', connection, status: '401' }, 0);
   }
 
   /** Counts a request that ended. `side`: `leads`, the kind of the target, or `mail`, which belongs to no connection. */
@@ -41,7 +30,6 @@ export class Activity {
 
   /** Counts a wait of a run. */
   waited(connection: string, reason: string, ms: number): void {
-    this.waits.add({ connection, reason }, 1);
     this.waitSeconds.add({ connection, reason }, ms / 1000);
   }
 }

@@ -1,10 +1,10 @@
 import type { ConnectionConfig } from '../config/config.ts';
 import { type OpenAlert, openAlerts } from '../store/alerts.ts';
 import { type LateReminders, lateReminders } from '../store/mails.ts';
+import type { Queryable } from '../store/database.ts';
 import { companiesOf } from '../store/pairs.ts';
 import { lastSuccessAt, openSyncs } from '../store/run-list.ts';
 import { countWaitingDeletes, type DeleteSides } from '../store/waiting-deletes.ts';
-import type { SyncContext } from '../sync/context.ts';
 import { type ConnectionStatus, connectionStatus } from './connection-status.ts';
 import { describeProgress } from './describe-progress.ts';
 
@@ -31,10 +31,13 @@ export interface ConnectionFacts {
 /** The most problems, and deleted leads, that a connection's page shows. */
 export const namesShown = 50;
 
-export async function connectionFacts({ pool, connection }: SyncContext): Promise<ConnectionFacts> {
+export async function connectionFacts(
+  pool: Queryable,
+  connection: ConnectionConfig,
+): Promise<ConnectionFacts> {
   const { name, timeZone } = connection;
-  const [open] = await openSyncs(pool, [name]);
   const status = await connectionStatus(pool, connection);
+  const [open] = status.running === null ? [] : await openSyncs(pool, [name]);
   const problems = status.lastRun?.problems.slice(0, namesShown) ?? [];
   const ids = [...problems.map(({ leadId = '' }) => leadId), ...status.deletedLeads.slice(0, namesShown)];
   return {

@@ -1,8 +1,8 @@
-import type pg from 'pg';
 import type { ConnectionConfig } from '../config/config.ts';
 import { countHeld } from '../store/held.ts';
 import { leaseHolder } from '../store/leases.ts';
 import { countOutside, listDeleted } from '../store/pairs.ts';
+import type { Queryable } from '../store/database.ts';
 import { listPlaces } from '../store/places.ts';
 import { comingReminders } from '../store/mails.ts';
 import { openEdits } from '../store/requested-edits.ts';
@@ -44,7 +44,7 @@ const remindersShown = 5;
 
 /** Reads the database alone: it affects no run. */
 export async function connectionStatus(
-  pool: pg.Pool,
+  pool: Queryable,
   connection: ConnectionConfig,
 ): Promise<ConnectionStatus> {
   const { name, leads, reminders, timeZone } = connection;

@@ -1,22 +1,17 @@
 import { Gauge, type Registry } from 'prom-client';
 import {
-  actionFigures,
   heldFigures,
   lastRunFigures,
   mailFigures,
-  type OutcomeFigures,
   openRunFigures,
-  outcomeFigures,
+  successFigures,
   throttleFigures,
 } from '../store/figures.ts';
 import { previousRun } from '../queue/due-times.ts';
 import type { FigureOrigins, WatchedConnection } from './metrics.ts';
 
-const mode = ['sync', 'plan', 'edit'] as const;
-const status = ['succeeded', 'partial', 'stopped', 'failed'] as const;
 const kind = ['reminder', 'digest'] as const;
-const state = ['scheduled', 'sending', 'sent', 'missed', 'failed'] as const;
-const stats = ['median', 'p95', 'max'] as const;
+const state = ['failed', 'missed'] as const;
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -80,35 +75,20 @@ export function figureSources(
   { pool, connections, queueCounts, clocks }: FigureOrigins,
 ): { readonly stored: readonly FigureSource[]; readonly queues: FigureSource } {
   const connection = connections.map(({ name }) => name);
+  const reminding = connections.filter(({ hasReminders }) => hasReminders).map(({ name }) => name);
   const byName = new Map(connections.map((one) => [one.name, one]));
   const ofConnection = { connection: [] };
-  const ofSide = { connection: [], side: [] };
-  const ofOpenRun = { connection: [], mode: [] };
   const source = <Row extends object>(
     name: string,
     query: () => Promise<readonly Row[]>,
   ): FigureSource<Row> => new FigureSource(registry, name, query);
   const stored = [
-    source('runs', async () =>
-      (await outcomeFigures(pool, connection)).toSorted((a, b) => (a.lastAt ?? 0) - (b.lastAt ?? 0)),
-    )
-      .show(
-        'runs',
-        { connection, mode, status },
-        'Finished runs in the history, by outcome',
-        (run) => run.count,
-      )
-      .show(
-        'last_success_timestamp_seconds',
-        ofConnection,
-        'End of the newest sync that was carried out (succeeded or partial); missing when there is none',
-        (run) => (isSuccess(run) ? run.lastAt : null),
-      )
+    source('runs', () => successFigures(pool, connection))
       .show(
         'last_success_age_seconds',
         { connection },
-        'Time since that end by the clock of the database; +Inf when there is none',
-        (run) => (isSuccess(run) ? run.lastAge : null),
+        'Time since the end of the newest sync that was carried out (succeeded or partial), by the clock of the database; +Inf when there is none',
+        (run) => run.age,
         () => Number.POSITIVE_INFINITY,
       )
       // Beside the successes: an alert compares both.
@@ -120,36 +100,13 @@ export function figureSources(
         (known) => lastDue(byName.get(known['connection'] ?? '')) / 1000,
       ),
     source('last_run', () => lastRunFigures(pool, connection))
-      .show(
-        'last_run_status',
-        { connection: [], status: [] },
-        'Outcome of the newest sync: 1 for that, 0 for the others',
-        (run) => status.map((one) => [{ status: one }, Number(one === run.status)]),
-      )
-      .show('last_run_timestamp_seconds', ofConnection, 'End of the newest sync', (run) => run.finishedAt)
-      .show('last_run_duration_seconds', ofConnection, 'Duration of the newest sync', (run) => run.duration)
-      .show('last_run_waited_seconds', ofConnection, 'Waits of the newest sync', (run) => run.waited)
-      .show('last_run_records', ofSide, 'Leads and rows that the newest sync read', (run) =>
-        bySide(run.pulled, run.targetRows),
-      )
-      .show('last_run_requests', ofSide, 'Requests of the newest sync', (run) =>
-        bySide(run.leadRequests, run.targetRequests),
-      )
-      .show('last_run_put_off', ofConnection, 'Changes that the newest sync put off', (run) => run.putOff),
-    source('open_run', () => openRunFigures(pool, connection))
-      .show('run_open', { connection, mode }, '1 while a run is under way or interrupted', () => 1)
-      .show('open_run_started_timestamp_seconds', ofOpenRun, 'Start of the open run', (run) => run.startedAt)
-      .show(
-        'open_run_progress_timestamp_seconds',
-        ofOpenRun,
-        'When the open run last made progress',
-        (run) => run.progressAt,
-      ),
-    source('actions', () => actionFigures(pool, connection)).show(
-      'last_run_actions',
-      { connection: [], kind: [], state: [] },
-      'Actions of the newest sync that ended, by their outcome',
-      (actions) => actions.count,
+      .show('last_run_status', { connection: [], status: [] }, 'Always 1; how the newest sync ended', () => 1)
+      .show('last_run_duration_seconds', ofConnection, 'Duration of the newest sync', (run) => run.duration),
+    source('open_run', () => openRunFigures(pool, connection)).show(
+      'open_run_progress_timestamp_seconds',
+      { connection: [], mode: [] },
+      'When the run that is under way or interrupted last made progress',
+      (run) => run.progressAt,
     ),
     source('held', () => heldFigures(pool, connection)).show(
       'held_items',
@@ -157,25 +114,21 @@ export function figureSources(
       'Held fields and records, which wait for a person',
       (held) => held.count,
     ),
-    source('reminders', () => mailFigures(pool, connection))
+    source('reminders', () => mailFigures(pool, reminding))
       .show(
         'reminders',
-        { connection, kind, state },
-        'Reminders and digests in the history, by state',
-        (mails) => mails.count,
+        { connection: reminding, kind, state },
+        'Reminders and digests in the history that were not sent, by state',
+        ({ failed, missed }) => [
+          [{ state: 'failed' }, failed],
+          [{ state: 'missed' }, missed],
+        ],
       )
       .show(
         'reminder_lateness_seconds',
-        { connection, kind },
+        { connection: reminding, kind },
         'How late the oldest unsent mail is; 0: none is',
-        // A kind has a row for `scheduled` and one for `sending`: the query returns the later one last.
         (mails) => mails.lateSeconds,
-      )
-      .show(
-        'reminder_sent_lateness_seconds',
-        { connection: [], kind: [], stat: [] },
-        'How late the mails of the last 24 hours were sent',
-        (mails) => (mails.sentLateSeconds ?? []).map((seconds, nth) => [{ stat: stats[nth] ?? '' }, seconds]),
       ),
     source('throttles', async () => {
       const scopes = connections.map((one) => one.throttleScope);
@@ -206,17 +159,6 @@ export function figureSources(
 /** When (epoch ms) the schedule was last due before now. */
 function lastDue(watched: WatchedConnection | undefined): number {
   return watched === undefined ? 0 : previousRun(watched.schedule, watched.timeZone, Date.now());
-}
-
-function isSuccess({ status: ended }: OutcomeFigures): boolean {
-  return ended === 'succeeded' || ended === 'partial';
-}
-
-function bySide(leads: number, target: number) {
-  return [
-    [{ side: 'leads' }, leads],
-    [{ side: 'target' }, target],
-  ] as const;
 }
 
 function combinations(labels: Readonly<Record<string, readonly string[]>>): readonly Labels[] {

@@ -58,7 +58,6 @@ export class MetricsPage {
       'Requests to the Leads service, targets and mail servers, by status of the reply or fault';
     for (const [name, labels, counts, help] of [
       ['requests', byStatus, activity.requests, requests],
-      ['waits', byReason, activity.waits, 'Waits of runs'],
       ['wait_seconds', byReason, activity.waitSeconds, 'Seconds that runs waited'],
     ] as const)
       addCounter(registry, `leadsync_${name}_total`, labels, counts, `${help}, of this process.`);

@@ -12,6 +12,7 @@ export interface WatchedConnection {
   /** A cron pattern, in the time zone. */
   readonly schedule: string;
   readonly timeZone: string;
+  readonly hasReminders: boolean;
 }
 
 /** Jobs of a queue by state. */

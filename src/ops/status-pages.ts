@@ -4,6 +4,7 @@ import { syncQueue } from '../../jobs/runs.ts';
 import type { App } from '../app.ts';
 import { explain } from '../errors.ts';
 import { Semaphore } from '../semaphore.ts';
+import { forMany } from '../store/for-many.ts';
 import { listDecisions } from '../store/decisions.ts';
 import { listHeld } from '../store/held.ts';
 import { companiesOf } from '../store/pairs.ts';
@@ -37,10 +38,8 @@ export function statusPages(app: App): Hono {
   const site = new Hono();
 
   site.get('/', async (c) => {
-    const facts = [...contexts.values()].map(async (context) => {
-      using _slot = await reads.acquire();
-      return await connectionFacts(context);
-    });
+    const many = forMany(pool);
+    const facts = [...contexts.values()].map(({ connection }) => connectionFacts(many, connection));
     const stopped = app.outdated === null ? null : explain(app.outdated);
     return c.render(overviewPage(await Promise.all(facts), Date.now(), stopped));
   });
@@ -53,7 +52,7 @@ export function statusPages(app: App): Hono {
     using _slot = await reads.acquire();
     const runs = await listRuns(pool, name, before === 0 ? null : before, shown.runs + 1);
     const { items, next } = pageOf(runs, shown.runs, (id) => `/connections/${name}?before=${id}#runs`);
-    const facts = await connectionFacts(context);
+    const facts = await connectionFacts(pool, context.connection);
     const { running, pausedSince } = facts.status;
     const reminders = async (states: readonly ReminderState[]) =>
       named(context, await listReminders(pool, name, states, shown.reminders));

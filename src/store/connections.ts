@@ -65,7 +65,7 @@ const schedule = `pattern, time_zone as "timeZone", ${epochMs('next_run_at')} as
   floor(${epochMs('scheduled_at')}) as since, floor(${epochMs('owed_at')}) as "owedAt"`;
 
 /** Null: no worker has scheduled the connection so far. */
-export function getSchedule(db: pg.Pool, connection: string): Promise<Schedule | null> {
+export function getSchedule(db: Queryable, connection: string): Promise<Schedule | null> {
   return firstOf(
     db,
     `select ${schedule} from connections where connection = $1 and pattern is not null`,
@@ -92,7 +92,7 @@ export async function unpause(db: pg.Pool, connection: string): Promise<boolean>
 }
 
 /** Since when (epoch ms) the connection is paused; null: it is not. */
-export function pausedSince(db: pg.Pool, connection: string): Promise<number | null> {
+export function pausedSince(db: Queryable, connection: string): Promise<number | null> {
   return valueOf(db, `select floor(${epochMs('paused_at')}) from connections where connection = $1`, [
     connection,
   ]);

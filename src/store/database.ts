@@ -6,13 +6,11 @@ import { type PostgresUrl, revealed } from '../postgres-client.ts';
 import { pooled, protocolViolation } from './own-session.ts';
 
 /** The pool, or the connection of a transaction. */
-export type Queryable = pg.Pool | pg.PoolClient;
+export type Queryable = Pick<pg.Pool, 'query'>;
 
 /** SQL for a moment as an ISO instant, to the ms. */
 export const isoMs = (moment: string): string =>
   `to_char(${moment} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
-
-type Db = Pick<pg.Pool, 'query'>;
 
 /** SQL for a moment as epoch ms: a float, with parts of a ms. */
 export const epochMs = (moment: string): string => `(extract(epoch from ${moment}) * 1000)::float8`;
@@ -32,7 +30,7 @@ export function timestamp(epochMs: number): string {
 
 /** The rows of a query. */
 export async function rowsOf<Row extends object>(
-  db: Db,
+  db: Queryable,
   text: string,
   values: readonly unknown[] = [],
 ): Promise<readonly Row[]> {
@@ -41,7 +39,7 @@ export async function rowsOf<Row extends object>(
 
 /** The first row of a query; null: there is none. */
 export async function firstOf<Row extends object>(
-  db: Db,
+  db: Queryable,
   text: string,
   values: readonly unknown[] = [],
 ): Promise<Row | null> {
@@ -50,7 +48,7 @@ export async function firstOf<Row extends object>(
 
 /** The only column of the rows of a query. */
 export async function columnOf<T>(
-  db: Db,
+  db: Queryable,
   text: string,
   values: readonly unknown[] = [],
 ): Promise<readonly T[]> {
@@ -59,13 +57,17 @@ export async function columnOf<T>(
 }
 
 /** The only column of the first row of a query; null: there is none. */
-export async function valueOf<T>(db: Db, text: string, values: readonly unknown[] = []): Promise<T | null> {
+export async function valueOf<T>(
+  db: Queryable,
+  text: string,
+  values: readonly unknown[] = [],
+): Promise<T | null> {
   return (await columnOf<T>(db, text, values))[0] ?? null;
 }
 
 /** The two columns of a query, as keys and values. */
 export async function mapOf<T>(
-  db: Db,
+  db: Queryable,
   text: string,
   values: readonly unknown[] = [],
 ): Promise<ReadonlyMap<string, T>> {
@@ -75,7 +77,7 @@ export async function mapOf<T>(
 
 /** The row of a query that always has one. */
 export async function oneOf<Row extends object>(
-  db: Db,
+  db: Queryable,
   text: string,
   values: readonly unknown[] = [],
 ): Promise<Row> {
@@ -85,7 +87,7 @@ export async function oneOf<Row extends object>(
 }
 
 /** The number of rows of a query, which begins with `from`. */
-export async function countOf(db: Db, from: string, values: readonly unknown[]): Promise<number> {
+export async function countOf(db: Queryable, from: string, values: readonly unknown[]): Promise<number> {
   return (await oneOf<{ count: number }>(db, `select count(*)::int as count ${from}`, values)).count;
 }
 

@@ -20,16 +20,17 @@ export interface Holder {
   readonly reminders?: { readonly calendars: readonly { readonly recipient: string }[] } | undefined;
 }
 
-const ofHolders = `from waiting where connection = any($1) and (kind <> 'match' or connection = any($2))
-  and (kind <> 'calendar' or array[connection, recipient] in (select array[c->>0, c->>1] from jsonb_array_elements($3::jsonb) c))`;
+const ofHolders = `from waiting where connection = any(array(select jsonb_object_keys($1::jsonb)))
+  and (kind <> 'match' or ($1::jsonb -> connection ->> 'matches')::boolean)
+  and (kind <> 'calendar' or $1::jsonb -> connection -> 'calendars' ? recipient)`;
 
-function valuesOf(holders: readonly Holder[]): readonly unknown[] {
-  const calendars = holders.flatMap(({ name, reminders }) =>
-    (reminders?.calendars ?? []).map(({ recipient }) => [name, recipient]),
-  );
-  const matching = holders.filter(({ sync }) => sync.match !== 'off');
-  const names = (of: readonly Holder[]): readonly string[] => of.map(({ name }) => name);
-  return [names(holders), names(matching), JSON.stringify(calendars)];
+/** One text, so that what many pages ask can be one query (`forMany`). */
+function textOf(holders: readonly Holder[]): string {
+  const all = holders.map(({ name, sync, reminders }) => {
+    const calendars = reminders?.calendars.map(({ recipient }) => recipient) ?? [];
+    return [name, { matches: sync.match !== 'off', calendars }];
+  });
+  return JSON.stringify(Object.fromEntries(all));
 }
 
 interface Part {
@@ -48,8 +49,8 @@ export async function listHeld(
 ): Promise<readonly HeldItem[]> {
   const ids = await columnOf<number>(
     db,
-    `select id ${ofHolders} and id > $4 and ($5::bigint is null or id = $5) order by id limit $6`,
-    [...valuesOf(holders), after, id ?? null, limit ?? null],
+    `select id ${ofHolders} and id > $2 and ($3::bigint is null or id = $3) order by id limit $4`,
+    [textOf(holders), after, id ?? null, limit ?? null],
   );
   if (ids.length === 0) return [];
   const items = [
@@ -74,5 +75,5 @@ function companyOf(item: Item, companies: ReadonlyMap<string, string> | undefine
 }
 
 export function countHeld(db: Queryable, holders: readonly Holder[]): Promise<number> {
-  return countOf(db, ofHolders, valuesOf(holders));
+  return countOf(db, ofHolders, [textOf(holders)]);
 }

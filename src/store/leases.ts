@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type pg from 'pg';
 import { LeadsyncError } from '../errors.ts';
-import { valueOf } from './database.ts';
+import { type Queryable, valueOf } from './database.ts';
 
 /** How long a lease lives without renewal, in ms. Renewed three times in that time. */
 const defaultLeaseMs = 30_000;
@@ -143,6 +143,6 @@ export async function acquireLease(
 }
 
 /** Who holds the lease of that name now, or null. */
-export function leaseHolder(pool: pg.Pool, name: string): Promise<string | null> {
+export function leaseHolder(pool: Queryable, name: string): Promise<string | null> {
   return valueOf(pool, `select holder from leases where name = $1 and ${isAlive}`, [name]);
 }

@@ -4,7 +4,7 @@ import type pg from 'pg';
 import { isDatabaseOutage } from '../database-outage.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Throttle } from '../ports/leads-service.ts';
-import { epochMs, oneOf, valueOf } from './database.ts';
+import { epochMs, oneOf, type Queryable, valueOf } from './database.ts';
 
 /**
  * Between two tries to note a pause while the database is away: this part of the time that it has been away, at most so
@@ -18,7 +18,7 @@ const insist = { part: 1 / 20, mostMs: 100 };
  * database, since the clocks of machines differ and jump; callers speak of it in the time of `clock`.
  */
 export function createThrottle(
-  pool: pg.Pool,
+  pool: Queryable,
   baseUrl: string,
   apiKey: string,
   clock: Pick<Clock, 'now'>,

@@ -76,7 +76,7 @@ test('every metric that the dashboard or an alert names is one that a worker tel
   const page = new Exposition(await app.metrics.render());
   const exprs = [...(await dashboardExpressions()), ...(await readRules()).map(({ expr }) => expr)];
   const named = new Set(exprs.flatMap(metricsIn));
-  expect(named.size).toBeGreaterThan(20);
+  expect(named.size).toBeGreaterThan(14);
   expect([...named].filter((name) => !page.types.has(name))).toEqual([]);
 });
 
