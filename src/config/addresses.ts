@@ -43,8 +43,22 @@ function rootUrl(example: string) {
 /** The root of an API. */
 export const baseUrl = rootUrl('https://api.example.com');
 
+/** The first parts of the paths of the worker's HTTP port. */
+export const ownPaths: ReadonlySet<string> = new Set(
+  'assets calendar conflicts connections events follow-up healthz login logout matches metrics queues readyz runs'.split(
+    ' ',
+  ),
+);
+
 /** Under which people reach the worker's HTTP port. */
-export const publicUrl = rootUrl('https://leadsync.example.com');
+export const publicUrl = rootUrl('https://leadsync.example.com').superRefine((url, context) => {
+  const [, first = '', ...rest] = new URL(url).pathname.split('/');
+  const parts = first === '' && rest.length === 0 ? [] : [first, ...rest];
+  if (parts.some((part) => !/^[\w.~-]+$/.test(part)))
+    context.addIssue('may have letters without accents, digits, and - . _ ~ in its path');
+  else if (ownPaths.has(first))
+    context.addIssue(`must not begin its path with /${first}, which is a page of leadsync`);
+});
 
 /** The address of the Leads service, without the beginning of the API's own paths. */
 export const leadsUrl = baseUrl.transform((url) => url.replace(/\/v1(\/leads)?$/, ''));

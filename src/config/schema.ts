@@ -174,7 +174,7 @@ export const fileSchema = z.strictObject({
   publicUrl: publicUrl.exactOptional().meta({
     env: 'PUBLIC_URL',
     description:
-      'Address under which people reach the worker\'s HTTP port, such as https://leadsync.example.com: https, http only for this machine. Without it mails have no links that move a follow-up. Beside a leadsync.yaml the variable counts only as `publicUrl: "${PUBLIC_URL}"`.',
+      'Address under which people reach the worker\'s HTTP port, such as https://leadsync.example.com: https, http only for this machine; it may have a path, below which all pages then lie. Without it mails have no links that move a follow-up. Beside a leadsync.yaml the variable counts only as `publicUrl: "${PUBLIC_URL}"`.',
   }),
 });
 

@@ -10,7 +10,15 @@ import { isAsset } from './assets.ts';
 import { addressOf, checkGuess, GuessLimit } from './guess-limit.ts';
 import { loginPage } from './pages/layout.ts';
 import { formOf } from './requests.ts';
-import { beginSession, forgetSession, hasFormMark, isToken, markForm, sessionOf } from './session.ts';
+import {
+  beginSession,
+  type CookieScope,
+  forgetSession,
+  hasFormMark,
+  isToken,
+  markForm,
+  sessionOf,
+} from './session.ts';
 
 /** Who may see the pages: everybody with the token or, without a token, every user of this machine. */
 export interface AccessPolicy {
@@ -87,10 +95,13 @@ export class TokenAccess {
   readonly #token: Secret;
   readonly #app: Pick<App, 'pool' | 'log'>;
   readonly #guesses = new GuessLimit();
+  readonly #cookies: CookieScope;
 
-  constructor(token: Secret, app: Pick<App, 'pool' | 'log'>) {
+  /** `base`: the path below which browsers see the site; empty: none. */
+  constructor(token: Secret, app: Pick<App, 'pool' | 'log'>, base: string) {
     this.#token = token;
     this.#app = app;
+    this.#cookies = { path: base === '' ? '/' : base };
   }
 
   /** Passes authorized requests on; the login form and its assets are open. */
@@ -98,12 +109,12 @@ export class TokenAccess {
     const bearer = bearerOf(c);
     if (bearer !== null) {
       const verdict = await this.#look(c, bearer);
-      return verdict === 'right' ? next() : refuse(c, verdict);
+      return verdict === 'right' ? next() : this.#refuse(c, verdict);
     }
     if (isAsset(c.req.path) || c.req.path === '/login') return next();
     const session = await sessionOf(c, this.#token);
     if (session !== null && !(await isLoggedOut(this.#app.pool, session.id))) return next();
-    return refuse(c, 'unknown');
+    return this.#refuse(c, 'unknown');
   };
 
   /** `POST /login`: logs in and redirects to the page that was requested. */
@@ -111,7 +122,7 @@ export class TokenAccess {
     const { token, next } = await formOf(c, loginSchema);
     const verdict = await this.#look(c, token);
     if (verdict !== 'right') return c.html(loginPage(next, verdict), verdict === 'wrong' ? 401 : 429);
-    await beginSession(c, this.#token);
+    await beginSession(c, this.#token, this.#cookies);
     this.#app.log.info({ address: addressOf(c) }, 'somebody logged in');
     return c.redirect(ownPath(next), 303);
   }
@@ -123,8 +134,22 @@ export class TokenAccess {
       await noteLogout(this.#app.pool, session.id, session.endsAt);
       this.#app.log.info({ address: addressOf(c) }, 'somebody logged out');
     }
-    forgetSession(c);
+    forgetSession(c, this.#cookies);
     return c.redirect('/login', 303);
+  }
+
+  /** The login form, for a browser that asks for `next`. */
+  showLogin(c: Context, next: string): Response | Promise<Response> {
+    markForm(c, this.#cookies);
+    return c.html(loginPage(next), c.req.path === '/login' ? 200 : 401);
+  }
+
+  #refuse(c: Context, verdict: 'wrong' | 'later' | 'unknown'): Response | Promise<Response> {
+    if (verdict === 'later') return c.text('too many wrong tokens: try again in a moment\n', 429);
+    if (verdict === 'unknown' && c.req.method === 'GET' && c.req.header('accept')?.includes('text/html'))
+      return this.showLogin(c, c.req.path + new URL(c.req.url).search);
+    c.header('WWW-Authenticate', 'Bearer realm="leadsync"');
+    return c.text('unauthorized\n', 401);
   }
 
   async #look(c: Context, text: string): Promise<'right' | 'wrong' | 'later'> {
@@ -141,24 +166,8 @@ export class TokenAccess {
   }
 }
 
-/** The login form, for a browser that asks for `next`. */
-export function showLogin(c: Context, next: string): Response | Promise<Response> {
-  markForm(c);
-  return c.html(loginPage(next), c.req.path === '/login' ? 200 : 401);
-}
-
 function bearerOf(c: Context): string | null {
   return /^Bearer (.*)$/i.exec(c.req.header('authorization') ?? '')?.[1] ?? null;
-}
-
-function refuse(c: Context, verdict: 'wrong' | 'later' | 'unknown'): Response | Promise<Response> {
-  if (verdict === 'later') return c.text('too many wrong tokens: try again in a moment\n', 429);
-  if (verdict === 'unknown' && c.req.method === 'GET' && c.req.header('accept')?.includes('text/html')) {
-    const { pathname, search } = new URL(c.req.url);
-    return showLogin(c, pathname + search);
-  }
-  c.header('WWW-Authenticate', 'Bearer realm="leadsync"');
-  return c.text('unauthorized\n', 401);
 }
 
 /** The path of `next` if it is one of this site, else `/`. */

@@ -9,6 +9,11 @@ const formCookie = 'leadsync-form';
 /** Seconds that a login lasts. */
 const lifeSeconds = 12 * 3600;
 
+/** Below which path a browser shows its cookies. */
+export interface CookieScope {
+  readonly path: string;
+}
+
 /** A login of a browser. */
 export interface Session {
   readonly id: string;
@@ -25,11 +30,14 @@ export function isToken(text: string, token: Secret): boolean {
 }
 
 /** Logs a browser in, by a cookie that is signed with the token. */
-export async function beginSession(c: Context, token: Secret): Promise<void> {
+export async function beginSession(c: Context, token: Secret, scope: CookieScope): Promise<void> {
   const endsAt = Math.floor(Date.now() / 1000) + lifeSeconds;
   const origin = URL.parse(c.req.header('origin') ?? '')?.origin ?? '';
   const session = [endsAt, randomBytes(16).toString('base64url'), origin.slice(0, 300)].join(' ');
-  await setSignedCookie(c, cookieName, session, keyOf(token), { ...attributes(c), maxAge: lifeSeconds });
+  await setSignedCookie(c, cookieName, session, keyOf(token), {
+    ...attributes(c, scope),
+    maxAge: lifeSeconds,
+  });
 }
 
 /** The login that a request has a cookie of, unless it is too old. Whether somebody has logged out is for the caller to see. */
@@ -41,13 +49,13 @@ export async function sessionOf(c: Context, token: Secret): Promise<Session | nu
 }
 
 /** Deletes the cookie in the browser. */
-export function forgetSession(c: Context): void {
-  deleteCookie(c, cookieName, attributes(c));
+export function forgetSession(c: Context, scope: CookieScope): void {
+  deleteCookie(c, cookieName, attributes(c, scope));
 }
 
 /** Lets the browser show with its next form that it has a page of this site: it tells that no form of another site. */
-export function markForm(c: Context): void {
-  setCookie(c, formCookie, '1', attributes(c));
+export function markForm(c: Context, scope: CookieScope): void {
+  setCookie(c, formCookie, '1', attributes(c, scope));
 }
 
 export function hasFormMark(c: Context): boolean {
@@ -60,8 +68,8 @@ export function isHttps(c: Context): boolean {
   return forwarded === 'https' || new URL(c.req.url).protocol === 'https:';
 }
 
-function attributes(c: Context) {
-  return { path: '/', httpOnly: true, sameSite: 'Strict', secure: isHttps(c) } as const;
+function attributes(c: Context, scope: CookieScope) {
+  return { ...scope, httpOnly: true, sameSite: 'Strict', secure: isHttps(c) } as const;
 }
 
 /** The key for cookies alone: it does not reveal the token, and a new token invalidates all cookies. */

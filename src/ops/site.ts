@@ -3,7 +3,7 @@ import { bodyLimit } from 'hono/body-limit';
 import { HTTPException } from 'hono/http-exception';
 import { methodNotAllowed } from 'hono/method-not-allowed';
 import type { App } from '../app.ts';
-import { accessWithoutToken, type AccessPolicy, sameOrigin, showLogin, TokenAccess } from './access.ts';
+import { accessWithoutToken, type AccessPolicy, sameOrigin, TokenAccess } from './access.ts';
 import { assets } from './assets.ts';
 import { calendarFeeds } from './calendar-feeds.ts';
 import { followUpPages } from './follow-up-pages.ts';
@@ -15,6 +15,7 @@ import { conflictPages } from './conflict-pages.ts';
 import { connectionOrders } from './connection-orders.ts';
 import { securityHeaders } from './security-headers.ts';
 import { statusPages } from './status-pages.ts';
+import { below, innerPath } from './sub-path.ts';
 
 const boardPath = '/queues';
 
@@ -28,13 +29,15 @@ const maxBody = 16 * 1024;
  * address, the rest as `policy` allows.
  */
 export async function site(app: App, live: LiveRuns, policy: AccessPolicy): Promise<Hono> {
-  const site = new Hono();
+  const base = new URL(policy.publicUrl ?? 'http://localhost').pathname.replace(/\/$/, '');
+  const site = new Hono({ getPath: (request) => innerPath(base, request) });
   site.onError((error, c) => {
     if (error instanceof HTTPException) return error.getResponse();
     app.log.error({ err: error, path: shownPath(c.req.path) }, 'a page failed');
     return c.text('this page failed; the log of the worker says why\n', 500);
   });
   site.use(securityHeaders(boardPath));
+  if (base !== '') site.use(below(base));
   site.use(methodNotAllowed({ app: site }));
   site.route('/', probes(app));
   site.route('/', calendarFeeds(app));
@@ -58,9 +61,9 @@ export async function site(app: App, live: LiveRuns, policy: AccessPolicy): Prom
   if (token === undefined) {
     site.use(accessWithoutToken(policy, app.log));
   } else {
-    const access = new TokenAccess(token, app);
+    const access = new TokenAccess(token, app, base);
     site.use(access.check);
-    site.get('/login', (c) => showLogin(c, '/'));
+    site.get('/login', (c) => access.showLogin(c, '/'));
     site.post('/login', (c) => access.logIn(c));
     site.post('/logout', (c) => access.logOut(c));
   }

@@ -137,6 +137,25 @@ describe('the environment alone', () => {
       expect(await mistakesOf({ ...minimal, PUBLIC_URL: wrong })).toMatchObject([{ where: 'PUBLIC_URL' }]);
   });
 
+  test('the path of publicUrl is none of a page, and none that an address or a cookie would read otherwise', async () => {
+    for (const right of ['https://x', 'https://x/tools/lead_sync-2.0/~a', 'https://x/my-queues'])
+      expect((await load({ ...minimal, PUBLIC_URL: `${right}/` })).publicUrl).toBe(right);
+    for (const wrong of [
+      '//y.example',
+      '/a//b',
+      '/a;b',
+      '/%22',
+      '/ü',
+      '/a&b',
+      '/queues',
+      '/login/x',
+      '/assets/',
+    ])
+      expect(await mistakesOf({ ...minimal, PUBLIC_URL: `https://x${wrong}` }), wrong).toMatchObject([
+        { where: 'PUBLIC_URL' },
+      ]);
+  });
+
   test('an empty variable counts as unset', async () => {
     const config = await load({
       ...minimal,

@@ -1,4 +1,6 @@
 // Keeps the lines "Running now" up to date. Without it the page shows all as of the moment it was made.
+// The root of the site, which may lie below a path.
+const root = new URL('..', document.currentScript.src).href;
 const lines = [...document.querySelectorAll('[data-progress]')];
 const announce = document.getElementById('live');
 const running = new Map(
@@ -13,7 +15,7 @@ function say(text) {
 function showEnd(line, connection, run) {
   const text = line.querySelector('[data-text]');
   const link = document.createElement('a');
-  link.href = `/runs/${run}`;
+  link.href = `${root}runs/${run}`;
   link.textContent = `run ${run} has ended`;
   line.querySelector('strong').textContent = 'Just now';
   text.replaceChildren(link);
@@ -41,6 +43,6 @@ function show(live) {
 }
 
 if (lines.length > 0) {
-  const events = new EventSource('/events');
+  const events = new EventSource(`${root}events`);
   events.addEventListener('message', ({ data }) => show(JSON.parse(data)));
 }

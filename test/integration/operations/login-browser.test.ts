@@ -1,14 +1,9 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
-import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { launchChromium } from '../../support/browser.ts';
-import { freePort } from '../../support/mail-server.ts';
+import { startNginx } from '../../support/nginx.ts';
 import { adminToken, askOnce, openStatusSite, type StatusSite } from '../../support/status-site.ts';
-import { until } from '../../support/until.ts';
 
 describe('in Chromium', { tags: 'chromium' }, () => {
   let browser: Browser;
@@ -57,39 +52,14 @@ describe('in Chromium', { tags: 'chromium' }, () => {
   test('the same through nginx with its own headers; without a token it gets no page', {
     tags: 'nginx',
   }, async () => {
-    const port = await freePort();
-    const { folder } = site.workspace;
     await using open = await openStatusSite();
-    const openPort = await freePort();
-    const server = (from: number, to: number): string =>
-      `server { listen 127.0.0.1:${from}; location / { proxy_pass http://127.0.0.1:${to}; } }`;
-    writeFileSync(
-      join(folder, 'nginx.conf'),
-      `daemon off; pid ${folder}/nginx.pid; error_log ${folder}/nginx.log; events {}
-       http { access_log off; client_body_temp_path ${folder}/body; proxy_temp_path ${folder}/proxy;
-         fastcgi_temp_path ${folder}/f; uwsgi_temp_path ${folder}/u; scgi_temp_path ${folder}/s;
-         ${server(port, site.server.port)} ${server(openPort, open.server.port)} }`,
-    );
-    const nginx = spawn('/usr/sbin/nginx', [
-      '-c',
-      join(folder, 'nginx.conf'),
-      '-e',
-      join(folder, 'nginx.log'),
-    ]);
-    try {
-      await until('nginx listens', () =>
-        askOnce(port, '/healthz').then(
-          () => true,
-          () => false,
-        ),
-      );
-      await useSite(`http://leads.test:${port}`);
-      expect(await askOnce(openPort, '/')).toMatchObject({ status: 403 });
-      expect(await askOnce(openPort, '/healthz')).toMatchObject({ status: 200 });
-    } finally {
-      nginx.kill('SIGTERM');
-      await once(nginx, 'exit');
-    }
+    const to = ({ server }: StatusSite): string =>
+      `location / { proxy_pass http://127.0.0.1:${server.port}; }`;
+    await using nginx = await startNginx([to(site), to(open)]);
+    const [port = 0, openPort = 0] = nginx.ports;
+    await useSite(`http://leads.test:${port}`);
+    expect(await askOnce(openPort, '/')).toMatchObject({ status: 403 });
+    expect(await askOnce(openPort, '/healthz')).toMatchObject({ status: 200 });
   });
 
   test('a page of another site logs nobody in, and presses nothing', async () => {
