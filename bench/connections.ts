@@ -30,7 +30,7 @@ await using stack = new AsyncDisposableStack();
 stack.defer(() => rm(folder, { recursive: true, force: true }));
 const server = stack.adopt(await startEmbeddedPostgres(join(folder, 'postgres')), (one) => one.close());
 const service = stack.use(await startSandbox({ leads: 20, seed: 1 }));
-const entries = Array.from({ length: connections }, (_, index) => [
+const entries = Array.from({ length: connections }, (_, index): [string, object] => [
   `c${index}`,
   {
     leads: { baseUrl: service.url, apiKey: service.apiKey },

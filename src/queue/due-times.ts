@@ -6,15 +6,27 @@ const hourMs = 3_600_000;
 /** No time zone sets its clocks back by more. */
 const mostRepeatedMs = 3 * hourMs;
 
+/** Between which due times the last question about a schedule fell: many connections have one, and each takes ms to reckon. */
+const found = new Map<string, { readonly last: number; readonly next: number }>();
+const mostFound = 1_000;
+
 /** The last time before `now` (epoch ms) at which a cron pattern, which must have due times, was due. */
 export function previousRun(pattern: string, timeZone: string, now: number): number {
+  const key = `${pattern} ${timeZone}`;
+  const known = found.get(key);
+  if (known !== undefined && known.last < now && now <= known.next) return known.last;
   for (let reachMs = hourMs; ; reachMs *= 6) {
     let last: number | null = null;
     for (const at of runsAfter(pattern, timeZone, now - reachMs)) {
-      if (at >= now) break;
-      last = at;
+      if (at < now) {
+        last = at;
+        continue;
+      }
+      if (last === null) break;
+      if (found.size >= mostFound) found.clear();
+      found.set(key, { last, next: at });
+      return last;
     }
-    if (last !== null) return last;
   }
 }
 

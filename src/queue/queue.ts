@@ -265,8 +265,8 @@ function jobQueue(
 
 /** Empty: the job is of none. */
 function connectionOf(payload: unknown): string {
-  const of: unknown = Object(payload).connection;
-  return typeof of === 'string' ? of : '';
+  const isOf = typeof payload === 'object' && payload !== null && 'connection' in payload;
+  return isOf && typeof payload.connection === 'string' ? payload.connection : '';
 }
 
 /** Polls, since a poll survives any broken connection. */

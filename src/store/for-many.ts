@@ -37,7 +37,7 @@ export function forMany(db: Queryable): Queryable {
     values: readonly unknown[] = [],
   ): Promise<{ readonly rows: readonly object[] }> => {
     const [of, ...rest] = values;
-    if (typeof of !== 'string') return db.query(text, [...values]);
+    if (typeof of !== 'string') return db.query<object>(text, [...values]);
     const key = JSON.stringify([text, rest]);
     let question = open.get(key);
     if (question === undefined) {

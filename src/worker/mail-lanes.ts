@@ -51,7 +51,7 @@ export async function takeJob(
   if (stop.aborted) return { againAfterMs: 0, wholeQueue: false };
   const pauseMs = lanes.pausedUntil - Date.now();
   if (pauseMs > 0) return { againAfterMs: pauseMs, wholeQueue: false };
-  return work(lanes);
+  return await work(lanes);
 }
 
 /** Null: mails have no links. */
