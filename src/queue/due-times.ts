@@ -6,28 +6,41 @@ const hourMs = 3_600_000;
 /** No time zone sets its clocks back by more. */
 const mostRepeatedMs = 3 * hourMs;
 
-/** Between which due times the last question about a schedule fell: many connections have one, and each takes ms to reckon. */
-const found = new Map<string, { readonly last: number; readonly next: number }>();
-const mostFound = 1_000;
+/** Two due times of a schedule with none between them. */
+interface Gap {
+  readonly last: number;
+  readonly next: number;
+}
+
+/** Where the last question about a schedule fell: many connections have one, and each takes ms to reckon. */
+const gaps = new Map<string, Gap>();
+const mostGaps = 1_000;
+
+/** The last due time before `now` (epoch ms), and the next one from then on. */
+function gapAt(pattern: string, timeZone: string, now: number): Gap {
+  const key = `${pattern} ${timeZone}`;
+  const known = gaps.get(key);
+  if (known !== undefined && known.last < now && now <= known.next) return known;
+  const found = findGap(pattern, timeZone, now);
+  if (gaps.size >= mostGaps) gaps.clear();
+  gaps.set(key, found);
+  return found;
+}
+
+function findGap(pattern: string, timeZone: string, now: number): Gap {
+  for (let reachMs = hourMs; ; reachMs *= 6) {
+    let last: number | null = null;
+    for (const next of runsAfter(pattern, timeZone, now - reachMs)) {
+      if (next < now) last = next;
+      else if (last === null) break;
+      else return { last, next };
+    }
+  }
+}
 
 /** The last time before `now` (epoch ms) at which a cron pattern, which must have due times, was due. */
 export function previousRun(pattern: string, timeZone: string, now: number): number {
-  const key = `${pattern} ${timeZone}`;
-  const known = found.get(key);
-  if (known !== undefined && known.last < now && now <= known.next) return known.last;
-  for (let reachMs = hourMs; ; reachMs *= 6) {
-    let last: number | null = null;
-    for (const at of runsAfter(pattern, timeZone, now - reachMs)) {
-      if (at < now) {
-        last = at;
-        continue;
-      }
-      if (last === null) break;
-      if (found.size >= mostFound) found.clear();
-      found.set(key, { last, next: at });
-      return last;
-    }
-  }
+  return gapAt(pattern, timeZone, now).last;
 }
 
 /** When a schedule that is so since a moment (null: always) was due last; null: not since then, and the one before owed nothing. */
@@ -51,8 +64,7 @@ export function lastDue(
 
 /** The next time after `now` (epoch ms) at which a cron pattern is due. */
 export function nextRun(pattern: string, timeZone: string, now: number): number {
-  for (const at of runsAfter(pattern, timeZone, now)) return at;
-  throw new Error('the schedule never comes due');
+  return gapAt(pattern, timeZone, Math.floor(now) + 1).next;
 }
 
 /**

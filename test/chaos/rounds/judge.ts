@@ -126,6 +126,6 @@ async function judgeQueues(world: World): Promise<void> {
     ['housekeeping', 'prune-history'] as const,
   ];
   for (const [queue, schedule] of wanted)
-    if ((await world.queues.queue(queue).scheduled(schedule)) === null)
+    if (!(await world.queues.queue(queue).schedules()).has(schedule))
       world.fault(`the schedule ${schedule} is gone from the queue ${queue}`);
 }

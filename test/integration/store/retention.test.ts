@@ -164,7 +164,8 @@ describe('the retention', () => {
     expect((await worker.kill('SIGTERM')).code).toBe(0);
     expect(worker.stderr).toContain('old history was deleted');
     await using app = await workspace.openApp();
-    const next = (await (await app.queues()).queue('housekeeping').scheduled('prune-history'))?.nextRunAt;
+    const schedules = await (await app.queues()).queue('housekeeping').schedules();
+    const next = schedules.get('prune-history')?.nextRunAt;
     expect(next).toBeGreaterThan(Date.now());
     expect(next).toBeLessThanOrEqual(Date.now() + 24 * 3_600_000);
   });
