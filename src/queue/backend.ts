@@ -16,6 +16,7 @@ export type BullQueue = Pick<
   | 'getJobs'
   | 'obliterate'
   | 'rateLimit'
+  | 'remove'
   | 'removeJobScheduler'
   | 'removeRateLimitKey'
   | 'upsertJobScheduler'

@@ -247,9 +247,8 @@ function jobQueue(
     async forget(connection) {
       if (connection === undefined) return ask((queue) => queue.obliterate({ force: true }));
       await ask((queue) => queue.removeJobScheduler(connection));
-      for (const job of await ask((queue) => queue.getJobs()))
-        if (connectionOf(job.data) === connection && !(await ask(() => job.isActive())))
-          await ask(() => job.remove());
+      for (const { id = '', data } of await ask((queue) => queue.getJobs()))
+        if (connectionOf(data) === connection) await ask((queue) => queue.remove(id)).catch(unlessScheduled);
     },
     async endPause(ids, stop) {
       await ask((queue) => queue.removeRateLimitKey());
@@ -280,6 +279,13 @@ async function finished(ask: Ask, id: string, signal: AbortSignal): Promise<unkn
     }
     await sleep(pollMs, undefined, { signal }).catch(() => signal.throwIfAborted());
   }
+}
+
+/** In Postgres what a schedule has put into its queue stays: finished, or for a worker that leaves it out (`leftToOthers`). */
+function unlessScheduled(error: unknown): void {
+  const isScheduled =
+    error instanceof Error && 'code' in error && error.code === ErrorCode.JobBelongsToJobScheduler;
+  if (!isScheduled) throw error;
 }
 
 function unlessUnavailable(error: unknown): undefined {

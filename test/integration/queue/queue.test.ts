@@ -183,6 +183,50 @@ describeQueues((at) => {
     });
   });
 
+  test('the jobs of a connection are forgotten but for those under way, also after a night; the others stay', async () => {
+    const queue = at.queues.queue('q');
+    for (const connection of ['berlin', 'paris'])
+      await queue.schedule(connection, '* * * * * *', 'UTC', 'night', { connection });
+    const [nights, end] = [new Set<unknown>(), Promise.withResolvers<void>()];
+    const worker = queue.work(
+      {
+        night: async (payload) => {
+          nights.add((payload as { connection: string }).connection);
+          return { done: {} };
+        },
+        long: async () => {
+          await end.promise;
+          return { done: {} };
+        },
+      },
+      2,
+    );
+    await until('each had a night', () => nights.size === 2);
+    for (const connection of ['berlin', 'paris'])
+      await queue.schedule(connection, '0 0 1 1 *', 'UTC', 'night', { connection });
+    const long = await queue.add('long', { connection: 'berlin' });
+    await until('it is under way', async () => (await queue.counts()).active === 1);
+    for (const connection of ['berlin', 'paris']) {
+      await queue.add('later', { connection }, { id: connection, delayMs: 3_600_000 });
+      await queue.add('later', { connection }, { delayMs: 3_600_000 });
+    }
+    await queue.forget('berlin');
+    const none = { waiting: 0, active: 0, delayed: 0, failed: 0 };
+    expect(await queue.countsOfConnections()).toEqual(
+      new Map([
+        ['berlin', { ...none, active: 1 }],
+        ['paris', { ...none, delayed: 3 }],
+      ]),
+    );
+    expect([...(await queue.schedules()).keys()]).toEqual(['paris']);
+    // It is not known any more.
+    await queue.add('later', { connection: 'berlin' }, { id: 'berlin', delayMs: 3_600_000 });
+    expect((await queue.countsOfConnections()).get('berlin')).toEqual({ ...none, active: 1, delayed: 1 });
+    end.resolve();
+    await long.finished(never);
+    await worker[Symbol.asyncDispose]();
+  });
+
   test('counts what waits, runs, is delayed, and has failed; the board shows it and changes nothing', async () => {
     const site = new Hono().route('/queues', await at.queues.board('/queues'));
     const queue = at.queues.queue('q');
