@@ -24,9 +24,15 @@ test('the mails of a connection whose sender is refused wait; those of another o
     workspace.sandbox.leads.add({ nextFollowUpAt: new Date(Date.now() - 1_000).toISOString() });
   for (const connection of ['main', 'other']) await workspace.sync({ connection });
   await using app = await workspace.openApp();
-  const working = await workReminders(app);
+  await using _working = await workReminders(app);
   await planMails(app);
-  await until('all of the other have left', () => server.mails.length === 30);
+  await until('all of the other have left', async () => {
+    const { rowCount } = await app.pool.query(
+      `select from mails where recipient = 'ben@example.com' and state = 'sent'`,
+    );
+    return rowCount === 30;
+  });
+  expect(server.mails).toHaveLength(30);
   await until('a mail was refused', () => refused > 0);
   // The next look at all of them is five minutes away: no more than were under way as the first was refused have tried.
   const { rows } = await app.pool.query<{ recipient: string; state: string; tried: number }>(
@@ -37,5 +43,4 @@ test('the mails of a connection whose sender is refused wait; those of another o
     { recipient: 'ben@example.com', state: 'sent', tried: 30 },
   ]);
   expect(rows[0]?.tried).toBeLessThanOrEqual(16);
-  await working[Symbol.asyncDispose]();
 });
