@@ -66,11 +66,9 @@ const schedule = `pattern, time_zone as "timeZone", ${epochMs('next_run_at')} as
 
 /** Null: no worker has scheduled the connection so far. */
 export function getSchedule(db: Queryable, connection: string): Promise<Schedule | null> {
-  return firstOf(
-    db,
-    `select ${schedule} from connections where connection = $1 and pattern is not null`,
-    [connection],
-  );
+  return firstOf(db, `select ${schedule} from connections where connection = $1 and pattern is not null`, [
+    connection,
+  ]);
 }
 
 /** Pauses connections until `unpause`; a paused one keeps its date. */

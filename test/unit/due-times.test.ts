@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { lastDue, previousRun } from '../../src/queue/due-times.ts';
+import { lastDue, nextRun, previousRun } from '../../src/queue/due-times.ts';
 
 describe('the last time before now at which a schedule was due', () => {
   test.each([
@@ -43,6 +43,8 @@ describe('the last time before now at which a schedule was due', () => {
       while (dates.length < 240) {
         const before = previousRun(pattern, timeZone, at);
         expect(before).toBeLessThan(at);
+        expect(nextRun(pattern, timeZone, before - 1)).toBe(before);
+        if (dates.length > 0) expect(nextRun(pattern, timeZone, before)).toBe(at);
         at = before;
         dates.push(new Intl.DateTimeFormat('en-CA', { timeZone }).format(at));
       }
