@@ -1,4 +1,4 @@
-import { planMails } from '../../src/worker/plan-mails.ts';
+import { fillQueues } from '../../src/worker/fill-queues.ts';
 import { adminToken, openStatusSite, type StatusSite } from './status-site.ts';
 
 /** Values that a page must survive, and show. */
@@ -45,6 +45,6 @@ export async function openTroubledSite(): Promise<StatusSite> {
   await workspace.sync();
   sandbox.leads.remove(second?.id ?? '');
   await workspace.sync();
-  await planMails(app);
+  await fillQueues(app);
   return site;
 }
