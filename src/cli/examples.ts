@@ -11,15 +11,15 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['init', 'asks for all it needs, on a terminal'],
     [
       'init --leads-url https://api.example.com --leads-key-file ./key --target ./leads.xlsx --yes',
-      'asks nothing: takes what it proposes for the rest',
+      'asks nothing but whether to carry out the plan: takes what it proposes',
     ],
     [
       'init --target ./customers.xlsx --sheet 2026 --map companyName=Firma --map "stage=Status"',
       'asks for the rest alone',
     ],
     [
-      'init --target https://cloud.example.com/remote.php/dav/files/anna/leads.xlsx --webdav-user anna',
-      'asks for her password, too',
+      'init --target https://cloud.example.com/remote.php/dav/files/anna/leads.xlsx --webdav-user anna --webdav-password-file ./password',
+      'a file in Nextcloud',
     ],
   ],
   check: [

@@ -1,79 +1,52 @@
-import { Secret } from '../config/secret.ts';
 import { explain, LeadsyncError } from '../errors.ts';
 import { stoppedWith } from './stop.ts';
 
-interface Question {
+export interface Question {
   readonly message: string;
-  /** The option that answers it, for those who have no terminal. */
+  /** The option or variable that answers it, for those who have no terminal. */
   readonly flag: string;
-  /** Accepted by `--yes`; prefilled on a terminal. */
+  /** One of these is the answer; the first is at hand. Absent: a text, without blanks around it. */
+  readonly choices?: readonly { readonly value: string; readonly label: string }[];
+  /** Accepted without a terminal, and by `--yes`; prefilled. */
   readonly proposal?: string;
+  /** Prefilled, and no more. */
+  readonly former?: string;
   /** Greyed out in an empty field. */
   readonly example?: string;
-  /** What is wrong with an answer; null: nothing. */
-  readonly check?: (answer: string) => string | null;
+  readonly isSecret?: boolean;
 }
 
-export interface Choice<T extends string> {
-  readonly value: T;
-  readonly label: string;
-  readonly hint?: string;
-}
-
-/** Asks a person on a terminal; without one, every question that `--yes` does not answer throws `usage.init-missing`. */
 export interface Dialogue {
   readonly isTerminal: boolean;
-  /** Without blanks around it. */
-  text(question: Question): Promise<string>;
-  /** Shows a dot for each character. */
-  secret(question: Question): Promise<Secret>;
-  choose<T extends string>(
-    question: Pick<Question, 'message' | 'flag'> & {
-      readonly proposal?: T;
-      /** The proposal is a guess: `--yes` does not take it. */
-      readonly isGuess?: boolean;
-    },
-    choices: readonly Choice<T>[],
-  ): Promise<T>;
+  /** How many questions a person was asked. */
+  readonly asked: number;
+  /** Throws GoBack; without a terminal and a proposal `usage.init-missing`. */
+  ask(question: Question): Promise<string>;
   say(text: string): void;
   /** Shows a fault after which the question comes again; throws it without a terminal. */
   retry(fault: LeadsyncError): void;
 }
 
-/** `missing`: a line for each answer, with its option. */
-export function answersMissing(missing: readonly string[]): LeadsyncError {
+/** The person wants the question before; or a step (`cause`) was wrong, and comes again. */
+export class GoBack extends Error {}
+
+export function answersMissing(missing: readonly Question[]): LeadsyncError {
   const what = missing.length === 1 ? 'an answer is missing' : `${missing.length} answers are missing`;
-  return new LeadsyncError(
-    'usage.init-missing',
-    `${what}, and there is no terminal to ask on; nothing was written`,
-    { help: [...missing, '--yes takes what is proposed.'].join('\n  ') },
-  );
+  const help = missing.map(({ flag, message }) => `${flag}: ${message}`).join('\n  ');
+  const message = `${what}, and there is no terminal to ask on; nothing was written`;
+  return new LeadsyncError('usage.init-missing', message, { help });
 }
 
 /** `isYes`: proposals are accepted without a question. `isSilent`: only the result is printed. */
 export async function openDialogue(isYes: boolean, isSilent: boolean): Promise<Dialogue> {
-  const isTerminal = process.stdin.isTTY && process.stdout.isTTY && !isSilent;
-  return isTerminal ? terminalDialogue(isYes) : scriptedDialogue(isYes, isSilent);
-}
-
-function scriptedDialogue(isYes: boolean, isSilent: boolean): Dialogue {
-  const take = async <T extends string>({
-    message,
-    flag,
-    proposal,
-  }: {
-    message: string;
-    flag: string;
-    proposal?: T;
-  }) => {
-    if (isYes && proposal !== undefined) return proposal;
-    throw answersMissing([`${flag}: ${message}`]);
-  };
+  if (process.stdin.isTTY && process.stdout.isTTY && !isSilent) return terminalDialogue(isYes);
   return {
     isTerminal: false,
-    text: take,
-    secret: async (question) => new Secret(await take(question)),
-    choose: take,
+    asked: 0,
+    ask: async (question) => {
+      if (question.proposal === undefined) throw answersMissing([question]);
+      return question.proposal;
+    },
     say: (text) => void (isSilent || process.stdout.write(`${text}\n`)),
     retry: (fault) => {
       throw fault;
@@ -81,68 +54,40 @@ function scriptedDialogue(isYes: boolean, isSilent: boolean): Dialogue {
   };
 }
 
-/** More choices than this are searched by typing. */
-const mostShown = 10;
-
 async function terminalDialogue(isYes: boolean): Promise<Dialogue> {
   const clack = await import('@clack/prompts');
-  const answered = <T>(answer: T): Exclude<T, symbol> => {
-    if (!clack.isCancel(answer)) return answer as Exclude<T, symbol>;
-    throw stoppedWith('nothing was written');
-  };
-  const validate =
-    ({ check }: Question) =>
-    (answer: string | undefined) =>
-      check?.((answer ?? '').trim()) ?? undefined;
-  const isTaken = (proposal: string | undefined): proposal is string => isYes && proposal !== undefined;
+  let [asked, last] = [0, ''];
+  const listen = (_: string, key?: { readonly name?: string }) => void (last = key?.name ?? '');
+  const how =
+    'Esc goes back to the question before, Ctrl-C stops. Nothing is written before the last question.';
+  clack.log.message(how);
   return {
     isTerminal: true,
-    async text(question) {
-      const { message, proposal, example } = question;
-      if (isTaken(proposal)) return proposal;
-      const answer = await clack.text({
-        message,
-        ...(proposal !== undefined && { initialValue: proposal }),
-        ...(example !== undefined && { placeholder: example }),
-        validate: validate(question),
-      });
-      return answered(answer).trim();
+    get asked() {
+      return asked;
     },
-    async secret(question) {
-      const answer = await clack.password({ message: question.message, validate: validate(question) });
-      return new Secret(answered(answer).trim());
-    },
-    async choose<T extends string>(
-      {
-        message,
-        proposal,
-        isGuess = false,
-      }: Pick<Question, 'message'> & { readonly proposal?: T; readonly isGuess?: boolean },
-      choices: readonly Choice<T>[],
-    ) {
-      if (!isGuess && isTaken(proposal)) return proposal;
-      const shown = {
-        message,
-        // Its type differs for texts and others, which a type parameter does not tell.
-        options: [...choices] as { value: string; label: string; hint?: string }[],
-        ...(proposal !== undefined && { initialValue: proposal as string }),
-        maxItems: mostShown,
-      };
-      const answer = choices.length > mostShown ? await clack.autocomplete(shown) : await clack.select(shown);
-      return answered(answer) as T;
+    async ask({ message, choices, proposal, former = proposal, example: placeholder, isSecret = false }) {
+      if (isYes && proposal !== undefined) return proposal;
+      asked += 1;
+      const shown = { message, ...(former !== undefined && { initialValue: former }) };
+      process.stdin.on('keypress', listen);
+      const answer = choices
+        ? await clack.select({ ...shown, options: [...choices], maxItems: 12 })
+        : isSecret
+          ? await clack.password({ message })
+          : await clack.text({ ...shown, ...(placeholder !== undefined && { placeholder }) });
+      process.stdin.off('keypress', listen);
+      if (!clack.isCancel(answer)) return answer.trim();
+      // The library has one name for both.
+      throw last === 'escape' ? new GoBack() : stoppedWith('nothing was written');
     },
     say: (text) => clack.log.message(wrapped(text)),
-    retry: (fault) => {
-      clack.log.error(wrapped(`${explain(fault)} [${fault.code}]`));
-    },
+    retry: (fault) => clack.log.error(wrapped(`${explain(fault)} [${fault.code}]`)),
   };
 }
 
-/** Columns taken by the line at the left. */
-const guideWidth = 4;
-
-/** With lines that end between words; the terminal would end them anywhere. */
+/** With lines that end between words, beside the line at the left; the terminal would end them anywhere. */
 function wrapped(text: string): string {
-  const width = Math.max(20, (process.stdout.columns || 80) - guideWidth);
+  const width = Math.max(20, (process.stdout.columns || 80) - 4);
   return text.replaceAll(new RegExp(`(?![^\\n]{1,${width}}$)([^\\n]{1,${width}}) `, 'gm'), '$1\n');
 }

@@ -1,179 +1,149 @@
-import { existsSync } from 'node:fs';
-import { dirname, relative, resolve } from 'node:path';
-import { envFileName } from '../config/env-file.ts';
-import { counted } from '../core/lead/counted.ts';
-import { LeadsyncError } from '../errors.ts';
-import type { Answers } from '../setup/answers.ts';
-import { setupFiles, type SetupFiles } from '../setup/setup-files.ts';
-import { type TriedService, tryService } from '../setup/try-access.ts';
-import { assertLoads, refuseExisting, writeSetup } from '../setup/write-setup.ts';
+import { relative, resolve } from 'node:path';
+import { connectionNamePattern } from '../config/schema.ts';
+import { variablesOfProcess } from '../config/load.ts';
+import { silentKinds } from '../core/merge/action.ts';
+import { codeOf, LeadsyncError } from '../errors.ts';
+import { draftOf } from '../setup/answers.ts';
+import { writeIdHeading } from '../setup/look.ts';
+import { assertLoads, filesToWrite, setupFiles, type SetupFiles, writeSetup } from '../setup/setup-files.ts';
+import { applyLines } from './apply.ts';
 import { type CheckLine, describeLine, never } from './check-line.ts';
 import { checkApp } from './check.ts';
-import { askColumns, followUp } from './init-columns.ts';
-import { answersMissing, type Dialogue, openDialogue } from './init-dialogue.ts';
-import { type Given, type InitOptions, machineZone, readGiven } from './init-given.ts';
-import { Interview } from './init-interview.ts';
-import { askPlace, kinds } from './init-place.ts';
-import { lineOf, type QuestionName } from './init-questions.ts';
-import { askReminders, askSchedule, askTimeZone } from './init-rest.ts';
+import { isConfirmed } from './confirm.ts';
+import { tellReport } from './describe-report.ts';
+import { askAll, type Found, type Given, refuseMissing, variables, wrongAnswer } from './init-answers.ts';
+import { type Dialogue, openDialogue } from './init-dialogue.ts';
 import { exitCodeFor, exitCodes, print, printJson } from './output.ts';
 import { describePlan, planJson } from './plan-output.ts';
 import { type MadePlan, makePlanNow } from './plan.ts';
-import { stopping, unlessStopped } from './stop.ts';
+import { stoppedWith, stopping, unlessStopped } from './stop.ts';
 import { withApp } from './with-app.ts';
 
-/** A longer plan is shown in numbers. */
-const mostActionsShown = 20;
+/** The options of `leadsync init`, as commander parses them. */
+export interface InitOptions extends Partial<Record<keyof typeof variables, string>> {
+  readonly sheet?: string;
+  readonly idColumn?: string;
+  readonly map?: readonly string[];
+  readonly name?: string;
+  readonly out?: string;
+  readonly yes?: boolean;
+  readonly json?: boolean;
+}
 
 /**
- * `leadsync init`: asks for what a first connection needs, tries it, writes leadsync.yaml, and shows the first plan. What an
- * option or a variable answers is not asked. Never writes over a file, nor before the last question is answered.
+ * `leadsync init`: asks for what a first connection needs, tries it, writes leadsync.yaml, shows the first plan, and carries it out
+ * if that is wanted. What an option or a variable answers is not asked. Writes nothing before the last question is answered.
  */
 export async function init(options: InitOptions): Promise<void> {
-  const { json: isJson = false } = options;
   const given = readGiven(options);
-  const ui = await openDialogue(given.isYes, isJson);
+  const ui = await openDialogue(given.isYes, options.json === true);
   if (!ui.isTerminal) refuseMissing(given);
-  const yamlFile = resolve(options.out ?? (await askFile(ui)));
-  const folder = dirname(yamlFile);
-  const answers = await unlessStopped(() => askAll(ui, given));
-  const files = setupFiles(answers, folder);
-  await assertLoads(files, answers);
-  await refuseExisting(files, yamlFile);
-  await confirmWriting(ui, files, yamlFile);
-  const written = await writeSetup(files, yamlFile);
-  ui.say(`Written: ${written.join(', ') || 'nothing new'}. Only you can read them.`);
-  await showFirstPlan(answers.connection, yamlFile, written, isJson);
+  const yamlFile = resolve(options.out ?? 'leadsync.yaml');
+  const written: string[] = [];
+  try {
+    const found = await unlessStopped(() => askAll(ui, given));
+    const files = setupFiles(found, yamlFile);
+    await assertLoads(files, yamlFile, found.env);
+    await askToReplace(ui, files, yamlFile);
+    if (found.isIdNew) {
+      await addHeading(ui, found);
+      written.push(`the heading ${JSON.stringify(found.idColumn)} in ${found.env['TARGET']}`);
+    }
+    const paths = await writeSetup(files);
+    written.push(...paths.filter((path) => !path.endsWith('.gitignore')).map(shownPath));
+    ui.say(`Written: ${written.join(', ') || 'nothing new'}. Only you can read the files.`);
+    await showFirstPlan(found.connection, yamlFile, written, ui, options.json === true);
+  } catch (error) {
+    if (codeOf(error) !== 'process.stopped') throw error;
+    const stays = `${written.join(', ')} stay; leadsync sync goes on`;
+    throw stoppedWith(written.length === 0 ? 'nothing was written' : stays);
+  }
 }
 
-/** Where leadsync.yaml goes; another folder when there is one here. */
-async function askFile(ui: Dialogue): Promise<string> {
-  if (!existsSync('leadsync.yaml') || !ui.isTerminal) return 'leadsync.yaml';
-  return ui.text({
-    message: 'leadsync.yaml is here already and stays as it is. Where does the new one go?',
-    flag: '--out',
-    proposal: 'new/leadsync.yaml',
-    check: (answer) =>
-      answer === '' || existsSync(answer) ? 'must be the path of a file that does not exist yet' : null,
-  });
+/** What is answered before anything is asked: options go before variables of the environment. Throws `usage.init-answer`. */
+export function readGiven(options: InitOptions): Given {
+  const env = variablesOfProcess();
+  for (const [option, name] of Object.entries(variables) as [keyof typeof variables, string][]) {
+    if (options[option] === undefined) continue;
+    for (const twin of [name, name.replace(/_FILE$/, ''), `${name}_FILE`]) delete env[twin];
+    env[name] = options[option] === 'none' && option === 'remind' ? '' : options[option];
+  }
+  const { name: connection = 'default', sheet: part, idColumn, map = [], yes: isYes = false } = options;
+  if (!connectionNamePattern.test(connection))
+    throw wrongAnswer('--name must be a name of 1 to 64 letters from a to z, digits, "_" and "-"');
+  return { connection, env, part, idColumn, map: new Map(map.map(readMapped)), isYes };
 }
 
-/** Asks for what is not given, and tries it; nothing is written. */
-export async function askAll(ui: Dialogue, given: Given): Promise<Answers> {
-  const interview = new Interview(ui, given.answers);
-  const { fields } = await askService(interview);
-  const place = await askPlace(interview, given);
-  const columns = await askColumns(ui, given, place, fields);
-  const schedule = await askSchedule(ui, given);
-  const timeZone = await askTimeZone(ui, given);
-  const isDated = columns.fields.some(([field]) => field === followUp);
-  const reminders = await askReminders(interview, given, isDated);
-  return {
-    connection: given.name,
-    leadsUrl: await interview.text('LEADS_BASE_URL'),
-    leadsKey: await interview.secret('LEADS_API_KEY'),
-    target: place.target,
-    ...columns,
-    schedule,
-    timeZone,
-    ...reminders,
-  };
-}
-
-const places =
-  './leads.xlsx, ./leads.csv, https://…/leads.xlsx (WebDAV), a sharing link of SharePoint, google-sheets:SPREADSHEET_ID/TAB, hubspot or postgres-table:TABLE; with --msgraph-drive the path in that library';
-
-/** Throws `usage.init-missing` with all answers that are missing without a terminal. */
-function refuseMissing({ answers, kind, isYes, schedule, timeZone, recipients }: Given): void {
-  const has = (name: QuestionName): boolean => answers.has(name);
-  const needed: readonly QuestionName[] = [
-    'LEADS_BASE_URL',
-    'LEADS_API_KEY',
-    ...(kind === undefined ? [] : kinds[kind].needs(has)),
-  ];
-  const proposed = {
-    '--schedule …: proposed: nightly': schedule,
-    [`--time-zone …: proposed: ${machineZone()}`]: timeZone,
-    '--remind ADDRESS,…: proposed: none (--remind none)': recipients,
-  };
-  const lines = [
-    ...needed.filter((name) => !has(name)).map(lineOf),
-    ...(kind === undefined ? [`--target … (or TARGET): ${places}`] : []),
-    ...Object.entries(proposed).flatMap(([line, answer]) => (isYes || answer !== undefined ? [] : [line])),
-  ];
-  if (lines.length > 0) throw answersMissing(lines);
-}
-
-/** Tries address and key with a real request. */
-async function askService(interview: Interview): Promise<TriedService> {
-  const names = { key: ['LEADS_API_KEY'], place: ['LEADS_BASE_URL'] } as const;
-  return interview.untilItWorks(names, async () => {
-    const url = await interview.text('LEADS_BASE_URL');
-    const { value: key } = await interview.secret('LEADS_API_KEY');
-    const service = await tryService(url, key, never);
-    const more = service.isAll ? '' : ' and more';
-    interview.ui.say(
-      `The service answers, and the key may list leads: ${counted(service.leads, 'lead')}${more}.`,
-    );
-    return service;
-  });
-}
-
-/** Shows what will be written; without a terminal, or with `--yes`, nobody is asked. */
-async function confirmWriting(ui: Dialogue, { yaml, secrets }: SetupFiles, yamlFile: string): Promise<void> {
-  if (!ui.isTerminal) return;
-  ui.say(yaml.trimEnd());
-  const more = [envFileName, ...secrets.keys()].join(', ');
-  const answer = await ui.choose(
-    { message: `Write this to ${shownPath(yamlFile)}?`, flag: '--yes', proposal: 'yes' },
-    [
-      { value: 'yes', label: 'Yes', hint: `and ${more}` },
-      { value: 'no', label: 'No: stop, and leave nothing behind' },
-    ],
-  );
-  if (answer === 'no') throw new LeadsyncError('init.stopped', 'stopped; nothing was written');
+function readMapped(written: string): [string, string] {
+  const [field = '', column] = written.split(/=(.*)/s);
+  if (field.trim() !== '' && column !== undefined) return [field.trim(), column.trim()];
+  throw wrongAnswer('--map takes FIELD=HEADING, such as companyName=Firma, or FIELD= to leave the field out');
 }
 
 const shownPath = (path: string): string => relative(process.cwd(), path) || path;
 
-/** Checks what was written, plans, and names the next command. */
+/** Throws `usage.init-exists` when a file would have to be replaced and nobody says yes. */
+async function askToReplace(ui: Dialogue, files: SetupFiles, yamlFile: string): Promise<void> {
+  const found = (await filesToWrite(files, true)).map(shownPath);
+  if (found.length === 0) return;
+  const what = `already there, with other content: ${found.join(', ')}`;
+  if (ui.isTerminal && (await isConfirmed(`${what}. Replace, and keep the old as FILE.old-…?`))) return;
+  throw new LeadsyncError('usage.init-exists', `${what}; nothing was written`, {
+    help: `Remove what you do not need, or name another place with --out FOLDER/leadsync.yaml. This would be leadsync.yaml:\n\n${files.get(yamlFile)}`,
+  });
+}
+
+/** Writes the heading of the id column; a person may close the file in another program and try again. */
+async function addHeading(ui: Dialogue, found: Found): Promise<void> {
+  const names = { heading: found.idColumn, beside: found.fields[0]?.[1] ?? '' };
+  try {
+    await writeIdHeading(await draftOf(found.env), found.part, names, never);
+  } catch (error) {
+    if (!(error instanceof LeadsyncError)) throw error;
+    ui.retry(error);
+    if (!(await isConfirmed('Try again?'))) throw error;
+    await addHeading(ui, found);
+  }
+}
+
+/** Checks what was written, shows the plan in numbers, carries it out if that is wanted, and names the next command. */
 async function showFirstPlan(
   connection: string,
   yamlFile: string,
   written: readonly string[],
+  ui: Dialogue,
   isJson: boolean,
 ): Promise<void> {
   const config = shownPath(yamlFile) === 'leadsync.yaml' ? '' : ` --config ${shownPath(yamlFile)}`;
   const tell = isJson ? () => {} : print;
   const checks: CheckLine[] = [];
-  let plan: MadePlan | null = null;
+  let made: MadePlan | null = null;
   await withApp({ config: yamlFile }, async (app) => {
     await unlessStopped(async () => {
       for await (const line of checkApp(app)) {
         checks.push(line);
-        tell(describeLine(line));
+        if (!line.ok || line.warning) tell(describeLine(line));
       }
     });
-    if (!checks.every(({ ok }) => ok)) return;
-    tell();
-    plan = await makePlanNow(app, connection, {}, stopping);
-    const detail = plan.actions.length > mostActionsShown ? 'summary' : 'usual';
-    tell(describePlan(plan, plan.timeZone, { detail }));
+    process.exitCode = exitCodes.failed;
+    if (!checks.every(({ ok }) => ok))
+      return tell(`Not everything works yet. When it is mended: npx leadsync check${config}`);
+    const plan = await makePlanNow(app, connection, {}, stopping);
+    made = plan;
+    tell(describePlan(plan, plan.timeZone, { detail: 'summary' }));
+    const { id, refusals, status } = plan.run;
+    const lines = plan.actions.filter(({ kind }) => kind !== 'hold' && !silentKinds.includes(kind));
+    // What it asks before the first sync is no failure of the set-up.
+    const isAsked = status !== 'failed' && refusals.every(({ code }) => code === 'first-leads');
+    process.exitCode = isAsked && refusals.length > 0 ? exitCodes.done : exitCodeFor([plan]);
+    if (lines.length > 0) tell(`Each change, a line:   npx leadsync plan --all${config}`);
+    if (ui.isTerminal && isAsked && lines.length > 0 && (await isConfirmed('Carry it out?'))) {
+      const approved = lines.map((action) => ({ ...action, id: String(action.id) }));
+      const report = await applyLines(app, connection, id, approved, { allow: ['first-leads'] }, stopping);
+      tell(await tellReport(app.pool, report, plan));
+      process.exitCode = exitCodeFor([report]);
+    } else if (isAsked) tell(`Carry it out:          npx leadsync sync${config}`);
+    tell(`And on its schedule:   npx leadsync worker${config}`);
   });
-  const made = plan as MadePlan | null;
   if (isJson) printJson({ written, checks, plan: made && planJson(made) });
-  // What it asks before the first sync is no failure of the set-up.
-  const codes = made?.run.refusals.map(({ code }) => code) ?? [];
-  const isAsked = codes.length > 0 && codes.every((code) => code === 'first-leads');
-  process.exitCode = made === null ? exitCodes.failed : isAsked ? exitCodes.done : exitCodeFor([made]);
-  tell();
-  if (made === null) {
-    tell(
-      `leadsync.yaml is written, but not everything works yet. When it is mended: npx leadsync check${config}`,
-    );
-    return;
-  }
-  if (made.actions.length > mostActionsShown) tell(`Each change, a line: npx leadsync plan${config}`);
-  tell(`Carry it out now:      npx leadsync sync${config}`);
-  tell(`And on its schedule:   npx leadsync worker${config}`);
 }

@@ -90,32 +90,25 @@ export function createProgram(): Command {
     .action(lazily(async () => (await import('./demo.ts')).demo));
   program
     .command('init')
-    .description('asks for a first connection, tries it, writes leadsync.yaml and shows the first plan')
+    .description(
+      'asks for a first connection, tries it, writes leadsync.yaml, shows the first plan and carries it out',
+    )
     .option('--leads-url <url>', 'address of the Leads service')
     .option('--leads-key-file <file>', 'a file with its key')
     .option(
       '--target <place>',
-      './leads.xlsx, ./leads.csv, https://…/leads.xlsx (WebDAV), a sharing link of SharePoint, google-sheets:SPREADSHEET_ID/TAB, hubspot or postgres-table:TABLE',
+      './leads.xlsx, ./leads.csv, https://…/leads.xlsx (WebDAV), a sharing link of SharePoint, google-sheets:SPREADSHEET_ID/TAB or the address of that spreadsheet, hubspot, postgres-table:TABLE',
     )
     .option('--sheet <name>', 'the sheet of an Excel workbook')
     .option('--webdav-user <name>', 'the user on the WebDAV server')
     .option('--webdav-password-file <file>', 'a file with the password of that user')
-    .option('--webdav-token-file <file>', 'a file with a bearer token for that server')
     .option('--msgraph-tenant <id>', 'directory of Microsoft 365: its id or a domain')
     .option('--msgraph-client-id <id>', 'id of the app that leadsync signs in as there')
     .option('--msgraph-client-secret-file <file>', "a file with the value of the app's client secret")
-    .option('--msgraph-certificate-file <file>', "a PEM file with the app's private key and certificate")
     .option('--msgraph-drive <id>', 'the document library; --target is then the path of the file in it')
-    .option('--google-key-file <file>', 'the key of a Google service account')
-    .option('--hubspot-token-file <file>', 'a file with the access token of HubSpot')
-    .option('--postgres-url-file <file>', 'a file with the address of the database of the table')
     .option('--id-column <heading>', 'the column with the ids of the Leads service')
     .option('--map <field=heading...>', 'the column of a lead field; FIELD= leaves it out')
-    .option('--schedule <when>', 'nightly, hourly, "every 2 hours", "daily at 7:30" or a cron pattern')
-    .option('--time-zone <zone>', 'of the schedule and of dates in the table')
     .option('--remind <addresses>', 'who gets reminders, with commas between; none: nobody')
-    .option('--sender <address>', 'sender of the reminders')
-    .option('--smtp-url-file <file>', 'a file with smtp://user:password@host:587')
     .option('--connection, --name <connection>', 'name of the connection', 'default')
     .option('--config, --out <file>', 'another place for leadsync.yaml; its secrets and state go beside it')
     .option('--yes', 'take what is proposed, and ask only for the rest')

@@ -196,13 +196,15 @@ function sourceOf(environment: Environment, folder: string, raw: Raw): Source {
 }
 
 /**
- * TARGET as settings of leadsync.yaml: `google-sheets:SPREADSHEET_ID/TAB` or `google-sheets:ADDRESS`, `hubspot` (or `hubspot:companies`),
+ * TARGET as settings of leadsync.yaml: `google-sheets:SPREADSHEET_ID/TAB`, the address of a spreadsheet, `hubspot` (or `hubspot:companies`),
  * `postgres-table:TABLE`, else a path or an address. What is secret stands in variables of its own.
  */
 export function targetOf({ path, token, url, drive, user, password, accessToken, ...common }: Raw): Raw {
   if (typeof path !== 'string') return { type: 'workbook' };
   const [kind = '', rest] = path.split(/:(.*)/s);
   const type = kind.toLowerCase();
+  if (path.startsWith('https://docs.google.com/spreadsheets/'))
+    return { type: 'google-sheets', spreadsheet: path, ...common };
   if (type === 'google-sheets' && rest !== undefined) {
     const [spreadsheet, tab = ''] = isWebAddress(rest) ? [rest] : rest.split(/\/(.*)/s);
     return { type, spreadsheet, ...(tab !== '' && { tab }), ...common };

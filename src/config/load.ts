@@ -20,8 +20,8 @@ interface LoadOptions {
   readonly env: NodeJS.ProcessEnv;
   /** Absolute. Where leadsync.yaml is looked for, and what relative paths of the environment mean. */
   readonly cwd: string;
-  /** `--config`; goes before LEADSYNC_CONFIG and leadsync.yaml. */
-  readonly file?: string;
+  /** `--config`; goes before LEADSYNC_CONFIG and leadsync.yaml. Null: none of them, the environment alone. */
+  readonly file?: string | null;
 }
 
 /** The configuration of this process: the only place that reads `process.env`. Throws as `loadConfig` does. */
@@ -29,9 +29,9 @@ export function loadConfigFromProcess(file?: string): Promise<Config> {
   return loadConfig({ env: process.env, cwd: process.cwd(), ...(file === undefined ? {} : { file }) });
 }
 
-/** The variables of this process, for what is not a configuration yet. `mistakes`: see `Environment`. */
-export function environmentOfProcess(mistakes: Mistake[]): Environment {
-  return new Environment(process.env, mistakes);
+/** The variables of this process that are set, for what is not a configuration yet. */
+export function variablesOfProcess(): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(process.env).filter(([, value]) => value));
 }
 
 /**
@@ -40,7 +40,7 @@ export function environmentOfProcess(mistakes: Mistake[]): Environment {
  */
 export async function loadConfig({ env, cwd, file }: LoadOptions): Promise<Config> {
   const mistakes: Mistake[] = [];
-  const chosen = chooseFile(new Environment(env, mistakes), cwd, file);
+  const chosen = file === null ? undefined : chooseFile(new Environment(env, mistakes), cwd, file);
   const whole = chosen === undefined ? env : withEnvFile(env, dirname(chosen), mistakes);
   if (chosen === undefined && !describesConnection(new Environment(whole, mistakes)))
     throw missingConfig(cwd);

@@ -50,7 +50,7 @@ export const tablePath = text((path) => {
     return 'leads to the OneDrive of a private person, which no app can reach by itself; put the workbook into SharePoint or a OneDrive for work';
   if (isSharingLink(path)) return null;
   if (googleAddress.test(path))
-    return 'is a Google spreadsheet: TARGET is google-sheets:ADDRESS for it, and in leadsync.yaml type is google-sheets';
+    return 'is a Google spreadsheet: type is google-sheets for it, and spreadsheet the address';
   if (isWebAddress(path)) return fileAddressMistake(path);
   const unknown = `is no target of a known kind; ${supported}`;
   return isOfOtherKind ? unknown : (fileNameMistake(path, unknown) ?? pathMistake(path));
@@ -63,15 +63,15 @@ export const sheetName = text((name) =>
     : "must be a name of 1 to 31 characters without [ ] : * ? / \\, not starting or ending with '",
 );
 
-export const driveId = text((id) =>
+const driveId = text((id) =>
   /^[\w!.-]{1,200}$/.test(id) ? null : 'must be the id of a drive of Microsoft 365, such as b!…',
 );
 
 /** User and password at a WebDAV server. */
-export const davUser = text((name) =>
+const davUser = text((name) =>
   name !== '' && !/[:\p{Cc}]/u.test(name) ? null : 'must be a user name without ":"',
 );
-export const linePassword = secret(
+const linePassword = secret(
   text((word) => (/\p{Cc}/u.test(word) || word === '' ? 'must be a password in one line' : null)),
 );
 
@@ -80,7 +80,7 @@ const workbook = z.strictObject({
   path: tablePath.meta({
     env: 'TARGET',
     description:
-      'The file kept in step, a path ending in .xlsx, .xlsm, .csv, .tsv or .txt, or the address of such a file on a WebDAV server: https, http only for this machine. A sharing link of SharePoint or OneDrive for work leads to an Excel workbook there (docs/microsoft-365.md). Required for a workbook. A path is relative to the folder of leadsync.yaml, or for the variable to the current one. The variable also takes google-sheets:SPREADSHEET_ID/TAB, hubspot and postgres-table:TABLE.',
+      'The file kept in step, a path ending in .xlsx, .xlsm, .csv, .tsv or .txt, or the address of such a file on a WebDAV server: https, http only for this machine. A sharing link of SharePoint or OneDrive for work leads to an Excel workbook there (docs/microsoft-365.md). Required for a workbook. A path is relative to the folder of leadsync.yaml, or for the variable to the current one. The variable also takes google-sheets:SPREADSHEET_ID/TAB, the address of a Google spreadsheet (tab Leads), hubspot and postgres-table:TABLE.',
   }),
   drive: driveId.exactOptional().meta({
     env: 'MSGRAPH_DRIVE',

@@ -1,47 +1,55 @@
-import type { TargetConfig } from '../config/config.ts';
-import type { Secret } from '../config/secret.ts';
-
-/** A secret, and the file in which its owner keeps it, if there is one (absolute). */
-export interface SecretAnswer {
-  readonly value: Secret;
-  readonly file?: string;
-}
-
-/** A setting: a literal, a file of this machine by its absolute path, or a variable. */
-export type SettingAnswer = string | { readonly file: string } | { readonly variable: string };
-
-/** Where the table is. */
-export interface TargetAnswer {
-  readonly type: TargetConfig['type'];
-  /** Its own settings in leadsync.yaml, in this order. */
-  readonly settings: Readonly<Record<string, SettingAnswer>>;
-  /** The content of leadsync.env, by variable: secrets become files. Paths are absolute. */
-  readonly variables: ReadonlyMap<string, SecretAnswer | string>;
-}
-
-/** A lead field, and the heading of its column. */
-export type MappedField = readonly [field: string, column: string];
+import { isSharingLink, isWebAddress } from '../config/addresses.ts';
+import { Environment, targetOf } from '../config/environment.ts';
+import { loadConfig } from '../config/load.ts';
 
 /** What `leadsync init` has found out: enough for leadsync.yaml. */
 export interface Answers {
   /** Name of the connection. */
   readonly connection: string;
-  readonly leadsUrl: string;
-  readonly leadsKey: SecretAnswer;
-  readonly target: TargetAnswer;
+  /** Variables as the environment names them; a secret may be in the file that `NAME_FILE` names. */
+  readonly env: NodeJS.ProcessEnv;
+  /** A sheet of a workbook, a tab of a spreadsheet; undefined: the only one, or the one that TARGET names. */
+  readonly part: string | undefined;
   readonly idColumn: string;
-  /** In column order; at least one. */
-  readonly fields: readonly MappedField[];
-  /** Whether the table has rows: some may be leads that the service has too. */
+  /** Lead fields and the headings of their columns, in column order; at least one. */
+  readonly fields: readonly (readonly [field: string, column: string])[];
+  /** Whether the table is there: some of its rows may be leads that the service has too. */
   readonly hasRows: boolean;
-  /** A cron pattern. */
-  readonly schedule: string;
-  /** IANA. */
-  readonly timeZone: string;
-  /** Empty: no reminders. */
-  readonly recipients: readonly string[];
-  /** Of the reminders; null: none needed. */
-  readonly sender: string | null;
-  /** Null: mails become files. */
-  readonly smtpUrl: SecretAnswer | null;
+}
+
+const msgraph = ['TENANT', 'CLIENT_ID', 'CLIENT_SECRET', 'CERTIFICATE'].map((name) => `MSGRAPH_${name}`);
+
+/** The variables that open each kind of place, after the page that shows how to get them. */
+export const keys = {
+  file: ['excel.md'],
+  webdav: ['webdav.md', 'WEBDAV_USER', 'WEBDAV_PASSWORD', 'WEBDAV_TOKEN'],
+  msgraph: ['microsoft-365.md', ...msgraph],
+  'google-sheets': ['google-sheets.md', 'GOOGLE_APPLICATION_CREDENTIALS'],
+  hubspot: ['hubspot.md', 'HUBSPOT_TOKEN'],
+  'postgres-table': ['postgres.md', 'POSTGRES_TABLE_URL'],
+} as const satisfies Readonly<Record<string, readonly string[]>>;
+
+export function kindOf({ TARGET: path = '', MSGRAPH_DRIVE: drive }: NodeJS.ProcessEnv): keyof typeof keys {
+  const { type } = targetOf({ path });
+  if (type !== 'workbook') return type as keyof typeof keys;
+  return isSharingLink(path) ? 'msgraph' : isWebAddress(path) ? 'webdav' : drive ? 'msgraph' : 'file';
+}
+
+/** A variable, also from its file; undefined: unset. */
+export function valueOf(env: NodeJS.ProcessEnv, name: string): string | undefined {
+  const found = new Environment(env, []).lookup(name);
+  return typeof found === 'object' ? found.value : undefined;
+}
+
+export const isSet = (env: NodeJS.ProcessEnv, name: string): boolean =>
+  Boolean(env[name] || env[`${name}_FILE`]);
+
+export type Draft = Awaited<ReturnType<typeof draftOf>>;
+
+/** What variables alone configure. Throws ConfigError. */
+export async function draftOf(env: NodeJS.ProcessEnv) {
+  const config = await loadConfig({ env, cwd: process.cwd(), file: null });
+  const [connection] = config.connections;
+  if (connection === undefined) throw new Error('variables make one connection');
+  return { ...config, connection };
 }

@@ -1,149 +1,152 @@
-import { isAbsolute, relative, sep } from 'node:path';
-import { Document, Pair, Scalar, YAMLMap, YAMLSeq } from 'yaml';
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { stringify } from 'yaml';
 import { envFileName, isPath } from '../config/env-file.ts';
+import { targetOf } from '../config/environment.ts';
 import { usualMatchBy } from '../config/fields.ts';
+import { loadConfig } from '../config/load.ts';
+import { settingOf } from '../config/settings.ts';
+import { codeOf, LeadsyncError } from '../errors.ts';
 import { docsPath } from '../version.ts';
-import type { Answers, SettingAnswer, TargetAnswer } from './answers.ts';
+import { type Answers, isSet, keys, kindOf, valueOf } from './answers.ts';
 
-/** The folder of the secrets, beside leadsync.yaml. */
-export const secretsFolder = 'secrets';
+/** Contents by the path of the file; leadsync.yaml is the last. */
+export type SetupFiles = ReadonlyMap<string, string>;
 
-/** What is to be written, by its path from the folder of leadsync.yaml. */
-export interface SetupFiles {
-  readonly yaml: string;
-  readonly env: string;
-  /** One line each. */
-  readonly secrets: ReadonlyMap<string, string>;
-}
+/** Other addresses of APIs are kept where the environment has some. */
+const roots = ['GOOGLE_SHEETS_URL', 'HUBSPOT_URL', 'MSGRAPH_URL', 'MSGRAPH_LOGIN_URL'];
 
-/**
- * The configuration that these answers make. No secret is in `yaml` and `env`.
- * @param folder of leadsync.yaml, absolute: what is inside it is named by relative paths
- */
-export function setupFiles(answers: Answers, folder: string): SetupFiles {
-  const secrets = new Map<string, string>();
+/** The files that these answers make; secrets are in files of their own. `yamlFile`: absolute path of leadsync.yaml. */
+export function setupFiles(answers: Answers, yamlFile: string): SetupFiles {
+  const { env } = answers;
+  const folder = dirname(yamlFile);
+  const [, ...names] = keys[kindOf(env)];
+  const secrets: [path: string, content: string][] = [];
   const variables: [name: string, value: string][] = [];
-  for (const [name, answer] of variablesOf(answers)) {
-    const own = `${secretsFolder}/${name.toLowerCase().replaceAll('_', '-')}`;
-    if (typeof answer === 'string') variables.push([name, isPath(name) ? within(folder, answer) : answer]);
-    else if (answer.file !== undefined) variables.push([`${name}_FILE`, within(folder, answer.file)]);
-    else {
-      secrets.set(own, `${answer.value.reveal()}\n`);
+  for (const name of ['LEADS_API_KEY', ...names, 'SMTP_URL', ...roots]) {
+    const { [name]: value = '', [`${name}_FILE`]: file = '' } = env;
+    const own = `secrets/${name.toLowerCase().replaceAll('_', '-')}`;
+    if (file !== '') variables.push([`${name}_FILE`, within(folder, file)]);
+    else if (value !== '' && settingOf(name)?.secret === true) {
+      secrets.push([join(folder, own), `${value}\n`]);
       variables.push([`${name}_FILE`, own]);
-    }
+    } else if (value !== '') variables.push([name, isPath(name) ? within(folder, value) : value]);
   }
   // The state stays with its configuration, whatever folder a command is called in.
   variables.push(['DATA_DIR', 'data']);
-  return { yaml: yamlOf(answers, folder), env: envText(variables), secrets };
-}
-
-/** Everything that leadsync.yaml does not hold, by its variable. */
-export function variablesOf({ leadsKey, target, smtpUrl }: Answers): TargetAnswer['variables'] {
-  return new Map([
-    ['LEADS_API_KEY', leadsKey],
-    ...target.variables,
-    ...(smtpUrl === null ? [] : [['SMTP_URL', smtpUrl] as const]),
-  ]);
+  const head =
+    '# Variables for leadsync.yaml. Relative paths start here. Others may be added: DATABASE_URL, PORT …';
+  const ignored = ['secrets', 'data'].map((one) => [join(folder, one, '.gitignore'), '*\n'] as const);
+  const lines = variables.map(([name, value]) => {
+    const quote = /^[\w./:@+-]*$/.test(value) ? '' : ["'", '"', '`'].find((one) => !value.includes(one));
+    return `${name}=${quote ?? ''}${value}${quote ?? ''}`;
+  });
+  const envFile = [join(folder, envFileName), `${[head, ...lines].join('\n')}\n`] as const;
+  return new Map([...ignored, ...secrets, envFile, [yamlFile, yamlOf(answers, folder)]]);
 }
 
 function within(folder: string, path: string): string {
-  const inside = relative(folder, path);
-  return inside === '..' || inside.startsWith(`..${sep}`) || isAbsolute(inside) ? path : inside;
+  const inside = relative(folder, resolve(path));
+  return inside === '..' || inside.startsWith(`..${sep}`) || isAbsolute(inside) ? resolve(path) : inside;
 }
 
-function envText(variables: readonly (readonly [string, string])[]): string {
-  const lines = variables.map(([name, value]) => {
-    const quote = /^[\w./:@+-]*$/.test(value)
-      ? ''
-      : (["'", '"', '`'].find((one) => !value.includes(one)) ?? '');
-    return `${name}=${quote}${value}${quote}`;
-  });
-  const head = [
-    '# leadsync reads this file beside leadsync.yaml; a variable of the environment goes before it.',
-    '# Relative paths start at its folder. Other variables may stand here too: DATABASE_URL, DATA_DIR, PORT …',
-  ];
-  return `${[...head, ...lines].join('\n')}\n`;
-}
+/** `${` would name a variable. */
+const literal = (text = ''): string => text.replaceAll('${', () => '$${');
 
-type Entry = readonly [key: string, value: unknown, comment?: string];
-
-/** A mapping without undefined values; comments are above their keys. */
-function mapping(...entries: readonly Entry[]): YAMLMap {
-  const map = new YAMLMap();
-  for (const [key, value, comment] of entries) {
-    if (value === undefined) continue;
-    const name = new Scalar(key);
-    if (comment !== undefined) name.commentBefore = ` ${comment}`;
-    map.add(new Pair(name, value));
-  }
-  return map;
-}
-
-/** A literal text: `${` would name a variable. */
-function literal(text: string): Scalar {
-  const scalar = new Scalar(text.replaceAll('${', () => '$${'));
-  // A heading may have line breaks.
-  if (/[\n$]/.test(text)) scalar.type = 'QUOTE_DOUBLE';
-  return scalar;
-}
-
-function variable(name: string): Scalar {
-  const scalar = new Scalar(`\${${name}}`);
-  scalar.type = 'QUOTE_DOUBLE';
-  return scalar;
-}
-
-function yamlOf(answers: Answers, folder: string): string {
-  const { leadsUrl, idColumn, fields, hasRows, schedule, timeZone, recipients, sender } = answers;
+function yamlOf({ connection, env, part, idColumn, fields, hasRows }: Answers, folder: string): string {
   const names = fields.map(([field]) => field);
-  const [first = ''] = names;
-  const { type, settings } = answers.target;
-  const place = Object.entries(settings).map(([key, setting]): Entry => [key, written(setting, folder)]);
   const isNamed = usualMatchBy.some((field) => names.includes(field));
-  const connection = mapping(
-    ['leads', mapping(['baseUrl', literal(leadsUrl)], ['apiKey', variable('LEADS_API_KEY')])],
-    ['target', mapping(['type', type], ...place, ['idColumn', literal(idColumn)])],
-    [
-      'fields',
-      mapping(...fields.map(([field, column]): Entry => [field, literal(column)])),
-      'Lead field: heading of its column. What is not here is left alone on both sides.',
-    ],
-    [
-      'sync',
-      mapping(
-        ['schedule', literal(schedule), 'minute hour day-of-month month day-of-week'],
-        ['timeZone', literal(timeZone)],
-        [
-          'match',
-          hasRows ? 'propose' : undefined,
-          'Rows without an id that may be leads: `leadsync conflicts` lists them, and you decide.',
-        ],
-        ['matchBy', hasRows && !isNamed ? flow([first]) : undefined],
-      ),
-    ],
-    [
-      'reminders',
-      recipients.length === 0
-        ? undefined
-        : mapping(['from', sender === null ? undefined : literal(sender)], ['to', flow(recipients)]),
-      `Mails about follow-ups that are due; quiet hours, digests, chats: ${docsPath('reminders.md')}`,
-    ],
-  );
-  const document = new Document(mapping(['connections', mapping([answers.connection, connection])]));
-  document.commentBefore = ` Every setting: ${docsPath('settings.md')}. What \${…} names is in ${envFileName}.`;
-  return document.toString({ lineWidth: 0 });
+  const { LC_ALL, LC_MESSAGES, LANG, LEADS_BASE_URL, REMINDER_FROM, SCHEDULE, TZ_NAME } = env;
+  const to = (valueOf(env, 'REMINDER_TO') ?? '').split(',').map((one) => literal(one.trim()));
+  // A mail server wants a sender.
+  const from = literal(REMINDER_FROM) || (isSet(env, 'SMTP_URL') && to[0]);
+  const isGerman = /^de(?![a-z])/i.test(LC_ALL || LC_MESSAGES || LANG || '');
+  const settings = {
+    leads: { baseUrl: literal(LEADS_BASE_URL), apiKey: '${LEADS_API_KEY}' },
+    target: { ...placeOf(env, part, folder), idColumn: literal(idColumn) },
+    fields: Object.fromEntries(fields.map(([field, column]) => [field, literal(column)])),
+    sync: {
+      schedule: SCHEDULE || '0 2 * * *',
+      timeZone: TZ_NAME || Intl.DateTimeFormat().resolvedOptions().timeZone,
+      // Rows without an id may be leads: they are listed, and a person decides.
+      ...(hasRows && { match: 'propose', ...(!isNamed && { matchBy: names.slice(0, 1) }) }),
+    },
+    ...(isSet(env, 'REMINDER_TO') && {
+      reminders: { ...(from && { from }), to, ...(isGerman && { language: 'de' }) },
+    }),
+  };
+  const head = `# Every setting: ${docsPath('settings.md')}. What \${…} names is in ${envFileName}.\n\n`;
+  return head + stringify({ connections: { [connection]: settings } }, { lineWidth: 0 });
 }
 
-function flow(texts: readonly string[]): YAMLSeq {
-  const list = new YAMLSeq();
-  list.flow = true;
-  list.items = texts.map(literal);
-  return list;
+/** TARGET as settings; what is secret stays in its variable. */
+function placeOf(env: NodeJS.ProcessEnv, part: string | undefined, folder: string): object {
+  const { TARGET = '', MSGRAPH_DRIVE: drive } = env;
+  const inside = within(folder, TARGET);
+  const path = kindOf(env) !== 'file' ? TARGET : isAbsolute(inside) ? inside : `./${inside}`;
+  const login = { user: 'WEBDAV_USER', password: 'WEBDAV_PASSWORD', accessToken: 'WEBDAV_TOKEN' };
+  const set = Object.entries(login).filter(([, name]) => isSet(env, name));
+  const place = targetOf({
+    path: literal(path),
+    ...(drive && { drive }),
+    token: '${HUBSPOT_TOKEN}',
+    url: '${POSTGRES_TABLE_URL}',
+    ...Object.fromEntries(set.map(([key, name]) => [key, `\${${name}}`])),
+  });
+  const key = place['type'] === 'google-sheets' ? 'tab' : 'sheet';
+  return { ...place, ...(part !== undefined && { [key]: literal(part) }) };
 }
 
-function written(setting: SettingAnswer, folder: string): Scalar {
-  if (typeof setting === 'string') return literal(setting);
-  if ('variable' in setting) return variable(setting.variable);
-  const path = within(folder, setting.file);
-  return literal(isAbsolute(path) ? path : `./${path}`);
+const ownerOnly = { mode: 0o600, flag: 'wx' } as const;
+
+/** Looks at leadsync.yaml as every command will, before it is there. Throws ConfigError. */
+export async function assertLoads(
+  files: SetupFiles,
+  yamlFile: string,
+  env: NodeJS.ProcessEnv,
+): Promise<void> {
+  const file = join(tmpdir(), `leadsync-${randomUUID()}.yaml`);
+  await writeFile(file, files.get(yamlFile) ?? '', ownerOnly);
+  await using cleanup = new AsyncDisposableStack();
+  cleanup.defer(() => rm(file));
+  await loadConfig({ env, cwd: process.cwd(), file });
+}
+
+/** The paths of files that are not there with this content; `inTheWay`: only of those that are there with another. */
+export async function filesToWrite(files: SetupFiles, inTheWay = false): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const [path, content] of files) {
+    const there = await readFile(path, 'utf8').catch(codeOf);
+    if (there !== content && !(inTheWay && there === 'ENOENT')) found.push(path);
+  }
+  return found;
+}
+
+/**
+ * Writes the files and returns the paths of new ones: each as a whole, leadsync.yaml as the last, so that it names nothing that is
+ * not there. One that is there with another content is kept as `FILE.old-…`. Throws `setup.not-written`.
+ */
+export async function writeSetup(files: SetupFiles): Promise<readonly string[]> {
+  const written: string[] = [];
+  try {
+    for (const path of await filesToWrite(files)) {
+      const isOurs = /^(?:secrets|data)$/.test(basename(dirname(path)));
+      await mkdir(dirname(path), { recursive: true });
+      if (isOurs) await chmod(dirname(path), 0o700);
+      const temporary = `${path}.${randomUUID()}.tmp`;
+      await writeFile(temporary, files.get(path) ?? '', { ...ownerOnly, flush: true });
+      if (existsSync(path)) await rename(path, `${path}.old-${Date.now()}`);
+      await rename(temporary, path);
+      written.push(path);
+    }
+    return written;
+  } catch (cause) {
+    const so = written.length === 0 ? 'none of its files was' : `written so far: ${written.join(', ')}`;
+    const message = `the configuration cannot be written (${codeOf(cause) ?? String(cause)}); ${so}`;
+    const help = 'Name another place with --out FOLDER/leadsync.yaml.';
+    throw new LeadsyncError('setup.not-written', message, { help, cause });
+  }
 }

@@ -7,7 +7,7 @@ import {
   type SheetsSandboxOptions,
   startSheetsSandbox,
 } from '../stand-ins/google-sheets/sheets-sandbox.ts';
-import { columnName } from '../../src/targets/shared/columns.ts';
+import { columnLetters } from '../../src/targets/shared/cell-name.ts';
 import { openGoogleAccount } from '../../src/targets/google-sheets/google-account.ts';
 import type { GoogleSheetsOptions } from '../../src/targets/google-sheets/google-sheets-options.ts';
 import {
@@ -84,7 +84,7 @@ export async function makeGoogleSheetsHarness({
       const typeDates = dates === 'native';
       const due = (grid[0] ?? []).findIndex((heading) => heading.toLowerCase() === 'next follow-up');
       if (typeDates && due >= 0) {
-        const column = columnName(due);
+        const column = columnLetters(due);
         person.setNumberFormat(tab, `${column}2:${column}`, 'DATE_TIME', 'yyyy-mm-dd hh:mm:ss');
       }
       person.put(tab, typeDates ? grid.map((row) => row.map(toTyped)) : grid, { typeDates });

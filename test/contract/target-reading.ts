@@ -190,15 +190,19 @@ export function describeReading(name: string, makeHarness: MakeHarness, cannot: 
       ['no id column', [['Company', 'City']], 'target.id-column-missing', 'headings-without-id'],
       ['two id columns', [['Lead ID', 'Company', 'Lead ID']], 'target.id-column-missing', 'double-headings'],
     ] as const;
-    test.each(foreign.filter(([, , , inability]) => !cannot.has(inability)))('refuses %s', (_, rows, code) =>
-      withRows(makeHarness, rows, async (harness) => {
-        await expect(harness.target().open({ create: true }, never())).rejects.toMatchObject({
-          code,
-          retry: 'never',
-        });
-        await expect(harness.target().write([append('id-x', {})], never())).rejects.toMatchObject({ code });
-        expect(await harness.show()).toEqual(rows);
-      }),
+    const place = cannot.has('row-numbers') ? 'Add the column "Lead ID";' : 'write "Lead ID" into C1,';
+    test.each(foreign.filter(([, , , inability]) => !cannot.has(inability)))(
+      'refuses %s',
+      (what, rows, code) =>
+        withRows(makeHarness, rows, async (harness) => {
+          await expect(harness.target().open({ create: true }, never())).rejects.toMatchObject({
+            code,
+            retry: 'never',
+            ...(what === 'no id column' && { help: expect.stringContaining(place) }),
+          });
+          await expect(harness.target().write([append('id-x', {})], never())).rejects.toMatchObject({ code });
+          expect(await harness.show()).toEqual(rows);
+        }),
     );
 
     testUnless('free-text-dates')(

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { SheetsSandbox } from '../stand-ins/google-sheets/sheets-sandbox.ts';
-import { cellName } from '../../src/targets/google-sheets/a1.ts';
+import { cellName } from '../../src/targets/shared/cell-name.ts';
 import type { PutBack, Table } from './table.ts';
 
 /**

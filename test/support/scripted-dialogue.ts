@@ -1,18 +1,26 @@
-import type { Dialogue } from '../../src/cli/init-dialogue.ts';
-import { Secret } from '../../src/config/secret.ts';
+import { type Dialogue, GoBack, type Question } from '../../src/cli/init-dialogue.ts';
 import type { LeadsyncError } from '../../src/errors.ts';
 
-/** A person at a terminal: takes what is proposed (`null`), types a text, or chooses by the label of a choice. */
+/** The key Esc. */
+export const esc = '\u001B';
+
+type Answer = string | null | (() => string | null);
+
+/** A person at a terminal: takes what is at hand (`null`), types a text, chooses by the label of a choice, or presses Esc. */
 export class ScriptedDialogue implements Dialogue {
   readonly isTerminal = true;
-  readonly asked: string[] = [];
+  readonly questions: string[] = [];
   /** What was shown, and the codes of faults. */
   readonly shown: string[] = [];
-  readonly #answers: (string | null | (() => string | null))[];
+  readonly #answers: Answer[];
 
   /** A function acts before it answers, as a person does in another program. */
-  constructor(...answers: (string | null | (() => string | null))[]) {
+  constructor(...answers: Answer[]) {
     this.#answers = answers;
+  }
+
+  get asked(): number {
+    return this.questions.length;
   }
 
   /** Answers that were not needed. */
@@ -20,29 +28,17 @@ export class ScriptedDialogue implements Dialogue {
     return this.#answers.length;
   }
 
-  async text({ message, proposal, check }: Parameters<Dialogue['text']>[0]): Promise<string> {
-    for (;;) {
-      const answer = this.#next(message) ?? proposal ?? '';
-      const mistake = check?.(answer) ?? null;
-      if (mistake === null) return answer;
-      this.shown.push(mistake);
-    }
-  }
-
-  async secret(question: Parameters<Dialogue['secret']>[0]): Promise<Secret> {
-    return new Secret(await this.text(question));
-  }
-
-  async choose<T extends string>(
-    { message, proposal }: { readonly message: string; readonly proposal?: T },
-    choices: readonly { readonly value: T; readonly label: string }[],
-  ): Promise<T> {
-    const answer = this.#next(message);
+  async ask({ message, choices, proposal, former = proposal }: Question): Promise<string> {
+    this.questions.push(message);
+    const next = this.#answers.shift();
+    if (next === undefined) throw new Error(`no answer to: ${message}`);
+    const answer = typeof next === 'function' ? next() : next;
+    if (answer === esc) throw new GoBack();
+    if (choices === undefined) return answer ?? former ?? '';
     const found = choices.find(({ value, label }) =>
-      answer === null ? value === (proposal ?? choices[0]?.value) : label.includes(answer),
+      answer === null ? value === (former ?? choices[0]?.value) : label.includes(answer),
     );
-    if (found === undefined)
-      throw new Error(`${message}: no ${answer} among ${choices.map(({ label }) => label).join(', ')}`);
+    if (found === undefined) throw new Error(`${message}: no ${answer} in ${JSON.stringify(choices)}`);
     return found.value;
   }
 
@@ -52,12 +48,5 @@ export class ScriptedDialogue implements Dialogue {
 
   retry(fault: LeadsyncError): void {
     this.shown.push(fault.code);
-  }
-
-  #next(message: string): string | null {
-    this.asked.push(message);
-    const next = this.#answers.shift();
-    if (next === undefined) throw new Error(`no answer to: ${message}`);
-    return typeof next === 'function' ? next() : next;
   }
 }

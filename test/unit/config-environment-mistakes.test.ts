@@ -34,12 +34,6 @@ describe('mistakes in the environment', () => {
     ['TARGET', '~/leads.xlsx', '"~/leads.xlsx"', 'home folder written out'],
     ['DATA_DIR', '~anna/data', '"~anna/data"', 'home folder written out'],
     ['TARGET', 'file:///srv/leads.xlsx', '"file:///srv/leads.xlsx"', 'a path, not an address'],
-    [
-      'TARGET',
-      'https://docs.google.com/spreadsheets/d/x/edit',
-      '"https://docs.google.com/spreadsheets/d/x/edit"',
-      'google-sheets:ADDRESS',
-    ],
     ['TARGET', 'google-sheets:a b/Leads', '"a b"', 'must be the address of a spreadsheet'],
     ['TARGET', 'hubspot:deals', '"hubspot:deals"', 'no target of a known kind'],
     ['TARGET', 'postgres-table', '"postgres-table"', 'no target of a known kind'],

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
 import { locateColumns } from '../../src/targets/shared/columns.ts';
+import { freeCell } from '../../src/targets/shared/table-range.ts';
+import { readRange } from '../../src/targets/xlsx/cell-reference.ts';
 import { contractFields } from '../contract/target-harness.ts';
 
 const [name, city] = contractFields;
@@ -55,17 +57,19 @@ test.each([
   },
 );
 
-test('a missing id column names the cell for its heading', () => {
-  for (const [headings, row, cell] of [
-    [['Company', 'City', ''], 3, 'C3'],
-    [Array.from({ length: 27 }, () => 'City'), undefined, 'AB1'],
-  ] as const)
-    expect(() => locateColumns(headings, mapping, 'x.csv', row)).toThrow(
-      expect.objectContaining({ help: expect.stringContaining(`Type "Lead ID" into the cell ${cell} `) }),
-    );
+test.each<[string[], number, number[], string | undefined, string]>([
+  [['Company', 'City', ''], 3, [], undefined, 'C3'],
+  [Array.from({ length: 27 }, () => 'City'), 1, [], undefined, 'AB1'],
+  [['Company', 'City'], 3, [2], 'A3:B9', 'D3 (and let the filter A3:B9 reach it)'],
+  [['Company', 'City'], 3, [], 'A3:C9', 'C3'],
+  // The filter of another table.
+  [['Company', 'City'], 3, [], 'A4:B9', 'C3'],
+])('the free cell right of the headings: %s', (headings, row, used, filter, cell) => {
+  const range = filter === undefined ? undefined : (readRange(filter) ?? undefined);
+  expect(freeCell(headings, row, (column) => used.includes(column), range)).toBe(cell);
 });
 
-test('so does a missing id column', () => {
+test('a missing id column names the heading that may be meant', () => {
   expect(() => locateColumns(['Leads ID', 'City'], mapping, 'x.csv')).toThrow(
     expect.objectContaining({
       code: 'target.id-column-missing',

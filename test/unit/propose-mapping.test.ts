@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { defaultFields } from '../../src/core/lead/mapping.ts';
-import { bestAssignment } from '../../src/setup/best-assignment.ts';
-import { proposeMapping } from '../../src/setup/propose-mapping.ts';
-import { fieldWords, idWords } from '../../src/setup/synonyms.ts';
+import { fieldWords, idWords } from '../../src/core/lead/heading-words.ts';
 import { headingKey } from '../../src/core/lead/heading-line.ts';
+import { canBeIds } from '../../src/core/lead/id-shape.ts';
+import { proposeMapping } from '../../src/core/lead/propose-mapping.ts';
 import { lawRuns } from '../support/law-runs.ts';
 
 const fields = defaultFields.map(({ field }) => field);
@@ -31,8 +31,8 @@ describe('what headings are meant for', () => {
     ['lead_id,company_name,next_follow_up_at', 'lead_id, company_name, -, -, -, -, next_follow_up_at'],
     ['LeadID,companyName,nextFollowUpAt', 'LeadID, companyName, -, -, -, -, nextFollowUpAt'],
     ['Naechster Kontakt,UNTERNEHMEN,stadt', '-, UNTERNEHMEN, -, stadt, -, -, Naechster Kontakt'],
-    // A slip of the pen, and words beside the known one, are asked about.
-    ['Compnay,Wiedervorlage (alt),Stage *', '-, Compnay?, -, -, -, Stage *, Wiedervorlage (alt)?'],
+    // Words beside the known one are a guess; a slip of the pen is none.
+    ['Compnay,Wiedervorlage (alt),Stage *', '-, -, -, -, -, Stage *, Wiedervorlage (alt)?'],
     // The plainer name wins; what could be either is not sure.
     ['Customer,Company', '-, Company, -, -, -, -, -'],
     ['Kunde,Firma', '-, Kunde?, -, -, -, -, -'],
@@ -55,8 +55,7 @@ describe('what headings are meant for', () => {
   });
 
   test('a heading of two columns is the match of no field', () => {
-    const { doubled, fields: found } = proposeMapping(['Company', ' company ', 'City'], fields);
-    expect(doubled).toEqual(['Company']);
+    const { fields: found } = proposeMapping(['Company', ' company ', 'City'], fields);
     expect(found.get('companyName')).toBeNull();
     expect(found.get('city')).toEqual({ heading: 'City', isSure: true });
   });
@@ -79,12 +78,11 @@ const headingsOf = fc.array(
 test('law: no heading is used twice, none is made up, and none that two columns have is used', () => {
   fc.assert(
     fc.property(headingsOf, (headings) => {
-      const { id, fields: found, doubled } = proposeMapping(headings, fields);
+      const { id, fields: found } = proposeMapping(headings, fields);
       const used = [id, ...found.values()].flatMap((match) => (match === null ? [] : match.heading));
       expect(new Set(used.map(headingKey)).size).toBe(used.length);
       for (const heading of used) {
         expect(headings.filter((one) => headingKey(one) === headingKey(heading))).toEqual([heading]);
-        expect(doubled.map(headingKey)).not.toContain(headingKey(heading));
       }
     }),
     { numRuns: lawRuns(300) },
@@ -102,35 +100,22 @@ test('law: the order of the columns decides nothing that is sure', () => {
   );
 });
 
-test('law: no other assignment has a larger sum', () => {
-  const tenths = fc.integer({ min: -2, max: 10 }).map((number) => number / 10);
-  const table = fc
-    .tuple(fc.integer({ min: 0, max: 4 }), fc.integer({ min: 0, max: 5 }))
-    .chain(([rows, columns]) =>
-      fc.array(fc.array(tenths, { minLength: columns, maxLength: columns }), {
-        minLength: rows,
-        maxLength: rows,
-      }),
-    );
-  const best = (scores: readonly (readonly number[])[], row: number, used: readonly number[]): number => {
-    const given = scores[row];
-    if (given === undefined) return 0;
-    const without = best(scores, row + 1, used);
-    return Math.max(
-      without,
-      ...given.flatMap((score, column) =>
-        score <= 0 || used.includes(column) ? [] : score + best(scores, row + 1, [...used, column]),
-      ),
-    );
-  };
-  fc.assert(
-    fc.property(table, (scores) => {
-      const chosen = bestAssignment(scores);
-      const used = chosen.filter((column) => column !== null);
-      expect(new Set(used).size).toBe(used.length);
-      const sum = chosen.reduce<number>((all, column, row) => all + (scores[row]?.[column ?? -1] ?? 0), 0);
-      expect(sum).toBeCloseTo(best(scores, 0, []), 9);
-    }),
-    { numRuns: lawRuns(500) },
-  );
+const uuid = '0199e71d-9dc9-7f99-94c0-24e5c9cdc74a';
+const other = '019b067c-c559-7a74-a202-09ee535022d7';
+
+test.each([
+  [['K-10001', 'K-10002'], [uuid], true, false],
+  [['10001', '10002'], [uuid], false, false],
+  [[`{${other.toUpperCase()}}`, '', 'Summe'], [uuid], true, true],
+  [['', ' '], [uuid], true, true],
+  [[], [], true, true],
+  [['10001'], ['7', '8'], false, true],
+  // All leads are known: customer numbers that look like ids are none.
+  [['10001'], ['7', '8'], true, false],
+  [['10001', '8'], ['7', '8'], true, true],
+  [['L-1', 'note', 'another'], ['L-1'], true, false],
+  [['K-1'], [], true, false],
+  [[uuid], [], true, true],
+])('cells %j can be ids of a service with %j (all of them: %s): %s', (cells, ids, isAll, wanted) => {
+  expect(canBeIds(cells, ids, isAll)).toBe(wanted);
 });

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import { type ColumnMapping, columnName } from '../../src/targets/shared/columns.ts';
+import type { ColumnMapping } from '../../src/targets/shared/columns.ts';
 import { quotedTab, rowRange } from '../../src/targets/google-sheets/a1.ts';
+import { columnLetters } from '../../src/targets/shared/cell-name.ts';
 import { type ColumnRecord, locateManagedColumns } from '../../src/targets/google-sheets/managed-columns.ts';
 import { contractFields } from '../contract/target-harness.ts';
 
@@ -79,7 +80,7 @@ test('records do not count where no heading is left: the first row is somebody e
 });
 
 test('A1 notation', () => {
-  expect([0, 25, 26, 701, 702].map(columnName)).toEqual(['A', 'Z', 'AA', 'ZZ', 'AAA']);
+  expect([0, 25, 26, 701, 702].map(columnLetters)).toEqual(['A', 'Z', 'AA', 'ZZ', 'AAA']);
   expect(quotedTab("Q4 'won'")).toBe("'Q4 ''won'''");
   expect(rowRange('A1', 4, 1, 1)).toBe("'A1'!B5");
   expect(rowRange('A1', 4, 1, 3)).toBe("'A1'!B5:D5");

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { RowChange } from '../../src/ports/target.ts';
+import { writeHeading } from '../../src/targets/file/first-rows.ts';
 import {
   append,
   link,
@@ -160,6 +161,39 @@ test('a filter grows with rows that follow it', () =>
     await write(harness, append('id-b', { name: 'B' }), append('id-c', { name: 'C' }));
     expect(harness.parts()[sheet1]).toContain('<autoFilter ref="A1:F4"/>');
   }));
+
+test.each([
+  ['', '', 'C3,', ''],
+  ['A3:B5', '', 'C3 (and let the filter A3:B5 reach it),', 'A3:C5'],
+  ['A3:D5', '', 'C3,', 'A3:D5'],
+  // What stands below without a heading is a person's own.
+  ['A3:B5', text('C4', 'a note'), 'D3 (and let the filter A3:B5 reach it),', 'A3:B5'],
+  // A merged title above the headings takes no column.
+  ['', 'merged', 'C3,', ''],
+])(
+  'without an id column the message names the free cell, and the filter grows: %s %s',
+  (filter, beside, cell, grown) => {
+    const isMerged = beside === 'merged';
+    const rows = `<row r="1">${text('A1', 'List')}</row><row r="3">${text('A3', 'No.')}${text('B3', 'Company')}</row>
+    <row r="4">${text('B4', 'Anna')}${isMerged ? '' : beside}</row>`;
+    const merged = isMerged ? '<mergeCells count="1"><mergeCell ref="A1:F1"/></mergeCells>' : '';
+    const after = `${filter === '' ? '' : `<autoFilter ref="${filter}"/>`}${merged}`;
+    return withSheet(rows, after, async (harness) => {
+      await expect(harness.target().open({ create: true }, never())).rejects.toMatchObject({
+        code: 'target.id-column-missing',
+        help: expect.stringContaining(`write "Lead ID" into ${cell}`),
+      });
+      const file = { path: join(harness.folder, 'leads.xlsx'), timeZone: 'UTC', idColumn: '', fields: [] };
+      const around = { dataDir: harness.folder, msgraph: { url: '', loginUrl: '' } };
+      await writeHeading(file, around, { heading: 'Lead ID', beside: 'Company' }, never());
+      expect((await readAll(harness.target())).map(({ row, leadId }) => [row, leadId])).toEqual([[4, null]]);
+      expect(/<autoFilter ref="(.*?)"/.exec(harness.parts()[sheet1] ?? '')?.[1] ?? '').toBe(grown);
+      expect(harness.parts()[sheet1]).toMatch(
+        new RegExp(`<c r="${cell.slice(0, 2)}"[^>]*><is><t[^>]*>Lead ID<`),
+      );
+    });
+  },
+);
 
 test('open in Excel: come back later', () =>
   withSheet(heading + anna(''), '', async (harness) => {

@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { columnIndex, readRange, showRange } from '../../src/targets/xlsx/cell-reference.ts';
-import { columnName } from '../../src/targets/shared/columns.ts';
+import { columnIndex, readRange } from '../../src/targets/xlsx/cell-reference.ts';
+import { showRange } from '../../src/targets/shared/table-range.ts';
+import { columnLetters } from '../../src/targets/shared/cell-name.ts';
 import { generalNumber } from '../../src/targets/shared/general-number.ts';
 import { isDateFormat } from '../../src/targets/xlsx/styles.ts';
 import { readElements } from '../../src/targets/xlsx/xml-elements.ts';
@@ -45,10 +46,10 @@ test.each(['&nbsp;', '&', '&#x110000;', '&#xD;x&city;', '\xff'])('refuses %j', (
 test('law: columns have one name each', () => {
   fc.assert(
     fc.property(fc.nat(16_383), (column) => {
-      expect(columnIndex(columnName(column))).toBe(column);
+      expect(columnIndex(columnLetters(column))).toBe(column);
     }),
   );
-  expect([columnName(0), columnName(25), columnName(26), columnName(16_383)]).toEqual([
+  expect([columnLetters(0), columnLetters(25), columnLetters(26), columnLetters(16_383)]).toEqual([
     'A',
     'Z',
     'AA',

@@ -21,8 +21,10 @@ export async function readCsvFirstRows(
     idColumn: '',
     fields: [],
   });
-  for await (const records of readCsvRecords(text.chunks(signal), format, path))
-    if (records.length > 0)
-      return records.slice(0, mostRows).map(({ cells }) => cells.map((cell) => unguarded(cell.text)));
-  return [];
+  const rows: string[][] = [];
+  for await (const records of readCsvRecords(text.chunks(signal), format, path)) {
+    rows.push(...records.map(({ cells }) => cells.map((cell) => unguarded(cell.text))));
+    if (rows.length >= mostRows) break;
+  }
+  return rows.slice(0, mostRows);
 }

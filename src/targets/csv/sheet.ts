@@ -6,6 +6,7 @@ import type { Cell } from '../../core/lead/value.ts';
 import { type Columns, locateColumns } from '../shared/columns.ts';
 import { type CsvDialect, csvHeadBytes, type CsvTargetOptions, detectCsvDialect } from './format.ts';
 import { type CsvRecord, isComment, readCsvRecords } from './records.ts';
+import { freeCell } from '../shared/table-range.ts';
 import { incompleteFile } from '../file/file-fault.ts';
 import { resumed } from '../file/file-format.ts';
 import { unguarded } from '../../core/lead/formula-guard.ts';
@@ -55,7 +56,9 @@ function columnsOf(header: CsvRecord, options: CsvTargetOptions): Columns {
   const cut = (cause?: unknown) =>
     incompleteFile(`${options.name} ends in the middle of its headings`, cause);
   try {
-    const columns = locateColumns(headingsShown(header), options, options.name, header.row);
+    const headings = headingsShown(header);
+    const free = freeCell(headings, header.row, () => false);
+    const columns = locateColumns(headings, options, options.name, free);
     if (isCut && columns.missing.length > 0) throw cut();
     return columns;
   } catch (error) {

@@ -1,4 +1,4 @@
-import { columnName } from '../shared/columns.ts';
+import { cellName, columnLetters } from '../shared/cell-name.ts';
 
 /** 0-based, ends exclusive; an absent end is open. */
 export interface CellArea {
@@ -6,11 +6,6 @@ export interface CellArea {
   readonly endRow?: number;
   readonly startColumn: number;
   readonly endColumn?: number;
-}
-
-/** `C5` for row 4 and column 2 (0-based), as people name it. */
-export function cellName(row: number, column: number): string {
-  return `${columnName(column)}${row + 1}`;
 }
 
 /** A tab in A1 notation, always quoted: a tab may be called `A1` or `Q4 2026`. */
@@ -26,7 +21,7 @@ export function rowRange(tab: string, row: number, column: number, width: number
 
 /** Whole columns in A1 notation, with the tab. */
 export function columnRange(tab: string, column: number): string {
-  const letters = columnName(column);
+  const letters = columnLetters(column);
   return `${quotedTab(tab)}!${letters}:${letters}`;
 }
 

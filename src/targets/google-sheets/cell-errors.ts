@@ -1,6 +1,6 @@
 import type { sheets_v4 } from '@googleapis/sheets';
-import { columnName } from '../shared/columns.ts';
 import { quotedTab } from './a1.ts';
+import { columnLetters } from '../shared/cell-name.ts';
 import type { OwnColumns } from './alignment.ts';
 import { cellAt, type Grid, type GridCell, isFormula } from './grid.ts';
 import type { SheetCell, SheetsTab } from './sheets-api.ts';
@@ -37,7 +37,7 @@ export async function askErrors(
     }
     const [first, last] = [rows[0], rows.at(-1)];
     if (first === undefined || last === undefined) return [];
-    const letters = columnName(column);
+    const letters = columnLetters(column);
     return [{ column, rows, range: `${quotedTab(tab)}!${letters}${first + 1}:${letters}${last + 1}` }];
   });
   if (suspects.length === 0) return new Map();

@@ -73,11 +73,12 @@ export function locateManagedColumns(
   records: readonly ColumnRecord[],
   mapping: ColumnMapping,
   name: string,
+  free?: string | null,
 ): Columns {
   const managed = managedColumns(mapping);
   const texts = new Set(headings.map(headingKey));
   if (!managed.some(({ heading }) => texts.has(headingKey(heading))))
-    return locateColumns(headings, mapping, name);
+    return locateColumns(headings, mapping, name, free);
   const recorded = new Map<number, string>();
   for (const { field, heading } of managed) {
     const [record, second] = records.filter((each) => each.field === field && each.heading === heading);
@@ -92,7 +93,7 @@ export function locateManagedColumns(
     const shown = headings[column] ?? '';
     return recorded.get(column) ?? (decided.has(headingKey(shown)) ? '' : shown);
   });
-  return locateColumns(substituted, mapping, name);
+  return locateColumns(substituted, mapping, name, free);
 }
 
 /** Positions of the managed columns. */

@@ -1,6 +1,6 @@
 import type { FieldType } from '../../core/lead/value.ts';
-import { type ColumnMapping, type Columns, ownedColumns } from '../shared/columns.ts';
-import { isTotalsRow, rangeBottom } from '../shared/table-range.ts';
+import { type ColumnMapping, type Columns, headingRank, ownedColumns } from '../shared/columns.ts';
+import { freeCell, isTotalsRow, rangeBottom } from '../shared/table-range.ts';
 import { columnRange, quotedTab } from './a1.ts';
 import type { OwnColumns } from './alignment.ts';
 import { askErrors, type CellErrors } from './cell-errors.ts';
@@ -47,7 +47,8 @@ export type Found =
 
 /**
  * Reads the tab in three requests; a fourth when a cell of ours begins with `=`, or a text column has a number; one more
- * when a text looks like an error. Merged cells come last: of those merged meanwhile, the content was read before. @throws
+ * when a text looks like an error, or no heading is that of the id column. Merged cells come last: of those merged
+ * meanwhile, the content was read before. @throws
  * LeadsyncError `target.changed` when rows or columns moved in between, as locateColumns does, and the faults of SheetsApi.
  */
 export async function takeTabSnapshot(
@@ -60,7 +61,13 @@ export async function takeTabSnapshot(
   if (tab === null) return { kind: 'missing' };
   const cells = await readCells(at, signal);
   if (cells.every((row) => row.every(isBlank))) return { kind: 'empty', tab };
-  const columns = locateManagedColumns(tab.headings, tab.columnRecords, mapping, name);
+  const askAreas = async () => readTabAreas(await api.describe([], areasFields, signal), tab.sheetId);
+  const isUsed = (column: number) => cells.some((row) => !isBlank(row[column] ?? null));
+  const free =
+    headingRank(tab.headings, mapping) === 1
+      ? freeCell(tab.headings, headerRow, isUsed, (await askAreas())?.filter?.range)
+      : null;
+  const columns = locateManagedColumns(tab.headings, tab.columnRecords, mapping, name, free);
   const own = { id: columns.id, owned: ownedColumns(columns) };
   if (!hasSameHeadings(tab, cells[0] ?? [], own.owned)) throw changed(name);
   assertHeadingsFirst(tab.headings, cells, own.id, mapping, name);
@@ -69,7 +76,7 @@ export async function takeTabSnapshot(
   const values = new CellValues(tab, mapping.dates);
   const dateColumns = dateColumnsOf(tab, columns, grid, values);
   const errors = await askErrors(at, grid, own, signal);
-  const areas = readTabAreas(await api.describe([], areasFields, signal), tab.sheetId);
+  const areas = await askAreas();
   if (areas === null) throw changed(name);
   return { kind: 'table', tab: { ...tab, ...areas }, columns, grid, shown, errors, values, dateColumns };
 }

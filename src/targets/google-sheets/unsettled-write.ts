@@ -1,5 +1,6 @@
 import { idKey } from '../../core/lead/lead.ts';
-import { cellName, quotedTab } from './a1.ts';
+import { quotedTab } from './a1.ts';
+import { cellName } from '../shared/cell-name.ts';
 import { Alignment } from './alignment.ts';
 import { bisect } from './bisect.ts';
 import { inBatches, writtenCells } from './cell-writes.ts';

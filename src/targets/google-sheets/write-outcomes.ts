@@ -3,7 +3,7 @@ import { idKey } from '../../core/lead/lead.ts';
 import type { Columns } from '../shared/columns.ts';
 import type { RowChange, RowOutcome } from '../../ports/target.ts';
 import type { Refused } from './bisect.ts';
-import { cellName } from './a1.ts';
+import { cellName } from '../shared/cell-name.ts';
 import { GoogleFault } from './google-fault.ts';
 import { heldAs, type RefusedValues } from './refused-values.ts';
 import type { Settled } from './unsettled-write.ts';

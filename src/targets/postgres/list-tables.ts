@@ -1,4 +1,3 @@
-import pg from 'pg';
 import type { Secret } from '../../config/secret.ts';
 import { openClient, raise } from './connection.ts';
 
@@ -24,26 +23,13 @@ const tables = `
  * The tables of a database.
  * @throws LeadsyncError `target.bad-url`, `target.unavailable`, `target.unauthenticated`, as the target does
  */
-export function listTables(url: Secret): Promise<readonly ListedTable[]> {
-  return withClient(url, async (client) => (await client.query<ListedTable>(tables)).rows);
-}
-
-/** Whether a listed table has rows. Throws as `listTables` does. */
-export function hasTableRows(url: Secret, table: string): Promise<boolean> {
-  const quoted = table.split('.').map(pg.escapeIdentifier).join('.');
-  return withClient(url, async (client) => {
-    const { rows } = await client.query<{ found: boolean }>(`select exists (select from ${quoted}) as found`);
-    return rows[0]?.found === true;
-  });
-}
-
-async function withClient<T>(url: Secret, work: (client: pg.Client) => Promise<T>): Promise<T> {
+export async function listTables(url: Secret): Promise<readonly ListedTable[]> {
   const name = 'the tables';
   const client = openClient(url, name);
   client.on('error', () => {});
   try {
     await client.connect();
-    return await work(client);
+    return (await client.query<ListedTable>(tables)).rows;
   } catch (error) {
     return raise(error, name);
   } finally {

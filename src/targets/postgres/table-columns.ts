@@ -100,7 +100,7 @@ export async function describe(ask: Ask, table: string, options: TableMapping) {
       help: `Add a column ${JSON.stringify(options.idColumn)} (text), or set idColumn to the column with the ids.`,
     });
   }
-  const columns = withoutGuesses(locateColumns(names, options, name, null), all, options);
+  const columns = withoutGuesses(locateColumns(names, options, name), all, options);
   const owned = [...ownedColumns(columns)];
   const typeOf = (index: number): string => all[index]?.type ?? '';
   const quoted = (index: number) => pg.escapeIdentifier(names[index] ?? '');

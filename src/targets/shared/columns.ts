@@ -26,15 +26,15 @@ export interface Columns {
 
 /**
  * Finds the mapped columns by heading, in any order: NFC and trimmed, exact matches first, then by `headingKey`. A field
- * whose column is missing or duplicated is listed in `missing` and left alone. `row`: of the headings, 1-based, null: they are names; `where`
- * begins the message when no heading is known. @throws LeadsyncError `target.header-missing` when no heading is known, `target.id-column-missing`
+ * whose column is missing or duplicated is listed in `missing` and left alone. `free`: the cell for the heading of the id
+ * column, null: headings are no cells; `where` begins the message when no heading is known. @throws LeadsyncError `target.header-missing` when no heading is known, `target.id-column-missing`
  * when the id column is missing or duplicated.
  */
 export function locateColumns(
   headings: readonly string[],
   mapping: ColumnMapping,
   name: string,
-  row: number | null = 1,
+  free: string | null = null,
   where = 'The first row',
 ): Columns {
   const positions = findAll(headings, headingsOf(mapping));
@@ -43,7 +43,7 @@ export function locateColumns(
 
   const [id, secondId] = positions.get(mapping.idColumn) ?? [];
   if (id === undefined || secondId !== undefined)
-    throw idColumnMissing(headings, id !== undefined, row, mapping, name);
+    throw idColumnMissing(headings, id !== undefined, mapping, name, free);
 
   const fields = new Map<string, { index: number; type: FieldType }>();
   const missing: MissingColumn[] = [];
@@ -66,12 +66,6 @@ export function locateColumns(
     missing,
     headings: mapping.fields,
   };
-}
-
-/** `A` for 0, `AA` for 26. */
-export function columnName(column: number): string {
-  const last = String.fromCharCode(65 + (column % 26));
-  return column < 26 ? last : columnName(Math.floor(column / 26) - 1) + last;
 }
 
 /** The positions of the id, the status and the mapped fields. */
@@ -178,21 +172,20 @@ export function missingHeader(what: string, { idColumn, fields }: ColumnMapping)
 function idColumnMissing(
   headings: readonly string[],
   isDoubled: boolean,
-  row: number | null,
   mapping: ColumnMapping,
   name: string,
+  free: string | null,
 ): LeadsyncError {
   const column = JSON.stringify(mapping.idColumn);
   const near = nearest(headings, mapping.idColumn, mapping);
-  const free = columnName(headings.findLastIndex((heading) => heading.trim() !== '') + 1);
   const add =
-    row === null
+    free === null
       ? `Add the column ${column}`
-      : `Type ${column} into the cell ${free}${row} (or back above the ids, where there are some), and set a filter of the table anew, so that it covers the column`;
+      : `Where there were none, write ${column} into ${free}, else back above the ids`;
   const line = near === null ? 'idColumn' : `idColumn: ${JSON.stringify(near)}`;
   const [what, help] = isDoubled
     ? ['two columns', 'Rename one of them.']
-    : ['no column', `${add}. Or name the column in leadsync.yaml, under target: ${line}`];
+    : ['no column', `${add}; or name the column of the ids in leadsync.yaml, under target: ${line}`];
   const message = `${name} has ${what} headed ${column}. Nothing was changed.`;
   return new LeadsyncError('target.id-column-missing', message, { help });
 }

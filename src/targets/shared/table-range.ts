@@ -1,4 +1,5 @@
 import { isLikeId, type RowStanding } from '../../core/lead/table-pieces.ts';
+import { columnLetters } from './cell-name.ts';
 import { type Columns, ownedColumns } from './columns.ts';
 
 /** Rows 1-based as displayed, columns 0-based; ends inclusive. */
@@ -23,6 +24,27 @@ interface Place {
 
 export function contains(range: CellRange, row: number, column: number): boolean {
   return row >= range.top && row <= range.bottom && column >= range.left && column <= range.right;
+}
+
+export function showRange({ left, top, right, bottom }: CellRange): string {
+  const start = `${columnLetters(left)}${top}`;
+  const end = `${columnLetters(right)}${bottom}`;
+  return start === end ? start : `${start}:${end}`;
+}
+
+/** The first free cell right of the headings in `row`, and what a filter of theirs that ends before it needs. */
+export function freeCell(
+  headings: readonly string[],
+  row: number,
+  isUsed: (column: number) => boolean,
+  filter?: CellRange,
+): string {
+  const last = headings.findLastIndex((heading) => heading.trim() !== '');
+  let free = last + 1;
+  while (isUsed(free)) free++;
+  const cell = `${columnLetters(free)}${row}`;
+  const isShort = filter?.top === row && contains(filter, row, last) && !contains(filter, row, free);
+  return isShort ? `${cell} (and let the filter ${showRange(filter)} reach it)` : cell;
 }
 
 /** Whether a range has the headings in its first row, and columns of ours. */

@@ -1,4 +1,3 @@
-import { columnName } from '../shared/columns.ts';
 import type { CellRange } from '../shared/table-range.ts';
 import { attribute, attributePlace } from './xml-scanner.ts';
 
@@ -37,10 +36,4 @@ export function placedRange(element: {
   const range = readRange(attribute(element.attributes, 'ref') ?? '');
   const place = attributePlace(element, 'ref');
   return range && place && { range, ...place };
-}
-
-export function showRange({ left, top, right, bottom }: CellRange): string {
-  const start = `${columnName(left)}${top}`;
-  const end = `${columnName(right)}${bottom}`;
-  return start === end ? start : `${start}:${end}`;
 }

@@ -1,8 +1,8 @@
 import { LeadsyncError } from '../../errors.ts';
 import { splice } from '../file/splice.ts';
 import { headingsOf } from '../shared/columns.ts';
-import { columnName } from '../shared/columns.ts';
-import { showRange } from './cell-reference.ts';
+import { showRange } from '../shared/table-range.ts';
+import { columnLetters } from '../shared/cell-name.ts';
 import { xlsxFaults } from './fault.ts';
 import { SheetReader, type SheetRow } from './rows.ts';
 import type { XlsxTargetOptions } from './sheet.ts';
@@ -32,7 +32,7 @@ export async function planXlsxHeadings(
     const headings = headingsOf(options);
     const cells = headings.map(
       (heading, at) =>
-        `<${p}c r="${columnName(at)}1" t="inlineStr"><${p}is><${p}t xml:space="preserve">${escapeXml(escapeCellText(heading))}</${p}t></${p}is></${p}c>`,
+        `<${p}c r="${columnLetters(at)}1" t="inlineStr"><${p}is><${p}t xml:space="preserve">${escapeXml(escapeCellText(heading))}</${p}t></${p}is></${p}c>`,
     );
     const row = `<${p}row r="1">${cells.join('')}</${p}row>`;
     const isClosed = dataEnd === dataStart.start;

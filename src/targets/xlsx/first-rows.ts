@@ -1,23 +1,20 @@
+import type { FirstRows } from '../file/first-rows.ts';
+import { resumed } from '../file/file-format.ts';
 import { headingRows } from '../shared/columns.ts';
 import { SerialClock } from '../shared/serial-clock.ts';
 import { cellReader } from './cell-reader.ts';
 import { xlsxFaults } from './fault.ts';
+import { freeSheetCell } from './free-columns.ts';
 import { SheetReader } from './rows.ts';
 import { firstRows, textsOf } from './sheet.ts';
 import { readSharedStrings } from './strings.ts';
 import { readDateStyles } from './styles.ts';
+import { readTables } from './tables.ts';
 import { openWorkbook, visibleSheets } from './workbook.ts';
 import type { RandomAccess } from './zip-directory.ts';
 
 /** Headings are looked for in the first 20 rows; one more shows whether anything follows. */
 const mostRows = headingRows + 1;
-
-/** The sheets that are not hidden, and the texts of the first rows of one of them. */
-export interface XlsxFirstRows {
-  readonly sheets: readonly string[];
-  readonly sheet: string;
-  readonly rows: readonly (readonly string[])[];
-}
 
 /**
  * What a workbook shows to somebody who does not know its headings.
@@ -28,17 +25,27 @@ export async function readXlsxFirstRows(
   file: RandomAccess,
   path: string,
   sheet?: string,
-): Promise<XlsxFirstRows> {
+): Promise<FirstRows> {
   const fault = xlsxFaults(path);
   const book = await openWorkbook(file, sheet === undefined ? {} : { sheet }, fault);
   const dates = await readDateStyles(book.pack, book.styles);
   const strings = await readSharedStrings(book.pack, book.strings);
   const cells = cellReader(strings, dates, new SerialClock('UTC', book.date1904));
-  const batches = new SheetReader(book).rows();
+  const reader = new SheetReader(book);
+  const batches = reader.rows();
   const found = await firstRows(batches);
-  await batches.return(undefined);
   const rows = found
     .slice(0, mostRows)
     .map((row) => book.pack.guarded(book.sheet, () => textsOf(row, cells)));
-  return { sheets: await visibleSheets(file, fault), sheet: book.sheetName, rows };
+  const tables = await readTables(book);
+  return {
+    sheets: await visibleSheets(file, fault),
+    rows,
+    freeCell: async (at) => {
+      const header = found[at];
+      if (header === undefined) throw new Error('no such row');
+      const rest = resumed(found.slice(at + 1), batches);
+      return freeSheetCell(header, rows[at] ?? [], rest, reader.layout, tables);
+    },
+  };
 }

@@ -1,5 +1,5 @@
-import { type CellRange, isAround } from '../shared/table-range.ts';
-import { type PlacedRange, showRange } from './cell-reference.ts';
+import { type CellRange, isAround, showRange } from '../shared/table-range.ts';
+import type { PlacedRange } from './cell-reference.ts';
 import { type Splice, splice } from '../file/splice.ts';
 import { placeOf, type XlsxSheet } from './sheet.ts';
 import type { MovedTail } from './tail.ts';
@@ -42,7 +42,8 @@ export function grownRanges(
   };
 }
 
-function replaced(place: PlacedRange | null, range: CellRange | null): Splice[] {
-  if (place === null || range === null || range.bottom === place.range.bottom) return [];
+/** Another range in the place of one. */
+export function replaced(place: PlacedRange | null, range: CellRange | null): Splice[] {
+  if (place === null || range === null || showRange(range) === showRange(place.range)) return [];
   return [splice(place.start, place.end, showRange(range))];
 }

@@ -1,10 +1,12 @@
-import { contains } from '../shared/table-range.ts';
-import { showRange } from './cell-reference.ts';
+import { isAround } from '../shared/table-range.ts';
+import type { PlacedRange } from './cell-reference.ts';
+import { readUsed } from './free-columns.ts';
 import { type NewColumn, placeNewColumns } from '../file/new-columns.ts';
 import { type Splice, splice } from '../file/splice.ts';
 import type { RowContent } from '../shared/row-content.ts';
 import { rowWriter } from './row-writer.ts';
-import { openXlsxSheet, textsOf, type XlsxTargetOptions } from './sheet.ts';
+import { replaced } from './grown-ranges.ts';
+import { openXlsxSheet, placeOf, textsOf, type XlsxTargetOptions } from './sheet.ts';
 import type { SheetTable } from './tables.ts';
 import type { PartEdit } from './write-plan.ts';
 import { withChild } from './xml-elements.ts';
@@ -22,17 +24,10 @@ export async function planXlsxColumns(
   fields: ReadonlySet<string>,
 ): Promise<readonly PartEdit[]> {
   const sheet = await openXlsxSheet(file, options);
-  const { header, book, layout, columns } = sheet;
-  const used = new Set<number>();
-  for await (const batch of sheet.rows)
-    for (const { cells } of batch)
-      for (const { column, raw, formula } of cells) if (raw !== '' || formula !== null) used.add(column);
-  const isOurs = ({ whole: { range } }: SheetTable) =>
-    range.top === header.row && contains(range, header.row, columns.id);
-  const others = sheet.tables.filter((table) => !isOurs(table)).map(({ whole }) => whole.range);
-  const taken = [...sheet.merged, ...layout.filled, ...others];
-  const isUsed = (index: number) =>
-    used.has(index) || taken.some(({ left, right }) => index >= left && index <= right);
+  const { header, book, layout } = sheet;
+  const isOurs = ({ range }: PlacedRange | SheetTable) => isAround(range, placeOf(sheet));
+  const others = sheet.tables.filter((table) => !isOurs(table));
+  const isUsed = await readUsed(sheet.rows, header.row, layout, others);
   const texts = book.pack.guarded(book.sheet, () => textsOf(header, sheet.cells));
   const added = placeNewColumns(texts, isUsed, options, fields);
   const last = added.at(-1);
@@ -44,34 +39,46 @@ export async function planXlsxColumns(
   const content: RowContent = new Map(
     added.map(({ heading, index }) => [index, { value: heading, type: 'text' }]),
   );
-  const { dimension } = layout;
+  const { dimension, autoFilter } = layout;
   const right = Math.max(dimension?.range.right ?? 0, last.index);
-  const grown =
-    dimension === null || right === dimension.range.right
-      ? []
-      : [splice(dimension.start, dimension.end, showRange({ ...dimension.range, right }))];
   return [
-    { part: book.sheet.name, splices: [...writer.existing(header, content), ...grown] },
+    {
+      part: book.sheet.name,
+      splices: [
+        ...writer.existing(header, content),
+        ...replaced(dimension, dimension && { ...dimension.range, right }),
+        ...(autoFilter !== null && isOurs(autoFilter) ? wider(autoFilter, added) : []),
+      ],
+    },
     ...sheet.tables
       .filter(isOurs)
       .map((table) => ({ part: table.part.name, splices: grownTable(table, added) })),
   ].filter(({ splices }) => splices.length > 0);
 }
 
+/** The columns that follow a range without a gap. */
+function following({ range }: PlacedRange, added: readonly NewColumn[]): readonly NewColumn[] {
+  const beyond = added.filter(({ index }) => index > range.right);
+  return beyond.filter(({ index }, nth) => index === range.right + 1 + nth);
+}
+
+function wider(place: PlacedRange, added: readonly NewColumn[]): Splice[] {
+  const { range } = place;
+  return replaced(place, { ...range, right: range.right + following(place, added).length });
+}
+
 function grownTable({ whole, filter, columns, lastId }: SheetTable, added: readonly NewColumn[]): Splice[] {
-  const following = added.filter(({ index }, nth) => index === whole.range.right + 1 + nth);
+  const more = following(whole, added);
   const counted = columns && attributePlace(columns, 'count');
-  if (following.length === 0 || columns === null || counted === null) return [];
-  const wider = ({ range, start, end }: typeof whole) =>
-    splice(start, end, showRange({ ...range, right: range.right + following.length }));
-  const elements = following.map(
+  if (more.length === 0 || columns === null || counted === null) return [];
+  const elements = more.map(
     ({ heading }, nth) =>
       `<${columns.prefix}tableColumn id="${lastId + 1 + nth}" name="${escapeXml(escapeCellText(heading))}"/>`,
   );
-  const count = whole.range.right - whole.range.left + 1 + following.length;
+  const count = whole.range.right - whole.range.left + 1 + more.length;
   return [
-    wider(whole),
-    ...(filter === null ? [] : [wider(filter)]),
+    ...wider(whole, added),
+    ...(filter === null ? [] : wider(filter, added)),
     splice(counted.start, counted.end, String(count)),
     withChild(columns, elements.join('')),
   ];

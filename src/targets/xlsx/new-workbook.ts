@@ -1,4 +1,4 @@
-import { columnName } from '../shared/columns.ts';
+import { columnLetters } from '../shared/cell-name.ts';
 import { escapeCellText, escapeXml } from './xml-text.ts';
 import { xlsxFaults } from './fault.ts';
 import type { XlsxTargetOptions } from './sheet.ts';
@@ -79,14 +79,14 @@ interface NewColumn {
 }
 
 function worksheet(columns: readonly NewColumn[]): string {
-  const last = columnName(columns.length - 1);
+  const last = columnLetters(columns.length - 1);
   const widths = columns.map(
     ({ width, style }, at) =>
       `<col min="${at + 1}" max="${at + 1}" width="${width}" style="${style}" customWidth="1"/>`,
   );
   const headings = columns.map(
     ({ heading }, at) =>
-      `<c r="${columnName(at)}1" s="${headingStyle}" t="inlineStr"><is><t xml:space="preserve">${escapeXml(escapeCellText(heading))}</t></is></c>`,
+      `<c r="${columnLetters(at)}1" s="${headingStyle}" t="inlineStr"><is><t xml:space="preserve">${escapeXml(escapeCellText(heading))}</t></is></c>`,
   );
   return `<worksheet xmlns="${main}" xmlns:r="${relationships}"><sheetPr><pageSetUpPr fitToPage="1"/></sheetPr><dimension ref="A1:${last}1"/><sheetViews><sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/><selection pane="bottomLeft" activeCell="A2" sqref="A2"/></sheetView></sheetViews><cols>${widths.join('')}</cols><sheetData><row r="1">${headings.join('')}</row></sheetData>${lists(columns)}<pageSetup orientation="landscape" fitToHeight="0"/><tableParts count="1"><tablePart r:id="rId1"/></tableParts></worksheet>`;
 }
@@ -96,7 +96,7 @@ function lists(columns: readonly NewColumn[]): string {
   const rules = columns.flatMap(({ values }, at) => {
     if (values === undefined) return [];
     const choices = escapeXml(`"${values.join(',').replaceAll('"', '""')}"`);
-    const cells = `${columnName(at)}2:${columnName(at)}1048576`;
+    const cells = `${columnLetters(at)}2:${columnLetters(at)}1048576`;
     return [
       `<dataValidation type="list" errorStyle="warning" allowBlank="1" showErrorMessage="1" sqref="${cells}"><formula1>${choices}</formula1></dataValidation>`,
     ];
@@ -108,7 +108,7 @@ function lists(columns: readonly NewColumn[]): string {
 
 /** A table needs one row below its headings, even if empty. */
 function table(columns: readonly NewColumn[]): string {
-  const range = `A1:${columnName(columns.length - 1)}2`;
+  const range = `A1:${columnLetters(columns.length - 1)}2`;
   const named = columns.map(
     ({ heading }, at) => `<tableColumn id="${at + 1}" name="${escapeXml(escapeCellText(heading))}"/>`,
   );

@@ -3,7 +3,7 @@ import type { FieldType, Value } from '../../core/lead/value.ts';
 import { type Splice, splice } from '../file/splice.ts';
 import { generalNumber } from '../shared/general-number.ts';
 import type { RowContent } from '../shared/row-content.ts';
-import { columnName } from '../shared/columns.ts';
+import { columnLetters } from '../shared/cell-name.ts';
 import { cellAt, columnStyle, type SheetCell, type SheetRow } from './rows.ts';
 import type { XlsxSheet } from './sheet.ts';
 import { attribute, attributePlace } from './xml-scanner.ts';
@@ -49,7 +49,7 @@ export function rowWriter(
   /** A cell in an empty place. */
   function added(row: number, column: number, value: Value, type: FieldType): string {
     const style = styleOf(column, type);
-    const attributes = ` r="${columnName(column)}${row}"${style === null ? '' : ` s="${style}"`}`;
+    const attributes = ` r="${columnLetters(column)}${row}"${style === null ? '' : ` s="${style}"`}`;
     return written(attributes, style, value, type, null);
   }
 

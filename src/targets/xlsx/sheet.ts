@@ -3,10 +3,11 @@ import { idKey } from '../../core/lead/lead.ts';
 import { TotalsRows } from '../../core/lead/totals.ts';
 import type { Cell } from '../../core/lead/value.ts';
 import { mostRows, readRange } from './cell-reference.ts';
+import { columnLetters } from '../shared/cell-name.ts';
 import {
   type ColumnMapping,
   type Columns,
-  columnName,
+  headingRank,
   headingRows,
   headingsAmong,
   locateColumns,
@@ -15,6 +16,7 @@ import { resumed } from '../file/file-format.ts';
 import type { PresentRow } from '../shared/row-changes.ts';
 import { type CellReader, cellReader } from './cell-reader.ts';
 import { xlsxFaults } from './fault.ts';
+import { freeSheetCell } from './free-columns.ts';
 import { cellAt, type SheetLayout, SheetReader, type SheetRow } from './rows.ts';
 import { SerialClock } from '../shared/serial-clock.ts';
 import {
@@ -86,10 +88,15 @@ export async function openXlsxSheet(
     const texts = above.map((row) => book.pack.guarded(book.sheet, () => textsOf(row, cells)));
     const at = headingsAmong(texts, options);
     const where = `None of the first ${headingRows} rows of the sheet ${JSON.stringify(book.sheetName)} has the headings; the first`;
-    const columns = locateColumns(texts[at] ?? [], options, options.name, above[at]?.row, where);
+    const headings = texts[at] ?? [];
     const header = above[at];
+    const after = first.filter(({ row }) => row > (header?.row ?? 0));
+    const free =
+      header !== undefined && headingRank(headings, options) === 1
+        ? await freeSheetCell(header, headings, resumed(after, batches), reader.layout, tables)
+        : null;
+    const columns = locateColumns(headings, options, options.name, free, where);
     if (header === undefined) throw new Error('no row has headings');
-    const after = first.filter(({ row }) => row > header.row);
     const sheet = {
       book,
       header,
@@ -176,7 +183,7 @@ export function xlsxAsides(
       const text = reader.text(cell);
       if (!mayShowOthers(text)) continue;
       own ??= idKey(reader.text(cellAt(row, columns.id)));
-      const place = `${columnName(cell.column)}${row.row}`;
+      const place = `${columnLetters(cell.column)}${row.row}`;
       for (const one of asidesIn(text, shape, own === '' ? null : own)) found.push({ ...one, place });
     }
     return found;
@@ -187,7 +194,7 @@ export function xlsxAsides(
 function coveringCell({ merged }: XlsxSheet, row: number, column: number): string | null {
   const range = merged.find((candidate) => contains(candidate, row, column));
   if (range === undefined || (range.top === row && range.left === column)) return null;
-  return `${columnName(range.left)}${range.top}`;
+  return `${columnLetters(range.left)}${range.top}`;
 }
 
 /** Whether it sums those above, in a table that says so or by a formula. Call after `readXlsxRow`. */

@@ -1,4 +1,5 @@
-import { columnName, ownedColumns } from '../shared/columns.ts';
+import { columnLetters } from '../shared/cell-name.ts';
+import { ownedColumns } from '../shared/columns.ts';
 import { type CellRange, contains } from '../shared/table-range.ts';
 import { type Splice, splice } from '../file/splice.ts';
 import { mostRows, readRange } from './cell-reference.ts';
@@ -230,7 +231,7 @@ function movedRow(row: SheetRow, to: number, last: number, first: number, prefix
     const f = formula === null ? '' : `<${prefix}f>${follow(formula)}</${prefix}f>`;
     const text = `<${prefix}is><${prefix}t xml:space="preserve">${raw}</${prefix}t></${prefix}is>`;
     const v = raw === '' ? '' : type === 'inlineStr' ? text : `<${prefix}v>${raw}</${prefix}v>`;
-    return `<${prefix}c${renamed(attributes, `${columnName(column)}${to}`)}>${f}${v}</${prefix}c>`;
+    return `<${prefix}c${renamed(attributes, `${columnLetters(column)}${to}`)}>${f}${v}</${prefix}c>`;
   });
   const open = `<${prefix}row${renamed(row.attributes, String(to))}`;
   const xml = cells.length === 0 ? `${open}/>` : `${open}>${cells.join('')}</${prefix}row>`;

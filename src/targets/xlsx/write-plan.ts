@@ -3,7 +3,8 @@ import { isLikeId, isNote, TablePieces } from '../../core/lead/table-pieces.ts';
 import type { RowChange, RowOutcome } from '../../ports/target.ts';
 import { type CellRange, contains } from '../shared/table-range.ts';
 import { longestCellText, mostRows } from './cell-reference.ts';
-import { type Columns, columnName, ownedColumns } from '../shared/columns.ts';
+import { columnLetters } from '../shared/cell-name.ts';
+import { type Columns, ownedColumns } from '../shared/columns.ts';
 import { contentOf, notStorable, withPlaces } from '../shared/row-content.ts';
 import { RowChanges, type RowDecisions, type RowWrite } from '../shared/row-changes.ts';
 import { IdSet } from '../../core/lead/id-set.ts';
@@ -188,7 +189,7 @@ function untouchable(write: RowWrite<SheetRow>, columns: Columns, layout: SheetL
   const { place: row } = write;
   for (const [column, { value }] of contentOf(write, columns)) {
     const cell = cellAt(row, column);
-    const at = `${columnName(column)}${row.row}`;
+    const at = `${columnLetters(column)}${row.row}`;
     if (cell !== undefined && cell.formula !== null) return `The cell ${at} holds a formula.`;
     if (value === null && cell === undefined) continue;
     if (isWithin(layout.merged, row.row, column)) return `The cell ${at} is merged with others.`;

@@ -17,7 +17,6 @@ export const ofCommands: readonly Family[] = [
         'Correct it: [settings.md](settings.md).',
       ],
       'config.missing': ['Nothing is configured yet.', 'Run `leadsync init`.'],
-      'init.stopped': ['`init` was stopped; nothing was written.', 'Start it again.'],
       'setup.not-written': [
         'The configuration cannot be written in this folder.',
         'Name another one with `--out`.',
@@ -185,7 +184,7 @@ export const ofCommands: readonly Family[] = [
       'usage.folder-not-empty': ['The folder is not empty.', 'Name another one.'],
       'usage.init-answer': ['An answer to `init` does not fit.', 'Correct it as the message says.'],
       'usage.init-exists': [
-        'There is a leadsync.yaml already.',
+        'There is a leadsync.yaml already, and nobody said yes.',
         'Remove it, or name another place with `--out`.',
       ],
       'usage.init-missing': [

@@ -2,16 +2,18 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import writeExcelFile from 'write-excel-file/node';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { askAll } from '../../../src/cli/init.ts';
-import { type InitOptions, readGiven } from '../../../src/cli/init-given.ts';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { type InitOptions, readGiven } from '../../../src/cli/init.ts';
+import { askAll } from '../../../src/cli/init-answers.ts';
 import { parseFaults } from '../../../src/sandbox/parse-faults.ts';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/sandbox.ts';
 import { createTestDatabase } from '../../support/database.ts';
-import { freePort, startMailServer } from '../../support/mail-server.ts';
-import { ScriptedDialogue } from '../../support/scripted-dialogue.ts';
+import { freePort } from '../../support/mail-server.ts';
+import { davPassword, startApache } from '../../support/apache.ts';
+import { esc, ScriptedDialogue } from '../../support/scripted-dialogue.ts';
 import { startHubSpotSandbox } from '../../stand-ins/hubspot/hubspot-sandbox.ts';
 import { startSheetsSandbox } from '../../stand-ins/google-sheets/sheets-sandbox.ts';
+import { sampleApp, sampleDrive, startMsGraphSandbox } from '../../stand-ins/msgraph/msgraph-sandbox.ts';
 
 let sandbox: Sandbox;
 let folder: string;
@@ -24,7 +26,6 @@ afterAll(async () => {
   await sandbox[Symbol.asyncDispose]();
   rmSync(folder, { recursive: true });
 });
-
 afterEach(() => {
   vi.unstubAllEnvs();
   vi.restoreAllMocks();
@@ -35,246 +36,208 @@ const file = (name: string, content: string): string => {
   return join(folder, name);
 };
 
-/** What is answered of all but the place and its columns. */
-const rest = (): InitOptions => ({
-  leadsUrl: sandbox.url,
-  leadsKeyFile: join(folder, 'key'),
-  schedule: 'nightly',
-  timeZone: 'Europe/Berlin',
-  remind: 'none',
+/** Answers to all but the table and its columns. */
+const ask = (ui: ScriptedDialogue, options: InitOptions = {}) =>
+  askAll(
+    ui,
+    readGiven({
+      leadsUrl: sandbox.url,
+      leadsKeyFile: join(folder, 'key'),
+      remind: 'none',
+      ...options,
+    }),
+  );
+
+test('an unreachable address and a wrong key are asked again, and Esc goes back to the question before', async () => {
+  const closed = `http://127.0.0.1:${await freePort()}`;
+  const ui = new ScriptedDialogue(
+    'nonsense',
+    closed,
+    'wrong-key',
+    () => sandbox.url,
+    () => sandbox.apiKey,
+    esc,
+    'also-wrong',
+    () => sandbox.apiKey,
+    join(folder, 'new.csv'),
+    'nobody',
+    'anna@example.com, ben@example.com',
+  );
+  vi.spyOn(process, 'cwd').mockReturnValue(join(folder, 'none'));
+  const { env } = await askAll(ui, readGiven({}));
+  const { LEADS_BASE_URL, LEADS_API_KEY, REMINDER_TO } = env;
+  expect([LEADS_BASE_URL, LEADS_API_KEY]).toEqual([sandbox.url, sandbox.apiKey]);
+  expect(REMINDER_TO).toBe('anna@example.com, ben@example.com');
+  expect(ui.shown.filter((one) => /^[\w.-]+$/.test(one))).toEqual([
+    'usage.init-answer',
+    'leads.unreachable',
+    'leads.unauthenticated',
+    'leads.unauthenticated',
+    'usage.init-answer',
+  ]);
+  expect(ui.questions.map((question) => question.split(' ')[0])).toEqual(
+    'Address,Address,Key,Address,Key,The,Key,Key,The,Who,Who'.split(','),
+  );
 });
 
-const ask = (ui: ScriptedDialogue, options: InitOptions) => askAll(ui, readGiven(options));
-
-describe('the service', () => {
-  test('an unreachable address and a wrong key are asked again, and nothing else is', async () => {
-    const closed = `http://127.0.0.1:${await freePort()}`;
-    const ui = new ScriptedDialogue(
-      'nonsense',
-      closed,
-      'wrong-key',
-      () => sandbox.url,
-      () => sandbox.apiKey,
-    );
-    const { leadsUrl: _url, leadsKeyFile: _key, ...others } = rest();
-    const { leadsUrl, leadsKey } = await ask(ui, { ...others, target: join(folder, 'new.csv') });
-    expect([leadsUrl, leadsKey.value.reveal()]).toEqual([sandbox.url, sandbox.apiKey]);
-    expect(ui.shown).toEqual(
-      expect.arrayContaining([
-        expect.stringContaining('must be an absolute address'),
-        'leads.unreachable',
-        'leads.unauthenticated',
-        expect.stringContaining('3 leads'),
-      ]),
-    );
-    const [address, key] = [/^Address/, /^Key/].map(
-      (what) => ui.asked.filter((one) => what.test(one)).length,
-    );
-    expect([address, key, ui.left]).toEqual([3, 2, 0]);
-  });
-
-  test('a wait that the service asks for is kept', async () => {
-    await using busy = await startSandbox({
-      leads: 1,
-      faults: parseFaults('429:every=2,retryAfter=1'),
-    });
-    const options = { ...rest(), leadsUrl: busy.url, leadsKeyFile: file('busy', busy.apiKey) };
-    for (const name of ['a', 'b'])
-      await ask(new ScriptedDialogue(), { ...options, target: join(folder, `${name}.csv`) });
-  });
+test('a wait that the service asks for is kept', async () => {
+  await using busy = await startSandbox({ leads: 1, faults: parseFaults('429:every=2,retryAfter=1') });
+  const options = { leadsUrl: busy.url, leadsKeyFile: file('busy', busy.apiKey) };
+  for (const name of ['a', 'b'])
+    await ask(new ScriptedDialogue(), { ...options, target: join(folder, `${name}.csv`) });
 });
 
-describe('a file', () => {
-  test('a workbook with several sheets, a title above the headings, and German words', async () => {
-    const path = join(folder, 'kunden.xlsx');
-    const text = (value: string) => ({ value, type: String });
-    const sheets = [
-      [[text('nichts')]],
-      [
-        [text('Kundenliste 2026')],
-        ['Firma', 'Ort', 'Nächster Kontakt', 'Notiz', 'Lead ID', 'Stand'].map(text),
-        ['Weber KG', 'Kassel', '', 'x', '', 'neu'].map(text),
-      ],
-    ];
-    await writeExcelFile(
-      sheets.map((data, index) => ({ data, sheet: ['Info', 'Kunden'][index] ?? '' })) as never,
-    ).toFile(path);
-    const ui = new ScriptedDialogue('Kunden', 'Stand', null);
-    const answers = await ask(ui, { ...rest(), target: path });
-    expect(ui.asked).toEqual(['Which sheet?', 'Which column has the stage of a lead?', 'Is this right?']);
-    expect(answers).toMatchObject({
-      target: { type: 'workbook', settings: { path: { file: path }, sheet: 'Kunden' } },
-      idColumn: 'Lead ID',
-      hasRows: true,
-      fields: [
-        ['companyName', 'Firma'],
-        ['city', 'Ort'],
-        ['nextFollowUpAt', 'Nächster Kontakt'],
-        ['stage', 'Stand'],
-      ],
-    });
-    expect(ui.shown.join('\n')).toMatch(/left out: segment, region[^]*Left alone: Notiz$/m);
-  });
-
-  test('no id column: it is asked for until it is there; a mapping may be changed', async () => {
-    const path = file('no-id.csv', 'Company;City;Town\r\nWeber;Kassel;\r\n');
-    const ui = new ScriptedDialogue(
-      () => {
-        file('no-id.csv', 'Company;City;Town;Lead ID\r\nWeber;Kassel;;\r\n');
-        return 'look again';
-      },
-      'Change city',
-      'Town',
-      'Change city',
-      'leave it out',
-      null,
-    );
-    const { idColumn, fields } = await ask(ui, { ...rest(), target: path });
-    expect([idColumn, fields]).toEqual(['Lead ID', [['companyName', 'Company']]]);
-    expect(ui.shown.join('\n')).toContain('No reminders');
-  });
-
-  test('a first row that is a lead is no row of headings', async () => {
-    const path = file('headless.csv', 'Weber KG,Kassel,neu\n');
-    const ui = new ScriptedDialogue(
-      () => {
-        file('headless.csv', 'Firma,Ort,Status,Lead ID\nWeber KG,Kassel,neu,\n');
-        return 'look again';
-      },
-      'Status',
-      null,
-    );
-    const { fields } = await ask(ui, { ...rest(), target: path });
-    expect(ui.asked[0]).toContain('Weber KG, Kassel, neu');
-    expect(fields).toEqual([
-      ['companyName', 'Firma'],
-      ['city', 'Ort'],
-      ['stage', 'Status'],
-    ]);
-  });
-
-  test('of two columns with one heading none is mapped, and that is said', async () => {
-    const path = file('twice.csv', 'Lead ID,Company,City,city\nx,y,z,z\n');
-    const ui = new ScriptedDialogue(null);
-    const { fields } = await ask(ui, { ...rest(), target: path });
-    expect(fields).toEqual([['companyName', 'Company']]);
-    expect(ui.shown.join('\n')).toContain('More than one column is headed City');
-  });
-
-  test('a new file gets the usual columns, and nothing is asked', async () => {
-    const answers = await ask(new ScriptedDialogue(), { ...rest(), target: join(folder, 'none.xlsx') });
-    expect(answers).toMatchObject({ idColumn: 'Lead ID', hasRows: false });
-    expect(answers.fields.map(([field]) => field)).toEqual([
-      'companyName',
-      'segment',
-      'city',
-      'region',
-      'stage',
-      'nextFollowUpAt',
-    ]);
-  });
-
-  test('a folder that is missing, a file that is no workbook: another is asked for', async () => {
-    const broken = file('broken.xlsx', 'no zip');
-    const ui = new ScriptedDialogue('Another', broken, 'Another', join(folder, 'fine.csv'));
-    // Files of the current folder are offered.
-    vi.spyOn(process, 'cwd').mockReturnValue(folder);
-    const answers = await ask(ui, { ...rest(), target: join(folder, 'missing', 'a.csv') });
-    expect(ui.shown.slice(1, 3)).toEqual(['target.not-writable', 'target.unreadable']);
-    expect(answers).toMatchObject({ target: { settings: { path: { file: join(folder, 'fine.csv') } } } });
-  });
+test('a workbook with several sheets, a title above the headings, and German words', async () => {
+  const path = join(folder, 'kunden.xlsx');
+  const text = (value: string) => ({ value, type: String });
+  const sheets = [
+    [[text('nichts')]],
+    [
+      [text('Kundenliste 2026')],
+      ['Firma', 'Ort', 'Nächster Kontakt', 'Notiz', 'Lead ID', 'Stand', 'Branche'].map(text),
+      ['Weber KG', 'Kassel', '', 'x', '', 'neu', 'Handel'].map(text),
+    ],
+  ];
+  await writeExcelFile(
+    sheets.map((data, index) => ({ data, sheet: ['Info', 'Kunden'][index] ?? '' })) as never,
+  ).toFile(path);
+  const ui = new ScriptedDialogue('Kunden', 'Change segment', 'none', 'Change city', 'Notiz', null);
+  const answers = await ask(ui, { target: path });
+  expect(answers).toMatchObject({ part: 'Kunden', idColumn: 'Lead ID', isIdNew: false, hasRows: true });
+  expect(answers.fields).toEqual([
+    ['companyName', 'Firma'],
+    ['nextFollowUpAt', 'Nächster Kontakt'],
+    ['city', 'Notiz'],
+    ['stage', 'Stand'],
+  ]);
+  expect(ui.shown.join('\n')).toMatch(/Stand \(a guess\)[^]*Columns left alone: Ort, Branche$/m);
 });
 
-test('a Google spreadsheet: its tabs are shown, the address to share with is said', async () => {
+test.each([
+  // Customer numbers are no ids; the heading goes into the first free cell.
+  ['Kundennr.;Firma;Ort\r\nK-1;Weber;Kassel\r\n', [null, null], 'Lead ID', true, 'write "Lead ID" into D1'],
+  ['\r\nListe\r\nFirma;Ort\r\nWeber;Kassel\r\n', [null, null], 'Lead ID', true, 'write "Lead ID" into C3'],
+  ['Lead ID;Firma\r\nK-1;Weber\r\n', [null, null], 'Lead ID (leadsync)', true, 'those in "Lead ID" are none'],
+  ['Nr;Firma\r\n0199e71d-9dc9-7f99-94c0-24e5c9cdc74a;Weber\r\n', ['In "Nr"', null], 'Nr', false, 'into C1'],
+])('no column is surely that of the ids: %j', async (content, answers, idColumn, isIdNew, said) => {
+  const ui = new ScriptedDialogue(...answers);
+  const choices: string[] = [];
+  const spy = vi.spyOn(ui, 'ask').mockImplementation(async (question) => {
+    choices.push(...(question.choices ?? []).map(({ label }) => label));
+    return ScriptedDialogue.prototype.ask.call(ui, question);
+  });
+  expect(await ask(ui, { target: file('ids.csv', content) })).toMatchObject({ idColumn, isIdNew });
+  expect([...choices, ...ui.shown].join('\n')).toContain(said);
+  expect(choices.filter((label) => label.startsWith('In '))).toEqual(isIdNew ? [] : ['In "Nr"']);
+  expect(spy).toHaveBeenCalledTimes(2);
+});
+
+test('a heading that a person writes meanwhile is found', async () => {
+  const ui = new ScriptedDialogue(() => {
+    file('mine.csv', 'Firma;Lead ID\r\nWeber;\r\n');
+    return 'look again';
+  }, null);
+  const answers = await ask(ui, { target: file('mine.csv', 'Firma\r\nWeber\r\n') });
+  expect(answers).toMatchObject({ idColumn: 'Lead ID', isIdNew: false, fields: [['companyName', 'Firma']] });
+  expect(ui.shown.join('\n')).toContain('No reminders');
+});
+
+test('of two columns with one heading none is mapped; a new file gets the usual ones, and nothing is asked', async () => {
+  const path = file('twice.csv', 'Lead ID,Company,City,city\n,y,z,z\n');
+  expect((await ask(new ScriptedDialogue(null), { target: path })).fields).toEqual([
+    ['companyName', 'Company'],
+  ]);
+  const answers = await ask(new ScriptedDialogue(), { target: join(folder, 'none.xlsx') });
+  expect(answers).toMatchObject({ idColumn: 'Lead ID', isIdNew: false, hasRows: false });
+  expect(answers.fields.map(([, column]) => column)).toEqual(
+    'Company,Segment,City,Region,Stage,Next follow-up'.split(','),
+  );
+});
+
+test('a folder that is missing, a file that is no workbook: another is asked for', async () => {
+  const broken = file('broken.xlsx', 'no zip');
+  // Files of the current folder are offered.
+  vi.spyOn(process, 'cwd').mockReturnValue(folder);
+  const ui = new ScriptedDialogue('Somewhere', `"${broken}"`, 'Somewhere', join(folder, 'fine.csv'));
+  const answers = await ask(ui, { target: join(folder, 'missing', 'a.csv') });
+  expect(ui.shown.slice(1, 3)).toEqual(['target.not-writable', 'target.unreadable']);
+  expect(answers.env['TARGET']).toBe(join(folder, 'fine.csv'));
+});
+
+test('a Google spreadsheet, by its address: its tabs are shown', async () => {
   await using sheets = await startSheetsSandbox({ tabs: ['Kunden', 'Info'] });
   for (const [column, heading] of ['Firma', 'Wiedervorlage', 'Lead ID'].entries())
     sheets.person.type('Kunden', 0, column, heading);
   vi.stubEnv('GOOGLE_SHEETS_URL', sheets.url.replace(/\/$/, ''));
-  const ui = new ScriptedDialogue(
-    'A Google spreadsheet',
-    file('google.json', sheets.keyFile()),
-    'wrong',
-    `https://docs.google.com/spreadsheets/d/${sheets.spreadsheetId}/edit`,
-    'Kunden',
-    null,
-  );
-  const answers = await ask(ui, rest());
-  expect(answers).toMatchObject({
-    target: { type: 'google-sheets', settings: { spreadsheet: sheets.spreadsheetId, tab: 'Kunden' } },
+  const address = `https://docs.google.com/spreadsheets/d/${sheets.spreadsheetId}/edit`;
+  const ui = new ScriptedDialogue(file('google.json', sheets.keyFile()), 'Kunden', null);
+  expect(await ask(ui, { target: address })).toMatchObject({
+    part: 'Kunden',
+    idColumn: 'Lead ID',
     fields: [
       ['companyName', 'Firma'],
       ['nextFollowUpAt', 'Wiedervorlage'],
     ],
-    hasRows: false,
   });
-  expect(ui.shown.join('\n')).toContain(sheets.accountEmail);
 });
 
 test('HubSpot: a wrong token is asked again; the usual properties are proposed', async () => {
   await using hubspot = await startHubSpotSandbox();
   vi.stubEnv('HUBSPOT_URL', hubspot.url.replace(/\/$/, ''));
-  const ui = new ScriptedDialogue('HubSpot', 'wrong', hubspot.token);
-  const answers = await ask(ui, rest());
-  expect(answers).toMatchObject({
+  const ui = new ScriptedDialogue('wrong', hubspot.token);
+  expect(await ask(ui, { target: 'hubspot' })).toMatchObject({
     idColumn: 'lead_id',
     fields: expect.arrayContaining([['companyName', 'name']]),
   });
   expect(ui.shown).toContain('target.unauthenticated');
 });
 
-test('a table of PostgreSQL: its tables are listed, its columns mapped', async () => {
-  await using database = {
-    ...(await createTestDatabase()),
-    async [Symbol.asyncDispose]() {
-      await this.drop();
-    },
-  };
+test('a table of PostgreSQL: its columns are mapped', async () => {
+  const database = await createTestDatabase();
   await database.pool.query(
     `create table public.kunden (id int, lead_id text, firma text, wiedervorlage timestamptz)`,
   );
-  const ui = new ScriptedDialogue(
-    'PostgreSQL',
-    'postgres://nobody:x@127.0.0.1:1/none',
-    database.url,
-    'kunden',
-    null,
-  );
-  const answers = await ask(ui, rest());
+  const ui = new ScriptedDialogue(database.url, null);
+  const answers = await ask(ui, { target: 'postgres-table:kunden' });
   expect(answers).toMatchObject({
-    target: { type: 'postgres-table', settings: { table: 'kunden' } },
     idColumn: 'lead_id',
     fields: [
       ['companyName', 'firma'],
       ['nextFollowUpAt', 'wiedervorlage'],
     ],
-    hasRows: false,
   });
-  expect(ui.shown).toContain('target.unavailable');
+  await database.drop();
 });
 
-test('reminders: the mail server is tried with the login; what was right is not asked again', async () => {
-  await using server = await startMailServer({
-    disabledCommands: ['STARTTLS'],
-    authOptional: false,
-    allowInsecureAuth: true,
-    onAuth: ({ username, password }, _, callback) =>
-      password === 'p:w/1' ? callback(null, { user: username ?? '' }) : callback(new Error('no')),
-  });
-  const host = `127.0.0.1:${server.port}`;
-  const ui = new ScriptedDialogue(
-    'anna@example.com',
-    host,
-    'sales@example.com',
-    'wrong',
-    null,
-    null,
-    'p:w/1',
-    null,
+const workbook = (): Promise<Buffer> => {
+  const cells = (...texts: string[]) => texts.map((value) => ({ value, type: String }));
+  const data = [cells('Lead ID', 'Firma', 'Nächster Kontakt'), cells('', 'Weber KG', '')];
+  return writeExcelFile([{ sheet: 'Kunden', data }] as never).toBuffer();
+};
+
+test('WebDAV: a server that wants a login is told, and a wrong password is asked again', {
+  tags: 'apache2',
+}, async () => {
+  await using apache = await startApache();
+  writeFileSync(join(apache.folder, 'kunden.xlsx'), await workbook());
+  const ui = new ScriptedDialogue('anna', 'wrong', null, davPassword, null);
+  const { env, fields } = await ask(ui, { target: `${apache.origin}/dav/kunden.xlsx` });
+  expect([env['WEBDAV_USER'], env['WEBDAV_PASSWORD'], fields.length]).toEqual(['anna', davPassword, 2]);
+  expect(ui.shown.filter((one) => one.startsWith('target.'))).toEqual(
+    Array(2).fill('target.unauthenticated'),
   );
-  const { remind: _, ...others } = rest();
-  const answers = await ask(ui, { ...others, target: join(folder, 'mails.csv') });
-  expect(answers).toMatchObject({ recipients: ['anna@example.com'], sender: 'sales@example.com' });
-  expect(answers.smtpUrl?.value.reveal()).toBe(`smtp://sales%40example.com:p%3Aw%2F1@${host}`);
-  expect(ui.shown.some((one) => one.startsWith('mail.'))).toBe(true);
-  expect(server.mails).toEqual([]);
+  const open = await ask(new ScriptedDialogue(), { target: `${apache.origin}/open/new.csv` });
+  expect(open).toMatchObject({ hasRows: false });
+});
+
+test('Microsoft 365: a missing secret is asked for, a wrong one again', async () => {
+  await using graph = await startMsGraphSandbox();
+  graph.state.drive.save('Sales/kunden.xlsx', await workbook(), 'Anna');
+  vi.stubEnv('MSGRAPH_URL', graph.loginUrl);
+  vi.stubEnv('MSGRAPH_LOGIN_URL', graph.loginUrl);
+  const { tenant: msgraphTenant, clientId: msgraphClientId, secret } = sampleApp;
+  const options = { target: 'Sales/kunden.xlsx', msgraphDrive: sampleDrive, msgraphTenant, msgraphClientId };
+  const ui = new ScriptedDialogue('wrong', null, null, secret?.value ?? '', null);
+  expect((await ask(ui, options)).fields.length).toBe(2);
+  expect(ui.shown.filter((one) => one.startsWith('target.'))).toEqual(['target.unauthenticated']);
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { keyCodes } from '../../../src/alerts/problems-of.ts';
 import { expect, test, vi } from 'vitest';
 import type { SyncReport } from '../../../src/sync/report.ts';
-import { columnName } from '../../../src/targets/shared/columns.ts';
+import { columnLetters } from '../../../src/targets/shared/cell-name.ts';
 import { oneObject } from '../../support/cli.ts';
 import { Workspace } from '../../support/workspace.ts';
 import { Scene } from './cli-google-sheets-scene.ts';
@@ -102,7 +102,7 @@ test('merging two cells empties no field of a lead, and what is typed after the 
   const id = rows[1]?.[headings.indexOf('Lead ID')] ?? '';
   const cities = () => scene.workspace.sandbox.leads.list().map(({ city }) => city);
   const before = cities();
-  const letter = columnName(column);
+  const letter = columnLetters(column);
   person.merge('Leads', `${letter}2:${letter}3`);
   expect(await scene.sync()).toMatchObject({ status: 'partial', updated: { leads: 0, rows: 0 }, held: 1 });
   expect(cities()).toEqual(before);
@@ -117,7 +117,7 @@ test('a cell that a merge emptied gets its value back when the cells are set apa
   await scene.sync();
   const { person } = scene.sheets;
   const before = person.grid('Leads');
-  const letter = columnName(before?.[0]?.indexOf('City') ?? 0);
+  const letter = columnLetters(before?.[0]?.indexOf('City') ?? 0);
   const cities = () => scene.workspace.sandbox.leads.list().map(({ city }) => city);
   const inService = cities();
   person.merge('Leads', `${letter}2:${letter}3`);

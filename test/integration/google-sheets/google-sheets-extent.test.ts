@@ -63,6 +63,16 @@ describe('the table of a tab', () => {
   });
 });
 
+test('a missing id column names the free cell that the filter does not reach', async () => {
+  await using harness = await makeGoogleSheetsHarness({ dates: 'native' });
+  harness.edit(() => [['Name', 'City'], anna.slice(1, 3), ['', '', 'a note']]);
+  harness.sandbox.person.filter('Leads', 'A1:B2');
+  await expect(harness.target().open({ create: true }, never())).rejects.toMatchObject({
+    code: 'target.id-column-missing',
+    help: expect.stringContaining('write "Lead ID" into D1 (and let the filter A1:B2 reach it),'),
+  });
+});
+
 describe('new rows', () => {
   test.each([
     ['filter', (person, range) => person.filter('Leads', range, 1)],
