@@ -44,7 +44,6 @@ export async function googleSheetsTarget(folder: string): Promise<DemoTarget> {
   };
 }
 
-/** As by hand. */
 function typeEdit({ person }: SheetsSandbox, edit: DemoEdit): void {
   const grid = person.grid(tab) ?? [];
   const [headings = []] = grid;

@@ -7,9 +7,7 @@ export type DemoEdit =
   | { readonly leadId: string; readonly stage: string }
   | { readonly leadId: null; readonly values: Values };
 
-/** The side of the demo on which people work. */
 export interface DemoTarget extends AsyncDisposable {
-  /** Environment variables for the commands. */
   readonly env: Readonly<Record<string, string>>;
   /** Where people work, such as `file`. */
   readonly place: string;
@@ -17,7 +15,6 @@ export interface DemoTarget extends AsyncDisposable {
   readonly missing: string;
   /** What can be seen after the first sync, a line each. */
   filled(): readonly string[];
-  /** Makes the edits as a person does. */
   edit(app: App, edits: readonly DemoEdit[], signal: AbortSignal): Promise<void>;
   /** What there is to say and to look at in the end, a line each. */
   ended(): readonly string[];
@@ -27,7 +24,6 @@ export interface DemoTarget extends AsyncDisposable {
     | { readonly sheet: readonly (readonly string[])[]; readonly requests: object };
 }
 
-/** A new Excel workbook in the folder. */
 export function workbookTarget(folder: string, connection: string): DemoTarget {
   const file = join(folder, 'leads.xlsx');
   return {

@@ -1,6 +1,5 @@
 import type { Random } from './random.ts';
 
-/** The five operations of the API reference, section 4. */
 export const routes = ['list', 'get', 'create', 'update', 'delete'] as const;
 export type Route = (typeof routes)[number];
 
@@ -14,10 +13,7 @@ export type RetryAfter =
   | 'none'
   | 'garbage';
 
-/**
- * When a fault is played, counted over the requests that it matches: each k-th, the n-th alone, from the n-th on, or
- * with a probability from 0 to 1 (drawn from the seed).
- */
+/** Over the requests that it matches: each k-th, the n-th alone, from the n-th on, or a probability from 0 to 1 (by the seed). */
 export type When =
   | { readonly every: number }
   | { readonly once: number }
@@ -58,11 +54,7 @@ export const plainFaults = [
 ] as const;
 type PlainFault = (typeof plainFaults)[number];
 
-/**
- * One fault as plain data. `status`: nothing is done, the reply has this status (300 to 599; `retryAfter` with 429).
- * `slow`: it is done, the reply comes `ms` milliseconds later. When several are due for one request the first one
- * counts; those in `onTop` come on top.
- */
+/** `status` (300 to 599): nothing is done. `slow`: done, the reply comes `ms` later. Of several the first counts; those in `onTop` come on top. */
 export type Fault = {
   readonly when: When;
   /** Methods and routes it applies to; empty: all. */
@@ -73,7 +65,6 @@ export type Fault = {
   | { readonly kind: PlainFault }
 );
 
-/** Faults that leave the request to be answered. */
 export const onTop: readonly Fault['kind'][] = ['slow', 'moving', 'find-or-create', 'upsert'];
 
 /** What faults look at in a request. `route` undefined: no route of the API. */
@@ -83,7 +74,6 @@ interface FaultRequest {
   readonly hasCursor: boolean;
 }
 
-/** Counts the requests that each fault matches and says which faults are due. */
 export class FaultSchedule {
   readonly #faults: readonly { readonly fault: Fault; matched: number }[];
   readonly #random: Random;

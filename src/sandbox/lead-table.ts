@@ -2,7 +2,6 @@ import { LeadsyncError } from '../errors.ts';
 import type { SandboxClock } from './options.ts';
 import { createRandom, type Random } from './random.ts';
 
-/** The fields of a lead (API reference, section 2) and any others. */
 export interface LeadFields {
   readonly companyName: string;
   readonly segment: string;
@@ -18,7 +17,6 @@ export interface SandboxLead extends LeadFields {
   readonly id: string;
 }
 
-/** What a new lead holds in fields that were not given. */
 const emptyFields: LeadFields = {
   companyName: '',
   segment: '',
@@ -62,7 +60,6 @@ export class LeadTable {
     return this.#leads.get(id);
   }
 
-  /** Adds a lead and returns it. Fields that are not given are empty; an `id` may be given. */
   add(fields: Partial<SandboxLead>): SandboxLead {
     const id = fields.id ?? createLeadId(this.#idKind, this.#clock.now(), this.#random);
     if (this.#leads.has(id)) {
@@ -76,7 +73,7 @@ export class LeadTable {
     return lead;
   }
 
-  /** Changes fields of a lead and returns it. Throws `sandbox.lead-unknown`. */
+  /** Throws `sandbox.lead-unknown`. */
   edit(id: string, fields: Partial<LeadFields>): SandboxLead {
     const before = this.#leads.get(id);
     if (before === undefined) {
@@ -87,7 +84,6 @@ export class LeadTable {
     return lead;
   }
 
-  /** Returns whether there was such a lead. */
   remove(id: string): boolean {
     this.#created.remove(id);
     this.#shuffled?.remove(id);
@@ -121,7 +117,7 @@ function shuffle(ids: readonly string[], seed: number): LeadOrder {
 /** `uuid7`: time-ordered as in the API reference, section 2. `other`: UUIDs of version 4, which tell no time. */
 export type IdKind = 'uuid7' | 'other';
 
-/** A lead id (RFC 9562). `atMs`: epoch ms of its creation, used by `uuid7` alone. */
+/** RFC 9562. `atMs`: epoch ms, used by `uuid7` alone. */
 export function createLeadId(kind: IdKind, atMs: number, random: Random): string {
   const time = kind === 'uuid7' ? atMs.toString(16).padStart(12, '0') : hex(random, 12);
   const version = kind === 'uuid7' ? '7' : '4';
@@ -138,15 +134,11 @@ function hex(random: Random, digits: number): string {
     .padStart(digits, '0');
 }
 
-/**
- * The order in which leads are listed. A lead keeps its place number when another is removed, so a position in a
- * cursor stays right and every operation takes the same time for any number of leads. Removed places stay empty.
- */
+/** Removed places stay empty, so that a position in a cursor stays right and no operation takes longer for more leads. */
 export class LeadOrder {
   readonly #ids: (string | undefined)[] = [];
   readonly #placeOf = new Map<string, number>();
 
-  /** Number of places, empty ones included. */
   get length(): number {
     return this.#ids.length;
   }
@@ -167,7 +159,6 @@ export class LeadOrder {
     this.#ids[place] = undefined;
   }
 
-  /** Both places change what they hold. */
   swap(place: number, other: number): void {
     const id = this.#ids[place];
     const otherId = this.#ids[other];

@@ -7,12 +7,10 @@ export interface SandboxClock {
   now(): number;
 }
 
-/** What is fixed when the sandbox starts. */
 interface SandboxStart {
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
-  /** Number of seeded leads. */
   readonly leads: number;
   readonly seed: number;
   /** Epoch ms around which seeded follow-ups lie; undefined: the moment of the start. */
@@ -39,12 +37,8 @@ export interface SandboxBehaviour {
   readonly order: 'created' | 'random' | 'random-per-request';
   /** Every page also repeats this many of the last items of the page before it; it still holds at most `limit`. */
   readonly repeatItems: number;
-  /**
-   * What pages show of these leads, by id, while each by itself shows what is stored: a list that is behind, or (null) leaves one
-   * out.
-   */
+  /** By id what pages show of a lead in place of what is stored: a list that is behind, or (null) leaves one out. */
   readonly listedAs: ReadonlyMap<string, SandboxLead | null>;
-  /** How long a cursor is good for. */
   readonly cursorLifetimeMs: number;
 
   /** How "no follow-up" is shown. */
@@ -62,7 +56,6 @@ export interface SandboxBehaviour {
   readonly deleteStatus: 204 | 200;
   readonly errorShape: 'flat' | 'nested' | 'array' | 'text' | 'empty';
 
-  /** Status for a field value that the service does not accept. */
   readonly invalidStatus: 400 | 422;
   /** Writes to these fields are accepted and have no effect. */
   readonly ignoredFields: readonly string[];
@@ -79,16 +72,12 @@ export interface SandboxBehaviour {
   readonly rate: RateLimit | undefined;
   /** What happens to requests that come before an announced Retry-After has passed: 429 again, or only counted. */
   readonly rateWindow: 'refuse' | 'count';
-  /**
-   * Milliseconds after a 429 has been sent in which requests are not counted as early: they may have left before the
-   * client could read it. 0 is right for a client that sends one request at a time.
-   */
+  /** Ms after a 429 in which requests are not early: they may have left before it came. 0 fits a client that sends one at a time. */
   readonly earlyGraceMs: number;
 }
 
 export interface SandboxOptions extends SandboxStart, SandboxBehaviour {}
 
-/** The plain behaviour. */
 export const defaultOptions: SandboxOptions = {
   host: '127.0.0.1',
   port: 0,

@@ -10,10 +10,7 @@ const allowed = [
   'Example: 429:every=5,retryAfter=1;lost-reply:every=4,on=POST',
 ].join('\n');
 
-/**
- * Reads the text form of faults, as `sandbox --faults` takes it. Empty text: no faults. Throws
- * `sandbox.faults-invalid`, whose message names the part that is wrong and whose help lists what is allowed.
- */
+/** As `sandbox --faults` takes them. Throws `sandbox.faults-invalid`, whose help lists what is allowed. */
 export function parseFaults(spec: string): Fault[] {
   return spec
     .split(';')

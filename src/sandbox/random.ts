@@ -4,7 +4,6 @@ export interface Random {
   float(): number;
   /** An integer from 0 to `count - 1`. */
   below(count: number): number;
-  /** One of the items; the list must not be empty. */
   pick<T>(items: readonly [T, ...T[]]): T;
 }
 

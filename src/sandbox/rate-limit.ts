@@ -1,14 +1,10 @@
 import { LeadsyncError } from '../errors.ts';
 
-/**
- * The limit of requests a second. `burst`: the size of a token bucket; `window`: the seconds of a fixed window, whose requests
- * may all come at once.
- */
+/** `burst`: the size of a token bucket; `window`: the seconds of a fixed window, whose requests may all come at once. */
 export type RateLimit =
   | { readonly perSecond: number; readonly burst: number }
   | { readonly perSecond: number; readonly window: number };
 
-/** Counts requests against a limit that may change meanwhile. */
 export class RateMeter {
   #tokens = Number.POSITIVE_INFINITY;
   #at = 0;
@@ -38,10 +34,7 @@ export class RateMeter {
   }
 }
 
-/**
- * Reads a rate limit as `sandbox --rate` takes it: `10/s` (a token bucket for a second's requests), `10/s,burst=50`
- * (for 50), `10/s,window=60` (600 in each minute). Throws `sandbox.rate-invalid`.
- */
+/** As `sandbox --rate` takes it: `10/s`, `10/s,burst=50`, `10/s,window=60` (600 in each minute). Throws `sandbox.rate-invalid`. */
 export function parseRate(text: string): RateLimit {
   const [, rate = '', name, size] =
     /^(\d{1,6}(?:\.\d{1,3})?)\/s(?:,(burst|window)=([1-9]\d{0,5}))?$/.exec(text) ?? [];

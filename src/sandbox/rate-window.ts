@@ -18,7 +18,6 @@ export class RateWindow {
   /** Epoch ms; `knownFrom` is infinite until the reply has been sent. */
   #announced: { readonly until: number; knownFrom: number }[] = [];
 
-  /** Call it when a request arrives. */
   check(epochMs: number, graceMs: number): RateCheck {
     this.#announced = this.#announced.filter((one) => one.until > epochMs);
     const until = Math.max(epochMs, ...this.#announced.map((one) => one.until));

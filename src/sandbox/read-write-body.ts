@@ -2,7 +2,6 @@ import { z } from 'zod';
 import type { LeadFields, SandboxLead } from './lead-table.ts';
 import type { SandboxBehaviour } from './options.ts';
 
-/** What a body asks for, or why the service does not accept it. */
 export type WriteBody =
   | { readonly ok: true; readonly fields: Partial<LeadFields> }
   | { readonly ok: false; readonly status: number; readonly message: string };
@@ -31,10 +30,7 @@ const extraSchema = z.looseObject({
   employees: z.number().int().nullable().exactOptional(),
 });
 
-/**
- * Reads the body of POST (`before` undefined) or PATCH. No JSON object: 400. A value that is not accepted:
- * `invalidStatus`. Fields that the service does not know, `id` and `ignoredFields` are left out without a word.
- */
+/** Of POST (`before` undefined) or PATCH. No JSON object: 400; a value not accepted: `invalidStatus`; fields it does not know are left out. */
 export function readWriteBody(
   body: string,
   before: SandboxLead | undefined,

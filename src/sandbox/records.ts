@@ -1,15 +1,12 @@
 import type { Route } from './faults.ts';
 
 export interface SandboxStats {
-  /** All requests that came, refused and spoilt ones included. */
+  /** Refused and spoilt ones included. */
   readonly requests: number;
-  /** The same, of the five operations. */
   readonly byRoute: Readonly<Record<Route, number>>;
   /** Requests that came before an announced Retry-After had passed. */
   readonly early: number;
-  /** Replies with status 429. */
   readonly throttled: number;
-  /** Faults played. */
   readonly faults: number;
 }
 

@@ -3,7 +3,6 @@ import type { Fault } from './faults.ts';
 import type { SandboxLead } from './lead-table.ts';
 import type { SandboxBehaviour } from './options.ts';
 
-/** What the service answers. `body` null: none. */
 export interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -83,10 +82,7 @@ export const maintenancePage: Reply = {
 
 const tenMegabytes = 10 * 1024 * 1024;
 
-/**
- * Sends a reply, spoilt by `fault` when it is one that spoils replies. Returns the status that was sent, or null when
- * the client got none.
- */
+/** Sends a reply, spoilt by `fault` if that spoils replies. Returns the status that was sent; null: the client got none. */
 export function sendReply(response: ServerResponse, reply: Reply, fault: Fault | undefined): number | null {
   switch (fault?.kind) {
     case 'lost-reply':

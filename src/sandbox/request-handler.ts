@@ -10,7 +10,6 @@ import { errorReply, maintenancePage, type Reply, sendReply } from './reply.ts';
 import { readRequestBody } from './listen.ts';
 import { answer, findRoute, invalidCursor, type Service, unauthenticated } from './service.ts';
 
-/** A reply, and what to call when it has been sent. */
 interface Decision {
   readonly reply: Reply;
   readonly delivered?: (epochMs: number) => void;
@@ -93,7 +92,6 @@ export class RequestHandler {
     replied(sendReply(response, decision.reply, main));
   }
 
-  /** The reply for a request that came too early, or null when it is to be handled. */
   #checkWindow(at: number): Reply | null {
     const { waitMs, early } = this.#window.check(at, this.options.earlyGraceMs);
     if (early) this.records.early();
@@ -101,14 +99,12 @@ export class RequestHandler {
     return this.#rateLimited(String(Math.ceil(waitMs / 1000)));
   }
 
-  /** The reply for a request that is more than the limit allows, or null. */
   #checkRate(at: number): Decision | null {
     const { rate } = this.options;
     const seconds = rate === undefined ? 0 : this.#meter.take(rate, at);
     return seconds === 0 ? null : this.#refuseFor({ seconds });
   }
 
-  /** 429, and what it announces. */
   #refuseFor(retryAfter: RetryAfter): Decision {
     const announcement = this.#window.announce(retryAfter, this.#service.clock.now());
     return { reply: this.#rateLimited(announcement.retryAfter), delivered: announcement.delivered };

@@ -10,7 +10,6 @@ import { seedLeads } from './seed-leads.ts';
 
 /** A local Leads service that behaves as the API reference says. For demo, sandbox and tests; the sync never uses it. */
 export interface Sandbox extends AsyncDisposable {
-  /** What to set as the base URL, such as `http://127.0.0.1:40123`. */
   readonly url: string;
   readonly apiKey: string;
   readonly leads: LeadTable;
@@ -18,7 +17,6 @@ export interface Sandbox extends AsyncDisposable {
   readonly stats: SandboxStats;
   /** The last 10,000 requests, in the order of their replies. */
   readonly log: readonly LogEntry[];
-  /** Changes answers or faults from the next request on. */
   set(changes: Partial<SandboxBehaviour>): void;
   /** Ends all connections at once, also those that still wait for a reply. */
   close(): Promise<void>;

@@ -15,10 +15,7 @@ const day = 24 * 60 * minute;
 const firstCreatedAt = Date.UTC(2024, 0, 1);
 const lastCreatedAt = Date.UTC(2025, 11, 31);
 
-/**
- * Made-up leads, oldest first. Everything repeats for the same seed and count; only the follow-up dates depend on
- * `now`: about a quarter has none, some are due on the UTC day of `now`, some are past. Names are unique.
- */
+/** Oldest first, names unique. The same seed and count repeat all but the follow-ups, which lie around `now`; a quarter has none. */
 export function seedLeads(request: SeedRequest): SandboxLead[] {
   const random = createRandom(request.seed, 'leads');
   const names = new Set<string>();

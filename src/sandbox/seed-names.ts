@@ -1,6 +1,4 @@
-/** What the names of made-up companies of one region of the world are put together from. */
 export interface NamePool {
-  /** City and the code of its region or state. */
   readonly cities: List<readonly [name: string, region: string]>;
   readonly families: List<string>;
   readonly trades: List<string>;
@@ -9,12 +7,11 @@ export interface NamePool {
 
 type List<T> = readonly [T, ...T[]];
 
-/** The items of a text, which commas separate. */
 function list(text: string): List<string> {
   return text.trim().split(/,\s+/) as [string, ...string[]];
 }
 
-/** The same; the last word of each is the code of its region. */
+/** The last word of each is the code of its region. */
 function places(text: string): NamePool['cities'] {
   const [first, ...others] = list(text);
   const split = (place: string) =>
@@ -22,7 +19,6 @@ function places(text: string): NamePool['cities'] {
   return [split(first), ...others.map(split)];
 }
 
-/** The pools and how often each is used, in percent. */
 export const namePools: readonly (readonly [percent: number, pool: NamePool])[] = [
   [
     60,
@@ -74,7 +70,6 @@ export const namePools: readonly (readonly [percent: number, pool: NamePool])[] 
   ],
 ];
 
-/** Brands that a spreadsheet likes to mistake for a formula, a number or a mention. */
 export const awkwardBrands = list(`
   =mc Labs, +Plus Energie, @home Pflegedienst, -20° Kühlhaus, 0815 Lagerlogistik,
   007 Security, 1e5 Ventures, 10/12 Architekten, TRUE North Coaching, 株式会社 さくら,
@@ -84,5 +79,4 @@ export const seededSegments = list(`
   Manufacturing, Software, Healthcare, Logistics, Retail, Energy, Construction,
   Hospitality, Financial services, Public sector`);
 
-/** Stages in the order of the pipeline. */
 export const seededStages = list('new, contacted, qualified, proposal, negotiation, won, lost');

@@ -6,7 +6,6 @@ import type { Random } from './random.ts';
 import { readWriteBody } from './read-write-body.ts';
 import { emptyReply, errorReply, jsonReply, type Reply, showLead } from './reply.ts';
 
-/** A request to the API, free of HTTP. */
 export interface Call {
   /** Undefined: no such path or method. */
   readonly route: Route | undefined;
@@ -34,7 +33,6 @@ const permissionFor: Readonly<Record<Route, string>> = {
   delete: 'leads:delete',
 };
 
-/** Which of the five operations (API reference, section 4) a method and path name, and the id in the path. */
 export function findRoute(
   method: string,
   path: string,
@@ -56,7 +54,6 @@ function decode(segment: string | undefined): string | undefined {
   }
 }
 
-/** Does what a request asks for and says what to reply: sections 4, 5 and 7 of the API reference. */
 export function answer(call: Call, service: Service): Reply {
   const { options } = service;
   if (call.authorization !== `Bearer ${options.apiKey}`) return unauthenticated(options);

@@ -7,10 +7,7 @@ import { placeNewColumns } from '../file/new-columns.ts';
 import type { SourceFile } from '../file/source-file.ts';
 import type { Splice } from '../file/splice.ts';
 
-/**
- * Adds the headings of new columns, and pads all rows that were as wide as the headings. Reads the file twice. @throws
- * LeadsyncError as openCsvSheet and readCsvRecords do.
- */
+/** Also pads all rows that were as wide as the headings. Reads the file twice. Throws as openCsvSheet and readCsvRecords do. */
 export async function csvColumnSplices(
   file: SourceFile,
   fields: ReadonlySet<string>,

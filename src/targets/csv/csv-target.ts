@@ -29,7 +29,6 @@ const bytesOfRow = 100;
 /** Only zero bytes: what a crash leaves of a file, not blank lines. */
 const isZeroed = (bytes: Buffer): boolean => bytes.length > 0 && bytes.every((byte) => byte === 0);
 
-/** A text in which the encoding shows. */
 async function exampleOf({ header, records }: CsvSheet): Promise<string> {
   // oxlint-disable-next-line no-control-regex -- everything outside ASCII
   const isTelling = ({ text }: CsvRecord['cells'][number]): boolean => /[^\x00-\x7f]/.test(text);
@@ -48,7 +47,6 @@ const clamp = (value: number, least: number, most: number): number =>
 class CsvFormat implements FileFormat {
   readonly part = '';
   readonly #options: CsvTargetOptions;
-  /** The file as the last write left it, if known. */
   #left: { readonly version: string; readonly known: KnownCsv } | null = null;
 
   #encoding: { readonly version: string; readonly encoding: CsvEncoding } | null = null;

@@ -2,7 +2,6 @@ import { isAscii, isUtf8 } from 'node:buffer';
 import { incompleteFile } from '../file/file-fault.ts';
 import type { SourceFile } from '../file/source-file.ts';
 
-/** How the text of a CSV file is stored. */
 export type CsvEncoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
 
 /** Windows-1252 in place of the C1 controls; blanks: unassigned. Otherwise as Unicode. */
@@ -13,10 +12,7 @@ const byCharacter = new Map(
 const unassigned = /[\0\x81\x8d\x8f\x90\x9d]/;
 const utf8Sequence = /[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}/;
 
-/**
- * UTF-16 by its byte order mark; Windows-1252 for a file without mark that is not UTF-8 and has only bytes of
- * Windows-1252; otherwise UTF-8, whose reader reports the bad line. Reads the whole file.
- */
+/** UTF-16 by its mark; Windows-1252 when not UTF-8 and all bytes are of it; else UTF-8, whose reader reports the bad line. Reads it all. */
 export async function csvEncodingOf(file: SourceFile, signal: AbortSignal): Promise<CsvEncoding> {
   const [first = 0, second = 0] = await file.head(2);
   if (first === 0xff && second === 0xfe) return 'utf-16le';
@@ -67,7 +63,6 @@ export function decodedFile(file: SourceFile, encoding: CsvEncoding, name: strin
   };
 }
 
-/** UTF-8 in the file's encoding. */
 export async function* encodedChunks(
   chunks: AsyncIterable<Buffer>,
   encoding: CsvEncoding,
@@ -81,7 +76,6 @@ export async function* encodedChunks(
   yield encode(decoder.decode(), encoding);
 }
 
-/** Why a text cannot be stored in the file's encoding, as a sentence; null when it can. */
 export function notInEncoding(text: string, encoding: CsvEncoding): string | null {
   if (encoding !== 'windows-1252') return null;
   const foreign = Array.from(text.normalize('NFC')).find((char) => byteOf(char) === null);

@@ -5,13 +5,11 @@ import { LeadsyncError } from '../../errors.ts';
 import { type ColumnMapping, headingRows, headingsAmong } from '../shared/columns.ts';
 
 export interface CsvTargetOptions extends ColumnMapping {
-  /** Of the file, for messages. */
   readonly name: string;
   /** IANA zone of dates without offset. */
   readonly timeZone: string;
 }
 
-/** The format of a CSV file, detected from its first bytes. */
 export interface CsvDialect {
   /** Bytes before the first record: a byte order mark, and a line such as `sep=;`. */
   readonly start: number;
@@ -22,7 +20,6 @@ export interface CsvDialect {
   readonly hasSeparatorLine: boolean;
 }
 
-/** How much of a file `detectCsvDialect` needs. */
 export const csvHeadBytes = 64 * 1024;
 
 export const utf8Bom = Buffer.from([0xef, 0xbb, 0xbf]);
@@ -35,9 +32,8 @@ const foreign: readonly { readonly start: readonly number[]; readonly what: stri
 const delimiters = [',', ';', '\t', '|'];
 
 /**
- * Finds the headings as in a workbook, and the delimiter: from a first line such as `sep=;`, as Excel writes it; else the one
- * that gives most of the known headings in a row, then most cells; else comma. @throws LeadsyncError `target.unreadable` for
- * another kind of file.
+ * Headings as in a workbook. The delimiter: of a first line `sep=;`, as Excel writes it; else the one that gives most of the
+ * known headings in a row, then most cells; else comma. Throws `target.unreadable` for another kind of file.
  */
 export function detectCsvDialect(head: Buffer, options: CsvTargetOptions): CsvDialect {
   for (const { start, what } of foreign) {
@@ -61,7 +57,7 @@ export function detectCsvDialect(head: Buffer, options: CsvTargetOptions): CsvDi
   return { start, delimiter, headerRow, hasSeparatorLine: line !== null };
 }
 
-/** The error for a file that is not usable CSV. `fault` continues "The file …". */
+/** `fault` continues "The file …". */
 export function unreadableCsv(name: string, fault: string, cause?: unknown): LeadsyncError {
   return new LeadsyncError('target.unreadable', `${name} ${fault}. Nothing was read or written.`, {
     help: 'Open it in your spreadsheet program and save it as "CSV UTF-8 (comma delimited)".',

@@ -35,10 +35,9 @@ const longestRecord = 16 * 1024 * 1024;
 const mostCells = 20_000;
 
 /**
- * Reads a CSV file row by row with byte positions, a batch per chunk. @throws LeadsyncError `target.incomplete` when it
- * ends in a quoted cell, in a character, or in a row with fewer cells than the first; `target.unreadable` with the
- * line, for bytes that are not UTF-8, NUL bytes, and text after a closing quote (the usual sign of an unclosed one
- * further up).
+ * Row by row, a batch per chunk. Throws `target.incomplete` when it ends in a quoted cell, in a character, or in a row with fewer
+ * cells than the first; `target.unreadable` with the line for bytes that are not UTF-8, NUL bytes, and text after a closing quote
+ * (the usual sign of an unclosed one further up).
  */
 export async function* readCsvRecords(
   chunks: AsyncIterable<Buffer>,

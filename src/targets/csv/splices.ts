@@ -9,11 +9,9 @@ import type { NewRow, RowDecisions, RowWrite } from '../shared/row-changes.ts';
 import { contentOf } from '../shared/row-content.ts';
 import { type Splice, splice } from '../file/splice.ts';
 
-/** Formatting for new text, as in the rest of the file. */
 export interface CsvStyle {
   readonly delimiter: string;
   readonly lineEnd: string;
-  /** Whether all cells are quoted. */
   readonly allQuoted: boolean;
   /** IANA zone in which dates without a time are read. */
   readonly timeZone: string;
@@ -25,7 +23,6 @@ export interface CsvEnd {
   readonly width: number;
 }
 
-/** The byte changes; empty when there is nothing to write. */
 export function csvSplices(
   decisions: RowDecisions<CsvRecord>,
   columns: Columns,
@@ -46,19 +43,16 @@ export function csvSplices(
   return [...splices, splice(last.end, last.end, (unended ? style.lineEnd : '') + lines.join(''))];
 }
 
-/** Whether a line has content in a column that is not ours. */
 export function hasOwnCells({ cells }: CsvRecord, columns: Columns): boolean {
   const owned = ownedColumns(columns);
   return cells.some(({ text }, index) => text.trim() !== '' && !owned.has(index));
 }
 
-/** A line of headings or a new row, with its line end. */
 export function newLine(texts: readonly string[], { delimiter, allQuoted, lineEnd }: CsvStyle): string {
   const cells = texts.map((text) => csvCell(guarded(text), delimiter, allQuoted));
   return cells.join(delimiter) + lineEnd;
 }
 
-/** The texts of a new row by position. */
 function newTexts(
   { leadId, values, status }: NewRow,
   columns: Columns,
@@ -95,7 +89,6 @@ function rowSplices(write: RowWrite<CsvRecord>, columns: Columns, style: CsvStyl
   return paddedTo(place, Math.max(0, ...filled.map((index) => index + 1)), content, style);
 }
 
-/** A record with the content, padded to at least `width` cells. */
 export function paddedTo(
   record: CsvRecord,
   width: number,
@@ -115,10 +108,7 @@ export function paddedTo(
   return padding === '' ? splices : [...splices, splice(record.contentEnd, record.contentEnd, padding)];
 }
 
-/**
- * Why a short row cannot be written to, as a sentence: text beyond its end would add all cells between, which would
- * look as if a person had emptied them.
- */
+/** Why a short row cannot be written to, as a sentence: the cells between its end and the text would look as if emptied by a person. */
 export function notPaddable(write: RowWrite<CsvRecord>, columns: Columns): string | null {
   const { place } = write;
   if (write.leadId !== null || write.remove || write.unlink !== null) return null;

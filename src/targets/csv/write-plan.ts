@@ -19,7 +19,6 @@ export interface KnownCsv {
   readonly columns: Columns;
   readonly style: CsvStyle;
   readonly end: CsvEnd;
-  /** Of all its rows. */
   readonly ids: IdSet;
 }
 
@@ -35,10 +34,7 @@ export interface CsvWritePlan {
   readonly after: (() => KnownCsv) | null;
 }
 
-/**
- * The outcome and the bytes of each change. Reads the whole file once, unless it is `known` and rows are only added.
- * Writes nothing; keeps only the affected rows in memory. @throws LeadsyncError as openCsvSheet and readCsvRecords do.
- */
+/** Reads the file once, unless it is `known` and rows are only added; writes nothing. Throws as openCsvSheet and readCsvRecords do. */
 export async function planCsvWrite(
   file: SourceFile,
   changes: readonly RowChange[],
@@ -125,7 +121,6 @@ function shiftedRow(record: CsvRecord, width: number): string | null {
   return shifted === null ? null : `Row ${record.row} has ${shifted}.`;
 }
 
-/** Whether all its cells are empty. */
 export function isBlank(record: CsvRecord): boolean {
   return record.cells.every((cell) => cell.text === '');
 }

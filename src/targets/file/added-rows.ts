@@ -3,7 +3,6 @@ import { IdSet } from '../../core/lead/id-set.ts';
 import type { RowOutcome } from '../../ports/target.ts';
 import { digestOf, type SourceFile } from './source-file.ts';
 
-/** Counts the rows that our writes added since the file was read, as long as nobody else changed it. */
 export class AddedRows {
   /** As read, or as the last write left it; null: unknown. */
   #version: string | null;
@@ -18,10 +17,7 @@ export class AddedRows {
     this.#version = version;
   }
 
-  /**
-   * Wraps new content and its `written` callback, which then records the file's version. Until then nothing is known of
-   * the file.
-   */
+  /** Wraps new content and its `written` callback, which records the file's version; until then nothing is known of the file. */
   see(
     file: SourceFile,
     content: AsyncIterable<Buffer>,

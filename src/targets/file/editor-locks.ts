@@ -1,8 +1,6 @@
 import { LeadsyncError } from '../../errors.ts';
 
-/** Who has a file open. */
 export interface Editor {
-  /** The name of the lock file beside it. */
   readonly lockFile: string;
   /** As the lock file tells; empty: it does not. */
   readonly user: string;
@@ -33,7 +31,6 @@ export const editorLocks: readonly {
   },
 ];
 
-/** The error for a file that somebody has open. `name`: of the file; `lockFile`: where its lock file lies. */
 export function openInEditor(name: string, { lockFile, user }: Editor): LeadsyncError {
   const who = user === '' ? '' : ` (${user})`;
   const message = `${name} is open in a spreadsheet program${who}. Nothing was written.`;

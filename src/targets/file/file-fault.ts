@@ -4,7 +4,6 @@ const noSpace = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 const noPermission = new Set(['EACCES', 'EPERM', 'EROFS']);
 const noPath = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG']);
 
-/** Whether this is an operating system error with one of the codes. */
 export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
   return codes.includes(codeOf(error) ?? '');
 }

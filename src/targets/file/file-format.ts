@@ -5,7 +5,6 @@ import type { SourceFile } from './source-file.ts';
 export interface FileFormat {
   /** The configured part of the file that is synced, such as a sheet; empty: none named, or the format has none. */
   readonly part: string;
-  /** Whether the file has that part, or another one. */
   hasPart(file: SourceFile, signal: AbortSignal, part?: string): Promise<boolean>;
   /** The number of changes per write for a file of this size now. */
   batchSize(bytes: number): number;
@@ -24,7 +23,6 @@ export interface FileFormat {
     signal: AbortSignal,
     mark?: string,
   ): Promise<FilePlan>;
-  /** The content with columns at the end for these fields, where they lack one; null: all have one. */
   planColumns(
     file: SourceFile,
     fields: ReadonlySet<string>,
@@ -32,7 +30,6 @@ export interface FileFormat {
   ): Promise<FilePlan['content']>;
 }
 
-/** What a file shows without its rows. */
 export type FileHead = Pick<TargetSnapshot, 'missing' | 'mark' | 'hint'>;
 
 /** The outcomes of changes, and the new content; null: nothing to write. */
@@ -41,7 +38,6 @@ export interface FilePlan {
   readonly content: AsyncIterable<Buffer> | null;
   /** Called when the content is in place: what is known of it saves reading it before the next write. */
   readonly written?: (version: string) => void;
-  /** Whether the content has the requested mark. */
   readonly isMarked?: boolean;
 }
 

@@ -5,7 +5,6 @@ import type { SourceFile } from './source-file.ts';
 export interface FilePlace {
   /** For messages: an absolute path, or an address. */
   readonly name: string;
-  /** Whether each write sends the whole file over a network. */
   readonly isUploaded: boolean;
   /** Finds out where the name leads now; the file need not exist. */
   locate(signal: AbortSignal): Promise<FileLocation>;
@@ -13,7 +12,6 @@ export interface FilePlace {
   formerly(id: string): FilePlace | null;
 }
 
-/** Where a name led when it was located. */
 export interface FileLocation {
   /** Its identity, in one spelling; begins with the kind of place. Has no line end. */
   readonly id: string;
@@ -27,10 +25,7 @@ export interface FileLocation {
   assertNotOpen(signal: AbortSignal): Promise<void>;
   /** Why the file cannot be written now, as a sentence; null: it can, or only a write tells. */
   whyReadOnly(signal: AbortSignal): Promise<string | null>;
-  /**
-   * For `leadsync check`: @throws LeadsyncError when the file cannot be written; returns what to know about how it is written,
-   * as a sentence, or an empty text. Writes nothing.
-   */
+  /** For `leadsync check`: throws when it cannot be written; else says how it is written, as a sentence or empty. Writes nothing. */
   assertWritable(signal: AbortSignal): Promise<string>;
   /** Prepares writes, which disposal ends: keeps other leadsync processes off where it can. */
   startWriting(signal: AbortSignal): Promise<FileWriter>;

@@ -31,7 +31,6 @@ export class FileTarget implements Target {
   readonly name: string;
   readonly #place: FilePlace;
   readonly #format: FileFormat;
-  /** When last seen. */
   #bytes = 0;
   #requests = 0;
   /** Since the rows were last read. */

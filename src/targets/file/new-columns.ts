@@ -7,10 +7,7 @@ export interface NewColumn {
   readonly index: number;
 }
 
-/**
- * Places new columns after the last heading, in columns without any content: people write beside tables without
- * headings.
- */
+/** After the last heading, in columns without any content: people write beside tables without headings. */
 export function placeNewColumns(
   headings: readonly string[],
   isUsed: (index: number) => boolean,

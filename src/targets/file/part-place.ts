@@ -7,7 +7,6 @@ type Parts = Pick<FileFormat, 'part' | 'hasPart'>;
 /** Separates the file from the part: the identity of a file has no line end. */
 const partMark = '\n';
 
-/** The place of a part of a file. */
 export async function partPlace(place: FilePlace, format: Parts, signal: AbortSignal): Promise<Place> {
   const location = await place.locate(signal);
   await using file = await location.open(signal);

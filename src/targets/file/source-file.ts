@@ -7,7 +7,6 @@ const chunkBytes = 64 * 1024;
 
 /** An open file; reads continue in the same file even after its name moves to another. */
 export interface SourceFile extends AsyncDisposable {
-  /** Identifies the file and its content, as it was opened. */
   readonly version: string;
   /** In bytes, as it was opened. */
   readonly size: number;
@@ -19,11 +18,9 @@ export interface SourceFile extends AsyncDisposable {
   read(position: number, length: number): Promise<Buffer>;
   /** All bytes, in chunks small enough to keep the event loop free. */
   chunks(signal: AbortSignal): AsyncGenerator<Buffer>;
-  /** Whether the name still leads to this file, unchanged since it was opened. */
   isCurrent(): Promise<boolean>;
 }
 
-/** A source file that reads from a handle. */
 export function sourceFile(
   handle: FileHandle,
   rest: Pick<SourceFile, 'version' | 'size' | 'isCurrent' | typeof Symbol.asyncDispose>,

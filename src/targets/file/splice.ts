@@ -9,10 +9,7 @@ export function splice(start: number, end: number, text: string): Splice {
   return { start, end, bytes: Buffer.from(text, 'utf8') };
 }
 
-/**
- * A file's bytes with the splices applied. Splices may come in any order but must not overlap; those at the same byte
- * keep their order.
- */
+/** Splices may come in any order but must not overlap; those at the same byte keep their order. */
 export async function* spliced(
   chunks: AsyncIterable<Buffer>,
   splices: readonly Splice[],

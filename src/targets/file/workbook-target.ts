@@ -8,10 +8,7 @@ import type { MsGraphOptions } from '../msgraph/graph-place.ts';
 import type { FilePlace } from './file-place.ts';
 
 export interface WorkbookTargetOptions extends Omit<XlsxTargetOptions, 'name'> {
-  /**
-   * Absolute path of the file, where a symbolic link stays one, its https address on a WebDAV server, a sharing link of
-   * SharePoint, or its path within `drive`.
-   */
+  /** Absolute path (a symbolic link stays one), https address on a WebDAV server, sharing link of SharePoint, or path within `drive`. */
   readonly path: string;
   /** Id of a drive of Microsoft 365. */
   readonly drive?: string;
@@ -25,7 +22,6 @@ interface Revealed {
   reveal(): string;
 }
 
-/** What a place on a server needs besides. */
 interface Around {
   /** Absolute path; local copies lie in a folder below it. */
   readonly dataDir: string;
@@ -33,10 +29,7 @@ interface Around {
   readonly onReply?: OnReply;
 }
 
-/**
- * The target for a file, by its path or address and by its ending: Excel workbook (.xlsx, .xlsm), or CSV. Loads only what is
- * needed.
- */
+/** By path or address and ending: Excel workbook (.xlsx, .xlsm), or CSV. Loads only what is needed. */
 export async function createWorkbookTarget(
   { path, drive, user, password, accessToken, ...options }: WorkbookTargetOptions,
   around: Around,
@@ -57,7 +50,6 @@ type Where = {
     | undefined;
 };
 
-/** Loads only what is needed. */
 export async function openFilePlace(
   { path = '', drive, user = '', password, accessToken }: Where,
   { dataDir, msgraph, onReply }: Around,

@@ -3,10 +3,8 @@ import { cellAt, type Grid, type GridCell, isFormula, keyOf } from './grid.ts';
 import { maybeSameGridCell, sameGridCell } from './grid.ts';
 import { counted, idAt, rowsById } from './rows-by-id.ts';
 
-/** Columns in the first snapshot. */
 export interface OwnColumns {
   readonly id: number;
-  /** The id's, the status's and the mapped fields'. */
   readonly owned: ReadonlySet<number>;
 }
 
@@ -53,20 +51,15 @@ export class Alignment {
     this.#rowsAfter = this.idAfter === null ? new Map() : rowsById(after, this.idAfter, this.header);
   }
 
-  /** The column now; null: gone. */
   columnAfter(column: number): number | null {
     return this.#columnsAfter[column] ?? null;
   }
 
-  /** The column before; null: it did not exist. */
   columnBefore(column: number): number | null {
     return this.#columnsBefore[column] ?? null;
   }
 
-  /**
-   * Whether our columns of two rows show the same, apart from excluded ones. A cell may show what no row showed before:
-   * somebody has typed there since.
-   */
+  /** Whether our columns show the same. A cell may show what no row showed before: somebody has typed there since. */
   isSameRow(rowBefore: number, rowAfter: number, isIgnored: (column: number) => boolean): boolean {
     const found = this.#compared(rowBefore, rowAfter, isIgnored);
     return found !== null && found.emptied === 0 && (found.typed === 0 || found.known > 0);
@@ -93,7 +86,6 @@ export class Alignment {
     return { known, typed, emptied };
   }
 
-  /** Whether any row of the first snapshot showed this in a column of that snapshot. */
   #showedBefore(column: number, cell: GridCell): boolean {
     const known = this.#values.get(column);
     const values = known ?? new Set(this.before.map((_, row) => keyOf(cellAt(this.before, row, column))));
@@ -105,7 +97,6 @@ export class Alignment {
     return idAt(this.before, row, this.columns.id);
   }
 
-  /** The first row with the id now; null: none. */
   rowAfter(id: string): number | null {
     return this.#rowsAfter.get(id)?.[0] ?? null;
   }
@@ -118,10 +109,7 @@ export class Alignment {
     return nth === 0 || before.length === after.length ? (after[nth] ?? null) : null;
   }
 
-  /**
-   * The earlier row, by id or else by content; `foreign`: cells (later columns) that something else was written into since.
-   * Null: new, or ambiguous.
-   */
+  /** By id, else by content; `foreign`: later columns that something else was written into since. Null: new, or ambiguous. */
   rowBefore(row: number, foreign: ReadonlySet<number>): number | null {
     if (row === this.header) return 0;
     const id =
@@ -163,7 +151,6 @@ export class Alignment {
     return isIt ? rowBefore : null;
   }
 
-  /** Whether a later cell shows what was sent to its column. */
   #showsSent(cells: ReadonlyMap<number, GridCell>, row: number, column: number): boolean {
     const [sent, now] = [cells.get(column), this.columnAfter(column)];
     return sent !== undefined && now !== null && sameGridCell(cellAt(this.after, row, now), sent);

@@ -6,16 +6,13 @@ export interface Refused<T> {
 }
 
 export interface Refusals<T> {
-  /** Called for each single refused item. */
   alone(refused: Refused<T>): void;
-  /** Whether enough were found to stop splitting. */
   isEnough(): boolean;
 }
 
 /**
- * Sends all items at once; when refused (`target.refused`), halves them until the refused ones stand alone, and sends the
- * rest. `parts` splits a single item, or returns what is still to try; the item itself when nothing is. Returns the refused
- * groups that were not split, each item with its group's error. Throws other faults.
+ * Sends all at once; when refused (`target.refused`), halves until the refused ones stand alone. `parts` splits a single item, or gives
+ * what is still to try (itself: nothing is). Returns refused groups that were not split. Throws other faults.
  */
 export async function bisect<T>(
   items: readonly T[],

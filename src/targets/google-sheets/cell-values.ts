@@ -21,7 +21,6 @@ export interface SpreadsheetTerms {
   readonly locale: string;
 }
 
-/** Reads and writes cells in one spreadsheet's terms. */
 export class CellValues {
   readonly #clock: SerialClock;
   readonly #dates: 'native' | 'iso';
@@ -34,10 +33,7 @@ export class CellValues {
     this.#isMonthFirst = isMonthFirst(locale);
   }
 
-  /**
-   * Reads the cell of a mapped column. Formulas are unreadable: nothing is written over them. A number in a text column
-   * reads as Sheets shows it unformatted; the caller must recognise dates and errors first.
-   */
+  /** A formula is unreadable: nothing is written over it. A number in a text column reads unformatted; dates and errors are the caller's. */
   read(cell: GridCell, type: FieldType): Cell {
     if (isFormula(cell)) return { unreadable: showFormula(cell), why: 'formula' };
     const text = cellText(cell);
@@ -51,9 +47,8 @@ export class CellValues {
   }
 
   /**
-   * The content for a cell; null empties it. `asNumber`: whether the cell would show a number as the meant value, such as a
-   * day number as a date. A moment becomes ISO text, and a day a date without a time, when no day number means it exactly (ambiguous hours, years before
-   * 1900); a text stays text when a number would read differently.
+   * Null empties the cell. `asNumber`: whether it would show a number as the meant value. When no day number means a moment exactly
+   * (ambiguous hours, years before 1900) it becomes ISO text; a text stays text when a number would read differently.
    */
   write(value: Value, type: FieldType, asNumber: boolean): SheetCell {
     if (value === null || value === '') return null;
@@ -90,7 +85,6 @@ export class CellValues {
   }
 }
 
-/** A cell's text without formats, a formula by its value. */
 export function cellText(cell: GridCell): string {
   if (isFormula(cell)) return cellText(cell.shows);
   if (cell === null) return '';
@@ -99,12 +93,10 @@ export function cellText(cell: GridCell): string {
   return cell;
 }
 
-/** The id in a row's id column; empty: none. */
 export function idText(grid: Grid, row: number, column: number): string {
   return cellText(cellAt(grid, row, column)).trim();
 }
 
-/** Why a cell cannot hold a text and give it back unchanged, as a sentence; null when it can. */
 export function notStorableInSheets(text: string): string | null {
   if (text.includes('\0')) return 'The text contains a NUL character, which spreadsheets cannot show.';
   if (!text.isWellFormed())
@@ -115,7 +107,6 @@ export function notStorableInSheets(text: string): string | null {
   return null;
 }
 
-/** A formula and its value. */
 export function showFormula(cell: Formula): string {
   const { formula } = cell;
   const value = cellText(cell);

@@ -34,7 +34,6 @@ export function insertedRows(
   return [{ insertDimension: { range, inheritFromBefore: !isFirst } }, ...filled(sheetId, at, columns, rows)];
 }
 
-/** Cells with their new content, formulas included, as requests that can be combined with others. */
 export function writtenCells(sheetId: number, rows: readonly SentRow[]): sheets_v4.Schema$Request[] {
   return rows.flatMap(({ row, cells }) => filled(sheetId, row, [...cells.keys()], [cells]));
 }
@@ -57,7 +56,6 @@ function filled(
   }));
 }
 
-/** Splits rows, in order, into as few batches as the request size allows; at most `most` rows each. */
 export function inBatches<T extends SentRow>(rows: readonly T[], most: number): T[][] {
   const batches: T[][] = [];
   let batch: T[] = [];

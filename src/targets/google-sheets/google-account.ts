@@ -15,17 +15,10 @@ export interface Authorized {
   readonly token: string;
 }
 
-/**
- * A service account or workload identity. Loads its file and Google's library only when needed, so that other targets do
- * not pay for them; a changed file counts at once.
- */
+/** Loads its file and Google's library only when needed: other targets do not pay for them. A changed file counts at once. */
 export interface GoogleAccount {
-  /** Identifies the account within this process. */
   readonly id: string;
-  /**
-   * Gets a token, or reuses a valid one. Throws `target.credentials-missing` and `target.credentials-invalid` (never), the
-   * faults of a `token` request at `googleFault`, and the signal's reason.
-   */
+  /** Reuses a valid token. Throws `target.credentials-missing`, `-invalid` (never), faults of a `token` request, and the signal's reason. */
   authorize(signal: AbortSignal): Promise<Authorized>;
   /** Drops the cached account after its token was refused. */
   forget(): void;

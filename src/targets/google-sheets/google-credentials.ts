@@ -46,10 +46,7 @@ export type GoogleCredentials = z.infer<typeof credentialsSchema>;
 const where = 'GOOGLE_APPLICATION_CREDENTIALS';
 const howToGetOne = `Create a key for a service account in the Google Cloud console, put the file on this machine and its path into ${where}.`;
 
-/**
- * Reads the file at GOOGLE_APPLICATION_CREDENTIALS. Throws `target.credentials-missing` when there is none,
- * `target.credentials-invalid` when leadsync cannot use it (both never). Messages name fields, never their content.
- */
+/** Throws `target.credentials-missing`, or `-invalid` when leadsync cannot use it (never). Messages name fields, never their content. */
 export async function readGoogleCredentials(path: string | undefined): Promise<GoogleCredentials> {
   if (path === undefined) {
     throw new LeadsyncError(

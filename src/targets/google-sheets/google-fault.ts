@@ -24,24 +24,11 @@ export class GoogleFault extends LeadsyncError {
 /** A write without a reply may still be carried out: an immediate check could miss it, and the write be repeated. */
 const lateWriteMs = 30_000;
 
-/** `token`: a request for access. */
 export type GoogleRequest = 'token' | 'read' | 'write';
 
 /**
- * What a failed request means, by status and structured details alone:
- *
- * | code | retry | when |
- * |---|---|---|
- * | target.unavailable | now; later without a connection, and for a write, which may take effect even later | no reply in time, 408, 5xx, a reply cut short |
- * | target.unauthenticated | never | 401; the account was refused (`invalid_grant`), or its token server said no |
- * | target.forbidden | never | 403 |
- * | target.not-found | never | 404, 410 |
- * | target.too-large | never | the reply is over our limit |
- * | target.refused | never | any other 4xx: the request as it is can never be done |
- *
- * A used-up quota of Sheets (429, or `RESOURCE_EXHAUSTED`) is not decided here but by `Quota`; one of the token server is
- * `target.unavailable` (later).
- * `address`: of the account, for the help; null when it is not known.
+ * Decides by status and structured details alone. A used-up quota of Sheets (429, `RESOURCE_EXHAUSTED`) is the business of `Quota`.
+ * `address`: of the account, for the help; null: not known.
  */
 export function googleFault(reply: GoogleReply, request: GoogleRequest, address: string | null): GoogleFault {
   const { status, words, retryAfterMs } = reply;

@@ -55,10 +55,7 @@ const apiBodySchema = z.object({
 
 const oauthBodySchema = z.object({ error: z.string(), error_description: text });
 
-/**
- * Parses an error of Google's client; null when it is none (a fault before any request). Removes from shown text what `redactor` knows.
- * `receivedAt`: epoch ms.
- */
+/** Null: no error of Google's client, so a fault before any request. `redactor` cleans shown text. `receivedAt`: epoch ms. */
 export function readGoogleReply(error: unknown, redactor: Redactor, receivedAt: number): GoogleReply | null {
   const parsed = clientErrorSchema.safeParse(error);
   if (!parsed.success) return null;

@@ -52,7 +52,6 @@ class SheetsTarget implements GoogleSheetsTarget {
   readonly #at: SheetsTab;
   readonly #requests: WriteRequests;
   readonly #refused = new RefusedValues();
-  /** A failed write whose effect is not verified yet. */
   #unsettled: { readonly write: UnsettledWrite; readonly noteId: number } | null = null;
   /** By lead: other people's cells that a write hit and that could not be restored; to be reported. */
   readonly #notPutBack = new Map<string, readonly string[]>();
@@ -176,10 +175,7 @@ class SheetsTarget implements GoogleSheetsTarget {
     return write;
   }
 
-  /**
-   * Settles writes that a process left when it died or its requests failed, before rows they may have hit are used. Returns
-   * whether there were any.
-   */
+  /** Settles writes of a process that died or whose requests failed, before rows they may have hit are used. Whether there were any. */
   async #settleKept(signal: AbortSignal): Promise<boolean> {
     const { journal } = this.#options;
     const kept = await journal.kept();
@@ -194,7 +190,6 @@ class SheetsTarget implements GoogleSheetsTarget {
     return kept.length > 0;
   }
 
-  /** Settles the last write by checking where it arrived. */
   async #settle(signal: AbortSignal): Promise<Settled> {
     if (this.#unsettled === null) return nothingSettled;
     const { write, noteId } = this.#unsettled;

@@ -40,17 +40,13 @@ export function maybeSameGridCell(a: GridCell, b: GridCell): boolean {
   return (isFormula(a) && isFormula(b)) || sameGridCell(a, b);
 }
 
-/**
- * A cell of `FORMULA` rendering; `unformatted` distinguishes formulas from texts (undefined: not requested; then every
- * leading `=` means a formula).
- */
+/** `unformatted` tells formulas from texts; undefined: it was not requested, and every leading `=` means a formula. */
 export function gridCell(cell: SheetCell, unformatted: SheetCell | undefined): GridCell {
   if (typeof cell !== 'string' || !cell.startsWith('=')) return cell;
   if (unformatted === undefined) return { formula: cell, shows: null };
   return unformatted === cell ? cell : { formula: cell, shows: unformatted };
 }
 
-/** Equal for cells that hold the same. */
 export function keyOf(cell: GridCell): string {
   if (isFormula(cell)) return `=${cell.formula}`;
   return JSON.stringify(typeof cell === 'string' ? canonical(cell) : cell);

@@ -4,9 +4,8 @@ import { idText } from './cell-values.ts';
 import { headerRow, type TabSnapshot } from './tab-snapshot.ts';
 
 /**
- * Extends the table or filter with our headings by `count` rows inserted at `start` (0-based), where only rows with ids lie
- * between: Google extends them by what is inserted within alone. Null: nothing to extend. The filter's order is left out:
- * set again, it would sort the rows.
+ * Extends the table or filter with our headings by rows inserted at `start` (0-based): Google does so only for what is inserted
+ * within. Null: nothing to extend. The filter's order is left out: set again, it would sort the rows.
  */
 export function grownRange(
   { tab, columns, grid }: Pick<TabSnapshot, 'tab' | 'columns' | 'grid'>,

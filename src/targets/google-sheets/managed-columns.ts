@@ -5,7 +5,6 @@ import { parseJson } from '../../parse-json.ts';
 import { type ColumnMapping, type Columns, locateColumns, missingHeader } from '../shared/columns.ts';
 import type { SheetCell } from './sheets-replies.ts';
 
-/** Metadata key of managed columns. */
 export const columnKey = 'leadsync.column';
 
 /** A column's record: its field and configured heading. Moves with the column. */
@@ -41,7 +40,6 @@ export function columnRecordValue({ field, heading }: ManagedColumn): string {
   return JSON.stringify({ field, column: heading });
 }
 
-/** Our records on a column. */
 export function readColumnRecords(
   metadata: readonly sheets_v4.Schema$DeveloperMetadata[] | undefined,
   column: number,
@@ -49,7 +47,6 @@ export function readColumnRecords(
   return readRecords(metadata, columnKey, recordValue).map((record) => ({ ...record, column }));
 }
 
-/** The records with this key whose value is ours. */
 export function readRecords<T extends object>(
   metadata: readonly sheets_v4.Schema$DeveloperMetadata[] | undefined,
   key: string,
@@ -96,7 +93,6 @@ export function locateManagedColumns(
   return locateColumns(substituted, mapping, name, free);
 }
 
-/** Positions of the managed columns. */
 export function placesOf(
   columns: Columns,
   mapping: ColumnMapping,
@@ -115,10 +111,7 @@ export function placesOf(
 /** Rows searched for displaced headings. */
 const lastHeadingRow = 50;
 
-/**
- * Refuses a first row that is no longer the header, as after a sort that included it: its id cell is no mapped heading, and
- * the id heading is further down. Throws `target.header-missing`.
- */
+/** A first row whose id cell is no mapped heading, with the id heading further down: a sort included it. Throws `target.header-missing`. */
 export function assertHeadingsFirst(
   headings: readonly string[],
   cells: readonly (readonly SheetCell[])[],

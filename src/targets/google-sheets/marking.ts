@@ -17,15 +17,11 @@ export class Marking {
     this.#arrived = arrived;
   }
 
-  /** Whether it is still unsent. */
   get isDue(): boolean {
     return this.#request !== null;
   }
 
-  /**
-   * Sends requests, with the mark while it is due. If Google refuses them, sends them without it: rows matter more than a
-   * mark.
-   */
+  /** With the mark while it is due. If Google refuses, without it: rows matter more than a mark. */
   async send(requests: readonly Request[], update: (all: Request[]) => Promise<void>): Promise<void> {
     const request = this.#request;
     if (request === null) return update([...requests]);

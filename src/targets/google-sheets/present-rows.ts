@@ -16,10 +16,7 @@ import { bottomOf, isFooter, type TabSnapshot } from './tab-snapshot.ts';
 import { isProtected } from './protected-cells.ts';
 import type { SheetCell } from './sheets-api.ts';
 
-/**
- * Rows below the headings with an id or content in a mapped column, ignoring what people fill down: check boxes and
- * formulas.
- */
+/** Rows with an id or content in a mapped column, ignoring what people fill down: check boxes and formulas. */
 export function* presentRows(snapshot: TabSnapshot): Generator<PresentRow<number>> {
   for (const { row, standing } of rowsBelow(snapshot)) {
     const present = presentRow(snapshot, row);
@@ -27,7 +24,6 @@ export function* presentRows(snapshot: TabSnapshot): Generator<PresentRow<number
   }
 }
 
-/** The rows below the headings but the footer of a table. */
 function* rowsBelow(
   snapshot: TabSnapshot,
 ): Generator<{ readonly row: number; readonly standing: RowStanding | undefined }> {
@@ -106,10 +102,7 @@ function isPrepared(cell: GridCell): boolean {
   return cell === false || isFormula(cell);
 }
 
-/**
- * The last row with own content in our columns; else the header. Never inside merged cells of ours: a row inserted below
- * would join them.
- */
+/** With own content in our columns; else the header. Never inside merged cells of ours: a row inserted below would join them. */
 export function lastRow(snapshot: TabSnapshot): number {
   const { grid, columns, tab } = snapshot;
   const owned = [...ownedColumns(columns)];
@@ -140,7 +133,6 @@ function dateText(cell: GridCell, shown: SheetCell | undefined): string | null {
   return typeof cell === 'number' && typeof shown === 'string' && shown !== '' ? shown : null;
 }
 
-/** What rows show of others, in any column. Formulas and numbers only repeat what stands elsewhere. */
 export function tabAsides({ grid, columns }: TabSnapshot): readonly Aside[] {
   const shape = { width: grid[0]?.length ?? 0, id: columns.id };
   return grid.slice(1).flatMap((cells, above) => {
@@ -157,7 +149,6 @@ export function tabAsides({ grid, columns }: TabSnapshot): readonly Aside[] {
   });
 }
 
-/** The rows of a tab as the port gives them. */
 export function* rowsOf(snapshot: TabSnapshot): Generator<TargetRow> {
   for (const { place, status, ...row } of presentRows(snapshot)) {
     const isClosed = row.leadId === null && isProtected(snapshot.tab, place, snapshot.columns.id);

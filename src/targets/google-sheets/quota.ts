@@ -9,10 +9,7 @@ const minuteMs = 60_000;
 /** Wait while a full minute's requests are all under way: when they stop counting is unknown. */
 const allUnderWayMs = 1_000;
 
-/**
- * One account's quota: a bucket each for reads and writes, which allows a maximum in any 60 seconds as Google counts them,
- * and can be blocked for a time. Does not wait: throws with the time to wait.
- */
+/** A bucket each for reads and writes: a maximum in any 60 s as Google counts them. Does not wait: throws with the time to wait. */
 export class Quota {
   readonly #clock: Clock;
   readonly #buckets: Readonly<Record<QuotaKind, Bucket>> = { read: new Bucket(), write: new Bucket() };
@@ -21,10 +18,7 @@ export class Quota {
     this.#clock = clock;
   }
 
-  /**
-   * Takes one request. Returns a callback for when its reply has arrived or never will: only then has Google certainly
-   * counted it. Throws `target.rate-limited` (later, with the ms to wait).
-   */
+  /** The callback is for when its reply came or never will: only then Google has counted it. Throws `target.rate-limited` (later, ms). */
   take(kind: QuotaKind, perMinute: number): () => void {
     const now = this.#clock.now();
     const bucket = this.#buckets[kind];
@@ -34,10 +28,7 @@ export class Quota {
     return bucket.take(() => this.#clock.now());
   }
 
-  /**
-   * Records a quota refusal of `kind` (null: unnamed, so both). Blocks the bucket for the requested time, else 15 to 64 s,
-   * growing with each refusal, with jitter so that processes do not return together.
-   */
+  /** `kind` null: both. Blocks for the asked time, else 15 to 64 s, growing, with jitter so that processes do not return together. */
   refused(kind: QuotaKind | null, askedMs: number | null): LeadsyncError {
     const now = this.#clock.now();
     const kinds = kind === null ? (['read', 'write'] as const) : [kind];
@@ -59,7 +50,6 @@ export class Quota {
 /** Quotas by clock and account: a process has one clock, tests have their own. */
 const quotas = new WeakMap<Clock, Map<string, Quota>>();
 
-/** The quota of an account, shared by all connections of this process. */
 export function quotaOf(clock: Clock, account: string): Quota {
   const known = quotas.get(clock) ?? new Map<string, Quota>();
   quotas.set(clock, known);

@@ -2,7 +2,6 @@ import type { RowChange, RowOutcome } from '../../ports/target.ts';
 
 type Conflict = Extract<RowOutcome, { status: 'deferred' | 'held' }>;
 
-/** Values that the spreadsheet refused in this run, so that a repetition skips them. */
 export class RefusedValues {
   readonly #messages = new Map<string, string>();
 
@@ -15,7 +14,6 @@ export class RefusedValues {
     this.#messages.clear();
   }
 
-  /** Null: nothing known against this change. */
   heldBy(change: RowChange): Conflict | null {
     if (this.#messages.size === 0) return null;
     const fields = 'values' in change ? Object.keys(change.values) : [];
@@ -27,7 +25,6 @@ export class RefusedValues {
   }
 }
 
-/** The outcome of a refused change. */
 export function heldAs({ key }: RowChange, message: string): Conflict {
   return { key, status: 'held', code: 'target.value-not-storable', message };
 }

@@ -4,7 +4,6 @@ import { meantRow, type SentRow } from './verify.ts';
 
 /** Cells of a row (later snapshot) to restore. */
 export interface PutBack extends SentRow {
-  /** What was sent and hit them. */
   readonly because: readonly SentRow[];
 }
 
@@ -55,10 +54,7 @@ export function cellsToPutBack(
   });
 }
 
-/**
- * Repeats restorations that missed because rows or columns moved again, at their present place. Only in cells that are
- * unchanged: anything else is an edit.
- */
+/** Repeats, at their present place, restorations that missed. Only in cells that are unchanged: anything else is an edit. */
 export function putBackAgain(missed: readonly SentRow[], alignment: Alignment): PutBack[] {
   return missed.flatMap((sent) => {
     const row = meantRow(sent, alignment);
@@ -87,10 +83,7 @@ function hitCells(
   return isAstray ? [...stray, ...halfArrived(sent, alignment)] : stray;
 }
 
-/**
- * Whether people moved its row or a column between the snapshots: another content is in its place. Only then can a write
- * have landed elsewhere.
- */
+/** Whether people moved its row or a column: another content is in its place. Only then can a write have landed elsewhere. */
 function isDisplaced(sent: SentRow, alignment: Alignment): boolean {
   const columns = new Set(sent.cells.keys());
   if ([...columns].some((column) => isMovedColumn(column, alignment))) return true;
@@ -163,7 +156,6 @@ function strayNewRow(sent: SentRow, alignment: Alignment, search: StraySearch): 
   return [...new Set([...found, ...free])].map((column): Place => [row, column]);
 }
 
-/** A new row's cells by their proper columns now; empty when the id has no column. */
 function belonging({ cells }: SentRow, alignment: Alignment): Cells {
   if (alignment.idAfter === null) return new Map();
   return new Map(

@@ -6,9 +6,8 @@ import { isRefused } from './tab-faults.ts';
 type Request = sheets_v4.Schema$Request;
 
 /**
- * Determines whether a request was refused for lack of space: requests only the space, and frees it in the same atomic
- * request. Google names its limit only in words and has raised it twice, so neither words nor number decide. Throws
- * `target.full` with Google's words.
+ * Whether it was refused for lack of space: asks for the space alone and frees it in the same atomic request. Google names its limit
+ * only in words and has raised it twice, so neither words nor number decide. Throws `target.full` with Google's words.
  */
 export async function assertRoom(
   { api, name }: SheetsTab,

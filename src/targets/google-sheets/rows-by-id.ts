@@ -1,14 +1,12 @@
 import { idText } from './cell-values.ts';
 import { cellAt, type Grid, isFormula } from './grid.ts';
 
-/** Null: none. */
 export function idAt(grid: Grid, row: number, column: number): string | null {
   // A formula may show another row's id in the next snapshot.
   const id = isFormula(cellAt(grid, row, column)) ? '' : idText(grid, row, column);
   return id === '' ? null : id;
 }
 
-/** Rows below the headings by id, in order. */
 export function rowsById(grid: Grid, column: number, header: number): Map<string, readonly number[]> {
   const rows = new Map<string, number[]>();
   for (let row = header + 1; row < grid.length; row++) {
@@ -21,7 +19,6 @@ export function rowsById(grid: Grid, column: number, header: number): Map<string
   return rows;
 }
 
-/** Number of rows per content. */
 export function counted(rows: Iterable<number>, content: (row: number) => string): Map<string, number> {
   const counts = new Map<string, number>();
   for (const row of rows) {

@@ -42,7 +42,6 @@ const longestReply = mostWhole / 4;
 /** Google compresses replies only for clients that name gzip. */
 const headers = { 'user-agent': 'leadsync (gzip)', 'content-type': 'application/json' };
 
-/** In Drive's terms. */
 const driveFields =
   'trashed,capabilities/canEdit,modifiedTime,lastModifyingUser(me,displayName,emailAddress)';
 
@@ -56,12 +55,10 @@ function oneAtATime(spreadsheet: string): Semaphore {
 }
 
 /**
- * One spreadsheet through Google's API. Each call is at most one request: counted, with a timeout, sequential per
- * spreadsheet within this process, never retried here. Faults: see `googleFault`, `Quota` (`target.rate-limited`) and
- * `GoogleAccount.authorize`; the signal's reason when aborted. Sends nothing before the first call.
+ * Each call is at most one request: counted, with a timeout, sequential per spreadsheet within this process, never retried here.
+ * Faults: `googleFault`, `Quota`, `GoogleAccount.authorize`; the signal's reason when aborted.
  */
 export class SheetsApi {
-  /** Requests sent so far, without token requests. */
   requests = 0;
   readonly #options: SheetsApiOptions;
   readonly #timeouts: SheetsTimeouts;
@@ -84,10 +81,7 @@ export class SheetsApi {
     return parseSpreadsheet(await this.#send('read', this.#url('', ranges, { fields }), signal));
   }
 
-  /**
-   * values.batchGet, ROWS; an empty range gives []. Dates are numbers beside formulas, and displayed text among unformatted
-   * values.
-   */
+  /** values.batchGet, ROWS; an empty range gives []. Dates: numbers beside formulas, displayed text among unformatted values. */
   async read(
     ranges: readonly string[],
     render: 'FORMULA' | 'UNFORMATTED_VALUE',
@@ -126,7 +120,6 @@ export class SheetsApi {
     }
   }
 
-  /** The address to share with; null: the credentials name none. */
   address(): Promise<string | null> {
     return this.#options.account.address();
   }

@@ -83,9 +83,7 @@ export function checkWriteReply(data: unknown): void {
 /** Null: unknown. */
 export interface FileState {
   readonly trashed: boolean | null;
-  /** Whether this account may change it. */
   readonly canEdit: boolean | null;
-  /** Who last changed it, unless this account. */
   readonly author: Author | null;
 }
 
@@ -106,7 +104,6 @@ const lastChange = z.object({
   }),
 });
 
-/** Null: unknown, or this account. */
 function lastAuthor(data: unknown): Author | null {
   const { data: last } = lastChange.safeParse(data);
   if (last === undefined || last.lastModifyingUser.me === true) return null;

@@ -6,7 +6,6 @@ import type { SpreadsheetTerms } from './cell-values.ts';
 import { type ColumnRecord, readColumnRecords, readRecords } from './managed-columns.ts';
 import { senseless, type SheetCell } from './sheets-replies.ts';
 
-/** Metadata key that marks a tab as ours. */
 export const tabKey = 'leadsync.tab';
 
 /** The spreadsheet, connection and rows' mark of a tab; null: none. A copied file carries its original's. */
@@ -68,7 +67,6 @@ export const tabFields = [
     `columnMetadata(${records})))`,
 ].join(',');
 
-/** Lists the tabs. */
 export const sheetsFields = 'sheets(properties(sheetId,title))';
 
 /** For a request without a range, when the tab was not found. */
@@ -116,7 +114,6 @@ export function idOf({ properties }: sheets_v4.Schema$Sheet): number {
   return properties?.sheetId ?? 0;
 }
 
-/** Null: no such tab. */
 export function readTabAreas(spreadsheet: sheets_v4.Schema$Spreadsheet, sheetId: number): TabAreas | null {
   const sheet = spreadsheet.sheets?.find((each) => idOf(each) === sheetId);
   if (sheet === undefined) return null;

@@ -1,6 +1,5 @@
 import { LeadsyncError } from '../../errors.ts';
 
-/** The service refused a request, which can never succeed unchanged. */
 export function isRefused(error: unknown): boolean {
   return error instanceof LeadsyncError && error.code === 'target.refused';
 }

@@ -36,10 +36,7 @@ export function newTab(settings: Settings, sheetId: number): Request[] {
   ];
 }
 
-/**
- * For an empty tab. Headings go into an inserted row, so that what somebody types meanwhile moves down instead of being
- * overwritten.
- */
+/** Headings go into an inserted row: what somebody types meanwhile moves down instead of being overwritten. */
 export function newHeadings(
   settings: Settings,
   { sheetId, rowCount, columnCount }: TabDescription,
@@ -56,13 +53,11 @@ export function newHeadings(
   ];
 }
 
-/** Headings, formats, drop-down lists, and our records. */
 function furniture(settings: Settings, sheetId: number, rowCount: number): Request[] {
   const columns = columnFurniture(settings, managedColumns(settings), { sheetId, rowCount }, 0);
   return [...columns, tabRecord(settings, sheetId)];
 }
 
-/** The same for adjacent columns from `start` on. */
 function columnFurniture(
   settings: Settings,
   managed: readonly ManagedColumn[],
@@ -85,10 +80,7 @@ function columnFurniture(
   ];
 }
 
-/**
- * Inserts columns for fields without one after the last heading, so that content beside the table moves right instead of
- * being overwritten. Empty when nothing is missing.
- */
+/** Inserted after the last heading: content beside the table moves right instead of being overwritten. */
 export function newColumns(settings: Settings, tab: TabDescription, fields: readonly string[]): Request[] {
   const { sheetId, headings, columnCount } = tab;
   const shown = new Set(headings.map(headingKey));
@@ -107,10 +99,7 @@ export function newColumns(settings: Settings, tab: TabDescription, fields: read
   ];
 }
 
-/**
- * Adds missing records to a tab with headings, and removes wrong ones. Empty when nothing is missing. Keeps people's
- * formats.
- */
+/** Adds missing records and removes wrong ones; keeps people's formats. */
 export function missingRecords(settings: Settings, tab: TabDescription, columns: Columns): Request[] {
   const { sheetId, columnRecords } = tab;
   const requests: Request[] = ownRecord(settings, tab) !== null ? [] : [tabRecord(settings, sheetId)];
@@ -125,10 +114,7 @@ export function missingRecords(settings: Settings, tab: TabDescription, columns:
   return requests;
 }
 
-/**
- * Removes new records (not in `before`) whose column has another heading: somebody moved columns while the records were
- * created.
- */
+/** New records whose column has another heading: somebody moved columns while the records were created. */
 export function misplacedRecords(before: TabDescription, now: TabDescription): Request[] {
   const known = new Set(before.columnRecords.map(({ metadataId }) => metadataId));
   return now.columnRecords.flatMap(({ metadataId, column, heading }) =>
@@ -138,12 +124,10 @@ export function misplacedRecords(before: TabDescription, now: TabDescription): R
   );
 }
 
-/** Makes a copied tab a target of its own spreadsheet. */
 export function adoptedTab(settings: Settings, { sheetId, tabRecords }: TabDescription): Request[] {
   return [...tabRecords.map(({ metadataId }) => withoutRecord(metadataId)), tabRecord(settings, sheetId)];
 }
 
-/** Marks a tab's rows in its record; null: no record. */
 export function markedTab(settings: Settings, tab: TabDescription, mark: string): Request | null {
   const own = ownRecord(settings, tab);
   if (own === null) return null;
@@ -192,7 +176,6 @@ function withoutRecord(metadataId: number): Request {
   return { deleteDeveloperMetadata: { dataFilter: { developerMetadataLookup: { metadataId } } } };
 }
 
-/** Below a heading: a date format, and a drop-down list, beside which other values may be typed. */
 function columnRules(
   { fields, dates }: Settings,
   managed: ManagedColumn,

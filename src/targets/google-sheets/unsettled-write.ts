@@ -18,7 +18,6 @@ const rounds = 3;
 /** Maximum of refused cells identified during a restoration. */
 const mostAlone = 8;
 
-/** What became of what was sent. */
 export interface Settled {
   /** Leads whose rows do not show what was sent. */
   readonly astray: ReadonlySet<string>;
@@ -29,10 +28,7 @@ export interface Settled {
 
 export const nothingSettled: Settled = { astray: new Set(), putBack: new Map(), notPutBack: new Map() };
 
-/**
- * What was sent since a snapshot, until its arrival is verified. Kept after a failed request: it may still have been
- * carried out, on rows that people had moved.
- */
+/** Kept after a failed request: it may still have been carried out, on rows that people had moved. */
 export class UnsettledWrite {
   readonly #at: SheetsTab;
   readonly #ground: Ground;
@@ -58,7 +54,6 @@ export class UnsettledWrite {
     }
   }
 
-  /** Checks where everything arrived, and restores other people's cells that were hit. */
   async settle(signal: AbortSignal): Promise<Settled> {
     if (await this.#isWhereMeant(signal)) return nothingSettled;
     const sent = mergedByRow([...this.#sent].map(([row, { isDoubtful }]) => ({ ...row, isDoubtful })));
@@ -94,10 +89,7 @@ export class UnsettledWrite {
     }
   }
 
-  /**
-   * Fast path: only new rows were sent, all confirmed, and they are where they were put, below the same headings. Then the
-   * rest of the tab need not be read.
-   */
+  /** Fast path: only new rows were sent, all confirmed, and they are where they were put: the rest of the tab need not be read. */
   async #isWhereMeant(signal: AbortSignal): Promise<boolean> {
     const { grid } = this.#ground;
     const sent = [...this.#sent];
@@ -153,7 +145,6 @@ export class UnsettledWrite {
   }
 }
 
-/** Names the cells of rows, with their content if wanted, once per lead. */
 function addNames(
   names: Map<string, readonly string[]>,
   rows: Iterable<SentRow>,
@@ -175,7 +166,6 @@ function contentOf(cell: GridCell): string {
   return isFormula(cell) ? cell.formula : JSON.stringify(cell);
 }
 
-/** Merges cells of one row that were sent separately. */
 function mergedByRow(sent: readonly SentFor[]): SentFor[] {
   const merged = new Map<string, SentFor>();
   for (const row of sent) {

@@ -6,7 +6,6 @@ export interface SentRow {
   /** Index in that snapshot; for a new row, the insertion point. */
   readonly row: number;
   readonly isNew: boolean;
-  /** By column; null: empty. */
   readonly cells: ReadonlyMap<number, GridCell>;
   /** Not confirmed by a reply. */
   readonly isDoubtful?: boolean;
@@ -23,9 +22,8 @@ export function linkedIds(sent: readonly SentRow[], idColumn: number): ReadonlyM
 }
 
 /**
- * Whether the intended row shows all that was sent. If not, somebody moved rows or columns or overwrote it, or the write
- * never happened. For a removed id: no row has it. A new row counts with its id: differences were typed since, unless its
- * cells are below other headings. `all`: everything sent.
+ * Whether the meant row shows all that was sent. For a removed id: no row has it. A new row counts with its id: differences were
+ * typed since, unless its cells are below other headings. `all`: everything sent.
  */
 export function hasArrived(sent: SentRow, alignment: Alignment, all: readonly SentRow[]): boolean {
   if (isEmptied(sent, alignment, all)) return true;
@@ -76,7 +74,6 @@ function isBlankNow(row: number, column: number, alignment: Alignment): boolean 
   return now === null || cellAt(alignment.after, row, now) === null;
 }
 
-/** Whether a row is the intended one, by the cells beside those sent. */
 function isMeant(sent: SentRow, row: number, alignment: Alignment): boolean {
   return alignment.isSameRow(sent.row, row, (column) => sent.cells.has(column));
 }

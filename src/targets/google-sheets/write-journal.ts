@@ -4,7 +4,6 @@ import type { OwnColumns } from './alignment.ts';
 import type { Grid } from './grid.ts';
 import type { SentRow } from './verify.ts';
 
-/** Notes that outlive the process. */
 export interface WriteJournal {
   /** Durable when it resolves; the note's id. */
   keep(note: Uint8Array): Promise<number>;
@@ -13,10 +12,8 @@ export interface WriteJournal {
   over(id: number): Promise<void>;
 }
 
-/** A row that was sent, for a lead. */
 export type SentFor = SentRow & { readonly leadId: string };
 
-/** The basis of a write. */
 export interface Ground {
   readonly sheetId: number;
   readonly grid: Grid;
@@ -30,7 +27,6 @@ export interface WriteNote {
   readonly rows: readonly SentFor[];
 }
 
-/** As JSON can hold it. */
 const stored = ({ target, ground: { sheetId, grid, own }, rows }: WriteNote) => ({
   target,
   sheetId,

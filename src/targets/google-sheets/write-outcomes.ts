@@ -9,7 +9,6 @@ import { heldAs, type RefusedValues } from './refused-values.ts';
 import type { Settled } from './unsettled-write.ts';
 import { fieldAt, type PlannedRow } from './write-plan.ts';
 
-/** Remembers values refused on their own. */
 export function rememberRefused(
   { item, error }: Refused<PlannedRow>,
   changes: readonly RowChange[],
@@ -20,10 +19,7 @@ export function rememberRefused(
   for (const [change, field] of concerned(item, changes, columns)) memory.remember(change, field, message);
 }
 
-/**
- * The outcomes of a plan: astray rows are put off, refused ones held; `rest`: refused as a group, of which some may be
- * fine.
- */
+/** Astray rows are put off, refused ones held; `rest`: refused as a group, of which some may be fine. */
 export function outcomesOf(
   changes: readonly RowChange[],
   planned: readonly RowOutcome[],
@@ -53,7 +49,6 @@ export function outcomesOf(
   });
 }
 
-/** The changes that wanted these cells, each with the field if it is only one. */
 function concerned(
   item: PlannedRow,
   changes: readonly RowChange[],

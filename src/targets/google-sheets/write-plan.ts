@@ -13,7 +13,6 @@ import { isClosedAt, isProtected } from './protected-cells.ts';
 import type { RefusedValues } from './refused-values.ts';
 import type { SentRow } from './verify.ts';
 
-/** What to send for one row. */
 export interface PlannedRow extends SentRow {
   readonly leadId: string;
   /** Whether its cells must be written together or not at all. */
@@ -28,7 +27,6 @@ export interface WritePlan {
   readonly inserts: readonly PlannedRow[];
 }
 
-/** Decides changes by a snapshot. Pure. */
 export function planWrite(
   snapshot: TabSnapshot,
   changes: readonly RowChange[],
@@ -116,7 +114,6 @@ function filledCells(
   return cells;
 }
 
-/** Why a write is not possible, as a sentence. */
 function untouchable(write: RowWrite<number>, snapshot: TabSnapshot): string | null {
   const { tab, grid } = snapshot;
   const row = write.place;
@@ -131,7 +128,6 @@ function untouchable(write: RowWrite<number>, snapshot: TabSnapshot): string | n
   return null;
 }
 
-/** Fields of a planned row by column. */
 export function fieldAt(columns: Columns, column: number): string | null {
   for (const [field, { index }] of columns.fields) if (index === column) return field;
   return null;

@@ -22,23 +22,18 @@ import type { PlannedRow, WritePlan } from './write-plan.ts';
 /** Maximum of refused values identified per write: each costs up to twenty requests of quota. */
 const mostAlone = 8;
 
-/** A plan to be sent, with the snapshot it was made from. */
 export interface Job {
   readonly plan: WritePlan;
   readonly snapshot: TabSnapshot;
   readonly unsettled: UnsettledWrite;
-  /** To be sent with the first request; null: none. */
   readonly marking: Marking | null;
-  /** Called for each refused row or cell as it is found. */
   readonly onRefused: (refused: Refused<PlannedRow>) => void;
 }
 
-/** Sends a plan in as few requests as their size allows, and identifies refused values. */
 export class WriteRequests {
   readonly #at: SheetsTab;
   /** Maximum rows per request; lowered after Google could not serve one. */
   #most = Number.POSITIVE_INFINITY;
-  /** Refused values found since the last completed write. */
   #alone = 0;
 
   constructor(at: SheetsTab) {
@@ -107,7 +102,6 @@ export class WriteRequests {
     }
   }
 
-  /** Returns what was refused and not split. */
   async #inBatches(
     rows: readonly PlannedRow[],
     parts: (row: PlannedRow) => readonly PlannedRow[],

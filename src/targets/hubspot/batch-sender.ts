@@ -14,10 +14,7 @@ import {
 } from './input-results.ts';
 import type { PlannedInput } from './write-plan.ts';
 
-/**
- * Sends inputs in batches and determines the result of each. A batch refused as a whole is halved until each refused
- * input stands alone. `refused` remembers those, so that a repetition, such as after a limit, does not send them again.
- */
+/** A batch refused as a whole is halved until each refused input stands alone; those are remembered and not sent again. */
 export class BatchSender {
   readonly #api: HubSpotApi;
   readonly #refused = new Map<string, InputResult>();
@@ -31,10 +28,7 @@ export class BatchSender {
     this.#refused.clear();
   }
 
-  /**
-   * One result per input, even when the key may not write. Throws faults that do not concern single inputs, and
-   * `target.changed` when a property has disappeared.
-   */
+  /** One result per input, even when the key may not write. Throws other faults, and `target.changed` when a property has disappeared. */
   async send(
     inputs: readonly PlannedInput[],
     table: CompanyTable,

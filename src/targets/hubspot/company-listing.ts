@@ -13,9 +13,8 @@ const bytesOfPage = 1_000;
 const mostAgeMs = 10 * 60_000;
 
 /**
- * Reads the list of companies, or the recycle bin, to its end. When a page fails, earlier ones are kept for ten minutes
- * and the next `read` with the same purpose continues after them: otherwise rate limits would keep a long list from
- * ever ending. Another purpose starts anew: writes since then would look like edits the other way.
+ * When a page fails, earlier ones are kept for ten minutes and the next `read` with the same purpose continues after them: rate limits
+ * would keep a long list from ever ending. Another purpose starts anew: writes since then would look like edits the other way.
  */
 export class CompanyListing {
   readonly #api: HubSpotApi;
@@ -31,10 +30,7 @@ export class CompanyListing {
     this.#archived = archived;
   }
 
-  /**
-   * The kept companies by record id, each once, with these properties. `purpose` null: never continued. Also throws
-   * `target.too-large`.
-   */
+  /** Each kept company once, by record id. `purpose` null: never continued. Also throws `target.too-large`. */
   async read(
     purpose: string | null,
     properties: readonly string[],
@@ -101,7 +97,6 @@ interface Begun {
   at: number;
   /** Cursor of the next page; null: the first. */
   after: string | null;
-  /** Approximate. */
   bytes: number;
   readonly cursors: Set<string>;
   readonly companies: Map<string, ShownCompany>;

@@ -9,11 +9,9 @@ import type { HubSpotOptions } from './hubspot-options.ts';
 import type { PropertyDefinition, ShownCompany } from './hubspot-replies.ts';
 import { cellOf, isReadOnly, type MappedProperty } from './property-values.ts';
 
-/** HubSpot's property for the record ids that were merged into a company. */
 export const mergedProperty = 'hs_merged_object_ids';
 export const nameProperty = 'name';
 
-/** The companies of a portal as a table: the mapped properties that exist, and what they can hold. */
 export interface CompanyTable {
   /** Unarchived ones, by name. */
   readonly properties: ReadonlyMap<string, PropertyDefinition>;
@@ -40,10 +38,7 @@ export interface CompanyRow extends PresentRow<ShownCompany> {
   readonly isOther: boolean;
 }
 
-/**
- * Finds the mapped properties. Null: the id property is missing, so the target does not exist yet. @throws
- * LeadsyncError `target.id-column-missing` when two companies could have one id, or the property is not writable.
- */
+/** Null: no id property, so no target yet. Throws `target.id-column-missing` when two companies could have one id, or it is not writable. */
 export function locateProperties(
   found: readonly PropertyDefinition[],
   options: HubSpotOptions,
@@ -81,10 +76,7 @@ export function locateProperties(
   };
 }
 
-/**
- * A company as a row; null: without an id, and not requesting a lead (unless all are shown) or without any content for
- * one.
- */
+/** Null: without an id, and not requesting a lead (unless all are shown) or without any content for one. */
 export function companyRow(company: ShownCompany, table: CompanyTable): CompanyRow | null {
   const leadId = leadIdOf(company, table);
   const isOther = leadId === null && company.properties[optInProperty] !== 'true';
@@ -100,9 +92,7 @@ export function companyRow(company: ShownCompany, table: CompanyTable): CompanyR
 
 /** Record ids from the last full read, of rows that HubSpot does not find by lead id. */
 export interface KnownIds {
-  /** Companies that request a lead. */
   readonly asking: readonly string[];
-  /** Companies without a request, by content. */
   readonly others: ReadonlyMap<string, readonly string[]>;
   /** Companies whose lead id has another spelling, by its key. */
   readonly untidy: ReadonlyMap<string, readonly string[]>;
@@ -120,7 +110,6 @@ export function knownIds(rows: readonly CompanyRow[], { fields, idProperty }: Co
   };
 }
 
-/** Record ids of companies that request a lead. */
 export function askingOf(rows: readonly CompanyRow[]): readonly string[] {
   return rows.flatMap(({ leadId, isOther, place }) => (leadId === null && !isOther ? place.id : []));
 }
@@ -130,7 +119,6 @@ function idsBy(rows: readonly CompanyRow[], key: (row: CompanyRow) => string) {
   return new Map([...grouped].map(([text, group]) => [text, group.map(({ place }) => place.id)]));
 }
 
-/** Those that links may refer to. */
 export function othersToLink(
   changes: readonly RowChange[],
   others: ReadonlyMap<string, readonly string[]>,
@@ -141,7 +129,6 @@ export function othersToLink(
   );
 }
 
-/** Null: none. */
 export function leadIdOf({ properties }: ShownCompany, { idProperty }: CompanyTable): string | null {
   const leadId = (properties[idProperty] ?? '').trim();
   return leadId === '' ? null : leadId;
@@ -189,7 +176,6 @@ function noIdProperty(name: string, isClosed: boolean): LeadsyncError {
   });
 }
 
-/** A company as the port gives it. */
 export function targetRow(
   { leadId, cells, status, place, isOther }: CompanyRow,
   table: CompanyTable,

@@ -60,15 +60,11 @@ export class HubSpotApi implements AsyncDisposable {
     this.#http = new HubSpotHttp(options);
   }
 
-  /** Requests started so far. */
   get requests(): number {
     return this.#http.requests;
   }
 
-  /**
-   * The portal's number and its time zone, at whose midnight the daily limit ends; requested once. A key belongs to one
-   * portal.
-   */
+  /** The portal's number; also learns its time zone, at whose midnight the daily limit ends. Asked once: a key belongs to one portal. */
   async portal(signal: AbortSignal): Promise<string> {
     if (this.#portal !== null) return this.#portal;
     const path = `/account-info/${apiVersion}/details`;
@@ -87,7 +83,6 @@ export class HubSpotApi implements AsyncDisposable {
     }
   }
 
-  /** One page of all companies, or of those in the recycle bin. */
   list(
     properties: readonly string[],
     { archived, after }: { readonly archived: boolean; readonly after: string | null },
@@ -103,10 +98,7 @@ export class HubSpotApi implements AsyncDisposable {
     return this.#http.ask({ kind: 'read', path, reply: companyPage }, signal);
   }
 
-  /**
-   * At most 100 companies by record id, or by `idProperty`. Missing ones are left out. Throws when one is left out for
-   * any other reason: whether it exists is then unknown.
-   */
+  /** At most 100, by record id or `idProperty`. Missing ones are left out. Throws when one is left out for any other reason. */
   async batchRead(
     ids: readonly string[],
     properties: readonly string[],
@@ -134,10 +126,7 @@ export class HubSpotApi implements AsyncDisposable {
     return this.#http.ask({ kind: 'read', path, reply: ownerReply }, signal);
   }
 
-  /**
-   * At most 100 inputs. A create never overwrites: an existing value of a unique property is refused. An archive moves to
-   * the recycle bin.
-   */
+  /** At most 100. A create never overwrites: a taken unique value is refused. An archive moves to the recycle bin. */
   batchWrite(
     what: 'update' | 'create' | 'archive',
     inputs: readonly BatchInput[],

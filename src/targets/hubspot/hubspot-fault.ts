@@ -22,7 +22,6 @@ interface HubSpotFaultOptions extends LeadsyncErrorOptions {
   readonly words?: string | null;
 }
 
-/** A fault of one request to HubSpot. */
 export class HubSpotFault extends LeadsyncError {
   readonly status: number | null;
   readonly said: SaidFault | null;
@@ -38,7 +37,6 @@ export class HubSpotFault extends LeadsyncError {
   }
 }
 
-/** The key lacks a permission. */
 export function isForbidden(error: unknown): error is HubSpotFault {
   return error instanceof HubSpotFault && error.code === 'target.forbidden';
 }
@@ -50,18 +48,7 @@ interface RefusedReply {
   readonly retryAfterMs: number | null;
 }
 
-/**
- * What a reply other than 2xx and 429 means, by its status alone (HubSpot, error handling):
- *
- * | code | retry | when |
- * |---|---|---|
- * | target.busy | later | 423: a record is locked |
- * | target.unavailable | now for a read, later for a write or when the reply says so | 5xx, 408, 477 (the account moves) |
- * | target.unauthenticated | never | 401 |
- * | target.forbidden | never | 403 |
- * | target.not-found | never | 404 of the API itself |
- * | target.refused | never | any other 3xx and 4xx: the request as it is can never be done |
- */
+/** By the status alone (HubSpot, error handling). 423: a record is locked; 477: the account moves. */
 export function hubspotFault({ status, said, retryAfterMs }: RefusedReply, kind: RequestKind): HubSpotFault {
   const words = wordsOf(said);
   const saying = words === null ? '.' : `: ${words}`;
@@ -129,7 +116,6 @@ export function senselessReply(status: number, kind: RequestKind, wanted: string
   return new HubSpotFault('target.unavailable', message, { status, ...again(kind, null) });
 }
 
-/** A batch reply that lacks companies to be read. */
 export function notRead(said: SaidFault): HubSpotFault {
   const words = wordsOf(said);
   const message = `HubSpot did not return all requested companies${words === null ? '.' : `: ${words}`}`;

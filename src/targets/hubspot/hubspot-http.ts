@@ -25,10 +25,7 @@ export interface HubSpotCall<Reply> {
 const connectMs = 10_000;
 const bounds: ExchangeBounds = { headersMs: 60_000, totalMs: 120_000, bodyBytes: 64 * 1024 * 1024 };
 
-/**
- * Sends requests to HubSpot: each is exactly one attempt, sequential per token within this process, counted, and not
- * sent when the limits forbid it. Throws LeadsyncError for any reply but the wanted one (see `hubspotFault`).
- */
+/** Each is one attempt, sequential per token within this process, and not sent when the limits forbid it. Throws for any other reply. */
 export class HubSpotHttp implements AsyncDisposable {
   /** Shared by all users of this token. */
   readonly limits: RateLimits;

@@ -1,9 +1,6 @@
 import { z } from 'zod';
 
-/**
- * Bodies of HubSpot's CRM API, version 2026-09, parsed leniently: only what is used, unknown fields ignored, everything
- * optional on which documentation and recordings disagree. A description names a body in messages.
- */
+/** HubSpot's CRM API, version 2026-09: only what is used; optional where documentation and recordings disagree. */
 
 const scalar = z.union([z.string(), z.number(), z.boolean()]).transform(String).nullish();
 const number = z.union([z.string(), z.number()]).transform(String);
@@ -27,14 +24,12 @@ export const companyPage = z
   .transform(({ results, paging }) => ({ companies: results, after: paging?.next?.after ?? null }))
   .describe('a page of companies');
 
-/** An error in a reply, about one input or all. */
 export interface SaidFault {
   readonly category: string | null;
   readonly code: string | null;
   readonly message: string | null;
   /** By name, such as `objectWriteTraceId`, `ids`, `id`; always lists. */
   readonly context: Readonly<Record<string, readonly string[]>>;
-  /** One per property concerned. */
   readonly errors: readonly SaidFault[];
   /** These two only of a whole reply. */
   readonly correlationId: string | null;
@@ -68,7 +63,6 @@ export function readError(json: unknown): SaidFault {
   return fault.safeParse(json).data ?? fault.parse({});
 }
 
-/** Has results, errors or both. */
 export const batchReply = z
   .object({ results: z.array(company).nullish(), errors: z.array(fault).nullish() })
   .refine(({ results, errors }) => (results ?? errors ?? null) !== null)
@@ -90,10 +84,8 @@ const version = z.object({
   updatedByUserId: number.nullish(),
 });
 
-/** A past value of a property, and who set it. */
 export type PropertyVersion = z.infer<typeof version>;
 
-/** Property values by company, in reply order. */
 export const historiesReply = z
   .object({
     results: z.array(
@@ -143,13 +135,11 @@ export const propertyReply = z
 
 export type PropertyDefinition = z.infer<typeof propertyReply>;
 
-/** Unarchived properties. */
 export const propertiesReply = z
   .object({ results: z.array(propertyReply) })
   .transform(({ results }) => results.filter(({ archived }) => archived !== true))
   .describe('a list of properties');
 
-/** Of archived properties, or of property groups. */
 export const namesReply = z
   .object({ results: z.array(z.object({ name: z.string() })) })
   .transform(({ results }) => results.map(({ name }) => name))

@@ -57,7 +57,6 @@ class CompaniesTarget implements HubSpotTarget {
   readonly #marker: PropertyMarker;
   /** Cached properties; null: read again. */
   #table: CompanyTable | null = null;
-  /** Null: not read yet. */
   #known: KnownIds | null = null;
   /** Read at the first new row since `open`. */
   #bin: RecycleBin | null = null;
@@ -228,7 +227,6 @@ class CompaniesTarget implements HubSpotTarget {
     if (!(await this.#api.hasProperties(wanted, signal))) throw propertyGone();
   }
 
-  /** The affected companies as they are now. */
   async #look(
     changes: readonly RowChange[],
     table: CompanyTable,
@@ -264,9 +262,7 @@ class CompaniesTarget implements HubSpotTarget {
     return leadIds.some((leadId) => isUuid(leadId) && !there.has(idKey(leadId)));
   }
 
-  /**
-   * New rows whose company, or the one it was merged into, was deleted by a person: creating another would be wrong.
-   */
+  /** Whose company, or the one it was merged into, was deleted by a person: creating another would be wrong. */
   async #inBin(
     inputs: readonly PlannedInput[],
     changes: readonly RowChange[],

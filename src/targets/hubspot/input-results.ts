@@ -6,10 +6,9 @@ import { cellOf } from './property-values.ts';
 import type { PlannedInput } from './write-plan.ts';
 
 /**
- * The result of one input. `altered`: HubSpot stores something else, by property; another spelling (case, spaces) counts
- * as stored, and travels to the lead like an edit, unless it equals the earlier value. `missed`: not stored, without a
- * reason. `taken`: another company has the new one's id. `forbidden`: the key may not write. `words`: HubSpot's,
- * shortened. `id`: the company's record id.
+ * `altered`: HubSpot stores something else, by property; another spelling (case, spaces) counts as stored, and travels to the lead like
+ * an edit, unless it equals the earlier value. `missed`: not stored, without a reason. `taken`: another company has the new one's id.
+ * `forbidden`: the key may not write. `words`: HubSpot's, shortened. `id`: the company's record id.
  */
 export type InputResult =
   | { readonly kind: 'stored'; readonly id?: string }
@@ -152,7 +151,6 @@ function resultShown(
   return altered.size === 0 ? { kind: 'stored', id } : { kind: 'altered', shown: altered };
 }
 
-/** The meaning of a property's text, mapped or not. */
 export function shownCell(text: string | null, name: string, { fields, timeZone }: CompanyTable): Cell {
   const mapped = [...fields.values()].find(({ property }) => property.name === name);
   return mapped === undefined ? text : cellOf(text, mapped, timeZone);

@@ -4,15 +4,11 @@ import type { CompanyListing } from './company-listing.ts';
 import { type CompanyTable, leadIdOf, mergedProperty, nameProperty } from './company-table.ts';
 import type { ShownCompany } from './hubspot-replies.ts';
 
-/** Whether others were merged into it. */
 export function isMerged({ properties }: ShownCompany): boolean {
   return mergedIds(properties[mergedProperty]).length > 0;
 }
 
-/**
- * What became of merged companies, by record id: also of the company that remains, whose place may be the only one
- * stored.
- */
+/** By record id; also of the company that remains, whose place may be the only one stored. */
 export function mergedCompanies(
   companies: Iterable<ShownCompany>,
   table: CompanyTable,
@@ -52,7 +48,6 @@ export interface RecycleBin {
   readonly merged: ReadonlySet<number>;
 }
 
-/** Looks into the recycle bin of a portal. Throws as `Target.write` does. */
 export async function readBin(
   listing: CompanyListing,
   table: CompanyTable,

@@ -19,7 +19,6 @@ const filledByHubSpot: ReadonlySet<string> = new Set([
 /** A portal's defaults for new companies. */
 const firstStages: ReadonlySet<string> = new Set(['lead', 'subscriber']);
 
-/** A reason in a message is not longer. */
 const mostNames = 5;
 
 /** Why companies must not be removed: people added content of their own. */
@@ -66,10 +65,7 @@ async function withTickets(
   }
 }
 
-/**
- * Whether the content may come from people: writable properties that are not ours, and HubSpot's counts of associated
- * records.
- */
+/** Content that may come from people: writable properties that are not ours, and HubSpot's counts of associated records. */
 function canBeOwn(property: PropertyDefinition, { wanted }: CompanyTable): boolean {
   const { name } = property;
   if (wanted.includes(name) || name === optInProperty || filledByHubSpot.has(name)) return false;
@@ -79,7 +75,6 @@ function canBeOwn(property: PropertyDefinition, { wanted }: CompanyTable): boole
 const isCount = ({ name, type }: PropertyDefinition): boolean =>
   type === 'number' && /^(?:hs_)?num_/.test(name);
 
-/** Names of a company's own content. */
 function ownContent({ properties }: ShownCompany, own: readonly PropertyDefinition[]): string[] {
   const filled = own.filter((property) => {
     const text = properties[property.name] ?? '';

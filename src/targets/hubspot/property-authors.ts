@@ -11,10 +11,7 @@ import { cellOf } from './property-values.ts';
 /** The source of values typed in HubSpot's pages; not worth mentioning. */
 const byHand = 'CRM_UI';
 
-/**
- * Who set these cells' values, by HubSpot's property history: one answer per cell, null when unknown or changed
- * meanwhile. Users whose names the key may not read are given by number.
- */
+/** By HubSpot's property history; null when unknown or changed meanwhile. Users whose names the key may not read go by number. */
 export async function propertyAuthors(
   api: HubSpotApi,
   table: CompanyTable,
@@ -59,7 +56,6 @@ function authorOf(version: PropertyVersion, names: ReadonlyMap<string, string>):
   };
 }
 
-/** Without permission, empty. */
 async function userNames(
   api: HubSpotApi,
   users: ReadonlySet<string>,

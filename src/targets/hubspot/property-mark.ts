@@ -8,15 +8,11 @@ import type { PropertyDefinition } from './hubspot-replies.ts';
 /** Within a description that people may have written. */
 const marks = /\{"v":1,[^{}]*\}/g;
 
-/** The mark in the id property's description; null: none. */
 export function markOf(property: PropertyDefinition | undefined): string | null {
   return (property?.description ?? '').match(marks)?.findLast((text) => readMark(text) !== null) ?? null;
 }
 
-/**
- * Writes who syncs the companies into the id property's description, unless it is there. Contains no time, so it is
- * written once. Does nothing when the key may not change properties.
- */
+/** Into the id property's description. Contains no time, so it is written once; not at all when the key may not. */
 export class PropertyMarker {
   readonly #api: HubSpotApi;
   /** The last mark tried, written or not. */

@@ -11,10 +11,7 @@ const groupName = 'leadsync';
 /** Delays between checks for new properties, which usually appear after 250 to 700 ms. */
 const waitsMs = [0, 250, 500, 1_000, 2_000, 4_000, 8_000];
 
-/**
- * The properties that the mapping needs, in creation order. The id comes last: until it exists nothing counts as
- * created, so an interrupted setup continues.
- */
+/** In creation order. The id comes last: until it exists nothing counts as created, so an interrupted setup continues. */
 function wantedProperties({ idColumn, fields, statusColumn }: HubSpotOptions): NewProperty[] {
   const text = { type: 'string', fieldType: 'text' };
   const status = statusColumn === undefined ? [] : [{ ...named(statusColumn), ...text }];
@@ -32,10 +29,7 @@ function wantedProperties({ idColumn, fields, statusColumn }: HubSpotOptions): N
   return [...new Map(wanted.map((property) => [property.name, property])).values()];
 }
 
-/**
- * Creates missing properties and their group, and returns them when HubSpot shows them. Concurrent creation by others
- * is fine. `target.unavailable` (later) when HubSpot takes long. `only`: these, by name.
- */
+/** Returns them when HubSpot shows them; concurrent creation is fine. `only`: by name. Throws `target.unavailable` (later) if that takes long. */
 export async function createMissing(
   api: HubSpotApi,
   options: HubSpotOptions,
@@ -68,10 +62,7 @@ async function untilShown(
   throw notShown([...names]);
 }
 
-/**
- * Adds configured options that HubSpot's list lacks. HubSpot replaces the whole list, so it is read again right before.
- * Returns whether any was added.
- */
+/** HubSpot replaces the whole list, so it is read again right before. Returns whether any option was added. */
 export async function addMissingOptions(
   api: HubSpotApi,
   { fields }: HubSpotOptions,

@@ -3,7 +3,6 @@ import { readInstant } from '../../core/lead/instant.ts';
 import type { Cell, FieldType, Value } from '../../core/lead/value.ts';
 import type { PropertyDefinition } from './hubspot-replies.ts';
 
-/** A mapped field and its property. */
 export interface MappedProperty {
   readonly type: FieldType;
   readonly property: PropertyDefinition;
@@ -12,12 +11,9 @@ export interface MappedProperty {
 /** HubSpot's maximum per value. */
 const mostCharacters = 65_536;
 
-/** A list in a message is not longer. */
 const mostOptions = 20;
 
-/**
- * Reads a property's text. HubSpot returns datetime as ISO with ms and date as YYYY-MM-DD; epoch ms is read as well.
- */
+/** HubSpot returns datetime as ISO with ms and date as YYYY-MM-DD; epoch ms is read as well. */
 export function cellOf(text: string | null | undefined, mapped: MappedProperty, timeZone: string): Cell {
   if (text === null || text === undefined || text === '') return null;
   if (mapped.type === 'text') return text;
@@ -70,7 +66,6 @@ function holdsOnly({ name }: PropertyDefinition, what: string): string {
   return `The property ${name} holds ${what}. Map a text property.`;
 }
 
-/** Whether only HubSpot sets the property. */
 export function isReadOnly({ calculated, modificationMetadata }: PropertyDefinition): boolean {
   return calculated === true || modificationMetadata?.readOnlyValue === true;
 }

@@ -14,10 +14,7 @@ const zoneUnknownMs = 3_600_000;
 /** Random delay after midnight, when the daily limit ends, so that clients do not all return together. */
 const mostJitterMs = 5 * 60_000;
 
-/**
- * What one token may send, by HubSpot's headers and refusals (usage guidelines). Does not wait: throws with the time to
- * wait.
- */
+/** What one token may send, by HubSpot's headers and refusals. Does not wait: throws with the time to wait. */
 export class RateLimits {
   readonly oneAtATime = new Semaphore(1);
   readonly #clock: Clock;
@@ -29,7 +26,6 @@ export class RateLimits {
     this.#clock = clock;
   }
 
-  /** Sets the portal's time zone, if it is valid. */
   setZone(name: string): void {
     try {
       Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(name);
@@ -39,7 +35,6 @@ export class RateLimits {
     }
   }
 
-  /** Throws `target.rate-limited` (later) when no request may leave yet. */
   check(): void {
     const now = this.#clock.now();
     // After the clock was set back, the limit must not last longer.
@@ -99,7 +94,6 @@ export class RateLimits {
 /** Limits by clock and token: a process has one clock, tests have their own. */
 const known = new WeakMap<Clock, Map<string, RateLimits>>();
 
-/** The limits of a token, shared by all connections of this process. */
 export function rateLimitsOf(clock: Clock, apiUrl: string, token: string): RateLimits {
   const ofClock = known.get(clock) ?? new Map<string, RateLimits>();
   known.set(clock, ofClock);

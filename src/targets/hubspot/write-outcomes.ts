@@ -21,7 +21,6 @@ export const notThere: Verdict = {
   message: 'The company is no longer in HubSpot, or was merged into another. The next run tries again.',
 };
 
-/** `what`: names of properties or associated records. */
 export function withOwnContent(what: string): Verdict {
   return {
     status: 'held',
@@ -39,7 +38,6 @@ export function notSeen(fault: HubSpotFault): Verdict {
   };
 }
 
-/** Not sent or not done: the key lacks permission. */
 function notAllowed(fault: HubSpotFault, kind: PlannedInput['kind']): Verdict {
   const what = kind === 'create' ? 'No company was created' : 'The company was not changed';
   return { status: 'held', code: fault.code, message: `${what}. ${sentence(fault)}` };
@@ -73,7 +71,6 @@ export function outcomesOf(
   });
 }
 
-/** The record id of a new company. */
 function madeId(
   inputs: readonly PlannedInput[],
   results: ReadonlyMap<PlannedInput, InputResult | Verdict>,
@@ -131,7 +128,6 @@ function verdictOf(
   }
 }
 
-/** The properties that a change writes. */
 function propertiesOf(change: RowChange, table: CompanyTable): ReadonlySet<string> {
   const fields = 'values' in change ? Object.keys(change.values) : [];
   const names = fields.flatMap((field) => table.fields.get(field)?.property.name ?? []);

@@ -18,7 +18,6 @@ export interface PlannedInput {
   readonly before?: Readonly<Record<string, string>>;
 }
 
-/** Decides the changes by the companies' current state. Own content is checked later. */
 export function decideChanges(
   changes: readonly RowChange[],
   rows: Iterable<CompanyRow>,
@@ -69,7 +68,6 @@ export function inputsOf(decisions: RowDecisions<ShownCompany>, table: CompanyTa
   return [...written, ...added];
 }
 
-/** Restores the earlier values where HubSpot stored something other than was sent. */
 export function putBack(
   results: ReadonlyMap<PlannedInput, InputResult>,
   table: CompanyTable,

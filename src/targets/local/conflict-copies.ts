@@ -8,10 +8,10 @@ const conflict = /confli[ct]t?|konflik|конфл[иі]кт|競合|冲突|衝突
 const madeName = /^(?:DESKTOP|LAPTOP|WIN|SURFACE)-|macbook|\bimac|mac[ -]?(?:mini|studio|pro)\b/i;
 
 /**
- * Whether a name is one that a program which syncs files gives to the other of two versions of a file. Vendors document:
- * Syncthing `leads.sync-conflict-20260101-120000-ABCDEFG.csv`, Dropbox `leads (Anna's conflicted copy 2026-01-01).csv` in the
- * user's language, Nextcloud and ownCloud `leads (conflicted copy 2026-01-01 120000).csv` and `leads_conflict-20260101-120000.csv`,
- * OneDrive `leads-COMPUTERNAME.csv`. `leads (1).csv` is mostly a second download.
+ * The name that a program which syncs files gives to the other of two versions: Syncthing `leads.sync-conflict-20260101-120000-ABCDEFG.csv`,
+ * Dropbox `leads (Anna's conflicted copy 2026-01-01).csv` in the user's language, Nextcloud and ownCloud
+ * `leads (conflicted copy 2026-01-01 120000).csv` and `leads_conflict-20260101-120000.csv`, OneDrive `leads-COMPUTERNAME.csv`.
+ * `leads (1).csv` is mostly a second download.
  */
 export function isConflictCopy(name: string, file: string): boolean {
   const [one, other] = [name.normalize('NFC'), file.normalize('NFC')];
@@ -32,7 +32,6 @@ function isComputerName(text: string, stem: string): boolean {
   return letters >= 8 || (letters >= 4 && letters < name.length && !/(?:19|20)\d\d/.test(name));
 }
 
-/** The conflict copies beside a file, the last changed first; none when the folder cannot be listed. */
 export async function conflictCopiesOf(path: string): ReturnType<FileLocation['conflictCopies']> {
   const folder = dirname(path);
   const names = await readdir(folder).catch(() => []);

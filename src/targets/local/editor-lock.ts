@@ -4,10 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { editorLocks, openInEditor } from '../file/editor-locks.ts';
 import { hasCode, readFault } from '../file/file-fault.ts';
 
-/**
- * Detects the lock file of a spreadsheet program that has the file open. @throws LeadsyncError `target.busy` (retry
- * later), with the person's name if the lock file has it.
- */
+/** By the spreadsheet program's lock file. Throws `target.busy` (later), with the person's name if that file has it. */
 export async function assertNotOpenInEditor(path: string): Promise<void> {
   for (const { nameFor, userOf } of editorLocks) {
     const lockFile = join(dirname(path), nameFor(basename(path)));

@@ -31,11 +31,9 @@ export function lockPathOf(path: string): string {
 }
 
 /**
- * Locks `path` against other writers; released by disposal. A dead holder's lock is taken over: at once if it ran on
- * this machine, else 20 s after its last heartbeat, and 2 s after it was created if it still names nobody. Two processes that
- * take over at the same time can both believe to hold it briefly: call `assertHeld` just before the decisive step. @throws
- * LeadsyncError `target.busy` (retry later) when another writer holds it, `target.not-writable` and `target.disk-full` when it
- * cannot be created.
+ * Released by disposal. A dead holder's lock is taken over: at once if it ran on this machine, else 20 s after its last heartbeat, and
+ * 2 s after it was created if it still names nobody. Two that take over at once can both believe to hold it briefly: call `assertHeld`
+ * just before the decisive step. Throws `target.busy` (later), `target.not-writable` and `target.disk-full`.
  */
 export async function lockFile(path: string): Promise<FileLock> {
   const lockPath = lockPathOf(path);
@@ -134,10 +132,7 @@ function isRunning(holder: Holder): boolean {
   }
 }
 
-/**
- * Identifies a process even if its number is reused (field 22 of proc_pid_stat(5)); `dead` for a zombie; null without
- * such a process or /proc.
- */
+/** Tells a process from a later one of its number (field 22 of proc_pid_stat(5)); `dead`: a zombie; null: no such process, or no /proc. */
 function processStart(pid: number): string | null {
   try {
     const found = readFileSync(`/proc/${pid}/stat`, 'latin1');

@@ -5,10 +5,7 @@ import { LeadsyncError } from '../../errors.ts';
 import { hasCode, readFault } from '../file/file-fault.ts';
 import { type SourceFile, sourceFile } from '../file/source-file.ts';
 
-/**
- * Opens a file for reading; null when missing. @throws LeadsyncError `target.unreadable` when it is no regular file or
- * not readable.
- */
+/** Null when missing. Throws `target.unreadable` when it is no regular file or not readable. */
 export async function openSource(path: string): Promise<SourceFile | null> {
   // Without NONBLOCK a named pipe would block.
   const handle = await unlessMissing(path, open(path, constants.O_RDONLY | constants.O_NONBLOCK));
@@ -33,7 +30,6 @@ export async function openSource(path: string): Promise<SourceFile | null> {
   });
 }
 
-/** Null when there is no such file. */
 export function statOf(path: string): Promise<BigIntStats | null> {
   return unlessMissing(path, stat(path, { bigint: true }));
 }
@@ -59,7 +55,6 @@ export async function followLinks(path: string): Promise<string> {
   return folder === null ? path : join(folder, basename(path));
 }
 
-/** Null when there is no such file. */
 async function unlessMissing<T>(path: string, work: Promise<T>): Promise<T | null> {
   try {
     return await work;

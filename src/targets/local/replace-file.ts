@@ -19,10 +19,9 @@ export interface Replacement {
 }
 
 /**
- * Replaces a file atomically: temporary file beside it, sync, rename, sync of the folder. Any earlier failure keeps the
- * old file, as does `mayReplace`: null. Keeps the owner where allowed, but not extended attributes. `left`: the new file in
- * place; null when somebody has changed it since. @throws LeadsyncError `target.disk-full`, `target.not-writable`,
- * `target.hard-linked`, `target.busy`.
+ * Atomically: temporary file beside it, sync, rename, sync of the folder. A failure before keeps the old file, as does `mayReplace`: null.
+ * Keeps the owner where allowed, not extended attributes. `left`: the new file; null when somebody has changed it since. Throws
+ * `target.disk-full`, `target.not-writable`, `target.hard-linked`, `target.busy`.
  */
 export async function replaceFile({
   path,
@@ -52,10 +51,7 @@ export async function replaceFile({
 
 const statOfOpen = promisify(fstat);
 
-/**
- * A rename would replace even a file that its owner made read-only, and would part a file from its other names. Throws what
- * the system throws, and LeadsyncError `target.not-writable` and `target.hard-linked`.
- */
+/** A rename would replace even a read-only file, and part a file from its other names. Throws `target.not-writable`, `target.hard-linked`. */
 export async function assertReplaceable(path: string): Promise<void> {
   await access(path, constants.W_OK).catch((error: unknown) => {
     throw writeFault(error, path);
@@ -75,7 +71,6 @@ export async function assertReplaceable(path: string): Promise<void> {
   }
 }
 
-/** Why a file cannot be replaced now, as a sentence; null when it can. */
 export async function whyReadOnly(path: string): Promise<string | null> {
   try {
     await assertReplaceable(path);

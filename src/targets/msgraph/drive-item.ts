@@ -1,6 +1,5 @@
 import { z } from 'zod';
 
-/** Where the file is, as the settings name it. */
 export type GraphAddress =
   | {
       /** Id of a document library or a OneDrive. */
@@ -22,7 +21,6 @@ const identitySet = z
 export const itemFields =
   'id,name,size,eTag,cTag,file,folder,parentReference,lastModifiedBy,lastModifiedDateTime,publication';
 
-/** A file or folder as Graph describes it. */
 export const driveItem = z
   .object({
     id: z.string().min(1),
@@ -54,7 +52,6 @@ export const driveItem = z
 
 export type DriveItem = z.output<typeof driveItem>;
 
-/** The folder of `/drives/ID/root:/FOLDER`. */
 function folderOf(reference: string): string {
   const folder = reference.replace(/^.*?root:/s, '');
   try {
@@ -64,7 +61,6 @@ function folderOf(reference: string): string {
   }
 }
 
-/** The path of an address within the API, encoded. */
 export function addressPath(address: GraphAddress): string {
   if ('link' in address) return `/shares/${encodedLink(address.link)}/driveItem`;
   return `/drives/${encodeURIComponent(address.drive)}/root:/${encodedPath(address.path)}`;

@@ -12,10 +12,7 @@ import { tokenFault, type TokenRefusal } from './token-fault.ts';
 
 /** The app's account. Loads Microsoft's library when the first token is needed: other targets do not pay for it. */
 export interface GraphAccount {
-  /**
-   * A valid token, from the cache unless `fresh`. Throws `target.credentials-missing` and `target.credentials-invalid`
-   * (never), those of `tokenFault`, and the signal's reason.
-   */
+  /** From the cache unless `fresh`. Throws `target.credentials-missing`, `-invalid` (never), as `tokenFault`, and the signal's reason. */
   token(signal: AbortSignal, fresh?: boolean): Promise<string>;
 }
 
@@ -24,7 +21,6 @@ const publicCloud = 'https://login.microsoftonline.com';
 const bounds = { headersMs: 30_000, totalMs: 30_000, bodyBytes: 256 * 1024 };
 const errorReply = z.object({ error_codes: z.array(z.coerce.number()).catch([]).default([]) });
 
-/** `url`: root of the Graph that the token is for. */
 export function openGraphAccount(app: GraphApp, url: string, clock: Clock): GraphAccount {
   const scope = `${url.startsWith('https:') ? url : 'https://graph.microsoft.com'}/.default`;
   const requests = new TokenRequests(app.loginUrl, clock);
@@ -69,7 +65,6 @@ async function createClient(
 /** Sends what Microsoft's library asks for, over our own HTTP layer, and remembers a refusal. */
 class TokenRequests implements INetworkModule {
   refusal: TokenRefusal | null = null;
-  /** Why there was no complete answer. */
   reason = '';
   readonly #loginUrl: string;
   readonly #clock: Clock;

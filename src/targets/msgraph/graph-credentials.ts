@@ -27,10 +27,7 @@ export interface GraphCredentials {
 
 const howTo = (): string => `${docsPath('microsoft-365.md')} shows how to register an app in five minutes.`;
 
-/**
- * Checks what is set. Throws `target.credentials-missing` and `target.credentials-invalid` (never); messages name the
- * setting, never its value.
- */
+/** Throws `target.credentials-missing` and `-invalid` (never); messages name the setting, never its value. */
 export function readGraphCredentials(app: GraphApp): GraphCredentials {
   const { tenant, clientId, clientSecret, certificate } = app;
   if (tenant === undefined) throw missing('MSGRAPH_TENANT is not set');

@@ -19,7 +19,6 @@ export interface SaidByGraph {
 export interface GraphRefusal extends SaidByGraph {
   readonly status: number;
   readonly waitMs: number | null;
-  /** Whether the request was to change something. */
   readonly isWrite: boolean;
 }
 
@@ -31,7 +30,6 @@ const lockedMs = 5 * 60_000;
 /** For a limit without Retry-After. */
 const limitedMs = 60_000;
 
-/** What an error body says; nothing where it is not the documented one. */
 export function readGraphError(json: unknown): SaidByGraph {
   const { data } = errorBody.safeParse(json);
   const codes: string[] = [];
@@ -52,7 +50,6 @@ export function isMoved({ status, codes }: GraphRefusal): boolean {
 export const grantHelp = (): string =>
   `Grant the site to the app: in Graph Explorer POST https://graph.microsoft.com/v1.0/sites/SITE_ID/permissions {"roles":["write"],"grantedToIdentities":[{"application":{"id":"MSGRAPH_CLIENT_ID","displayName":"leadsync"}}]} (${docsPath('microsoft-365.md')}).`;
 
-/** The fault of a reply, by its status and codes; `name` names the file. */
 export function graphFault(refusal: GraphRefusal, name: string): LeadsyncError {
   const { status, codes, waitMs, message, isWrite } = refusal;
   const isUnsure = isWrite && (status === 408 || (status >= 500 && ![503, 507, 509].includes(status)));

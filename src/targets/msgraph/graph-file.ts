@@ -117,10 +117,7 @@ export class GraphFile implements RemoteFile {
   }
 }
 
-/**
- * The file at an address. Throws `target.not-found` when there is none that the app may see, `target.unreadable` for a
- * folder, and for a link to anything but an Excel workbook.
- */
+/** Throws `target.not-found`, `target.unreadable` for a folder, and for a link to anything but an Excel workbook. */
 export async function findFile(
   http: GraphHttp,
   address: GraphAddress,

@@ -29,7 +29,6 @@ export interface GraphCall {
   readonly upload?: Upload;
   /** Statuses that are answers, besides 2xx. */
   readonly answers?: readonly number[];
-  /** Takes the body of a success. */
   readonly into?: (chunk: Buffer) => Promise<void>;
 }
 
@@ -43,13 +42,9 @@ export interface GraphReply extends GraphRefusal {
 const usual: ExchangeBounds = { headersMs: 60_000, totalMs: 120_000, bodyBytes: 4 * 1024 * 1024 };
 const long: ExchangeBounds = { headersMs: 600_000, totalMs: 900_000, bodyBytes: 2 ** 32 };
 
-/**
- * Sends requests to Graph, each exactly one attempt but for a token that it rejects: that is renewed once. Counts them.
- * Throws LeadsyncError for each reply but 2xx and `answers`. The token goes to the API alone.
- */
+/** Each call is one attempt; a rejected token is renewed once. Throws for replies but 2xx and `answers`. The token goes to the API alone. */
 export class GraphHttp {
   requests = 0;
-  /** For messages. */
   readonly name: string;
   readonly #options: GraphOptions;
   /** Epoch ms before which Microsoft wants no request. */
@@ -60,7 +55,6 @@ export class GraphHttp {
     this.#options = options;
   }
 
-  /** A reply that `reply` describes. */
   async read<T>(call: GraphCall, reply: z.ZodType<T>, signal: AbortSignal): Promise<T> {
     return this.parse(await this.ask(call, signal), reply);
   }
@@ -137,7 +131,6 @@ export class GraphHttp {
       throw graphFault({ status: 429, codes: [], message: '', waitMs: ms, isWrite: false }, this.name);
   }
 
-  /** An address that Graph gave holds its own key, and the content goes there. */
   #trusted(address: string): string {
     const url = URL.parse(address);
     const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname));

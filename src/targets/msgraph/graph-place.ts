@@ -12,7 +12,6 @@ export interface GraphPlaceOptions extends GraphOptions {
   readonly folder: string;
 }
 
-/** The app, and where Graph is. */
 export interface MsGraphOptions extends GraphApp {
   /** Root of Graph, without the version. */
   readonly url: string;
@@ -20,7 +19,6 @@ export interface MsGraphOptions extends GraphApp {
 
 const kind = 'msgraph:';
 
-/** The same, by the app's settings. */
 export function openGraphPlace(
   address: GraphAddress,
   { url, ...app }: MsGraphOptions,
@@ -31,7 +29,6 @@ export function openGraphPlace(
   return graphPlace(address, { ...rest, apiUrl: `${url}/v1.0`, account, clock });
 }
 
-/** A file in OneDrive or SharePoint, over Microsoft Graph. */
 export function graphPlace(address: GraphAddress, options: GraphPlaceOptions): FilePlace {
   const http = new GraphHttp(shownAddress(address), options);
   const locationAt = (drive: string, path: string) =>

@@ -46,10 +46,7 @@ const meanings: Readonly<Record<number, readonly [what: string, help: string]>> 
   ],
 };
 
-/**
- * The error of a request for a token: `target.unauthenticated` (never) where a setting is wrong, else
- * `target.unavailable` (later). Entra's own text is left out: it may repeat what was sent.
- */
+/** `target.unauthenticated` (never) for a wrong setting, else `target.unavailable` (later). Entra's text is left out: it may repeat what was sent. */
 export function tokenFault(refusal: TokenRefusal | null, reason: string): LeadsyncError {
   const nothing = 'Nothing was read or written.';
   if (refusal === null || refusal.status >= 500 || refusal.status === 429) {

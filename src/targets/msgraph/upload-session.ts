@@ -17,9 +17,8 @@ const progress = z
   .describe('what of an upload is missing');
 
 /**
- * Replaces the content of a large file in parts, which Graph puts together at the end, and only while the file has the eTag
- * of `item`. Null: it has another one, or `isSame`, called just before the end, returns false. After a fault of a part,
- * the session's progress is read. A failed upload is deleted.
+ * In parts, which Graph puts together at the end while the file has the eTag of `item`. Null: it has another, or `isSame`, called just
+ * before the end, returns false. After a fault the session's progress is read. A failed upload is deleted.
  */
 export async function uploadInParts(
   http: GraphHttp,
@@ -86,7 +85,6 @@ async function sendParts(
   }
 }
 
-/** Sends these bytes; gives the first byte that Graph still wants. */
 async function sendPart(
   http: GraphHttp,
   uploadUrl: string,

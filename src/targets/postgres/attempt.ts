@@ -6,7 +6,6 @@ export type Texts = (string | null)[];
 /** Runs a statement. @throws LeadsyncError as `raise` does */
 export type Ask = (text: string, values?: readonly unknown[]) => Promise<Texts[]>;
 
-/** The result of `work`, or an error with such a code: `work` is rolled back then, and the transaction continues. */
 export async function attempt<T>(
   ask: Ask,
   isExpected: (code: string) => boolean,

@@ -24,7 +24,6 @@ import { store } from './table-writes.ts';
 
 export interface PostgresTableOptions extends TableMapping {
   readonly url: Secret;
-  /** Limit for one read of the table; default: `mostWhole`. */
   readonly mostBytes?: number;
 }
 
@@ -36,15 +35,13 @@ const settings = `select set_config('lock_timeout', '10s', true), set_config('ti
   set_config('datestyle', 'ISO', true), set_config('idle_in_transaction_session_timeout', '5min', true)`;
 
 /**
- * A target that is one PostgreSQL table. Rows are numbered from 1 in the order of the primary key, else of the id
- * column. A write is one transaction that locks the affected rows before it reads them. What a column refuses or alters
- * is held. The table is read as a whole.
+ * Rows are numbered from 1 in the order of the primary key, else of the id column. A write is one transaction that locks the rows before
+ * it reads them. What a column refuses or alters is held. The table is read as a whole.
  */
 export function createPostgresTableTarget(options: PostgresTableOptions): Target {
   const table = options.table.split('.').map(pg.escapeIdentifier).join('.');
   const name = `table ${options.table}`;
   let requests = 0;
-  /** The last confirmed mark. */
   let marked: string | undefined;
 
   /** One connection, one transaction: any failure rolls everything back. */
@@ -79,10 +76,7 @@ export function createPostgresTableTarget(options: PostgresTableOptions): Target
     }
   }
 
-  /**
-   * Decides changes and writes them together. A refused batch is rolled back and retried in halves until the refused
-   * change stands alone. `rows` becomes the new state of the table.
-   */
+  /** A refused batch is rolled back and retried in halves until the refused change stands alone. `rows` becomes the new state. */
   async function carryOut(
     changes: readonly RowChange[],
     rows: { all: readonly PresentRow<Place>[]; changed: boolean },
@@ -227,7 +221,6 @@ async function refuseTooMuch(ask: Ask, query: string, name: string, mostBytes: n
   );
 }
 
-/** Whether no two changes concern one row. */
 function areApart(changes: readonly RowChange[]): boolean {
   const ids = changes.flatMap(({ leadId }) => (leadId === null ? [] : [idKey(leadId)]));
   return new Set(ids).size === ids.length;

@@ -35,7 +35,6 @@ const filledBy = '^((user|last)_)?(created|updated|modified)_?by$|^user_(created
 const isFilled = String.raw`(a.attname ~* '${filledBy}'
   or a.attname ~* '${filledAt}|^nc_order$|^sort$' and a.atttypid not in ('text'::regtype, 'varchar'::regtype))`;
 
-/** One column in the catalogue. */
 interface CatalogueColumn {
   readonly name: string;
   readonly type: string;
@@ -45,7 +44,6 @@ interface CatalogueColumn {
   readonly kind: string;
   /** NOT NULL. */
   readonly isRequired: boolean;
-  /** In the primary key. */
   readonly isKey: boolean;
   readonly isClosed: boolean;
   /** An expression that detects own content; null: none. */
@@ -83,7 +81,6 @@ const noKey =
 /** Types that hold any text, up to a length. */
 const textTypes: readonly string[] = ['text', 'character varying', 'character', 'citext'];
 
-/** Describes the table (quoted) from the catalogue; null: missing. Throws as `locateColumns` does. */
 export async function describe(ask: Ask, table: string, options: TableMapping) {
   const found = await ask(catalogue, [table]);
   const all = found.map(([json]) => JSON.parse(json ?? '') as CatalogueColumn);
@@ -134,7 +131,6 @@ export async function describe(ask: Ask, table: string, options: TableMapping) {
     idText,
     /** As `idKey`, for UUIDs; other ids may share a key. */
     idKeyText: String.raw`lower(btrim(regexp_replace(${idText}, '^urn:uuid:', '', 'i'), '{}()'))`,
-    /** An expression that casts a text to the column's type. */
     taken: (index: number, expression: string): string => {
       // An explicit cast to a length would truncate silently.
       const type = typeOf(index) === 'character' ? 'bpchar' : typeOf(index);
@@ -142,7 +138,6 @@ export async function describe(ask: Ask, table: string, options: TableMapping) {
       if (isLocal) return `(${expression}::timestamptz at time zone ${zone})::${type}`;
       return `${expression}::${type}`;
     },
-    /** The selected expressions: place, own content, then our columns. */
     selection: ['ctid::text', `(${[first.isReferred, ...own].join(' or ')})::text`, ...shown].join(', '),
     order: [...(keys.length > 0 ? keys : [`${quoted(columns.id)} nulls last`]), 'ctid'].join(', '),
     isIdClosed: all[columns.id]?.isClosed === true,

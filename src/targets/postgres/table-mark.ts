@@ -1,13 +1,9 @@
 import { LeadsyncError } from '../../errors.ts';
 import { type Ask, attempt } from './attempt.ts';
 
-/** The table that holds the marks of a schema's tables. */
 const markTable = 'leadsync_mark';
 
-/**
- * For the table (quoted): the quoted mark table of its schema, its own name, and whether the mark table exists, is
- * readable, is writable, and may be created.
- */
+/** Of the quoted table: its schema's mark table (quoted), its own name, and whether that is there, readable, writable, may be created. */
 const place = `
   select format('%I.${markTable}', n.nspname), c.relname, (m.oid is not null)::text,
     coalesce(has_table_privilege(m.oid, 'select'), false)::text,
@@ -17,7 +13,6 @@ const place = `
     left join pg_class m on m.relnamespace = n.oid and m.relname = '${markTable}'
   where c.oid = to_regclass($1)`;
 
-/** The mark of a table; null: none. Undefined: none can be written. */
 export async function readTableMark(ask: Ask, table: string): Promise<string | null | undefined> {
   const [found] = await ask(place, [table]);
   const [marks, name, isThere, isReadable, isWritable] = found ?? [];

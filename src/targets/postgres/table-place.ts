@@ -9,7 +9,6 @@ const system = `(select system_identifier from pg_control_system())::text`;
 const here = (identifier: string): string =>
   `select ${identifier}, current_database()::text, host(inet_server_addr())`;
 
-/** The table's identity: server (by its system identifier), database and schema. */
 export async function tablePlace(ask: Ask, table: string): Promise<Place> {
   const parts = table.split('.').map(pg.escapeIdentifier);
   const [found] = await askSystem(
@@ -27,7 +26,6 @@ export async function tablePlace(ask: Ask, table: string): Promise<Place> {
   };
 }
 
-/** Whether a table of this server is gone from this database, or its database is gone. */
 export async function isTableLeft(ask: Ask, id: string): Promise<boolean> {
   const [, json] = /^postgres:(.*)$/s.exec(id) ?? [];
   if (json === undefined) return false;

@@ -6,7 +6,6 @@ import type { Ask, Texts } from './attempt.ts';
 import { refused } from './connection.ts';
 import type { Place, Table } from './table-columns.ts';
 
-/** One row by column position. */
 type Cells = ReadonlyMap<number, Value>;
 
 /** The written rows as they are now, null for deleted ones, and the new ones. */
@@ -15,10 +14,7 @@ export interface Stored {
   readonly added: readonly PresentRow<Place>[];
 }
 
-/**
- * Writes rows, one statement per set of columns, and compares the result. Throws `target.refused` when any value cannot
- * be stored: the caller must roll back.
- */
+/** One statement per set of columns. Throws `target.refused` when any value cannot be stored: the caller must roll back. */
 export async function store(
   ask: Ask,
   table: string,

@@ -12,10 +12,7 @@ export interface PrivateFile {
   readonly sha256: string;
 }
 
-/**
- * Writes content into a private file in `folder`, which is made. The caller closes its handle. @throws LeadsyncError
- * `target.disk-full`, `target.not-writable`.
- */
+/** In `folder`, which is made. The caller closes its handle. Throws `target.disk-full`, `target.not-writable`. */
 export async function fillPrivateFile(
   folder: string,
   fill: (write: (chunk: Buffer) => Promise<void>) => Promise<void>,

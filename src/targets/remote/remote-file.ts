@@ -14,9 +14,8 @@ export interface RemoteFile {
     signal: AbortSignal,
   ): Promise<Pick<FileState, 'version'> | null>;
   /**
-   * Stores it as a whole, and only while it has the version `expected` (null: is missing); null: it has not, and nothing was
-   * stored. `version`: of what was stored; null: the server does not tell. @throws LeadsyncError `target.unavailable`
-   * when it may or may not be stored.
+   * As a whole, and only while it has the version `expected` (null: missing); null: it has not, nothing was stored. `version`: of what was
+   * stored; null: the server does not tell. Throws `target.unavailable` when it may or may not be stored.
    */
   write(
     upload: Upload,

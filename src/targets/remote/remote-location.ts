@@ -9,10 +9,7 @@ import type { RemoteFile } from './remote-file.ts';
 const keptMs = 5 * 60_000;
 const chunkBytes = 256 * 1024;
 
-/**
- * A file on a server as formats and threads want it: its content lies in a private file in `folder`, and is fetched only when
- * the server shows another version.
- */
+/** For formats and threads its content lies in a private file, fetched only when the server shows another version. */
 export class RemoteLocation implements FileLocation {
   readonly id: string;
   readonly #file: RemoteFile;

@@ -1,4 +1,3 @@
-/** A number as spreadsheets show it without a format: fifteen digits, exponents as in `1E+21`. */
 export function generalNumber(number: number): string {
   const text = String(Number(number.toPrecision(15)));
   return text.replace(

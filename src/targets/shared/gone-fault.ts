@@ -1,6 +1,5 @@
 import { LeadsyncError } from '../../errors.ts';
 
-/** The error for a missing target that had rows. */
 export function goneFault(name: string): LeadsyncError {
   const message = `${name} is missing, but had rows before. Nothing was created or written.`;
   return new LeadsyncError('target.gone', message, {

@@ -3,7 +3,6 @@ import type { TargetRow } from '../../ports/target.ts';
 
 const rowsAtOnce = 1_000;
 
-/** Batches of rows that are already in memory. */
 export async function* rowBatches(rows: Iterable<TargetRow>): AsyncGenerator<readonly TargetRow[]> {
   yield* batchesBySize(rows, () => rowsAtOnce);
 }

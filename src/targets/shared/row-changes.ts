@@ -46,7 +46,6 @@ export interface RowDecisions<Place> {
 export interface NewRow {
   readonly leadId: string;
   readonly values: Values;
-  /** For the status column, if there is one. */
   readonly status: string | null;
 }
 
@@ -55,7 +54,6 @@ export interface RowRules<Place> {
   readonly fields: ReadonlySet<string>;
   readonly headings: Headings;
   readonly hasStatus: boolean;
-  /** Whether a cell in an unmapped column has content. */
   readonly hasOwnCells: (place: Place) => boolean;
   /** Why a cell of this format or field cannot hold a text, as a sentence; null when it can. */
   readonly notStorable: (text: string, field: string) => string | null;
@@ -65,9 +63,8 @@ export interface RowRules<Place> {
 }
 
 /**
- * Decides a batch of changes, for any format: pass all present rows to `see` in order, then call `decide` once. Keeps
- * only the affected rows. Rules: docs/architecture.md 5 and 6, RowChange and RowOutcome in target.ts. Of two rows with
- * one id only the first is written.
+ * Decides a batch, for any format: pass all present rows to `see` in order, then call `decide` once. Keeps only the affected rows.
+ * Rules: docs/architecture.md 5 and 6, target.ts. Of two rows with one id only the first is written.
  */
 export class RowChanges<Place> {
   readonly #changes: readonly RowChange[];
@@ -75,9 +72,7 @@ export class RowChanges<Place> {
   readonly #words: TargetWords;
   readonly #verdicts: ReturnType<typeof verdicts>;
   readonly #byId = new Map<string, KnownRow<Place>>();
-  /** Rows without id, by content. */
   readonly #byContent = new WantedRows<PresentRow<Place>>();
-  /** Rows without id, by content and status. */
   readonly #byStatus = new WantedRows<PresentRow<Place>>();
   readonly #writes = new Map<Place, RowWrite<Place>>();
   readonly #appends: NewRow[] = [];
@@ -276,7 +271,6 @@ export class RowChanges<Place> {
   }
 }
 
-/** Whether a change may give its id to a row without one. */
 export function isForLoose(change: RowChange): change is ChangeOf<'append' | 'link'> {
   return change.kind === 'link' || (change.kind === 'append' && change.isRepeated === true);
 }
@@ -291,7 +285,6 @@ interface KnownRow<Place> {
   added: Values | null;
 }
 
-/** Whether all these cells are empty. */
 export const isBlank = (cells: Cells): boolean => Object.values(cells).every((cell) => cell === null);
 
 function shows(cells: Cells, wanted: Cells): boolean {

@@ -1,6 +1,5 @@
 import type { RowOutcome } from '../../ports/target.ts';
 
-/** Why a change is not carried out. */
 export type Verdict = Omit<Exclude<RowOutcome, { status: 'done' }>, 'key'>;
 
 /** What users call the parts of a target; default: those of a table. */
@@ -11,7 +10,6 @@ export interface TargetWords {
 
 export const tableWords: TargetWords = { row: 'row', column: 'column' };
 
-/** By what the row shows. */
 export const verdicts = ({ row, column }: TargetWords) =>
   ({
     changed: {

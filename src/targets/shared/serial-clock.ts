@@ -24,8 +24,8 @@ export class SerialClock {
   }
 
   /**
-   * The moment as canonical ISO text, to the millisecond; null for a number that is no date: before day 1, 29 February
-   * 1900, after the year 9999, or a time that the clocks skip. Ambiguous and skipped local times as in lead/instant.ts.
+   * Canonical ISO, to the ms; null for no date: before day 1, 29 February 1900, after 9999, or a time that the clocks skip.
+   * Ambiguous and skipped local times as in lead/instant.ts.
    */
   toInstant(serial: number): string | null {
     const local = this.#localMs(serial);

@@ -52,10 +52,7 @@ export function isAround(range: CellRange, { headerRow, columns }: Place): boole
   return range.top === headerRow && [...ownedColumns(columns)].some((at) => contains(range, headerRow, at));
 }
 
-/**
- * The last row with data of the table, or of the filter, that the headings belong to; null: neither. `mostRows`: at which
- * the sheet ends.
- */
+/** The last data row of the table, or filter, that has the headings; null: neither. `mostRows`: where the sheet ends. */
 export function rangeBottom(
   tables: readonly FormattedTable[],
   filters: readonly CellRange[],

@@ -1,6 +1,5 @@
 import { canonical, type Cells, isUnreadable } from '../../core/lead/value.ts';
 
-/** Equal for cells that mean the same in these fields. */
 export function contentKey(cells: Cells, fields: Iterable<string>): string {
   return JSON.stringify(
     [...fields].map((field) => {
@@ -10,7 +9,6 @@ export function contentKey(cells: Cells, fields: Iterable<string>): string {
   );
 }
 
-/** Collects rows by a content key, in order, as many per key as wanted. */
 export class WantedRows<Row> {
   readonly #slots = new Map<string, { readonly rows: Row[]; wanted: number }>();
 
@@ -18,20 +16,17 @@ export class WantedRows<Row> {
     return this.#slots.size === 0;
   }
 
-  /** Wants one more row with this key. */
   want(key: string): void {
     const slot = this.#slots.get(key);
     if (slot === undefined) this.#slots.set(key, { rows: [], wanted: 1 });
     else slot.wanted++;
   }
 
-  /** Keeps the row if wanted. */
   see(key: string, row: Row): void {
     const slot = this.#slots.get(key);
     if (slot !== undefined && slot.rows.length < slot.wanted) slot.rows.push(row);
   }
 
-  /** The next row with this key. */
   take(key: string): Row | undefined {
     return this.#slots.get(key)?.rows.shift();
   }

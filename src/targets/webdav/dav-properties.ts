@@ -9,10 +9,7 @@ import type { DavReply, WebDavHttp } from './webdav-http.ts';
 /** Temporary files of killed runs are removed when they are this old (ms, by the server's clock). */
 const leftMs = 3_600_000;
 
-/**
- * @throws LeadsyncError `target.busy` with the owner when somebody has locked the file (RFC 4918, section 15.8),
- * `target.unreadable` when it is a folder.
- */
+/** Throws `target.busy` with the owner when somebody has locked it (RFC 4918, section 15.8), `target.unreadable` for a folder. */
 export async function assertNotLocked(http: WebDavHttp, signal: AbortSignal): Promise<void> {
   const { responses } = await propertiesOf(http, http.path, '0', ['resourcetype', 'lockdiscovery'], signal);
   const props = responses[0]?.props;
@@ -54,7 +51,6 @@ export async function removeLeftovers(http: WebDavHttp, prefix: string, signal: 
   }
 }
 
-/** The file's properties with the meaning of a header. */
 const stateProperties: Readonly<Record<string, string>> = {
   etag: 'getetag',
   'last-modified': 'getlastmodified',

@@ -11,10 +11,7 @@ export interface DavLock extends AsyncDisposable {
   readonly token: string;
 }
 
-/**
- * Locks a file against other writers until disposal (RFC 4918, section 9.10); null: the server has no locks. @throws
- * LeadsyncError `target.busy` when somebody else has locked it.
- */
+/** Until disposal (RFC 4918, section 9.10); null: the server has no locks. Throws `target.busy` when somebody else has locked it. */
 export async function lockFile(http: WebDavHttp, signal: AbortSignal): Promise<DavLock | null> {
   const { status, header } = await http.ask(
     {

@@ -17,7 +17,6 @@ const settledMs = 2_000;
 /** A file that is dated further into the future (ms) never settles. */
 const futureMs = 5_000;
 
-/** The state that the headers of a reply to GET or HEAD tell. */
 export function davState({ header }: Pick<DavReply, 'header'>): DavState {
   const tag = header('etag')?.trim() ?? '';
   const [, weak, opaque] = /^(W\/)?("[^"]*")$/i.exec(tag) ?? [];

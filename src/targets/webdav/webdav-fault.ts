@@ -3,12 +3,9 @@ import { LeadsyncError } from '../../errors.ts';
 import { whyNoConnection } from '../../http/no-connection.ts';
 import { docsPath } from '../../version.ts';
 
-/** A reply that is no answer. */
 export interface DavRefusal {
   readonly status: number;
-  /** Whether the request was to change something. */
   readonly isWrite: boolean;
-  /** How leadsync logs in. */
   readonly login: 'password' | 'token' | null;
   /** What the server asks to wait (ms); null: nothing. */
   readonly waitMs: number | null;
@@ -143,7 +140,6 @@ function wordsOf(refusal: DavRefusal): Words {
   }
 }
 
-/** `name`: the address of the file. */
 export function isFolder(name: string): LeadsyncError {
   return new LeadsyncError('target.unreadable', `${name} is a folder. Nothing was read or written.`, {
     help: 'Add the name of the file to the path of the target.',

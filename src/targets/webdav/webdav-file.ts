@@ -17,7 +17,6 @@ const removeMs = 10_000;
 /** Null: the file has another version than expected, and nothing was stored. */
 type Stored = { readonly version: string | null } | null | 'refused';
 
-/** One file on a WebDAV server (RFC 4918). */
 export class WebDavFile implements RemoteFile {
   readonly name: string;
   readonly id: string;
@@ -214,7 +213,6 @@ export class WebDavFile implements RemoteFile {
   }
 }
 
-/** The names of our temporary files beside the file. */
 function temporaryPrefix({ path }: WebDavHttp): string {
   return `.${decodeURIComponent(path.split('/').at(-1) ?? '')}.leadsync-tmp-`;
 }

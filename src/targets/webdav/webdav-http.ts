@@ -24,13 +24,11 @@ export interface DavCall {
   readonly body?: string | Upload;
   /** Statuses that are answers, besides 2xx. */
   readonly answers?: readonly number[];
-  /** Takes the body of a success. */
   readonly into?: (chunk: Buffer) => Promise<void>;
 }
 
 export interface DavReply {
   readonly status: number;
-  /** All values of a header; null: it is missing. */
   readonly header: (name: string) => string | null;
   readonly body: string;
 }
@@ -45,10 +43,7 @@ const look: ExchangeBounds = { ...quick, bodyBytes: transfer.bodyBytes };
 const writes: ReadonlySet<string> = new Set(['PUT', 'MOVE', 'DELETE', 'LOCK']);
 const mostRedirects = 3;
 
-/**
- * Sends requests about one file: each exactly once, except that redirects on the same host are followed. Throws a
- * LeadsyncError for every reply but 2xx and `answers`. Neither errors nor logs show the password.
- */
+/** About one file, each once, but redirects on the same host are followed. Throws for replies but 2xx and `answers`, without the password. */
 export class WebDavHttp {
   readonly name: string;
   readonly #access: WebDavAccess;
@@ -68,17 +63,14 @@ export class WebDavHttp {
     return this.#url.pathname;
   }
 
-  /** The path of its folder. */
   get folder(): string {
     return new URL('.', this.#url).pathname;
   }
 
-  /** The path of a file beside it. */
   beside(name: string): string {
     return new URL(encodeURIComponent(name), this.#url).pathname;
   }
 
-  /** The absolute address of a path. */
   addressOf(path: string): string {
     return this.#url.origin + path;
   }

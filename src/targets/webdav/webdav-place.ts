@@ -16,7 +16,6 @@ export interface WebDavOptions {
 
 const kind = 'webdav:';
 
-/** A file on a WebDAV server. */
 export function webDavPlace(options: WebDavOptions): FilePlace {
   const { url, folder } = options;
   const location = new RemoteLocation(new WebDavFile(new WebDavHttp(options), idOf(url)), folder);

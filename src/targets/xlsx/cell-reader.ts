@@ -38,7 +38,6 @@ export function cellReader(strings: SharedStrings, dates: DateStyles, clock: Ser
     return { unreadable: cell.formula === null ? text : showFormula(cell.formula, text) };
   }
 
-  /** As displayed: a formula by its value, dates in one form, numbers in the format "General". */
   function textOf(cell: SheetCell | undefined): string {
     if (cell === undefined) return '';
     switch (cell.type) {

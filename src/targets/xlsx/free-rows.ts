@@ -8,7 +8,6 @@ interface FreeRow {
   readonly at: number;
 }
 
-/** Collects the free rows below the last one with data, no more than needed. */
 export class FreeRows {
   readonly #wanted: number;
   #last = 0;
@@ -16,12 +15,10 @@ export class FreeRows {
   #starts: number[] = [];
   #empty = new Map<number, SheetRow>();
 
-  /** @param wanted maximum */
   constructor(wanted: number) {
     this.#wanted = wanted;
   }
 
-  /** The last row with data. */
   get last(): number {
     return this.#last;
   }
@@ -41,10 +38,7 @@ export class FreeRows {
     if (empty && this.#empty.size < this.#wanted) this.#empty.set(row.row, row);
   }
 
-  /**
-   * The first free rows below the data. @param isBlocked whether an empty row may not be used @param end byte at which
-   * rows end
-   */
+  /** The first ones below the data. `isBlocked`: whether an empty row may not be used; `end`: byte at which rows end. */
   *take(isBlocked: (row: number) => boolean, end: number): Generator<FreeRow> {
     let next = 0;
     for (let row = this.#last + 1; row <= mostRows; row++) {

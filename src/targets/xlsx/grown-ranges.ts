@@ -4,10 +4,7 @@ import { type Splice, splice } from '../file/splice.ts';
 import { placeOf, type XlsxSheet } from './sheet.ts';
 import type { MovedTail } from './tail.ts';
 
-/**
- * Extends the used range of the sheet, and the filter and table that contain our headings, if the new rows follow
- * without a gap. `tail`: what was pushed down below them.
- */
+/** The used range, and the filter and table with our headings, if new rows follow without a gap. `tail`: what they pushed down. */
 export function grownRanges(
   rows: readonly number[],
   { header, columns, layout, tables, bottom: last }: XlsxSheet,

@@ -7,7 +7,6 @@ import { escapeXml, xmlText } from './xml-text.ts';
 import type { ZipEntry } from './zip-directory.ts';
 import type { NewPart } from './zip-rewrite.ts';
 
-/** The edits that mark a workbook: changes of parts, and a new part. */
 export interface MarkEdits {
   readonly edits: readonly { readonly part: string; readonly splices: readonly Splice[] }[];
   readonly added: readonly NewPart[];
@@ -26,7 +25,6 @@ const propertyName = (sheet: string): string => `${prefix}${sheet}`;
 
 const prefix = 'leadsync ';
 
-/** The custom document property that marks the sheet; null: none. */
 export async function readXlsxMark(pack: XlsxPackage, sheet: string): Promise<string | null> {
   const entry = await propertiesOf(pack);
   return entry === null ? null : pack.parse(entry, (elements) => ownOf(elements, sheet)?.text ?? null);
@@ -47,7 +45,6 @@ export async function markedSheets(pack: XlsxPackage, connection: string): Promi
   });
 }
 
-/** Sets the property; other properties, content types and relationships stay. */
 export async function planXlsxMark(pack: XlsxPackage, sheet: string, text: string): Promise<MarkEdits> {
   const value = (prefix: string, declaration: string): string =>
     `<${prefix}lpwstr${declaration}>${escapeXml(text)}</${prefix}lpwstr>`;
@@ -78,7 +75,6 @@ async function propertiesOf(pack: XlsxPackage): Promise<ZipEntry | null> {
   return relation === undefined ? null : pack.find(relation.part);
 }
 
-/** Our property's text and the position of its value, or null. */
 function ownOf(elements: XmlElements, sheet: string) {
   const own = elements.find(
     ({ parent, local, attributes, contentEnd, end }) =>

@@ -10,7 +10,6 @@ import type { NewContent } from './zip-rewrite.ts';
 /** Where a sheet's new part is cut: after the headings, and before its last row. */
 export type Cuts = readonly [from: number, to: number];
 
-/** A sheet to whose end rows were added: enough to add more without unpacking those. */
 export interface KnownSheet {
   /** The part without the rows between the headings and the last one. */
   readonly around: Buffer;
@@ -36,10 +35,7 @@ export function addsOnly(changes: readonly RowChange[], { ids }: KnownSheet): bo
   );
 }
 
-/**
- * Packs a sheet's part in three pieces so that its rows can stay packed when more are added; the middle piece begins
- * with those of `known`, copied from `file`. `left` receives the new state.
- */
+/** In three pieces, so that rows can stay packed when more are added; the middle one begins with those of `known`, copied from `file`. */
 export function packRows(
   content: AsyncIterable<Buffer>,
   { cuts: [from, to], ids, styles }: SheetEnd,
@@ -67,7 +63,6 @@ async function packedRows(file: RandomAccess, { rows }: KnownSheet): Promise<Pac
   return { ...rows, chunks: [await buffer(copied(file, rows.start, rows.start + rows.compressedSize))] };
 }
 
-/** The next bytes of a content per call; each piece must be read before the next. */
 function pieces(content: AsyncIterable<Buffer>): (length: number) => AsyncGenerator<Buffer> {
   const source = content[Symbol.asyncIterator]();
   let rest: Buffer = Buffer.alloc(0);

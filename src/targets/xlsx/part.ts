@@ -12,7 +12,6 @@ const largestSheet = 4 * 1024 * 1024 * 1024;
 const largestStrings = 512 * 1024 * 1024;
 const largestPart = 64 * 1024 * 1024;
 
-/** The parts of a workbook, by name. */
 export class XlsxPackage {
   readonly file: RandomAccess;
   readonly directory: ZipDirectory;
@@ -44,7 +43,6 @@ export class XlsxPackage {
     this.#instead.set(entry, content);
   }
 
-  /** A possibly large part, in chunks. */
   chunks(entry: ZipEntry): AsyncGenerator<Buffer> {
     const instead = this.#instead.get(entry);
     if (instead !== undefined) return once(instead);
@@ -58,7 +56,6 @@ export class XlsxPackage {
     return Buffer.concat(chunks);
   }
 
-  /** What `use` makes of the elements of a small part. */
   async parse<T>(entry: ZipEntry, use: (elements: XmlElements) => T): Promise<T> {
     const content = await this.content(entry);
     return this.guarded(entry, () => use(readElements(content)));
@@ -72,7 +69,6 @@ export class XlsxPackage {
     this.guarded(entry, () => scanner.end());
   }
 
-  /** Adds the part's name to faults. */
   guarded<T>(entry: ZipEntry, read: () => T): T {
     try {
       return read();
@@ -148,8 +144,8 @@ export async function openPackage(file: RandomAccess, fault: XlsxFault): Promise
 }
 
 /**
- * An XML part in UTF-8: UTF-16 is converted, with its declaration; anything else passes. XML readers need no third
- * encoding (XML 1.0, 4.3.3). The first chunk must hold the declaration.
+ * UTF-16 is converted, with its declaration; anything else passes: XML readers need no third encoding (XML 1.0, 4.3.3).
+ * The first chunk must hold the declaration.
  */
 async function* inUtf8(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let decoder: TextDecoder | null | undefined;
@@ -164,7 +160,6 @@ async function* inUtf8(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
 
 const utf16Declared = /^(<\?xml[^>]*?encoding\s*=\s*["'])utf-?16[^"']*/i;
 
-/** Null: not in UTF-16. */
 function decoderFor(start: Buffer): TextDecoder | null {
   const mark = start.toString('latin1', 0, 2);
   if (mark === '\xff\xfe' || mark === '<\0') return new TextDecoder('utf-16le');

@@ -12,7 +12,6 @@ import { TextRuns } from './strings.ts';
 import { attribute, localName, type XmlHandler, XmlScanner } from './xml-scanner.ts';
 import { XmlFault } from './xml-text.ts';
 
-/** A cell in the sheet's part. */
 export interface SheetCell {
   readonly column: number;
   /** Bytes of the whole element. */
@@ -29,7 +28,6 @@ export interface SheetCell {
   readonly formula: string | null;
 }
 
-/** A row in the sheet's part; possibly without cells. */
 export interface SheetRow {
   readonly row: number;
   readonly start: number;
@@ -45,7 +43,6 @@ export interface SheetRow {
 class Layout {
   /** Its elements' prefix with colon, or empty. */
   prefix = '';
-  /** `<sheetData>`. */
   dataStart = { start: 0, end: 0 };
   /** Where `</sheetData>` starts; of `<sheetData/>`, where it does itself. */
   dataEnd = 0;
@@ -56,24 +53,20 @@ class Layout {
   readonly filled: CellRange[] = [];
   readonly linked: CellRange[] = [];
   hasFormulas = false;
-  /** Formats of whole columns. */
   readonly columnStyles: { from: number; to: number; style: number }[] = [];
 }
 export type SheetLayout = Readonly<Layout>;
 
-/** The cell in a column (0-based). */
 export function cellAt({ cells }: SheetRow, column: number): SheetCell | undefined {
   // Fast path: most rows have all their cells.
   const usual = cells[column];
   return usual?.column === column ? usual : cells.find((cell) => cell.column === column);
 }
 
-/** The format of a whole column; null: none. */
 export function columnStyle({ columnStyles }: SheetLayout, column: number): number | null {
   return columnStyles.find(({ from, to }) => column >= from && column <= to)?.style ?? null;
 }
 
-/** Reads a sheet's rows chunk by chunk, and its layout on the way. */
 export class SheetReader implements XmlHandler {
   readonly #book: Pick<XlsxWorkbook, 'pack' | 'sheet'>;
   readonly #layout = new Layout();

@@ -25,7 +25,7 @@ export class SharedStrings {
   }
 }
 
-/** @param part name of the shared strings part; null: none */
+/** `part` null: none. */
 export async function readSharedStrings(pack: XlsxPackage, part: string | null): Promise<SharedStrings> {
   const strings = new SharedStrings();
   const entry = part === null ? null : pack.find(part);

@@ -1,10 +1,9 @@
 import type { XlsxPackage } from './part.ts';
 import { attribute } from './xml-scanner.ts';
 
-/** Cell styles (the `s` of a cell) that show a date or time. */
 export type DateStyles = ReadonlySet<number>;
 
-/** @param part name of the styles part; null: none */
+/** `part` null: none. */
 export async function readDateStyles(pack: XlsxPackage, part: string | null): Promise<DateStyles> {
   const entry = part === null ? null : pack.find(part);
   if (entry === null) return new Set();
@@ -32,7 +31,6 @@ function isBuiltInDate(id: number): boolean {
   return (id >= 14 && id <= 22) || (id >= 27 && id <= 36) || (id >= 45 && id <= 47) || (id >= 50 && id <= 58);
 }
 
-/** Whether a format code shows years, months, days, hours, minutes or seconds. */
 export function isDateFormat(code: string): boolean {
   const [first = ''] = code
     .replaceAll(/"[^"]*"?|\\.|[_*]./gs, '')

@@ -5,7 +5,6 @@ import type { XmlElement } from './xml-elements.ts';
 import { attribute } from './xml-scanner.ts';
 import type { ZipEntry } from './zip-directory.ts';
 
-/** A table of the sheet ("format as table"): its headings, rows and totals row. */
 export interface SheetTable extends FormattedTable {
   readonly part: ZipEntry;
   readonly whole: PlacedRange;

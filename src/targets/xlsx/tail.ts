@@ -30,10 +30,7 @@ export interface MovedTail {
   readonly rows: readonly SheetRow[];
 }
 
-/**
- * Sums and notes below the table, which new rows push down, as a row that a person inserts does. Nothing else moves: where
- * anything refers to them, or is attached to them, they stay.
- */
+/** Sums and notes below the table, which new rows push down, as an inserted row does. What anything refers to, or is attached to, stays. */
 export class Tail {
   readonly #stays: (row: SheetRow, kind: TailKind) => void;
   readonly #named: readonly string[];
@@ -238,7 +235,6 @@ function movedRow(row: SheetRow, to: number, last: number, first: number, prefix
   return Buffer.from(xml, 'latin1').toString('utf8');
 }
 
-/** Attributes with another `r`. */
 function renamed(attributes: string, name: string): string {
   const place = attributePlace({ attributes, attributesStart: 0 }, 'r');
   return place === null

@@ -6,7 +6,6 @@ import type { XlsxTargetOptions } from './sheet.ts';
 import { attribute } from './xml-scanner.ts';
 import type { RandomAccess, ZipEntry } from './zip-directory.ts';
 
-/** A workbook and its synced sheet. */
 export interface XlsxWorkbook {
   readonly pack: XlsxPackage;
   readonly workbook: ZipEntry;
@@ -30,9 +29,8 @@ interface SheetEntry {
 }
 
 /**
- * Finds the sheet by name (ignoring case if no other matches exactly); without a name the one that has the mark of the
- * connection, since a copy of it may have been put in front, else the first, of those that are not hidden. @throws what
- * `fault` makes, for anything but a workbook in the usual (transitional) form.
+ * By name (ignoring case if no other matches exactly); without one the sheet that has the connection's mark, since a copy of it may
+ * have been put in front, else the first; hidden ones never. Throws what `fault` makes, for no workbook of the usual (transitional) form.
  */
 export async function openWorkbook(
   file: RandomAccess,
@@ -100,7 +98,6 @@ async function readWorkbook(file: RandomAccess, fault: XlsxFault) {
   });
 }
 
-/** Whether a boolean attribute is set. */
 export function isOn(value: string | null): boolean {
   return value !== null && /^(1|true|on)$/.test(value);
 }

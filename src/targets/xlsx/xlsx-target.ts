@@ -21,10 +21,7 @@ import { type NewContent, type NewPart, rewrittenZip } from './zip-rewrite.ts';
 import { visibleText } from '../../visible-text.ts';
 import { xmlText } from './xml-text.ts';
 
-/**
- * A target that is one sheet of an Excel workbook. Only changed cells are written; all other bytes of the sheet and all
- * other parts stay.
- */
+/** One sheet of a workbook. Only changed cells are written; all other bytes of the sheet and all other parts stay. */
 export function createXlsxTarget(place: FilePlace, options: Omit<XlsxTargetOptions, 'name'>): Target {
   return new XlsxTarget(place, new XlsxFormat({ ...options, name: place.name }));
 }
@@ -47,7 +44,6 @@ class XlsxTarget extends FileTarget {
 
 class XlsxFormat implements FileFormat {
   readonly #options: XlsxTargetOptions;
-  /** The file as the last write left it, if known. */
   #left: { readonly version: string; readonly known: KnownSheet } | null = null;
 
   constructor(options: XlsxTargetOptions) {
@@ -150,7 +146,6 @@ class XlsxFormat implements FileFormat {
   }
 }
 
-/** The one result of a task. */
 async function first<T>(results: AsyncGenerator<T>): Promise<T> {
   for await (const result of results) return result;
   throw new Error('a task gave no result');

@@ -2,7 +2,6 @@ import { type Splice, splice } from '../file/splice.ts';
 import { localName, XmlScanner } from './xml-scanner.ts';
 import { XmlFault } from './xml-text.ts';
 
-/** An element of a small part, and its position in the part's bytes. */
 export interface XmlElement {
   readonly local: string;
   /** With its colon, or empty. */
@@ -59,7 +58,6 @@ export function readElements(content: Buffer): XmlElements {
   return [root, ...others];
 }
 
-/** Adds a last child. */
 export function withChild({ prefix, local, contentEnd, end }: XmlElement, child: string): Splice {
   if (contentEnd < end) return splice(contentEnd, contentEnd, child);
   return splice(end - 2, end, `>${child}</${prefix}${local}>`);

@@ -15,9 +15,8 @@ const longestToken = 4 * 1024 * 1024;
 const deepest = 200;
 
 /**
- * Reads XML chunk by chunk with the position of each tag, in little memory. Leaves namespaces to the handler; refuses
- * document types (external entities, "billion laughs") and encodings other than UTF-8. @throws XmlFault, also from
- * `end` when elements are unclosed.
+ * Chunk by chunk with each tag's position, in little memory. Leaves namespaces to the handler; refuses document types (external
+ * entities, "billion laughs") and encodings other than UTF-8. Throws XmlFault, also from `end` when elements are unclosed.
  */
 export class XmlScanner {
   readonly #handler: XmlHandler;

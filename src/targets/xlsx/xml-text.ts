@@ -30,10 +30,7 @@ function reference(whole: string, name: string): string {
   return String.fromCodePoint(code);
 }
 
-/**
- * Escapes text for element content and double-quoted attributes. Includes two characters that XML 1.1 treats as line
- * ends.
- */
+/** For element content and double-quoted attributes; also two characters that XML 1.1 treats as line ends. */
 export function escapeXml(text: string): string {
   return text
     .replaceAll('&', '&amp;')
@@ -52,10 +49,7 @@ export function unescapeCellText(text: string): string {
   );
 }
 
-/**
- * The inverse of `unescapeCellText`: escapes what XML cannot hold or would change, and text that looks like such an
- * escape.
- */
+/** The inverse of `unescapeCellText`: what XML cannot hold or would change, and text that looks like such an escape. */
 export function escapeCellText(text: string): string {
   // One pass: the escape of a character right behind `_xFD05` must not end what only looks like one.
   return text.replaceAll(

@@ -14,7 +14,6 @@ export interface RandomAccess {
   read(position: number, length: number): Promise<Buffer>;
 }
 
-/** One file in a zip, from the central directory. */
 export interface ZipEntry {
   readonly name: string;
   /** Stored (0) or deflated (8); others can only be copied. */
@@ -31,7 +30,6 @@ export interface ZipEntry {
 }
 
 export interface ZipDirectory {
-  /** In central directory order. */
   readonly entries: readonly ZipEntry[];
   readonly comment: Buffer;
 }
@@ -114,8 +112,8 @@ function readEntry(header: Buffer, fault: XlsxFault): Omit<ZipEntry, 'next'> {
 }
 
 /**
- * The header with zip64 numbers moved to their usual fields: some programs use zip64 for small files. APPNOTE 4.5.3:
- * the extra field holds, in this order, only the numbers that are missing there.
+ * The header with zip64 numbers moved to their usual fields: some programs use zip64 for small files. The extra field holds, in this
+ * order, only the numbers that are missing there (APPNOTE 4.5.3).
  */
 function withoutZip64(header: Buffer, fault: XlsxFault): Buffer {
   const moved = [24, 20, 42].filter((place) => header.readUInt32LE(place) === saturated);

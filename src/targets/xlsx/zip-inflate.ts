@@ -11,10 +11,7 @@ const chunkBytes = 64 * 1024;
 const harmlessBytes = 32 * 1024 * 1024;
 const mostRatio = 400;
 
-/**
- * A file's content in chunks, checked against its length and checksum. @param most maximum unpacked bytes @throws what
- * `fault` makes, for anything that cannot be unpacked completely.
- */
+/** Checked against length and checksum. `most`: bytes unpacked. Throws what `fault` makes when it cannot be unpacked completely. */
 export async function* inflated(
   file: RandomAccess,
   entry: ZipEntry,

@@ -8,10 +8,7 @@ export interface Packed {
   readonly size: number;
 }
 
-/**
- * Packs a content: deflated (8) or stored (0). Keeps only packed bytes in memory. `goesOn`: another piece follows
- * (`joined`).
- */
+/** Deflated (8) or stored (0); keeps only packed bytes in memory. `goesOn`: another piece follows (`joined`). */
 export async function pack(content: AsyncIterable<Buffer>, method: number, goesOn = false): Promise<Packed> {
   let crc = 0;
   let size = 0;
@@ -54,7 +51,6 @@ function crcOfBoth(first: number, { crc, size }: Packed): number {
   return (moved ^ plain ^ crc) >>> 0;
 }
 
-/** A content as one chunk. */
 export async function* once(content: Buffer): AsyncGenerator<Buffer> {
   yield content;
 }

@@ -7,7 +7,6 @@ import { once, pack, type Packed } from './zip-pack.ts';
 /** New content of a file in a zip. `at` receives the position of its packed bytes. */
 export type NewContent = () => Promise<Packed & { readonly at?: (start: number) => void }>;
 
-/** A file to add to a zip. */
 export interface NewPart {
   readonly name: string;
   readonly text: string;
@@ -16,10 +15,7 @@ export interface NewPart {
 /** 1980-01-01 00:00 in MS-DOS form: the earliest zip time. */
 const noTime = 0x00210000;
 
-/**
- * A zip with some files replaced and others appended. All else is copied as it is, packed bytes included; order, names
- * and packing methods stay.
- */
+/** Some files replaced, others appended; all else is copied as it is, packed bytes included: order, names and packing methods stay. */
 export async function* rewrittenZip(
   file: RandomAccess,
   { entries, comment }: ZipDirectory,
