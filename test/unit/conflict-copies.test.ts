@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isConflictCopy } from '../../src/targets/local/conflict-copies.ts';
+import { isConflictCopy } from '../../src/targets/local/local-place.ts';
 
 test.each([
   'leads.sync-conflict-20260101-120000-ABCDEFG.xlsx',

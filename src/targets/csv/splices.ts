@@ -1,13 +1,12 @@
 import { counted } from '../../core/lead/counted.ts';
 import { instantText } from '../../core/lead/day.ts';
+import { guarded } from '../../core/lead/formula-guard.ts';
 import type { FieldType, Value } from '../../core/lead/value.ts';
 import { type Columns, ownedColumns } from '../shared/columns.ts';
-import type { CsvRecord } from './records.ts';
-import { guarded } from '../../core/lead/formula-guard.ts';
-import { csvCell } from './text.ts';
 import type { NewRow, RowDecisions, RowWrite } from '../shared/row-changes.ts';
 import { contentOf } from '../shared/row-content.ts';
 import { type Splice, splice } from '../file/splice.ts';
+import type { CsvRecord } from './records.ts';
 
 export interface CsvStyle {
   readonly delimiter: string;
@@ -122,3 +121,12 @@ export function notPaddable(write: RowWrite<CsvRecord>, columns: Columns): strin
   if (!unknown) return null;
   return `Row ${place.row} ends after ${counted(place.cells.length, 'cell')}, before other mapped columns: fill them in.`;
 }
+
+/** A cell as written (RFC 4180, section 2); quoted when a program might split it, at this separator or at another one, or `always`. */
+export function csvCell(text: string, delimiter: string, always: boolean): string {
+  const quoted = always || text.includes(delimiter) || /[",;|\t\r\n]/.test(text);
+  return quoted ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** Longest text that we write: well below what records.ts reads as one row. */
+export const longestCsvText = 1_000_000;

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { IdSet } from '../../core/lead/id-set.ts';
 import { LeadsyncError } from '../../errors.ts';
 import type {
   CopyBeside,
@@ -11,10 +13,8 @@ import type {
   TargetSnapshot,
 } from '../../ports/target.ts';
 import { goneFault } from '../shared/gone-fault.ts';
-import { AddedRows } from './added-rows.ts';
 import type { FileFormat, FilePlan } from './file-format.ts';
 import type { FileLocation, FilePlace, FileWriter } from './file-place.ts';
-import { isPartLeft, partPlace } from './part-place.ts';
 import { digestOf, isOfHalfWritten, type SourceFile } from './source-file.ts';
 
 interface Replacement<T> extends Pick<FilePlan, 'content' | 'written'> {
@@ -252,3 +252,95 @@ export class FileTarget implements Target {
 const ignored: OnAsides = () => undefined;
 
 async function* noRows(): AsyncGenerator<TargetRow[]> {}
+
+type Parts = Pick<FileFormat, 'part' | 'hasPart'>;
+
+/** Separates the file from the part: the identity of a file has no line end. */
+const partMark = '\n';
+
+async function partPlace(place: FilePlace, format: Parts, signal: AbortSignal): Promise<Place> {
+  const location = await place.locate(signal);
+  await using file = await location.open(signal);
+  const isThere = file !== null && (await format.hasPart(file, signal));
+  return { ...partAt(location, place.name, format), isThere };
+}
+
+/** Whether a file or its part is gone, or its configured name, a link, leads elsewhere now. */
+async function isPartLeft(
+  { id, address }: Pick<Place, 'id' | 'address'>,
+  place: FilePlace,
+  format: Parts,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const [fileId = '', part = ''] = id.split(partMark);
+  const former = place.formerly(fileId);
+  if (former === null) return false;
+  const location = await place.locate(signal);
+  const here = partAt(location, place.name, format);
+  if (id === here.id) return false;
+  if (address === here.address) return true;
+  await using file = await (await former.locate(signal)).open(signal);
+  if (file === null) return true;
+  if (part === '' || format.part === '') return location.id === fileId;
+  return !(await format.hasPart(file, signal, part));
+}
+
+function partAt(location: FileLocation, name: string, { part }: Parts): Pick<Place, 'id' | 'address'> {
+  return {
+    id: part === '' ? location.id : location.id + partMark + part.normalize('NFC').trim().toLowerCase(),
+    address: part === '' ? name : `${name} (${part})`,
+  };
+}
+
+class AddedRows {
+  /** As read, or as the last write left it; null: unknown. */
+  #version: string | null;
+  /** As the last write left it; null: no write. */
+  #digest: string | null = null;
+  /** Keys of the changes: one may be repeated. */
+  readonly #keys = new IdSet();
+  #count = 0;
+
+  /** @param version of the file whose rows were read; null: not read, nothing is certain */
+  constructor(version: string | null) {
+    this.#version = version;
+  }
+
+  /** Wraps new content and its `written` callback, which records the file's version; until then nothing is known of the file. */
+  see(
+    file: SourceFile,
+    content: AsyncIterable<Buffer>,
+    also: ((version: string) => void) | undefined,
+  ): { readonly content: AsyncIterable<Buffer>; readonly written: (version: string) => void } {
+    const isOurs = this.#version === file.version;
+    const hash = createHash('sha256');
+    [this.#version, this.#digest] = [null, null];
+    const hashed = async function* (): AsyncGenerator<Buffer> {
+      for await (const chunk of content) {
+        hash.update(chunk);
+        yield chunk;
+      }
+    };
+    const written = (version: string): void => {
+      also?.(version);
+      if (isOurs) [this.#version, this.#digest] = [version, hash.digest('hex')];
+    };
+    return { content: hashed(), written };
+  }
+
+  /** Counts each change that became a row once. */
+  count(outcomes: readonly RowOutcome[]): void {
+    for (const outcome of outcomes) {
+      if (outcome.status !== 'done' || outcome.row === undefined || this.#keys.mayHave(outcome.key)) continue;
+      this.#keys.add(outcome.key);
+      this.#count += 1;
+    }
+  }
+
+  /** The count, if the file is byte for byte as the last write left it; else 0. */
+  async stillThere(file: SourceFile, signal: AbortSignal): Promise<number> {
+    if (this.#digest === null || this.#count === 0) return 0;
+    const isSame = (await digestOf(file, '', signal)) === this.#digest;
+    return isSame && (await file.isCurrent()) ? this.#count : 0;
+  }
+}

@@ -1,7 +1,14 @@
 import { alignColumns, headingRow, inverted, widthOf } from './column-alignment.ts';
-import { cellAt, type Grid, type GridCell, isFormula, keyOf } from './grid.ts';
-import { maybeSameGridCell, sameGridCell } from './grid.ts';
-import { counted, idAt, rowsById } from './rows-by-id.ts';
+import {
+  cellAt,
+  type Grid,
+  type GridCell,
+  isFormula,
+  keyOf,
+  maybeSameGridCell,
+  sameGridCell,
+} from './grid.ts';
+import { idText } from './cell-values.ts';
 
 export interface OwnColumns {
   readonly id: number;
@@ -275,4 +282,31 @@ export class Alignment {
     const id = this.idAfter === null ? null : idAt(this.after, row, this.idAfter);
     return id === null ? null : (this.#rowsBefore.get(id)?.[0] ?? null);
   }
+}
+
+export function idAt(grid: Grid, row: number, column: number): string | null {
+  // A formula may show another row's id in the next snapshot.
+  const id = isFormula(cellAt(grid, row, column)) ? '' : idText(grid, row, column);
+  return id === '' ? null : id;
+}
+
+function rowsById(grid: Grid, column: number, header: number): Map<string, readonly number[]> {
+  const rows = new Map<string, number[]>();
+  for (let row = header + 1; row < grid.length; row++) {
+    const id = idAt(grid, row, column);
+    if (id === null) continue;
+    const known = rows.get(id);
+    if (known === undefined) rows.set(id, [row]);
+    else known.push(row);
+  }
+  return rows;
+}
+
+export function counted(rows: Iterable<number>, content: (row: number) => string): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const row of rows) {
+    const key = content(row);
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
+  return counts;
 }

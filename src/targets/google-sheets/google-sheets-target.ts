@@ -9,18 +9,16 @@ import type {
   TargetSnapshot,
 } from '../../ports/target.ts';
 import { ownedColumns } from '../shared/columns.ts';
-import { rowBatches } from '../shared/row-batches.ts';
+import { rowBatches } from '../shared/row-content.ts';
 import type { GoogleSheetsOptions } from './google-sheets-options.ts';
 import { type Found, type TabSnapshot, takeTabSnapshot } from './tab-snapshot.ts';
 import { rowsOf, tabAsides } from './present-rows.ts';
 import { protectedColumns } from './protected-cells.ts';
 import { RefusedValues } from './refused-values.ts';
 import { assertRoom, roomForTab } from './room.ts';
-import { markingOf } from './marking.ts';
 import { SheetsApi, type SheetsTab } from './sheets-api.ts';
 import { changed, copiedFault, isRefused, trashedFault } from './tab-faults.ts';
-import type { TabDescription } from './tab-description.ts';
-import { assertNotRenamed, isTabLeft, tabPlace } from './tab-place.ts';
+import { type TabDescription, assertNotRenamed, isTabLeft, tabPlace } from './tab-description.ts';
 import {
   adoptedTab,
   misplacedRecords,
@@ -35,7 +33,7 @@ import { nothingSettled, type Settled, UnsettledWrite } from './unsettled-write.
 import { outcomesOf, rememberRefused } from './write-outcomes.ts';
 import { planWrite, type WritePlan } from './write-plan.ts';
 import { packNote, unpackNote } from './write-journal.ts';
-import { type Job, WriteRequests } from './write-requests.ts';
+import { type Job, WriteRequests, markingOf } from './write-requests.ts';
 
 export type GoogleSheetsTarget = Target & Required<Pick<Target, 'address' | 'fix'>>;
 

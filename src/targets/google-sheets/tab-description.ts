@@ -1,10 +1,14 @@
 import type { sheets_v4 } from '@googleapis/sheets';
 import { z } from 'zod';
+import type { Place } from '../../ports/target.ts';
 import type { CellRange, FormattedTable } from '../shared/table-range.ts';
 import type { CellArea } from './a1.ts';
 import type { SpreadsheetTerms } from './cell-values.ts';
 import { type ColumnRecord, readColumnRecords, readRecords } from './managed-columns.ts';
 import { senseless, type SheetCell } from './sheets-replies.ts';
+import type { GoogleSheetsOptions } from './google-sheets-options.ts';
+import type { SheetsTab } from './sheets-api.ts';
+import { renamedFault } from './tab-faults.ts';
 
 export const tabKey = 'leadsync.tab';
 
@@ -182,4 +186,47 @@ function areaOf(range: sheets_v4.Schema$GridRange): CellArea {
     ...(typeof endRowIndex === 'number' ? { endRow: endRowIndex } : {}),
     ...(typeof endColumnIndex === 'number' ? { endColumn: endColumnIndex } : {}),
   };
+}
+
+/** The tab's place; a missing tab has no number. Throws as `Target.open` does. */
+export async function tabPlace(
+  { api, tab, name }: SheetsTab,
+  spreadsheetId: string,
+  signal: AbortSignal,
+): Promise<Place> {
+  const { sheets = [] } = await api.describe([], sheetsFields, signal);
+  const sheetId = sheets.find((sheet) => isTab(sheet, tab))?.properties?.sheetId ?? null;
+  const start = `google-sheets:${spreadsheetId}/`;
+  const idWhileMissing = `${start}tab ${tab}`;
+  const isThere = sheetId !== null;
+  return { id: isThere ? `${start}${sheetId}` : idWhileMissing, idWhileMissing, address: name, isThere };
+}
+
+/** Whether a tab is gone. In a spreadsheet that this account cannot see it counts as there. */
+export async function isTabLeft(
+  { api }: SheetsTab,
+  spreadsheetId: string,
+  id: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const start = `google-sheets:${spreadsheetId}/`;
+  if (!id.startsWith(start)) return false;
+  const { sheets = [] } = await api.describe([], sheetsFields, signal);
+  return !sheets.some(({ properties }) => id === `${start}${properties?.sheetId}`);
+}
+
+/** Throws `target.tab-renamed` when our tab has another title now. */
+export async function assertNotRenamed(
+  { api, tab, name }: SheetsTab,
+  { spreadsheetId, connection }: Pick<GoogleSheetsOptions, 'spreadsheetId' | 'connection'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { sheets = [] } = await api.describe([], tabsFields, signal);
+  const renamed = sheets.filter((sheet) =>
+    readTabRecords(sheet).some(
+      (record) => record.spreadsheetId === spreadsheetId && record.connection === connection,
+    ),
+  );
+  const [title = null] = renamed.map(({ properties }) => properties?.title ?? null);
+  if (title !== null) throw renamedFault(name, tab, title);
 }

@@ -1,10 +1,11 @@
+import type { sheets_v4 } from '@googleapis/sheets';
 import { counted } from '../../core/lead/counted.ts';
 import { LeadsyncError } from '../../errors.ts';
+import type { MarkToWrite } from '../../ports/target.ts';
+import { isAround } from '../shared/table-range.ts';
 import { bisect, type Refused } from './bisect.ts';
 import { inBatches, insertedRows, valueRanges, writtenCells } from './cell-writes.ts';
-import { grownRange } from './grown-range.ts';
-import type { TabSnapshot } from './tab-snapshot.ts';
-import type { Marking } from './marking.ts';
+import { type TabSnapshot, headerRow } from './tab-snapshot.ts';
 import { assertRoom, roomForRows } from './room.ts';
 import type { SheetsTab } from './sheets-api.ts';
 import { changed, isRefused } from './tab-faults.ts';
@@ -18,6 +19,9 @@ import {
 } from './tab-description.ts';
 import type { UnsettledWrite } from './unsettled-write.ts';
 import type { PlannedRow, WritePlan } from './write-plan.ts';
+import { idText } from './cell-values.ts';
+import type { GoogleSheetsOptions } from './google-sheets-options.ts';
+import { markedTab, ownRecord } from './tab-setup.ts';
 
 /** Maximum of refused values identified per write: each costs up to twenty requests of quota. */
 const mostAlone = 8;
@@ -161,4 +165,74 @@ function inParts(row: PlannedRow, statusColumn: number | null): readonly Planned
   const status = cells.filter(([column]) => column === statusColumn);
   if (status.length === 0) return [row];
   return [part(cells.filter(([column]) => column !== statusColumn)), { ...part(status), isWhole: false }];
+}
+
+/**
+ * Extends the table or filter with our headings by rows inserted at `start` (0-based): Google does so only for what is inserted
+ * within. Null: nothing to extend. The filter's order is left out: set again, it would sort the rows.
+ */
+function grownRange(
+  { tab, columns, grid }: Pick<TabSnapshot, 'tab' | 'columns' | 'grid'>,
+  start: number,
+  count: number,
+): sheets_v4.Schema$Request | null {
+  const place = { headerRow, columns };
+  const table = tab.tables.find(({ range }) => isAround(range, place));
+  const filter = tab.filter !== null && isAround(tab.filter.range, place) ? tab.filter : null;
+  const old = (table ?? filter)?.range;
+  if (old === undefined || old.bottom > start || table?.hasTotals === true) return null;
+  for (let row = old.bottom; row < start; row++) if (idText(grid, row, columns.id) === '') return null;
+  const range = {
+    sheetId: tab.sheetId,
+    startRowIndex: old.top - 1,
+    endRowIndex: start + count,
+    startColumnIndex: old.left,
+    endColumnIndex: old.right + 1,
+  };
+  if (table !== undefined)
+    return { updateTable: { table: { tableId: table.tableId, range }, fields: 'range' } };
+  return { setBasicFilter: { filter: { range, filterSpecs: filter?.filterSpecs ?? [] } } };
+}
+
+type Request = sheets_v4.Schema$Request;
+
+/** Sends a mark with the first request that writes rows: atomic with it. */
+class Marking {
+  readonly #arrived: () => void;
+  #request: Request | null;
+
+  constructor(request: Request, arrived: () => void) {
+    this.#request = request;
+    this.#arrived = arrived;
+  }
+
+  get isDue(): boolean {
+    return this.#request !== null;
+  }
+
+  /** With the mark while it is due. If Google refuses, without it: rows matter more than a mark. */
+  async send(requests: readonly Request[], update: (all: Request[]) => Promise<void>): Promise<void> {
+    const request = this.#request;
+    if (request === null) return update([...requests]);
+    try {
+      await update([...requests, request]);
+      this.#arrived();
+    } catch (error) {
+      if (!isRefused(error)) throw error;
+      this.#request = null;
+      return update([...requests]);
+    }
+    this.#request = null;
+  }
+}
+
+/** The marking for a run's first write; null: already marked, or not wanted. */
+export function markingOf(
+  options: GoogleSheetsOptions,
+  tab: TabDescription,
+  mark: MarkToWrite | undefined,
+): Marking | null {
+  if (mark === undefined || ownRecord(options, tab)?.mark === mark.text) return null;
+  const request = markedTab(options, tab, mark.text);
+  return request && new Marking(request, mark.arrived);
 }

@@ -4,7 +4,7 @@ import { idKey } from '../../core/lead/lead.ts';
 import { isUuid } from '../../core/lead/uuid.ts';
 import { goneFault } from '../shared/gone-fault.ts';
 import type { MergedRow, Place, RowChange, RowOutcome, Target, TargetSnapshot } from '../../ports/target.ts';
-import { rowBatches } from '../shared/row-batches.ts';
+import { rowBatches } from '../shared/row-content.ts';
 import { isForLoose, type Verdict } from '../shared/row-changes.ts';
 import { batchesOf, BatchSender } from './batch-sender.ts';
 import { CompanyListing } from './company-listing.ts';
@@ -33,8 +33,7 @@ import type { PropertyDefinition, ShownCompany } from './hubspot-replies.ts';
 import type { InputResult } from './input-results.ts';
 import { isMerged, mergedCompanies, readBin, type RecycleBin } from './lost-companies.ts';
 import { keptCompanies } from './own-content.ts';
-import { markOf, PropertyMarker } from './property-mark.ts';
-import { addMissingOptions, createMissing } from './property-setup.ts';
+import { addMissingOptions, createMissing, markOf, PropertyMarker } from './property-setup.ts';
 import { inRecycleBin, outcomesOf } from './write-outcomes.ts';
 import { decideChanges, inputsOf, type PlannedInput, putBack } from './write-plan.ts';
 

@@ -1,6 +1,6 @@
 import pg from 'pg';
-import type { Secret } from '../../config/secret.ts';
 import { certificateHelp, isCertificateFault } from '../../certificate-fault.ts';
+import type { Secret } from '../../config/secret.ts';
 import { LeadsyncError, type Retry } from '../../errors.ts';
 import { PostgresClient } from '../../postgres-client.ts';
 import { visibleText } from '../../visible-text.ts';
@@ -55,5 +55,29 @@ export function openClient(url: Secret, name: string): pg.Client {
     const said = error instanceof Error ? visibleText(error.message, 200) : '';
     const message = `The address of the database of ${name} cannot be used: ${said}.`;
     throw new LeadsyncError('target.bad-url', message);
+  }
+}
+
+/** Texts of one row, by column. */
+export type Texts = (string | null)[];
+
+/** Runs a statement. @throws LeadsyncError as `raise` does */
+export type Ask = (text: string, values?: readonly unknown[]) => Promise<Texts[]>;
+
+export async function attempt<T>(
+  ask: Ask,
+  isExpected: (code: string) => boolean,
+  work: () => Promise<T>,
+): Promise<T | LeadsyncError> {
+  await ask('savepoint before_attempt');
+  try {
+    const result = await work();
+    await ask('release savepoint before_attempt');
+    return result;
+  } catch (error) {
+    if (!(error instanceof LeadsyncError) || !isExpected(error.code)) throw error;
+    await ask('rollback to savepoint before_attempt');
+    await ask('release savepoint before_attempt');
+    return error;
   }
 }

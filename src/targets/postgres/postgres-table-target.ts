@@ -3,13 +3,11 @@ import type { Secret } from '../../config/secret.ts';
 import { LeadsyncError } from '../../errors.ts';
 import { mostWhole } from '../../heap.ts';
 import { idKey } from '../../core/lead/lead.ts';
-import { rowBatches } from '../shared/row-batches.ts';
 import { isBlank, isForLoose, type PresentRow, RowChanges } from '../shared/row-changes.ts';
-import { targetRow } from '../shared/row-content.ts';
+import { targetRow, rowBatches } from '../shared/row-content.ts';
 import type { RowChange, RowOutcome, Target } from '../../ports/target.ts';
 import { goneFault } from '../shared/gone-fault.ts';
-import { type Ask, attempt, type Texts } from './attempt.ts';
-import { openClient, raise } from './connection.ts';
+import { openClient, raise, type Ask, attempt, type Texts } from './connection.ts';
 import { isTableLeft, tablePlace } from './table-place.ts';
 import {
   columnType,

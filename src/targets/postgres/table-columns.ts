@@ -11,7 +11,7 @@ import {
   ownedColumns,
 } from '../shared/columns.ts';
 import type { PresentRow } from '../shared/row-changes.ts';
-import type { Ask, Texts } from './attempt.ts';
+import type { Ask, Texts } from './connection.ts';
 
 export interface TableMapping extends ColumnMapping {
   /** `table` or `schema.table`, spelled as in the database. */

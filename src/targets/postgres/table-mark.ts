@@ -1,5 +1,5 @@
 import { LeadsyncError } from '../../errors.ts';
-import { type Ask, attempt } from './attempt.ts';
+import { type Ask, attempt } from './connection.ts';
 
 const markTable = 'leadsync_mark';
 

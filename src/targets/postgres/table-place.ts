@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { LeadsyncError } from '../../errors.ts';
 import type { Place } from '../../ports/target.ts';
-import { type Ask, attempt, type Texts } from './attempt.ts';
+import { type Ask, attempt, type Texts } from './connection.ts';
 
 /** Null without permission. */
 const system = `(select system_identifier from pg_control_system())::text`;

@@ -2,8 +2,7 @@ import { idKey } from '../../core/lead/lead.ts';
 import { sameCell, type Value } from '../../core/lead/value.ts';
 import type { PresentRow, RowDecisions, RowWrite } from '../shared/row-changes.ts';
 import { contentOf } from '../shared/row-content.ts';
-import type { Ask, Texts } from './attempt.ts';
-import { refused } from './connection.ts';
+import { refused, type Ask, type Texts } from './connection.ts';
 import type { Place, Table } from './table-columns.ts';
 
 type Cells = ReadonlyMap<number, Value>;

@@ -1,3 +1,4 @@
+import { batchesBySize } from '../../core/lead/text-size.ts';
 import type { FieldType, Value } from '../../core/lead/value.ts';
 import type { RowChange, RowOutcome, TargetRow } from '../../ports/target.ts';
 import { type Columns, ownedColumns, shownStatus } from './columns.ts';
@@ -52,4 +53,10 @@ export function notStorable(text: string, longest: number): string | null {
     return 'The text contains half a character (a lone surrogate), which UTF-8 cannot hold.';
   if (text.length <= longest) return null;
   return `The text has ${text.length} characters; a cell holds at most ${longest}.`;
+}
+
+const rowsAtOnce = 1_000;
+
+export async function* rowBatches(rows: Iterable<TargetRow>): AsyncGenerator<readonly TargetRow[]> {
+  yield* batchesBySize(rows, () => rowsAtOnce);
 }

@@ -7,7 +7,7 @@ import { systemClock } from '../../../src/ports/clock.ts';
 import { CompanyListing } from '../../../src/targets/hubspot/company-listing.ts';
 import { HubSpotApi } from '../../../src/targets/hubspot/hubspot-api.ts';
 import { lockFile, lockPathOf } from '../../../src/targets/local/file-lock.ts';
-import { assertNotOpenInEditor } from '../../../src/targets/local/editor-lock.ts';
+import { assertNotOpenInEditor } from '../../../src/targets/local/local-place.ts';
 import { createPostgresTableTarget } from '../../../src/targets/postgres/postgres-table-target.ts';
 import { Secret } from '../../../src/config/secret.ts';
 import { Workspace } from '../../support/workspace.ts';
