@@ -129,11 +129,11 @@ function shiftedRow(record: CsvRecord, width: number): string | null {
   return shifted === null ? null : `Row ${record.row} has ${shifted}.`;
 }
 
-export function isBlank(record: CsvRecord): boolean {
+function isBlank(record: CsvRecord): boolean {
   return record.cells.every((cell) => cell.text === '');
 }
 
-export function isAllQuoted(record: CsvRecord): boolean {
+function isAllQuoted(record: CsvRecord): boolean {
   return record.cells.every((cell) => cell.quoted);
 }
 

@@ -284,7 +284,7 @@ export class Alignment {
   }
 }
 
-export function idAt(grid: Grid, row: number, column: number): string | null {
+function idAt(grid: Grid, row: number, column: number): string | null {
   // A formula may show another row's id in the next snapshot.
   const id = isFormula(cellAt(grid, row, column)) ? '' : idText(grid, row, column);
   return id === '' ? null : id;
@@ -302,7 +302,7 @@ function rowsById(grid: Grid, column: number, header: number): Map<string, reado
   return rows;
 }
 
-export function counted(rows: Iterable<number>, content: (row: number) => string): Map<string, number> {
+function counted(rows: Iterable<number>, content: (row: number) => string): Map<string, number> {
   const counts = new Map<string, number>();
   for (const row of rows) {
     const key = content(row);

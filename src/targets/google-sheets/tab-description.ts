@@ -149,7 +149,7 @@ function rangeOf(range: sheets_v4.Schema$GridRange = {}, { properties }: sheets_
   };
 }
 
-export function readTabRecords({ developerMetadata }: sheets_v4.Schema$Sheet): TabRecord[] {
+function readTabRecords({ developerMetadata }: sheets_v4.Schema$Sheet): TabRecord[] {
   return readRecords(developerMetadata, tabKey, tabValue);
 }
 
