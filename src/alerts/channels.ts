@@ -9,7 +9,6 @@ import type { Mail, Mailer } from '../reminders/send/mail.ts';
 import { type AlertDelivery, claimDeliveries, noteAttempt } from '../store/alerts.ts';
 import { type AlertText, alertMail, alertPayload, describeAlert } from './describe-alert.ts';
 
-/** What alerts and heartbeats work with. */
 export interface AlertContext {
   readonly alerts: AlertSettings;
   readonly connections: readonly {
@@ -41,15 +40,13 @@ const giveUpMs = 3 * 24 * 3_600_000;
 
 const deliveriesAtOnce = 20;
 
-/** The channels of an alert, each delivered independently. */
 export function channelsOf({ email, webhook }: AlertSettings): readonly string[] {
   return [...email, ...(webhook === undefined ? [] : [webhookChannel])];
 }
 
 /**
- * Delivers what is due to each channel, all at once: no channel waits for another. Failed deliveries are retried later, also
- * by another process; a process that dies between sending and noting it causes a duplicate. Throws faults of the database
- * alone.
+ * All at once: no channel waits for another. Failed deliveries are retried later, also by another process; a process that dies between sending
+ * and noting it causes a duplicate. Throws faults of the database alone.
  */
 export async function deliverAlerts(context: AlertContext, signal: AbortSignal): Promise<void> {
   const { pool, alerts, clock } = context;
@@ -88,10 +85,7 @@ async function deliver(context: AlertContext, delivery: AlertDelivery, signal: A
   return noteAttempt(pool, id, 'ended', clock.now(), null);
 }
 
-/**
- * Sends a text through one channel, once. `message`: a fault's own words, for a mail alone. Throws LeadsyncError, as the
- * mailer and `callOnce` do.
- */
+/** Once. `message`: a fault's own words, for a mail alone. Throws LeadsyncError, as the mailer and `callOnce` do. */
 export async function sendText(
   context: Pick<AlertContext, 'alerts' | 'mailer' | 'callMs' | 'clock'>,
   channel: string,
@@ -107,8 +101,8 @@ export async function sendText(
 }
 
 /**
- * Calls an address once, by POST with `json`, else by GET; of the reply only the status counts. Throws `alert.not-called` (retry
- * later) for anything but 2xx, or the signal's reason. Path and query are a key: no message has them. `callMs`: timeout.
+ * By POST with `json`, else by GET; only the status counts. Throws `alert.not-called` (retry later) for anything but 2xx, or the signal's
+ * reason. Path and query are a key: no message has them.
  */
 export async function callOnce(
   { callMs = 10_000, clock }: Pick<AlertContext, 'callMs' | 'clock'>,

@@ -3,11 +3,8 @@ import { escaped, oneLine } from '../reminders/compose/shown-text.ts';
 import type { AlertDelivery } from '../store/alerts.ts';
 import { heldThreshold } from './problems-of.ts';
 
-/** An alert in plain sentences. */
 export interface AlertText {
-  /** One line. */
   readonly title: string;
-  /** What happened, and what was not touched. */
   readonly lines: readonly string[];
   /** Commands that help, and what each does. */
   readonly help: readonly (readonly [string, string])[];
@@ -128,7 +125,6 @@ function optionsFor(code: string): readonly (readonly [string, string])[] {
     : [allow];
 }
 
-/** `2026-11-21 14:30 UTC`. */
 function momentText(epochMs: number): string {
   return `${new Date(epochMs).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }

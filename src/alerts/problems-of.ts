@@ -21,9 +21,8 @@ export const keyCodes: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * What is wrong with a connection in which a sync must have succeeded since `successDueSince` (epoch ms). Pure. A sync that
- * failed, was stopped or had its key rejected is a problem until a sync is carried out; each of the three kinds is one
- * problem, however often it comes.
+ * A sync that failed, was stopped or had its key rejected is a problem until a sync is carried out; each kind is one problem, however often it
+ * comes. `successDueSince`: epoch ms. Pure.
  */
 export function problemsOf(facts: ConnectionFacts, successDueSince: number): readonly AlertProblem[] {
   const problems: AlertProblem[] = [];
@@ -42,7 +41,7 @@ export function problemsOf(facts: ConnectionFacts, successDueSince: number): rea
   return problems;
 }
 
-/** What is wrong with a heartbeat at `now` (epoch ms). Pure. */
+/** `now`: epoch ms. Pure. */
 export function heartbeatProblems(heartbeat: Heartbeat | null, now: number): readonly AlertProblem[] {
   const { failingSince = null, fault = null } = heartbeat ?? {};
   if (failingSince === null || now - failingSince < heartbeatGraceMs) return [];
@@ -58,7 +57,6 @@ export function isSuccessOverdue(
   return Math.max(lastSuccess?.at ?? 0, watchedSince) < successDueSince;
 }
 
-/** The problem that a failed or stopped sync is. */
 export function alertKindOf({ status, code }: Pick<FailedRun, 'status' | 'code'>): AlertKind {
   if (status === 'stopped') return 'guard-stop';
   return keyCodes.has(code) ? 'key-rejected' : 'run-failed';
@@ -70,10 +68,7 @@ export const clearedForMs = 15 * 60_000;
 /** Problems that explain a missing success: `no-success` is then not raised as well. */
 const reasons: ReadonlySet<AlertKind> = new Set(['run-failed', 'guard-stop', 'key-rejected']);
 
-/**
- * What changes for a connection at `now` (epoch ms), by its open alerts and its problems. Pure. A problem is raised when it
- * first appears, grown when its level rises, and over after it has stayed away.
- */
+/** A problem is raised when it first appears, grown when its level rises, and over after it has stayed away. `now`: epoch ms. Pure. */
 export function decideAlerts(
   open: readonly OpenAlert[],
   problems: readonly AlertProblem[],

@@ -15,7 +15,6 @@ import { getHeartbeat, type Heartbeat, noteHeartbeat } from '../store/connection
 import { type AlertContext, callOnce, channelsOf, deliverAlerts, faultText } from './channels.ts';
 import { decideAlerts, heartbeatProblems, isSuccessOverdue, problemsOf } from './problems-of.ts';
 
-/** Ms between two checks. */
 const usualMs = 60_000;
 
 /** A scheduled sync must succeed within this time (ms). */
@@ -27,10 +26,7 @@ const leftHours = 24;
 /** Ms for which alerts that are over are kept. */
 const keptMs = 90 * 24 * 3_600_000;
 
-/**
- * Checks for problems every `everyMs` until it is disposed. A timer, not a job: the alert that the queue is away must not wait
- * for the queue. Every worker checks: the connections of a dead worker are seen by another.
- */
+/** A timer, not a job: the alert that the queue is away must not wait for the queue. Every worker checks: the connections of a dead worker are seen by another. */
 export function watchAlerts(context: AlertContext, everyMs = usualMs): AsyncDisposable {
   // The pause comes first: a worker that has just started catches up on a missed night. An alert whose delivery is cut off is
   // sent once more.
@@ -41,11 +37,7 @@ export function watchAlerts(context: AlertContext, everyMs = usualMs): AsyncDisp
   });
 }
 
-/**
- * Checks every connection once, stores new and ended problems with their deliveries, then delivers them and calls the
- * heartbeats. Several workers may do this at once: one of them decides, and each delivery is claimed by one. Throws faults
- * of the database.
- */
+/** Several workers may do this at once: one of them decides, and each delivery is claimed by one. Throws faults of the database. */
 export async function checkAlerts(context: AlertContext, signal: AbortSignal): Promise<void> {
   const watched = await transaction(context.pool, (db) => decide(context, db));
   await Promise.all([
@@ -104,10 +96,8 @@ async function note(
 /** The placeholder for the connection's name in the address, when each connection has a heartbeat of its own. */
 const connectionPlace = '{connection}';
 
-/** The heartbeat of all connections together. */
 const sharedUnit = '';
 
-/** A connection as its last check saw it. */
 interface WatchedConnection {
   readonly name: string;
   /** No sync has succeeded for too long. */
@@ -119,15 +109,14 @@ interface WatchedConnection {
 /** A failed call is retried after as long as it has been failing, and at most after this time (ms). */
 const longestWaitMs = 3_600_000;
 
-/** One heartbeat per connection, one for all, or none. */
 function heartbeatKind({ heartbeat }: AlertContext['alerts']): 'each' | 'shared' | 'none' {
   if (heartbeat === undefined) return 'none';
   return heartbeat.reveal().includes(connectionPlace) ? 'each' : 'shared';
 }
 
 /**
- * Calls the heartbeat once for each success. The shared one is called only while no connection has an overdue success: its
- * silence is the alarm. A later check retries what failed. Throws faults of the database alone.
+ * Once for each success. The shared one is called only while no connection has an overdue success: its silence is the alarm. Throws faults of
+ * the database alone.
  */
 async function callHeartbeats(
   context: AlertContext,

@@ -3,7 +3,6 @@ import { LeadsyncError } from '../errors.ts';
 import { whyNoConnection } from '../http/no-connection.ts';
 import { docsPath } from '../version.ts';
 
-/** A reply that is no answer. */
 export interface Refusal {
   readonly status: number;
   /** What the server asks to wait (ms); null: nothing. */
@@ -82,7 +81,6 @@ export function refused({ status, waitMs, location, offers }: Refusal, place: st
   );
 }
 
-/** A reply that is not what the standard says. */
 export function unreadable(place: string, what: string): LeadsyncError {
   return new LeadsyncError('caldav.unreadable', `${place} sent ${what}.`, {
     retry: 'later',

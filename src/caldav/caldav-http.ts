@@ -34,11 +34,10 @@ const connectMs = 10_000;
 const bounds: ExchangeBounds = { headersMs: 60_000, totalMs: 120_000, bodyBytes: 32 * 1024 * 1024 };
 
 /**
- * Sends requests to one calendar with Basic authentication: each is exactly one attempt, and no redirect is followed. Throws
- * a LeadsyncError for every reply but 2xx and `answers`. Neither errors nor logs show the password.
+ * Each request is exactly one attempt, and no redirect is followed. Throws a LeadsyncError for every reply but 2xx and `answers`. Neither
+ * errors nor logs show the password.
  */
 export class CalDavHttp implements AsyncDisposable {
-  /** Host and path, for messages. */
   readonly place: string;
   readonly #access: CalendarAccess;
   readonly #url: URL;
@@ -55,7 +54,6 @@ export class CalDavHttp implements AsyncDisposable {
     return this.#connection.requests;
   }
 
-  /** The path of an entry, encoded. */
   pathOf(name: string): string {
     return this.#url.pathname + encodeURIComponent(name);
   }

@@ -12,7 +12,6 @@ import {
 } from '../http/multistatus.ts';
 import { docsPath } from '../version.ts';
 
-/** What a calendar says of itself. */
 export interface CalendarFacts {
   readonly displayName: string | null;
   /** Of event and task; both where the server does not say. */
@@ -21,7 +20,6 @@ export interface CalendarFacts {
   readonly mayWrite: boolean | null;
 }
 
-/** What changed in a calendar. */
 export interface Changes {
   /** To be given the next time; null: the server has none. */
   readonly token: string | null;
@@ -33,7 +31,6 @@ export interface Changes {
 
 export interface StoredEntry {
   readonly etag: string | null;
-  /** iCalendar. */
   readonly text: string;
 }
 
@@ -117,7 +114,7 @@ export class CalendarClient {
     throw unreadable(this.#http.place, 'a listing that does not end');
   }
 
-  /** Entries by their names; a name that is gone is left out. */
+  /** A name that is gone is left out. */
   async read(entries: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, StoredEntry>> {
     const hrefs = entries.map((name) => `<href>${escaped(this.#http.pathOf(name))}</href>`).join('');
     const body = `<C:calendar-multiget xmlns="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav"><prop><getetag/><C:calendar-data/></prop>${hrefs}</C:calendar-multiget>`;
@@ -148,7 +145,6 @@ export class CalendarClient {
     return status !== 412;
   }
 
-  /** The names under which the calendar has an entry with this UID. */
   async find(component: Component, uid: string, signal: AbortSignal): Promise<readonly string[]> {
     const body = `<C:calendar-query xmlns="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav"><prop><getetag/></prop><C:filter><C:comp-filter name="VCALENDAR"><C:comp-filter name="${names[component]}"><C:prop-filter name="UID"><C:text-match collation="i;octet">${escaped(uid)}</C:text-match></C:prop-filter></C:comp-filter></C:comp-filter></C:filter></C:calendar-query>`;
     const { responses } = await this.#query({ method: 'REPORT', headers: { depth: '1' }, body }, signal);

@@ -7,7 +7,6 @@ import type { CalendarRef } from '../store/calendar-entries.ts';
 import type { Lease } from '../store/leases.ts';
 import type { CalendarClient } from './calendar-client.ts';
 
-/** What a pass over one calendar works with. */
 export interface CalendarContext {
   readonly pool: pg.Pool;
   readonly log: Logger;

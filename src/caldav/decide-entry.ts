@@ -1,6 +1,6 @@
 import type { Shown } from './entry-text.ts';
 
-/** A follow-up as both sides agree on it. Dates are epoch ms in whole seconds. */
+/** Dates are epoch ms in whole seconds. */
 interface Agreed {
   readonly due: number;
   /** It is past, and an entry that is not there is not made any more. */
@@ -13,9 +13,8 @@ interface Agreed {
 type Ended = 'deleted' | 'completed';
 
 /**
- * An edit that a person made in the calendar. `open`: it is not carried out yet. `applied`: the service has it, and no sync
- * has come by since. `conflict`: the service shows another date, and nobody has settled it. `over`: the agreed follow-up
- * counts again.
+ * `open`: not carried out yet. `applied`: the service has it, and no sync has come by since. `conflict`: the service shows another date, and
+ * nobody has settled it. `over`: the agreed follow-up counts again.
  */
 export interface Edit {
   /** Epoch ms; null: cleared. */
@@ -23,7 +22,6 @@ export interface Edit {
   readonly state: 'open' | 'applied' | 'conflict' | 'over';
 }
 
-/** What is known of an entry since its last change. */
 export interface Known {
   /** The date that leadsync wrote, or that was agreed on since. */
   readonly due: number;
@@ -62,11 +60,8 @@ export type Decision =
 const nothing = { do: 'nothing' } as const;
 
 /**
- * What becomes of an entry, from the agreed follow-up, what is known of the entry, and what the calendar shows.
- *
- * A date that differs from the one that leadsync wrote was moved by a person and becomes a requested edit, also when the
- * follow-up has moved meanwhile: then the edit ends as a conflict, which loses neither. `change` brings the entry to the
- * agreed follow-up, and `settle` notes that it is there already.
+ * A date that differs from the one that leadsync wrote was moved by a person and becomes a requested edit, also when the follow-up has moved
+ * meanwhile: it then ends as a conflict, which loses neither. `settle` notes that the entry shows the agreed follow-up already.
  */
 export function decideEntry(facts: EntryFacts): Decision {
   const { agreed, known, shown } = facts;
@@ -97,7 +92,6 @@ export function begun(known: Known | null, due: number): Known {
   return { ...known, writing: due };
 }
 
-/** The entry shows what is agreed on. */
 export function stored(due: number): Known {
   return { due, writing: null, isThere: true, ended: null, edit: null };
 }

@@ -4,7 +4,6 @@ import type { EntryRow } from '../store/calendar-entries.ts';
 import type { CalendarContext } from './calendar-context.ts';
 import type { Content } from './entry-text.ts';
 
-/** What an entry is to say, and its UID. */
 export interface EntryContent {
   readonly uid: string;
   readonly content: Content;
@@ -12,7 +11,6 @@ export interface EntryContent {
   readonly alarm: number | null;
 }
 
-/** The texts of an entry, as mails have them. */
 export function contentOf(context: CalendarContext, row: EntryRow, cells: Values): EntryContent {
   const { connection, reminders: settings, ref, templates, clock } = context;
   const { leadId, component, sequence } = row;

@@ -27,12 +27,10 @@ export function factsOf(
   };
 }
 
-/** What is known of an entry, from what is stored. */
 export function knownOf(state: EntryState, edit: EntryRow['edit']): Known {
   return { ...state, edit: state.editId === null ? null : editOf(state, edit) };
 }
 
-/** What is stored after a decision. */
 export function withKnown(state: EntryState, { edit, ...known }: Known, editId: number | null): EntryState {
   return { ...state, ...known, editId: edit === null ? null : editId };
 }

@@ -4,7 +4,7 @@ import { later, momentOf, timeOf, type UnclearTime, type When, wholeSecond } fro
 /** An appointment (VEVENT) or a task (VTODO). */
 export type Component = 'event' | 'task';
 
-/** What an entry says; '' is nothing. */
+/** '' is nothing. */
 export interface Content {
   readonly title: string;
   readonly description: string;
@@ -14,7 +14,6 @@ export interface Content {
 /** Why the date of an entry cannot be used: a series, no date, or, as `unreadable`, also a file that nobody can read. */
 type Unclear = UnclearTime | 'repeats' | 'no-date';
 
-/** What an entry in the calendar shows. */
 export type Shown =
   | { readonly kind: 'unclear'; readonly why: Unclear }
   | {
@@ -89,7 +88,7 @@ export function readEntry(text: string, component: Component, timeZone: string):
   return { kind: 'entry', at: wholeSecond(at), isDone: isDone(entry), mark: readMark(valueOf(entry, mark)) };
 }
 
-/** The UID of an entry; '' when the text is none. */
+/** '' when the text is none. */
 export function uidOf(text: string, component: Component): string {
   const found = open(text, component);
   return found === null ? '' : valueOf(found.entry, 'uid');
@@ -119,8 +118,8 @@ export interface Change {
 }
 
 /**
- * Brings an entry to `change` in the text that is there: alarms, notes, categories, attendees and all that leadsync does not
- * know stay. An appointment keeps its length. A completed entry is open again. Call it with an entry that is clear alone.
+ * Alarms, notes, categories, attendees and all that leadsync does not know stay. An appointment keeps its length. A completed entry is open
+ * again. Call it with an entry that is clear alone.
  */
 export function changeEntry(text: string, component: Component, change: Change): string {
   const found = open(text, component);

@@ -2,7 +2,6 @@ import ICAL from 'ical.js';
 import { Temporal } from 'temporal-polyfill';
 import { lastEnd } from '../reminders/compose/calendar.ts';
 
-/** When a follow-up is due. */
 export interface When {
   /** Epoch ms. Calendars know whole seconds. */
   readonly at: number;
@@ -15,7 +14,6 @@ export type UnclearTime = 'floating' | 'zone' | 'unreadable';
 
 const dayMs = 86_400_000;
 
-/** A moment without the part of a second that calendars do not know. */
 export function wholeSecond(at: number): number {
   return Math.floor(at / 1000) * 1000;
 }

@@ -22,10 +22,7 @@ const mostSearched = 20;
 /** A calendar that shows this many fewer, and less than half of what it did, was not emptied entry by entry. */
 const mostGone = 2;
 
-/**
- * Stores what changed in a calendar since it was last read, of leadsync's own entries alone: no other entry is read. Throws
- * `caldav.emptied` when most of them have gone at once; then nothing is stored.
- */
+/** Of leadsync's own entries alone: no other entry is read. Throws `caldav.emptied` when most of them have gone at once; then nothing is stored. */
 export async function observeCalendar(
   context: CalendarContext,
   { token, answer }: Pick<CalendarState, 'token' | 'answer'>,
@@ -65,7 +62,6 @@ export async function observeCalendar(
   });
 }
 
-/** The zone in which a date without a time is a day. */
 export function zoneOf({ reminders }: CalendarContext): string {
   return reminders.rules.dayZone;
 }

@@ -17,12 +17,10 @@ import { wholeSecond } from './entry-time.ts';
 import { observeCalendar } from './observe-calendar.ts';
 import { changeEntries, putEntries } from './write-entries.ts';
 
-/** What a pass did. */
 export interface CalendarPass {
   readonly put: number;
   /** Moved, written anew or taken back. */
   readonly changed: number;
-  /** Edits of leads that the person requested by moving, completing or deleting entries. */
   readonly requested: number;
 }
 
@@ -32,9 +30,8 @@ interface Decided {
 }
 
 /**
- * Brings one calendar in line with the agreed follow-ups of its recipient, and stores what the person changed there as
- * requested edits. Goes on where an earlier pass was cut off. Throws what the calendar's server answers, and
- * `caldav.emptied`.
+ * Stores what the person changed in the calendar as requested edits. Goes on where an earlier pass was cut off. Throws what the server
+ * answers, and `caldav.emptied`.
  */
 export async function syncCalendar(context: CalendarContext, stop: AbortSignal): Promise<CalendarPass> {
   const { pool, ref, calendar } = context;

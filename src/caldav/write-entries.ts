@@ -18,7 +18,6 @@ import { cancelEntry, changeEntry, type Content, hasNotes, makeEntry, readEntry 
 import { type When, wholeSecond } from './entry-time.ts';
 import { zoneOf } from './observe-calendar.ts';
 
-/** A row that is to be written, with what it is to say. */
 interface Writing extends EntryContent {
   readonly row: EntryRow;
   readonly when: When;
@@ -75,7 +74,6 @@ export async function changeEntries(
   return changed;
 }
 
-/** An entry as the calendar has it at this moment. */
 interface Fresh {
   readonly row: EntryRow;
   readonly state: EntryState;

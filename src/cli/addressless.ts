@@ -31,12 +31,10 @@ export async function addressless({ pool, connection }: SyncContext): Promise<Ad
   return { column, count: sum(unusable), ...example, total, fallsBack };
 }
 
-/** Whether the column decides about the fewer leads: then it is hardly what was meant. */
 export function isMost({ total, fallsBack }: Pick<Addressless, 'total' | 'fallsBack'>): boolean {
   return fallsBack * 2 > total;
 }
 
-/** For people, in one line. */
 export function describeAddressless(found: Addressless): string {
   const { column, count, example, row, total, fallsBack } = found;
   const where = row === null ? '' : ` in row ${row}`;

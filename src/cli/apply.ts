@@ -22,7 +22,7 @@ interface ApplyOptions extends CommonOptions {
   readonly allow?: readonly string[];
 }
 
-/** `leadsync apply FILE`: carries out the lines of a reviewed plan; refuses, by name, records that have changed. */
+/** Refuses, by name, records that have changed. */
 export function apply(file: string, options: ApplyOptions): Promise<void> {
   const plan = readPlanFile(file);
   const { connection } = plan;
@@ -50,7 +50,7 @@ function commandOf(file: string, { only, allow = [] }: ApplyOptions): string {
   return ['leadsync apply', file, ...lines, ...allowed(allow)].join(' ');
 }
 
-/** Applies lines of a plan file; refuses a plan that was made with other settings or is no longer on record. */
+/** Refuses a plan that was made with other settings or is no longer on record. */
 export async function applyPlan(
   app: App,
   plan: PlanFile,
@@ -68,7 +68,6 @@ export async function applyPlan(
   return applyLines(app, connection, planId, lines, { allow, undoOf }, stop);
 }
 
-/** Carries out lines of a plan in a run of their own. */
 export async function applyLines(
   app: App,
   connection: string,

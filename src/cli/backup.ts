@@ -56,7 +56,7 @@ export async function backup(file: string, { move = false, ...options }: BackupO
 
 const kept = ['the backup', 'leadsync backup FILE'] as const;
 
-/** Writes a compressed dump atomically and syncs it to disk. Throws as the dump does, and `plan.not-written`. */
+/** Atomically, and synced to disk. Throws as the dump does, and `plan.not-written`. */
 export async function writeBackupFile(
   path: string,
   dump: AsyncIterable<Buffer>,
@@ -75,9 +75,8 @@ export async function writeBackupFile(
 }
 
 /**
- * The dump in a backup file. Throws `usage.backup-missing` when it cannot be read, `usage.backup-broken` when it is none or
- * not whole: its checksum is proven before the first byte is given, since damaged rows may still fit a table. `onRead`
- * gets the share of the file that was read.
+ * Throws `usage.backup-missing`, or `usage.backup-broken` when it is none or not whole: its checksum is proven before the first byte is given,
+ * since damaged rows may still fit a table. `onRead` gets the share of the file that was read.
  */
 export async function* readBackupFile(
   path: string,

@@ -13,10 +13,7 @@ interface FeedsOptions {
   readonly json: boolean;
 }
 
-/**
- * `leadsync reminders --feeds`: the address of each recipient's calendar feed, over all connections. `--new-feed` replaces one.
- * Throws `usage.no-feeds` and `usage.unknown-recipient`.
- */
+/** `--new-feed` replaces an address. Throws `usage.no-feeds` and `usage.unknown-recipient`. */
 export async function calendarFeeds(
   pool: pg.Pool,
   config: Config,

@@ -4,15 +4,12 @@ import type { SyncContext } from '../sync/context.ts';
 import { companiesIn } from './companies.ts';
 import { shownCompany } from './names.ts';
 
-/** Reported entries of a calendar at most. */
 const shown = 20;
 
-/** A calendar with the companies of its reported entries. */
 type Calendar = Omit<CalendarReport, 'reported'> & {
   readonly reported: readonly (ReportedEntry & { readonly company: string | null })[];
 };
 
-/** The configured calendars of a connection that were read, or tried. */
 export async function calendarsOf({ pool, connection }: SyncContext): Promise<readonly Calendar[]> {
   const configured = connection.reminders?.calendars ?? [];
   if (configured.length === 0) return [];
@@ -42,7 +39,7 @@ export function calendarJson({ seenAt, reported, ...calendar }: Calendar): objec
   };
 }
 
-/** For people; `time` shows a moment, `dueTime` a follow-up, which may be a day (epoch ms). */
+/** Epoch ms; `dueTime` shows a follow-up, which may be a day. */
 export function describeCalendars(
   calendars: readonly Calendar[],
   time: (at: number) => string,

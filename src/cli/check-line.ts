@@ -3,7 +3,6 @@ import { LeadsyncError } from '../errors.ts';
 /** A check is never aborted. */
 export const never = new AbortController().signal;
 
-/** The result of one check. */
 export interface CheckLine {
   readonly name: string;
   readonly ok: boolean;

@@ -9,7 +9,6 @@ import { type CheckLine, failed, runCheck, never, passed } from './check-line.ts
 
 type TargetSnapshot = Awaited<ReturnType<SyncContext['target']['open']>>;
 
-/** Checks what a sync needs of the target: account, rows and columns, write permission. `fix`: repairs what it can. */
 export async function checkTarget(context: SyncContext, fix: boolean): Promise<CheckLine[]> {
   const { target, connection } = context;
   const test = (what: string, act: () => Promise<string>) => runCheck(`${connection.name}: ${what}`, act);
@@ -132,7 +131,6 @@ function notWritable(columns: readonly string[], type: keyof typeof closedBy): L
   return new LeadsyncError('target.cell-not-writable', message, { help });
 }
 
-/** How many there are, and the first of them as the example. */
 class Tally {
   count = 0;
   first = '';
@@ -169,7 +167,6 @@ function idFaults({ unreadableIds, closedIds }: Seen): readonly LeadsyncError[] 
   return faults;
 }
 
-/** A line when the target is another place than before, or is gone. */
 async function checkPlace({ target, connection, pool }: SyncContext): Promise<CheckLine[]> {
   const { name } = connection;
   // The previous line reports an inaccessible target.
@@ -202,7 +199,6 @@ async function checkPlace({ target, connection, pool }: SyncContext): Promise<Ch
   return [{ ...line, ...(shared !== undefined && { code: shared.code }) }];
 }
 
-/** A line for the conflict copies beside the target, if any. */
 async function checkCopies({ target, connection }: SyncContext): Promise<CheckLine[]> {
   // An earlier line reports an inaccessible target.
   const copies = (await target.conflictCopies?.(never).catch(() => [])) ?? [];

@@ -33,13 +33,11 @@ import { unlessStopped } from './stop.ts';
 import { withApp } from './with-app.ts';
 
 interface CheckOptions extends CommonOptions {
-  /** Repairs what it can. */
   readonly fix?: boolean;
-  /** Sends a test to all alert recipients. */
   readonly testAlert?: boolean;
 }
 
-/** `leadsync check`: a line for each thing that a sync needs, with help for failures. Changes nothing without `--fix`. */
+/** Changes nothing without `--fix`. */
 export async function check(options: CheckOptions): Promise<void> {
   const config = await loadConfigFromProcess(options.config);
   const lines: CheckLine[] = [passed('configuration', counted(config.connections.length, 'connection'))];
@@ -62,7 +60,6 @@ export async function check(options: CheckOptions): Promise<void> {
   process.exitCode = ok ? exitCodes.done : exitCodes.failed;
 }
 
-/** The lines of `leadsync check`, each as soon as it is known. */
 export async function* checkApp(
   app: App,
   { fix = false, testAlert = false }: Pick<CheckOptions, 'fix' | 'testAlert'> = {},
@@ -136,7 +133,6 @@ async function assertKnown(
   throw new LeadsyncError('guard.other-service', explainForeign({ ...counts, asked: asked.length }));
 }
 
-/** A line for the user's mail templates and languages, if any. */
 async function checkTemplates({ connection }: SyncContext): Promise<CheckLine[]> {
   const { reminders } = connection;
   if (reminders === undefined) return [];
@@ -163,14 +159,12 @@ async function checkRecipients(context: SyncContext): Promise<CheckLine[]> {
   return [{ ...passed(name, describeAddressless(found)), ...(isMost(found) && { warning: true }) }];
 }
 
-/** A line about leads without reminders because nobody means their year, if there are any. */
 async function checkYears(context: SyncContext): Promise<CheckLine[]> {
   const found = await oddYears(context);
   if (found === null) return [];
   return [{ ...passed(`${context.connection.name}: follow-ups`, describeOddYears(found)), warning: true }];
 }
 
-/** A line about leads without reminders because their stage is a closed one, if there are any. */
 async function checkStages({ pool, connection }: SyncContext): Promise<CheckLine[]> {
   const skipped = connection.reminders?.rules.skipStages ?? [];
   if (skipped.join() !== closedStages.join()) return [];

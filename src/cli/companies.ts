@@ -2,10 +2,7 @@ import type pg from 'pg';
 import { companiesOf } from '../store/pairs.ts';
 import type { Companies } from './names.ts';
 
-/**
- * The companies of a connection's problems, conflicts or actions. In a file of its own: `--help` loads
- * `names.ts`, and no Postgres client.
- */
+/** In a file of its own: `--help` loads `names.ts`, and no Postgres client. */
 export function companiesIn(
   pool: pg.Pool,
   connection: string,

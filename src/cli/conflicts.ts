@@ -10,7 +10,6 @@ import type { CommonOptions } from './program.ts';
 import { print, printJson } from './output.ts';
 import { withStore } from './with-store.ts';
 
-/** `leadsync conflicts`: all that waits for a person, each under the number that `resolve` takes. */
 export function conflicts(options: CommonOptions): Promise<void> {
   return withStore(options, async (pool, { connections }) => {
     const held = await namedHeld(pool, connections);
@@ -113,7 +112,6 @@ function matchLines(
   return [`${likeness}: ${why} (${stateWords[state]})`, ...values];
 }
 
-/** What was decided on it, in words. */
 export function decisionOn(item: Named['item']): string {
   if (item.kind === 'match') return stateWords[item.state];
   if (item.kind === 'calendar')

@@ -31,10 +31,6 @@ interface DemoOptions extends CommonOptions {
   readonly target: 'xlsx' | 'google-sheets';
 }
 
-/**
- * `leadsync demo`: the main job with a sandbox, a new Excel workbook (or a stand-in of Google Sheets) and an embedded
- * database, all local.
- */
 export async function demo(options: DemoOptions): Promise<void> {
   const folder = await demoFolder(options.dir);
   const tell = options.json ? () => {} : print;
@@ -134,7 +130,6 @@ async function demoFolder(dir: string | undefined): Promise<string> {
   });
 }
 
-/** Typical edits: three on one side, one conflict, and a new row. Returns descriptions. */
 async function editBothSides(service: Sandbox, target: DemoTarget, app: App): Promise<string[]> {
   // Nobody is reminded of leads that are won or lost.
   const open = service.leads.list().filter(({ stage }) => stage !== 'won' && stage !== 'lost');
@@ -194,7 +189,7 @@ const mailPollMs = 100;
 /** Ms without a mail sent before giving up. */
 const mailTimeoutMs = 15_000;
 
-/** Sends due reminders and digests, for the demo. The rest stays scheduled. */
+/** The rest stays scheduled. */
 async function sendDueReminders(app: App): Promise<void> {
   const names = [...app.contexts.keys()];
   let left = await countDueMails(app.pool, names);

@@ -11,18 +11,14 @@ import { describeProblem, seconds } from './output.ts';
 
 type Fields = ConnectionConfig['fields'];
 
-/** Maximum listed in text. */
 const problemsShown = 20;
 
-/** The command that syncs the same connection. */
 export const syncCommand = ({ connection }: SyncReport): string => `leadsync sync --connection ${connection}`;
 
-/** The options that override these refusals. */
 export function allowed(codes: readonly string[]): readonly string[] {
   return codes.map((code) => `--allow ${code}`);
 }
 
-/** A report for people, with company names, headings, and dates in a connection's zone. `command`: the one that made it. */
 export async function tellReport(
   pool: pg.Pool,
   report: SyncReport,
@@ -34,7 +30,7 @@ export async function tellReport(
   return shownDates(describeReport(report, companies, fields, command), timeZone);
 }
 
-/** A report for people: what was done, what was not, and what helps; omits zeros. */
+/** Omits zeros. */
 export function describeReport(
   report: SyncReport,
   companies: Companies,
@@ -73,7 +69,6 @@ export function describeReport(
   return lines.join('\n');
 }
 
-/** Problems for people, one line each, up to a maximum. */
 export function describeProblems(
   problems: SyncReport['problems'],
   companies: Companies,
@@ -95,7 +90,7 @@ function describeWritten({ created, updated, deleted }: SyncReport): readonly st
   });
 }
 
-/** The ways out of a stop by the guard; other stops name their own. */
+/** Other stops name their own ways out. */
 function howToGoOn({ problems }: SyncReport, command: string): readonly string[] {
   const guards = problems.flatMap(({ code }) =>
     code.startsWith('guard.') ? [code.slice('guard.'.length)] : [],

@@ -13,7 +13,6 @@ import { decisionOn } from './conflicts.ts';
 import { describeAuthor, toSecond, nameRecord, otherValue, short } from './names.ts';
 import type { FieldStory, LeadStory } from './why.ts';
 
-/** A lead's story for `leadsync why`. */
 export function describeStory(story: LeadStory): string {
   const lines = [
     nameRecord(story.company, story.connection, `lead ${story.leadId}`),

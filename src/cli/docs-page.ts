@@ -55,9 +55,6 @@ export const docsPages: Readonly<Record<string, string>> = {
   'usage.state-not-empty': 'backup.md#restore',
 };
 
-/**
- * The page for an error code. Null when no page helps.
- */
 export function docsPage(code: string): string | null {
   const page = docsPages[code] ?? docsPages[code.split('.', 1)[0] ?? ''];
   return page === undefined ? null : docsPath(page);

@@ -1,4 +1,3 @@
-/** A call without `leadsync`, and what it does. */
 type Example = readonly [line: string, does: string];
 
 /** What `leadsync COMMAND --help` shows, by command. Each line is parsed by a test. */

@@ -6,20 +6,15 @@ import { folded } from '../core/lead/value.ts';
 import { countLeads, findLeadIds, namedLeads } from '../store/lead-record.ts';
 import { nameRecord, short } from './names.ts';
 
-/** A lead on record in a connection. */
 export interface FoundLead {
   readonly connection: ConnectionConfig;
   readonly leadId: string;
 }
 
-/** Minimum length of an abbreviated id. */
 const shortestBeginning = 8;
 const candidatesShown = 5;
 
-/**
- * Finds leads by id, or by the beginning of one, in all connections, in any spelling; else by company name, or part of one.
- * Throws `usage.unknown-lead` and `usage.ambiguous-lead`.
- */
+/** By id or the beginning of one, in any spelling; else by company name, or part of one. Throws `usage.unknown-lead` and `usage.ambiguous-lead`. */
 export async function findLead(
   pool: pg.Pool,
   connections: readonly ConnectionConfig[],

@@ -1,9 +1,6 @@
 const isCommand = /^\s*(?:[$#] |npx |leadsync |export )(?!.*[;,] )/;
 
-/**
- * Lines that fit into a terminal of this width, broken between words; what follows is indented further. Commands stay whole,
- * to be copied, as do words that are longer.
- */
+/** Broken between words; what follows is indented further. Commands stay whole, to be copied, as do words that are longer. */
 export function folded(text: string, width: number): string {
   return text
     .split('\n')

@@ -14,7 +14,6 @@ interface ForgetOptions extends CommonOptions {
   readonly yes?: boolean;
 }
 
-/** `leadsync forget NAME`: lists the state of a connection that left the configuration; with `--yes` deletes it. */
 export function forget(name: string, options: ForgetOptions): Promise<void> {
   return withApp(options, async (app) => {
     if (app.config.configured.some((connection) => connection.name === name)) {

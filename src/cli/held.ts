@@ -3,13 +3,11 @@ import type { ConnectionConfig } from '../config/config.ts';
 import { type HeldItem, listHeld } from '../store/held.ts';
 import { nameRecord, rowName } from './names.ts';
 
-/** Something that waits for a person, with its connection. */
 export interface Named {
   readonly item: HeldItem;
   readonly connection: ConnectionConfig;
 }
 
-/** All that waits for a person in these connections. */
 export async function namedHeld(
   pool: pg.Pool,
   connections: readonly ConnectionConfig[],

@@ -2,8 +2,8 @@ import { codeOf } from '../errors.ts';
 import { exitCodes } from './output.ts';
 
 /**
- * A command ends its work also when nobody takes its output: half a sync would be worse than an unread line. Whoever reads may
- * go away when they have seen enough (`| head`). Output that is lost otherwise, as on a full disk, fails the command.
+ * Half a sync would be worse than an unread line: the command ends its work. Whoever reads may go away (`| head`); output lost otherwise, as
+ * on a full disk, fails the command.
  */
 export function surviveLostOutput(): void {
   let isLost = false;

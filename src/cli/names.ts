@@ -3,7 +3,6 @@ import { type Author, authorWords } from '../core/lead/author.ts';
 import type { Conflict } from '../store/conflicts.ts';
 import { visibleText } from '../visible-text.ts';
 
-/** Company names by lead id. */
 export type Companies = ReadonlyMap<string, string>;
 
 /** Characters of a company name in a line. */
@@ -22,7 +21,6 @@ export function nameRecord(
   return [shownCompany(company), ...places].filter((part) => part !== null && part !== '').join(', ');
 }
 
-/** `row 12`; null: it has none. */
 export function rowName(row: number | null | undefined): string | null {
   return row === null || row === undefined ? null : `row ${row}`;
 }
@@ -55,7 +53,6 @@ export function beforeWords(offsetText: string): string {
   return offsetText === '0m' ? 'when it is due' : `${offsetText} before`;
 }
 
-/** A text of at most `length` characters. */
 export function short(text: string, length = 60): string {
   return text.length <= length ? text : `${text.slice(0, length - 1).toWellFormed()}…`;
 }

@@ -21,7 +21,6 @@ export async function oddYears({ pool, connection }: SyncContext): Promise<OddYe
   return { count, example: first.value ?? '', row: first.row };
 }
 
-/** For people, in one line. */
 export function describeOddYears({ count, example, row }: OddYears): string {
   const where = row === null ? '' : ` in row ${row}`;
   return `nobody is mailed about ${counted(count, 'lead')} with a follow-up outside of the years ${followUpYears.first} to ${followUpYears.last}, such as ${example}${where}: correct the date`;

@@ -32,7 +32,7 @@ export function replaceFile(path: string, text: string, kept?: string, option?: 
   return replaceFileWith(path, (temporary) => writeFile(temporary, text, own), kept, option);
 }
 
-/** The same with a file that `write` creates, with the options `own`. Its LeadsyncErrors pass. */
+/** `write` creates it, with the options `own`. Its LeadsyncErrors pass. */
 export async function replaceFileWith(
   path: string,
   write: (temporary: string) => Promise<void>,

@@ -50,12 +50,10 @@ export function exitCodeFor(
   );
 }
 
-/** Prints result lines to stdout, in the width of a terminal. */
 export function print(lines = ''): void {
   printExactly(fitted(lines, process.stdout));
 }
 
-/** Prints what programs read. */
 function printExactly(text: string): void {
   process.stdout.write(`${harmless(text)}\n`);
 }
@@ -64,10 +62,7 @@ function fitted(text: string, { isTTY, columns }: Pick<NodeJS.WriteStream, 'isTT
   return isTTY && columns > 0 ? folded(text, columns) : text;
 }
 
-/**
- * A text without terminal commands and bidirectional marks: values come from services and cells that anybody may fill. Such
- * characters are escaped as in JSON, so that printed JSON stays the same.
- */
+/** Without terminal commands and bidirectional marks: anybody may fill cells. They are escaped as in JSON, so that printed JSON stays the same. */
 function harmless(text: string): string {
   return text.replaceAll(
     /(?![\n\t])[\p{Cc}\p{Bidi_Control}]/gu,
@@ -89,7 +84,6 @@ export function describeProblem(
   return `${name}${message}${unsaid.length === 0 ? '' : ` (${unsaid.join(', ')})`} [${code}]`;
 }
 
-/** Prints the one JSON object of `--json`. */
 export function printJson(value: object): void {
   printExactly(JSON.stringify(value));
 }
@@ -100,12 +94,11 @@ export function printEachJson(name: string, results: readonly object[]): void {
   printJson(only !== undefined && results.length === 1 ? only : { [name]: results });
 }
 
-/** `12.3 s`. */
 export function seconds(ms: number): string {
   return `${(ms / 1000).toFixed(1)} s`;
 }
 
-/** The number of an option. Throws `usage.not-a-number` unless it is whole and in these bounds. */
+/** Throws `usage.not-a-number` unless it is whole and in these bounds. */
 export function wholeNumber(option: string, text: string, least: number, most: number): number {
   const number = Number(text);
   if (/^\d+$/.test(text) && number >= least && number <= most) return number;

@@ -5,7 +5,6 @@ import type { CommonOptions } from './program.ts';
 import { print, printJson } from './output.ts';
 import { withStore } from './with-store.ts';
 
-/** `leadsync pause`: no syncs of a connection until `leadsync resume`. */
 export function pause(options: CommonOptions): Promise<void> {
   return withStore(options, async (pool, { connections }) => {
     const names = connections.map(({ name }) => name);
@@ -18,7 +17,7 @@ export function pause(options: CommonOptions): Promise<void> {
   });
 }
 
-/** `leadsync resume`: continues a paused connection, and ends a wait that the Leads service requested. */
+/** Also ends a wait that the Leads service requested. */
 export function resume(options: CommonOptions): Promise<void> {
   return withStore(options, async (pool, { connections }) => {
     const resumed = [];

@@ -55,7 +55,7 @@ const fileSchema = z.object({
 export type PlanFile = z.infer<typeof fileSchema>;
 type Line = z.infer<typeof lineSchema>;
 
-/** Writes a plan for review and `leadsync apply`: JSON with one action per line, each with a hash of what the plan saw. */
+/** One action per line, each with a hash of what the plan saw. */
 export async function writePlanFile(
   path: string,
   { run, actions, companies }: Omit<ShownPlan, 'problems' | 'fields'>,
@@ -142,10 +142,7 @@ const settingNames = {
   sync: 'other rules (sync: direction, conflicts, deletions, limits)',
 } as const;
 
-/**
- * Throws `usage.plan-settings`, with names, when settings changed since the plan was made, and `usage.plan-edited` when the
- * file names another service or target than it was made for.
- */
+/** Throws `usage.plan-settings`, or `usage.plan-edited` when the file names another service or target than it was made for. */
 export function assertSameSettings(file: PlanFile, connection: ConnectionConfig): void {
   const now = settingsHashes(connection);
   const other = (['leads', 'target', 'fields', 'sync'] as const).filter(
@@ -161,8 +158,8 @@ export function assertSameSettings(file: PlanFile, connection: ConnectionConfig)
 }
 
 /**
- * Throws `usage.plan-unknown` unless `run` made the plan, and `usage.plan-too-old` when runs of its age are pruned: which
- * lines were carried out is then unknown.
+ * Throws `usage.plan-unknown` unless `run` made the plan, and `usage.plan-too-old` when runs of its age are pruned: which lines were carried
+ * out is then unknown.
  */
 export function assertOnRecord(file: PlanFile, run: Run | null, retentionDays: number): void {
   if (run === null || run.mode !== 'plan' || run.connection !== file.connection) {
@@ -184,10 +181,7 @@ function changedByHand(key: string, made: string): LeadsyncError {
   return refused('edited', `${key} was changed by hand in the file: the plan was made for ${made}`);
 }
 
-/**
- * The lines to carry out; `only` selects some by id. Throws `usage.plan-line` for an unknown or held id,
- * `usage.plan-doubled` for a duplicate.
- */
+/** `only` selects some by id. Throws `usage.plan-line` for an unknown or held id, `usage.plan-doubled` for a duplicate. */
 export function approvedLines(file: PlanFile, only: readonly string[] | null): readonly ApprovedLine[] {
   const ids = new Set<string>();
   for (const { id } of file.actions) {

@@ -18,7 +18,6 @@ import { type Companies, nameRecord, rowName } from './names.ts';
 interface PlanLine {
   readonly id: string;
   readonly kind: Action['kind'];
-  /** The company's name, if known. */
   readonly company?: string;
   readonly leadId?: string;
   readonly row?: number;
@@ -27,8 +26,8 @@ interface PlanLine {
 }
 
 /**
- * The contract's `plan --json` (docs/architecture.md 8). `planId` is empty when no run could begin; `guard.ok` is false for what
- * was not compared. `problems` only when there are any: why the scan failed, unreadable columns, other notes.
+ * A contract (docs/architecture.md 8). `planId` is empty when no run could begin; `guard.ok` is false for what was not compared. `problems`
+ * only when there are any.
  */
 export interface PlanOutput {
   readonly planId: string;
@@ -42,24 +41,20 @@ export interface PlanOutput {
   readonly forecast?: Forecast;
 }
 
-/** A plan with its surroundings. */
 export interface ShownPlan {
   readonly run: Run;
   readonly actions: readonly Action[];
   readonly problems: SyncReport['problems'];
-  /** Known companies of its leads. */
   readonly companies: Companies;
   readonly fields: ConnectionConfig['fields'];
 }
 
-/** A plan that could not be made, and why. */
 export interface UnmadePlan {
   readonly connection: string;
   readonly status: 'failed';
   readonly problems: SyncReport['problems'];
 }
 
-/** Counts of one kind of action: in total, and by changed or held field. */
 interface KindCount {
   readonly count: number;
   readonly fields: Readonly<Record<string, number>>;
@@ -81,7 +76,6 @@ export function unmadeJson({ connection, problems }: UnmadePlan): PlanOutput {
   return { planId: '', connection, actions: [], guard: { ok: false, refusals: [] }, problems };
 }
 
-/** `plan --summary --json`: counts in place of lines. */
 export function summaryJson({ actions: _, ...rest }: PlanOutput, actions: readonly Action[]): object {
   return { ...rest, summary: Object.fromEntries(countKinds(actions)) };
 }
@@ -130,16 +124,12 @@ function companyOf({ leadId, changes, expect }: ShownAction, companies: Companie
   return companies.get(leadId ?? '') ?? plainCell(cell);
 }
 
-/** How much of a plan is shown: numbers alone, the first changes after them, or all. */
 export type Detail = 'summary' | 'usual' | 'all';
 
 /** Changes listed of those that wait for a person, and of the others. */
 const mostShown = 20;
 
-/**
- * A plan for people: what appears where in numbers, then what is held, then each change field by field. `goesOn`: carried
- * out right away.
- */
+/** `goesOn`: carried out right away. */
 export function describePlan(
   plan: ShownPlan,
   timeZone: string,
@@ -191,7 +181,6 @@ function describeWords({ run, actions, fields }: ShownPlan): readonly string[] {
   ];
 }
 
-/** The most words of a side that are named. */
 const wordsShown = 6;
 
 export function describeUnmade({ connection, problems }: UnmadePlan): string {
@@ -210,7 +199,6 @@ type ShownAction = Pick<Action, 'kind' | 'row' | 'leadId' | 'changes' | 'reason'
   readonly expect?: Action['expect'];
 };
 
-/** What is done to one record, field by field, for people. */
 export function describeAction(
   action: ShownAction,
   { companies, fields }: Pick<ShownPlan, 'companies' | 'fields'>,
@@ -249,7 +237,6 @@ function describeSome(actions: readonly Action[], plan: ShownPlan, isAll: boolea
   ];
 }
 
-/** What appears where. */
 const kindWords: Readonly<Record<Action['kind'], (count: number) => string>> = {
   hold: (number) => `${counted(number, 'record is', 'records are')} held: nothing is written there`,
   'create-lead': (number) => `${counted(number, 'new lead')} in the service, of rows of the table`,
@@ -284,7 +271,6 @@ function describeCounts(actions: readonly Action[], mapped: ShownPlan['fields'])
   });
 }
 
-/** In a sentence. */
 export function describeForecast(
   { leadRequests, waitMs, durationMs, finishAt }: Forecast,
   timeZone: string,

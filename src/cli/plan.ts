@@ -28,7 +28,6 @@ interface PlanOptions extends CommonOptions {
   readonly all?: boolean;
 }
 
-/** `leadsync plan`: scans and compares; writes nothing. */
 export function plan(options: PlanOptions): Promise<void> {
   const { out, summary = false, all = false } = options;
   const detail = summary ? 'summary' : all ? 'all' : 'usual';
@@ -78,7 +77,6 @@ export interface MadePlan extends ShownPlan {
   readonly timeZone: string;
 }
 
-/** Makes the plan of a sync, or of an undo; writes to neither side. */
 export async function makePlanNow(
   app: App,
   connection: string,
@@ -98,7 +96,7 @@ export async function makePlanNow(
   return { run, actions, problems, companies, fields, timeZone, status };
 }
 
-/** Writes the plan to a file and prints how to apply it; not for a failed scan. */
+/** Not for a failed scan. */
 export async function keepPlan(
   app: App,
   made: MadePlan,

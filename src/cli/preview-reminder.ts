@@ -35,13 +35,11 @@ interface Preview {
   readonly leadId: string;
   readonly from: string;
   readonly timeZone: string;
-  /** The mails by the settings and the current lead. */
   readonly mails: readonly PreviewedMail[];
   /** A chat message is a text alone. */
   readonly mail: FollowUpMail | Pick<FollowUpMail, 'text'>;
 }
 
-/** `leadsync reminders --preview LEAD`: the next mail about a lead in its current state. Sends and changes nothing. */
 export async function previewReminder(app: App, lead: string, json: boolean): Promise<void> {
   const found = await findLead(app.pool, app.config.connections, lead);
   const usable = found.filter(({ connection }) => connection.reminders !== undefined);
@@ -55,7 +53,7 @@ export async function previewReminder(app: App, lead: string, json: boolean): Pr
   print(previews.map(describe).join('\n\n'));
 }
 
-/** The mails about a lead in its current state, and the next one. Throws `usage.no-follow-up` and `usage.lead-gone`. */
+/** Throws `usage.no-follow-up` and `usage.lead-gone`. */
 export async function previewOf(app: App, context: SyncContext, leadId: string): Promise<Preview> {
   const { connection, clock, pool } = context;
   const settings = connection.reminders;
@@ -158,7 +156,6 @@ function describe({ from, mails, mail, timeZone, connection }: Preview): string 
   ].join('\n');
 }
 
-/** What a person reads: the subject, if there is one, and the text. */
 export function linesOf(mail: Preview['mail']): readonly string[] {
   const subject = 'subject' in mail ? [`Subject: ${mail.subject}`, ''] : [];
   return [...subject, ...mail.text.trimEnd().split('\n')];

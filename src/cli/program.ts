@@ -6,14 +6,13 @@ import { copyCodes } from '../core/merge/older-copy.ts';
 import { version } from '../version.ts';
 import { examples } from './examples.ts';
 
-/** Options of every command. */
 export interface CommonOptions {
   readonly connection?: string;
   readonly config?: string;
   readonly json?: boolean;
 }
 
-/** An action whose module is loaded only when it runs, for a fast start. Its parameters are what commander parses. */
+/** Loaded only when it runs, for a fast start. */
 function lazily(load: () => Promise<(...args: never[]) => Promise<void>>) {
   return async (...args: unknown[]): Promise<void> => (await load())(...(args as never[]));
 }
@@ -55,7 +54,6 @@ const otherWords: Readonly<Record<string, string>> = {
   'export-state': 'backup',
 };
 
-/** All commands with their options. An action loads its module when it runs. */
 export function createProgram(): Command {
   const program = new Command('leadsync')
     .description('Keeps the leads of the Lead Management Service in step with a spreadsheet, both ways.')

@@ -11,8 +11,8 @@ const anew = '\r\u001B[K';
 const fitted = (text: string): string => visibleText(text, (process.stderr.columns || 80) - 4);
 
 /**
- * Shows progress on a terminal until disposed. `look`: in a few words; null: no change. It only writes: who reads from the terminal
- * takes Ctrl-C away from the process, and is stopped in the background.
+ * Until disposed. `look`: in a few words; null: no change. Only writes: who reads from the terminal takes Ctrl-C away from the process, and is
+ * stopped in the background.
  */
 export async function showProgress(
   what: string,
@@ -39,7 +39,6 @@ export async function showProgress(
   };
 }
 
-/** Shows the progress of a dump until disposed: the current table, and the share of the file, if any. */
 export async function showDumpProgress(what: string): Promise<
   AsyncDisposable & {
     readonly tell: OnDumpProgress;
@@ -55,7 +54,6 @@ export async function showDumpProgress(what: string): Promise<
   };
 }
 
-/** `12.3 MB`. */
 export function megabytes(bytes: number): string {
   return `${(bytes / 1e6).toFixed(1)} MB`;
 }

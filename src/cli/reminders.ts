@@ -35,12 +35,10 @@ interface RemindersOptions extends CommonOptions {
   readonly newLinkKey?: boolean;
 }
 
-/** Maximum listed of each kind. */
 const shown = 20;
 
 type Item = Reminder & { readonly company: string | null };
 
-/** The lists of reminders, and the states of what is in them. */
 const lists = {
   coming: ['scheduled', 'sending'],
   sent: ['sent'],
@@ -66,7 +64,6 @@ interface Mails {
   readonly calendars: Awaited<ReturnType<typeof calendarsOf>>;
 }
 
-/** `leadsync reminders`: lists upcoming, sent and failed ones; or previews a mail, or sends a sample. */
 export function reminders(options: RemindersOptions): Promise<void> {
   return withApp(options, (app) => unlessStopped(() => show(app, options)));
 }
@@ -84,7 +81,7 @@ async function show(app: App, options: RemindersOptions): Promise<void> {
   print(all.map(describe).join('\n\n'));
 }
 
-/** `leadsync reminders --new-link-key`: for when mails got into wrong hands. Workers that run read the key with each mail. */
+/** For when mails got into wrong hands. Workers that run read the key with each mail. */
 async function renewLinks({ pool }: App, asJson: boolean): Promise<void> {
   await replaceLinkKey(pool);
   if (asJson) return printJson({ renewed: true });

@@ -23,9 +23,8 @@ interface ResolveOptions extends CommonOptions {
 }
 
 /**
- * `leadsync resolve ITEM --use ANSWER`: records a person's answer to something that waits. `item`: the number of one, or a
- * company, or the owner of a calendar, of which all that waits is answered. `--all`: all that takes this answer;
- * `--requested-by`: all edits that a person requested.
+ * `item`: the number of one, or a company or the owner of a calendar, of which all that waits is answered. `--all`: all that takes this
+ * answer; `--requested-by`: all edits that a person requested.
  */
 export function resolve(
   typed: string | undefined,
@@ -62,7 +61,6 @@ export function resolve(
 /** What a worker carries out, and not the next sync. */
 const workersKinds: ReadonlySet<HeldItem['kind']> = new Set(['edit', 'calendar']);
 
-/** The side, as JSON names it. */
 const sideOf = (use: Answer): string => (use === 'row' ? 'target' : use);
 
 const appliesBy = (isWorkers: boolean): string => (isWorkers ? 'by the worker' : 'next sync');
@@ -110,10 +108,7 @@ function inBulk(held: readonly Named[], use: Answer, requestedBy: string | undef
   });
 }
 
-/**
- * What waits under this number, or of one record, found by its id, its company, or else part of the company. Throws
- * `usage.unknown-conflict`, and `usage.ambiguous-lead` when several records fit.
- */
+/** By number, id, company, or part of the company. Throws `usage.unknown-conflict`, and `usage.ambiguous-lead` when several records fit. */
 function pickOf(held: readonly Named[], typed: string, use: Answer): readonly Named[] {
   if (/^\d+$/.test(typed)) {
     const found = held.filter(({ item }) => item.id === Number(typed));
@@ -151,7 +146,6 @@ function keyOf(one: Named): string {
   return `${connection.name} ${item.leadId || recordOf(one)}`;
 }
 
-/** Maximum listed in text. */
 const shown = 20;
 
 interface Bulk {
@@ -161,7 +155,7 @@ interface Bulk {
   readonly json: boolean;
 }
 
-/** Answers each of these that waits still, and shows the values listed now. The rest is left to `resolve NUMBER`. */
+/** The rest is left to `resolve NUMBER`. */
 async function answerAll(
   pool: pg.Pool,
   connections: Config['connections'],

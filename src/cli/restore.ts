@@ -10,7 +10,6 @@ interface RestoreCommandOptions extends CommonOptions {
   readonly replace?: boolean;
 }
 
-/** `leadsync restore FILE`: restores the state from a backup. */
 export function restore(file: string, options: RestoreCommandOptions): Promise<void> {
   return withWholeState(options, async ({ pool }) => {
     const began = performance.now();

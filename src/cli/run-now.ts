@@ -30,9 +30,8 @@ export interface ForegroundRun {
 }
 
 /**
- * Runs a connection in this process, and returns the finished run. While another process has the lease, waits for it; a sync
- * that another process began after the call counts as done. Throws `connection.paused`, `run.waiting`, `database.unavailable`,
- * and what ends a run early.
+ * Returns the finished run. While another process has the lease, waits for it; a sync that another process began after the call counts as
+ * done. Throws `connection.paused`, `run.waiting`, `database.unavailable`, and what ends a run early.
  */
 export async function runNow(
   app: App,

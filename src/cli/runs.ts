@@ -13,10 +13,8 @@ import type { CommonOptions } from './program.ts';
 import { describeProblem, print, printJson, seconds, wholeNumber } from './output.ts';
 import { withStore } from './with-store.ts';
 
-/** The longest list. */
 const mostListed = 1000;
 
-/** `leadsync status --runs`: each connection's runs, the latest first, with the numbers for `undo`; `--runs RUN`: what it wrote. */
 export function runs(id: string | null, limitText: string, options: CommonOptions): Promise<void> {
   const limit = wholeNumber('--limit', limitText, 1, mostListed);
   return withStore(options, async (pool, { connections }) => {
@@ -34,10 +32,8 @@ export function runs(id: string | null, limitText: string, options: CommonOption
   });
 }
 
-/** How many changes are read at a time. */
 const page = 1000;
 
-/** Each change that a run wrote, field by field. */
 async function showRun(
   pool: pg.Pool,
   connections: readonly ConnectionConfig[],
@@ -77,13 +73,11 @@ function changeJson({ kind, leadId, row, changes, reason }: ListedAction): objec
   return { kind, leadId, row, changes: Object.fromEntries(shown), reason };
 }
 
-/** The kind of run, in the commands' words. */
 function kindOf({ mode, undoOf, isApplied }: ListedRun): 'sync' | 'plan' | 'edit' | 'undo' | 'apply' {
   if (mode !== 'sync') return mode;
   return undoOf !== null ? 'undo' : isApplied ? 'apply' : 'sync';
 }
 
-/** Why a run ended early; null otherwise. */
 function reasonOf({ status, problem }: ListedRun): ListedRun['problem'] {
   return status === 'stopped' || status === 'failed' ? problem : null;
 }
@@ -106,7 +100,6 @@ function json(connection: string, run: ListedRun): object {
   };
 }
 
-/** One narrow line, and below it why a run stopped. */
 function describe(run: ListedRun, timeZone: string): string {
   const { id, status, undoOf, createdAt, finishedAt, written, held } = run;
   const kind = kindOf(run);

@@ -14,7 +14,6 @@ interface SandboxCommandOptions extends CommonOptions {
   readonly port: string;
 }
 
-/** `leadsync sandbox`: runs a local Leads service until it is stopped. */
 export async function sandbox(options: SandboxCommandOptions): Promise<void> {
   const leads = wholeNumber('--leads', options.leads, 0, 1_000_000);
   const port = wholeNumber('--port', options.port, 0, 65_535);

@@ -21,9 +21,8 @@ const sample: Cells = {
 const chat = 'chat';
 
 /**
- * `leadsync reminders --send-test ADDRESS`: sends a sample like any mail, with the sender, templates and settings of the
- * first connection with reminders; `chat` in the place of an address: like any message, to the channel of the first connection
- * that has one. Prints where it went; throws as the mail server and the chat do.
+ * With the sender, templates and settings of the first connection with reminders; `chat` in the place of an address: to the channel of the
+ * first connection that has one. Throws as the mail server and the chat do.
  */
 export async function sendTestMail(app: App, address: string, json: boolean): Promise<void> {
   if (address !== chat && !isEmailAddress(address)) {

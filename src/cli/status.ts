@@ -18,7 +18,6 @@ interface StatusOptions extends CommonOptions {
   readonly limit?: string;
 }
 
-/** `leadsync status`: last and next runs, throttling, held items, coming reminders; or, with `--runs`, the runs. */
 export function status({ runs: run, limit, ...options }: StatusOptions): Promise<void> {
   if (run !== undefined) return runs(run === true ? null : run, limit ?? '20', options);
   if (limit !== undefined) throw new LeadsyncError('usage.invalid', '--limit goes with --runs');

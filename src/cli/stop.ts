@@ -44,15 +44,11 @@ export function stoppedWith(then: string): LeadsyncError {
   return new LeadsyncError('process.stopped', `stopped by ${by}: ${then}`);
 }
 
-/** The exit code of what was stopped. */
 export function stoppedCode(): number {
   return signalled === 'SIGTERM' ? exitCodes.failed : exitCodes.interrupted;
 }
 
-/**
- * Throws `process.stopped` when that is wanted and `work` has not ended within `graceMs`. What it has begun is left to itself: the
- * database takes back what is not committed.
- */
+/** Throws `process.stopped` when that is wanted and `work` has not ended within `graceMs`. The database takes back what is not committed. */
 export async function unlessStopped<T>(work: () => Promise<T>, graceMs = 0): Promise<T> {
   stopping.throwIfAborted();
   const { promise: stopped, reject } = Promise.withResolvers<never>();

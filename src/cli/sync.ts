@@ -19,7 +19,6 @@ interface SyncOptions extends CommonOptions {
   readonly olderCopy?: 'update';
 }
 
-/** `leadsync sync`: plans and pushes every chosen connection now, one after the other. Mails are the worker's. */
 export function sync(options: SyncOptions): Promise<void> {
   return withApp(options, async (app) => {
     const reports: SyncReport[] = [];

@@ -17,10 +17,7 @@ interface UndoOptions extends CommonOptions {
   readonly yes?: boolean;
 }
 
-/**
- * `leadsync undo RUN`: shows what would be put back, on both sides; writes nothing unless `--yes`. Whatever was edited
- * after the run, or written by another one, is left alone.
- */
+/** Writes nothing unless `--yes`. Whatever was edited after the run, or written by another one, is left alone. */
 export function undo(id: string, options: UndoOptions): Promise<void> {
   const { out } = options;
   if (out !== undefined) refuseToOverwrite(out);

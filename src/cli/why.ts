@@ -21,7 +21,6 @@ import { short } from './names.ts';
 import { print, printEachJson } from './output.ts';
 import { withStore } from './with-store.ts';
 
-/** All that is on record of one field of a lead. */
 export interface FieldStory {
   readonly field: string;
   /** Null: not mapped any more. */
@@ -38,11 +37,9 @@ export interface FieldStory {
   readonly decisions: readonly Decision[];
 }
 
-/** All that is on record of one lead in one connection. */
 export interface LeadStory {
   readonly connection: string;
   readonly leadId: string;
-  /** What its company is called; null: it is not on record. */
   readonly company: string | null;
   readonly record: LeadRecord | null;
   readonly deletions: readonly Deletion[];
@@ -52,7 +49,6 @@ export interface LeadStory {
   /** What is held of the record as a whole. */
   readonly held: readonly Conflict[];
   readonly fields: readonly FieldStory[];
-  /** As it is configured now. */
   readonly mappings: readonly FieldMapping[];
   readonly retentionDays: number;
   /** IANA zone in which people see dates. */
@@ -61,7 +57,6 @@ export interface LeadStory {
   readonly since: string | null;
 }
 
-/** `leadsync why LEAD [FIELD]`: what the sides agree on, what is held, and who wrote what, when and by which rule. */
 export function why(lead: string, field: string | undefined, options: CommonOptions): Promise<void> {
   return withStore(options, async (pool, { connections }) => {
     const found = await findLead(pool, connections, lead);
@@ -116,7 +111,6 @@ async function storyOf(pool: pg.Pool, { connection, leadId }: FoundLead): Promis
   };
 }
 
-/** By the baseline; for a deleted lead, by the last write. */
 function companyOf(record: LeadRecord | null, writes: readonly FieldWrite[]): string | null {
   const cell = writes.find(({ field }) => field === 'companyName')?.written ?? null;
   return record?.base?.['companyName'] ?? plainCell(cell);

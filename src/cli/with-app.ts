@@ -11,10 +11,7 @@ import { loadNarrowed } from './with-store.ts';
 
 const warnLevel = pino.levels.values['warn'] ?? 40;
 
-/**
- * Logs go to stderr, readable on a terminal, one JSON object a line elsewhere. A fault that `isReported` has a line already: others
- * of it are for debugging.
- */
+/** Readable on a terminal, one JSON object a line elsewhere. A fault that `isReported` has a line already: others of it are for debugging. */
 async function createLog(
   config: Pick<Config, 'logLevel'>,
   mixin: () => object,
@@ -50,10 +47,7 @@ async function createLog(
   return pino(options, out);
 }
 
-/**
- * A log line without e-mail addresses, unless it is for debugging: logs are read by others than the mails, and mail servers quote
- * addresses in their replies. The id of the reminder or lead leads to them.
- */
+/** Without e-mail addresses, unless it is for debugging: mail servers quote addresses in their replies. The id of the reminder or lead leads to them. */
 function withoutAddresses(line: string): string {
   if (/^\{"level":[12]0,/.test(line)) return line;
   return line.replaceAll(
@@ -62,10 +56,7 @@ function withoutAddresses(line: string): string {
   );
 }
 
-/**
- * An error in a log line: without its properties, which may hold whole connections and their passwords; with a stack only when it
- * is unexpected.
- */
+/** Without the error's properties, which may hold connections and their passwords; with a stack only when it is unexpected. */
 function describeError(error: unknown, isExpected = false): object {
   if (!(error instanceof Error)) return { message: String(error) };
   const code = codeOf(error);
@@ -98,9 +89,6 @@ function logWarnings(log: Logger): void {
 /** Ms after which a process ends even when something keeps it alive. */
 const leftOverMs = 1_000;
 
-/**
- * Loads the configuration, narrowed to `--connection`, builds the app, runs the command and releases everything.
- */
 export async function withApp(options: CommonOptions, run: (app: App) => Promise<void>): Promise<void> {
   const config = await loadNarrowed(options);
   let telemetry: Telemetry = noTelemetry;

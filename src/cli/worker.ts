@@ -4,7 +4,6 @@ import type { CommonOptions } from './program.ts';
 import { usualEnd } from './stop.ts';
 import { withApp } from './with-app.ts';
 
-/** `leadsync worker`: schedules, jobs, reminders and the HTTP port, until SIGTERM. */
 export function worker(options: CommonOptions): Promise<void> {
   reportToLog();
   const stop = usualEnd();

@@ -1,10 +1,7 @@
 import { isLoopback } from '../loopback.ts';
 import { secret, text } from './values.ts';
 
-/**
- * An address over HTTP, or null. `place`, such as {id}, may stand in its path and query; in the host it would choose the
- * server.
- */
+/** An address over HTTP, or null. `place`, such as {id}, may stand in its path and query; in the host it would choose the server. */
 function httpUrl(written: string, place: string): URL | null {
   if (!/^https?:\/\/[^\s\\]+$/i.test(written)) return null;
   const [url = null, other] = ['a', 'x.invalid'].map((name) => URL.parse(written.replaceAll(place, name)));
@@ -40,7 +37,6 @@ function rootUrl(example: string) {
   });
 }
 
-/** The root of an API. */
 export const baseUrl = rootUrl('https://api.example.com');
 
 /** The first parts of the paths of the worker's HTTP port. */
@@ -78,12 +74,10 @@ export const chatUrl = secret(
   }),
 );
 
-/** The address of a calendar, with a slash at the end. */
 export const calendarUrl = keyUrl(
   'must be the address of a calendar, such as https://cloud.example.com/remote.php/dav/calendars/anna/leads/',
 ).transform((written) => new URL(written).href.replace(/\/*$/, '/'));
 
-/** Whether the path of a file is an address on a server. */
 export function isWebAddress(path: string): boolean {
   return /^https?:\/\//i.test(path);
 }
@@ -102,7 +96,6 @@ export function isPersonalOneDrive(path: string): boolean {
 const tableEnding = /[^/\\]\.(csv|tsv|txt|xls[xm])$/i;
 const otherWorkbook = /\.(xls|xlsb|xltx|xltm|ods|fods|ots|numbers)$/i;
 
-/** Whether the name of a file says that it is text in columns. */
 export function isCsvName(path: string): boolean {
   return /\.(csv|tsv|txt)$/i.test(path);
 }
@@ -142,7 +135,6 @@ export function fileAddress(written: string): string {
   return new URL(written.replaceAll(' ', '%20')).href;
 }
 
-/** The address of a lead for people, with {id} for its id. */
 export const leadUrl = text((written) => {
   const url = /[<>"]/.test(written) || !written.includes('{id}') ? null : httpUrl(written, '{id}');
   return url === null
@@ -150,7 +142,6 @@ export const leadUrl = text((written) => {
     : credentialsMistake(url);
 });
 
-/** An address that holds a password. */
 export function secretUrl(protocols: readonly string[], example: string) {
   const allowed = `must be an address such as ${example}; write characters such as # @ / % in the password as %23 %40 %2F %25`;
   return secret(

@@ -6,7 +6,6 @@ export const chatKinds = ['slack', 'teams', 'discord'] as const;
 
 export type ChatKind = (typeof chatKinds)[number];
 
-/** A chat channel that gets a connection's reminders. */
 export interface ChatChannel {
   readonly kind: ChatKind;
   readonly url: Secret;

@@ -12,7 +12,6 @@ import type { Path } from './settings.ts';
 import { type Report, type Source, valueAt } from './source.ts';
 import { headingKey } from '../core/lead/heading-line.ts';
 
-/** Reports mistakes of a connection's reminders that only show together with other settings; `path` is the connection's. */
 export function checkReminders(
   report: Report,
   source: Source,
@@ -114,7 +113,6 @@ function templatesFault(folder: string): string | null {
   }
 }
 
-/** Reports keys of settings by recipient that are no addresses, or the same person twice. */
 export function checkAddresses(report: Report, path: Path, people: object | undefined): void {
   const seen = new Map<string, string>();
   for (const address of Object.keys(people ?? {})) {

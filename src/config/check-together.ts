@@ -12,10 +12,7 @@ import { headingKey } from '../core/lead/heading-line.ts';
 
 type Connection = Readable<ConnectionSettings>;
 
-/**
- * Reports mistakes that only show when several settings are seen together.
- * @param file the settings as far as they could be read: each rule looks at those it needs, whatever else is wrong
- */
+/** `file`: the settings as far as they could be read: each rule looks at those it needs, whatever else is wrong. */
 export function checkTogether(
   report: Report,
   source: Source,
@@ -139,7 +136,6 @@ function checkDrive(report: Report, { target }: Connection): void {
   else if (mistake !== null) report(['target', 'path'], mistake);
 }
 
-/** Records are matched by what both sides show. */
 function checkMatch(report: Report, connection: Connection): void {
   const { match, matchBy } = connection.sync ?? {};
   const mapped = fieldMappings(connection).map(({ field }) => field);
@@ -150,7 +146,6 @@ function checkMatch(report: Report, connection: Connection): void {
     report(path, 'is missing: neither companyName nor city is mapped');
 }
 
-/** Where a connection writes: one name per place, however it is spelled; `blame`: the setting that names the place. */
 function placeOf(target: NonNullable<Connection['target']>, folder: string) {
   switch (target.type) {
     case 'google-sheets': {

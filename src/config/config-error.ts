@@ -10,11 +10,10 @@ export interface Mistake {
   readonly path: string;
   /** The value that was found, as a person should see it. */
   readonly found?: string;
-  /** What is wrong and what is allowed. */
   readonly message: string;
 }
 
-/** `config.invalid`: all mistakes of the environment and the file; `message` is the list for people. */
+/** `message` is the list for people. */
 export class ConfigError extends LeadsyncError {
   readonly mistakes: readonly Mistake[];
 

@@ -17,9 +17,7 @@ export interface Config extends Frozen<ProcessSettings> {
   readonly connections: readonly ConnectionConfig[];
   /** All of them, also when a command is narrowed to one. */
   readonly configured: readonly ConnectionConfig[];
-  /** Absent: no alerts. */
   readonly alerts?: AlertSettings;
-  /** Under which people reach the HTTP port, without a slash at the end. Absent: mails have no links to it. */
   readonly publicUrl?: string;
 }
 
@@ -29,11 +27,9 @@ export type TargetConfig = ConnectionConfig['target'];
 /** A file; `path` is absolute, an address, or within `drive`. */
 export type WorkbookConfig = Extract<TargetConfig, { type: 'workbook' }>;
 export type ReminderSettings = NonNullable<ConnectionConfig['reminders']>;
-/** When reminders of a connection are sent, and to whom. Pure data. */
 export type ReminderRules = ReminderSettings['rules'];
 /** Where the follow-ups of one recipient are put. */
 export type CalendarSettings = ReminderSettings['calendars'][number];
-/** Recipients of alerts. */
 export type AlertSettings = Frozen<ReturnType<typeof buildAlerts>>;
 
 /** Closed stages, as services name them: by default they get no reminders (without `skipStages` and `onlyStages`). */
@@ -188,7 +184,7 @@ function ownSettings(
   );
 }
 
-/** The alerts of valid settings. Their default sender is that of the first reminders. */
+/** Their default sender is that of the first reminders. */
 export function buildAlerts(
   { email = [], from, noSuccessFor, ...addresses }: NonNullable<FileSettings['alerts']>,
   connections: readonly ConnectionConfig[],
@@ -203,10 +199,7 @@ export function buildAlerts(
   };
 }
 
-/**
- * What tells a target from any other: the path or address of a file, `msgraph:DRIVE/PATH`, `google-sheets:SPREADSHEET_ID/TAB`, `hubspot:companies` (a key
- * does not tell its portal), `postgres-table:HOST/DATABASE/TABLE`.
- */
+/** A key does not tell its HubSpot portal. */
 export function targetName(target: TargetConfig): string {
   switch (target.type) {
     case 'workbook':

@@ -8,15 +8,10 @@ import { readFault } from './environment.ts';
 /** Beside leadsync.yaml: variables for what is not in it, as NAME=value in lines. */
 export const envFileName = 'leadsync.env';
 
-/** Whether a variable names a file or a folder. */
 export const isPath = (name: string): boolean =>
   name.endsWith('_FILE') || name === 'GOOGLE_APPLICATION_CREDENTIALS' || name === 'DATA_DIR';
 
-/**
- * The environment, and where it says nothing the variables of a leadsync.env in the folder, if there is one. Paths in it
- * are relative to the folder.
- * @param mistakes the list to which it adds that the file cannot be read
- */
+/** The environment, and where it says nothing a leadsync.env in the folder, in which paths are relative to the folder. Adds to `mistakes`. */
 export function withEnvFile(env: NodeJS.ProcessEnv, folder: string, mistakes: Mistake[]): NodeJS.ProcessEnv {
   const file = join(folder, envFileName);
   let content = '';

@@ -61,7 +61,6 @@ export class Environment {
     return this.#looked.get(name);
   }
 
-  /** The variable itself. */
   plain(name: string): string | undefined {
     return this.#env[name] || undefined;
   }
@@ -195,10 +194,7 @@ function sourceOf(environment: Environment, folder: string, raw: Raw): Source {
   };
 }
 
-/**
- * TARGET as settings of leadsync.yaml: `google-sheets:SPREADSHEET_ID/TAB`, the address of a spreadsheet, `hubspot` (or `hubspot:companies`),
- * `postgres-table:TABLE`, else a path or an address. What is secret stands in variables of its own.
- */
+/** TARGET as settings of leadsync.yaml; else a path or an address. What is secret stands in variables of its own. */
 export function targetOf({ path, token, url, drive, user, password, accessToken, ...common }: Raw): Raw {
   if (typeof path !== 'string') return { type: 'workbook' };
   const [kind = '', rest] = path.split(/:(.*)/s);

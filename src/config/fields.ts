@@ -11,7 +11,6 @@ const properties: Readonly<Record<string, string>> = {
   nextFollowUpAt: 'lead_next_follow_up',
 };
 
-/** The column of a field in a mapping that the user did not write. */
 function usualColumn({ field, column }: FieldMapping, targetType: string | undefined): string {
   if (targetType === 'hubspot') return properties[field] ?? `lead_${field}`;
   return targetType === 'postgres-table'
@@ -19,12 +18,10 @@ function usualColumn({ field, column }: FieldMapping, targetType: string | undef
     : column;
 }
 
-/** The default of `idColumn`. */
 export function defaultIdColumn(targetType: string | undefined): string {
   return targetType === 'hubspot' || targetType === 'postgres-table' ? 'lead_id' : 'Lead ID';
 }
 
-/** The default of `matchBy`, as far as mapped. */
 export const usualMatchBy: readonly string[] = ['companyName', 'city'];
 
 /** The mapping of a connection: as written, without what lacks a column, or the usual one of its kind of target. */
@@ -51,15 +48,11 @@ export function fieldMappings({
   });
 }
 
-/** What the values of a field are, as written or as usual. */
 export function fieldType(field: string, written: FieldType | undefined): FieldType {
   return written ?? (field === 'nextFollowUpAt' ? 'instant' : 'text');
 }
 
-/**
- * The way a field's edits travel: its own direction, unless the connection's is narrower. Null when the two exclude
- * each other, so that nothing could travel.
- */
+/** The field's own direction, unless the connection's is narrower. Null when the two exclude each other, so that nothing could travel. */
 export function effectiveDirection(connection: Direction, field: Direction): Direction | null {
   if (connection === 'two-way' || connection === field) return field;
   return field === 'two-way' ? connection : null;

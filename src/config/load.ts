@@ -34,10 +34,7 @@ export function variablesOfProcess(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([, value]) => value));
 }
 
-/**
- * The whole configuration, checked and frozen (docs/architecture.md 8). Throws ConfigError `config.invalid` with every mistake at
- * once, or LeadsyncError `config.missing` when nothing is set up yet.
- */
+/** Checked and frozen. Throws ConfigError `config.invalid` with every mistake at once, or `config.missing` when nothing is set up yet. */
 export async function loadConfig({ env, cwd, file }: LoadOptions): Promise<Config> {
   const mistakes: Mistake[] = [];
   const chosen = file === null ? undefined : chooseFile(new Environment(env, mistakes), cwd, file);
@@ -62,8 +59,8 @@ interface Read {
 }
 
 /**
- * Lets the secrets of servers and targets follow the files that they were read from. One that cannot be read, or is wrong, changes
- * nothing. The keys of the Leads service stay: they tell one service from another.
+ * Lets the secrets of servers and targets follow the files that they were read from. One that cannot be read, or is wrong, changes nothing.
+ * The keys of the Leads service stay: they tell one service from another.
  */
 function followFiles(config: Config, environment: Environment, readAgain: () => Read): void {
   const own = secretsOf(config);
@@ -86,7 +83,7 @@ function followFiles(config: Config, environment: Environment, readAgain: () => 
   for (const secret of own) secret.follow(look);
 }
 
-/** In one order. */
+/** Always in the same order. */
 function secretsOf({ databaseUrl, redisUrl, smtpUrl, msgraph, connections }: Config): readonly Secret[] {
   const ofConnections = connections.flatMap(({ target, reminders }) => [
     ...Object.values<unknown>(target),
@@ -144,11 +141,7 @@ function configOf(
   });
 }
 
-/**
- * Settings by their schema; undefined when one is wrong.
- * @param mistakes the list to which it adds what is wrong
- * @param together looks at what was read, whether all of it is right or not
- */
+/** Undefined when one is wrong, which is added to `mistakes`. `together` looks at what was read, whether all of it is right or not. */
 function readSettings<T>(
   schema: z.ZodType<T>,
   source: Source,

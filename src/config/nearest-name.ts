@@ -1,9 +1,6 @@
 import { distance } from 'fastest-levenshtein';
 
-/**
- * The name that was probably meant: equal but for case, `-` and `_`, few letters away, or a longer form of the same
- * beginning. Undefined when nothing is close.
- */
+/** Equal but for case, `-` and `_`, few letters away, or a longer form of the same beginning. Undefined when nothing is close. */
 export function nearestName(name: string, candidates: readonly string[]): string | undefined {
   const wanted = bare(name);
   const allowed = wanted.length < 4 ? 1 : wanted.length <= 8 ? 2 : 3;

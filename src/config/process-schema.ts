@@ -106,7 +106,6 @@ const msgraph = z.object({
   }),
 });
 
-/** The settings of the whole process, which only the environment has: each once, with its variable. */
 export const processSchema = z.object({
   configFile: z.string().exactOptional().meta({
     env: 'LEADSYNC_CONFIG',

@@ -1,15 +1,11 @@
 import { z } from 'zod';
 import type { Secret } from './secret.ts';
 
-/** Settings of which any may be missing. */
 export type Readable<T> = T extends Secret | string | number | boolean | undefined
   ? T | undefined
   : { readonly [K in keyof T]?: Readable<T[K]> | undefined };
 
-/**
- * What a schema makes of a value as far as the value is right: what is of a wrong kind is left out, defaults are filled in.
- * Rules for texts, lists and mappings are passed over: what breaks one is there all the same.
- */
+/** What a schema makes of a value as far as it is right: what is of a wrong kind is left out, defaults are filled in, rules for texts and lists are passed over. */
 export function readable<T>(schema: z.ZodType<T>, raw: unknown): Readable<T> | undefined {
   return read(schema, raw) as Readable<T> | undefined;
 }

@@ -1,6 +1,6 @@
 import type { ReminderRules, ReminderSettings } from './config.ts';
 
-/** The IANA time zone of a recipient (address in lower case): their own, else that of the connection's reminders. */
+/** Here and below the recipient is an address in lower case. */
 export function recipientTimeZone(
   { timeZone, timeZones }: Pick<ReminderRules, 'timeZone' | 'timeZones'>,
   recipient: string,
@@ -8,7 +8,6 @@ export function recipientTimeZone(
   return timeZones[recipient] ?? timeZone;
 }
 
-/** The language of a recipient's mails (address in lower case): their own, else that of the connection's reminders. */
 export function recipientLanguage(
   { language, languages }: Pick<ReminderSettings, 'language' | 'languages'>,
   recipient: string,
@@ -16,12 +15,10 @@ export function recipientLanguage(
   return languages[recipient] ?? language;
 }
 
-/** A connection's reminders as they are for one recipient (address in lower case): in their time zone. */
 export function recipientSettings(settings: ReminderSettings, recipient: string): ReminderSettings {
   return { ...settings, rules: recipientRules(settings.rules, recipient) };
 }
 
-/** The same of the rules alone. */
 export function recipientRules(rules: ReminderRules, recipient: string): ReminderRules {
   return { ...rules, timeZone: recipientTimeZone(rules, recipient) };
 }

@@ -46,7 +46,6 @@ export function redisAddressMistake(text: string): string | null {
 
 class AddressMistake extends Error {}
 
-/** The address in a text. Throws what `redisAddressMistake` returns. */
 export function parseRedisAddress(text: string): RedisAddress {
   const parts = shape.exec(text);
   if (parts === null) throw new AddressMistake(`must be an address such as ${examples}; ${escapes}`);
@@ -74,7 +73,7 @@ export function parseRedisAddress(text: string): RedisAddress {
   };
 }
 
-/** The address in a setting, whose logins are those of the setting at any moment. */
+/** Its logins are those of the setting at any moment. */
 export function redisAddressOf(url: Secret): RedisAddress {
   const now = (): RedisAddress => parseRedisAddress(url.reveal());
   return {

@@ -191,7 +191,6 @@ export const remindersSchema = z.strictObject({
     ),
 });
 
-/** Settings of one person, whatever connection the mails are of. */
 export const recipientsSchema = z.record(
   // checkTogether judges addresses: zod would not look into a person whose address is wrong.
   z.string().meta({ title: 'ADDRESS' }),

@@ -6,7 +6,6 @@ import { mistakeAt, type Source, unreadable, valueAt } from './source.ts';
 
 type Issue = z.core.$ZodIssue;
 
-/** What zod found, as mistakes for people: each with its place, the value found and what is allowed. */
 export function schemaMistakes(
   source: Source,
   issues: readonly Issue[],

@@ -160,10 +160,7 @@ const connection = z.strictObject({
 /** A name becomes part of queue names, where `:` is not allowed. */
 export const connectionNamePattern = /^[A-Za-z0-9_-]{1,64}$/;
 
-/**
- * leadsync.yaml: each setting once, with its rules, its default, its meaning and its environment variable. The environment
- * alone is brought into the same form, so both are judged by the same rules.
- */
+/** Each setting once. The environment alone is brought into the same form, so both are judged by the same rules. */
 export const fileSchema = z.strictObject({
   connections: z
     // The pattern is for editors. zod would not look into a connection whose name is wrong, so checkTogether judges names.

@@ -5,9 +5,8 @@ import { fileSchema } from './schema.ts';
 /** A place in the configuration: keys and list positions. */
 export type Path = readonly (string | number)[];
 
-/** One setting, as its schema describes it. */
 export interface Setting {
-  /** Environment variable. Secrets are also taken from the file that `<variable>_FILE` names. */
+  /** Secrets are also taken from the file that `<variable>_FILE` names. */
   readonly variable?: string;
   /** Place in the schema, with dots; a segment in capitals matches any name. */
   readonly place: string;
@@ -23,13 +22,11 @@ export interface Setting {
   readonly only?: readonly string[];
 }
 
-/** The settings of leadsync.yaml. */
 export const fileSettings: readonly Setting[] = settingsOf(fileSchema).map((setting) => ({
   ...setting,
   path: setting.place,
 }));
 
-/** The settings of the process as a whole. */
 export const processSettings: readonly Setting[] = settingsOf(processSchema);
 
 export const settings: readonly Setting[] = [...fileSettings, ...processSettings];
@@ -41,7 +38,6 @@ export function settingAround(path: Path): Setting | undefined {
   );
 }
 
-/** The setting at exactly this place. */
 export function settingAt(path: Path): Setting | undefined {
   const setting = settingAround(path);
   return setting?.place.split('.').length === path.length ? setting : undefined;
@@ -110,7 +106,6 @@ function unwrap(schema: z.core.$ZodType): { def: Def; meta: z.GlobalMeta; preset
   };
 }
 
-/** Each described value of a schema, from top to bottom. */
 function settingsOf(schema: z.core.$ZodType, place = ''): readonly Setting[] {
   const { def, meta, preset } = unwrap(schema);
   const { env, secret, description } = meta;

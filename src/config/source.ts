@@ -9,7 +9,6 @@ export interface Source {
   readonly raw: unknown;
   /** Absolute folder that paths in it are relative to. */
   readonly folder: string;
-  /** Where a setting is, or would be. */
   locate(path: Path): Pick<Mistake, 'where' | 'line' | 'path'>;
   /** The end of a sentence about a missing setting: what may have been meant instead. */
   hint?(path: Path): string;
@@ -27,7 +26,6 @@ export function mistakeAt(source: Source, path: Path, message: string): Mistake 
   return { ...source.locate(path), message, ...(found !== undefined && { found }) };
 }
 
-/** The raw value at a place; undefined when there is none. */
 export function valueAt(raw: unknown, path: Path): unknown {
   return path.reduce<unknown>((value, key) => {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;

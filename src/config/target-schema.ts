@@ -12,7 +12,6 @@ import { count, heading, pathMistake, secret, secretToken, text, timeZone } from
 const kind = <T extends string>(type: T) =>
   z.literal(type).describe('Kind of target: workbook, google-sheets, hubspot or postgres-table. Required.');
 
-/** Settings of every kind of target. */
 const columns = {
   idColumn: heading
     .exactOptional()
@@ -67,7 +66,6 @@ const driveId = text((id) =>
   /^[\w!.-]{1,200}$/.test(id) ? null : 'must be the id of a drive of Microsoft 365, such as b!…',
 );
 
-/** User and password at a WebDAV server. */
 const davUser = text((name) =>
   name !== '' && !/[:\p{Cc}]/u.test(name) ? null : 'must be a user name without ":"',
 );

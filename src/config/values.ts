@@ -9,7 +9,6 @@ import { Secret } from './secret.ts';
 declare module 'zod' {
   /** What a schema says of a setting beside its `description`. */
   interface GlobalMeta {
-    /** Environment variable. */
     readonly env?: string;
     /** Its variable is also read from the file that `<variable>_FILE` names. */
     readonly secret?: true;
@@ -68,7 +67,6 @@ export function listOf<T extends z.ZodType<string, string>>(item: T, empty: stri
     .refine((list) => new Set(list.map(headingKey)).size === list.length, twice);
 }
 
-/** A text that is not blank. */
 export function filled(allowed: string) {
   return z.string().refine((value) => value.trim() !== '', allowed);
 }
@@ -95,7 +93,6 @@ export const limit = parsedOrNumber((written) => {
   return digits === undefined || (percent && amount > 100) ? null : { amount, percent };
 }, 'must be a whole number of rows such as 10, or a share from 0% to 100% such as 10%');
 
-/** Days. */
 export const retention = parsedOrNumber((written) => {
   const days = /^[1-9]\d{0,3}d?$/.test(written) ? Number.parseInt(written, 10) : 0;
   return days >= 1 && days <= 3650 ? days : null;

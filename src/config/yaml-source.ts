@@ -24,12 +24,7 @@ const longestFile = 1024 * 1024;
 /** Each has queues and sessions of its own: as many are divided among several installations. */
 const mostConnections = 1_000;
 
-/**
- * Reads leadsync.yaml and fills in `${NAME}`; undefined when it is no YAML.
- * @param file absolute path, for the paths in it
- * @param where the file as messages should show it
- * @param mistakes the list to which it adds what it finds
- */
+/** Fills in `${NAME}`; undefined when it is no YAML. `file`: absolute path, for the paths in it; `where`: the file as messages show it. Adds to `mistakes`. */
 export function yamlSource(
   content: string,
   file: string,
@@ -77,7 +72,6 @@ export function yamlSource(
   const doubled = new Set<number>();
   let values = 0;
 
-  /** Where a setting is; for a missing one, where it should be. */
   const locate = (path: Path) => {
     const place = path.findLastIndex((_, index) => lines.has(showPath(path.slice(0, index + 1))));
     const line = lines.get(showPath(path.slice(0, place + 1)));

@@ -15,7 +15,6 @@ import {
 } from './postgres-cluster.ts';
 import { isServer, type ServerProcess, startFault, startServer } from './postgres-server.ts';
 
-/** A running Postgres of our own. */
 export interface EmbeddedPostgres {
   /** `postgres://` URL of its socket with user and password, for this process: another one may need another path. */
   readonly connectionString: string;
@@ -28,7 +27,6 @@ export interface EmbeddedPostgresOptions {
   readonly durable?: boolean;
   /** Gets each failed restart, with the ms until the next one. */
   readonly onFault?: (fault: LeadsyncError, againMs: number) => void;
-  /** Receives a sentence for each repair of the folder. */
   readonly tell?: (line: string) => void;
 }
 

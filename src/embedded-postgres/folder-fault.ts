@@ -5,10 +5,7 @@ import { codeOf, LeadsyncError } from '../errors.ts';
 const enoughSpace = 64 * 1024 * 1024;
 const unusable = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST']);
 
-/**
- * What a failure with the database under a data folder means: `database.not-writable`, `database.disk-full`, or else
- * `database.not-started`. Told by the system's error code and by what the disk has left, never by a message's text.
- */
+/** `database.not-writable`, `database.disk-full`, or else `database.not-started`: by the system's code and the disk's free space, never by a message's text. */
 export async function folderFault(folder: string, cause: unknown): Promise<LeadsyncError> {
   const code = codeOf(cause);
   if (code !== null && unusable.has(code)) {

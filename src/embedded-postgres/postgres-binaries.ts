@@ -3,7 +3,6 @@ import { dirname, join, relative } from 'node:path';
 import { z } from 'zod';
 import { codeOf, LeadsyncError } from '../errors.ts';
 
-/** Absolute paths of the programs of one Postgres installation. */
 export interface PostgresBinaries {
   readonly initdb: string;
   readonly postgres: string;

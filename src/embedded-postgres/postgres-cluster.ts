@@ -48,10 +48,7 @@ export function serverFolder(cluster: Cluster): string {
   return join(cluster.folder, 'data');
 }
 
-/**
- * The folder of the server's socket under a path that is short enough for one, until it is disposed of. Throws
- * `database.not-started` where the system knows no short one.
- */
+/** The folder of the server's socket under a path that is short enough, until disposed of. Throws `database.not-started` where the system knows no short one. */
 export function shortFolder(cluster: Cluster): { readonly path: string } & Disposable {
   const path = serverFolder(cluster);
   if (Buffer.byteLength(join(path, socketName)) <= longestSocketPath) return { path, [Symbol.dispose]() {} };
@@ -69,10 +66,7 @@ export function shortFolder(cluster: Cluster): { readonly path: string } & Dispo
   return { path: `/proc/self/fd/${handle}`, [Symbol.dispose]: () => closeSync(handle) };
 }
 
-/**
- * The cluster under `dataDir`, created when there is none. It is built in a sibling folder and renamed, so that it is
- * there with its password or not at all, whenever we are killed and however many processes try at once.
- */
+/** Created when there is none: built in a sibling folder and renamed, so that it is there with its password or not at all, however many processes try at once. */
 export async function openCluster(dataDir: string, durable: boolean): Promise<Cluster> {
   await mkdir(dataDir, { recursive: true });
   const folder = join(dataDir, 'postgres');
@@ -175,7 +169,6 @@ export async function runAsSuperuser(clusterFolder: string, statements: readonly
   await running;
 }
 
-/** Makes a rename in the folder survive a power failure. */
 async function syncFolder(folder: string): Promise<void> {
   await using handle = await open(folder, constants.O_RDONLY);
   await handle.sync();

@@ -6,7 +6,6 @@ import { loadPostgresBinaries, type PostgresBinaries } from './postgres-binaries
 import { type Cluster, removeSocketLock, serverFolder } from './postgres-cluster.ts';
 import { findPostgresUser, handOver, programOptions, runProgram } from './postgres-user.ts';
 
-/** A server process that we started. */
 export interface ServerProcess {
   /** Null while it runs; -1 when it was killed or could not be run at all. */
   readonly exitCode: number | null;
@@ -14,10 +13,7 @@ export interface ServerProcess {
   logTail(): Promise<string>;
 }
 
-/**
- * Whether this process is the cluster's server, by its command line: another program may have the number by now, and
- * a zombie has no command line.
- */
+/** By its command line: another program may have the number by now, and a zombie has no command line. */
 export async function isServer(cluster: Cluster, pid: number): Promise<boolean> {
   if (!(pid > 0)) return false;
   const commandLine =
@@ -31,9 +27,8 @@ export async function isServer(cluster: Cluster, pid: number): Promise<boolean> 
 }
 
 /**
- * Starts a server and does not wait for it. It is detached: it survives this process and a Ctrl-C.
- * `stalePid` is the process that a left-over pid file names, when that one is some other program: Postgres itself
- * only overwrites the file when there is no such process.
+ * Does not wait. Detached: survives this process and a Ctrl-C. `stalePid`: the other program that a left-over pid file names; Postgres
+ * overwrites the file only when there is no such process.
  */
 export async function startServer(
   cluster: Cluster,

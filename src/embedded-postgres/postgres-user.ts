@@ -8,7 +8,6 @@ import type { PostgresBinaries } from './postgres-binaries.ts';
 /** Runs a short program to its end, with `stdout` as text. Rejects when it cannot run or ends with another code than 0. */
 export const runProgram = promisify(execFile);
 
-/** The user and group that Postgres programs run as, and how: Postgres refuses to run as root. */
 export interface PostgresUser {
   /** Program and arguments that the Postgres program and its arguments are appended to; empty: run it directly. */
   readonly prefix: readonly string[];
@@ -16,10 +15,7 @@ export interface PostgresUser {
   readonly ids?: { readonly uid: number; readonly gid: number };
 }
 
-/**
- * What every Postgres program is started with: nothing of our environment (PG* and locale variables would change what
- * it does), and a working folder that every user can reach.
- */
+/** Nothing of our environment (PG* and locale variables would change what it does), and a working folder that every user can reach. */
 export const programOptions = {
   cwd: '/',
   env: { PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin', LC_ALL: 'C' },
@@ -67,10 +63,7 @@ async function idsOf(names: readonly string[]): Promise<{ uid: number; gid: numb
   return null;
 }
 
-/**
- * Gives the folder to the user that Postgres runs as, when that is not us, and makes sure it can reach both the folder
- * and the programs. Throws `database.not-writable`.
- */
+/** Also makes sure that the user of Postgres can reach both the folder and the programs. Throws `database.not-writable`. */
 export async function handOver(
   folder: string,
   user: PostgresUser,

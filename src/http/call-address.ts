@@ -3,7 +3,6 @@ import { openClient } from './client.ts';
 import { secretsOfAddress } from './credentials.ts';
 import { Exchange, HttpFault, type ReplyHead } from './exchange.ts';
 
-/** How an address is called. */
 export interface Call {
   /** By POST with this as JSON; absent: by GET. */
   readonly json?: object;
@@ -24,8 +23,8 @@ export interface CalledReply extends Pick<ReplyHead, 'status' | 'headers' | 'rec
 const bodyBytes = 16 * 1024;
 
 /**
- * Calls an absolute address exactly once, without following redirects. The status decides: a success whose body is cut is
- * one. Throws a HttpFault (`unreachable`: nothing was sent), or the signal's reason. Its messages hold nothing of the address.
+ * Exactly once, without following redirects. A success whose body is cut is one. Throws a HttpFault, or the signal's reason. Its messages hold
+ * nothing of the address.
  */
 export async function callAddress(
   address: string,

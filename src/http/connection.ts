@@ -15,7 +15,6 @@ interface ConnectionOptions {
   readonly onReply?: OnReply | undefined;
 }
 
-/** A reply whose body is read as text. */
 export interface TextReply extends ReplyHead {
   readonly body: string;
 }
@@ -25,7 +24,6 @@ interface Asking {
   readonly signal: AbortSignal;
   /** Called just before the first byte leaves; when it throws, nothing is sent. */
   readonly onSent?: () => void;
-  /** Called when the headers arrive. */
   readonly onHead?: (head: ReplyHead) => void;
   /** As that of an Exchange. */
   readonly into?: (chunk: Buffer) => Promise<void>;

@@ -7,9 +7,7 @@ const leastInData = 8;
 /** Fields of a form that prove who asks (OAuth 2.0). */
 const proofs = ['client_secret', 'client_assertion', 'assertion', 'subject_token', 'refresh_token'];
 
-/** The secrets of a request. */
 export interface Credentials {
-  /** A body without them. */
   without(text: string, isSuccess: boolean): string;
   withoutHeaders(headers: ReplyHead['headers'], isSuccess: boolean): ReplyHead['headers'];
 }

@@ -73,10 +73,7 @@ interface ExchangeOptions {
   readonly onSent: () => void;
   readonly onReply?: OnReply | undefined;
   readonly onHead?: (head: ReplyHead) => void;
-  /**
-   * Takes the body of a 2xx reply chunk by chunk, so that it need not fit in memory; `body` is then empty. While it is busy
-   * nothing more is received.
-   */
+  /** Takes a 2xx body chunk by chunk, so that it need not fit in memory; `body` is then empty. While it is busy nothing more is received. */
   readonly into?: (chunk: Buffer) => Promise<void>;
   readonly clock: Clock;
 }
@@ -103,10 +100,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #size = 0;
   #kept = Promise.resolve();
 
-  /**
-   * Sends the request when the client has a connection. `onSent` is called just before the first byte: if it throws,
-   * nothing is sent, and `head` and `body` reject with its error. `onHead` is called when the headers arrive.
-   */
+  /** `onSent` is called just before the first byte: if it throws, nothing is sent, and `head` and `body` reject with its error. */
   static start(client: Client, request: ExchangeRequest, options: ExchangeOptions): Exchange {
     const exchange = new Exchange(credentialsOf(request), options);
     const headersTimeout = options.bounds.headersMs;
@@ -153,7 +147,6 @@ export class Exchange implements Dispatcher.DispatchHandler {
     return this.#head.promise;
   }
 
-  /** As text: see `decodeBody`. */
   get body(): Promise<string> {
     return this.#body.promise;
   }
@@ -261,10 +254,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#release();
   }
 
-  /**
-   * Decided by whether the request was begun, not by the kind of error: before that the service has certainly not
-   * acted.
-   */
+  /** By whether the request was begun, not by the kind of error: before that the service has certainly not acted. */
   #translate(error: unknown): HttpFault {
     const kind = this.#controller === null ? 'unreachable' : 'unfinished';
     const status = this.#status === 0 ? null : this.#status;

@@ -1,8 +1,6 @@
 import { DOMParser, type Element } from '@xmldom/xmldom';
 
-/** Of a multistatus (RFC 4918, section 13), what is asked about calendars. */
 export interface Multistatus {
-  /** Of a sync-collection report. */
   readonly token: string | null;
   readonly responses: readonly DavResponse[];
 }
@@ -18,10 +16,7 @@ export interface DavResponse {
 
 const dav = 'DAV:';
 
-/**
- * Reads a multistatus. Null: it is not well formed, not a multistatus, or declares a document type, which no server needs
- * and which may hold entities that grow without end.
- */
+/** Null: not well formed, not a multistatus, or with a document type, which no server needs and which may hold entities that grow without end. */
 export function readMultistatus(body: string): Multistatus | null {
   if (/<!DOCTYPE/i.test(body)) return null;
   const root = parse(body);
@@ -39,7 +34,6 @@ export function textOf({ props }: DavResponse, name: string): string | null {
   return props.get(name)?.textContent || null;
 }
 
-/** Whether a property has such an element anywhere in it. */
 export function mentions({ props }: DavResponse, property: string, element: string): boolean {
   return (props.get(property)?.getElementsByTagNameNS('*', element).length ?? 0) > 0;
 }

@@ -1,12 +1,10 @@
 import { codeOf } from '../errors.ts';
 import type { HttpFault } from './exchange.ts';
 
-/** Why no connection came about; nothing was sent. */
 export interface NoConnection {
   /** Continues "No connection to SERVER: ". */
   readonly says: string;
   readonly help: string;
-  /** Whether the encryption failed. */
   readonly isTls: boolean;
 }
 

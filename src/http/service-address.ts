@@ -1,6 +1,5 @@
 import { isLoopback } from '../loopback.ts';
 
-/** The origin to connect to, and the path before those of the API. */
 export interface ServiceAddress {
   /** Such as `https://api.example.com`. */
   readonly origin: string;

@@ -1,6 +1,5 @@
 import { parseJson } from '../parse-json.ts';
 
-/** What an error reply's body says, where it says anything. */
 export interface ErrorBody {
   readonly code: string | null;
   readonly message: string | null;
@@ -17,10 +16,7 @@ const messagePaths: readonly Path[] = [
   ['errors', 0, 'detail'],
 ];
 
-/**
- * Finds a code and a message. Their shape is open (API reference, section 7): a one-word `error` is a code, any other
- * text a message. Plain text is the message itself; partial JSON is not, since it may hold leads.
- */
+/** Their shape is open (API reference, section 7): a one-word `error` is a code, any other text a message. Partial JSON is no message: it may hold leads. */
 export function readErrorBody(body: string): ErrorBody {
   const text = body.trim();
   const json = parseJson(text);
@@ -31,7 +27,6 @@ export function readErrorBody(body: string): ErrorBody {
   return { code: textsAt(json, codePaths).find(isWord) ?? null, message: message ?? null };
 }
 
-/** The texts at these places, without those that are empty. */
 function textsAt(json: unknown, paths: readonly Path[]): readonly string[] {
   const found = paths.map((path) => path.reduce(member, json));
   return found.flatMap((text) => (typeof text === 'string' && text.trim() !== '' ? [text.trim()] : []));

@@ -17,10 +17,7 @@ interface Place {
   go: () => void;
 }
 
-/**
- * Limits the concurrent requests of this process: one at first, more only while the service answers without 429. A 429
- * may arrive while others are under way.
- */
+/** One request at first, more only while the service answers without 429, which may arrive while others are under way. */
 export class Lanes {
   #open = 1;
   #replies = 0;
@@ -71,7 +68,6 @@ export class Lanes {
 
 const known = new WeakMap<Throttle, Lanes>();
 
-/** The lanes shared by all users of a throttle. */
 export function lanesOf(throttle: Throttle): Lanes {
   const lanes = known.get(throttle) ?? new Lanes();
   known.set(throttle, lanes);

@@ -9,7 +9,6 @@ interface LeadsApiErrorOptions extends LeadsyncErrorOptions {
   readonly apiCode?: string | null;
 }
 
-/** A failed request to the Leads service. `code`: see `LeadsPort`. */
 export class LeadsApiError extends LeadsyncError {
   readonly status: number | null;
   readonly apiCode: string | null;
@@ -22,13 +21,9 @@ export class LeadsApiError extends LeadsyncError {
   }
 }
 
-/** The five endpoints (API reference, section 4). */
 export type Operation = 'list' | 'get' | 'create' | 'update' | 'delete';
 
-/**
- * The fault of a reply other than 2xx and 429. Only its status decides the code (API reference, section 7; other
- * statuses as HTTP defines them). `said` is printed: short, no secrets.
- */
+/** Of a reply other than 2xx and 429. Only its status decides the code (API reference, section 7). `said` is printed: short, no secrets. */
 export function replyFault(operation: Operation, head: ReplyHead, said: ErrorBody): LeadsApiError {
   const { status } = head;
   const details = [said.code, said.message].filter((part) => part !== null).join(': ');

@@ -86,10 +86,7 @@ class LeadsClient extends LeadsHttp implements LeadsPort {
   }
 }
 
-/**
- * The path of one lead. Ids come from cells that people edit: one that would name another resource (`/v1/leads/..`)
- * throws `leads.rejected` before any request.
- */
+/** Ids come from cells that people edit: one that would name another resource (`/v1/leads/..`) throws `leads.rejected` before any request. */
 function leadPath(id: string): string {
   if (id.trim() === '' || id === '.' || id === '..' || !id.isWellFormed()) {
     throw new LeadsApiError(

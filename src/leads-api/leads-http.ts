@@ -33,7 +33,6 @@ export interface LeadsHttpOptions {
     fields: Readonly<Record<string, unknown>>,
     message: string,
   ) => void;
-  /** Called for each request. */
   readonly onReply?: OnReply;
   /** The service's clock ahead of `Date.now()` in ms, to half a second, by a reply's Date header. */
   readonly onServiceClock?: (aheadMs: number) => void;
@@ -74,7 +73,7 @@ const maxChecks = 5;
 
 const bodyBytes = 16 * 1024 * 1024;
 
-/** Sends requests with the key, and turns every reply that is no answer into a LeadsApiError. */
+/** Every reply that is no answer becomes a LeadsApiError. */
 export class LeadsHttp implements AsyncDisposable {
   readonly #options: LeadsHttpOptions & Required<Pick<LeadsHttpOptions, 'log' | 'clock' | 'sleep'>>;
   readonly #address: ServiceAddress;
@@ -107,22 +106,18 @@ export class LeadsHttp implements AsyncDisposable {
     this.#free = [...this.#clients];
   }
 
-  /** Requests started so far. */
   get requests(): number {
     return this.#requests;
   }
 
-  /** Ms that requests have waited for the pace so far. */
   get pacedMs(): number {
     return this.#pacedMs;
   }
 
-  /** Ms from the beginning of requests to the ends of their replies so far. */
   get answerMs(): number {
     return this.#answerMs;
   }
 
-  /** See `LeadsPort`. */
   outlook(): Promise<Outlook> {
     return this.#limiter.outlook();
   }
@@ -205,10 +200,7 @@ export class LeadsHttp implements AsyncDisposable {
     throw this.#limiter.error(said.code);
   }
 
-  /**
-   * Waits for the pace, and at a service that limits requests for all others to end. Throws when a deferrable request
-   * would wait too long, or no request may leave now.
-   */
+  /** Also for the others at a service that limits requests. Throws when a deferrable request would wait too long, or no request may leave now. */
   async #mayAsk({ mayDefer = false, onLeaving }: Call, lane: Lane, signal: AbortSignal): Promise<Permission> {
     for (let late = 0; late < maxChecks; ) {
       signal.throwIfAborted();
@@ -258,10 +250,7 @@ async function sleepByTimer(ms: number, signal: AbortSignal): Promise<void> {
   await timer(ms, undefined, { signal }).catch(() => signal.throwIfAborted());
 }
 
-/**
- * Parses the base URL of the Leads service. Throws `leads.insecure-url` or `leads.bad-url`; neither repeats the URL's
- * user name, password or query.
- */
+/** Throws `leads.insecure-url` or `leads.bad-url`; neither repeats the URL's user name, password or query. */
 function leadsAddress(baseUrl: string): ServiceAddress {
   const address = parseServiceAddress(baseUrl);
   if (!('mistake' in address)) return address;

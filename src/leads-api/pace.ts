@@ -6,12 +6,10 @@ import { z } from 'zod';
  * are epoch ms of the store's clock.
  */
 const schema = z.object({
-  /** Requests per second now. */
   rate: z
     .number()
     .gte(1 / 60)
     .lte(1000),
-  /** Added to the rate by each request. */
   step: z.number().gt(0).lte(1),
   /** No request may leave earlier. */
   nextAt: z.number(),
@@ -59,10 +57,7 @@ export function refused(pace: Pace | null, now: number, waitMs: number): Pace | 
   return { rate, step, nextAt, since: nextAt };
 }
 
-/**
- * A pace from the store; null when invalid or of another version. `now`: by the same clock, which may have been set
- * back since: nothing is due later than the longest wait.
- */
+/** Null when invalid or of another version. The clock may have been set back since `now`: nothing is due later than the longest wait. */
 export function readPace(stored: unknown, now: number): Pace | null {
   const pace = schema.safeParse(stored).data ?? null;
   if (pace === null || pace.nextAt - now <= longestWaitMs) return pace;

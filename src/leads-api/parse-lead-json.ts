@@ -4,10 +4,7 @@ import { parseJson } from '../parse-json.ts';
 /** Cheap, and never wrong in saying no: digits that may be too many for a number, or an exponent. */
 const mayBeInexact = /\d[\d.]{15}|\d[eE][+-]?\d/;
 
-/**
- * JSON with numbers as they were written: one that no number of JavaScript holds (1e400, an id of 20 digits) is a
- * `writtenNumber`, which `JSON.stringify` gives back. Undefined: not JSON.
- */
+/** A number that none of JavaScript holds (1e400, an id of 20 digits) is a `writtenNumber`, which `JSON.stringify` gives back. Undefined: not JSON. */
 export function parseLeadJson(text: string): unknown {
   if (!mayBeInexact.test(text)) return parseJson(text);
   try {

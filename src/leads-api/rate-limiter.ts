@@ -18,18 +18,13 @@ const freshMs = 500;
 /** How long (ms) it also serves requests that come later: they have the rest of `freshMs` to leave. */
 const sharedMs = 250;
 
-/**
- * Deferrable requests that would wait longer (ms) for the pace are refused; the caller comes back later and holds
- * nothing meanwhile. Writes are not deferrable: the reads before them would be repeated each time.
- */
+/** Deferrable requests that would wait longer (ms) are refused. Writes are not deferrable: the reads before them would be repeated each time. */
 const longestSleepMs = 2_000;
 
 /** The same while others wait for the caller. */
 const longestCrowdedSleepMs = 50;
 
-/** The result of `acquire`. */
 export interface Permission {
-  /** Ms until the request may leave. */
   readonly waitMs: number;
   /** The service limited this key within the last day, and may do so again at any time. */
   readonly limitedLately: boolean;
@@ -39,16 +34,12 @@ export interface Permission {
   readonly isCurrent: () => boolean;
 }
 
-/** A check of the throttle that has begun. */
 interface ThrottleCheck extends Pick<Permission, 'isFresh' | 'isCurrent'> {
   readonly found: Promise<Throttled>;
   readonly isShared: () => boolean;
 }
 
-/**
- * Obeys 429 (API reference, sections 7 and 8) and keeps the pace learned from it, through the throttle that all
- * processes with this key share. For each request: `acquire`, then `note`.
- */
+/** Obeys 429 (API reference, sections 7 and 8) and keeps the pace learned from it. For each request: `acquire`, then `note`. */
 export class RateLimiter {
   readonly #throttle: Throttle;
   readonly #clock: Clock;
@@ -89,7 +80,6 @@ export class RateLimiter {
     }
   }
 
-  /** See `LeadsPort`. */
   async outlook(): Promise<Outlook> {
     const { remaining, pace } = await this.#check();
     return { pauseMs: Math.max(0, remaining), perSecond: pace && pace.rate };
@@ -168,7 +158,6 @@ export class RateLimiter {
     return this.#clock.now() - this.#aheadMs;
   }
 
-  /** The error for the last 429. */
   error(apiCode: string | null): LeadsApiError {
     const remaining = Math.max(0, this.#askedUntil - this.#clock.now());
     return rateLimited(remaining, 'The Leads service did not act on the request (429) and asks to wait', {

@@ -32,7 +32,7 @@ export function findLead(json: unknown, id: string): Lead | null {
   return candidates(json).find((lead) => sameId(lead.id, id)) ?? null;
 }
 
-/** As `findLead`, for a reply to an update: null also when the object lacks a written field. */
+/** Null also when the object lacks a written field. */
 export function findUpdatedLead(
   json: unknown,
   id: string,
@@ -42,10 +42,7 @@ export function findUpdatedLead(
   return lead !== null && showsLead(lead, written) ? lead : null;
 }
 
-/**
- * The lead in a reply to a create, or only its id when the object lacks a written field (the caller reads it back);
- * null when there is none, or it is ambiguous.
- */
+/** Only the id when the object lacks a written field (the caller reads it back); null when there is none, or it is ambiguous. */
 export function findCreatedLead(
   json: unknown,
   written: Readonly<Record<string, unknown>>,

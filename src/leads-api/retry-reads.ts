@@ -3,9 +3,8 @@ import { LeadsyncError } from '../errors.ts';
 import type { LeadsPort } from '../ports/leads-service.ts';
 
 /**
- * Retries reads up to twice in place when the fault has `retry: 'now'`; a longer outage is left to the job, which
- * begins the step again. Writes and requested waits are not retried. `firstMs`: delay before the second attempt,
- * doubled before the third, plus jitter.
+ * Up to twice in place when the fault has `retry: 'now'`; a longer outage is left to the job. Writes and requested waits are not retried.
+ * `firstMs`: first delay; doubled for the second, plus jitter.
  */
 export function retryReads(leads: LeadsPort, firstMs = 250): LeadsPort {
   const patiently = <T>(signal: AbortSignal, read: () => Promise<T>): Promise<T> =>
@@ -22,7 +21,6 @@ export function retryReads(leads: LeadsPort, firstMs = 250): LeadsPort {
   });
 }
 
-/** The same service with some calls replaced. */
 export function withCalls(leads: LeadsPort, calls: Partial<LeadsPort>): LeadsPort {
   return {
     get requests() {

@@ -1,4 +1,3 @@
-/** Time and randomness of a process; injected so that tests control both. */
 export interface Clock {
   /** Epoch ms, UTC. */
   now(): number;
@@ -6,7 +5,6 @@ export interface Clock {
   random(): number;
 }
 
-/** The machine's own. */
 export const systemClock: Clock = { now: () => Date.now(), random: () => Math.random() };
 
 /** For waits: starts at the machine's time and never jumps, not even while the process is suspended. */

@@ -34,7 +34,6 @@ export interface ListRequest {
  * | database.slow | later | the rate limit could not be read in time: nothing was sent |
  */
 export interface LeadsPort {
-  /** Requests sent so far by this object. */
   readonly requests: number;
   /** Requests that may be under way now; further ones queue. */
   readonly lanes: number;
@@ -45,23 +44,18 @@ export interface LeadsPort {
   /** What delays requests now, where known; sends none. */
   outlook(): Promise<Outlook>;
   list(request: ListRequest, signal: AbortSignal): Promise<LeadPage>;
-  /**
-   * The lead, or null for 404 (or 410). `after` a write: not deferred for the pace, since the write would have to be
-   * checked or repeated.
-   */
+  /** Null: 404 or 410. `after` a write: not deferred for the pace, since the write would have to be checked or repeated. */
   get(id: string, signal: AbortSignal, after?: 'write'): Promise<Lead | null>;
   /**
-   * The new lead, only its id when only Location names it, or null when the reply does not identify it. `onLeaving` is
-   * awaited just before sending, and again after a delay; unless it resolved, nothing was sent.
+   * Only its id when only Location names it, or null when the reply does not identify it. `onLeaving` is awaited just before
+   * sending, and again after a delay; unless it resolved, nothing was sent.
    */
   create(
     fields: Readonly<Record<string, unknown>>,
     signal: AbortSignal,
     onLeaving?: () => Promise<void>,
   ): Promise<Lead | { readonly id: string } | null>;
-  /**
-   * The lead in the reply, with at least every written field; null when the reply lacks one (the caller reads it back).
-   */
+  /** Null when the reply lacks a written field (the caller reads it back). */
   update(id: string, fields: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<Lead | null>;
   /** True: deleted. False: already gone (404, 410). */
   delete(id: string, signal: AbortSignal): Promise<boolean>;
@@ -73,11 +67,9 @@ export interface Outlook {
   readonly perSecond: number | null;
 }
 
-/** What the processes with one key know of the service's limit. */
 export interface Throttled {
   /** Epoch ms before which no request may leave; 0: none. */
   readonly notBefore: number;
-  /** The stored pace; null: none. */
   readonly pace: unknown;
   /** How far (ms) the caller's clock is ahead of the shared time that the pace uses. */
   readonly aheadMs: number;
@@ -88,10 +80,7 @@ export interface Throttle {
   /** Pauses reported to this object: a check begun before the last of them is worthless. */
   readonly pauses: number;
   look(): Promise<Throttled>;
-  /**
-   * Moves the moment forward, never back, and stores a pace (plain JSON) if given. Retries until that moment while the
-   * database is down; then throws the last error.
-   */
+  /** Never back; stores a pace (plain JSON) if given. Retries until that moment while the database is down; then throws the last error. */
   pauseUntil(epochMs: number, pace?: unknown): Promise<void>;
   /** Replaces the pace `from` by `to`; a database crash may lose the last one. False: another process was first. */
   movePace(from: unknown, to: unknown): Promise<boolean>;

@@ -19,17 +19,13 @@ export interface TargetRow {
   /** A row without id: why its id cell cannot be written, as a sentence. No lead is created. */
   readonly idClosed?: string;
   readonly standing?: RowStanding;
-  /**
-   * One cell for each readable mapped field. A missing cell (a short line of a CSV file) is left out: it is not empty.
-   */
+  /** One for each readable mapped field. A missing cell (a short line of a CSV file) is left out: it is not empty. */
   readonly cells: Cells;
   /** The status cell, empty text included. Null: there is no single status column. Never data. */
   readonly status: string | null;
 }
 
-/** A row that a person merged into another. */
 export interface MergedRow {
-  /** The row that remains. */
   readonly row: number;
   /** Which one that is, and what to do, as sentences. */
   readonly message: string;
@@ -115,7 +111,6 @@ export type RowChange = { readonly key: string } & (
       readonly text: string;
     }
   | {
-      /** Writes the text of a deleted lead into the status column. */
       readonly kind: 'mark';
       readonly leadId: string;
       readonly expect: Cells;
@@ -174,7 +169,6 @@ export interface CopyBeside {
 /** Takes what a batch of rows shows of other rows, any number of times while they are read. */
 export type OnAsides = (asides: readonly Aside[]) => void;
 
-/** Where a target keeps its rows. */
 export interface Place {
   /** Its identity, in one spelling that cannot be typed; begins with the kind. */
   readonly id: string;
@@ -259,19 +253,14 @@ export interface Target {
   isLeft?(place: Pick<Place, 'id' | 'address'>, signal: AbortSignal): Promise<boolean>;
   /** What programs that sync files put beside it when two people edited it, the last changed first. Absent: never known. */
   conflictCopies?(signal: AbortSignal): Promise<readonly CopyBeside[]>;
-  /**
-   * A text that differs after each change by anybody; null: none. Throws as `open` does. Absent: only reading tells.
-   */
+  /** A text that differs after each change by anybody; null: none. Throws as `open` does. Absent: only reading tells. */
   version?(signal: AbortSignal): Promise<string | null>;
   /**
    * A text that two states share only when reading them gives the same, with that state's `version`; null: none. Throws
    * as `open` does. Absent: it costs as much as reading.
    */
   digest?(signal: AbortSignal): Promise<{ readonly digest: string; readonly version: string } | null>;
-  /**
-   * Who changed what these cells show, one answer per cell; null: unknown, or this account. Throws as `open` does.
-   * Absent: never known.
-   */
+  /** Who changed what these cells show, one answer per cell; null: unknown, or this account. Throws as `open` does. Absent: never known. */
   authors?(cells: readonly ShownCell[], signal: AbortSignal): Promise<readonly (Author | null)[]>;
   /** Applies all changes or none; one outcome per change, in order. */
   write(
@@ -284,10 +273,7 @@ export interface Target {
    * does. Absent: only reading tells.
    */
   addedRows?(signal: AbortSignal): Promise<number>;
-  /**
-   * Whom to share the target with, for `leadsync check`; null: the account has no address. Absent: not needed. Throws
-   * when there is no account.
-   */
+  /** Whom to share the target with, for `leadsync check`; null: the account has no address. Absent: not needed. Throws when there is no account. */
   address?(): Promise<string | null>;
   /**
    * For `leadsync check`, where no snapshot tells (`mayWrite`): throws when the target cannot be written, without writing it.

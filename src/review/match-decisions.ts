@@ -6,8 +6,8 @@ import type { MatchMarks, MatchState } from '../store/matches.ts';
 type KnownMatch = MatchMarks & { readonly state: MatchState };
 
 /**
- * Finds the matches of earlier runs, and what people decided on them, in this scan: a lead by its id while its `matchBy`
- * fields are the same; a row by its whole content, or by these fields alone when no other row shows them.
+ * The matches of earlier runs, and what people decided on them: a lead by its id while its `matchBy` fields are the same; a row by its whole
+ * content, or by these fields alone when no other row shows them.
  */
 export class Decisions {
   readonly #marked: readonly FieldMapping[];

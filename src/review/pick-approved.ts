@@ -5,13 +5,11 @@ import { type ApprovedLine, intentsOfRun, openLines } from '../store/approvals.t
 import { connectionOf } from '../store/places.ts';
 import type { Run } from '../store/runs.ts';
 
-/** Picks the approved actions of a plan. */
 export interface Review {
   /** The action, as far as an approved line covers it; the rest is `left-out`. Each line is used once. */
   pick(action: NewAction): readonly NewAction[];
 }
 
-/** The review of a run that carries out approved lines; null for any other run. */
 export async function openReview(
   db: pg.PoolClient,
   { id, round, connection, approval }: Run,

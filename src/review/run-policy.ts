@@ -20,9 +20,8 @@ export interface RunPolicy {
   readonly toProve: readonly ActionKind[];
   /** The problem of a run without changes, or null. */
   readonly idle: Problem | null;
-  /** Its part of the report. */
   readonly named: { readonly undoOf?: string };
-  /** The plan, lead by lead, of a run that does not compare the two sides; null: it compares them. */
+  /** Of a run that does not compare the two sides; null: it compares them. */
   readonly plan:
     | ((pool: pg.Pool, run: Run, headings: Headings) => AsyncIterable<readonly PlannedAction[]>)
     | null;

@@ -18,7 +18,6 @@ import { currentPlace, type KnownPlace, placeById, placeNames } from '../store/p
 import { getRun, type Run } from '../store/runs.ts';
 import { keepUndone } from '../store/undone.ts';
 
-/** The plan of an undo, lead by lead, from what run `undoOf` did and what the scan of run `id` shows. */
 export async function* planOfUndo(
   pool: pg.Pool,
   run: Parameters<typeof stagedRunChanges>[1],
@@ -51,10 +50,7 @@ export async function assertPlaceOfUndo(
   );
 }
 
-/**
- * Remembers which actions of an undo were carried out, so that the next sync does not make the same again: it holds the
- * lead or row that is left until that shows something else.
- */
+/** So that the next sync does not make the same again: it holds the lead or row that is left until that shows something else. */
 export async function rememberUndone(
   db: pg.PoolClient,
   { fields, sync }: ConnectionConfig,

@@ -96,7 +96,6 @@ function secondsIn(body: string): number {
   return typeof seconds === 'number' && seconds > 0 ? seconds : 0;
 }
 
-/** A field of a reply; undefined: it has none, or is no JSON. */
 function fieldOf(body: string, name: string): unknown {
   const read = parseJson(body);
   return typeof read === 'object' && read !== null ? Reflect.get(read, name) : undefined;

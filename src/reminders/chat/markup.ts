@@ -2,7 +2,6 @@ import type { ChatKind } from '../../config/chat-webhook.ts';
 
 /** How values stand in a chat's text, so that nothing of a lead formats it, links, or mentions anybody. Pure. */
 export interface Markup {
-  /** A value as it is to be read. */
   escape(value: string): string;
   /** A link with words to click; `url` is absolute. */
   link(url: string, words: string): string;
@@ -10,10 +9,7 @@ export interface Markup {
 
 const zeroWidthSpace = '\u200B';
 
-/**
- * Slack's own escapes, which are all that it has; `*` and `_` stay. Slack mentions nobody by `@name`, but Mattermost and
- * Rocket.Chat do, unless something follows the sign. An e-mail address stays as it is.
- */
+/** Slack's own escapes are all that it has. It mentions nobody by `@name`, but Mattermost and Rocket.Chat do, unless something follows the sign. */
 function escapeForSlack(value: string): string {
   return value
     .replaceAll('&', '&amp;')
@@ -28,8 +24,8 @@ function escapeForDiscord(value: string): string {
 }
 
 /**
- * Teams on phones has a parser of its own, which leaves a backslash before anything but `* _ [ ]` in the text: what most messages
- * hold is kept from being read as a list, a heading, a link or struck out by a character that nobody sees.
+ * Teams on phones has a parser of its own, which leaves a backslash before anything but `* _ [ ]`: lists, headings, links are broken by a
+ * character that nobody sees.
  */
 function escapeForTeams(value: string): string {
   return value

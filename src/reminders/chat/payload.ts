@@ -1,6 +1,5 @@
 import type { ChatKind } from '../../config/chat-webhook.ts';
 
-/** A message as the vendor's webhook takes it. Pure. */
 export function chatPayload(kind: ChatKind, text: string): object {
   switch (kind) {
     case 'slack':
@@ -15,10 +14,7 @@ export function chatPayload(kind: ChatKind, text: string): object {
   }
 }
 
-/**
- * Whether the vendor takes a text whole: Slack cuts longer ones and Rocket.Chat takes 5,000 characters; Discord takes 2,000,
- * and Teams a message of 28 KB.
- */
+/** Whether the vendor takes a text whole: Slack cuts longer ones, Rocket.Chat takes 5,000 characters, Discord 2,000, Teams a message of 28 KB. */
 export function fitsChat(kind: ChatKind, text: string): boolean {
   if (kind === 'teams') return Buffer.byteLength(JSON.stringify(teamsMessage(text))) <= 27_000;
   return Array.from(text).length <= (kind === 'discord' ? 2_000 : 4_000);

@@ -9,10 +9,7 @@ import { chatPayload } from './payload.ts';
 /** A silent server is given up after this time (ms): the outcome is then unknown. */
 const callMs = 30_000;
 
-/**
- * Posts a text to a channel once. `elapsed`: ms since the attempt began, after `longestSendMs` nothing leaves any more. Returns
- * what became of it; throws LeadsyncErrors as chat-error.ts says.
- */
+/** Posts once. `elapsed`: ms since the attempt began, after `longestSendMs` nothing leaves any more. Throws as chat-error.ts says. */
 export async function postMessage(
   channel: ChatChannel,
   text: string,

@@ -2,15 +2,13 @@ import { createHash } from 'node:crypto';
 import ICAL from 'ical.js';
 import { oneLine } from './shown-text.ts';
 
-/** The follow-up of one lead as an entry of a calendar. Times are epoch ms. */
+/** Times are epoch ms. */
 export interface CalendarFacts {
   readonly connection: string;
   readonly leadId: string;
-  /** One line. */
   readonly summary: string;
   /** Lines; may be empty. */
   readonly description: string;
-  /** Address of the lead; null: none. */
   readonly url: string | null;
   readonly dueAt: number;
   /** When the follow-up is a day without a time: that day, `2026-11-21`; null: a moment. */
@@ -21,7 +19,6 @@ export interface CalendarFacts {
   readonly sequence: number;
   /** The follow-up no longer concerns the recipient: cancels the entry. */
   readonly isCancelled: boolean;
-  /** The sender's. */
   readonly domain: string;
   readonly now: number;
 }
@@ -55,10 +52,7 @@ export interface CalendarEvent {
   readonly properties: readonly Property[];
 }
 
-/**
- * The entry of a follow-up: a day is an all-day entry, a moment is in UTC. Shows no time as busy and asks nobody for a reply.
- * Pure.
- */
+/** A day is an all-day entry, a moment is in UTC. Shows no time as busy and asks nobody for a reply. Pure. */
 export function calendarEvent(facts: CalendarFacts): CalendarEvent {
   const { day, dueAt, isCancelled } = facts;
   const uid = calendarUid(facts);
@@ -121,13 +115,12 @@ export function subscribedEvent({ properties }: CalendarEvent, changedAt: number
   return ICAL.stringify(['vevent', [...properties, ['last-modified', {}, 'date-time', utc(changedAt)]], []]);
 }
 
-/** An iCalendar object (RFC 5545) to attach to a mail. */
 export function calendarAttachment({ properties, alarm, title }: CalendarEvent): string {
   const alarms = alarm === null ? [] : [['valarm', alarmProperties(alarm, title), []]];
   return calendarText([], [['vevent', properties, alarms]]);
 }
 
-/** @param after seconds after the start */
+/** `after`: seconds after the start. */
 function alarmProperties(after: number, title: string): readonly Property[] {
   return [
     ['action', {}, 'text', 'DISPLAY'],
@@ -147,7 +140,6 @@ export function calendarText(properties: readonly Property[], components: readon
   return ICAL.stringify(['vcalendar', all, components]);
 }
 
-/** Lines stay; the rest is as in every shown text. */
 function cut(text: string): string {
   const lines = text.split('\n').map((line) => oneLine(line, 400));
   return lines.join('\n').slice(0, maxDescription).toWellFormed().trim();

@@ -11,10 +11,9 @@ import { type RowPlace, rowView } from './row-place.ts';
 import { oneLine } from './shown-text.ts';
 import type { LanguageTemplates } from './templates.ts';
 
-/** A follow-up in a digest. Times are epoch ms. */
+/** Times are epoch ms. */
 export interface DigestItem {
   readonly connection: string;
-  /** Of the connection, in display order. */
   readonly fields: readonly FieldMapping[];
   readonly leadId: string;
   readonly cells: Cells;
@@ -26,14 +25,13 @@ export interface DigestItem {
   readonly row: RowPlace;
   /** Such as `https://app.example.com/leads/{id}`; null: no link. */
   readonly leadUrl: string | null;
-  /** The page on which the follow-up is moved or cleared; absent: none. */
   readonly page?: string | undefined;
 }
 
 /** By the recipient's calendar: today (past hours included), before today with the newest first, the seven days after. */
 export type DigestGroups<Item> = Readonly<Record<keyof DueCounts, readonly Item[]>>;
 
-/** The content of one recipient's daily mail. Times are epoch ms. */
+/** Times are epoch ms. */
 export interface DigestContent extends DigestGroups<DigestItem> {
   /** All follow-ups up to the end of the seven days, including those cut from the lists. */
   readonly counts: DueCounts;
@@ -46,7 +44,6 @@ export interface DigestContent extends DigestGroups<DigestItem> {
   readonly templates: LanguageTemplates;
 }
 
-/** Maximum follow-ups per mail. */
 export const maxItems = 50;
 
 /** Groups and sorts follow-ups; drops those after `days.end`. A day counts as its first moment in the recipient's zone. */
@@ -67,13 +64,12 @@ export function groupFollowUps<Item extends Pick<DigestItem, 'dueAt' | 'day'>>(
   };
 }
 
-/** The follow-ups that the mail has room for. */
 export function shownItems<Item>({ today, overdue, week }: DigestGroups<Item>): readonly Item[] {
   const room = shares(overdue.length, today.length, week.length, maxItems);
   return [...today.slice(0, room.today), ...overdue.slice(0, room.overdue), ...week.slice(0, room.week)];
 }
 
-/** The daily mail, or null when there is no follow-up. Pure except for warnings of `templates.render`. */
+/** Null when there is no follow-up. Pure except for warnings of `templates.render`. */
 export function composeDigest(content: DigestContent): Composed | null {
   if (content.overdue.length + content.today.length + content.week.length === 0) return null;
   return renderMail(content.templates, 'digest', digestView(content));
@@ -148,7 +144,6 @@ function itemView(
     /** Empty when all are of one connection. */
     connection,
     lead,
-    /** What tells leads apart, as far as it is known. */
     parts: [lead.city, lead.stage, lead.owner, connection].filter((part) => part !== ''),
     due: dueView(dueAt, day, reader),
     daysOverdue: Math.max(0, -days),

@@ -19,10 +19,9 @@ import { senderDomain } from './message.ts';
 import { rowPlace } from './row-place.ts';
 import type { Templates } from './templates.ts';
 
-/** A mail with a calendar entry, if one is attached. */
 export type FollowUpMail = Composed & { readonly calendar?: string };
 
-/** One follow-up of a lead, for one recipient. Times are epoch ms. */
+/** Times are epoch ms. */
 interface FollowUpFacts {
   readonly connection: Pick<ConnectionConfig, 'name' | 'fields' | 'target'>;
   readonly settings: ReminderSettings;
@@ -42,7 +41,6 @@ interface FollowUpFacts {
 
 type MailFacts = FollowUpFacts & Pick<ReminderContent, 'changes' | 'notes'>;
 
-/** The mail about a follow-up, with a calendar entry if configured; none for what is past. */
 export function composeFor(
   facts: MailFacts & Pick<ReminderContent, 'offsetText'>,
   templates: Templates,
@@ -54,7 +52,6 @@ export function composeFor(
   return compose(contentOf(facts, 'reminder', null, settings.calendar && end > now, templates), facts);
 }
 
-/** The message of a chat about a follow-up. */
 export function composeMessage(
   facts: MailFacts & Pick<ReminderContent, 'offsetText'>,
   templates: Templates,
@@ -64,12 +61,10 @@ export function composeMessage(
   return composeReminderMessage({ ...content, isChat: true }, kind);
 }
 
-/** As `composeFor`, for a recipient whose calendar has the follow-up at another time. */
 export function composeMoved(facts: MailFacts, templates: Templates): FollowUpMail {
   return compose(contentOf(facts, 'moved', null, facts.settings.calendar, templates), facts);
 }
 
-/** The mail that cancels the calendar entry of a follow-up that no longer concerns its recipient. */
 export function composeCancellation(
   facts: Omit<MailFacts, 'changes'>,
   reason: CancelReason,
@@ -79,7 +74,6 @@ export function composeCancellation(
   return compose(contentOf(all, 'cancelled', reason, facts.settings.calendar, templates), all);
 }
 
-/** The calendar entry of a follow-up, as mails have it. */
 export function followUpEvent(facts: FollowUpFacts, templates: Templates): CalendarEvent {
   const content = contentOf({ ...facts, changes: [], notes: {} }, 'reminder', null, true, templates);
   return eventOf(content, facts);

@@ -21,24 +21,21 @@ export interface Composed {
 /** Why a follow-up no longer concerns a recipient: `closed` is its stage, `reassigned` goes to somebody else, `outside` is hidden by `leads.query`. */
 export type CancelReason = 'deleted' | 'cleared' | 'unreadable' | 'closed' | 'reassigned' | 'outside';
 
-/** What a mail says about itself. Times are epoch ms. */
+/** Times are epoch ms. */
 export interface MailNotes {
   /** The mail is late: when it should have been sent. */
   readonly lateSince?: number;
   /** The lead could not be read: when its values were known, or null. */
   readonly uncheckedSince?: number | null;
-  /** The lead is fictitious. */
   readonly isTest?: true;
 }
 
-/** The content of one mail about one follow-up. Times are epoch ms. */
+/** Times are epoch ms. */
 export interface ReminderContent {
   readonly kind: Exclude<MailKind, 'digest'>;
   readonly lead: { readonly id: string; readonly cells: Cells };
-  /** In display order. */
   readonly fields: readonly FieldMapping[];
   readonly dueAt: number;
-  /** As configured: `0m`, `1d`. Only for templates. */
   readonly offsetText: string;
   /** IANA zone of the recipient. */
   readonly timeZone: string;
@@ -47,14 +44,12 @@ export interface ReminderContent {
   readonly now: number;
   /** Changes since the last reminder of this lead. */
   readonly changes: readonly { readonly field: string; readonly before: Cell; readonly after: Cell }[];
-  /** Null: unknown. */
   readonly row: RowPlace | null;
   /** Such as `https://app.example.com/leads/{id}`; null: no link. */
   readonly leadUrl: string | null;
   /** To move the follow-up, or clear it; absent: none. */
   readonly links?: FollowUpLinks | undefined;
   readonly notes: MailNotes;
-  /** Of a cancelled follow-up. */
   readonly reason: CancelReason | null;
   /** Whether a calendar entry is attached. */
   readonly hasEntry: boolean;
@@ -66,17 +61,15 @@ export interface ReminderContent {
 const maxSubject = 150;
 const maxChange = 120;
 
-/** The mail about one follow-up. Pure except for warnings of `templates.render`. */
+/** Pure except for warnings of `templates.render`. */
 export function composeReminder(content: ReminderContent): Composed {
   return renderMail(content.templates, content.kind, reminderView(content));
 }
 
-/** The same as a message of a chat. */
 export function composeReminderMessage(content: ReminderContent, kind: ChatKind): string {
   return cutForChat(kind, content.templates.render('reminder.chat', reminderView(content), kind));
 }
 
-/** A mail from the three templates of its kind. */
 export function renderMail(templates: LanguageTemplates, kind: MailKind, view: object): Composed {
   return {
     subject: oneLine(templates.render(`${kind}.subject`, view), maxSubject - 1),
@@ -85,7 +78,6 @@ export function renderMail(templates: LanguageTemplates, kind: MailKind, view: o
   };
 }
 
-/** The template data of a mail about one follow-up, and of its calendar entry. */
 export function reminderView(content: ReminderContent) {
   const { templates, kind, dueAt, timeZone, dayZone, now, notes, leadUrl, links } = content;
   const { language } = templates;

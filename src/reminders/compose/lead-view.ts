@@ -20,7 +20,6 @@ export interface LeadView {
   /** Both again, short enough for a subject with a date. */
   readonly shortCompany: string;
   readonly shortStage: string;
-  /** Every mapped field by name; empty text for none. */
   readonly fields: Readonly<Record<string, string>>;
   /** Mapped fields that are not empty, in mapping order, without company and follow-up. */
   readonly details: readonly { readonly label: string; readonly value: string }[];
@@ -53,7 +52,6 @@ const elsewhere = ['companyName', followUpField];
 
 /** How a reader sees instants. */
 export interface Reader {
-  /** As in BCP 47. */
   readonly language: string;
   /** IANA zone of the recipient. */
   readonly timeZone: string;
@@ -61,7 +59,6 @@ export interface Reader {
   readonly dayZone: string;
 }
 
-/** A lead for templates. */
 export function leadView(
   id: string,
   cells: Cells,
@@ -119,7 +116,6 @@ function textOf(cell: Cell): string {
   return plainCell(cell) ?? '';
 }
 
-/** The lead's URL by a template such as `https://app.example.com/leads/{id}`; null without a template. */
 export function leadLink(template: string | null, id: string): string | null {
   return template?.replaceAll('{id}', () => encodeURIComponent(id.toWellFormed())) ?? null;
 }

@@ -4,13 +4,11 @@ import { LeadsyncError } from '../../errors.ts';
 import { isEmailAddress, wireAddress } from '../../core/lead/email-address.ts';
 import { oneLine } from './shown-text.ts';
 
-/** A mail to one recipient. */
 export interface Mail {
   /** Identity: the same key gives the same Message-ID and outbox file. */
   readonly key: string;
   /** `sales@example.com` or `Sales <sales@example.com>`. */
   readonly from: string;
-  /** One address. */
   readonly to: string;
   readonly subject: string;
   readonly text: string;
@@ -29,9 +27,8 @@ interface Address {
 }
 
 /**
- * Builds nodemailer's options. Addresses are objects and the envelope is ours, because a text may name several recipients;
- * lead data is never spread into the options, because some of them read files. Throws `mail.refused` (retry never) for an
- * address that is not exactly one.
+ * Addresses are objects and the envelope is ours, because a text may name several recipients; lead data is never spread into the options,
+ * because some of them read files. Throws `mail.refused` for an address that is not exactly one.
  */
 export function buildMessage(mail: Mail): SendMailOptions {
   const from = senderOf(mail.from);
@@ -62,7 +59,6 @@ export function buildMessage(mail: Mail): SendMailOptions {
   };
 }
 
-/** A 32-character hash of a key. */
 export function keyHash(key: string): string {
   return createHash('sha256').update(key).digest('hex').slice(0, 32);
 }
@@ -76,7 +72,6 @@ function domainOf({ address }: Address): string {
   return address.slice(address.lastIndexOf('@') + 1);
 }
 
-/** The address of a sender, with or without a name. */
 export function addressIn(from: string): string {
   return senderOf(from).address;
 }

@@ -3,7 +3,6 @@ import { isSharingLink } from '../../config/addresses.ts';
 import type { ConnectionConfig } from '../../config/config.ts';
 import { oneLine } from './shown-text.ts';
 
-/** A lead's place in the target: its name, its address if any, and the row's number as of the last read if known. */
 export interface RowPlace {
   readonly target: string;
   readonly url?: string;
@@ -14,7 +13,7 @@ export interface RowPlace {
 
 const maxTarget = 200;
 
-/** A target's display name, and the row's position: a number, or the URL of what has one. `row`: in HubSpot the record id. */
+/** `row`: in HubSpot the record id. */
 export function rowPlace(target: ConnectionConfig['target'], row: number | null): RowPlace {
   switch (target.type) {
     case 'workbook':
@@ -39,7 +38,6 @@ export function rowPlace(target: ConnectionConfig['target'], row: number | null)
   }
 }
 
-/** The template data of a place. */
 export function rowView({ target, url, number, isTable }: RowPlace) {
   return { target: oneLine(target, maxTarget), url: url ?? '', number, isTable: isTable ?? false };
 }

@@ -1,9 +1,8 @@
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 /**
- * An untrusted text as one line of at most `length` UTF-16 units, plus "…". Control characters and line ends, which would
- * end a header, become spaces. Bidirectional marks, which would reverse the rest of the line, are removed. Never splits
- * emoji or combined characters.
+ * An untrusted text as one line of at most `length` UTF-16 units, plus "…". Control characters and line ends, which would end a header, become
+ * spaces; bidirectional marks are removed. Never splits emoji or combined characters.
  */
 export function oneLine(text: string, length: number): string {
   const line = text

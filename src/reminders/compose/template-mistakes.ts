@@ -20,9 +20,8 @@ import {
 } from './templates.ts';
 
 /**
- * The mistakes in the user's mail templates, one sentence each. Renders every template in every language with a full and an
- * empty lead; unknown names are mistakes. `folder`: `reminders.templates`, or null. `fields`: the mapped ones, known as
- * `lead.fields.NAME`. `languages`: in which mails are sent; each needs templates.
+ * One sentence each. Renders every template in every language with a full and an empty lead; unknown names are mistakes. `fields`: the mapped
+ * ones, known as `lead.fields.NAME`.
  */
 export async function templateMistakes(
   folder: string | null,

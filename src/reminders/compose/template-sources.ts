@@ -4,7 +4,6 @@ import { join } from 'node:path';
 /** Sources by name, without `.liquid`. Other names than `TemplateName` are for `{% render %}`. */
 export type TemplateSources = Readonly<Record<string, string>>;
 
-/** The templates of a folder. */
 export interface TemplateFolder {
   /** For every language. */
   readonly common: TemplateSources;
@@ -14,12 +13,10 @@ export interface TemplateFolder {
 
 export const extension = '.liquid';
 
-/** What is missing in a language is in English. */
 export const fallbackLanguage = 'en';
 
 const ownFolder = join(import.meta.dirname, 'templates');
 
-/** The templates that come with leadsync. */
 export function ownSources(): Promise<TemplateFolder> {
   return readSources(ownFolder);
 }
@@ -62,7 +59,6 @@ export function mergedSources(
   };
 }
 
-/** `de` of `de-AT`. */
 export function baseOf(language: string): string {
   return language.toLowerCase().split('-', 1)[0] ?? '';
 }

@@ -16,7 +16,6 @@ import {
 /** The mails, each with three templates: `NAME.subject`, `NAME.text` and `NAME.html`, in `.liquid` files. */
 export type MailKind = 'reminder' | 'moved' | 'cancelled' | 'digest';
 
-/** The templates that leadsync renders by itself. */
 export type TemplateName =
   | `${MailKind}.${'subject' | 'text' | 'html'}`
   | `${'reminder' | 'digest'}.chat`
@@ -51,7 +50,6 @@ export const templateNames: readonly TemplateName[] = [
   'calendar.description',
 ];
 
-/** Templates in all languages. */
 export interface Templates {
   /** Those of a language (`de-AT`), else of its base (`de`), else the English ones. */
   in(language: string): LanguageTemplates;
@@ -61,8 +59,8 @@ export interface LanguageTemplates {
   /** For Intl, as in BCP 47: the one that was asked for, or `en` when it has no templates. */
   readonly language: string;
   /**
-   * Renders a template with plain data. In `.html`, and in `.chat` for the chat's `kind`, every value is escaped. Never throws
-   * for a user's template: when it fails or renders nothing, ours is used and `warn` is called. A phrase may be empty.
+   * Every value is escaped in `.html`, and in `.chat` for the chat's `kind`. Never throws for a user's template: when it fails or renders
+   * nothing, ours is used and `warn` is called. A phrase may be empty.
    */
   render(name: TemplateName | PhraseName, view: object, kind?: ChatKind): string;
 }
@@ -70,10 +68,7 @@ export interface LanguageTemplates {
 /** Bounds for users' templates: ms, and bytes. */
 const limits = { parseLimit: 1_000_000, renderLimit: 5_000, memoryLimit: 10_000_000 };
 
-/**
- * Our templates, replaced by those of the same name in `folder` (null: none). If the folder is unreadable, warns and uses
- * ours: no mail is lost for a template.
- */
+/** Ours, replaced by those of the same name in `folder`. If it is unreadable, warns and uses ours: no mail is lost for a template. */
 export async function openTemplates(
   folder: string | null,
   warn: (message: string) => void,
@@ -120,7 +115,6 @@ function openLanguage(
   };
 }
 
-/** The language itself when it or its base has templates, else English. */
 export function languageOf(wanted: string, ours: TemplateFolder, theirs: TemplateFolder | null): string {
   const names = [wanted.toLowerCase(), baseOf(wanted)];
   const isThere = names.some((name) => ours.languages.has(name) || theirs?.languages.has(name) === true);
@@ -187,7 +181,6 @@ function withFilters(engine: Liquid, language: string): Liquid {
   return engine;
 }
 
-/** An engine's or file system's error on one line. */
 export function reasonOf(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).replaceAll(/\s+/g, ' ');
 }

@@ -9,15 +9,12 @@ import { calendarText, subscribedEvent } from '../compose/calendar.ts';
 import { followUpEvent } from '../compose/compose-follow-up.ts';
 import type { Templates } from '../compose/templates.ts';
 
-/** The calendar feed of one recipient as it is now. */
 export interface CalendarFeed {
   /** Another one when anything in the feed is different. */
   readonly hash: string;
-  /** The feed as an iCalendar object (RFC 5545). */
   render(): Promise<string>;
 }
 
-/** What feeds are made of. */
 export interface FeedContext {
   readonly pool: pg.Pool;
   readonly config: Pick<Config, 'configured'>;
@@ -25,7 +22,6 @@ export interface FeedContext {
   readonly templates: ReadonlyMap<string, () => Promise<Templates>>;
 }
 
-/** What the entries of a connection are made with. */
 interface Maker {
   readonly connection: FeedConnection;
   readonly templates: Templates;
@@ -52,10 +48,7 @@ export function connectionsWithFeed({ configured }: Pick<Config, 'configured'>):
   );
 }
 
-/**
- * The feed of a recipient (address in lower case) at a moment (epoch ms): what is due since 30 days before, 5,000 entries at
- * most.
- */
+/** `recipient` in lower case; `now`: epoch ms. What is due since 30 days before, 5,000 entries at most. */
 export async function readFeed(
   { pool, config, templates }: FeedContext,
   recipient: string,
@@ -96,8 +89,8 @@ function feedName({ connection, templates }: Maker, recipient: string): string {
 }
 
 /**
- * An entry as mails have it, but that it stays the same as long as the lead does, and reminds of nothing: mails do, and most
- * programs ignore alarms of subscribed calendars. One at a time: thousands at once would hold up the process.
+ * The same as long as the lead is, and without alarm: mails remind, and most programs ignore alarms of subscribed calendars. One at a time:
+ * thousands at once would hold up the process.
  */
 function entryText(
   { dueAt, sequence, leadId, cells, row, changedAt }: FeedItem,
@@ -109,7 +102,6 @@ function entryText(
   return subscribedEvent(followUpEvent(facts, templates), changedAt);
 }
 
-/** What stands before and after the events. */
 function shell(name: string): readonly [string, string] {
   const calendar = calendarText(
     [

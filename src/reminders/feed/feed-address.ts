@@ -9,17 +9,12 @@ export const feedRoot = '/calendar';
 
 const extension = '.ics';
 
-/** The path of the feed with a token. */
 export const feedPath = (token: string): string => `${feedRoot}/${token}${extension}`;
 
-/** The token of a feed's file name; none: empty. */
 export const tokenOf = (file: string): string =>
   file.endsWith(extension) ? file.slice(0, -extension.length) : '';
 
-/**
- * The address of a recipient's feed for their mails; null when people cannot reach it (`publicUrl`), or no connection has
- * one. The address is a secret of the recipient.
- */
+/** Null when people cannot reach it (`publicUrl`), or no connection has one. The address is a secret of the recipient. */
 export async function feedAddress(
   pool: pg.Pool,
   config: Pick<Config, 'configured' | 'publicUrl'>,

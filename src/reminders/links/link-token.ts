@@ -56,16 +56,14 @@ export function openLink(key: Buffer, token: string): FollowUpLink | null {
   }
 }
 
-/** The addresses of one follow-up's page; with a choice that goes first. */
 export type FollowUpLinks = Readonly<Record<'page' | Snooze, string>>;
 
-/** What links are made with. */
 export interface LinkMaker {
   readonly key: Buffer;
   readonly publicUrl: string;
 }
 
-/** The addresses for one recipient of one follow-up: its page, and the page with a choice first. `now`: epoch ms. */
+/** `now`: epoch ms. */
 export function followUpLinks(
   { key, publicUrl }: LinkMaker,
   link: Omit<FollowUpLink, 'expiresAt'>,

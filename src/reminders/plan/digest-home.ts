@@ -3,10 +3,8 @@ import { recipientTimeZone } from '../../config/recipients.ts';
 import { type DigestTime, digestDays, digestsAround, localDateOf, momentIn } from './digest-time.ts';
 import { nextAllowed } from './send-time.ts';
 
-/** What decides about the digests of a connection. */
 export type DigestConnection = Pick<ConnectionConfig, 'name' | 'reminders'>;
 
-/** The digests of one person around now. */
 export interface DigestPlan {
   readonly recipient: string;
   /** The connection whose time, working days, sender, templates and queue they have. */
@@ -20,9 +18,8 @@ export interface DigestPlan {
 }
 
 /**
- * Plans the digests of persons (addresses in lower case) at a moment (epoch ms). A person's home is the first of the
- * `connections`, in the order of the configuration, that has a digest and a follow-up of theirs due by then. `dues`: the
- * first due moment (epoch ms) of their follow-ups by connection. Null: nothing is due.
+ * Plans the digests of persons (addresses in lower case) at a moment. A person's home is the first of `connections` that has a digest and a
+ * follow-up of theirs due by then. `dues`: the first due moment of their follow-ups by connection. All epoch ms. Null: nothing is due.
  */
 export function digestPlanner(
   connections: readonly DigestConnection[],

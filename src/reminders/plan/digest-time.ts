@@ -8,9 +8,8 @@ import { zoned } from '../../core/lead/zone-offset.ts';
 
 type DigestRules = AllowedTimes & Pick<ReminderRules, 'digestAt'>;
 
-/** A digest's day and time. */
 export interface DigestTime {
-  /** In the recipients' zone, `2026-11-21`. */
+  /** `2026-11-21`, in the recipients' zone. */
   readonly localDate: string;
   /** Epoch ms. */
   readonly sendAt: number;
@@ -21,16 +20,14 @@ export interface DigestDays {
   /** What is due earlier is overdue. */
   readonly today: number;
   readonly tomorrow: number;
-  /** The end of the seven days that follow today. */
   readonly end: number;
 }
 
-/** The day in a zone at a moment (epoch ms), as `2026-11-21`. */
+/** As `2026-11-21`. */
 export function localDateOf(at: number, timeZone: string): string {
   return zoned(at, timeZone).toPlainDate().toString();
 }
 
-/** When the digest of a day is sent. */
 export function digestTime(localDate: string, digestAt: number, rules: AllowedTimes): number {
   const plainTime = new Temporal.PlainTime(Math.floor(digestAt / 60), digestAt % 60);
   const moment = Temporal.PlainDate.from(localDate).toZonedDateTime({ timeZone: rules.timeZone, plainTime });
@@ -38,25 +35,18 @@ export function digestTime(localDate: string, digestAt: number, rules: AllowedTi
   return nextAllowed(moment.epochMilliseconds, rules);
 }
 
-/** The groups' limits for a day. */
 export function digestDays(localDate: string, timeZone: string): DigestDays {
   const start = (days: number): number => startOfDay(dayAfter(localDate, days), timeZone);
   return { today: start(0), tomorrow: start(1), end: start(8) };
 }
 
-/**
- * The moment (epoch ms) by which a recipient's calendar has a follow-up: one that is a day in the connection's zone begins
- * with that day in the recipient's.
- */
+/** The moment (epoch ms) by which a recipient's calendar has a follow-up: a day in the connection's zone begins with that day in the recipient's. */
 export function momentIn(timeZone: string, dueAt: number, connectionZone: string): number {
   const day = timeZone === connectionZone ? null : dayOf(dueAt, connectionZone);
   return day === null ? dueAt : startOfDay(day, timeZone);
 }
 
-/**
- * Those due moments (epoch ms) around a digest's days that are a day in the connection's zone, and when that day begins in
- * the recipient's (`at`). Further away it makes no difference to the groups.
- */
+/** Due moments (epoch ms) near a digest's days that are a day in the connection's zone, and when that day begins in the recipient's (`at`). */
 export function dayStarts(
   localDate: string,
   timeZone: string,

@@ -5,10 +5,9 @@ import { momentOf, zoned } from '../../core/lead/zone-offset.ts';
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
 
-/** The settings for when a follow-up is due; `timeZone`: that of the recipient. */
 export type DueRules = Pick<ReminderRules, 'timeZone' | 'dayZone' | 'dateOnlyAt'>;
 
-/** When a follow-up is due for one recipient. Times are epoch ms. */
+/** Times are epoch ms. */
 export interface Due {
   /** `2027-11-17` when it is that day, without a time; null: a moment. */
   readonly day: string | null;
@@ -18,7 +17,6 @@ export interface Due {
   readonly overdueFrom: number;
 }
 
-/** What the agreed due moment (epoch ms) is for a recipient: a day is the same calendar day for everybody. */
 export function dueFor(dueAt: number, { timeZone, dayZone, dateOnlyAt }: DueRules): Due {
   const day = dayOf(dueAt, dayZone);
   if (day === null) return { day, at: dueAt, overdueFrom: dueAt };
@@ -30,7 +28,7 @@ export function dueFor(dueAt: number, { timeZone, dayZone, dateOnlyAt }: DueRule
   };
 }
 
-/** The due moments (epoch ms) of the days that are not over at a moment and have begun: they are not overdue yet. */
+/** The due moments (epoch ms) of days that have begun and are not over: not overdue yet. */
 export function openDays(now: number, rules: DueRules): readonly number[] {
   const day = (by: number): number => startOfDayAt(now + by * dayMs, rules.dayZone);
   return [...new Set([day(-2), day(-1), day(0)])].filter(

@@ -3,13 +3,11 @@ import { stretchAt } from '../../core/lead/zone-offset.ts';
 
 const dayMs = 86_400_000;
 
-/** A moment in the recipients' zone, in words of a language. */
 export interface LocalTime {
   /** `2026-11-21`. */
   readonly date: string;
   /** `Sat 21 Nov 2026`, `Sa., 21. Nov. 2026`. */
   readonly day: string;
-  /** `Saturday 21 November 2026`. */
   readonly longDay: string;
   /** `14:30`. */
   readonly time: string;
@@ -23,7 +21,6 @@ const english = ['en-GB', 'en-US', 'en-AU', 'en-NZ', 'en-IN', 'en-ZA'];
 /** By language and zone: creating a format is a hundred times slower than using it. */
 const formats = new Map<string, ReturnType<typeof createFormats>>();
 
-/** An instant (epoch ms) in an IANA zone; `language` as in BCP 47. */
 export function localTime(epochMs: number, timeZone: string, language = 'en'): LocalTime {
   const key = `${language} ${timeZone}`;
   const made = formats.get(key) ?? createFormats(localeOf(language), timeZone);
@@ -43,7 +40,6 @@ export function localTime(epochMs: number, timeZone: string, language = 'en'): L
   };
 }
 
-/** The Intl locale of a language: British English for `en`, and for a language that Intl cannot read. */
 export function localeOf(language: string): string {
   try {
     return language === 'en' ? 'en-GB' : (Intl.getCanonicalLocales(language)[0] ?? 'en-GB');
@@ -87,7 +83,6 @@ function dateOf(wall: number): string {
   return new Date(wall).toISOString().split('T', 1)[0] ?? '';
 }
 
-/** The first name that is more than an offset. */
 function zoneAt(epochMs: number, formats: readonly Intl.DateTimeFormat[]): string {
   let offset = '';
   for (const format of formats) {

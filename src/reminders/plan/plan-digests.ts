@@ -10,10 +10,9 @@ import { horizonMs, planning } from './plan-reminders.ts';
 const reachMs = 17 * 86_400_000;
 
 /**
- * Schedules the next digest of everybody with a follow-up due by then in any of the connections (run planReminders for them
- * first, which says who): one for a person and day (docs/reminders.md). A missed digest is sent later on its day, within the
- * grace period; a long downtime leads to one digest per recipient, not one per day. `configured`: all connections, in the
- * order of the configuration. Returns digests due within two hours, soonest first; late ones have a past `sendAt`.
+ * Schedules the next digest of everybody with a follow-up due by then in any of the connections `configured` (run planReminders first, which
+ * says who). A missed digest is sent later on its day, within the grace period: one after a long downtime, not one per day. Returns digests
+ * due within two hours, soonest first; late ones have a past `sendAt`.
  */
 export async function planDigests(
   pool: pg.Pool,

@@ -34,7 +34,6 @@ import { whoseLead } from './whose-lead.ts';
 /** How far ahead (ms) jobs are created: twice the planning interval, so that none is missed. */
 export const horizonMs = 2 * 3_600_000;
 
-/** Leads per transaction. */
 const batchSize = 20_000;
 
 /** Increase when the same settings change their meaning. */
@@ -84,9 +83,8 @@ export function planning<Result>(
 }
 
 /**
- * Plans one lead from what the service shows now (`cells`; null: gone), until the next sync; baselines stay. None of a lead outside of the
- * filter. If nobody is
- * to be reminded, the next planning checks again: the lead may change back. Returns its reminders due within two hours.
+ * Plans one lead from what the service shows now (`cells`; null: gone), until the next sync; baselines stay. When nobody is to be reminded the
+ * next planning checks again. Returns its reminders due within two hours.
  */
 export async function planFromRead(
   pool: pg.Pool,
@@ -111,7 +109,7 @@ export async function planFromRead(
   return due.filter(({ state }) => state === 'scheduled');
 }
 
-/** Plans the leads after an id; returns the last one, or null at the end. */
+/** Returns the last lead of the batch, or null at the end. */
 async function planBatch(
   client: pg.PoolClient,
   { name, leads }: Pick<ConnectionConfig, 'name' | 'leads'>,
@@ -183,15 +181,11 @@ export function dueMoment(cells: Cells): number | null {
   return Number.isNaN(dueAt) ? null : dueAt;
 }
 
-/**
- * The minute (epoch ms) in which a moment is shown: what differs within it is no other date, and not mailed again. As
- * `shown_minute` in the database.
- */
+/** The minute (epoch ms) in which a moment is shown: what differs within it is not mailed again. As `shown_minute` in the database. */
 export function shownMinute(at: number | null): number | null {
   return at === null ? null : Math.floor(at / 60_000) * 60_000;
 }
 
-/** The fields that decide who gets a mail when; the due moment first. */
 function decidingFields({
   skipStages,
   onlyStages,

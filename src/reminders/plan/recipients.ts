@@ -8,10 +8,7 @@ export const stageField = 'stage';
 type Addressing = Pick<ReminderRules, 'to' | 'routes' | 'toField'>;
 type Stages = Pick<ReminderRules, 'skipStages' | 'onlyStages'>;
 
-/**
- * The recipients of a lead: from its own address column, else from the first matching route, else `to`, and the chat channel if
- * any. Lower case, without duplicates: one person has one key.
- */
+/** Its own address column, else the first matching route, else `to`; and the chat channel. Lower case, without duplicates: one person has one key. */
 export function recipientsOf(
   cells: Cells,
   rules: Addressing & Pick<ReminderRules, 'channel'>,
@@ -35,7 +32,6 @@ function addressesFor(cells: Cells, { to, routes, toField }: Addressing): readon
   return route?.to ?? to;
 }
 
-/** Whether leads in this stage get reminders. */
 export function isStageWanted(cells: Cells, { skipStages, onlyStages }: Stages): boolean {
   const stage = cells[stageField];
   if (isOneOf(stage, skipStages)) return false;
@@ -47,7 +43,6 @@ function isOneOf(cell: Cell | undefined, values: readonly string[]): boolean {
   return text !== null && values.some((value) => folded(value) === folded(text));
 }
 
-/** For comparisons as people make them. */
 function folded(text: string): string {
   return text.normalize('NFC').trim().toLowerCase();
 }

@@ -6,7 +6,6 @@ import { daysBefore, momentOf, stretchAt } from '../../core/lead/zone-offset.ts'
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
 
-/** The settings for when mails may be sent; `timeZone`: that of the recipient. */
 export type AllowedTimes = Pick<
   ReminderRules,
   'timeZone' | 'quietHours' | 'workingDays' | 'dateOnlyAt' | 'digestAt'
@@ -31,10 +30,7 @@ function asMeant(at: number, rules: AllowedTimes): number {
   return allowedFrom(at, rules, rules.digestAt === null ? meant : rules.digestAt * minuteMs);
 }
 
-/**
- * The first moment (epoch ms) from `at` on a working day outside the quiet hours; from a day off on, the next working day in
- * the morning: at the time of the digest, or of mails about a day.
- */
+/** The first moment (epoch ms) from `at` on a working day outside the quiet hours; after a day off at the time of the digest, or of mails about a day. */
 export function nextAllowed(at: number, rules: AllowedTimes): number {
   return allowedFrom(at, rules, (rules.digestAt ?? rules.dateOnlyAt) * minuteMs);
 }
@@ -78,7 +74,6 @@ function weekdayOf(wall: number): Weekday {
 /** Ms to the next local time at which the answer may change, unless clocks change first. */
 function toNextBoundary(wall: number, quietHours: ReminderRules['quietHours']): number {
   const boundaries = quietHours === null ? [0] : [0, quietHours.from, quietHours.to];
-  // For a boundary now, the next one is a day away.
   return Math.min(...boundaries.map((minute) => modulo(minute * minuteMs - timeOfDay(wall) - 1, dayMs) + 1));
 }
 
@@ -86,7 +81,6 @@ function timeOfDay(wall: number): number {
   return modulo(wall, dayMs);
 }
 
-/** From 0 to `by`, also before 1970. */
 function modulo(value: number, by: number): number {
   return ((value % by) + by) % by;
 }

@@ -5,12 +5,10 @@ import { dueFor } from './due.ts';
 import { isStageWanted, recipientsOf } from './recipients.ts';
 import { sendTime } from './send-time.ts';
 
-/** A lead's follow-up by its baseline. */
 export interface FollowUp {
   readonly leadId: string;
   /** Epoch ms. */
   readonly dueAt: number;
-  /** The mapped fields' baselines. */
   readonly cells: Cells;
 }
 
@@ -22,16 +20,14 @@ export interface WantedReminder {
   readonly recipient: string;
 }
 
-/** The recipients of a follow-up (also for the digest), and the single mails. */
 interface Wanted {
   readonly recipients: readonly string[];
   readonly reminders: readonly WantedReminder[];
 }
 
 /**
- * The mails for a follow-up, by each recipient's own clock; none for unwanted stages. Of two mails that the rules move to
- * one moment, such as the end of the quiet hours, or past each other, only the one nearer to the due moment stays: both
- * would say the same.
+ * The mails for a follow-up, by each recipient's own clock. Of two that the rules move to one moment, or past each other, only the one nearer
+ * to the due moment stays.
  */
 export function wantedReminders(followUp: FollowUp, rules: ReminderRules): Wanted {
   if (!isStageWanted(followUp.cells, rules)) return { recipients: [], reminders: [] };
@@ -45,7 +41,6 @@ export function wantedReminders(followUp: FollowUp, rules: ReminderRules): Wante
   return { recipients, reminders: reminders.toSorted((a, b) => a.sendAt - b.sendAt) };
 }
 
-/** Soonest first. */
 function mailTimes(dueAt: number, rules: ReminderRules): readonly Omit<WantedReminder, 'recipient'>[] {
   const due = dueFor(dueAt, rules);
   const times: Omit<WantedReminder, 'recipient'>[] = [];

@@ -20,8 +20,8 @@ interface AskContext {
 const leastWaitMs = 2 * leadsPauseMs;
 
 /**
- * Reads a lead for a mail that has waited since `since` (epoch ms). After a fault only this lead waits, twice as long each
- * time; the service is paused at its request, or when several leads in a row fail.
+ * For a mail that has waited since `since` (epoch ms). After a fault only this lead waits, twice as long each time; the service is paused at
+ * its request, or when several leads in a row fail.
  */
 export async function askLead(
   { connection: { name }, leads, clock, breakers }: AskContext,

@@ -1,6 +1,5 @@
 import type { Digest, Reminder } from '../../store/mails.ts';
 
-/** A reminder in a job. */
 export interface Planned {
   readonly id: number;
   /** Jobs of an earlier round are obsolete. */
@@ -15,10 +14,7 @@ export type Batch = readonly [Planned, ...Planned[]];
 /** Maximum per job: the connection's other jobs may wait for it. */
 const mostInBatch = 500;
 
-/**
- * Groups reminders, soonest first, into jobs: one per second, and late ones together. Tried ones stay alone: each waits for
- * its own next attempt.
- */
+/** One per second, and late ones together. Tried ones stay alone: each waits for its own next attempt. */
 export function batchesOf(reminders: readonly Reminder[], now: number): readonly Batch[] {
   const batches: [Planned, ...Planned[]][] = [];
   const open = new Map<number, [Planned, ...Planned[]]>();

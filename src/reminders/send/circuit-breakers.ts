@@ -12,7 +12,6 @@ const leadsAtOnce = 4;
 /** Refusals further apart (ms) are not consecutive. */
 const rowMs = 3_600_000;
 
-/** A connection's Leads service. */
 interface LeadsService {
   readonly turn: Semaphore;
   /** Leads that failed since the last success. */
@@ -21,10 +20,7 @@ interface LeadsService {
   until: number;
 }
 
-/**
- * What one process knows of the services that mails depend on: a general fault should be met by one mail, not by each, and
- * a single one should not block the others.
- */
+/** A general fault should be met by one mail, not by each, and a single one should not block the others. */
 export class CircuitBreakers {
   readonly #leads = new Map<string, LeadsService>();
   /** Recipients refused by policy since the last accepted mail, and when (epoch ms). */
@@ -44,10 +40,7 @@ export class CircuitBreakers {
     return this.#service(connection).until;
   }
 
-  /**
-   * Records a failed lead at `now` (epoch ms). Pauses the service for `retryAfterMs`, or for a minute when consecutive
-   * leads fail; otherwise the fault is the lead's own.
-   */
+  /** Pauses the service for `retryAfterMs`, or for a minute when consecutive leads fail; otherwise the fault is the lead's own. `now`: epoch ms. */
   leadFailed(connection: string, leadId: string, now: number, retryAfterMs: number | undefined): void {
     const service = this.#service(connection);
     service.failed.add(leadId);
@@ -55,7 +48,6 @@ export class CircuitBreakers {
     service.until = Math.max(service.until, now + pauseMs);
   }
 
-  /** Whether a lead failed before, so that another should find out whether any can be read. */
   hasFailed(connection: string, leadId: string): boolean {
     return this.#service(connection).failed.has(leadId);
   }
@@ -66,10 +58,7 @@ export class CircuitBreakers {
     service.until = 0;
   }
 
-  /**
-   * Records a refusal by policy at `now` (epoch ms). `recipient`: others are accepted, so this one fails. `sender`: enough in a row
-   * that the server refuses us. `unclear`: try again.
-   */
+  /** `recipient`: others are accepted, so this one fails. `sender`: enough in a row that the server refuses us. `unclear`: try again. `now`: epoch ms. */
   refusedByPolicy(from: string, recipient: string, now: number): 'recipient' | 'sender' | 'unclear' {
     if (this.#refusedAlone.has(recipient)) return 'recipient';
     const isStopped = this.#stopped.has(from);

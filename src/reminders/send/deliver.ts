@@ -20,7 +20,6 @@ export type Outcome<State extends string> =
   | { readonly state: State }
   | { readonly againAfterMs: number; readonly wholeQueue: boolean; readonly ofSender?: boolean };
 
-/** The dependencies of sending. */
 export interface DeliveryContext {
   readonly pool: pg.Pool;
   readonly ledger: MailLedger;
@@ -30,7 +29,6 @@ export interface DeliveryContext {
   readonly breakers: CircuitBreakers;
 }
 
-/** A message, and what hands it over: the mail server or a chat channel. */
 export interface Outgoing {
   /** Whose messages a lasting refusal stops: the sender of mails, or the channel. */
   readonly whose: string;
@@ -38,11 +36,10 @@ export interface Outgoing {
   turn(stop: AbortSignal): Promise<OutgoingTurn>;
 }
 
-/** The right to hand the message over now. */
 interface OutgoingTurn extends Disposable {
   /**
-   * Hands it over once. `date`: of the first attempt (epoch ms); `elapsed`: ms since this one began, after `longestSendMs`
-   * nothing leaves any more. Returns where it went. Throws LeadsyncErrors as mail-error.ts and chat-error.ts say.
+   * `date`: of the first attempt (epoch ms); `elapsed`: ms since this one began, after `longestSendMs` nothing leaves any more. Returns where it
+   * went. Throws as mail-error.ts and chat-error.ts say.
    */
   send(date: number, elapsed: () => number): Promise<string>;
 }
@@ -58,7 +55,7 @@ export interface Owed extends Omit<Claim, 'firstTriedAt'>, SentBy {
   readonly tells?: readonly number[];
 }
 
-/** How long mails wait (ms). */
+/** Ms. */
 export interface MailWaits {
   /** Before resending a mail whose outcome the server left open. */
   readonly doubtMs: number;
@@ -80,21 +77,17 @@ export const usualWaits: MailWaits = {
   stoppedMs: 300_000,
 };
 
-/** Maximum resends of a mail whose process ended at an unknown point. */
+/** Of a mail whose process ended at an unknown point. */
 const maxResends = 3;
 
 /** Attempts for a recipient refused by policy, with no others to compare. */
 const policyTries = 5;
 
-/** The delay (ms) before the next attempt. */
 export function retryDelayMs({ waits, clock }: Pick<DeliveryContext, 'waits' | 'clock'>): number {
   return Math.round(waits.retryMs + clock.random() * waits.retrySpreadMs);
 }
 
-/**
- * Whether a mail may be sent now; null: yes. `missed`: its grace period is over. `failed`: an attempt with unknown outcome
- * must not be repeated. Otherwise it waits while no mail may be sent, or while a live process sends it.
- */
+/** Null: it may be sent. `missed`: its grace period is over. `failed`: an attempt with unknown outcome must not be repeated. Otherwise it waits. */
 export async function notNow(
   context: DeliveryContext,
   owed: Owed,
@@ -126,9 +119,8 @@ export async function notNow(
 }
 
 /**
- * Sends a mail once, in turn. `sending` is committed before the hand-over and stays while the outcome is unknown: the next
- * attempt sends once more with the same Message-ID and Date, then it fails. A mail interrupted by the process's end is
- * resent up to three times. `sending`: another worker sends it.
+ * `sending` is committed before the hand-over and stays while the outcome is unknown: the next attempt sends once more with the same
+ * Message-ID and Date, then it fails. A mail interrupted by the process's end is resent up to three times. `sending`: another worker sends it.
  */
 export async function deliver(
   context: DeliveryContext,
@@ -158,10 +150,8 @@ export async function deliver(
   throw fault;
 }
 
-/** A mail that this process sends. */
 type Begun = Owed & { readonly sender: string };
 
-/** The result of an attempt. */
 interface Attempt {
   readonly begun: Begun;
   readonly result: PromiseSettledResult<string>;

@@ -1,7 +1,6 @@
 import { LeadsyncError, withoutStop } from '../../errors.ts';
 import type { Redactor } from '../../redact.ts';
 
-/** The fields of nodemailer's errors. */
 interface Fault {
   /** Its own class, such as `EAUTH`, `EDNS`, `ETLS`. */
   readonly code: string;
@@ -126,10 +125,7 @@ function isOurs(code: string): boolean {
   return ['EENVELOPE', 'EMESSAGE', 'EFILEACCESS', 'EURLACCESS', 'EMAXRECIPIENTS'].includes(code);
 }
 
-/**
- * Whether a 5xx is about permissions: relaying or policy at RCPT TO, and after DATA the sender checks (5.7.20 and above,
- * RFC 7372). 5.7.0 is about the login.
- */
+/** About permissions: policy at RCPT TO, and after DATA the sender checks (5.7.20 and above, RFC 7372). 5.7.0 is about the login. */
 function isPolicy({ command, status }: Fault): boolean {
   const policy = Number(/^5\.7\.(\d+)$/.exec(status)?.[1] ?? 0);
   return command === 'DATA' ? policy >= 20 : command === 'RCPT TO' && policy > 0;

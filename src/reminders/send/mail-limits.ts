@@ -10,9 +10,7 @@ export const silenceMs = 120_000;
 /** A mail that was handed over is abandoned after this time (ms), even if data still flows. */
 export const longestSendMs = 2 * connectMs + 2 * silenceMs;
 
-/**
- * Elapsed time (ms). The wall clock covers the machine's sleep, the monotonic one a clock set back: the longer time counts.
- */
+/** Elapsed ms. The wall clock covers the machine's sleep, the monotonic one a clock set back: the longer time counts. */
 export function stopwatch(): () => number {
   const [date, steady] = [machineNow(), performance.now()];
   return () => Math.max(machineNow() - date, performance.now() - steady);
@@ -25,10 +23,8 @@ export interface TakenTurn extends Disposable {
 }
 
 /**
- * Limits sending: at most `connections` at once, and `rate` per second (absent: unlimited). A rate of 0.2 is one per five
- * seconds.
- *
- * A used turn rests for that time after its mail has ended, so that the limit holds on arrival, however long a mail takes.
+ * At most `connections` at once, and `rate` per second (absent: unlimited). A used turn rests for that time after its mail has ended, so that
+ * the limit holds on arrival.
  */
 export class MailTurns {
   readonly #connections: Semaphore;

@@ -30,12 +30,8 @@ export interface Mailer extends AsyncDisposable {
   verify(): Promise<void>;
 }
 
-/** The right to send one mail now. */
 interface MailTurn extends Disposable {
-  /**
-   * As `Mailer.send`. `elapsed`: ms since its start. After `longestSendMs` nothing of the mail leaves any more: waiting
-   * that long is proof of its end.
-   */
+  /** `elapsed`: ms since its start. After `longestSendMs` nothing of the mail leaves any more: waiting that long is proof of its end. */
   send(mail: Mail, elapsed: () => number): Promise<string>;
 }
 

@@ -25,16 +25,14 @@ import type { ReminderContext } from './send-reminder.ts';
 
 type DigestContext = Omit<ReminderContext, 'leads'>;
 
-/** The planning round of a digest's job. */
 interface DigestJob {
   readonly digestId: number;
   readonly round: number;
 }
 
 /**
- * Sends a day's digest to one recipient, from the baselines of all connections with a digest, or says when to try
- * again. The context is that of the connection that sends it. An empty one is `skipped`, one whose day is over `missed`. Throws
- * only database and disk faults.
+ * From the baselines of all connections with a digest; the context is that of the connection that sends it. An empty one is `skipped`, one
+ * whose day is over `missed`. Throws only database and disk faults.
  */
 export async function sendDigest(
   context: DigestContext,
@@ -103,7 +101,6 @@ function messageOf(
   return text === null ? null : outgoingMessage(chat, text, clock);
 }
 
-/** The recipient's address as it is spelled where the digest's follow-ups are from. */
 function spelledIn(
   recipient: string,
   configured: readonly ConnectionConfig[],
@@ -116,7 +113,6 @@ function spelledIn(
   return spelled.find((address) => address !== recipient) ?? recipient;
 }
 
-/** The follow-ups that a digest shows, each with what its connection knows of it, and how many there are. */
 async function dueItems(
   { pool, linkMaker = null }: Pick<ReminderContext, 'pool' | 'linkMaker'>,
   { configured }: Pick<Config, 'configured'>,

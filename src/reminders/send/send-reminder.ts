@@ -33,21 +33,17 @@ import { deliver, type DeliveryContext, end, notNow, type Outcome, type Outgoing
 import type { Mailer } from './mail.ts';
 import { outgoingMail, outgoingMessage } from './outgoing.ts';
 
-/** What a connection's mails are composed and sent with. */
 export interface ReminderContext extends DeliveryContext {
   readonly connection: ConnectionConfig;
-  /** The names of all connections. */
   readonly configured: readonly string[];
   readonly leads: LeadsPort;
   readonly templates: Templates;
   readonly mailer: Mailer;
   /** Null or absent: mails have no links that move a follow-up. */
   readonly linkMaker?: LinkMaker | null;
-  /** Schedules jobs for newly planned reminders. */
   addJobs(reminders: readonly Reminder[]): Promise<void>;
 }
 
-/** The moment (epoch ms) and planning round of a job. */
 export interface ReminderJob {
   readonly reminderId: number;
   readonly round: number;
@@ -74,9 +70,8 @@ export async function sendReminder(
 }
 
 /**
- * Sends one due reminder, or says when to try again. Reads the lead first: if its follow-up moved, was cleared, or no
- * longer concerns this recipient, the reminder is cancelled and the lead planned again. Throws only database and disk
- * faults.
+ * Reads the lead first: if its follow-up moved, was cleared, or no longer concerns this recipient, the reminder is cancelled and the lead
+ * planned again. Throws only database and disk faults.
  */
 export async function sendRead(
   context: ReminderContext,
@@ -130,8 +125,8 @@ async function toldBySame(
 }
 
 /**
- * How long (ms) a reminder waits for the digest of the same minute, which makes it superfluous when it is sent and shows the
- * lead: for a while, and only when the digest can say the same. A calendar entry comes with the reminder alone.
+ * How long (ms) a reminder waits for the digest of the same minute, which makes it superfluous; only when the digest can say the same. A
+ * calendar entry comes with the reminder alone.
  */
 function digestWaitMs(
   { awaitsDigest, sendAt }: Reminder,
@@ -225,7 +220,6 @@ function cancelReason(cells: Cells, recipient: string, { rules }: ReminderSettin
   return recipientsOf(cells, rules).includes(recipient) ? null : 'reassigned';
 }
 
-/** A lead for a mail; null: gone. */
 interface Asked {
   readonly cells: Cells | null;
   readonly notes: MailNotes;
