@@ -1,5 +1,8 @@
+import { shortHash } from '../core/lead/content-hash.ts';
+import { followUpField } from '../core/lead/follow-up.ts';
 import type { EntryRow, EntryState, ShownJson } from '../store/calendar-entries.ts';
-import type { Edit, EntryFacts, Known } from './decide-entry.ts';
+import type { CalendarContext } from './calendar-context.ts';
+import { decideEntry, type Decision, type Edit, type EntryFacts, type Known } from './decide-entry.ts';
 import type { Shown } from './entry-text.ts';
 import { wholeSecond } from './entry-time.ts';
 
@@ -57,4 +60,31 @@ function editOf({ due }: EntryState, edit: EntryRow['edit']): Edit {
     default:
       return { to, state: 'over' };
   }
+}
+
+/** What becomes of an entry, from what is stored. Where people may not move follow-ups, an entry that was moved goes back. */
+export function decideRow(context: CalendarContext, row: EntryRow): Decision {
+  const { reminders, clock, connection } = context;
+  const settings = { madeOf: madeOf(context, row), now: clock.now(), onDone: reminders.onCalendarDone };
+  const decision = decideEntry(factsOf(row, settings));
+  const mapping = connection.fields.find(({ field }) => field === followUpField);
+  if (decision.do !== 'request' || mapping?.direction === 'two-way') return decision;
+  if (decision.ended !== null) return { do: 'end', ended: decision.ended };
+  return { do: row.dueAt === null ? 'take-back' : 'change' };
+}
+
+/** A hash of all that the texts of an entry are made of, besides the templates. */
+export function madeOf({ connection, reminders }: CalendarContext, { cellsHash }: EntryRow): string {
+  const { leadUrl, language, languages, rules } = reminders;
+  return shortHash(
+    JSON.stringify([
+      cellsHash,
+      connection.fields,
+      leadUrl,
+      language,
+      languages,
+      rules.timeZone,
+      rules.timeZones,
+    ]),
+  );
 }

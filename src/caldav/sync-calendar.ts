@@ -11,8 +11,7 @@ import {
 } from '../store/calendar-entries.ts';
 import type { CalendarContext } from './calendar-context.ts';
 import { type Decision, isSame, noted } from './decide-entry.ts';
-import { decideRow } from './decide-row.ts';
-import { knownOf, withKnown } from './entry-facts.ts';
+import { decideRow, knownOf, withKnown } from './entry-facts.ts';
 import { wholeSecond } from './entry-time.ts';
 import { observeCalendar } from './observe-calendar.ts';
 import { changeEntries, putEntries } from './write-entries.ts';

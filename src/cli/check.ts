@@ -2,34 +2,35 @@ import { randomUUID } from 'node:crypto';
 import { upkeep } from '../../jobs/upkeep.ts';
 import { channelsOf, sendText, webhookChannel } from '../alerts/channels.ts';
 import type { App } from '../app.ts';
+import { CalDavHttp } from '../caldav/caldav-http.ts';
+import { CalendarClient } from '../caldav/calendar-client.ts';
 import { clearTextOf } from '../config/clear-text.ts';
-import { closedStages, type ConnectionConfig } from '../config/config.ts';
+import { type CalendarSettings, closedStages, type ConnectionConfig } from '../config/config.ts';
 import { loadConfigFromProcess } from '../config/load.ts';
 import { counted } from '../core/lead/counted.ts';
+import { followUpField } from '../core/lead/follow-up.ts';
+import { explainForeign, looksForeign } from '../core/merge/guard.ts';
 import { asOutage } from '../database-outage.ts';
 import { LeadsyncError } from '../errors.ts';
-import { closedPages, isClosed } from '../ops/closed-pages.ts';
 import { type ClockDifference, clockDifferences } from '../ops/clock-differences.ts';
+import { closedPages, isClosed } from '../ops/closed-pages.ts';
+import type { LeadPage } from '../ports/leads-service.ts';
 import { channelName } from '../reminders/chat/chat-error.ts';
 import { templateMistakes } from '../reminders/compose/template-mistakes.ts';
-import { followUpField } from '../core/lead/follow-up.ts';
 import { isStageWanted, stageField } from '../reminders/plan/recipients.ts';
-import { explainForeign, looksForeign } from '../core/merge/guard.ts';
-import type { LeadPage } from '../ports/leads-service.ts';
+import { entriesOf } from '../store/calendar-entries.ts';
 import { probeWrite } from '../store/database-time.ts';
+import { valuesOfFollowUps } from '../store/follow-ups.ts';
 import { acquireLease } from '../store/leases.ts';
 import { countKnownLeads, knownOf, someKnown } from '../store/pairs.ts';
-import { askedKnown, hasAny } from '../sync/foreign-leads.ts';
-import { valuesOfFollowUps } from '../store/follow-ups.ts';
 import type { SyncContext } from '../sync/context.ts';
-import { addressless, describeAddressless, isMost } from './addressless.ts';
-import { describeOddYears, oddYears } from './odd-years.ts';
-import { type CheckLine, describeLine, failed, runCheck, never, passed } from './check-line.ts';
-import { checkCalendars } from './check-calendars.ts';
+import { askedKnown, hasAny } from '../sync/foreign-leads.ts';
+import { type CheckLine, describeLine, failed, never, passed, runCheck } from './check-line.ts';
 import { checkTarget } from './check-target.ts';
-import type { CommonOptions } from './program.ts';
 import { exitCodes, print, printJson } from './output.ts';
+import type { CommonOptions } from './program.ts';
 import { unlessStopped } from './stop.ts';
+import { addressless, describeAddressless, describeOddYears, isMost, oddYears } from './unmailed.ts';
 import { withApp } from './with-app.ts';
 
 interface CheckOptions extends CommonOptions {
@@ -249,4 +250,39 @@ async function checkAlertChannels({ alerting }: App, test: boolean): Promise<rea
   );
   const heartbeat = alerts.heartbeat === undefined ? [] : [passed('alerts: heartbeat', notCalled)];
   return [...(await Promise.all(lines)), ...heartbeat];
+}
+
+/** A line for each calendar of a connection: whether it is one, takes what is configured, and may be written to. */
+export async function checkCalendars(context: SyncContext): Promise<CheckLine[]> {
+  const calendars = context.connection.reminders?.calendars ?? [];
+  const lines: CheckLine[] = [];
+  for (const calendar of calendars)
+    lines.push(
+      await runCheck(`${context.connection.name}: calendar of ${calendar.recipient}`, () =>
+        checkCalendar(context, calendar),
+      ),
+    );
+  return lines;
+}
+
+async function checkCalendar(
+  { pool, connection, clock }: SyncContext,
+  calendar: CalendarSettings,
+): Promise<string> {
+  await using http = new CalDavHttp(calendar, clock);
+  const { displayName, components, mayWrite } = await new CalendarClient(http).examine(never);
+  const missing = calendar.components.find((one) => !components.includes(one));
+  if (missing !== undefined)
+    throw new LeadsyncError('caldav.unsuited', `${http.place} takes no ${missing}s.`, {
+      help: `Choose another calendar, or set "as" to ${missing === 'event' ? 'task' : 'event'}.`,
+    });
+  if (mayWrite === false)
+    throw new LeadsyncError('caldav.forbidden', `${calendar.username} may not write to ${http.place}.`, {
+      help: 'Share the calendar with this user so that it may read and write.',
+    });
+  const ref = { connection: connection.name, recipient: calendar.recipient };
+  const rows = await entriesOf(pool, ref, calendar.components.slice(0, 1), followUpField);
+  const count = rows.filter(({ dueAt }) => dueAt !== null).length;
+  const name = displayName === null ? '' : ` (${displayName})`;
+  return `${http.place}${name} answers; ${counted(count, 'follow-up')} of this recipient planned`;
 }

@@ -1,7 +1,6 @@
 import { CommanderError } from 'commander';
 import { codeOf } from '../errors.ts';
-import { surviveLostOutput } from './lost-output.ts';
-import { reportError, reportUsage } from './output.ts';
+import { reportError, reportUsage, surviveLostOutput } from './output.ts';
 import { createProgram } from './program.ts';
 import { asStopped, endStopped, heedSignals, stoppedCode } from './stop.ts';
 

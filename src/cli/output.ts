@@ -1,13 +1,12 @@
 import type { CommanderError } from 'commander';
 import { keyCodes } from '../alerts/problems-of.ts';
 import { ConfigError } from '../config/config-error.ts';
-import { type Headings, headingOf } from '../core/lead/mapping.ts';
+import { headingOf, type Headings } from '../core/lead/mapping.ts';
 import { asOutage } from '../database-outage.ts';
-import { LeadsyncError, type Problem } from '../errors.ts';
+import { codeOf, LeadsyncError, type Problem } from '../errors.ts';
 import { unsaidPlaces } from '../ops/unsaid-places.ts';
 import type { RunStatus } from '../store/runs.ts';
 import { docsPage } from './docs-page.ts';
-import { folded } from './folded.ts';
 import { shownCompany } from './names.ts';
 
 /** Exit codes of the contract (docs/architecture.md 8). */
@@ -149,4 +148,51 @@ export function reportUsage(error: CommanderError, json: boolean): void {
   const message =
     error.code === 'commander.help' ? 'no command was given' : error.message.replace(/^error: /, '');
   printJson({ error: { code: 'usage.invalid', message, help: 'leadsync --help lists the commands' } });
+}
+
+/**
+ * Half a sync would be worse than an unread line: the command ends its work. Whoever reads may go away (`| head`); output lost otherwise, as
+ * on a full disk, fails the command.
+ */
+export function surviveLostOutput(): void {
+  let isLost = false;
+  process.stdout.on('error', (error: unknown) => {
+    const code = codeOf(error);
+    if (isLost || code === 'EPIPE') return;
+    isLost = true;
+    process.stderr.write(
+      `leadsync: the output cannot be written (${code ?? String(error)}); the command goes on without it\n`,
+    );
+    process.on('exit', () => {
+      process.exitCode = exitCodes.failed;
+    });
+  });
+  // There is nowhere to say it.
+  process.stderr.on('error', () => {});
+}
+
+const isCommand = /^\s*(?:[$#] |npx |leadsync |export )(?!.*[;,] )/;
+
+/** Broken between words; what follows is indented further. Commands stay whole, to be copied, as do words that are longer. */
+export function folded(text: string, width: number): string {
+  return text
+    .split('\n')
+    .flatMap((line) => (line.length <= width || isCommand.test(line) ? [line] : foldedLine(line, width)))
+    .join('\n');
+}
+
+function foldedLine(line: string, width: number): string[] {
+  const [, indent = '', first = ''] = /^(\s*)(.*)$/.exec(line) ?? [];
+  const after = `${indent}    `;
+  const lines: string[] = [];
+  let current = indent;
+  let isStart = true;
+  for (const word of first.split(/(?<=\S)(?= +\S)/)) {
+    if (!isStart && current.length + word.length > width) {
+      lines.push(current);
+      current = after + word.trimStart();
+    } else current += word;
+    isStart = false;
+  }
+  return [...lines, current];
 }

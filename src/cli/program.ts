@@ -210,7 +210,7 @@ export function createProgram(): Command {
   command('restore', 'restores the state from a backup; workers must be stopped')
     .argument('<file>', 'a file that `leadsync backup` wrote')
     .option('--replace', 'discard the existing state')
-    .action(lazily(async () => (await import('./restore.ts')).restore));
+    .action(lazily(async () => (await import('./backup.ts')).restore));
   command('sandbox', 'runs a local Leads service with made-up leads, and with faults on demand')
     .option('--leads <n>', 'number of leads', '250')
     .option('--faults <spec>', 'faults, for example "429:every=5,retryAfter=1;500:every=7"')

@@ -16,8 +16,14 @@ import type { SyncContext } from '../sync/context.ts';
 import { calendarFeeds } from './calendar-feeds.ts';
 import { calendarJson, calendarsOf, describeCalendars } from './calendars.ts';
 import type { CommonOptions } from './program.ts';
-import { type Addressless, addressless, describeAddressless } from './addressless.ts';
-import { describeOddYears, type OddYears, oddYears } from './odd-years.ts';
+import {
+  type Addressless,
+  addressless,
+  describeAddressless,
+  describeOddYears,
+  type OddYears,
+  oddYears,
+} from './unmailed.ts';
 import { companiesIn } from './companies.ts';
 import { beforeWords, shownCompany } from './names.ts';
 import { print, printJson } from './output.ts';

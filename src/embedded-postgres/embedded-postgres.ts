@@ -1,12 +1,12 @@
+import { statfs } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { resolve } from 'node:path';
 import type pg from 'pg';
-import { LeadsyncError } from '../errors.ts';
+import { codeOf, LeadsyncError } from '../errors.ts';
 import { PostgresClient } from '../postgres-client.ts';
-import { folderFault } from './folder-fault.ts';
 import {
-  type Cluster,
   closeToOthers,
+  type Cluster,
   clusterUser,
   openCluster,
   readPidFile,
@@ -82,7 +82,7 @@ async function start(
   const url = `postgres://${clusterUser}:${cluster.password}@localhost/postgres?host=${encodeURIComponent(place.path)}&require_auth=scram-sha-256`;
   let session: Session;
   try {
-    session = await join(cluster, url, durable);
+    session = await joinOrStart(cluster, url, durable);
   } catch (error) {
     place[Symbol.dispose]();
     throw error;
@@ -97,7 +97,7 @@ async function start(
       pauseMs = Math.min(2 * pauseMs, restartPause.last)
     ) {
       try {
-        session = await join(cluster, url, durable);
+        session = await joinOrStart(cluster, url, durable);
         return reviveWhenLost();
       } catch (error) {
         if (signal.aborted) return;
@@ -125,7 +125,7 @@ async function start(
 }
 
 /** Connects to the running server, or starts it and connects, until the deadline. */
-async function join(cluster: Cluster, url: string, durable: boolean): Promise<Session> {
+async function joinOrStart(cluster: Cluster, url: string, durable: boolean): Promise<Session> {
   const deadline = Date.now() + deadlineMs;
   let server: ServerProcess | null = null;
   let failedStarts = 0;
@@ -199,4 +199,46 @@ async function isLastUser(client: pg.Client): Promise<boolean> {
   } catch {
     return false;
   }
+}
+
+const enoughSpace = 64 * 1024 * 1024;
+const unusable = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST']);
+
+/** `database.not-writable`, `database.disk-full`, or else `database.not-started`: by the system's code and the disk's free space, never by a message's text. */
+export async function folderFault(folder: string, cause: unknown): Promise<LeadsyncError> {
+  const code = codeOf(cause);
+  if (code !== null && unusable.has(code)) {
+    return new LeadsyncError(
+      'database.not-writable',
+      `The database cannot be kept under ${folder}: ${code}.`,
+      {
+        help: 'Set DATA_DIR to a folder that this user owns and can write, or set DATABASE_URL to a Postgres of your own.',
+        cause,
+      },
+    );
+  }
+  const space = await statfs(folder).catch(() => null);
+  const free = space === null ? Number.POSITIVE_INFINITY : space.bavail * space.bsize;
+  // A program that failed for want of space has removed its files by now, so that some space is free again.
+  if (code === 'ENOSPC' || code === 'EDQUOT' || free < enoughSpace) {
+    return new LeadsyncError(
+      'database.disk-full',
+      `There is not enough disk space for the database under ${folder}.`,
+      {
+        retry: 'later',
+        help: 'Free at least 100 MB there, or set DATA_DIR to a folder on another disk.',
+        cause,
+      },
+    );
+  }
+  const detail = cause instanceof Error ? cause.message : String(cause);
+  return new LeadsyncError(
+    'database.not-started',
+    `The database under ${folder} could not be started: ${detail}`,
+    {
+      retry: 'later',
+      help: `See ${join(folder, 'postgres', 'server.log')}, or set DATABASE_URL to a Postgres of your own.`,
+      cause,
+    },
+  );
 }

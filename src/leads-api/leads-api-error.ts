@@ -1,6 +1,6 @@
 import { LeadsyncError, type LeadsyncErrorOptions } from '../errors.ts';
 import type { HttpFault, ReplyHead } from '../http/exchange.ts';
-import type { ErrorBody } from './error-body.ts';
+import type { ErrorBody } from './read-reply.ts';
 
 interface LeadsApiErrorOptions extends LeadsyncErrorOptions {
   /** HTTP status of the reply; null or absent: no reply. */

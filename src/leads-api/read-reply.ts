@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { isLeadId, type Lead } from '../core/lead/lead.ts';
+import { isExactNumber, writtenNumber } from '../core/lead/number.ts';
+import { parseJson } from '../parse-json.ts';
 import type { LeadPage } from '../ports/leads-service.ts';
 
 /** Characters. A cursor travels in the query, and few servers accept more than 8 KiB. */
@@ -97,4 +99,60 @@ function showsLead(lead: Lead, written: Readonly<Record<string, unknown>>): bool
 /** UUIDs (API reference, section 2) are case-insensitive. */
 function sameId(a: string, b: string): boolean {
   return a.toLowerCase() === b.toLowerCase();
+}
+
+/** Cheap, and never wrong in saying no: digits that may be too many for a number, or an exponent. */
+const mayBeInexact = /\d[\d.]{15}|\d[eE][+-]?\d/;
+
+/** A number that none of JavaScript holds (1e400, an id of 20 digits) is a `writtenNumber`, which `JSON.stringify` gives back. Undefined: not JSON. */
+export function parseLeadJson(text: string): unknown {
+  if (!mayBeInexact.test(text)) return parseJson(text);
+  try {
+    return JSON.parse(text, (_key, value: unknown, { source }: { readonly source?: string } = {}) =>
+      source !== undefined && typeof value === 'number' && !isExactNumber(source)
+        ? writtenNumber(source)
+        : value,
+    ) as unknown;
+  } catch {
+    // Not JSON, or nested too deeply for the function above.
+    return parseJson(text);
+  }
+}
+
+export interface ErrorBody {
+  readonly code: string | null;
+  readonly message: string | null;
+}
+
+type Path = readonly (string | number)[];
+
+const codePaths: readonly Path[] = [['code'], ['error', 'code'], ['errors', 0, 'code'], ['error']];
+const messagePaths: readonly Path[] = [
+  ['message'],
+  ['error', 'message'],
+  ['errors', 0, 'message'],
+  ['detail'],
+  ['errors', 0, 'detail'],
+];
+
+/** Their shape is open (API reference, section 7): a one-word `error` is a code, any other text a message. Partial JSON is no message: it may hold leads. */
+export function readErrorBody(body: string): ErrorBody {
+  const text = body.trim();
+  const json = parseJson(text);
+  if (json === undefined) return { code: null, message: /^(?:$|[<[{])/.test(text) ? null : text };
+  const isWord = (found: string) => !/\s/.test(found);
+  const message =
+    textsAt(json, messagePaths)[0] ?? textsAt(json, [['error']]).find((found) => !isWord(found));
+  return { code: textsAt(json, codePaths).find(isWord) ?? null, message: message ?? null };
+}
+
+function textsAt(json: unknown, paths: readonly Path[]): readonly string[] {
+  const found = paths.map((path) => path.reduce(member, json));
+  return found.flatMap((text) => (typeof text === 'string' && text.trim() !== '' ? [text.trim()] : []));
+}
+
+function member(value: unknown, key: string | number): unknown {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, key)
+    ? Reflect.get(value, key)
+    : undefined;
 }

@@ -1,8 +1,7 @@
 import { type Context, Hono } from 'hono';
 import type { App } from '../app.ts';
 import { systemClock } from '../ports/clock.ts';
-import { connectionsWithFeed, readFeed } from '../reminders/feed/calendar-feed.ts';
-import { feedRoot, tokenOf } from '../reminders/feed/feed-address.ts';
+import { connectionsWithFeed, feedRoot, readFeed, tokenOf } from '../reminders/feed/calendar-feed.ts';
 import { Semaphore } from '../semaphore.ts';
 import { recipientOfFeed } from '../store/calendar-feeds.ts';
 import { checkGuess, GuessLimit } from './guess-limit.ts';

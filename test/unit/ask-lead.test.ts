@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { LeadsyncError } from '../../src/errors.ts';
 import type { LeadsPort } from '../../src/ports/leads-service.ts';
-import { askLead } from '../../src/reminders/send/ask-lead.ts';
+import { askLead } from '../../src/reminders/send/send-reminder.ts';
 import { CircuitBreakers } from '../../src/reminders/send/circuit-breakers.ts';
 
 const never = new AbortController().signal;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { folded } from '../../src/cli/folded.ts';
+import { folded } from '../../src/cli/output.ts';
 
 const text = fc.array(fc.string({ minLength: 1, maxLength: 12, unit: fc.constantFrom('a', 'ö', ',', '.') }), {
   minLength: 1,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { canonicalJson, fieldJson, leadCells, leadIdTime } from '../../src/core/lead/lead.ts';
-import { parseLeadJson } from '../../src/leads-api/parse-lead-json.ts';
+import { parseLeadJson } from '../../src/leads-api/read-reply.ts';
 import { type Cell, sameCell } from '../../src/core/lead/value.ts';
 import { fields } from './pair-state.ts';
 

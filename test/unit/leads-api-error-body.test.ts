@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readErrorBody } from '../../src/leads-api/error-body.ts';
+import { readErrorBody } from '../../src/leads-api/read-reply.ts';
 
 test.each([
   ['{"code":"a.b","message":"No."}', 'a.b', 'No.'],

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Secret } from '../../src/config/secret.ts';
-import { whoseLead } from '../../src/reminders/plan/whose-lead.ts';
+import { whoseLead } from '../../src/reminders/plan/plan-reminders.ts';
 
 const of = (leadId: string, key = 'one', baseUrl = 'https://a.example') =>
   whoseLead({ baseUrl, apiKey: new Secret(key), query: {}, pageSize: 0 }, leadId);

@@ -3,7 +3,8 @@ import type pg from 'pg';
 import type { Config, ConnectionConfig, ReminderSettings } from '../../config/config.ts';
 import { recipientLanguage } from '../../config/recipients.ts';
 import { shortHash } from '../../core/lead/content-hash.ts';
-import { type FeedItem, feedItems } from '../../store/calendar-feeds.ts';
+import { isEmailAddress } from '../../core/lead/email-address.ts';
+import { type FeedItem, feedItems, feedTokens } from '../../store/calendar-feeds.ts';
 import { version } from '../../version.ts';
 import { calendarText, subscribedEvent } from '../compose/calendar.ts';
 import { followUpEvent } from '../compose/compose-follow-up.ts';
@@ -114,4 +115,27 @@ function shell(name: string): readonly [string, string] {
   );
   const end = 'END:VCALENDAR\r\n';
   return [calendar.slice(0, -end.length), end];
+}
+
+/** Where feeds are on the worker's HTTP port. */
+export const feedRoot = '/calendar';
+
+const extension = '.ics';
+
+export const feedPath = (token: string): string => `${feedRoot}/${token}${extension}`;
+
+export const tokenOf = (file: string): string =>
+  file.endsWith(extension) ? file.slice(0, -extension.length) : '';
+
+/** Null when people cannot reach it (`publicUrl`), or no connection has one. The address is a secret of the recipient. */
+export async function feedAddress(
+  pool: pg.Pool,
+  config: Pick<Config, 'configured' | 'publicUrl'>,
+  recipient: string,
+): Promise<string | null> {
+  if (config.publicUrl === undefined || connectionsWithFeed(config).length === 0) return null;
+  // A chat channel has no calendar.
+  if (!isEmailAddress(recipient)) return null;
+  const token = (await feedTokens(pool, [recipient])).get(recipient);
+  return token === undefined ? null : `${config.publicUrl}${feedPath(token)}`;
 }

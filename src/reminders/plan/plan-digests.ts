@@ -1,10 +1,13 @@
 import type pg from 'pg';
+import type { ConnectionConfig } from '../../config/config.ts';
+import { recipientTimeZone } from '../../config/recipients.ts';
 import { replaceDigests } from '../../store/digests.ts';
 import { firstDues } from '../../store/follow-ups.ts';
 import { type Digest, dueDigests } from '../../store/mails.ts';
 import { everyConnection } from '../../store/planning.ts';
-import { type DigestConnection, digestPlanner } from './digest-home.ts';
+import { digestDays, digestsAround, type DigestTime, localDateOf, momentIn } from './digest-time.ts';
 import { horizonMs, planning } from './plan-reminders.ts';
+import { nextAllowed } from './send-time.ts';
 
 /** Ms ahead of now in which a follow-up may be in the next digest: a week without a working day, and the days it shows. */
 const reachMs = 17 * 86_400_000;
@@ -35,4 +38,57 @@ export async function planDigests(
     );
   });
   return dueDigests(pool, names, horizonMs);
+}
+
+export type DigestConnection = Pick<ConnectionConfig, 'name' | 'reminders'>;
+
+export interface DigestPlan {
+  readonly recipient: string;
+  /** The connection whose time, working days, sender, templates and queue they have. */
+  readonly home: string;
+  readonly last: DigestTime;
+  readonly next: DigestTime;
+  /** Whether the day of `last` is not over, nor the time in it at which mails may be sent. */
+  readonly isToday: boolean;
+  /** How late (ms) a digest is still sent on its day. */
+  readonly graceMs: number;
+}
+
+/**
+ * Plans the digests of persons (addresses in lower case) at a moment. A person's home is the first of `connections` that has a digest and a
+ * follow-up of theirs due by then. `dues`: the first due moment of their follow-ups by connection. All epoch ms. Null: nothing is due.
+ */
+export function digestPlanner(
+  connections: readonly DigestConnection[],
+  now: number,
+): (recipient: string, dues: ReadonlyMap<string, number>) => DigestPlan | null {
+  // By connection and zone: most people share theirs.
+  const known = new Map<string, Omit<DigestPlan, 'recipient'> | null>();
+  return (recipient, dues) => {
+    for (const { name, reminders } of connections) {
+      const dueAt = dues.get(name);
+      if (dueAt === undefined || reminders === undefined) continue;
+      const { rules } = reminders;
+      const timeZone = recipientTimeZone(rules, recipient);
+      const key = `${name} ${timeZone}`;
+      const around = known.get(key) ?? aroundOf(name, { ...rules, timeZone }, now);
+      known.set(key, around);
+      if (around === null) continue;
+      const { end } = digestDays(around.next.localDate, timeZone);
+      if (momentIn(timeZone, dueAt, rules.dayZone) < end) return { recipient, ...around };
+    }
+    return null;
+  };
+}
+
+function aroundOf(
+  home: string,
+  rules: NonNullable<DigestConnection['reminders']>['rules'],
+  now: number,
+): Omit<DigestPlan, 'recipient'> | null {
+  const around = digestsAround(now, rules);
+  if (around === null) return null;
+  const { timeZone, graceMs } = rules;
+  const days = [now, nextAllowed(now, rules)].map((at) => localDateOf(at, timeZone));
+  return { home, ...around, isToday: days.every((day) => day === around.last.localDate), graceMs };
 }

@@ -3,6 +3,7 @@ import type { ConnectionConfig, ReminderRules } from '../../config/config.ts';
 import { recipientRules } from '../../config/recipients.ts';
 import { shortHash } from '../../core/lead/content-hash.ts';
 import { followUpField, isImplausible } from '../../core/lead/follow-up.ts';
+import { isUuid } from '../../core/lead/uuid.ts';
 import type { Cells } from '../../core/lead/value.ts';
 import { transaction } from '../../store/database.ts';
 import {
@@ -15,6 +16,8 @@ import {
   seenNothing,
 } from '../../store/follow-ups.ts';
 import { dueReminders, type Reminder } from '../../store/mails.ts';
+import { isOutside } from '../../store/pairs.ts';
+import { beginPlanning, notePlanned, planningBasis } from '../../store/planning.ts';
 import {
   cancelReminders,
   type MomentByRecipient,
@@ -23,13 +26,10 @@ import {
   settleLate,
   type WantedForLead,
 } from '../../store/reminders.ts';
-import { isOutside } from '../../store/pairs.ts';
-import { beginPlanning, notePlanned, planningBasis } from '../../store/planning.ts';
-import { dueFor, openDays } from './due.ts';
+import { serviceScope } from '../../store/throttles.ts';
+import { dueFor, nextAllowed, openDays } from './send-time.ts';
 import { stageField } from './recipients.ts';
-import { nextAllowed } from './send-time.ts';
 import { type WantedReminder, wantedReminders } from './wanted.ts';
-import { whoseLead } from './whose-lead.ts';
 
 /** How far ahead (ms) jobs are created: twice the planning interval, so that none is missed. */
 export const horizonMs = 2 * 3_600_000;
@@ -203,4 +203,9 @@ function decidingFields({
 /** A hash of all that planning depends on besides leads: settings, the service and time zone data. */
 function rulesHash({ graceMs: _late, ...rules }: ReminderRules, leads: ConnectionConfig['leads']): string {
   return shortHash(JSON.stringify([rulesVersion, process.versions['tz'], rules, whoseLead(leads, '')]));
+}
+
+/** What an id means the same lead in: a UUID is the same lead for every key of a service, any other id may be of two accounts. */
+export function whoseLead({ baseUrl, apiKey }: ConnectionConfig['leads'], leadId: string): string {
+  return isUuid(leadId) ? baseUrl : serviceScope(baseUrl, apiKey.reveal());
 }

@@ -1,9 +1,8 @@
 import type { ReminderRules } from '../../config/config.ts';
 import { recipientTimeZone } from '../../config/recipients.ts';
 import type { Cells } from '../../core/lead/value.ts';
-import { dueFor } from './due.ts';
+import { dueFor, sendTime } from './send-time.ts';
 import { isStageWanted, recipientsOf } from './recipients.ts';
-import { sendTime } from './send-time.ts';
 
 export interface FollowUp {
   readonly leadId: string;

@@ -1,16 +1,18 @@
 import type pg from 'pg';
 import type { Logger } from 'pino';
-import { isChannel } from '../../config/chat-webhook.ts';
+import { type ChatChannel, isChannel } from '../../config/chat-webhook.ts';
 import type { ReminderSettings } from '../../config/config.ts';
 import { recipientRules } from '../../config/recipients.ts';
 import { LeadsyncError } from '../../errors.ts';
+import type { Clock } from '../../ports/clock.ts';
 import type { MailLedger } from '../../store/mail-ledger.ts';
 import type { SentBy } from '../../store/mails.ts';
-import { type Claim, type Ending, deferMail } from '../../store/sending.ts';
-import type { Clock } from '../../ports/clock.ts';
-import { longestSendMs, stopwatch } from './mail-limits.ts';
-import type { CircuitBreakers } from './circuit-breakers.ts';
+import { type Claim, deferMail, type Ending } from '../../store/sending.ts';
+import { postMessage } from '../chat/post-message.ts';
 import { nextAllowed } from '../plan/send-time.ts';
+import type { CircuitBreakers } from './circuit-breakers.ts';
+import { longestSendMs, stopwatch } from './mail-limits.ts';
+import type { Mail, Mailer } from './mail.ts';
 
 /**
  * The outcome of one attempt: settled, or to be repeated. `wholeQueue`: no other mail can be sent earlier either; `ofSender`: none
@@ -264,4 +266,29 @@ export function end(
 
 function later(againAfterMs: number): { readonly againAfterMs: number; readonly wholeQueue: false } {
   return { againAfterMs, wholeQueue: false };
+}
+
+/** A mail without its date, which is that of the first attempt. */
+export function outgoingMail(mailer: Mailer, mail: Omit<Mail, 'date'>): Outgoing {
+  return {
+    whose: mail.from,
+    async turn(stop) {
+      const turn = await mailer.turn(stop);
+      return {
+        send: (date, elapsed) => turn.send({ ...mail, date }, elapsed),
+        [Symbol.dispose]: () => turn[Symbol.dispose](),
+      };
+    },
+  };
+}
+
+/** A message to a chat channel. It waits for no turn: the queue of a connection's chat hands over one at a time. */
+export function outgoingMessage(channel: ChatChannel, text: string, clock: Clock): Outgoing {
+  return {
+    whose: channel.recipient,
+    turn: async () => ({
+      send: (_date, elapsed) => postMessage(channel, text, { elapsed, clock }),
+      [Symbol.dispose]: () => {},
+    }),
+  };
 }

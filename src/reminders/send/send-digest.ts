@@ -18,9 +18,16 @@ import { linksOf } from '../compose/compose-follow-up.ts';
 import { rowPlace } from '../compose/row-place.ts';
 import { spelledAddress } from '../plan/recipients.ts';
 import { dayStarts, digestDays, localDateOf } from '../plan/digest-time.ts';
-import { feedAddress } from '../feed/feed-address.ts';
-import { deliver, end, notNow, type Outcome, type Outgoing } from './deliver.ts';
-import { outgoingMail, outgoingMessage } from './outgoing.ts';
+import { feedAddress } from '../feed/calendar-feed.ts';
+import {
+  deliver,
+  end,
+  notNow,
+  type Outcome,
+  type Outgoing,
+  outgoingMail,
+  outgoingMessage,
+} from './deliver.ts';
 import type { ReminderContext } from './send-reminder.ts';
 
 type DigestContext = Omit<ReminderContext, 'leads'>;

@@ -1,10 +1,13 @@
 import type { ConnectionConfig, ReminderSettings } from '../../config/config.ts';
 import { recipientSettings } from '../../config/recipients.ts';
-import { leadCells } from '../../core/lead/lead.ts';
+import { followUpField } from '../../core/lead/follow-up.ts';
+import { type Lead, leadCells } from '../../core/lead/lead.ts';
 import type { Cells } from '../../core/lead/value.ts';
+import { LeadsyncError } from '../../errors.ts';
+import type { Clock } from '../../ports/clock.ts';
 import type { LeadsPort } from '../../ports/leads-service.ts';
-import { basesOf, isOutside } from '../../store/pairs.ts';
 import { getReminders, mailName, type Reminder, type ReminderState } from '../../store/mails.ts';
+import { basesOf, isOutside } from '../../store/pairs.ts';
 import { lastRun } from '../../store/runs.ts';
 import {
   giveUpLeft,
@@ -25,13 +28,20 @@ import {
 import type { CancelReason, MailNotes } from '../compose/compose-reminder.ts';
 import type { Templates } from '../compose/templates.ts';
 import type { LinkMaker } from '../links/link-token.ts';
-import { followUpField } from '../../core/lead/follow-up.ts';
 import { dueMoment, planFromRead, shownMinute } from '../plan/plan-reminders.ts';
 import { isStageWanted, recipientsOf, spelledAddress } from '../plan/recipients.ts';
-import { askLead } from './ask-lead.ts';
-import { deliver, type DeliveryContext, end, notNow, type Outcome, type Outgoing } from './deliver.ts';
+import { type CircuitBreakers, leadsPauseMs } from './circuit-breakers.ts';
+import {
+  deliver,
+  type DeliveryContext,
+  end,
+  notNow,
+  type Outcome,
+  type Outgoing,
+  outgoingMail,
+  outgoingMessage,
+} from './deliver.ts';
 import type { Mailer } from './mail.ts';
-import { outgoingMail, outgoingMessage } from './outgoing.ts';
 
 export interface ReminderContext extends DeliveryContext {
   readonly connection: ConnectionConfig;
@@ -265,4 +275,48 @@ async function isForeign({ pool, connection }: ReminderContext): Promise<boolean
 
 function isFor(recipient: string, cells: Cells, { rules }: ReminderSettings): boolean {
   return isStageWanted(cells, rules) && recipientsOf(cells, rules).includes(recipient);
+}
+
+/** The lead, null when it is gone, or when (in ms) to try again and the fault; without a fault no request was sent. */
+export type Answer =
+  | { readonly lead: Lead | null }
+  | { readonly againAfterMs: number; readonly fault: LeadsyncError | null };
+
+interface AskContext {
+  readonly connection: { readonly name: string };
+  readonly leads: LeadsPort;
+  readonly clock: Clock;
+  readonly breakers: CircuitBreakers;
+}
+
+/** Minimum wait for a lead after a fault (ms): others come first after a pause. */
+const leastWaitMs = 2 * leadsPauseMs;
+
+/**
+ * For a mail that has waited since `since` (epoch ms). After a fault only this lead waits, twice as long each time; the service is paused at
+ * its request, or when several leads in a row fail.
+ */
+export async function askLead(
+  { connection: { name }, leads, clock, breakers }: AskContext,
+  id: string,
+  since: number,
+  signal: AbortSignal,
+): Promise<Answer> {
+  using _turn = await breakers.leadsTurn(name);
+  const wait = breakers.leadsUntil(name) - clock.now();
+  if (wait > 0) {
+    return { againAfterMs: wait + (breakers.hasFailed(name, id) ? leadsPauseMs : 0), fault: null };
+  }
+  try {
+    const lead = await leads.get(id, signal);
+    breakers.leadsAnswered(name);
+    return { lead };
+  } catch (error) {
+    if (signal.aborted || !(error instanceof LeadsyncError) || !error.code.startsWith('leads.')) throw error;
+    const now = clock.now();
+    const { retryAfterMs } = error;
+    if (error.code !== 'leads.rejected') breakers.leadFailed(name, id, now, retryAfterMs);
+    const leastMs = retryAfterMs === undefined ? leastWaitMs : 2 * retryAfterMs;
+    return { againAfterMs: Math.max(leastMs, now - since), fault: error };
+  }
 }

@@ -660,7 +660,7 @@ $$;
 create table follow_ups (
   connection text not null,
   lead_id text not null,
-  -- Whose lead it is, for all connections: an address, or a hash of address and key (src/reminders/plan/whose-lead.ts).
+  -- Whose lead it is, for all connections: an address, or a hash of address and key (src/reminders/plan/plan-reminders.ts).
   service text,
   -- A hash of the due moment, the cells that decide and the settings: another one is planned anew. Null: nothing
   -- is due.
