@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { Logger } from 'pino';
 import type { AlertSettings, ConnectionConfig } from '../config/config.ts';
 import { LeadsyncError } from '../errors.ts';
-import { callAddress } from '../http/call-address.ts';
+import { callAddress } from '../http/connection.ts';
 import { HttpFault } from '../http/exchange.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Mail, Mailer } from '../reminders/send/mail.ts';

@@ -1,6 +1,7 @@
 import type { Secret } from '../config/secret.ts';
+import { type HttpRequest, shownAddress } from '../http/client.ts';
 import { HttpConnection } from '../http/connection.ts';
-import { type ExchangeBounds, type ExchangeRequest, HttpFault } from '../http/exchange.ts';
+import { type ExchangeBounds, HttpFault } from '../http/exchange.ts';
 import { type Clock, systemClock } from '../ports/clock.ts';
 import { retryAfterMs } from '../retry-after.ts';
 import { visibleText } from '../visible-text.ts';
@@ -14,7 +15,7 @@ export interface CalendarAccess {
 }
 
 export interface DavCall {
-  readonly method: ExchangeRequest['method'];
+  readonly method: HttpRequest['method'];
   /** An entry of the calendar, not encoded; absent: the calendar itself. */
   readonly name?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -80,7 +81,7 @@ export class CalDavHttp implements AsyncDisposable {
       {
         status,
         waitMs: retryAfterMs(headers['retry-after'], headers['date'], receivedAt),
-        location: placeOf(one('location'), this.#url),
+        location: shownAddress(one('location'), this.#url),
         offers: [headers['www-authenticate'] ?? []]
           .flat()
           .map((offer) => visibleText(offer.split(/[\s,]/)[0] ?? '', 20))
@@ -90,25 +91,14 @@ export class CalDavHttp implements AsyncDisposable {
     );
   }
 
-  #request({ method, name, headers, body }: DavCall): ExchangeRequest {
+  #request({ method, name, headers, body }: DavCall): HttpRequest {
     const { username, password } = this.#access;
     const login = Buffer.from(`${username}:${password.reveal()}`).toString('base64');
     return {
       method,
       path: name === undefined ? this.#url.pathname : this.pathOf(name),
-      headers: {
-        authorization: `Basic ${login}`,
-        'accept-encoding': 'identity',
-        'user-agent': 'leadsync',
-        ...headers,
-      },
-      body: body ?? null,
+      headers: { authorization: `Basic ${login}`, ...headers },
+      body: body === undefined ? 'none' : { text: body },
     };
   }
-}
-
-/** An address without its user, password, query and fragment. */
-function placeOf(location: string | null, base: URL): string | null {
-  const url = location === null ? null : URL.parse(location, base.href);
-  return url === null ? null : visibleText(`${url.origin}${url.pathname}`, 300);
 }

@@ -1,13 +1,8 @@
 import type { Client } from 'undici';
 import type { Clock } from '../ports/clock.ts';
-import { openClient } from './client.ts';
-import {
-  Exchange,
-  type ExchangeBounds,
-  type ExchangeRequest,
-  type OnReply,
-  type ReplyHead,
-} from './exchange.ts';
+import { type HttpRequest, openClient, toExchange } from './client.ts';
+import { secretsOfAddress } from './credentials.ts';
+import { Exchange, type ExchangeBounds, HttpFault, type OnReply, type ReplyHead } from './exchange.ts';
 
 interface ConnectionOptions {
   readonly connectMs: number;
@@ -27,6 +22,8 @@ interface Asking {
   readonly onHead?: (head: ReplyHead) => void;
   /** As that of an Exchange. */
   readonly into?: (chunk: Buffer) => Promise<void>;
+  /** A success whose body is cut is one, with an empty body. */
+  readonly mayBeCut?: boolean;
 }
 
 /** A connection to a service, opened with the first request. Each request is exactly one attempt; no redirect is followed. */
@@ -43,16 +40,17 @@ export class HttpConnection implements AsyncDisposable {
   }
 
   /** The reply, with its body as text. Throws a HttpFault, or the signal's reason. */
-  async ask(request: ExchangeRequest, asking: Asking): Promise<TextReply> {
+  async ask(request: HttpRequest, { mayBeCut = false, ...asking }: Asking): Promise<TextReply> {
     const { connectMs, clock, onReply } = this.#options;
     this.#client ??= openClient(this.#origin, connectMs);
     const onSent = (): void => {
       asking.onSent?.();
       this.requests += 1;
     };
-    const exchange = Exchange.start(this.#client, request, { clock, onReply, ...asking, onSent });
+    const exchange = Exchange.start(this.#client, toExchange(request), { clock, onReply, ...asking, onSent });
     const head = await exchange.head;
-    return { ...head, body: await exchange.body };
+    const body = await (mayBeCut ? exchange.body.catch(cutBody) : exchange.body);
+    return { ...head, body };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -63,11 +61,40 @@ export class HttpConnection implements AsyncDisposable {
 /** As `HttpConnection.ask`, to an absolute address on a connection of its own. The messages hold nothing of the address. */
 export async function callOnce(
   address: string,
-  request: Omit<ExchangeRequest, 'path'>,
+  request: Omit<HttpRequest, 'path'>,
   { clock, onReply, ...asking }: Asking & Omit<ConnectionOptions, 'connectMs'>,
 ): Promise<TextReply> {
   const { origin, pathname, search } = new URL(address);
   const connectMs = asking.bounds.headersMs;
   await using connection = new HttpConnection(origin, { connectMs, clock, onReply });
   return await connection.ask({ ...request, path: pathname + search }, asking);
+}
+
+/** Bytes: longer replies to a success are not read to the end. */
+const calledBytes = 16 * 1024;
+
+interface Call extends Pick<Asking, 'signal' | 'onSent'> {
+  /** By POST with this; absent: by GET. */
+  readonly json?: object;
+  /** Ms from the call to the end of the reply. */
+  readonly totalMs: number;
+  readonly clock: Clock;
+}
+
+/** As `callOnce`, to an address whose path is a key: the status decides. */
+export function callAddress(address: string, { json, totalMs, ...call }: Call): Promise<TextReply> {
+  const bounds = { headersMs: totalMs, totalMs, bodyBytes: calledBytes };
+  const request = { headers: {}, secrets: secretsOfAddress(address, 'path') };
+  return callOnce(
+    address,
+    json === undefined
+      ? { ...request, method: 'GET', body: 'none' }
+      : { ...request, method: 'POST', body: { json } },
+    { ...call, bounds, mayBeCut: true },
+  );
+}
+
+function cutBody(error: unknown): string {
+  if (error instanceof HttpFault) return '';
+  throw error;
 }

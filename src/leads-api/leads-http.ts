@@ -2,8 +2,13 @@ import { setTimeout as timer } from 'node:timers/promises';
 import type { Client } from 'undici';
 import type { Clock } from '../ports/clock.ts';
 import { Exchange, type ExchangeBounds, HttpFault, type OnReply, type ReplyHead } from '../http/exchange.ts';
-import { jsonRequest, openClient } from '../http/client.ts';
-import { parseServiceAddress, type ServiceAddress } from '../http/service-address.ts';
+import {
+  jsonRequest,
+  openClient,
+  toExchange,
+  parseServiceAddress,
+  type ServiceAddress,
+} from '../http/client.ts';
 import type { Secret } from '../config/secret.ts';
 import { LeadsyncError } from '../errors.ts';
 import { type ErrorBody, parseLeadJson, readErrorBody } from './read-reply.ts';
@@ -153,7 +158,7 @@ export class LeadsHttp implements AsyncDisposable {
     signal.throwIfAborted();
     const started = performance.now();
     const path = this.#address.pathPrefix + call.path;
-    const request = jsonRequest(call.method, path, this.#options.apiKey.reveal(), call.json);
+    const request = toExchange(jsonRequest(call.method, path, this.#options.apiKey.reveal(), call.json));
     let noting: ReturnType<RateLimiter['note']> = Promise.resolve(null);
     const exchange = Exchange.start(client, request, {
       bounds: this.#bounds,

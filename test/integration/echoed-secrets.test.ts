@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { CalDavHttp } from '../../src/caldav/caldav-http.ts';
 import { Secret } from '../../src/config/secret.ts';
-import { callAddress } from '../../src/http/call-address.ts';
+import { callAddress } from '../../src/http/connection.ts';
 import { systemClock } from '../../src/ports/clock.ts';
 import { createMailer } from '../../src/reminders/send/mail.ts';
 import { HubSpotHttp } from '../../src/targets/hubspot/hubspot-http.ts';

@@ -24,7 +24,7 @@ async function download(
   await once(server, 'listening');
   const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
   const { signal } = new AbortController();
-  const request = { method: 'GET', headers: {}, body: null } as const;
+  const request = { method: 'GET', headers: {}, body: 'none' } as const;
   return callOnce(address, request, { bounds, signal, clock: systemClock, into });
 }
 

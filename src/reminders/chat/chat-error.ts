@@ -1,6 +1,6 @@
 import type { ChatChannel, ChatKind } from '../../config/chat-webhook.ts';
 import { LeadsyncError } from '../../errors.ts';
-import type { CalledReply } from '../../http/call-address.ts';
+import type { TextReply } from '../../http/connection.ts';
 import { HttpFault } from '../../http/exchange.ts';
 import { parseJson } from '../../parse-json.ts';
 import { longestWaitMs, retryAfterMs } from '../../retry-after.ts';
@@ -30,7 +30,7 @@ export function channelName({ kind, host }: Pick<ChatChannel, 'kind' | 'host'>):
  * | chat.outcome-unknown | later | 504: the gateway does not know whether it was posted |
  * | chat.refused | never | any other 4xx, or `ok` or `success` is false: this message alone |
  */
-export function replyFault(channel: ChatChannel, reply: CalledReply): LeadsyncError | null {
+export function replyFault(channel: ChatChannel, reply: TextReply): LeadsyncError | null {
   const status = statusOf(channel.kind, reply);
   const name = channelName(channel);
   if (status < 300)
@@ -74,7 +74,7 @@ function unknownOutcome(channel: ChatChannel, why: string): LeadsyncError {
 }
 
 /** A connector of Teams answers 200 and has the status of what it called in its words: this is how Microsoft describes it. */
-function statusOf(kind: ChatKind, { status, body }: CalledReply): number {
+function statusOf(kind: ChatKind, { status, body }: TextReply): number {
   const inner = kind === 'teams' && status === 200 ? /\bHTTP error (\d{3})\b/.exec(body)?.[1] : undefined;
   return inner === undefined ? status : Number(inner);
 }
@@ -85,7 +85,7 @@ function isDenied(body: string): boolean {
 }
 
 /** Retry-After, or `retry_after` of Discord's body (seconds): the longer one. */
-function waitOf({ headers, receivedAt, body }: CalledReply): number {
+function waitOf({ headers, receivedAt, body }: TextReply): number {
   const said = retryAfterMs(headers['retry-after'], headers['date'], receivedAt) ?? 0;
   const waitMs = Math.max(said, secondsIn(body) * 1_000);
   return waitMs > 0 ? Math.min(longestWaitMs, Math.ceil(waitMs)) : unsaidWaitMs;

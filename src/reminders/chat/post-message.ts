@@ -1,6 +1,6 @@
 import type { ChatChannel } from '../../config/chat-webhook.ts';
 import { LeadsyncError } from '../../errors.ts';
-import { callAddress } from '../../http/call-address.ts';
+import { callAddress } from '../../http/connection.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { longestSendMs } from '../send/mail-limits.ts';
 import { callFault, replyFault } from './chat-error.ts';

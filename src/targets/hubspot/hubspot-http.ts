@@ -1,10 +1,9 @@
 import type { z } from 'zod';
 import { LeadsyncError } from '../../errors.ts';
 import { parseJson } from '../../parse-json.ts';
-import { jsonRequest } from '../../http/client.ts';
+import { jsonRequest, parseServiceAddress, type ServiceAddress } from '../../http/client.ts';
 import { HttpConnection } from '../../http/connection.ts';
 import { type ExchangeBounds, HttpFault, type ReplyHead } from '../../http/exchange.ts';
-import { parseServiceAddress, type ServiceAddress } from '../../http/service-address.ts';
 import { hubspotFault, lostReply, type RequestKind, senselessReply } from './hubspot-fault.ts';
 import type { HubSpotOptions } from './hubspot-options.ts';
 import { readError } from './hubspot-replies.ts';

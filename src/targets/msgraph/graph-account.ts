@@ -85,7 +85,7 @@ class TokenRequests implements INetworkModule {
     // The stand-in has no TLS; the signed assertion still names Microsoft's address.
     const address = url.startsWith(publicCloud) ? this.#loginUrl + url.slice(publicCloud.length) : url;
     try {
-      const request = { method, headers, body: body ?? null } as const;
+      const request = { method, headers, body: body === undefined ? 'none' : { text: body } } as const;
       const signal = AbortSignal.timeout(bounds.totalMs);
       const reply = await callOnce(address, request, { bounds, signal, clock: this.#clock });
       const json: unknown = parseJson(reply.body) ?? {};

@@ -1,8 +1,8 @@
-import { Readable } from 'node:stream';
 import type { z } from 'zod';
 import { LeadsyncError } from '../../errors.ts';
 import { isLoopback } from '../../loopback.ts';
 import { secretsOfAddress } from '../../http/credentials.ts';
+import type { Body } from '../../http/client.ts';
 import { callOnce } from '../../http/connection.ts';
 import { type ExchangeBounds, type ExchangeRequest, HttpFault, type OnReply } from '../../http/exchange.ts';
 import { parseJson } from '../../parse-json.ts';
@@ -94,13 +94,7 @@ export class GraphHttp {
       method: call.method ?? 'GET',
       headers: {
         accept: 'application/json',
-        'accept-encoding': 'identity',
         'user-agent': 'NONISV|leadsync|leadsync/1',
-        ...(call.json && { 'content-type': 'application/json' }),
-        ...(call.upload && {
-          'content-type': 'application/octet-stream',
-          'content-length': String(call.upload.size),
-        }),
         ...call.headers,
         ...(!isElsewhere && { authorization: `Bearer ${await account.token(signal, fresh)}` }),
       },
@@ -140,9 +134,9 @@ export class GraphHttp {
   }
 }
 
-function bodyOf({ json, upload }: GraphCall): string | Readable | null {
-  if (upload !== undefined) return Readable.from(upload.chunks(), { objectMode: false });
-  return json === undefined ? null : JSON.stringify(json);
+function bodyOf({ json, upload }: GraphCall): Body {
+  if (upload !== undefined) return { upload };
+  return json === undefined ? 'none' : { json };
 }
 
 const isAbsolute = (path: string): boolean => !path.startsWith('/');

@@ -1,10 +1,9 @@
 import { extname } from 'node:path';
-import { Readable } from 'node:stream';
+import { type HttpRequest, shownAddress } from '../../http/client.ts';
 import { HttpConnection } from '../../http/connection.ts';
-import { type ExchangeBounds, type ExchangeRequest, HttpFault, type OnReply } from '../../http/exchange.ts';
+import { type ExchangeBounds, HttpFault, type OnReply } from '../../http/exchange.ts';
 import { systemClock } from '../../ports/clock.ts';
 import { retryAfterMs } from '../../retry-after.ts';
-import { visibleText } from '../../visible-text.ts';
 import type { Upload } from '../remote/remote-file.ts';
 import { lostReply, refused } from './webdav-fault.ts';
 
@@ -17,7 +16,7 @@ export interface WebDavAccess {
 }
 
 export interface DavCall {
-  readonly method: ExchangeRequest['method'];
+  readonly method: HttpRequest['method'];
   /** Encoded; absent: the file's. */
   readonly path?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -119,24 +118,13 @@ export class WebDavHttp {
     }
   }
 
-  #request({ method, path, headers, body }: DavCall): ExchangeRequest {
+  #request({ method, path, headers, body }: DavCall): HttpRequest {
     const authorization = this.#access.authorization();
-    const isUpload = typeof body === 'object';
     return {
       method,
       path: path ?? this.#url.pathname,
-      headers: {
-        ...(authorization !== null && { authorization }),
-        // A compressed reply would have another ETag, which no If-Match fits.
-        'accept-encoding': 'identity',
-        'user-agent': 'leadsync',
-        ...(isUpload && {
-          'content-length': String(body.size),
-          'content-type': 'application/octet-stream',
-        }),
-        ...headers,
-      },
-      body: isUpload ? Readable.from(body.chunks(), { objectMode: false }) : (body ?? null),
+      headers: { ...(authorization !== null && { authorization }), ...headers },
+      body: body === undefined ? 'none' : typeof body === 'string' ? { text: body } : { upload: body },
     };
   }
 }
@@ -147,10 +135,4 @@ function loginOf(access: WebDavAccess): 'password' | 'token' | null {
   const authorization = access.authorization();
   if (authorization === null) return null;
   return authorization.startsWith('Basic ') ? 'password' : 'token';
-}
-
-/** An address without its user, password, query and fragment. */
-function shownAddress(location: string | null, base: URL): string | null {
-  const url = location === null ? null : URL.parse(location, base.href);
-  return url === null ? null : visibleText(`${url.origin}${url.pathname}`, 300);
 }
