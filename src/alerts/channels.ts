@@ -25,7 +25,7 @@ export interface AlertContext {
   readonly callMs?: number;
 }
 
-/** The webhook's name among the channels; every other one is an e-mail address. */
+/** Every other channel is an e-mail address. */
 export const webhookChannel = 'webhook';
 
 /** A claim outlasts (ms) any attempt: a mail server has two minutes to answer. */
@@ -119,7 +119,6 @@ export async function callOnce(
   if (status >= 400) throw notCalled(`it answered ${status}`);
 }
 
-/** A fault in its own words. */
 export function faultText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

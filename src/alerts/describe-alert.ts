@@ -115,7 +115,7 @@ function alertText(
   return { title, lines: [happened, untouched], help };
 }
 
-/** The options of a sync that let the guard pass what it refused, and what each does. */
+/** Options that let the guard pass what it refused, and what each does. */
 function optionsFor(code: string): readonly (readonly [string, string])[] {
   const refusal = /^guard\.(?!target\.)(.+)/.exec(code)?.[1];
   if (refusal === undefined) return [];
@@ -146,12 +146,12 @@ export function durationText(ms: number): string {
   return parts.length === 0 ? 'less than a minute' : parts.slice(0, 2).join(' ');
 }
 
-/** The body of a webhook call, in the form that Slack takes. */
+/** In the form that Slack takes. */
 export function alertPayload(text: AlertText): { readonly text: string } {
   return { text: plainText(text) };
 }
 
-/** The mail to an operator; `message` is a fault's own words, which only this mail has. */
+/** `message` is a fault's own words, which only this mail has. */
 export function alertMail(text: AlertText, message: string | null): Composed {
   const reason = message === null ? '' : withoutAddresses(oneLine(message, 500));
   const shown = reason === '' ? text : { ...text, lines: [...text.lines, `Reason: ${reason}`] };

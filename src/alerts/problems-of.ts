@@ -49,7 +49,7 @@ export function heartbeatProblems(heartbeat: Heartbeat | null, now: number): rea
   return [{ kind: 'heartbeat-failing', level: 0, detail }];
 }
 
-/** Whether no sync has succeeded for too long, counted at the earliest from the first check of the connection. */
+/** Counted at the earliest from the first check of the connection. */
 export function isSuccessOverdue(
   { lastSuccess, watchedSince }: Pick<ConnectionFacts, 'lastSuccess' | 'watchedSince'>,
   successDueSince: number,

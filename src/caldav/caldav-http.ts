@@ -16,7 +16,7 @@ export interface CalendarAccess {
 
 export interface DavCall {
   readonly method: HttpRequest['method'];
-  /** An entry of the calendar, not encoded; absent: the calendar itself. */
+  /** Not encoded; absent: the calendar itself. */
   readonly name?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;

@@ -10,7 +10,7 @@ import { wholeSecond } from './entry-time.ts';
 const pastMs = 86_400_000;
 
 /** What decides about an entry, from what is stored; `madeOf`: of what its texts would be made now. */
-export function factsOf(
+function factsOf(
   { dueAt, component, isHeld, state, edit }: EntryRow,
   {
     madeOf,

@@ -34,7 +34,7 @@ const mark = 'x-leadsync-agreed';
 const lengthMs = 15 * 60_000;
 const dayMs = 86_400_000;
 
-/** A new entry. It has no ATTENDEE and no ORGANIZER: servers would send invitations. */
+/** Without ATTENDEE and ORGANIZER: servers would send invitations. */
 export function makeEntry(
   component: Component,
   uid: string,

@@ -28,7 +28,6 @@ interface Writing extends EntryContent {
 /** Entries that a server may refuse before the pass ends: it is not the entries then. */
 const mostRefused = 3;
 
-/** Puts new entries into the calendar. Returns how many. */
 export async function putEntries(
   context: CalendarContext,
   rows: readonly EntryRow[],
@@ -200,7 +199,7 @@ async function changeOne(
   return true;
 }
 
-/** Deletes an entry, or cancels it when a person wrote something into it. */
+/** Cancels an entry instead when a person wrote something into it. */
 async function takeBack(
   { client, clock, pool, ref }: CalendarContext,
   { row, state, etag, text }: Fresh,
@@ -261,14 +260,14 @@ class Refusals {
   }
 }
 
-export interface EntryContent {
+interface EntryContent {
   readonly uid: string;
   readonly content: Content;
   /** When a new entry reminds: seconds after its date, negative before; null: not at all. */
   readonly alarm: number | null;
 }
 
-export function contentOf(context: CalendarContext, row: EntryRow, cells: Values): EntryContent {
+function contentOf(context: CalendarContext, row: EntryRow, cells: Values): EntryContent {
   const { connection, reminders: settings, ref, templates, clock } = context;
   const { leadId, component, sequence } = row;
   const { recipient } = ref;
@@ -294,7 +293,7 @@ export function contentOf(context: CalendarContext, row: EntryRow, cells: Values
   };
 }
 
-/** The name of an entry that is new: of a connection and a lead it is always the same. */
-export function nameOf(uid: string): string {
+/** Of a connection and a lead it is always the same. */
+function nameOf(uid: string): string {
   return `${uid.split('@')[0]}.ics`;
 }

@@ -1,6 +1,5 @@
 import { LeadsyncError } from '../errors.ts';
 
-/** A check is never aborted. */
 export const never = new AbortController().signal;
 
 export interface CheckLine {

@@ -83,7 +83,7 @@ export async function* checkApp(
   yield* await checkAlertChannels(app, testAlert);
 }
 
-/** The database, and the queues if elsewhere. Weaknesses that lose nothing are warnings. */
+/** Weaknesses that lose nothing are warnings. */
 async function checkStores({ config: { databaseUrl, dataDir }, ...app }: App): Promise<CheckLine[]> {
   await probeWrite(app.pool);
   await (await acquireLease(app.pool, `check ${randomUUID()}`))?.[Symbol.asyncDispose]();
@@ -151,7 +151,7 @@ async function checkTemplates({ connection }: SyncContext): Promise<CheckLine[]>
   return [line];
 }
 
-/** A line for the recipients' column, if any. Its mistakes stop no mails. */
+/** Mistakes in the column stop no mails. */
 async function checkRecipients(context: SyncContext): Promise<CheckLine[]> {
   if (!context.connection.reminders?.rules.toField) return [];
   const found = await addressless(context);
@@ -188,7 +188,7 @@ async function checkMail({ config, mailer }: App): Promise<string> {
     : 'the mail server accepted the login';
 }
 
-/** A line for the chat channel, if any. A webhook can only be tried by posting. */
+/** A webhook can only be tried by posting. */
 function checkChat({ name, reminders }: ConnectionConfig): CheckLine[] {
   if (!reminders?.chat) return [];
   const tested = 'not tried: leadsync reminders --send-test chat posts a test';
@@ -228,7 +228,7 @@ const noAlerts =
   'no alerts are configured: set "alerts" in leadsync.yaml (without a file: ALERT_EMAIL, ALERT_WEBHOOK)';
 const notCalled = 'not called, because a call means success; the next sync calls it';
 
-/** The lines for alerts. If `test` is true, sends a test to each address and the webhook. */
+/** `test`: sends one to each address and the webhook. */
 async function checkAlertChannels({ alerting }: App, test: boolean): Promise<readonly CheckLine[]> {
   if (alerting === null) return [passed('alerts', noAlerts)];
   const { alerts, clock } = alerting;
@@ -253,7 +253,7 @@ async function checkAlertChannels({ alerting }: App, test: boolean): Promise<rea
 }
 
 /** A line for each calendar of a connection: whether it is one, takes what is configured, and may be written to. */
-export async function checkCalendars(context: SyncContext): Promise<CheckLine[]> {
+async function checkCalendars(context: SyncContext): Promise<CheckLine[]> {
   const calendars = context.connection.reminders?.calendars ?? [];
   const lines: CheckLine[] = [];
   for (const calendar of calendars)

@@ -39,7 +39,7 @@ export function describeAuthor(author: Author | null): string {
   return `row: ${authorWords(author)}${author.at === null ? '' : ` on ${toSecond(author.at)}`}`;
 }
 
-/** Who uses the command line, as the system calls them; a user without a name, as in some containers, has a number. */
+/** A user without a name, as in some containers, has a number. */
 export function userName(): string {
   try {
     return userInfo().username;

@@ -27,7 +27,7 @@ export function assertCanWrite(path: string, kept = 'the plan', option = '--out'
   }
 }
 
-/** Writes a file atomically. Throws `plan.not-written`. */
+/** Atomically. Throws `plan.not-written`. */
 export function replaceFile(path: string, text: string, kept?: string, option?: string): Promise<void> {
   return replaceFileWith(path, (temporary) => writeFile(temporary, text, own), kept, option);
 }

@@ -18,7 +18,6 @@ const foregroundAttempts = 7;
 /** Longer waits for a service, and longer outages of the database (ms), end the command. */
 const longestWaitMs = 60_000;
 
-/** Ms until a run continues after an outage of the database. */
 const outageRetryMs = 1_000;
 
 /** `undoOf` (of a plan or the application of a plan): the run to undo; `approval`: the batch of reviewed lines. */

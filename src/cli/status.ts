@@ -13,7 +13,7 @@ import { runs } from './runs.ts';
 import { withStore } from './with-store.ts';
 
 interface StatusOptions extends CommonOptions {
-  /** The number of a run; true: the list of the runs. */
+  /** True: the list of the runs. */
   readonly runs?: string | true;
   readonly limit?: string;
 }

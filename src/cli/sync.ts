@@ -61,7 +61,7 @@ async function syncNow(app: App, name: string, allow: readonly string[]): Promis
 }
 
 /** Asks on a terminal; anything but a yes is a no, and so is the lack of a terminal. */
-export async function isConfirmed(question: string): Promise<boolean> {
+async function isConfirmed(question: string): Promise<boolean> {
   if (!process.stdin.isTTY || !process.stderr.isTTY) return false;
   // Without the terminal mode Ctrl-C stays with the process.
   const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: false });

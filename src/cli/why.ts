@@ -116,7 +116,7 @@ function companyOf(record: LeadRecord | null, writes: readonly FieldWrite[]): st
   return record?.base?.['companyName'] ?? plainCell(cell);
 }
 
-/** The stories with this field alone, named as in the service or by its heading. */
+/** Named as in the service or by its heading. */
 function onlyField(stories: readonly LeadStory[], name: string): readonly LeadStory[] {
   const named = stories.flatMap((story) => {
     const found =

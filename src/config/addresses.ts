@@ -29,7 +29,6 @@ function keyUrl(allowed: string, { place = ' ', hasQuery = false } = {}) {
   });
 }
 
-/** An address that others begin with, without trailing slashes. */
 function rootUrl(example: string) {
   return keyUrl(`must be an absolute address such as ${example}`).transform((written) => {
     const url = new URL(written);
@@ -82,13 +81,11 @@ export function isWebAddress(path: string): boolean {
   return /^https?:\/\//i.test(path);
 }
 
-/** Whether the address of a file is a sharing link of SharePoint or of a OneDrive for work. */
 export function isSharingLink(path: string): boolean {
   const { protocol, hostname = '' } = URL.parse(path) ?? {};
   return protocol === 'https:' && /\.sharepoint(?:-mil)?\.(?:com|us|cn|de)$/i.test(hostname);
 }
 
-/** Whether an address leads to a OneDrive of a private person. */
 export function isPersonalOneDrive(path: string): boolean {
   return /^https?:\/\/(?:1drv\.ms|onedrive\.live\.com|[\w.-]+\.docs\.live\.net)(?:[/?#]|$)/i.test(path);
 }
@@ -100,7 +97,7 @@ export function isCsvName(path: string): boolean {
   return /\.(csv|tsv|txt)$/i.test(path);
 }
 
-/** What is wrong with the name of a table's file, or null; `unknown`: of one without any such ending. */
+/** `unknown`: what is wrong with a name without any such ending. */
 export function fileNameMistake(path: string, unknown: string): string | null {
   const [other] = otherWorkbook.exec(path) ?? [];
   if (other !== undefined)
@@ -108,7 +105,6 @@ export function fileNameMistake(path: string, unknown: string): string | null {
   return tableEnding.test(path) ? null : unknown;
 }
 
-/** What is wrong with the address of a file on a WebDAV server, or null. */
 export function fileAddressMistake(written: string): string | null {
   const url = httpUrl(written.replaceAll(' ', '%20'), ' ');
   if (url === null)
@@ -123,7 +119,7 @@ export function fileAddressMistake(written: string): string | null {
   );
 }
 
-/** What is wrong with the path of a file within a drive of Microsoft 365, or null: SharePoint's rules. */
+/** SharePoint's rules. */
 export function drivePathMistake(path: string): string | null {
   return /["*:<>?\\|]/.test(path) || path.split('/').some((part) => part === '.' || part === '..')
     ? 'must be a path within the drive: folders separated by /, none of them . or .., and none of " * : < > ? \\ |'

@@ -33,7 +33,6 @@ export function chatChannel(url: Secret, kind: ChatKind): ChatChannel {
   return { kind, url, host: new URL(address).host, recipient };
 }
 
-/** Whether a mail's recipient is a chat channel; every other one is an e-mail address. */
 export function isChannel(recipient: string): boolean {
   return !recipient.includes('@');
 }

@@ -176,7 +176,7 @@ function placeOf(target: NonNullable<Connection['target']>, folder: string) {
   }
 }
 
-/** A path without links; of a file that is not there yet, the folder's. */
+/** Of a file that is not there yet, the folder's. */
 function realPath(path: string): string {
   try {
     return realpathSync(path);

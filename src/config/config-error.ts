@@ -8,7 +8,6 @@ export interface Mistake {
   readonly line?: number;
   /** The setting's place in the file, such as `connections.berlin.sync.schedule`; empty for a variable or the whole file. */
   readonly path: string;
-  /** The value that was found, as a person should see it. */
   readonly found?: string;
   readonly message: string;
 }

@@ -12,7 +12,7 @@ import { headingKey } from '../core/lead/heading-line.ts';
 /** What cannot be changed any more, at any depth. */
 type Frozen<T> = T extends Secret ? T : T extends object ? { readonly [K in keyof T]: Frozen<T[K]> } : T;
 
-/** The whole configuration, typed and checked; made by load.ts, the only file that reads the environment. Paths are absolute. */
+/** Made by load.ts, the only file that reads the environment. Paths are absolute. */
 export interface Config extends Frozen<ProcessSettings> {
   readonly connections: readonly ConnectionConfig[];
   /** All of them, also when a command is narrowed to one. */
@@ -21,14 +21,13 @@ export interface Config extends Frozen<ProcessSettings> {
   readonly publicUrl?: string;
 }
 
-/** A connection with all defaults filled in; the schema (and docs/settings.md) explains each setting. */
+/** The schema (and docs/settings.md) explains each setting. */
 export type ConnectionConfig = Frozen<ReturnType<typeof buildConnection>>;
 export type TargetConfig = ConnectionConfig['target'];
 /** A file; `path` is absolute, an address, or within `drive`. */
 export type WorkbookConfig = Extract<TargetConfig, { type: 'workbook' }>;
 export type ReminderSettings = NonNullable<ConnectionConfig['reminders']>;
 export type ReminderRules = ReminderSettings['rules'];
-/** Where the follow-ups of one recipient are put. */
 export type CalendarSettings = ReminderSettings['calendars'][number];
 export type AlertSettings = Frozen<ReturnType<typeof buildAlerts>>;
 
@@ -94,7 +93,7 @@ function buildTarget({ marker, ...target }: ConnectionSettings['target'], folder
   }
 }
 
-/** The absolute path of a file, or its address, in one spelling; a path within a drive stays one. */
+/** In one spelling; a path within a drive stays one. */
 export function filePlace(folder: string, path: string, drive?: string): string {
   if (isSharingLink(path)) return path;
   if (drive !== undefined)
@@ -162,7 +161,6 @@ function buildReminders(
       recipient: addressKey(recipient),
       components: as === 'both' ? (['event', 'task'] as const) : ([as] as const),
     })),
-    /** What a deleted or completed entry means. */
     onCalendarDone: settings.caldavDone,
     /** With `{id}` for the lead's id; null: no link. */
     leadUrl: leadUrl ?? null,
@@ -172,7 +170,7 @@ function buildReminders(
   };
 }
 
-/** A setting of those people who have it, by address in lower case. */
+/** By address in lower case. */
 function ownSettings(
   people: NonNullable<FileSettings['recipients']>,
   key: 'timeZone' | 'language',

@@ -23,7 +23,7 @@ const readFaults: Readonly<Record<string, string>> = {
   ENOTDIR: 'it, or a part of its path, is not a folder',
 };
 
-/** Why a file or folder could not be read, as the end of a sentence. */
+/** The end of a sentence. */
 export function readFault(error: unknown): string {
   const code = codeOf(error) ?? 'unknown error';
   return readFaults[code] ?? code;
@@ -39,7 +39,6 @@ export class Environment {
   readonly #env: NodeJS.ProcessEnv;
   readonly #mistakes: Mistake[];
   readonly #looked = new Map<string, Found | undefined | typeof unreadable>();
-  /** The content of the files that were read, by path. */
   readonly #files = new Map<string, string>();
 
   /** `mistakes`: the list to which it adds what is wrong with a variable that is read. */
@@ -65,7 +64,6 @@ export class Environment {
     return this.#env[name] || undefined;
   }
 
-  /** A set variable whose name resembles a missing one. */
   similar(name: string): string | undefined {
     const others = Object.keys(this.#env).filter(
       (other) => other !== name && this.plain(other) !== undefined,
@@ -127,7 +125,7 @@ const withoutBars = (name: string): string => name.replaceAll('_', '');
 
 type Raw = Readonly<Record<string, unknown>>;
 
-/** The settings right below `place` (with dots) that are set in the environment, by their last key. */
+/** Right below `place` (with dots), by their last key. */
 function readVariables(environment: Environment, from: readonly Setting[], place: string): Raw {
   const start = place === '' ? '' : `${place}.`;
   return Object.fromEntries(
@@ -147,7 +145,6 @@ function splitList(text: string): readonly string[] {
     .filter((part) => part !== '');
 }
 
-/** The settings of the process as a whole. */
 export function processSource(environment: Environment, cwd: string): Source {
   const read = (place: string) => readVariables(environment, processSettings, place);
   return sourceOf(environment, cwd, {

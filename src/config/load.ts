@@ -99,7 +99,6 @@ function secretsOf({ databaseUrl, redisUrl, smtpUrl, msgraph, connections }: Con
   return values.filter((value) => value instanceof Secret);
 }
 
-/** Throws what `loadConfig` does. */
 function configOf(
   environment: Environment,
   cwd: string,

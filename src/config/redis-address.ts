@@ -7,7 +7,6 @@ interface Login {
   readonly password?: Secret | undefined;
 }
 
-/** Where the queues are, read from REDIS_URL. */
 export interface RedisAddress extends Login {
   readonly kind: 'single' | 'sentinel' | 'cluster';
   readonly tls: boolean;
@@ -33,7 +32,7 @@ const examples =
   'redis://user:password@host:6379/0, rediss:// for TLS, redis-sentinel://host:26379,host:26379?master=name, or redis-cluster://host:6379,host:6379';
 const escapes = 'write characters such as # @ / ? % in a password as %23 %40 %2F %3F %25';
 
-/** What is wrong with REDIS_URL, or null. Repeats nothing of it: it holds a password. */
+/** Repeats nothing of it: it holds a password. */
 export function redisAddressMistake(text: string): string | null {
   try {
     parseRedisAddress(text);

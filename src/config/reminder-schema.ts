@@ -20,7 +20,6 @@ import {
   weekdayNames,
 } from './values.ts';
 
-/** Values of a lead field, compared without case. */
 const leadValues = listOf(
   filled('must not be empty'),
   'must name at least one value',

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { processSchema } from './process-schema.ts';
 import { fileSchema } from './schema.ts';
 
-/** A place in the configuration: keys and list positions. */
 export type Path = readonly (string | number)[];
 
 export interface Setting {

@@ -55,7 +55,6 @@ export const tablePath = text((path) => {
   return isOfOtherKind ? unknown : (fileNameMistake(path, unknown) ?? pathMistake(path));
 });
 
-/** What Excel takes. */
 export const sheetName = text((name) =>
   name.trim() !== '' && name.length <= 31 && !/[[\]:*?/\\\p{Cc}]|^'|'$/u.test(name)
     ? null
@@ -188,5 +187,4 @@ const postgresTable = z.strictObject({
   ...zone,
 });
 
-/** Where the rows are. A new kind is one more form of it. */
 export const targetSchema = z.discriminatedUnion('type', [workbook, googleSheets, hubspot, postgresTable]);

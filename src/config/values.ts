@@ -106,7 +106,7 @@ export interface Offset {
   readonly ms: number;
 }
 
-/** ISO weekday: 1 is Monday, 7 is Sunday. */
+/** As in ISO: 1 is Monday. */
 export type Weekday = 1 | 2 | 3 | 4 | 5 | 6 | 7;
 
 const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
@@ -163,7 +163,6 @@ export const quietHours = parsed((written) => {
 /** Monday first. */
 export const weekdayNames = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 
-/** The ISO number of a weekday's name. */
 export function parseWeekday(name: (typeof weekdayNames)[number]): Weekday {
   return (weekdayNames.indexOf(name) + 1) as Weekday;
 }

@@ -177,7 +177,6 @@ const sentences: Readonly<Record<string, string>> = {
   RESOURCE_EXHAUSTION: 'aliases (*name) repeat too much: write the values out',
 };
 
-/** Why a file is no YAML, by the stable code of the yaml package. */
 function yamlFault(code: string): string {
   const usual = `put a text with special characters in quotes, as in "\${NAME}", "!" or "a: b" (${code})`;
   return `not valid YAML: ${sentences[code] ?? usual}`;

@@ -124,7 +124,6 @@ async function start(
   };
 }
 
-/** Connects to the running server, or starts it and connects, until the deadline. */
 async function joinOrStart(cluster: Cluster, url: string, durable: boolean): Promise<Session> {
   const deadline = Date.now() + deadlineMs;
   let server: ServerProcess | null = null;
@@ -205,7 +204,7 @@ const enoughSpace = 64 * 1024 * 1024;
 const unusable = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST']);
 
 /** `database.not-writable`, `database.disk-full`, or else `database.not-started`: by the system's code and the disk's free space, never by a message's text. */
-export async function folderFault(folder: string, cause: unknown): Promise<LeadsyncError> {
+async function folderFault(folder: string, cause: unknown): Promise<LeadsyncError> {
   const code = codeOf(cause);
   if (code !== null && unusable.has(code)) {
     return new LeadsyncError(

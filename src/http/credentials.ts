@@ -46,7 +46,6 @@ function secretsOf({ headers, body, secrets = [] }: Sent): readonly string[] {
   ];
 }
 
-/** What proves who asks in the body of a request for a token. */
 export function proofsIn(body: string): readonly string[] {
   const form = new URLSearchParams(/^[\w.]+=/.test(body) ? body : '');
   return proofs.flatMap((name) => form.getAll(name));
@@ -58,7 +57,6 @@ function passwordIn(basic: string): string {
     .replace(/^[^:]*:/, '');
 }
 
-/** The parts of an address of which the path (a webhook's) or the query alone is the key. */
 export function secretsOfAddress(address: string, of: 'path' | 'query'): readonly string[] {
   const { pathname, search, searchParams } = new URL(address);
   const query = [search, search.slice(1), ...searchParams.values()];

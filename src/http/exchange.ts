@@ -285,7 +285,7 @@ const decoders: Readonly<Record<string, typeof gunzip.__promisify__>> = {
  * The text of a body: UTF-8, decompressed if the service compressed it unasked, at most `maxBytes` long. What cannot be
  * read becomes a short remark in brackets, which is not JSON: undecoded bytes must reach neither a sheet nor a message.
  */
-export async function decodeBody(
+async function decodeBody(
   body: Buffer,
   encoding: string | readonly string[] | undefined,
   maxBytes: number,

@@ -6,7 +6,7 @@ export interface Multistatus {
 }
 
 export interface DavResponse {
-  /** The last part of its path, decoded; the name of an entry. */
+  /** The last part of its path, decoded. */
   readonly name: string;
   /** Of the whole resource, where the server gives one; 404: it is gone. */
   readonly status: number | null;
@@ -29,7 +29,7 @@ export function readMultistatus(body: string): Multistatus | null {
   return { token, responses };
 }
 
-/** The text of a property; null: it is missing or empty. */
+/** Null: missing or empty. */
 export function textOf({ props }: DavResponse, name: string): string | null {
   return props.get(name)?.textContent || null;
 }

@@ -57,7 +57,6 @@ function channelGone(what: string): LeadsyncError {
   });
 }
 
-/** The fault of a call without a reply. */
 export function callFault(channel: ChatChannel, error: unknown): unknown {
   if (!(error instanceof HttpFault)) return error;
   if (error.kind !== 'unreachable') return unknownOutcome(channel, error.message);

@@ -20,7 +20,7 @@ export function fitsChat(kind: ChatKind, text: string): boolean {
   return Array.from(text).length <= (kind === 'discord' ? 2_000 : 4_000);
 }
 
-/** A text that fits: too long a one loses its last lines, or the end of its only one. */
+/** Too long a text loses its last lines, or the end of its only one. */
 export function cutForChat(kind: ChatKind, text: string): string {
   let lines = text.trim().split('\n');
   const shown = (): string => lines.join('\n');

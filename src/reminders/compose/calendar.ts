@@ -129,7 +129,7 @@ function alarmProperties(after: number, title: string): readonly Property[] {
   ];
 }
 
-/** An iCalendar object with METHOD:PUBLISH, which requests no reply. `components` are in jCal. */
+/** METHOD:PUBLISH requests no reply. `components` are in jCal. */
 export function calendarText(properties: readonly Property[], components: readonly unknown[]): string {
   const all: readonly Property[] = [
     ['version', {}, 'text', '2.0'],

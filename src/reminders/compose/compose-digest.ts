@@ -46,7 +46,7 @@ export interface DigestContent extends DigestGroups<DigestItem> {
 
 export const maxItems = 50;
 
-/** Groups and sorts follow-ups; drops those after `days.end`. A day counts as its first moment in the recipient's zone. */
+/** Drops those after `days.end`. A day counts as its first moment in the recipient's zone. */
 export function groupFollowUps<Item extends Pick<DigestItem, 'dueAt' | 'day'>>(
   items: readonly Item[],
   days: DigestDays,

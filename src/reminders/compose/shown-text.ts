@@ -24,7 +24,7 @@ export function oneLine(text: string, length: number): string {
     .trimEnd()}…`;
 }
 
-/** Escapes a text for HTML or XML, also in an attribute. */
+/** For HTML or XML, also in an attribute. */
 export function escaped(text: string): string {
   return text
     .replaceAll('&', '&amp;')

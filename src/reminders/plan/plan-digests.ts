@@ -42,7 +42,7 @@ export async function planDigests(
 
 export type DigestConnection = Pick<ConnectionConfig, 'name' | 'reminders'>;
 
-export interface DigestPlan {
+interface DigestPlan {
   readonly recipient: string;
   /** The connection whose time, working days, sender, templates and queue they have. */
   readonly home: string;

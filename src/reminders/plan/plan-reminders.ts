@@ -164,7 +164,6 @@ function withLimits(reminder: WantedReminder, dueAt: number, rules: ReminderRule
   return { ...reminder, overdueFrom, missedFrom };
 }
 
-/** When mails may leave next, by each recipient's own clock. */
 function nextFor(now: number, rules: ReminderRules): MomentByRecipient {
   const own = Object.entries(rules.timeZones).map(([recipient, timeZone]): [string, number] => [
     recipient,

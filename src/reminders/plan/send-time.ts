@@ -7,10 +7,10 @@ import { daysBefore, momentOf, stretchAt, zoned } from '../../core/lead/zone-off
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
 
-export type DueRules = Pick<ReminderRules, 'timeZone' | 'dayZone' | 'dateOnlyAt'>;
+type DueRules = Pick<ReminderRules, 'timeZone' | 'dayZone' | 'dateOnlyAt'>;
 
 /** Times are epoch ms. */
-export interface Due {
+interface Due {
   /** `2027-11-17` when it is that day, without a time; null: a moment. */
   readonly day: string | null;
   /** The moment that mails go by: of a day, `dateOnlyAt` in the recipient's zone. */
