@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import { createInterface } from 'node:readline/promises';
 import type { App } from '../app.ts';
 import { counted } from '../core/lead/counted.ts';
 import { asksForLeads } from '../core/merge/guard.ts';
@@ -8,6 +6,7 @@ import { explain, LeadsyncError } from '../errors.ts';
 import { countDueMails } from '../store/mails.ts';
 import { failedReport, type SyncReport } from '../sync/report.ts';
 import { runHousekeeping } from '../worker/housekeeping.ts';
+import { isConfirmed } from './confirm.ts';
 import { allowed, syncCommand, tellReport } from './describe-report.ts';
 import { exitCodeFor, print, printEachJson } from './output.ts';
 import type { CommonOptions } from './program.ts';
@@ -57,21 +56,5 @@ async function syncNow(app: App, name: string, allow: readonly string[]): Promis
   } catch (error) {
     if (!(error instanceof LeadsyncError)) throw error;
     return failedReport(name, { code: error.code, message: explain(error) }, Date.now() - startedAt);
-  }
-}
-
-/** Asks on a terminal; anything but a yes is a no, and so is the lack of a terminal. */
-async function isConfirmed(question: string): Promise<boolean> {
-  if (!process.stdin.isTTY || !process.stderr.isTTY) return false;
-  // Without the terminal mode Ctrl-C stays with the process.
-  const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: false });
-  try {
-    const closed = once(lines, 'close', { signal: stopping }).then(() => 'no');
-    const answer = await Promise.race([lines.question(`${question} [y/N] `, { signal: stopping }), closed]);
-    return /^(?:y|yes|j|ja)$/i.test(answer.trim());
-  } catch (error) {
-    throw stopping.aborted ? stopping.reason : error;
-  } finally {
-    lines.close();
   }
 }

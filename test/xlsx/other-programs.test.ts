@@ -191,7 +191,7 @@ test('dates are dates after openpyxl has saved a workbook that we made', { tags:
   expect(await readAll(harness.target())).toMatchObject([{ cells: annaCells }, { cells: bertCells }]);
 });
 
-test('new rows never join what is written below the table', () =>
+test('new rows push down what is written below the table', () =>
   withSheet(
     `<row r="2">${text('A2', 'a')}${text('B2', 'Anna')}</row><row r="5">${text('B5', 'A note')}</row>`,
     async (harness) => {
@@ -204,9 +204,9 @@ test('new rows never join what is written below the table', () =>
       expect(rows.map(({ row, leadId }) => `${row} ${leadId}`)).toEqual([
         '2 a',
         '3 n',
-        '5 null',
-        '7 o',
-        '8 p',
+        '4 o',
+        '5 p',
+        '8 null',
       ]);
     },
   ));
