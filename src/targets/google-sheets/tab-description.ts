@@ -71,7 +71,7 @@ export const tabFields = [
     `columnMetadata(${records})))`,
 ].join(',');
 
-export const sheetsFields = 'sheets(properties(sheetId,title))';
+const sheetsFields = 'sheets(properties(sheetId,title))';
 
 /** For a request without a range, when the tab was not found. */
 export const tabsFields = `sheets(properties(sheetId,title,gridProperties),${records})`;
