@@ -5,10 +5,10 @@ import type pg from 'pg';
 import { charactersIn } from '../core/lead/text-size.ts';
 import { LeadsyncError } from '../errors.ts';
 import { mostWhole } from '../heap.ts';
-import { mapOf, type Queryable, rowsOf } from './database.ts';
+import { type Queryable, rowsOf } from './database.ts';
 import { streamRows } from './stream-rows.ts';
 import type { VerificationResult } from './verifications.ts';
-import type { RoundRef, RunRef } from './runs.ts';
+import type { RoundRef } from './runs.ts';
 
 /** `left-out`: no line of the reviewed plan that the run carries out. */
 export type ActionState = 'planned' | 'left-out' | 'proven' | 'done' | 'deferred' | 'held';
@@ -184,45 +184,6 @@ export function countActions(db: Queryable, runId: number): Promise<readonly Act
      select 'create-row', state, 'new-lead', round, sum(count)::int from new_row_counts where run_id = $1 group by state, round`,
     [runId],
   );
-}
-
-/** By field, the pairs with a baseline in it that the plan changes. */
-export async function countChangedFields(
-  db: Queryable,
-  run: RoundRef,
-): Promise<Readonly<Record<string, number>>> {
-  const counts = await mapOf<number>(
-    db,
-    `select c.key as field, count(*)::int as count from actions, json_each(changes) c
-     where run_id = $1 and round = $2 and kind in ('update-row', 'update-lead') and c.value->'base' is not null
-       and state <> 'left-out' and c.value->>'rule' is distinct from 'older-copy'
-     group by 1`,
-    [run.id, run.round],
-  );
-  return Object.fromEntries(counts);
-}
-
-/**
- * In how many leads the plan empties each field, and how many known pairs have something in it. Only fields in which it
- * empties any.
- */
-export async function countEmptiedFields(
-  db: Queryable,
-  run: RunRef & RoundRef,
-): Promise<Readonly<Record<string, { readonly emptied: number; readonly filled: number }>>> {
-  const rows = await rowsOf<{ field: string; emptied: number; filled: number }>(
-    db,
-    `with emptied as (
-       select c.key as field, count(*)::int as count from actions, json_each(changes) c
-       where run_id = $1 and round = $2 and kind = 'update-lead' and coalesce(c.value->>'to', '') = ''
-         and c.value->'base' is not null and state <> 'left-out'
-       group by 1)
-     select e.field, e.count as emptied, (select count(*)::int from pairs
-       where connection = $3 and lead_deleted_at is null and coalesce(base->>e.field, '') <> '') as filled
-     from emptied e`,
-    [run.id, run.round, run.connection],
-  );
-  return Object.fromEntries(rows.map(({ field, emptied, filled }) => [field, { emptied, filled }]));
 }
 
 /** Actions that were put off, and reports, for the problems of a run. */

@@ -4,6 +4,7 @@ import { from as copyFrom } from 'pg-copy-streams';
 import type pg from 'pg';
 import type { Values } from '../core/lead/value.ts';
 import type { BaselineMove } from '../core/merge/baseline-moves.ts';
+import type { Absences } from '../core/merge/difference.ts';
 import { oneOf, type Queryable } from './database.ts';
 import type { RunRef } from './runs.ts';
 
@@ -191,10 +192,7 @@ export async function forgetAllPairs(db: Queryable, connection: string): Promise
 }
 
 /** What a plan moves without any action. `values` null: the pair is forgotten. */
-export interface PlannedMove {
-  readonly leadId: string;
-  readonly values: Values | null;
-}
+export type PlannedMove = { readonly leadId: string; readonly values: Values | null } | Absences;
 
 /**
  * Keeps what a plan moves until it is known whether it may: within the transaction, and in the database, since it may be
@@ -202,43 +200,45 @@ export interface PlannedMove {
  */
 export async function keepMoves(db: pg.PoolClient, moves: readonly PlannedMove[]): Promise<void> {
   await db.query(
-    `create temp table if not exists planned_moves (lead_id text, "values" jsonb) on commit drop`,
+    `create temp table if not exists planned_moves (lead_id text, "values" jsonb, lead int, "row" int, place bigint) on commit drop`,
   );
-  const rows = moves.map(({ leadId, values }) => ({ leadId, values: values && JSON.stringify(values) }));
+  const rows = moves.map((move) =>
+    'values' in move ? { ...move, values: move.values && JSON.stringify(move.values) } : move,
+  );
   await db.query(
-    `insert into planned_moves select "leadId", "values"::jsonb
-     from json_to_recordset($1::json) as m ("leadId" text, "values" text)`,
+    `insert into planned_moves select "leadId", "values"::jsonb, lead, "row", place
+     from json_to_recordset($1::json) as m ("leadId" text, "values" text, lead int, "row" int, place bigint)`,
     [JSON.stringify(rows)],
   );
 }
 
 /** Carries out what was kept; at most one move of a lead. */
-export async function makeKeptMoves(db: pg.PoolClient, connection: string): Promise<void> {
+export async function makeKeptMoves(db: pg.PoolClient, { id, connection }: RunRef): Promise<void> {
+  const absences = {
+    of: `select lead_id, lead, "row", place from planned_moves where lead is not null`,
+    to: {
+      lead_absences: 'm."lead"',
+      row_absences: 'm."row"',
+      absence_run: '$2::bigint',
+      row_number: 'coalesce(m.place, p.row_number)',
+    },
+  };
+  await writePairs(db, connection, absences, [id]);
   const of = `select lead_id, "values", null::bigint as "row" from planned_moves where "values" is not null`;
   await writePairs(db, connection, { of, ...becomes.agreed });
-  await deletePairs(db, connection, 'lead_id in (select lead_id from planned_moves where "values" is null)');
-}
-
-/** Whether a record that a side did not show may be gone. */
-export interface AbsenceProof {
-  readonly leads: boolean;
-  readonly rows: boolean;
-  /** Of a lead that a scan did not show, and that is gone by its id as well. */
-  readonly answers: boolean;
-  /** Of a row whose lead the scan did not show either: a lead outside of a filter may come back. */
-  readonly rowsAlone: boolean;
+  const gone = `lead_id in (select lead_id from planned_moves where "values" is null and lead is null)`;
+  await deletePairs(db, connection, gone);
 }
 
 /**
  * Stores what the scan alone proves. Equal sides become the baseline, in every field with a column. Every lead of the scan
- * is known from now on, except those that a create in doubt may have made (`unsettled`). An absent id is counted once per
- * run, on each side only where absence is proof and its row not undecided; with a filter, of a row only while the list shows its lead. Rows get their current number: of a merged row
- * that of the remaining one, which counts as present; an absent row keeps its last. Returns the number of pairs stored.
+ * is known from now on, except those that a create in doubt may have made (`unsettled`); `areRowsProven`: that it has no row
+ * counts. Rows get their current number; an absent row keeps its last. Returns the number of pairs stored.
  */
 export async function adoptScan(
   db: Queryable,
   { id, connection }: RunRef,
-  isProof: AbsenceProof,
+  areRowsProven: boolean,
   unsettled: readonly string[],
 ): Promise<number> {
   // After `forget` the planner believes the table is empty, and would scan all new pairs for each row.
@@ -255,6 +255,8 @@ export async function adoptScan(
     },
     [id],
   );
+  const rows = `select lead_id, row_number as "row" from staged_rows where run_id = $2 and lead_id is not null and not duplicate`;
+  await writePairs(db, connection, { of: rows, to: { row_number: 'm."row"' } }, [id]);
   await db.query('set local enable_seqscan = on');
   const others = await writePairs(
     db,
@@ -272,33 +274,7 @@ export async function adoptScan(
       },
       make: 'true',
     },
-    [id, unsettled, isProof.rows ? 1 : 0],
-  );
-  const isFirstLook = '(p.absence_run is distinct from $2)::int';
-  await writePairs(
-    db,
-    connection,
-    {
-      of: `select ids.lead_id, a.lead_id is not null as is_absent, a.lead is not true as has_lead,
-          case when a.row and a.merged is null then false when coalesce(a.lead_id, t.lead_id) is not null then true end as has_row,
-          coalesce(a.undecided, false) as undecided,
-          (q.answer is not distinct from 'gone')::int as is_gone, coalesce((a.merged->>'row')::bigint, t.row_number) as "row"
-        from (select lead_id from staged_leads where run_id = $2
-              union select lead_id from staged_rows where run_id = $2 and lead_id is not null and not duplicate
-              union select lead_id from absent_pairs where run_id = $2) ids
-        left join staged_rows t on t.run_id = $2 and t.lead_id = ids.lead_id and not t.duplicate
-        left join absent_pairs a on a.run_id = $2 and a.lead_id = ids.lead_id
-        left join asked_leads q on q.run_id = $2 and q.lead_id = ids.lead_id`,
-      to: {
-        lead_absences: `case when m.has_lead then 0
-          else p.lead_absences + greatest($3::int, $5::int * m.is_gone) * ${isFirstLook} end`,
-        row_absences: `case when m.has_row then 0 when m.has_row is null or m.undecided or not ($6 or m.has_lead) then p.row_absences
-          else p.row_absences + $4::int * ${isFirstLook} end`,
-        absence_run: 'case when m.is_absent then $2 else p.absence_run end',
-        row_number: 'coalesce(m."row", p.row_number)',
-      },
-    },
-    [id, isProof.leads ? 1 : 0, isProof.rows ? 1 : 0, isProof.answers ? 1 : 0, isProof.rowsAlone],
+    [id, unsettled, areRowsProven ? 1 : 0],
   );
   return inStep + others;
 }

@@ -1,87 +1,45 @@
 import type pg from 'pg';
-import type { Cell, Cells, Values } from '../core/lead/value.ts';
-import type { FieldMemo } from '../core/merge/merge-field.ts';
-import type { MergedPlace } from './seen-pairs.ts';
+import type { Cells } from '../core/lead/value.ts';
+import type { LooseRow, RecordTally, Sight } from '../core/merge/difference.ts';
 import type { UnknownLead } from '../core/merge/likeness.ts';
-import type { Asked } from './asked-leads.ts';
 import { keysOfLead, type Service } from './places.ts';
 import type { BaselineRow } from '../core/merge/shifted-rows.ts';
-import { columnOf, epochMs, firstOf, mapOf, oneOf, type Queryable, rowsOf } from './database.ts';
-import type { AbsenceProof } from './baselines.ts';
+import { columnOf, epochMs, mapOf, oneOf, type Queryable, rowsOf } from './database.ts';
 import { streamRows } from './stream-rows.ts';
-import type { RunRef } from './runs.ts';
-
-/** What a field of a lead was held for, with the values both sides showed then. */
-interface HeldMemo extends FieldMemo {
-  readonly lead: Cell;
-  readonly row: Cell;
-}
-
-/** A lead id on which the two sides do not show the same. */
-export interface Difference {
-  readonly leadId: string;
-  readonly base: Values | null;
-  readonly lead: Cells | null;
-  readonly row: Cells | null;
-  readonly rowNumber: number | null;
-  readonly leadAbsences: number;
-  readonly rowAbsences: number;
-  /** What the service answered when it was asked for the lead by its id; null: it was not. */
-  readonly asked: Asked | null;
-  readonly deletionDone: boolean;
-  readonly merged: MergedPlace | null;
-  readonly memo: Readonly<Record<string, HeldMemo>> | null;
-  /** A further row has the same id. */
-  readonly isCopied: boolean;
-  /** A person has decided that the row which an undo took away is written again. */
-  readonly isWanted: boolean;
-}
+import type { RoundRef, RunRef } from './runs.ts';
 
 /**
- * Streams every lead id that needs a decision, in the order of the ids; a pair whose two sides show the same needs
- * none. What is not staged is as in the baseline. Absences count this run's scan where it is proof.
+ * Streams every lead id that may need a decision, in the order of the ids: all of which something is staged, or that a side
+ * missed; with `ofRows` those alone whose row is staged or missed.
  */
-export async function* differences(
-  pool: pg.Pool,
-  run: RunRef,
-  isProof: AbsenceProof,
-): AsyncIterable<Difference> {
+export async function* sights(pool: pg.Pool, run: RunRef, ofRows = false): AsyncIterable<Sight> {
   // Each record is looked up by its own. The limits keep Postgres, which cannot know how few there are, from joining
   // whole tables.
-  yield* streamRows<Difference>(
+  yield* streamRows<Sight>(
     pool,
-    `select w.lead_id as "leadId", p.base, shown.lead, shown.row, coalesce(t.row_number, p.row_number) as "rowNumber",
-       case when shown.lead is not null then 0
-         else coalesce(p.lead_absences, 0) + (($3 or $5 and q.answer = 'gone') and p.absence_run is distinct from $1)::int end as "leadAbsences",
-       case when shown.row is not null then 0
-         else coalesce(p.row_absences, 0) + ($4 and ($6 or m.lead is not true) and p.absence_run is distinct from $1)::int end as "rowAbsences",
-       p.lead_deleted_at is not null as "deletionDone", m.merged, h.memo,
+    `select w.lead_id as "leadId", p.lead_id is not null as "isKnown", p.base, same.yes as "isSame",
+       case when not same.yes then l.cells end as lead, case when not same.yes then t.cells end as row,
+       coalesce(t.row_number, p.row_number) as "rowNumber",
+       json_build_object('lead', coalesce(m.lead, false), 'row', coalesce(m.row, false)) as missed, m.merged,
+       coalesce(p.lead_absences, 0) as "leadAbsences", coalesce(p.row_absences, 0) as "rowAbsences",
+       p.absence_run is not distinct from $1 as "isCounted", p.lead_deleted_at is not null as "deletionDone",
        case when q.answer is not null then json_build_object('answer', q.answer, 'message', q.message) end as asked,
-       coalesce(h.wanted, false) as "isWanted",
+       array(select json_build_object('field', field, 'code', code, 'resolution', resolution, 'lead', lead_value, 'row', row_value)
+         from conflicts where connection = $2 and lead_id = w.lead_id) as held,
        exists (select from staged_rows where run_id = $1 and lead_id = w.lead_id and duplicate) as "isCopied"
      from (
-       select lead_id from staged_leads where run_id = $1
+       select lead_id from staged_leads where run_id = $1 and not $3
        union select lead_id from staged_rows where run_id = $1 and lead_id is not null and not duplicate and cells is not null
-       union select lead_id from absent_pairs where run_id = $1) w
+       union select lead_id from absent_pairs where run_id = $1 and (row or not $3)) w
      left join lateral (select * from staged_leads where run_id = $1 and lead_id = w.lead_id limit 1) l on true
      left join lateral (
        select * from staged_rows where run_id = $1 and lead_id = w.lead_id and not duplicate limit 1) t on true
      left join lateral (select * from pairs where connection = $2 and lead_id = w.lead_id limit 1) p on true
      left join lateral (select * from absent_pairs where run_id = $1 and lead_id = w.lead_id limit 1) m on true
      left join lateral (select answer, message from asked_leads where run_id = $1 and lead_id = w.lead_id limit 1) q on true
-     cross join lateral (select
-       coalesce(l.cells, case when m.lead is not true then p.base end) as lead,
-       coalesce(t.cells, case when m.row is not true then p.base end) as row) shown
-     left join lateral (select jsonb_object_agg(field, jsonb_build_object('resolution', resolution,
-         'refused', code = 'lead.field-refused', 'covered', coalesce(row_value->>'why' = 'merged', false),
-         'putBack', case code when 'row.put-back' then 'row' when 'lead.put-back' then 'lead' end, 'lead', lead_value, 'row', row_value)) filter (where field <> '') as memo,
-         bool_or(code = 'lead.undone' and resolution is not null) as wanted
-       from conflicts where connection = $2 and lead_id = w.lead_id and (field <> '' or code = 'lead.undone')) h on true
-     where (l.hash = t.hash) is not true
-       -- A lead that was met twice is staged, also as it was.
-       and (t.cells is null and m.row is not true and p.base @> l.cells) is not true
+     cross join lateral (select (l.hash = t.hash) is true as yes) same
      order by w.lead_id`,
-    [run.id, run.connection, isProof.leads, isProof.rows, isProof.answers, isProof.rowsAlone],
+    [run.id, run.connection, ofRows],
   );
 }
 
@@ -113,58 +71,46 @@ export async function* rowsInPlace(
   );
 }
 
-/** A row without lead id. */
-interface LooseRow {
-  readonly row: number;
-  readonly leadId: string | null;
-  readonly unreadableId: string | null;
-  readonly idClosed: string | null;
-  /** It stands apart from the table. */
-  readonly isApart: boolean;
-  readonly cells: Cells;
-  /** The leads whose rows were merged into it, as far as the service has them; null: none. */
-  readonly mergedOf: readonly string[] | null;
-  /** A person decided to create a lead from it. */
-  readonly isWanted: boolean;
-}
-
 /** Rows that no lead id names: those without an id and those whose id an earlier row has, in the target's order. */
 export async function* looseRows(pool: pg.Pool, run: RunRef): AsyncIterable<LooseRow> {
   yield* streamRows<LooseRow>(
     pool,
-    // Of rows that are alike the further ones are held by a number of their own: see `recordPlannedConflicts`.
-    `select r.row_number as row, r.lead_id as "leadId", r.unreadable_id as "unreadableId",
-       r.id_closed as "idClosed", r.apart and released.cells is null as "isApart", r.cells, merged.leads as "mergedOf",
-       own.id is not null as "isWanted"
-     from (
-       select *, content_hash || case when row_number() over alike > 1 then '#' || row_number() over alike else '' end as own_key
-       from staged_rows where run_id = $1 and (lead_id is null or duplicate)
-       window alike as (partition by lead_id, content_hash order by ordinal)) r
-     left join (
-       select (merged->>'row')::bigint as place, array_agg(lead_id order by lead_id) as leads from absent_pairs
-       where run_id = $1 and merged is not null and not lead group by 1) merged on merged.place = r.row_number
-     -- They gave up their ids so that leads are made of them, wherever they stand.
-     left join (
-       select distinct expect::jsonb as cells from actions where kind = 'unlink' and reason = 'older-copy' and state = 'done'
-         and run_id in (select id from runs where connection = $2 and mode = 'sync' order by id desc limit 2)) released
-       on r.apart and released.cells = r.cells::jsonb
-     left join conflicts own on own.connection = $2 and own.content_hash = r.own_key and own.lead_id = '' and own.field = ''
-       and own.resolution is not null
-     order by r.ordinal`,
-    [run.id, run.connection],
+    `select row_number as row, lead_id as "leadId", unreadable_id as "unreadableId", id_closed as "idClosed",
+       apart as "isApart", cells, content_hash as "contentHash"
+     from staged_rows where run_id = $1 and (lead_id is null or duplicate) order by ordinal`,
+    [run.id],
   );
 }
 
-/** The ids in a table, and the first of them; null: none. */
-export function idsOfRows(
-  db: Queryable,
-  runId: number,
-): Promise<{ readonly ids: number; readonly row: number; readonly id: string } | null> {
-  return firstOf(
+/** The keys of rows without an id of which a person wants leads. */
+export async function wantedRows(db: Queryable, connection: string): Promise<ReadonlySet<string>> {
+  const text = `select content_hash from conflicts where connection = $1 and lead_id = '' and field = '' and resolution is not null`;
+  return new Set(await columnOf<string>(db, text, [connection]));
+}
+
+/** What rows showed that gave up their ids in the last sync, so that leads are made of them, wherever they stand. */
+export function releasedRows(db: Queryable, connection: string): Promise<readonly Cells[]> {
+  return columnOf(
     db,
-    `select count(*) over ()::int as ids, row_number as row, lead_id as id from staged_rows
-     where run_id = $1 and lead_id is not null and not duplicate order by ordinal limit 1`,
-    [runId],
+    `select expect from actions where kind = 'unlink' and reason = 'older-copy' and state = 'done'
+       and run_id in (select id from runs where connection = $1 and mode = 'sync' order by id desc limit 2)`,
+    [connection],
+  );
+}
+
+/** What is known of a scan beside its `sights` and `looseRows`, for `RecordTally`. Asked before the scan is committed. */
+export function countMet(
+  db: Queryable,
+  run: RunRef & RoundRef,
+): Promise<Parameters<RecordTally['counts']>[0]> {
+  return oneOf(
+    db,
+    `select (select count(*)::int from pairs where connection = $2) as pairs,
+       coalesce(sum(unmoved) filter (where side = 'lead'), 0)::int as "metLeads",
+       coalesce(sum(unmoved) filter (where side = 'row'), 0)::int as "metRows",
+       (select coalesce(sum(count), 0)::int from new_row_counts where run_id = $1 and round = $3) as "newRows"
+     from seen_pairs where run_id = $1`,
+    [run.id, run.connection, run.round],
   );
 }
 
@@ -179,20 +125,6 @@ export function unknownLeads(db: Queryable, run: RunRef, service: Service): Prom
      left join pairs p on p.connection = $2 and p.lead_id = l.lead_id
      where l.run_id = $1 and p.lead_id is null order by l.lead_id`,
     [run.id, run.connection, service.baseUrl, service.account],
-  );
-}
-
-/** How many leads are known, and how many of them the scan did not show. */
-export function missedLeads(
-  db: Queryable,
-  run: RunRef,
-): Promise<{ readonly known: number; readonly missed: number }> {
-  return oneOf(
-    db,
-    `select count(*)::int as known, count(*) filter (where l.lead_id is null)::int as missed from pairs p
-     left join scanned_leads l on l.run_id = $1 and l.lead_id = p.lead_id
-     where p.connection = $2 and p.lead_deleted_at is null`,
-    [run.id, run.connection],
   );
 }
 
@@ -216,21 +148,4 @@ export async function idsInRows(
 ): Promise<ReadonlySet<string>> {
   const text = `select lead_id from scanned_rows where run_id = $1 and lead_id = any($2)`;
   return new Set(await columnOf<string>(db, text, [runId, leadIds]));
-}
-
-interface LooseStagedRow {
-  readonly row: number;
-  readonly contentHash: string;
-  readonly cells: Cells;
-  /** Its id cell shows something, and cannot be written to. */
-  readonly isUnreadable: boolean;
-}
-
-/** All rows without an id, in the target's order. Asked only while a create is unfinished. */
-export function looseStagedRows(db: Queryable, runId: number): Promise<readonly LooseStagedRow[]> {
-  return rowsOf(
-    db,
-    `select row_number as row, content_hash as "contentHash", cells, unreadable_id is not null as "isUnreadable" from staged_rows where run_id = $1 and lead_id is null order by ordinal`,
-    [runId],
-  );
 }

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { ShownCell } from '../core/lead/author.ts';
+import { type EarlierCell, type PutBackCell, putBackCell } from '../core/merge/older-copy.ts';
 import { columnOf, epochMs, oneOf, type Queryable, rowsOf } from './database.ts';
 import type { Side } from './seen-pairs.ts';
 import { streamRows } from './stream-rows.ts';
@@ -30,50 +31,41 @@ export function whatIsKnown(
   );
 }
 
-/** That a cell shows a value which it showed from one moment to another. `leftAt` (epoch ms): when it was changed. */
-export interface ShownBefore {
-  readonly leadId: string;
-  readonly field: string;
-  readonly from: number;
-  readonly to: number;
-  readonly leftAt: number;
-}
-
-/**
- * The cells of a side that show a value from before the baseline, each with all spans in which it did. Without cells whose value
- * the other side shows too, a person decided on, the service refuses, or an undo put back.
- */
-export async function* shownBefore(
+/** The cells of a side that show a value from before the baseline; see `putBackCell`. */
+export async function* putBackCells(
   pool: pg.Pool,
   run: RunRef,
   side: Side,
   fields: readonly string[],
-): AsyncIterable<ShownBefore> {
-  const { own, other, first, moment } = names[side];
-  yield* streamRows<ShownBefore>(
+): AsyncIterable<PutBackCell> {
+  const { own, other, first } = names[side];
+  const others = side === 'row' ? 'lead' : 'row';
+  const cells = streamRows<EarlierCell>(
     pool,
-    `select s.lead_id as "leadId", v.field, v."from", v.moment - 1 as "to", ${epochMs('v.at')} as "leftAt"
+    `select s.lead_id as "leadId", e.field, e.moves,
+       case when jsonb_typeof(c.mine) in ('string', 'null') then value_hash(c.mine #>> '{}')::text end as mine,
+       value_hash(p.base->>e.field)::text as base, value_hash(c.others #>> '{}')::text as others,
+       exists (select from conflicts h where h.connection = $2 and h.lead_id = s.lead_id and h.field = e.field
+         and (h.resolution is not null or h.code = 'lead.field-refused')
+         and ${side}_value = c.mine and ${others}_value = c.others) as "isDecided",
+       (select json_build_object('run', run_id, 'rule', rule, 'hash', value_hash(after #>> '{}')::text) from history
+         where connection = $2 and lead_id = s.lead_id and field = e.field and side = '${side}' order by id desc limit 1) as written
      from ${own} s
      join pairs p on p.connection = $2 and p.lead_id = s.lead_id and p.base is not null
      left join lateral (select cells from ${other} where run_id = $1 and lead_id = s.lead_id ${side === 'lead' ? 'and not duplicate' : ''} limit 1) o on true
      cross join lateral (
-       select e.field, e.hash, e.at, ${moment} as moment, max(e.run_id) over (partition by e.field) as last_run,
-         coalesce(lag(${moment}) over (partition by e.field order by ${moment}, e.at), 0) as "from"
-       from earlier_values e where e.connection = $2 and e.lead_id = s.lead_id) v
-     cross join lateral (select s.cells->v.field as mine, coalesce(coalesce(o.cells, p.base)->v.field, 'null') as others) c
-     where s.run_id = $1 and s.cells is not null ${first} and v.field = any($3) and v."from" < v.moment and p.base ? v.field
-       and jsonb_typeof(c.mine) in ('string', 'null') and v.hash = value_hash(c.mine #>> '{}')
-       and v.hash <> value_hash(p.base->>v.field) and v.hash <> value_hash(c.others #>> '{}')
-       and not exists (select from conflicts h where h.connection = $2 and h.lead_id = s.lead_id and h.field = v.field
-         and (h.resolution is not null or h.code = 'lead.field-refused')
-         and ${side}_value = c.mine and ${side === 'row' ? 'lead' : 'row'}_value = c.others)
-       and not exists (select from (
-           select run_id, rule, after from history where connection = $2 and lead_id = s.lead_id and field = v.field
-             and side = '${side}' order by id desc limit 1) h
-         where h.rule in ('undone', 'reopened') and h.run_id >= v.last_run and value_hash(h.after #>> '{}') = v.hash)
-     order by s.lead_id, v.field`,
+       select field, json_agg(json_build_object('hash', hash::text, 'run', run_id, 'had', ${side}_had, 'at', ${epochMs('at')})) as moves
+       from earlier_values where connection = $2 and lead_id = s.lead_id
+       group by field having bool_or(hash = value_hash(s.cells->>field))) e
+     cross join lateral (select s.cells->e.field as mine, coalesce(coalesce(o.cells, p.base)->e.field, 'null') as others) c
+     where s.run_id = $1 and s.cells is not null ${first} and e.field = any($3) and p.base ? e.field
+     order by s.lead_id, e.field`,
     [run.id, run.connection, fields],
   );
+  for await (const cell of cells) {
+    const putBack = putBackCell(cell);
+    if (putBack !== null) yield putBack;
+  }
 }
 
 /** What this scan shows in cells of the table, and where. */

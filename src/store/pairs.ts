@@ -9,14 +9,28 @@ export function countKnownPairs(db: Queryable, connection: string): Promise<numb
   return countOf(db, known, [connection]);
 }
 
+/** How many pairs have something in each of these fields. */
+export function countFilled(
+  db: Queryable,
+  connection: string,
+  fields: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  return mapOf(
+    db,
+    `select f, (select count(*)::int from pairs
+       where connection = $1 and lead_deleted_at is null and coalesce(base->>f, '') <> '') from unnest($2::text[]) f`,
+    [connection, fields],
+  );
+}
+
 /** How many leads are known, and how many of them the scan did not show. */
 export function countUnlisted(
   db: Queryable,
   run: RunRef,
-): Promise<{ readonly known: number; readonly unlisted: number }> {
+): Promise<{ readonly known: number; readonly missed: number }> {
   return oneOf(
     db,
-    `select (select count(*)::int from pairs where connection = $2 and lead_deleted_at is null) as known, count(*)::int as unlisted
+    `select (select count(*)::int from pairs where connection = $2 and lead_deleted_at is null) as known, count(*)::int as missed
      from absent_pairs m join pairs p on p.connection = $2 and p.lead_id = m.lead_id
      where m.run_id = $1 and m.lead and p.lead_deleted_at is null`,
     [run.id, run.connection],

@@ -1,48 +1,29 @@
 import type { Cells } from '../core/lead/value.ts';
-import type { Refused, Sighting } from '../core/merge/refused-create.ts';
+import { type Refused, RefusedCreates, type Sighting } from '../core/merge/refused-create.ts';
 import { epochMs, firstOf, mapOf, oneOf, type Queryable, rowsOf } from './database.ts';
 import { keysOfLead, type Service } from './places.ts';
 import type { RunRef } from './runs.ts';
 
-/** What the service made no lead of, by what was sent (`sentKey`). A plan asks it, and notes what it met. */
-export class RefusedCreates {
-  readonly #known: ReadonlyMap<string, Refused>;
-  readonly #met = new Set<string>();
-  readonly #released = new Set<string>();
+export async function loadRefused(db: Queryable, connection: string): Promise<RefusedCreates> {
+  const text = `select content_key, json_build_object('code', code, 'why', why) from refused_creates where connection = $1`;
+  return new RefusedCreates(await mapOf(db, text, [connection]));
+}
 
-  constructor(known: ReadonlyMap<string, Refused>) {
-    this.#known = known;
-  }
-
-  static async load(db: Queryable, connection: string): Promise<RefusedCreates> {
-    const text = `select content_key, json_build_object('code', code, 'why', why) from refused_creates where connection = $1`;
-    return new RefusedCreates(await mapOf(db, text, [connection]));
-  }
-
-  find(key: string): Refused | null {
-    const found = this.#known.get(key);
-    if (found === undefined) return null;
-    this.#met.add(key);
-    return found;
-  }
-
-  /** A person decided that it is sent once more. */
-  release(key: string): void {
-    if (this.#known.has(key)) this.#released.add(key);
-  }
-
-  async save(db: Queryable, connection: string): Promise<void> {
-    if (this.#met.size > 0)
-      await db.query(
-        `update refused_creates set seen_at = now() where connection = $1 and content_key = any($2)`,
-        [connection, [...this.#met]],
-      );
-    if (this.#released.size > 0)
-      await db.query(`delete from refused_creates where connection = $1 and content_key = any($2)`, [
-        connection,
-        [...this.#released],
-      ]);
-  }
+export async function saveRefused(
+  db: Queryable,
+  connection: string,
+  { met, released }: RefusedCreates,
+): Promise<void> {
+  if (met.size > 0)
+    await db.query(
+      `update refused_creates set seen_at = now() where connection = $1 and content_key = any($2)`,
+      [connection, [...met]],
+    );
+  if (released.size > 0)
+    await db.query(`delete from refused_creates where connection = $1 and content_key = any($2)`, [
+      connection,
+      [...released],
+    ]);
 }
 
 export function refusedBefore(db: Queryable, connection: string, key: string): Promise<Refused | null> {

@@ -138,9 +138,11 @@ export async function unpackPages(
   }
 }
 
-/** Plans a new row for each lead that is in pages still. */
-export async function planPages(db: Queryable, run: RoundRef): Promise<void> {
-  await db.query(`update scan_pages set round = $2 where run_id = $1 and round is null`, [run.id, run.round]);
+/** Plans a new row for each lead that is in pages still; returns how many. */
+export async function planPages(db: Queryable, run: RoundRef): Promise<number> {
+  const text = `update scan_pages set round = $2 where run_id = $1 and round is null returning leads`;
+  const leads = await columnOf<number>(db, text, [run.id, run.round]);
+  return leads.reduce((sum, count) => sum + count, 0);
 }
 
 /** The pages of a round of which not all is settled. */

@@ -2,7 +2,8 @@ import { hashContent, hasUnreadable, readableFingerprint } from '../core/lead/co
 import type { FieldMapping } from '../core/lead/mapping.ts';
 import { batchesBySize } from '../core/lead/text-size.ts';
 import type { IdSet } from '../core/lead/id-set.ts';
-import { type Cells, isUnreadable, sameCell, type Value, type Values } from '../core/lead/value.ts';
+import { type Cells, isUnreadable, type Value, type Values } from '../core/lead/value.ts';
+import { showsBase } from '../core/merge/difference.ts';
 import { type Queryable, rowsOf } from './database.ts';
 import { asServiceSpells, storeSpellings } from './lead-spellings.ts';
 import { type SeenPairs, storeSeen } from './seen-pairs.ts';
@@ -74,16 +75,6 @@ async function lookUp(
   );
 }
 
-/** Whether a record shows the baseline in every field that it has. */
-function isUnmoved(cells: Cells, settled: Values | null): boolean {
-  if (settled === null) return false;
-  for (const field in cells) {
-    const base = settled[field];
-    if (base === undefined || !sameCell(cells[field] ?? null, base)) return false;
-  }
-  return true;
-}
-
 /**
  * Stages leads, each once: whole when they moved since both sides last agreed, else only as met; together in a page when they are
  * new and `newIds`, what is new in this scan, is given. The last sight of an id wins. `isKnown`: false when the connection has
@@ -126,7 +117,7 @@ export async function stageLeads(
     if (met.add(pairId)) newlyMet.push(pairId);
     else repeatedPairs.add(leadId);
     pairs.add(leadId);
-    if (repeatedPairs.has(leadId) || !isUnmoved(cells, settled)) return true;
+    if (repeatedPairs.has(leadId) || !showsBase(cells, settled)) return true;
     asBefore.set(lead, pairId);
     return false;
   });
@@ -232,7 +223,7 @@ export async function stageRows(
     const duplicate = pairId !== null && !met.add(pairId);
     if (pairId !== null && !duplicate) newlyMet.push(pairId);
     const isShown = isWhole && fields.every(({ field }) => field in row.cells);
-    const asBefore = isShown && !duplicate && isUnmoved(row.cells, settled);
+    const asBefore = isShown && !duplicate && showsBase(row.cells, settled);
     if (asBefore) unmoved += 1;
     if (asBefore && place === row.row && row.status === usualStatus) {
       const one = batch.open[nth];

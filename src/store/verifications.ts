@@ -1,5 +1,12 @@
 import type { Cell, Value } from '../core/lead/value.ts';
 import { type ActionKind, type Changes, rowKinds } from '../core/merge/action.ts';
+import {
+  type Act,
+  countOutcomes,
+  type HeldRecord,
+  type NewRowCount,
+  type RecordCounts,
+} from '../core/merge/count-outcomes.ts';
 import { countOf, oneOf, type Queryable, rowsOf, valueOf } from './database.ts';
 import type { Phase, RoundRef, RunRef } from './runs.ts';
 
@@ -188,17 +195,6 @@ export function unverifiedWrites(
   );
 }
 
-/** What became of the records of a run that it held, wrote or left; each is counted once, as the gravest that is true of it. */
-export interface RecordCounts {
-  readonly unexplained: number;
-  readonly held: number;
-  readonly putOff: number;
-  /** Differ without anything to be done or a column to mark them in, or were left out of the reviewed plan. */
-  readonly left: number;
-  /** Were written and read again as they were written; of an undo writes, no records. */
-  readonly written: number;
-}
-
 interface ReadRun extends RoundRef {
   readonly connection: string;
   readonly undoOf: number | null;
@@ -206,52 +202,31 @@ interface ReadRun extends RoundRef {
   readonly rowsReadEqual: number;
 }
 
-/** Counts the records of the last round by what became of them. What was written and not read again is put off. */
-export function countRecordsByOutcome(db: Queryable, run: ReadRun): Promise<RecordCounts> {
-  return oneOf(
+/** Counts the records of the last round by what became of them. */
+export async function countRecordsByOutcome(db: Queryable, run: ReadRun): Promise<RecordCounts> {
+  const acts = await rowsOf<Act>(
     db,
-    `with acts as (
-       select a.*, coalesce(a.lead_id, i.lead_id) as made, a.kind = any($5) as is_row,
-         coalesce(a.lead_id, i.lead_id, '#' || a.row_number, a.content_hash) as record
-       from actions a left join intents i on i.action_id = a.id and i.lead_id is not null
-       where a.run_id = $1 and a.round = $2 and a.kind <> 'hold'),
-     -- Of rows that are all as they were written it is not stored one by one.
-     unread as (select count(*) = $6 as are_equal from acts where state = 'done' and is_row and receipt is null),
-     outcomes as (
-       -- A row and the lead that was made of it meanwhile are one record.
-       select coalesce(nullif(h.lead_id, ''), m.made, '#' || h.row_number, h.content_hash) as record, 3 as gravity
-       from conflicts h left join acts m on h.lead_id = '' and m.kind = 'create-lead' and m.row_number = h.row_number
-       where h.connection = $3 and ($4 or h.last_run = $1)
-       union all
-       select record, case
-           when kind = 'report' and state <> 'deferred' or state = 'left-out' then 1
-           when receipt = 'unexplained' then 4
-           when state = 'held' then 3
-           when receipt = 'changed' or state <> 'done' then 2
-           when kind = 'mark-row' and outcome_code = 'target.no-status-column' then 1
-           when receipt = 'equal' or is_row and are_equal then 0
-           when not $7 then 2 else 5
-         end
-       from acts, unread),
-     records as (
-       select max(gravity) as gravity, 1 as count from outcomes group by record
-       union all
-       -- Each a record of its own.
-       select case when state = 'planned' then 2 when seen then 0 when not $7 then 2 else 5 end, count
-       from new_row_counts where run_id = $1 and round = $2),
-     totals as (select gravity, sum(count)::int as count from records group by gravity)
-     select ${['unexplained', 'held', 'putOff', 'left'].map((outcome, nth) => `coalesce((select count from totals where gravity = ${4 - nth}), 0) as "${outcome}"`).join(', ')},
-       case when $4 then coalesce((select count from totals where gravity = 0), 0)
-         else (select count(*)::int from acts, unread where state = 'done' and (receipt = 'equal' or is_row and are_equal))
-         end as written`,
-    [
-      run.id,
-      run.round,
-      run.connection,
-      run.undoOf === null,
-      rowKinds,
-      run.rowsReadEqual,
-      run.phase === 'finish',
-    ],
+    `select a.kind, coalesce(a.lead_id, i.lead_id) as "leadId", a.row_number as row, a.content_hash as "contentHash", a.state, a.receipt,
+       a.outcome_code as code
+     from actions a left join intents i on i.action_id = a.id and i.lead_id is not null
+     where a.run_id = $1 and a.round = $2 and a.kind <> 'hold'`,
+    [run.id, run.round],
   );
+  const isUndo = run.undoOf !== null;
+  const held = await rowsOf<HeldRecord>(
+    db,
+    `select nullif(lead_id, '') as "leadId", row_number as row, content_hash as "contentHash" from conflicts
+     where connection = $1 and ($2::bigint is null or last_run = $2)`,
+    [run.connection, isUndo ? run.id : null],
+  );
+  const newRows = await rowsOf<NewRowCount>(
+    db,
+    `select state, seen, count from new_row_counts where run_id = $1 and round = $2`,
+    [run.id, run.round],
+  );
+  return countOutcomes(acts, held, newRows, {
+    rowsReadEqual: run.rowsReadEqual,
+    isFinished: run.phase === 'finish',
+    isUndo,
+  });
 }

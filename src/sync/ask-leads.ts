@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
 import { idKey, type Lead, leadCells } from '../core/lead/lead.ts';
-import { sameCell } from '../core/lead/value.ts';
+import { sameCell, withoutFields } from '../core/lead/value.ts';
 import { afterRejectedId, isAskedFor } from '../core/merge/unlisted.ts';
 import { LeadsyncError } from '../errors.ts';
 import type { LeadsPort } from '../ports/leads-service.ts';
 import { type Asked, countAsked, storeAnswers, unlistedRows } from '../store/asked-leads.ts';
 import { scannedLeadCells } from '../store/differences.ts';
-import { shownBefore, whatIsKnown } from '../store/earlier-values.ts';
+import { putBackCells, whatIsKnown } from '../store/earlier-values.ts';
 import { respellRows, storeSpellings } from '../store/lead-spellings.ts';
 import { movedFields } from '../store/place-notes.ts';
 import { countKnownPairs } from '../store/pairs.ts';
@@ -15,7 +15,7 @@ import { type Run, updateRun } from '../store/runs.ts';
 import { insertStaged } from '../store/staging.ts';
 import { inLanes } from './concurrency.ts';
 import { inLeasedTransaction, isFiltered, serviceOf, type StepContext } from './context.ts';
-import { readablePolicy, withoutFields } from './make-plan.ts';
+import { readablePolicy } from './make-plan.ts';
 import { attemptsPerAction, faultCodes, faultsThatTell, itemCodes, unreadCodes } from './push-leads.ts';
 
 /**
@@ -167,8 +167,8 @@ async function rereadLate(context: StepContext, run: Run): Promise<void> {
   if (!(await whatIsKnown(pool, run.connection)).hasMoved) return;
   const fields = connection.fields.map(({ field }) => field);
   const leftAt = new Map<string, number>();
-  for await (const before of shownBefore(pool, run, 'lead', fields))
-    leftAt.set(before.leadId, Math.max(before.leftAt, leftAt.get(before.leadId) ?? 0));
+  for await (const { leadId, spans } of putBackCells(pool, run, 'lead', fields))
+    leftAt.set(leadId, Math.max(leftAt.get(leadId) ?? 0, ...spans.map((span) => span.leftAt)));
   // A list is behind what was written last.
   const latest = [...leftAt].toSorted(([, a], [, b]) => b - a).map(([leadId]) => leadId);
   for (const left = latest; left.length > 0; )

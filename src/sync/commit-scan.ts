@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { adoptScan, advanceBaselines, makeKeptMoves, noteOutside } from '../store/baselines.ts';
-import { countRecords } from '../store/count-records.ts';
+import { countMet } from '../store/differences.ts';
 import { recordPlannedConflicts } from '../store/conflicts.ts';
 import {
   abandonIntents,
@@ -10,11 +10,12 @@ import {
   intentsLinked,
   rowsSeen,
 } from '../store/intents.ts';
-import { leaveUndecided } from '../store/lost-rows.ts';
 import { rememberColumns } from '../store/place-notes.ts';
 import { storeMatches } from '../store/matches.ts';
 import { enterPlace } from '../store/places.ts';
+import { saveRefused } from '../store/refused-creates.ts';
 import { type Run, type RunPatch, updateRun } from '../store/runs.ts';
+import { saveUndone } from '../store/undone.ts';
 import { isFiltered, serviceOf, type StepContext } from './context.ts';
 import { type Plan, scanWeight } from './make-plan.ts';
 import type { LostCreates } from './find-lost-creates.ts';
@@ -28,29 +29,24 @@ export async function commitScan(
   context: StepContext,
   db: pg.PoolClient,
   judged: Run,
-  { mark, moved, found, creates, isProof, moves, undone, refused, matches, tally, places }: Plan,
+  { mark, moved, found, creates, isProof, moves, undone, refused, matches, tally }: Plan,
   next: RunPatch,
 ): Promise<{ readonly run: Run; readonly newPairs: number }> {
   const { fields } = context.connection;
   await acceptCopy(db, judged, mark);
   const run = await enterPlace(db, judged, serviceOf(context.connection));
   await rememberColumns(db, run.connection, fields, moved);
-  const shown = await countRecords(db, run);
-  await leaveUndecided(
-    db,
-    run.id,
-    found.isAnyones ? undefined : [...found.leadIds, ...places.elsewhere.keys()],
-  );
+  const shown = tally.records.counts(await countMet(db, run));
   const rowless = creates.rowless.flatMap(({ leadId }) => (found.leadIds.has(leadId) ? [leadId] : []));
-  const newPairs = await adoptScan(db, run, isProof, [...creates.leadIds, ...rowless]);
+  const newPairs = await adoptScan(db, run, isProof.rows, [...creates.leadIds, ...rowless]);
   await noteOutside(db, run, {
     isFiltered: isFiltered(context),
     isComplete: !run.scanIncomplete,
   });
   await storeLostCreates(db, run, creates);
-  if (moves > 0) await makeKeptMoves(db, run.connection);
-  await undone.save(db, run, isProof);
-  await refused.save(db, run.connection);
+  if (moves > 0) await makeKeptMoves(db, run);
+  await saveUndone(db, run, undone, isProof);
+  await saveRefused(db, run.connection, refused);
   if (matches.lines !== null)
     await storeMatches(db, run.connection, matches.lines, scanWeight(context, run) < 1);
   await recordPlannedConflicts(db, run);

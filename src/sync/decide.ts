@@ -17,12 +17,12 @@ import { PlanWriter } from './plan-writer.ts';
 import { judgeTable } from './table-mark.ts';
 import { copiesNote, placeNotes } from './which-place.ts';
 import type { ShownCell, Author } from '../core/lead/author.ts';
+import type { Doubts, PutBackCell } from '../core/merge/older-copy.ts';
 import type { Policy } from '../core/merge/policy.ts';
 import { LeadsyncError } from '../errors.ts';
-import { shownBefore, stagedCells, whatIsKnown } from '../store/earlier-values.ts';
+import { putBackCells, stagedCells, whatIsKnown } from '../store/earlier-values.ts';
 import { movedFields } from '../store/place-notes.ts';
 import { forgetAuthors, storeAuthors, cellsWithoutAuthor } from '../store/value-authors.ts';
-import type { Doubts } from './find-older-copy.ts';
 
 /**
  * Stores the plan of a run. A sync commits in the same transaction what the scan alone proves; a plan (`mode`) changes
@@ -146,12 +146,9 @@ async function fewPutBack(
   const fields = policy.fields.flatMap(({ field, direction }) =>
     direction === 'to-target' || moved.has(field) ? [] : [field],
   );
-  const found = new Map<string, { readonly leadId: string; readonly field: string }>();
-  for await (const { leadId, field } of shownBefore(pool, run, 'row', fields)) {
-    found.set(`${leadId} ${field}`, { leadId, field });
-    if (found.size > few) return [];
-  }
-  return found.size === 0 ? [] : stagedCells(pool, run, [...found.values()]);
+  const found: PutBackCell[] = [];
+  for await (const cell of putBackCells(pool, run, 'row', fields)) if (found.push(cell) > few) return [];
+  return found.length === 0 ? [] : stagedCells(pool, run, found);
 }
 
 async function authorsOf(

@@ -4,6 +4,7 @@ import { plannedAction } from '../core/merge/action.ts';
 import { planLink } from '../core/merge/plan-link.ts';
 import type { Policy } from '../core/merge/policy.ts';
 import { findIntentRows } from '../core/merge/intent-rows.ts';
+import type { LooseRow } from '../core/merge/difference.ts';
 import type { LostLead } from '../core/merge/lost-rows.ts';
 import {
   agreedContent,
@@ -17,18 +18,12 @@ import {
 } from '../core/merge/match-lost-creates.ts';
 import type { NewAction } from '../store/actions.ts';
 import { openIntents } from '../store/intents.ts';
-import { basesOf } from '../store/pairs.ts';
+import { basesOf, countUnlisted } from '../store/pairs.ts';
 import type { Service } from '../store/places.ts';
 import type { Run } from '../store/runs.ts';
 import { inTurns } from './concurrency.ts';
 import { readable } from './row-change.ts';
-import {
-  idsInRows,
-  looseStagedRows,
-  missedLeads,
-  scannedLeadCells,
-  unknownLeads,
-} from '../store/differences.ts';
+import { idsInRows, looseRows, scannedLeadCells, unknownLeads } from '../store/differences.ts';
 
 /** What a scan says about unfinished creates. */
 export interface LostCreates {
@@ -59,6 +54,7 @@ export interface LostCreates {
 
 /** Finds the lead and the row of every unfinished create, and plans the link between them (docs/architecture.md 6). */
 export async function findLostCreates(
+  pool: pg.Pool,
   db: pg.PoolClient,
   run: Run,
   policy: Policy,
@@ -66,7 +62,7 @@ export async function findLostCreates(
 ): Promise<LostCreates> {
   const intents = await openIntents(db, run);
   const isTorn = intents.length > 0 && run.scanIncomplete;
-  const weight = isTorn ? Math.min(most, tornWeight(await missedLeads(db, run))) : most;
+  const weight = isTorn ? Math.min(most, tornWeight(await countUnlisted(db, run))) : most;
   const lost: LostCreates = {
     actions: [],
     leadIds: new Set(),
@@ -92,7 +88,10 @@ export async function findLostCreates(
     return match?.kind === 'found' && inRows.has(match.leadId);
   };
   const open = intents.filter((intent) => !isLinked(intent));
-  const intentRows = await inTurns(findIntentRows(open, await looseStagedRows(db, run.id)));
+  const loose: ({ readonly isUnreadable: boolean } & LooseRow)[] = [];
+  for await (const row of looseRows(pool, run))
+    if (row.leadId === null) loose.push({ ...row, isUnreadable: row.unreadableId !== null });
+  const intentRows = await inTurns(findIntentRows(open, loose));
 
   for (const intent of intents) {
     const match = matches.get(intent.id);

@@ -3,9 +3,11 @@ import { hashContent } from '../core/lead/content-hash.ts';
 import { type FieldMapping, headingOf } from '../core/lead/mapping.ts';
 import { type Cells, sameCell } from '../core/lead/value.ts';
 import type { PlannedAction } from '../core/merge/action.ts';
-import { type Candidate, chooseMatches } from '../core/merge/match.ts';
+import { type Candidate, chooseMatches, type MatchedRecords } from '../core/merge/match.ts';
+import type { FoundRows } from '../core/merge/lost-rows.ts';
+import { MatchBlocks } from '../core/merge/match-blocks.ts';
+import type { Steps } from '../core/merge/match-lost-creates.ts';
 import {
-  blockKeys,
   contradicts,
   leastScore,
   type Likeness,
@@ -16,9 +18,7 @@ import {
 } from '../core/merge/match-likeness.ts';
 import { missedFields, type Policy } from '../core/merge/policy.ts';
 import { planAmbiguousLead, planAmbiguousRow, planProposed } from '../core/merge/plan-held-rows.ts';
-import { transaction } from '../store/database.ts';
 import { scannedLeadCells } from '../store/differences.ts';
-import { MatchBlocks, type MatchRecord } from '../store/match-blocks.ts';
 import {
   isNewOnBothSides,
   knownMatches,
@@ -30,22 +30,12 @@ import {
   pairedValues,
 } from '../store/matches.ts';
 import type { Run } from '../store/runs.ts';
+import { inTurns } from './concurrency.ts';
 import type { StepContext } from './context.ts';
-import type { FoundRows } from './find-lost-rows.ts';
 import { Decisions } from '../review/match-decisions.ts';
 import type { LostCreates } from './find-lost-creates.ts';
 
-/** What becomes of new rows and new leads that may be the same. */
-export interface FoundMatches {
-  /** The rows that get the id of a lead, by the lead; `message`: the evidence. */
-  readonly rowOf: ReadonlyMap<
-    string,
-    { readonly row: number; readonly cells: Cells; readonly message: string }
-  >;
-  readonly linkedRows: ReadonlySet<number>;
-  /** The conflict of leads and rows that get no counterpart; null: it is the lead's. */
-  readonly heldLeads: ReadonlyMap<string, PlannedAction>;
-  readonly heldRows: ReadonlyMap<number, PlannedAction | null>;
+export interface FoundMatches extends MatchedRecords {
   /** Null: nothing was compared. */
   readonly lines: readonly MatchLine[] | null;
 }
@@ -60,8 +50,6 @@ const noMatches: FoundMatches = {
 
 /** A name that more records share proves nothing. */
 const mostNamesakes = 100;
-
-const batchSize = 1_000;
 
 /** A lead and a row that were compared. */
 interface Compared extends Candidate {
@@ -95,48 +83,31 @@ export async function findMatches(
   const decisions = new Decisions(await knownMatches(pool, run.connection), marked);
   const sides: Sides = { leadIds: [], rows: [] };
   const words = new Words();
-  const compared = await transaction(
-    pool,
-    async (db) => {
-      const blocks = await MatchBlocks.open(db);
-      const add = batched(blocks);
-      for await (const { leadId, cells } of newLeads(pool, run)) {
-        const forms = matchForms(cells, matchBy);
-        if (creates.leadIds.has(leadId) || found.rowOf.has(leadId) || found.mayHaveRow(cells)) continue;
-        if (forms === null) continue;
-        decisions.seeLead(leadId, cells, sides.leadIds.length);
-        words.see(forms);
-        await add({ side: 'lead', nth: sides.leadIds.push(leadId) - 1, forms });
-      }
-      for await (const { row, contentHash, cells } of newRows(pool, run, isApartToo)) {
-        const forms = matchForms(cells, matchBy);
-        if (creates.rows.has(row) || found.links.has(row) || found.mayBe.has(row) || forms === null) continue;
-        decisions.seeRow(contentHash, cells, sides.rows.length);
-        words.see(forms);
-        await add({ side: 'row', nth: sides.rows.push(row) - 1, forms });
-      }
-      await add(null);
-      return compare(pool, run, blocks, words, decisions, { matchBy, isExact: match === 'exact' });
-    },
-    'repeatable',
-  );
+  const blocks = new MatchBlocks();
+  for await (const { leadId, cells } of newLeads(pool, run)) {
+    const forms = matchForms(cells, matchBy);
+    if (creates.leadIds.has(leadId) || found.rowOf.has(leadId) || found.mayHaveRow(cells)) continue;
+    if (forms === null) continue;
+    sides.leadIds.push(leadId);
+    words.see(forms);
+    decisions.seeLead(leadId, cells, blocks.add('lead', forms));
+  }
+  for await (const { row, contentHash, cells } of newRows(pool, run, isApartToo)) {
+    const forms = matchForms(cells, matchBy);
+    if (creates.rows.has(row) || found.links.has(row) || found.mayBe.has(row) || forms === null) continue;
+    sides.rows.push(row);
+    words.see(forms);
+    decisions.seeRow(contentHash, cells, blocks.add('row', forms));
+  }
+  const compared = await compare(pool, run, blocks, words, decisions, {
+    matchBy,
+    isExact: match === 'exact',
+  });
   const choice = chooseMatches(
     compared.filter(({ state }) => state !== 'rejected'),
     match === 'exact' && !run.scanIncomplete,
   );
   return describe(pool, run, sides, compared, choice, marked, matchBy);
-}
-
-/** Stores records in batches; null: the rest. */
-function batched(blocks: MatchBlocks): (record: MatchRecord | null) => Promise<void> {
-  let waiting: MatchRecord[] = [];
-  return async (record) => {
-    if (record !== null) waiting.push(record);
-    if (waiting.length === 0 || (record !== null && waiting.length < batchSize)) return;
-    const records = waiting;
-    waiting = [];
-    await blocks.add(records);
-  };
 }
 
 /** Candidate pairs, and those decided on or proposed before. */
@@ -149,11 +120,11 @@ async function compare(
   { matchBy, isExact }: { readonly matchBy: readonly string[]; readonly isExact: boolean },
 ): Promise<readonly Compared[]> {
   const { rarity } = words;
-  await blocks.divide((forms) => blockKeys(forms, rarity));
   const known = decisions.pairs();
   const compared: Compared[] = [];
   const exact: { readonly one: Compared; readonly forms: MatchForms }[] = [];
-  const see = (lead: number, row: number, leadForms: MatchForms, rowForms: MatchForms): void => {
+  const see = ({ lead, row }: { readonly lead: number; readonly row: number }): void => {
+    const [leadForms, rowForms] = [blocks.forms('lead', lead), blocks.forms('row', row)];
     const state = decisions.of(lead, row);
     const like = likeness(leadForms, rowForms, rarity);
     if (like.score < leastScore && state === null) return;
@@ -163,11 +134,16 @@ async function compare(
     if (mayLink) exact.push({ one, forms: leadForms });
     compared.push(one);
   };
-  for await (const page of blocks.pairs())
-    for (const { lead, row, leadForms, rowForms } of page)
-      if (!known.has(lead, row)) see(lead, row, leadForms, rowForms);
-  for (const { lead, row, leadForms, rowForms } of await blocks.formsOf(known.list))
-    see(lead, row, leadForms, rowForms);
+  const pairs = await inTurns(blocks.pairs(rarity));
+  await inTurns(
+    (function* (): Steps<void> {
+      for (const pair of pairs) {
+        yield;
+        if (!known.has(pair.lead, pair.row)) see(pair);
+      }
+    })(),
+  );
+  for (const pair of known.list) see(pair);
   const doubted = new Set<Compared>();
   if (exact.length > 0) {
     const byName = Map.groupBy(exact, ({ forms }) => forms[0]?.key ?? '');

@@ -2,96 +2,33 @@ import type pg from 'pg';
 import {
   type Candidate,
   type CopiedSide,
+  type CopyFound,
   type CopyVerdict,
   copyCandidates,
   copyCodes,
   copyMessage,
   bringForward,
-  type Doubt,
+  type Doubts,
   judgeCopy,
   type Moment,
   type PutBackCell,
+  OlderCopies,
   putBackAt,
   Spans,
   type Span,
 } from '../core/merge/older-copy.ts';
-import type { Refusal } from '../core/merge/guard.ts';
-import type { FieldMemo } from '../core/merge/merge-field.ts';
 import type { Policy } from '../core/merge/policy.ts';
 import {
   keptMoves,
   madeSince,
   newlyMissed,
-  shownBefore,
+  putBackCells,
   syncTimes,
   thereAgain,
   whatIsKnown,
 } from '../store/earlier-values.ts';
 import type { Run } from '../store/runs.ts';
 import { isFiltered, type StepContext } from './context.ts';
-
-/** Evidence of a copy beside the values, by side. */
-export type Doubts = Readonly<Partial<Record<CopiedSide, Doubt>>>;
-
-/** What a scan shows of a side that may be an older copy. */
-interface Found {
-  readonly side: CopiedSide;
-  readonly verdict: CopyVerdict;
-  /** Cells that show their value of the moment of the copy, by lead. */
-  readonly cells: ReadonlyMap<string, readonly PutBackCell[]>;
-  /** Missing records that were created after it. */
-  readonly missing: ReadonlySet<string>;
-  readonly refusal: Refusal | null;
-}
-
-/** The sides that are, or may be, older copies, and how a run treats them. */
-export class OlderCopies {
-  readonly refusals: readonly Refusal[];
-  /** Sides on which an absence proves nothing until a person decides. */
-  readonly undecided: ReadonlySet<CopiedSide>;
-  readonly #found: readonly Found[];
-  readonly #allow: readonly string[];
-
-  constructor(found: readonly Found[], conflictOn: readonly CopiedSide[], allow: readonly string[]) {
-    this.#found = found;
-    this.#allow = allow;
-    this.refusals = found.flatMap(({ refusal }) => refusal ?? []);
-    const isOpen = (side: CopiedSide): boolean => !allow.includes(copyCodes[side]) && !this.isBroughtForward;
-    const unsure = found.flatMap(({ side, verdict }) => (verdict.kind === 'none' ? [] : [side]));
-    this.undecided = new Set([...conflictOn, ...unsure].filter(isOpen));
-  }
-
-  /** Whether a person chose to bring the older side forward. */
-  get isBroughtForward(): boolean {
-    return this.#allow.includes(bringForward);
-  }
-
-  /** Adds to the memo of a pair which of its cells an older copy puts back. */
-  memo(leadId: string, memo: Readonly<Record<string, FieldMemo>>): Readonly<Record<string, FieldMemo>> {
-    const fields: Record<string, FieldMemo> = { ...memo };
-    for (const { side, verdict, cells } of this.#found) {
-      // A refused plan shows what would happen if it were allowed.
-      if (verdict.kind !== 'hold' && !this.isBroughtForward) continue;
-      for (const { field } of cells.get(leadId) ?? []) fields[field] = { ...fields[field], putBack: side };
-    }
-    return Object.fromEntries(Object.entries(fields).map(([field, one]) => [field, this.#decided(one)]));
-  }
-
-  #decided({ putBack, ...memo }: FieldMemo): FieldMemo {
-    if (putBack === undefined || putBack === null || this.#allow.includes(copyCodes[putBack])) return memo;
-    return { ...memo, putBack, ...(this.isBroughtForward && { forward: true }) };
-  }
-
-  /** Whether cells of a pair are brought forward. */
-  bringsForward(leadId: string): boolean {
-    return this.isBroughtForward && this.#found.some(({ cells }) => cells.has(leadId));
-  }
-
-  /** Whether a record is missing because its side is older, and comes back. */
-  comesBack(side: CopiedSide, leadId: string): boolean {
-    return this.isBroughtForward && this.#found.some((one) => one.side === side && one.missing.has(leadId));
-  }
-}
 
 /** What a scan knows that bears on a copy. */
 interface Evidence {
@@ -110,7 +47,7 @@ export async function findOlderCopies(
   evidence: Evidence,
 ): Promise<OlderCopies> {
   const { hasMoved, conflictOn } = await whatIsKnown(context.pool, run.connection);
-  const found: Found[] = [];
+  const found: CopyFound[] = [];
   for (const side of hasMoved ? (['row', 'lead'] as const) : []) {
     const one = await judgeSide(context, run, policy, side, evidence, conflictOn.includes(side));
     if (one !== null) found.push(one);
@@ -125,7 +62,7 @@ async function judgeSide(
   side: CopiedSide,
   { moved, notMissing, doubts = {} }: Evidence,
   isHeld: boolean,
-): Promise<Found | null> {
+): Promise<CopyFound | null> {
   const { pool, connection } = context;
   const doubt = doubts[side];
   const mappings = policy.fields.filter(({ field }) => !moved.has(field));
@@ -136,7 +73,8 @@ async function judgeSide(
     mappings.flatMap(({ field, direction }) => (direction === arriving ? [] : [[field, direction]])),
   );
   if (leaving.size === 0) return null;
-  const cells = await putBackCells(pool, run, side, fields);
+  const cells: PutBackCell[] = [];
+  for await (const cell of putBackCells(pool, run, side, fields)) cells.push(cell);
   if (!cells.some(({ field }) => leaving.has(field))) return null;
 
   const clock = new RunClock(await syncTimes(pool, connection.name), side);
@@ -186,21 +124,6 @@ async function judgeSide(
 function stillHeld(candidates: readonly Candidate[]): CopyVerdict {
   const verdict = judgeCopy(candidates, new Spans());
   return verdict.kind === 'none' ? verdict : { ...verdict, kind: 'hold' };
-}
-
-async function putBackCells(
-  pool: pg.Pool,
-  run: Run,
-  side: CopiedSide,
-  fields: readonly string[],
-): Promise<readonly PutBackCell[]> {
-  const cells: (PutBackCell & { readonly spans: PutBackCell['spans'][number][] })[] = [];
-  for await (const { leadId, field, ...span } of shownBefore(pool, run, side, fields)) {
-    const last = cells.at(-1);
-    if (last?.leadId === leadId && last.field === field) last.spans.push(span);
-    else cells.push({ leadId, field, spans: [span] });
-  }
-  return cells;
 }
 
 /** Cells that changed since a moment and show the newer value: the moments at which they showed another. */

@@ -13,8 +13,8 @@ export const askedKnown = 5;
  * its id. Null: no; so a list with another filter, and one whose leads moved on, are honest.
  */
 export async function findForeign({ pool, leads, cut }: StepContext, run: Run): Promise<ForeignLeads | null> {
-  const { known, unlisted } = await countUnlisted(pool, run);
-  const counts = { known, listed: known - unlisted, others: run.pulled - (known - unlisted) };
+  const { known, missed } = await countUnlisted(pool, run);
+  const counts = { known, listed: known - missed, others: run.pulled - (known - missed) };
   if (!looksForeign(counts)) return null;
   const asked = await someKnown(pool, run.connection, askedKnown, run.id);
   return (await hasAny(leads, asked, cut)) ? null : { ...counts, asked: asked.length };

@@ -1,52 +1,44 @@
 import type pg from 'pg';
-import { type ForeignLeads, guard, type PlanCounts } from '../core/merge/guard.ts';
-import { ShiftedRows } from '../core/merge/shifted-rows.ts';
-import { ShuffledRows } from '../core/merge/shuffled-rows.ts';
-import type { PlannedAction } from '../core/merge/action.ts';
-import type { FieldMemo } from '../core/merge/merge-field.ts';
-import { type PairState, planLeadAgain } from '../core/merge/plan.ts';
-import type { Policy } from '../core/merge/policy.ts';
-import { notAsked } from '../core/merge/unlisted.ts';
-import {
-  planClosedId,
-  planDuplicateRow,
-  planLostRow,
-  planMissed,
-  planTwinRow,
-  planUnreadableId,
-} from '../core/merge/plan-held-rows.ts';
-import { type Elsewhere, misreadCells, type OtherTable, placesInCells } from '../core/merge/row-elsewhere.ts';
-import type { MarkVerdict } from '../core/merge/judge-mark.ts';
-import { FirstLeadsTally, Names } from '../core/merge/first-leads.ts';
-import { planNewRow } from '../core/merge/plan-new-row.ts';
-import { sentContent, sentKey, undoneRow } from '../core/merge/refused-create.ts';
+import { hashContent } from '../core/lead/content-hash.ts';
 import { headingOf } from '../core/lead/mapping.ts';
-import { sameCell, type Values } from '../core/lead/value.ts';
+import { type AbsenceProof, LooseRows } from '../core/merge/difference.ts';
+import { FirstLeadsTally, Names } from '../core/merge/first-leads.ts';
+import { type ForeignLeads, guard, type PlanCounts } from '../core/merge/guard.ts';
+import type { GuardTally } from '../core/merge/guard-tally.ts';
+import type { MarkVerdict } from '../core/merge/judge-mark.ts';
+import type { Doubts, OlderCopies } from '../core/merge/older-copy.ts';
+import type { PlanTally } from '../core/merge/plan-tally.ts';
+import { Planner, type PlanFacts } from '../core/merge/planner.ts';
+import type { Policy } from '../core/merge/policy.ts';
+import { type Elsewhere, misreadCells, type OtherTable, placesInCells } from '../core/merge/row-elsewhere.ts';
+import { ShiftedRows } from '../core/merge/shifted-rows.ts';
+import type { ShuffledRows } from '../core/merge/shuffled-rows.ts';
 import { rowsInCells } from '../store/asides.ts';
-import type { AbsenceProof } from '../store/baselines.ts';
-import { countKnownPairs } from '../store/pairs.ts';
 import { isHeldFor } from '../store/conflicts.ts';
+import { looseRows, releasedRows, rowsInPlace, sights, wantedRows } from '../store/differences.ts';
 import { movedFields } from '../store/place-notes.ts';
 import { pairedValues } from '../store/matches.ts';
+import { rowsInOtherTables, rowsOfOtherTables, unreadElsewhere } from '../store/other-tables.ts';
+import { countFilled, countKnownPairs } from '../store/pairs.ts';
+import { isFirstSync, knownService, placeNames } from '../store/places.ts';
+import { loadRefused } from '../store/refused-creates.ts';
 import type { Run } from '../store/runs.ts';
 import { planPages } from '../store/scan-pages.ts';
-import { type Difference, differences, idsOfRows, looseRows, rowsInPlace } from '../store/differences.ts';
-import { rowsInOtherTables, rowsOfOtherTables, unreadElsewhere } from '../store/other-tables.ts';
-import { RefusedCreates } from '../store/refused-creates.ts';
-import { UndoneRecords } from '../store/undone.ts';
+import { loadUndone } from '../store/undone.ts';
 import { isFiltered, policyOf, serviceOf, type StepContext } from './context.ts';
-import { type Doubts, findOlderCopies, type OlderCopies } from './find-older-copy.ts';
-import { findRows, type FoundRows, type OtherPlaces, planOne } from './find-lost-rows.ts';
-import { findMatches, type FoundMatches } from './find-matches.ts';
-import { PlanTally, type PlanWriter } from './plan-writer.ts';
-import { otherPlace, type Placement, placementOf } from './which-place.ts';
 import { findLostCreates, type LostCreates } from './find-lost-creates.ts';
+import { findRows } from './find-lost-rows.ts';
+import { findMatches, type FoundMatches } from './find-matches.ts';
+import { findOlderCopies } from './find-older-copy.ts';
+import type { PlanWriter } from './plan-writer.ts';
 import { doubtsOf } from './table-mark.ts';
-import { countActions, countChangedFields, countEmptiedFields } from '../store/actions.ts';
-import { isFirstSync, knownService, placeNames } from '../store/places.ts';
+import { otherPlace, type Placement, placementOf } from './which-place.ts';
 
 /** What a plan found beside its actions, for the guard and for `commitScan`. */
-export interface Plan extends Omit<Findings, 'policy' | 'older'> {
+export interface Plan extends Pick<PlanFacts, 'moved' | 'found' | 'isProof' | 'undone' | 'refused'> {
+  readonly creates: LostCreates;
+  readonly matches: FoundMatches;
+  readonly tally: PlanTally;
   readonly mark: MarkVerdict;
   /** How many baselines move without an action; see `keepMoves`. */
   readonly moves: number;
@@ -77,7 +69,7 @@ export async function makePlan(
   const service = serviceOf(context.connection);
   const policy = readablePolicy(context, run);
   const scan = { weight: scanWeight(context, run), filtered: isFiltered(context), service };
-  const creates = await findLostCreates(db, run, policy, scan);
+  const creates = await findLostCreates(context.pool, db, run, policy, scan);
   await plan.add(...creates.actions);
   const moved = await movedFields(db, run.connection, policy.fields);
   const homes = await rowsOfOtherTables(db, run, service);
@@ -98,25 +90,46 @@ export async function makePlan(
   const unread =
     sync.onRowDeleted === 'delete-lead' ? await unreadElsewhere(db, run, service) : new Set<string>();
   const matches = await findMatches(context, run, creates, found, policy);
-  const undone = await UndoneRecords.load(db, run.connection, fields);
-  const refused = await RefusedCreates.load(db, run.connection);
-  const tally = new PlanTally();
-  const places = { elsewhere, homes, unread };
-  const findings = { policy, creates, moved, found, older, isProof, matches, undone, refused, tally, places };
-  const shuffled = await planPairs(context.pool, run, plan, findings);
+  const released = await releasedRows(db, run.connection);
+  const loose = new LooseRows(
+    await wantedRows(db, run.connection),
+    new Set(released.map((cells) => hashContent(cells, fields))),
+  );
   const first = (await isFirstSync(db, run)) ? new FirstLeadsTally(policy.fields) : null;
-  const names = sync.match === 'off' ? null : await namesOfTable(context.pool, run);
-  const twins = await planLooseRows(context.pool, run, plan, findings, { first, names });
-  const missed = tally.missed();
-  if (missed !== null) await plan.add(planMissed(missed, policy));
+  const findings = {
+    policy,
+    creates,
+    moved,
+    found,
+    older,
+    isProof,
+    matches,
+    undone: await loadUndone(db, run.connection, fields),
+    refused: await loadRefused(db, run.connection),
+    loose,
+    elsewhere,
+    homes,
+    unread,
+    first,
+    names: sync.match === 'off' ? null : await namesOfTable(context.pool, run),
+  };
+  const planner = new Planner(findings);
+  for await (const sight of sights(context.pool, run)) {
+    const { actions, absences } = planner.pair(sight);
+    plan.count(absences);
+    await plan.add(...actions);
+  }
+  for await (const row of looseRows(context.pool, run)) await plan.add(...planner.row(row));
+  await plan.add(...planner.end());
   await plan.end();
-  await planPages(db, run);
+  plan.guarded.add('create-row', 'new-lead', await planPages(db, run));
 
+  const { shuffled, tally, twins } = planner;
   const { strangers } = shuffled;
   const { idsUnknown } = found;
   const permuted = shuffled.permuted();
   const shifted = await findShifts(context.pool, run, findings, shuffled);
-  const numbers = await countPlan(context, db, run, older, placement);
+  const numbers = await countPlan(context, db, run, plan.guarded, planner.ids, older, placement);
   const misread = misreadCells(inCells);
   const inWords = <T>(byField: Readonly<Record<string, T>>): Record<string, T> =>
     Object.fromEntries(Object.entries(byField).map(([field, found]) => [headingOf(fields, field), found]));
@@ -140,7 +153,7 @@ export async function makePlan(
   const stops = guard(counts, sync.limits, run.allow);
   const isMisread = stops.filter(({ code }) => code === 'misread');
   const refusals = isMisread.length > 0 ? isMisread : isOlder ? older.refusals : stops;
-  return { ...findings, mark, moves: plan.moves, refusals, placement };
+  return { ...findings, tally, mark, moves: plan.moves, refusals, placement };
 }
 
 /**
@@ -182,73 +195,11 @@ export function readablePolicy(context: StepContext, run: Run): Policy {
   };
 }
 
-/** Facts about the whole scan, found before its records are decided one by one. */
-interface Findings {
-  readonly policy: Policy;
-  readonly creates: LostCreates;
-  /** Fields whose baseline is void: it was another column's. */
-  readonly moved: ReadonlySet<string>;
-  readonly found: FoundRows;
-  readonly older: OlderCopies;
-  readonly isProof: AbsenceProof;
-  readonly matches: FoundMatches;
-  readonly undone: UndoneRecords;
-  readonly refused: RefusedCreates;
-  readonly tally: PlanTally;
-  readonly places: OtherPlaces & {
-    /** Leads whose missing row may stand in a table that was not read since. */
-    readonly unread: ReadonlySet<string>;
-  };
-}
-
-async function planPairs(
-  pool: pg.Pool,
-  run: Run,
-  plan: PlanWriter,
-  findings: Findings,
-): Promise<ShuffledRows> {
-  const { policy, creates, moved, found, older, isProof, matches, undone, tally, places } = findings;
-  const shuffled = new ShuffledRows(policy.fields);
-  for await (const difference of differences(pool, run, isProof)) {
-    if (creates.leadIds.has(difference.leadId)) {
-      tally.leaveLead(difference);
-      continue;
-    }
-    const { leadId, lead, rowNumber, leadAbsences, deletionDone, merged, asked } = difference;
-    const rowAbsences = Math.min(difference.rowAbsences, places.unread.has(leadId) ? 1 : Infinity);
-    const again = found.rowOf.get(leadId) ?? matches.rowOf.get(leadId);
-    const row = again?.cells ?? difference.row;
-    const base = difference.base === null ? null : withoutFields(difference.base, moved);
-    const state = {
-      leadId,
-      base,
-      lead,
-      row: row === null ? null : { row: again?.row ?? rowNumber ?? 0, cells: row },
-      memo: older.memo(leadId, validMemo({ ...difference, row })),
-      leadAbsences,
-      rowAbsences,
-      isRowDoubted: older.undecided.has('row'),
-      deletionDone,
-      merged,
-      unasked: asked?.answer === 'gone' ? undefined : (asked?.message ?? notAsked),
-      undone: lead === null || difference.isWanted ? null : undone.find(leadId, lead),
-    };
-    const planned = planBack(state, findings) ?? planOne(state, policy, found, matches, places);
-    const actions = tally.withoutMissed(planned, 'leads');
-    if (actions.length < planned.length) continue;
-    tally.see(difference, actions, again !== undefined);
-    // Cells that are brought forward are no sign of sorting.
-    if (base !== null && row !== null && !older.bringsForward(leadId)) shuffled.see(base, row);
-    await plan.add(...actions);
-  }
-  return shuffled;
-}
-
 /** Cells that were shifted before rows were moved as a whole, or after: their neighbours are those of one of both orders. */
 async function findShifts(
   pool: pg.Pool,
   run: Run,
-  { policy, moved }: Findings,
+  { policy, moved }: Pick<PlanFacts, 'policy' | 'moved'>,
   shuffled: ShuffledRows,
 ): Promise<PlanCounts['shifted']> {
   const suspects = shuffled.suspects().filter(({ field }) => !moved.has(field));
@@ -268,66 +219,6 @@ async function findShifts(
   );
 }
 
-/** The plan of a record that an older copy lacks and that comes back; null: it is none. */
-function planBack(
-  state: PairState,
-  { policy, found, matches, older, places }: Findings,
-): readonly PlannedAction[] | null {
-  const { leadId, base, lead, row } = state;
-  if (row === null && older.comesBack('row', leadId))
-    return planOne(state, { ...policy, onRowDeleted: 'restore' }, found, matches, places);
-  if (base === null || lead !== null || row === null || !older.comesBack('lead', leadId)) return null;
-  return [planLeadAgain(state, row)];
-}
-
-/** Returns how many rows are held because another one shows the same company. */
-async function planLooseRows(
-  pool: pg.Pool,
-  run: Run,
-  plan: PlanWriter,
-  { policy, creates, found, matches, undone, refused, tally }: Findings,
-  { first, names }: { readonly first: FirstLeadsTally | null; readonly names: Names | null },
-): Promise<number> {
-  let twins = 0;
-  for await (const loose of looseRows(pool, run)) {
-    const { row, leadId, unreadableId, idClosed, isApart, cells, isWanted } = loose;
-    const mayBe = found.mayBe.get(row) ?? loose.mergedOf ?? undefined;
-    if (leadId !== null) await plan.add(planDuplicateRow(leadId, row, mayBe));
-    else if (unreadableId !== null) await plan.add(planUnreadableId(row, cells, unreadableId, mayBe, policy));
-    else if (creates.rows.has(row)) {
-      names?.see(row, cells);
-      tally.leaveRow(row);
-    } else if (found.links.has(row) || matches.linkedRows.has(row)) continue;
-    else if (mayBe !== undefined) await plan.add(planLostRow(row, cells, mayBe, policy));
-    else if (matches.heldRows.has(row)) {
-      // Called for its side effect: the undone record was seen in this scan.
-      undone.find('', cells);
-      const held = matches.heldRows.get(row);
-      if (held) await plan.add(held);
-      else tally.heldWithLead += 1;
-    } else if (isApart) tally.apart += 1;
-    else {
-      const isUndone = !isWanted && undone.find('', cells) !== null;
-      const key = sentKey(sentContent(cells, policy));
-      if (isWanted) refused.release(key);
-      const before = isWanted ? null : refused.find(key);
-      const planned = planNewRow(row, cells, isUndone ? undoneRow : before, policy);
-      const actions = tally.withoutMissed(planned, 'rows');
-      const isMade = actions.some(({ kind }) => kind === 'create-lead');
-      const isStuck = idClosed !== null && isMade;
-      const twin = isMade && !isStuck ? (names?.see(row, cells) ?? null) : null;
-      if (twin !== null && !isWanted) {
-        twins += 1;
-        await plan.add(planTwinRow(row, cells, twin, policy));
-        continue;
-      }
-      if (isMade && !isStuck) first?.see(row, cells);
-      await plan.add(...(isStuck ? [planClosedId(row, cells, idClosed, policy)] : actions));
-    }
-  }
-  return twins;
-}
-
 /** The companies of the table, if a row is held because it shows one of them: its first row may have a lead by now. */
 async function namesOfTable(pool: pg.Pool, run: Run): Promise<Names> {
   const names = new Names();
@@ -337,29 +228,13 @@ async function namesOfTable(pool: pg.Pool, run: Run): Promise<Names> {
   return names;
 }
 
-/** A decision or refusal is valid only while both sides show the values of that time. */
-function validMemo(difference: Pick<Difference, 'memo' | 'lead' | 'row'>): Record<string, FieldMemo> {
-  const entries = Object.entries(difference.memo ?? {}).flatMap(([field, memo]): [string, FieldMemo][] => {
-    const [lead, row] = [difference.lead?.[field] ?? null, difference.row?.[field] ?? null];
-    if (sameCell(memo.lead, lead) && sameCell(memo.row, row)) return [[field, memo]];
-    return memo.covered === true ? [[field, { covered: true }]] : [];
-  });
-  return Object.fromEntries(entries);
-}
-
-export function withoutFields(values: Values, fields: ReadonlySet<string>): Values {
-  if (fields.size === 0) return values;
-  return Object.fromEntries(Object.entries(values).filter(([field]) => !fields.has(field)));
-}
-
-/** The reasons to write a row again. */
-const goneRow: ReadonlySet<string> = new Set(['row-deleted', 'row-deleted-but-lead-edited']);
-
-/** The guard's numbers of a plan, as far as the database has them. */
+/** The guard's numbers of a plan, but for what was found on the way. */
 async function countPlan(
   context: StepContext,
   db: pg.PoolClient,
   run: Run,
+  guarded: GuardTally,
+  ids: Planner['ids'],
   { isBroughtForward }: OlderCopies,
   placement: Placement | null,
 ): Promise<
@@ -369,31 +244,25 @@ async function countPlan(
   >
 > {
   const service = await knownService(db, run.connection);
-  const byKind: Record<string, number> = {};
-  let [rewritten, unknown] = [0, 0];
-  for (const { kind, reason, round, state, count } of await countActions(db, run.id)) {
-    if (round !== run.round || state === 'left-out') continue;
-    if (reason === 'row.orphan' || reason === 'lead.unasked') unknown += count;
-    // An update that only fills empty cells, such as a new column, overwrites nothing.
-    if (kind === 'update-row' && reason === 'fills-empty') continue;
-    // A person chose to bring the older copy forward.
-    if (isBroughtForward && (reason === 'older-copy' || goneRow.has(reason))) continue;
-    byKind[kind] = (byKind[kind] ?? 0) + count;
-    if (kind === 'create-row' && goneRow.has(reason)) rewritten += count;
-  }
+  const { unknown, ...counted } = guarded.counts(isBroughtForward);
   const knownPairs = await countKnownPairs(db, run.connection);
-  const ids = knownPairs === 0 && unknown > 0 ? await idsOfRows(db, run.id) : null;
+  const hasFirst = knownPairs === 0 && unknown > 0;
+  const filled = await countFilled(db, run.connection, Object.keys(guarded.emptied));
   const column = context.connection.target.idColumn;
   return {
     knownPairs,
-    firstIds: ids === null ? null : { ...ids, column, unknown },
+    firstIds: hasFirst ? { ...ids, column, unknown } : null,
     leads: run.pulled,
     otherService: service === context.connection.leads.baseUrl ? null : service,
-    byKind,
     otherPlace: await otherPlace(db, run, placement),
     rows: run.targetRows,
-    rewritten,
-    byField: await countChangedFields(db, run),
-    emptied: await countEmptiedFields(db, run),
+    ...counted,
+    byField: guarded.byField,
+    emptied: Object.fromEntries(
+      Object.entries(guarded.emptied).map(([field, emptied]) => [
+        field,
+        { emptied, filled: filled.get(field) ?? 0 },
+      ]),
+    ),
   };
 }

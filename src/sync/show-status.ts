@@ -1,7 +1,8 @@
 import { sameCell } from '../core/lead/value.ts';
 import type { FieldMapping } from '../core/lead/mapping.ts';
+import type { RowStanding } from '../core/merge/row-standing.ts';
 import { type ConflictFact, inStep, rowStatus } from '../core/merge/row-status.ts';
-import { type RowStanding, rowStandings } from '../store/row-facts.ts';
+import { rowStandings } from '../store/row-facts.ts';
 import type { Run } from '../store/runs.ts';
 import type { RowChange } from '../ports/target.ts';
 import type { StepContext } from './context.ts';
@@ -31,7 +32,7 @@ async function* batchesOf(
 ): AsyncGenerator<readonly RowChange[]> {
   const headings = headingsOf(connection.fields);
   const changes = new Map<string, RowChange>();
-  for await (const standing of rowStandings(pool, run, inStep)) {
+  for await (const standing of rowStandings(pool, run)) {
     const change = statusChange(standing, headings, changes.size);
     if (change !== null) changes.set(change.key, change);
     if (changes.size < target.batchSize) continue;

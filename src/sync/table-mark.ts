@@ -1,3 +1,4 @@
+import type { Doubts } from '../core/merge/older-copy.ts';
 import type pg from 'pg';
 import type { Problem } from '../errors.ts';
 import { markText, readMark } from '../core/lead/table-mark.ts';
@@ -8,7 +9,6 @@ import { wasEverInStep } from '../store/pairs.ts';
 import { nextRound, type Run, updateRun } from '../store/runs.ts';
 import type { MarkToWrite } from '../ports/target.ts';
 import { inLeasedTransaction, type StepContext } from './context.ts';
-import type { Doubts } from './find-older-copy.ts';
 
 /** The mark of a run; `confirm` is called after each write that carried it. */
 interface RunMark extends MarkToWrite {

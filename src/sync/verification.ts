@@ -1,7 +1,8 @@
 import { counted } from '../core/lead/counted.ts';
 import type { Problem } from '../errors.ts';
 import type { ActionKind } from '../core/merge/action.ts';
-import type { RecordCounts, UnverifiedWrite } from '../store/verifications.ts';
+import type { RecordCounts } from '../core/merge/count-outcomes.ts';
+import type { UnverifiedWrite } from '../store/verifications.ts';
 import type { Run } from '../store/runs.ts';
 
 /**

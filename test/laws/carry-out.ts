@@ -1,8 +1,9 @@
 import type { AuditConditions, AuditedAction, AuditedRecord } from '../../src/core/audit/audit.ts';
-import { type Cells, isUnreadable, sameCell, type Values } from '../../src/core/lead/value.ts';
+import { type Cells, isUnreadable, sameCell, type Values, withoutFields } from '../../src/core/lead/value.ts';
 import { type PlannedAction, putOffReasons } from '../../src/core/merge/action.ts';
 import { movesAfter } from '../../src/core/merge/baseline-moves.ts';
-import { type Planned, without } from './plan-run.ts';
+import { missedCode } from '../../src/core/merge/plan-held-rows.ts';
+import type { Planned } from './plan-run.ts';
 import type { RunState } from './whole-run.ts';
 
 /** What a run leaves: all that an audit looks at, and whether the run itself says that it has not done all. */
@@ -44,7 +45,8 @@ class RunEnd {
   constructor(state: RunState) {
     this.#state = state;
     // What was another column's is void.
-    for (const [leadId, { base }] of state.pairs) this.#bases.set(leadId, base && without(base, state.moved));
+    for (const [leadId, { base }] of state.pairs)
+      this.#bases.set(leadId, base && withoutFields(base, state.moved));
   }
 
   add(action: PlannedAction): void {
@@ -76,7 +78,7 @@ class RunEnd {
   }
 
   /** What is left once all actions are over. */
-  of({ seen, made, rowOf, loose, open, leadAbsences }: Planned): Ended {
+  of({ actions, seen, made, rowOf, loose, open, leadAbsences }: Planned): Ended {
     const { pairs, unseen, mode } = this.#state;
     const isInDoubt = open.some((leadId) => leadId === null || !this.#linked.has(leadId));
     const ids = new Set([...pairs.keys(), ...seen.keys(), ...rowOf.keys(), ...this.#byLead.keys()]);
@@ -117,7 +119,7 @@ class RunEnd {
       conditions: {
         isPlan: mode === 'plan',
         unseen,
-        holdsNew: false,
+        holdsNew: actions.some(({ kind, reason }) => kind === 'hold' && reason === missedCode),
         holdsStrays: this.#holdsStrays,
         holdsMatches: false,
         holdsOldRows: this.#state.isRowDoubted,

@@ -1,19 +1,24 @@
 import { hashContent } from '../../src/core/lead/content-hash.ts';
-import { type Cells, isUnreadable, sameCell, type Values } from '../../src/core/lead/value.ts';
+import { type Cells, isUnreadable, type Values } from '../../src/core/lead/value.ts';
 import { type PlannedAction, plannedAction } from '../../src/core/merge/action.ts';
-import { contentMarks, findLostRows, type LostLead, type Stray } from '../../src/core/merge/lost-rows.ts';
-import { agreedContent, isOver } from '../../src/core/merge/match-lost-creates.ts';
-import { orphan, planPair, type PairState } from '../../src/core/merge/plan.ts';
+import { type AbsenceProof, type LooseRow, LooseRows, type Sight } from '../../src/core/merge/difference.ts';
 import {
-  planClosedId,
-  planDuplicateRow,
-  planLostRow,
-  planMovedRow,
-  planUnreadableId,
-} from '../../src/core/merge/plan-held-rows.ts';
-import { planFoundRow, planLink } from '../../src/core/merge/plan-link.ts';
-import { planNewRow } from '../../src/core/merge/plan-new-row.ts';
+  foundRows,
+  goneLead,
+  looseStray,
+  type LostLead,
+  orphanRow,
+  renamedLead,
+} from '../../src/core/merge/lost-rows.ts';
+import { agreedContent, isOver } from '../../src/core/merge/match-lost-creates.ts';
+import type { FieldMemo } from '../../src/core/merge/merge-field.ts';
+import { OlderCopies } from '../../src/core/merge/older-copy.ts';
+import { sameRecord } from '../../src/core/merge/plan.ts';
+import { planLink } from '../../src/core/merge/plan-link.ts';
+import { Planner } from '../../src/core/merge/planner.ts';
 import type { Policy } from '../../src/core/merge/policy.ts';
+import { RefusedCreates, sentContent, sentKey } from '../../src/core/merge/refused-create.ts';
+import { type UndoneRecord, UndoneRecords } from '../../src/core/merge/undone-records.ts';
 import { intentRows, matchCreates } from '../support/run-steps.ts';
 import { type Pair, type Row, type RunState, scanStartedAt } from './whole-run.ts';
 
@@ -45,89 +50,107 @@ const unknown: Pair = {
   undone: null,
 };
 
-/**
- * A run's plan, made in memory of the functions that decide (src/core/merge), as src/sync/make-plan.ts makes it from the database.
- */
+/** A run's plan, as src/sync/make-plan.ts makes it from the database. */
 export function planRun(state: RunState): Planned {
   const policy: Policy = {
     ...state.policy,
     fields: state.policy.fields.filter(({ field }) => !state.unseen.has(field)),
     unseen: state.policy.fields.filter(({ field }) => state.unseen.has(field)),
   };
+  const { fields } = state.policy;
   const { rowOf, loose } = sortRows(state.rows);
   const seen = seenLeads(state, rowOf, policy);
-  const isProof = {
+  const isProof: AbsenceProof = {
     leads: state.weight === 1 && seen.size > 0,
     rows: state.rows.length > 0 && !state.isRowDoubted,
+    answers: false,
+    rowsAlone: true,
   };
   const creates = settleCreates(state, policy, seen, rowOf, loose);
+  const ids = new Set([...state.pairs.keys(), ...seen.keys(), ...rowOf.keys()]);
+  const sights = [...ids].map((leadId) => sightOf(leadId, state, seen, rowOf));
+  const looseRows = loose.map((row): LooseRow => ({ ...row, contentHash: hashContent(row.cells, fields) }));
+
+  const isFree = ({ leadId }: Sight): boolean => !creates.leadIds.has(leadId);
+  const gone = sights.filter(isFree).flatMap((sight) => goneLead(sight) ?? renamedLead(sight, fields) ?? []);
+  const strays = [
+    ...sights.flatMap((sight) => orphanRow(sight, fields, creates.rowless.length > 0)?.stray ?? []),
+    ...looseRows.filter(({ leadId, row }) => leadId !== null || !creates.rows.has(row)).map(looseStray),
+  ];
+  const planner = new Planner({
+    policy,
+    creates,
+    moved: state.moved,
+    found: foundRows(strays, [...gone, ...creates.rowless], fields, policy, { fresh: 0, newOrphans: 0 }),
+    older: new OlderCopies([], state.isRowDoubted ? ['row'] : [], []),
+    isProof,
+    matches: { rowOf: new Map(), linkedRows: new Set(), heldLeads: new Map(), heldRows: new Map() },
+    undone: new UndoneRecords(undoneOf(state, seen), fields),
+    refused: new RefusedCreates(
+      new Map(
+        loose.flatMap(({ cells, refused }) =>
+          refused === null ? [] : [[sentKey(sentContent(cells, policy)), refused]],
+        ),
+      ),
+    ),
+    loose: new LooseRows(new Set(), new Set()),
+    elsewhere: new Map(),
+    homes: new Map(),
+    unread: new Set(),
+    first: null,
+    names: null,
+  });
   const actions: PlannedAction[] = [...creates.actions];
-
-  const lostLeads = findGone(state, policy, seen, rowOf, creates);
-  const strays = findStrays(state, policy, seen, rowOf, loose, creates);
-  const found = findLostRows(strays, lostLeads, state.policy.fields, policy.fields);
-  const byRow = new Map(strays.map((stray) => [stray.row, stray]));
-  const linkedRow = new Map([...found.links].map(([row, leadId]) => [leadId, byRow.get(row)]));
-  const unreadable = new Set(
-    strays
-      .filter((stray) => stray.isUnreadable)
-      .flatMap((stray) => contentMarks(stray.cells, state.policy.fields)),
-  );
-
-  const pairOf = (leadId: string): Pair => state.pairs.get(leadId) ?? unknown;
+  for (const sight of sights) actions.push(...planner.pair(sight).actions);
+  for (const row of looseRows) actions.push(...planner.row(row));
+  actions.push(...planner.end());
   const leadAbsences = (leadId: string): number =>
-    seen.has(leadId) ? 0 : pairOf(leadId).leadAbsences + Number(isProof.leads);
-  const planOne = (leadId: string): readonly PlannedAction[] => {
-    const pair = pairOf(leadId);
-    const [lead, again] = [seen.get(leadId) ?? null, linkedRow.get(leadId)];
-    const row = again ?? rowOf.get(leadId) ?? null;
-    const base = pair.base && without(pair.base, state.moved);
-    const pairState: PairState = {
-      leadId,
-      base,
-      lead,
-      row: row && { row: row.row, cells: row.cells },
-      memo: pair.memo,
-      leadAbsences: leadAbsences(leadId),
-      rowAbsences: row === null ? pair.rowAbsences + Number(isProof.rows) : 0,
-      isRowDoubted: state.isRowDoubted,
-      deletionDone: pair.deletionDone,
-      merged: pair.merged,
-      undone: lead === null ? null : pair.undone,
-    };
-    if (row === null) {
-      const isAnyones =
-        base === null
-          ? lead !== null && contentMarks(lead, state.policy.fields).some((mark) => unreadable.has(mark))
-          : found.isAnyones;
-      return isAnyones || found.leadIds.has(leadId) ? [] : planPair(pairState, policy);
-    }
-    if (again !== undefined) return planFoundRow(pairState, policy);
-    const others = found.moved.get(row.row);
-    if (others !== undefined && base !== null) return [planMovedRow(pairState, others)];
-    const mayBe = found.mayBe.get(row.row);
-    return mayBe !== undefined && lead === null
-      ? [orphan(pairState, row, mayBe)]
-      : planPair(pairState, policy);
-  };
-
-  for (const leadId of new Set([...state.pairs.keys(), ...seen.keys(), ...rowOf.keys()])) {
-    if (!creates.leadIds.has(leadId)) actions.push(...planOne(leadId));
-  }
-  for (const one of loose) {
-    const mayBe = found.mayBe.get(one.row);
-    if (one.leadId !== null) actions.push(planDuplicateRow(one.leadId, one.row, mayBe));
-    else if (one.unreadableId !== null)
-      actions.push(planUnreadableId(one.row, one.cells, one.unreadableId, mayBe, policy));
-    else if (creates.rows.has(one.row) || found.links.has(one.row)) continue;
-    else if (mayBe !== undefined) actions.push(planLostRow(one.row, one.cells, mayBe, policy));
-    else if (!one.isApart) {
-      const planned = planNewRow(one.row, one.cells, one.refused, policy);
-      const isStuck = one.idClosed !== null && planned.some(({ kind }) => kind === 'create-lead');
-      actions.push(...(isStuck ? [planClosedId(one.row, one.cells, one.idClosed ?? '', policy)] : planned));
-    }
-  }
+    seen.has(leadId) ? 0 : (state.pairs.get(leadId)?.leadAbsences ?? 0) + Number(isProof.leads);
   return { actions, seen, made: creates.made, rowOf, loose, open: creates.open, leadAbsences };
+}
+
+/** What the scan staged of a lead id. */
+function sightOf(
+  leadId: string,
+  { pairs }: RunState,
+  seen: ReadonlyMap<string, Cells>,
+  rowOf: ReadonlyMap<string, Row>,
+): Sight {
+  const { memo, place, undone: _, ...pair } = pairs.get(leadId) ?? unknown;
+  const [lead, row] = [seen.get(leadId) ?? null, rowOf.get(leadId)];
+  const isKnown = pairs.has(leadId);
+  const cells = row?.cells ?? null;
+  const codeOf = ({ refused, putBack }: FieldMemo): string =>
+    refused === true ? 'lead.field-refused' : putBack ? `${putBack}.put-back` : 'conflict.both-edited';
+  const covered = { unreadable: '', why: 'merged' } as const;
+  return {
+    ...pair,
+    leadId,
+    isKnown,
+    isSame: false,
+    lead,
+    row: cells,
+    rowNumber: row?.row ?? place,
+    missed: { lead: isKnown && lead === null, row: isKnown && cells === null },
+    isCounted: false,
+    asked: { answer: 'gone', message: null },
+    held: Object.entries(memo).map(([field, one]) => ({
+      field,
+      code: codeOf(one),
+      resolution: one.resolution ?? null,
+      lead: lead?.[field] ?? null,
+      row: one.covered === true ? covered : (cells?.[field] ?? null),
+    })),
+    isCopied: false,
+  };
+}
+
+/** Leads whose row an undo took away, as they were then. */
+function undoneOf({ pairs }: RunState, seen: ReadonlyMap<string, Cells>): readonly UndoneRecord[] {
+  return [...pairs].flatMap(([leadId, { undone }]) => {
+    const cells = seen.get(leadId);
+    return undone === null || cells === undefined ? [] : [{ leadId, contentHash: undone, cells }];
+  });
 }
 
 function sortRows(rows: readonly Row[]) {
@@ -146,68 +169,9 @@ function seenLeads(state: RunState, rowOf: ReadonlyMap<string, Row>, policy: Pol
   for (const [leadId, { cells }] of rowOf) {
     const lead = state.leads.get(leadId);
     const base = state.pairs.get(leadId)?.base;
-    if (lead !== undefined && (!base || !showsBase(cells, base, policy))) seen.set(leadId, lead);
+    if (lead !== undefined && (!base || !sameRecord(cells, base, policy))) seen.set(leadId, lead);
   }
   return seen;
-}
-
-function showsBase(cells: Cells, base: Values, { fields }: Policy): boolean {
-  return fields.every(
-    ({ field }) => !(field in cells) || sameCell(cells[field] ?? null, base[field] ?? null),
-  );
-}
-
-export function without(values: Values, fields: ReadonlySet<string>): Values {
-  return Object.fromEntries(Object.entries(values).filter(([field]) => !fields.has(field)));
-}
-
-/** Leads whose row is gone, or shows another name. */
-function findGone(
-  state: RunState,
-  policy: Policy,
-  seen: ReadonlyMap<string, Cells>,
-  rowOf: ReadonlyMap<string, Row>,
-  creates: Creates,
-): readonly LostLead[] {
-  const gone: LostLead[] = [];
-  for (const [leadId, { base, rowAbsences, leadAbsences, place, merged, deletionDone }] of state.pairs) {
-    if (base === null || creates.leadIds.has(leadId) || deletionDone) continue;
-    const [now, row] = [seen.get(leadId), rowOf.get(leadId)];
-    const lost = { leadId, base, lead: now ?? base, isListed: now !== undefined };
-    if (row === undefined) {
-      if (merged === null && (now !== undefined || leadAbsences === 0))
-        gone.push({ ...lost, isFresh: rowAbsences === 0, place });
-      continue;
-    }
-    const name = row.cells['companyName'];
-    if (name === undefined || sameCell(base['companyName'] ?? null, null)) continue;
-    if ([base, now].some((one) => one !== undefined && sameCell(one['companyName'] ?? null, name))) continue;
-    const shown = { row: row.row, contentHash: hashContent(row.cells, policy.fields) };
-    gone.push({ ...lost, isListed: true, isFresh: true, place: null, shown });
-  }
-  return [...gone, ...creates.rowless];
-}
-
-function findStrays(
-  { pairs }: RunState,
-  { fields }: Policy,
-  seen: ReadonlyMap<string, Cells>,
-  rowOf: ReadonlyMap<string, Row>,
-  loose: readonly Row[],
-  creates: Creates,
-): readonly Stray[] {
-  const isStray = ({ leadId, row }: Row): boolean =>
-    leadId === null
-      ? !creates.rows.has(row)
-      : loose.some((one) => one.row === row) || (!pairs.has(leadId) && !seen.has(leadId));
-  return [...rowOf.values(), ...loose].filter(isStray).map((row) => ({
-    row: row.row,
-    leadId: row.leadId,
-    isUnreadable: row.unreadableId !== null,
-    isClosed: row.idClosed !== null,
-    cells: row.cells,
-    contentHash: hashContent(row.cells, fields),
-  }));
 }
 
 interface Creates {

@@ -8,6 +8,7 @@ export interface PlantedMistake {
 
 const plan = 'src/core/merge/plan.ts';
 const mergeField = 'src/core/merge/merge-field.ts';
+const planner = 'src/core/merge/planner.ts';
 const newRow = 'src/core/merge/plan-new-row.ts';
 const whole = 'test/laws/plan-run.ts';
 
@@ -22,9 +23,8 @@ export const plantedMistakes: readonly PlantedMistake[] = [
   {
     name: 'rows whose lead is outside the filter are not looked at',
     file: whole,
-    from: `    if (!creates.leadIds.has(leadId)) actions.push`,
-    to: `    if (state.filtered && !state.listed.has(leadId)) continue;
-    if (!creates.leadIds.has(leadId)) actions.push`,
+    from: `  for (const sight of sights) actions.push`,
+    to: `  for (const sight of sights) if (!state.filtered || state.listed.has(sight.leadId)) actions.push`,
   },
   {
     name: 'the first field is skipped',
@@ -121,16 +121,15 @@ export const plantedMistakes: readonly PlantedMistake[] = [
   },
   {
     name: 'a copied row is passed over',
-    file: whole,
-    from: `    if (one.leadId !== null) actions.push(planDuplicateRow(one.leadId, one.row, mayBe));`,
-    to: `    if (one.leadId !== null) continue;`,
+    file: planner,
+    from: `    if (leadId !== null) return [planDuplicateRow(leadId, row, mayBe)];`,
+    to: `    if (leadId !== null) return [];`,
   },
   {
     name: 'in a torn scan leads that the list lacks are left as they are',
     file: whole,
-    from: `    if (!creates.leadIds.has(leadId)) actions.push`,
-    to: `    if (state.weight === 0.5 && !seen.has(leadId)) continue;
-    if (!creates.leadIds.has(leadId)) actions.push`,
+    from: `  for (const sight of sights) actions.push`,
+    to: `  for (const sight of sights) if (state.weight !== 0.5 || seen.has(sight.leadId)) actions.push`,
   },
   {
     name: 'a row that lost its id is found, and not given it back',

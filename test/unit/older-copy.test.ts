@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { copyMessage, type CopyVerdict } from '../../src/core/merge/older-copy.ts';
+import {
+  copyMessage,
+  type CopyVerdict,
+  type EarlierCell,
+  putBackCell,
+} from '../../src/core/merge/older-copy.ts';
 import { CopyWorld } from '../support/copy-world.ts';
 import { lawRuns } from '../support/law-runs.ts';
 
@@ -196,4 +201,86 @@ test('the message says how much, since when, what told it, and both ways out', (
     'leadsync sync --connection berlin --allow older-copy treats what the table shows as edits',
   );
   expect(copyMessage({ ...found, doubt: undefined, mayUpdate: false })).not.toContain('update');
+});
+
+describe('a cell that shows an earlier value', () => {
+  const move = { hash: 'old', run: 5, had: false, at: 500 };
+  const cell: EarlierCell = {
+    leadId: 'a',
+    field: 'stage',
+    mine: 'old',
+    base: 'new',
+    others: 'new',
+    moves: [move],
+    isDecided: false,
+    written: null,
+  };
+  const spans = (given: Partial<EarlierCell>): unknown => putBackCell({ ...cell, ...given })?.spans ?? null;
+
+  test.each<[string, Partial<EarlierCell>, unknown]>([
+    ['until a run changed it', {}, [{ from: 0, to: 9, leftAt: 500 }]],
+    ['until a run found it changed', { moves: [{ ...move, had: true }] }, [{ from: 0, to: 8, leftAt: 500 }]],
+    [
+      'again and again',
+      {
+        moves: [
+          { ...move, run: 7, at: 700 },
+          { ...move, hash: 'x', run: 6 },
+          { ...move, run: 5 },
+        ],
+      },
+      [
+        { from: 0, to: 9, leftAt: 500 },
+        { from: 12, to: 13, leftAt: 700 },
+      ],
+    ],
+    ['never', { mine: 'x' }, null],
+    ['that cannot be read', { mine: null }, null],
+    ['that is the baseline', { base: 'old' }, null],
+    ['that the other side shows', { others: 'old' }, null],
+    ['that was decided on', { isDecided: true }, null],
+    ['that an undo put back', { written: { run: 5, rule: 'undone', hash: 'old' } }, null],
+    ['that an undo put back and opened again', { written: { run: 6, rule: 'reopened', hash: 'old' } }, null],
+    [
+      'that an undo before put back',
+      { written: { run: 4, rule: 'undone', hash: 'old' } },
+      [{ from: 0, to: 9, leftAt: 500 }],
+    ],
+    [
+      'that an undo did not put back',
+      { written: { run: 5, rule: 'undone', hash: 'x' } },
+      [{ from: 0, to: 9, leftAt: 500 }],
+    ],
+    [
+      'that was written otherwise',
+      { written: { run: 5, rule: 'row-edited', hash: 'old' } },
+      [{ from: 0, to: 9, leftAt: 500 }],
+    ],
+    ['not in no time', { moves: [{ ...move, hash: 'x', at: 1 }, move] }, null],
+  ])('%s', (_, given, expected) => expect(spans(given)).toEqual(expected));
+
+  test('law: at each moment it showed what the next move left behind', () => {
+    const moves = fc.array(
+      fc.record({
+        hash: fc.constantFrom('old', 'x'),
+        run: fc.integer({ min: 1, max: 6 }),
+        had: fc.boolean(),
+        at: fc.nat(9),
+      }),
+      { minLength: 1, maxLength: 6 },
+    );
+    fc.assert(
+      fc.property(moves, (some) => {
+        const inOrder = some
+          .map((one) => ({ ...one, moment: 2 * one.run - Number(one.had) }))
+          .toSorted((a, b) => a.moment - b.moment || a.at - b.at);
+        const found = putBackCell({ ...cell, moves: some })?.spans ?? [];
+        for (let moment = 0; moment < 14; moment++) {
+          const isShown = found.some(({ from, to }) => from <= moment && moment <= to);
+          expect(isShown).toBe(inOrder.find((one) => one.moment > moment)?.hash === 'old');
+        }
+      }),
+      { numRuns: lawRuns(500) },
+    );
+  });
 });

@@ -22,11 +22,11 @@ export class IdSet {
 
   add(id: string): void {
     if (this.#size * 2 >= this.#slots.length) this.#grow();
-    this.#place(hashContent(id));
+    this.#place(hashId(id));
   }
 
   mayHave(id: string): boolean {
-    return this.#slots[this.#find(hashContent(id))] !== 0;
+    return this.#slots[this.#find(hashId(id))] !== 0;
   }
 
   #place(value: number): void {
@@ -54,8 +54,8 @@ export class IdSet {
   }
 }
 
-/** Two mixes of the text's code units: 21 bits of the second above the 32 of the first; never 0. */
-function hashContent(text: string): number {
+/** A 53-bit hash of a text, two mixes of its code units: 21 bits of the second above the 32 of the first; never 0. */
+export function hashId(text: string): number {
   let low = 0x811c9dc5;
   let high = 0x41c6ce57;
   for (let index = 0; index < text.length; index++) {

@@ -67,3 +67,8 @@ export function plainCell(cell: Cell): Value {
 export function showCell(cell: Cell): string {
   return cell === null ? '(empty)' : JSON.stringify(plainCell(cell));
 }
+
+export function withoutFields(values: Values, fields: ReadonlySet<string>): Values {
+  if (fields.size === 0) return values;
+  return Object.fromEntries(Object.entries(values).filter(([field]) => !fields.has(field)));
+}

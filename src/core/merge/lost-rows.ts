@@ -1,6 +1,8 @@
 import { hashContent } from '../lead/content-hash.ts';
 import type { FieldMapping } from '../lead/mapping.ts';
 import { type Cells, folded, isUnreadable, sameCell, type Values } from '../lead/value.ts';
+import type { LooseRow, Sight } from './difference.ts';
+import { missedFields, type Policy } from './policy.ts';
 
 /** A row that belongs to no known lead: its id is missing, unknown, a duplicate or unreadable. */
 export interface Stray {
@@ -31,6 +33,76 @@ export interface LostLead {
   readonly shown?: { readonly row: number; readonly contentHash: string };
 }
 
+/** How often a side was missed before this run. */
+const before = (absences: number, { isCounted }: Sight): number => absences - Number(isCounted);
+
+/** A known lead whose row the scan did not show; null: it is none. A lead that is not in it either may be gone, or only be missed. */
+export function goneLead(sight: Sight): LostLead | null {
+  const { leadId, base, missed, merged, deletionDone, held } = sight;
+  if (base === null || !missed.row || merged !== null || deletionDone) return null;
+  if (missed.lead && before(sight.leadAbsences, sight) > 0) return null;
+  const row = Object.fromEntries(held.map((one) => [one.field, one.row]));
+  return {
+    leadId,
+    base,
+    lead: sight.lead ?? base,
+    row: held.length === 0 ? null : { ...base, ...row },
+    isListed: !missed.lead,
+    isFresh: before(sight.rowAbsences, sight) <= 0,
+    place: sight.rowNumber,
+  };
+}
+
+/** A known lead whose row shows another name than they last agreed on, and than the lead; null: it is none. */
+export function renamedLead(
+  { leadId, base, lead, row, rowNumber }: Sight,
+  fields: readonly FieldMapping[],
+): LostLead | null {
+  const name = row?.['companyName'];
+  if (base === null || row === null || name === undefined || rowNumber === null) return null;
+  const agreed = base['companyName'] ?? null;
+  const isNamed = !sameCell(agreed, null);
+  if (!isNamed || sameCell(name, agreed) || sameCell(name, lead?.['companyName'] ?? agreed)) return null;
+  const shown = { row: rowNumber, contentHash: hashContent(row, fields) };
+  return { leadId, base, lead: lead ?? base, isListed: true, isFresh: true, place: null, shown };
+}
+
+/**
+ * A lead without a row, for which one was begun (`begun`: what it was to show, by lead) by a run that never heard what became of
+ * it: it may have come about, and lost its id since. Null: it is none.
+ */
+export function unheardLead(
+  { leadId, base, isSame, lead, row, isCopied }: Sight,
+  begun: ReadonlyMap<string, Values>,
+): LostLead | null {
+  const sent = begun.get(leadId);
+  if (sent === undefined || base !== null || isSame || lead === null || row !== null || isCopied) return null;
+  return { leadId, base: sent, lead, isListed: true, isFresh: true, place: null };
+}
+
+/**
+ * A row whose id belongs to no known lead; null: it is none. Of a deleted lead one that reappeared, which may have had another id in
+ * between, or with `allOfGone` each. `isNew`: its id was not in the scan before.
+ */
+export function orphanRow(
+  { leadId, isKnown, missed, rowAbsences, lead, row, rowNumber, isSame, held }: Sight,
+  fields: readonly FieldMapping[],
+  allOfGone: boolean,
+): { readonly stray: Stray; readonly isNew: boolean } | null {
+  if (row === null || rowNumber === null || lead !== null || isSame || (isKnown && !missed.lead)) return null;
+  const isHeld = held.some(({ code }) => code === 'row.orphan' || (code === 'lead.unasked' && !isKnown));
+  if (isKnown && rowAbsences === 0 && !isHeld && !allOfGone) return null;
+  const contentHash = hashContent(row, fields);
+  const stray = { row: rowNumber, leadId, isUnreadable: false, isClosed: false, cells: row, contentHash };
+  return { stray, isNew: !isKnown && !isHeld };
+}
+
+/** A row without an id, or whose id another row has. */
+export function looseStray({ row, leadId, unreadableId, idClosed, cells, contentHash }: LooseRow): Stray {
+  const isUnreadable = unreadableId !== null;
+  return { row, leadId, isUnreadable, isClosed: isUnreadable || idClosed !== null, cells, contentHash };
+}
+
 /** Which rows belong to leads that lost theirs. Rows by number. */
 export interface LostRows {
   /** Rows that certainly belong to a lead: they get its id back. */
@@ -45,11 +117,53 @@ export interface LostRows {
   readonly isAnyones: boolean;
 }
 
+/** What a scan shows of rows that lost their ids. */
+export interface FoundRows extends LostRows {
+  /** The rows that get their id back, by lead. */
+  readonly rowOf: ReadonlyMap<string, { readonly row: number; readonly cells: Cells }>;
+  /** Rows that would get their ids back, but for a column that is missing, and the leads. */
+  readonly unsure: ReadonlyMap<number, string>;
+  /** New rows with unknown ids, at most as many as rows of known leads disappeared. */
+  readonly idsUnknown: number;
+  /** Whether a row with an unreadable id may be this new lead's. */
+  mayHaveRow(lead: Cells): boolean;
+}
+
+/**
+ * As `findLostRows`, with what a plan asks of it. `fresh`: leads whose rows this scan is the first to miss; `newOrphans`: rows whose
+ * ids appeared in it.
+ */
+export function foundRows(
+  strays: readonly Stray[],
+  gone: readonly LostLead[],
+  fields: readonly FieldMapping[],
+  policy: Policy,
+  { fresh, newOrphans }: { readonly fresh: number; readonly newOrphans: number },
+): FoundRows {
+  const lost = findLostRows(strays, gone, fields, policy.fields);
+  // By the columns that are left two rows may look alike.
+  const isSure = missedFields(policy).length === 0;
+  const links = isSure ? lost.links : new Map<number, string>();
+  const byRow = new Map(strays.map((stray) => [stray.row, stray]));
+  const unreadable = new Set(
+    strays.filter((stray) => stray.isUnreadable).flatMap((stray) => contentMarks(stray.cells, fields)),
+  );
+  return {
+    ...lost,
+    links,
+    unsure: isSure ? new Map() : lost.links,
+    rowOf: new Map([...links].map(([row, leadId]) => [leadId, { row, cells: byRow.get(row)?.cells ?? {} }])),
+    idsUnknown: Math.min(newOrphans, fresh - lost.links.size),
+    mayHaveRow: (cells) =>
+      unreadable.size > 0 && contentMarks(cells, fields).some((mark) => unreadable.has(mark)),
+  };
+}
+
 /** Beyond this many rows and leads of one name, each may be each other's: comparing all would be quadratic. */
 const mostCompared = 1_000;
 
 /** Keys that two records share when they show the same or have the same name. */
-export function contentMarks(cells: Cells, fields: readonly FieldMapping[]): readonly string[] {
+function contentMarks(cells: Cells, fields: readonly FieldMapping[]): readonly string[] {
   return [`=${hashContent(cells, fields)}`, ...nameMark(cells)];
 }
 

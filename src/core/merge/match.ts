@@ -1,3 +1,19 @@
+import type { Cells } from '../lead/value.ts';
+import type { PlannedAction } from './action.ts';
+
+/** What becomes of new rows and new leads that may be the same. */
+export interface MatchedRecords {
+  /** The rows that get the id of a lead, by the lead; `message`: the evidence. */
+  readonly rowOf: ReadonlyMap<
+    string,
+    { readonly row: number; readonly cells: Cells; readonly message: string }
+  >;
+  readonly linkedRows: ReadonlySet<number>;
+  /** The conflict of leads and rows that get no counterpart; null: it is the lead's. */
+  readonly heldLeads: ReadonlyMap<string, PlannedAction>;
+  readonly heldRows: ReadonlyMap<number, PlannedAction | null>;
+}
+
 /** A lead and a row that may be the same, by their indexes. */
 export interface Candidate {
   readonly lead: number;

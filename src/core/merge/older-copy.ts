@@ -1,4 +1,6 @@
 import { counted } from '../lead/counted.ts';
+import type { Refusal } from './guard.ts';
+import type { FieldMemo } from './merge-field.ts';
 
 /**
  * A point in the runs of a connection, in halves: 2r is after run r, 2r - 1 as it read the side before it wrote. An
@@ -18,6 +20,49 @@ export interface PutBackCell {
   readonly field: string;
   /** `leftAt` (epoch ms): when the cell changed from that value. */
   readonly spans: readonly (Span & { readonly leftAt: number })[];
+}
+
+/** A cell of which baselines have moved. Values are told by hashes. */
+export interface EarlierCell {
+  readonly leadId: string;
+  readonly field: string;
+  /** What it shows; null: nothing that can be read. */
+  readonly mine: string | null;
+  readonly base: string;
+  /** What the other side shows. */
+  readonly others: string;
+  /** What each move of the baseline left behind, in a run that `had` the newer value there already; `at`: epoch ms. */
+  readonly moves: readonly {
+    readonly hash: string;
+    readonly run: number;
+    readonly had: boolean;
+    readonly at: number;
+  }[];
+  /** A person decided on these values of both sides, or the service refuses them. */
+  readonly isDecided: boolean;
+  /** What was written there last; null: nothing. */
+  readonly written: { readonly run: number; readonly rule: string; readonly hash: string } | null;
+}
+
+/**
+ * The spans in which a cell showed what it shows again; null: it shows no earlier value, or one that the other side shows too,
+ * a person decided on, the service refuses, or an undo put back.
+ */
+export function putBackCell(cell: EarlierCell): PutBackCell | null {
+  const { leadId, field, mine, base, others, moves, isDecided, written } = cell;
+  if (mine === null || mine === base || mine === others || isDecided) return null;
+  const isUndone = written?.hash === mine && (written.rule === 'undone' || written.rule === 'reopened');
+  if (isUndone && moves.every(({ run }) => run <= written.run)) return null;
+  let from: Moment = 0;
+  const left = moves.map(({ run, had, ...move }) => ({ ...move, moment: 2 * run - Number(had) }));
+  const spans = left
+    .toSorted((a, b) => a.moment - b.moment || a.at - b.at)
+    .flatMap(({ hash, moment, at }) => {
+      const span = { from, to: moment - 1, leftAt: at };
+      from = moment;
+      return hash === mine && span.from <= span.to ? [span] : [];
+    });
+  return spans.length === 0 ? null : { leadId, field, spans };
 }
 
 /**
@@ -203,4 +248,67 @@ export function copyMessage(found: CopyFindings): string {
     `in ${counted(cells, 'cell')} ${shown} what was there before ${before}${lost}; ${why}: is it an older copy? Nothing was written, and nothing that is missing counts as deleted`,
     ...ways.map(([option, does]) => `${command} ${option} ${does}`),
   ].join('. ');
+}
+
+/** Evidence of a copy beside the values, by side. */
+export type Doubts = Readonly<Partial<Record<CopiedSide, Doubt>>>;
+
+/** What a scan shows of a side that may be an older copy. */
+export interface CopyFound {
+  readonly side: CopiedSide;
+  readonly verdict: CopyVerdict;
+  /** Cells that show their value of the moment of the copy, by lead. */
+  readonly cells: ReadonlyMap<string, readonly PutBackCell[]>;
+  /** Missing records that were created after it. */
+  readonly missing: ReadonlySet<string>;
+  readonly refusal: Refusal | null;
+}
+
+/** The sides that are, or may be, older copies, and how a run treats them. */
+export class OlderCopies {
+  readonly refusals: readonly Refusal[];
+  /** Sides on which an absence proves nothing until a person decides. */
+  readonly undecided: ReadonlySet<CopiedSide>;
+  readonly #found: readonly CopyFound[];
+  readonly #allow: readonly string[];
+
+  constructor(found: readonly CopyFound[], conflictOn: readonly CopiedSide[], allow: readonly string[]) {
+    this.#found = found;
+    this.#allow = allow;
+    this.refusals = found.flatMap(({ refusal }) => refusal ?? []);
+    const isOpen = (side: CopiedSide): boolean => !allow.includes(copyCodes[side]) && !this.isBroughtForward;
+    const unsure = found.flatMap(({ side, verdict }) => (verdict.kind === 'none' ? [] : [side]));
+    this.undecided = new Set([...conflictOn, ...unsure].filter(isOpen));
+  }
+
+  /** Whether a person chose to bring the older side forward. */
+  get isBroughtForward(): boolean {
+    return this.#allow.includes(bringForward);
+  }
+
+  /** Adds to the memo of a pair which of its cells an older copy puts back. */
+  memo(leadId: string, memo: Readonly<Record<string, FieldMemo>>): Readonly<Record<string, FieldMemo>> {
+    const fields: Record<string, FieldMemo> = { ...memo };
+    for (const { side, verdict, cells } of this.#found) {
+      // A refused plan shows what would happen if it were allowed.
+      if (verdict.kind !== 'hold' && !this.isBroughtForward) continue;
+      for (const { field } of cells.get(leadId) ?? []) fields[field] = { ...fields[field], putBack: side };
+    }
+    return Object.fromEntries(Object.entries(fields).map(([field, one]) => [field, this.#decided(one)]));
+  }
+
+  #decided({ putBack, ...memo }: FieldMemo): FieldMemo {
+    if (putBack === undefined || putBack === null || this.#allow.includes(copyCodes[putBack])) return memo;
+    return { ...memo, putBack, ...(this.isBroughtForward && { forward: true }) };
+  }
+
+  /** Whether cells of a pair are brought forward. */
+  bringsForward(leadId: string): boolean {
+    return this.isBroughtForward && this.#found.some(({ cells }) => cells.has(leadId));
+  }
+
+  /** Whether a record is missing because its side is older, and comes back. */
+  comesBack(side: CopiedSide, leadId: string): boolean {
+    return this.isBroughtForward && this.#found.some((one) => one.side === side && one.missing.has(leadId));
+  }
 }

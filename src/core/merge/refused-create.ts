@@ -90,3 +90,26 @@ export function existsReason(existing: Sighting, written: Changes, own: string, 
     : 'If the row is that lead, delete the row';
   return `the service answered with lead ${leadId} (${shown}), which was there already${overwrote}. ${advice}; if it is another company, change its name`;
 }
+
+/** What the service made no lead of, by what was sent (`sentKey`). A plan asks it, and notes what it met. */
+export class RefusedCreates {
+  readonly #known: ReadonlyMap<string, Refused>;
+  readonly met = new Set<string>();
+  readonly released = new Set<string>();
+
+  constructor(known: ReadonlyMap<string, Refused>) {
+    this.#known = known;
+  }
+
+  find(key: string): Refused | null {
+    const found = this.#known.get(key);
+    if (found === undefined) return null;
+    this.met.add(key);
+    return found;
+  }
+
+  /** A person decided that it is sent once more. */
+  release(key: string): void {
+    if (this.#known.has(key)) this.released.add(key);
+  }
+}

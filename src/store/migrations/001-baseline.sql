@@ -265,8 +265,6 @@ create table absent_pairs (
   "row" boolean not null,
   -- A row that a person merged into another is not gone: which one stayed, and what to say of it.
   merged jsonb,
-  -- A row that is there may be this one: its absence counts for nothing.
-  undecided boolean not null default false,
   primary key (run_id, lead_id)
 );
 comment on table absent_pairs is

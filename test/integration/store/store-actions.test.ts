@@ -4,7 +4,6 @@ import type { ActionKind, PlannedAction } from '../../../src/core/merge/action.t
 import {
   clearActions,
   countActions,
-  countChangedFields,
   insertActions,
   pendingActions,
   pendingSizes,
@@ -199,24 +198,6 @@ describe('what became of a plan', () => {
       { code: 'why', message: 'why', leadId: 'a', row: 7, fields: [] },
     ]);
     expect(await troubledActions(here.pool, run, 1)).toHaveLength(1);
-  });
-
-  test('changed fields are counted on either side, where the pair was in step before', async () => {
-    const here = scene();
-    const run = await here.run();
-    const known = { from: 'a', to: 'b', base: null, rule: 'leads-win' } as const;
-    const firstSight = { from: 'a', to: 'b', rule: 'leads-win' } as const;
-    const filled = { from: null, to: 'b', rule: 'fills-empty' } as const;
-    await insertActions(here.pool, run, [
-      action('update-row', { changes: { stage: known, city: filled, region: firstSight } }),
-      action('update-lead', { changes: { stage: known, region: known } }),
-      action('create-row', { changes: { stage: known } }),
-      action('hold', { changes: { stage: known } }),
-    ]);
-    await insertActions(here.pool, { ...run, round: 2 }, [
-      action('update-row', { changes: { stage: known } }),
-    ]);
-    expect(await countChangedFields(here.pool, run)).toEqual({ stage: 2, region: 1 });
   });
 });
 

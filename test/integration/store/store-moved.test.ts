@@ -2,14 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { hashContent } from '../../../src/core/lead/content-hash.ts';
 import type { Cells, Values } from '../../../src/core/lead/value.ts';
-import { countRecords } from '../../../src/store/count-records.ts';
 import { looseRows, scannedLeadCells } from '../../../src/store/differences.ts';
 import { loadSeen, type SeenPairs } from '../../../src/store/seen-pairs.ts';
-import { adoptScan, advanceBaselines, moveBaselines } from '../../../src/store/baselines.ts';
+import { advanceBaselines, moveBaselines } from '../../../src/store/baselines.ts';
 import { finishRun } from '../../../src/store/runs.ts';
 import { stageLeads } from '../../../src/store/staging.ts';
 import { lawRuns } from '../../support/law-runs.ts';
-import { collect, fields, proof, type Scene, stagedCounts, useScenes } from './store-scene.ts';
+import { collect, fields, type Scene, stagedCounts, useScenes } from './store-scene.ts';
 
 const scene = useScenes();
 const acme = { companyName: 'Acme', stage: 'new' };
@@ -51,7 +50,7 @@ describe('what shows its baseline', () => {
       ['a', acme],
       ['b', acme],
     ]);
-    await adoptScan(here.pool, run, proof, []);
+    await here.adopt(run);
   };
 
   test('is met and not staged, on either side', async () => {
@@ -69,7 +68,7 @@ describe('what shows its baseline', () => {
         ['b', won],
       ]),
     );
-    expect(await countRecords(here.pool, run)).toEqual({ records: 2, equal: 1 });
+    expect(await here.counts(run)).toEqual({ records: 2, equal: 1 });
   });
 
   test('in another place is noted there, and is no difference', async () => {
@@ -80,7 +79,7 @@ describe('what shows its baseline', () => {
       ['a', acme],
     ]);
     expect(await here.differences(run)).toEqual([]);
-    await adoptScan(here.pool, run, proof, []);
+    await here.adopt(run);
     const { rows } = await here.pool.query(
       `select lead_id as id, row_number as row from pairs where connection = $1 order by 1`,
       [here.connection],
@@ -167,11 +166,11 @@ test('no edit is lost: after any nights, the differences are those that anybody 
         const further = copies.filter(([leadId]) => leadId !== null);
         expect(await collect(looseRows(here.pool, run))).toHaveLength(loose.length + further.length);
         const unequal = new Set([...unlike.map(([leadId]) => leadId), ...further.map(([leadId]) => leadId)]);
-        expect(await countRecords(here.pool, run)).toEqual({
+        expect(await here.counts(run)).toEqual({
           records: sides.size + loose.length,
           equal: [...sides.keys()].filter((leadId) => !unequal.has(leadId)).length,
         });
-        await adoptScan(here.pool, run, proof, []);
+        await here.adopt(run);
         for (const leadId of new Set([...pairs.keys(), ...Object.keys(leads)])) {
           const before = pairs.get(leadId) ?? fresh;
           const { lead, row } = sides.get(leadId) ?? { lead: null, row: null };

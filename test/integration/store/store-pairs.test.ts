@@ -3,7 +3,7 @@ import { transaction } from '../../../src/store/database.ts';
 import { adoptScan, advanceBaselines, moveBaselines } from '../../../src/store/baselines.ts';
 import { basesOf, countKnownPairs, listDeleted } from '../../../src/store/pairs.ts';
 import { nextRound } from '../../../src/store/runs.ts';
-import { proof, type Scene, useScenes } from './store-scene.ts';
+import { type Scene, useScenes } from './store-scene.ts';
 
 const scene = useScenes();
 const acme = { companyName: 'Acme', stage: 'new' };
@@ -26,7 +26,7 @@ describe('what a scan proves by itself', () => {
       ['edited', won],
       ['orphan', acme],
     ]);
-    await adoptScan(here.pool, run, proof, []);
+    await here.adopt(run);
     expect(await pairsOf(here)).toEqual({
       same: [acme, 0, 0],
       edited: [null, 0, 0],
@@ -43,7 +43,7 @@ describe('what a scan proves by itself', () => {
       ['lead', acme],
       ['row', won],
     ]);
-    await adoptScan(here.pool, run, proof, []);
+    await here.adopt(run);
     expect(await pairsOf(here)).toEqual({ both: [won, 0, 0], lead: [acme, 0, 0], row: [acme, 0, 0] });
   });
 
@@ -53,7 +53,7 @@ describe('what a scan proves by itself', () => {
       ['a', won],
       ['a', acme],
     ]);
-    await adoptScan(here.pool, run, proof, []);
+    await here.adopt(run);
     expect(await pairsOf(here)).toEqual({ a: [null, 0, 0] });
   });
 
@@ -63,7 +63,7 @@ describe('what a scan proves by itself', () => {
     const run = await here.scan({ a: { companyName: 'Acme', stage: null } }, [
       ['a', { companyName: 'Acme' }],
     ]);
-    await adoptScan(here.pool, run, proof, []);
+    await here.adopt(run);
     expect(await pairsOf(here)).toEqual({ a: [acme, 0, 0] });
   });
 
@@ -71,9 +71,9 @@ describe('what a scan proves by itself', () => {
     const here = scene();
     await advanceBaselines(here.pool, here.connection, [{ leadId: 'gone', values: acme }]);
     const run = await here.scan({ same: acme, alone: acme }, [['same', acme]]);
-    await adoptScan(here.pool, run, proof, []);
+    await here.adopt(run);
     const once = await pairsOf(here);
-    await adoptScan(here.pool, run, proof, []);
+    await here.adopt(run);
     expect(await pairsOf(here)).toEqual(once);
     expect(once).toMatchObject({ gone: [acme, 1, 1], alone: [null, 0, 1] });
   });
@@ -88,7 +88,7 @@ describe('what a scan proves by itself', () => {
     await here.pool.query('delete from pairs');
     await here.pool.query('vacuum (analyze) pairs');
     await transaction(here.pool, async (client) => {
-      expect(await adoptScan(client, run, proof, [])).toBe(ids.length);
+      expect(await adoptScan(client, run, true, [])).toBe(ids.length);
       const { rows } = await client.query<{ scans: number }>(
         `select seq_scan as scans from pg_stat_xact_user_tables where relid = 'pairs'::regclass`,
       );
@@ -99,7 +99,7 @@ describe('what a scan proves by itself', () => {
   test('other connections stay as they are', async () => {
     const [here, other] = [scene(), scene()];
     await advanceBaselines(other.pool, other.connection, [{ leadId: 'a', values: acme }]);
-    await adoptScan(here.pool, await here.scan({ a: won }, [['a', won]]), proof, []);
+    await here.adopt(await here.scan({ a: won }, [['a', won]]));
     expect(await pairsOf(other)).toEqual({ a: [acme, 0, 0] });
   });
 });
@@ -116,13 +116,13 @@ describe('absences', () => {
     for (const times of [1, 2, 3]) {
       const run = await here.scan({ other: acme }, [['other', acme]]);
       expect(seen((await here.differences(run))[0])).toEqual([times, times]);
-      await adoptScan(here.pool, run, proof, []);
+      await here.adopt(run);
       // Looked at again, in the same run or in its next round, it is the same absence.
       expect(seen((await here.differences(run))[0])).toEqual([times, times]);
       const again = await nextRound(here.pool, run.id);
       await here.stage(again, { other: acme }, [['other', acme]]);
       expect(seen((await here.differences(again))[0])).toEqual([times, times]);
-      await adoptScan(here.pool, again, proof, []);
+      await here.adopt(again);
       expect(await pairsOf(here)).toMatchObject({ gone: [acme, times, times] });
     }
   });
@@ -138,17 +138,17 @@ describe('absences', () => {
     const run = await here.scan({}, []);
     const known = { ...isProof, answers: isProof.leads, rowsAlone: true };
     expect(seen((await here.differences(run, known))[0])).toEqual(expected);
-    await adoptScan(here.pool, run, known, []);
+    await here.adopt(run, known);
     expect(await pairsOf(here)).toEqual({ gone: [acme, ...expected] });
   });
 
   test('begin anew when the id was seen again', async () => {
     const here = scene();
     await advanceBaselines(here.pool, here.connection, [{ leadId: 'a', values: acme }]);
-    await adoptScan(here.pool, await here.scan({}, []), proof, []);
-    await adoptScan(here.pool, await here.scan({ a: acme }, []), proof, []);
+    await here.adopt(await here.scan({}, []));
+    await here.adopt(await here.scan({ a: acme }, []));
     expect(await pairsOf(here)).toEqual({ a: [acme, 0, 2] });
-    await adoptScan(here.pool, await here.scan({ a: acme }, [['a', acme]]), proof, []);
+    await here.adopt(await here.scan({ a: acme }, [['a', acme]]));
     expect(await pairsOf(here)).toEqual({ a: [acme, 0, 0] });
   });
 
@@ -156,10 +156,10 @@ describe('absences', () => {
     const here = scene();
     await advanceBaselines(here.pool, here.connection, [{ leadId: 'a', values: acme }]);
     const run = await here.scan({}, []);
-    await adoptScan(here.pool, run, proof, []);
+    await here.adopt(run);
     const again = await nextRound(here.pool, run.id);
     await here.stage(again, { a: acme }, [['a', acme]]);
-    await adoptScan(here.pool, again, proof, []);
+    await here.adopt(again);
     expect(await pairsOf(here)).toEqual({ a: [acme, 0, 0] });
   });
 
@@ -167,9 +167,9 @@ describe('absences', () => {
     const here = scene();
     await advanceBaselines(here.pool, here.connection, [{ leadId: 'a', values: acme }]);
     const run = await here.scan({}, []);
-    await adoptScan(here.pool, run, { leads: false, rows: false, answers: false, rowsAlone: true }, []);
+    await here.adopt(run, { leads: false, rows: false, answers: false, rowsAlone: true });
     const again = await nextRound(here.pool, run.id);
-    await adoptScan(here.pool, again, proof, []);
+    await here.adopt(again);
     // One run counts at most once; that it counts the first look is on the safe side.
     expect(await pairsOf(here)).toEqual({ a: [acme, 0, 0] });
   });
@@ -197,7 +197,7 @@ describe('the baseline', () => {
   test('moves with the place of a row that was just written, which is not missed any more', async () => {
     const here = scene();
     const run = await here.scan({ a: acme, b: acme }, []);
-    await adoptScan(here.pool, run, proof, []);
+    await here.adopt(run);
     await advanceBaselines(here.pool, here.connection, [
       { leadId: 'a', values: { stage: 'new' }, row: 7 },
       { leadId: 'a', values: { companyName: 'Acme' } },
@@ -213,7 +213,7 @@ describe('the baseline', () => {
 
   test('begins with the first move of a lead that was only known', async () => {
     const here = scene();
-    await adoptScan(here.pool, await here.scan({ a: acme }, []), proof, []);
+    await here.adopt(await here.scan({ a: acme }, []));
     expect(await basesOf(here.pool, here.connection, ['a'])).toEqual(new Map());
     await advanceBaselines(here.pool, here.connection, [{ leadId: 'a', values: { stage: 'new' } }]);
     expect(await basesOf(here.pool, here.connection, ['a'])).toEqual(new Map([['a', { stage: 'new' }]]));
@@ -246,17 +246,17 @@ describe('deleted leads', () => {
       ['b', acme],
     ]);
     expect(await here.differences(run)).toMatchObject([{ leadId: 'a', deletionDone: true }]);
-    await adoptScan(here.pool, run, proof, []);
+    await here.adopt(run);
     expect(await listDeleted(here.pool, here.connection)).toEqual(['a']);
 
-    await adoptScan(here.pool, await here.scan({ a: won, b: acme }, [['a', acme]]), proof, []);
+    await here.adopt(await here.scan({ a: won, b: acme }, [['a', acme]]));
     expect(await listDeleted(here.pool, here.connection)).toEqual([]);
     expect(await countKnownPairs(here.pool, here.connection)).toBe(2);
   });
 
   test('leads that were never in step are no known pairs', async () => {
     const here = scene();
-    await adoptScan(here.pool, await here.scan({ a: acme }, []), proof, []);
+    await here.adopt(await here.scan({ a: acme }, []));
     expect(await countKnownPairs(here.pool, here.connection)).toBe(0);
   });
 

@@ -5,7 +5,15 @@ import type { FieldMapping } from '../../../src/core/lead/mapping.ts';
 import type { Cells } from '../../../src/core/lead/value.ts';
 import { insertActions } from '../../../src/store/actions.ts';
 import { finishRun, insertRun, openRun, type Run } from '../../../src/store/runs.ts';
-import { type Difference, differences } from '../../../src/store/differences.ts';
+import {
+  absencesAfter,
+  type Difference,
+  differenceOf,
+  RecordTally,
+} from '../../../src/core/merge/difference.ts';
+import { transaction } from '../../../src/store/database.ts';
+import { countMet, looseRows, sights } from '../../../src/store/differences.ts';
+import { adoptScan, keepMoves, makeKeptMoves } from '../../../src/store/baselines.ts';
 import { loadSeen, noteAbsent } from '../../../src/store/seen-pairs.ts';
 import { breakSeals } from '../../../src/store/seals.ts';
 import { flagDuplicateRows, stageLeads, stageRows } from '../../../src/store/staging.ts';
@@ -17,7 +25,7 @@ export const fields: readonly FieldMapping[] = [
   { field: 'stage', column: 'Stage', type: 'text', direction: 'two-way' },
 ];
 
-export const proof = { leads: true, rows: true, answers: true, rowsAlone: true };
+const proof = { leads: true, rows: true, answers: true, rowsAlone: true };
 
 /** A database for all tests of a file; each test works on a connection of its own, of a name that no other has. */
 export class Scene {
@@ -107,8 +115,28 @@ export class Scene {
   }
 
   /** All differences, read as the product reads them. */
-  differences(run: Run, isProof = proof): Promise<readonly Difference[]> {
-    return collect(differences(this.pool, run, isProof));
+  async differences(run: Run, isProof = proof): Promise<readonly Difference[]> {
+    return (await collect(sights(this.pool, run))).flatMap((sight) => differenceOf(sight, isProof) ?? []);
+  }
+
+  /** Takes over what a scan proves, as a plan does that finds nothing else. Returns how many pairs were stored. */
+  async adopt(run: Run, isProof = proof): Promise<number> {
+    const seen = await collect(sights(this.pool, run));
+    const absences = seen.flatMap((one) => absencesAfter(one, differenceOf(one, isProof), false) ?? []);
+    return transaction(this.pool, async (db) => {
+      const stored = await adoptScan(db, run, isProof.rows, []);
+      await keepMoves(db, absences);
+      await makeKeptMoves(db, run);
+      return stored;
+    });
+  }
+
+  /** Counts the records of a scan, before it is taken over. */
+  async counts(run: Run): Promise<{ readonly records: number; readonly equal: number }> {
+    const tally = new RecordTally();
+    for (const sight of await collect(sights(this.pool, run))) tally.see(sight, differenceOf(sight, proof));
+    for (const loose of await collect(looseRows(this.pool, run))) tally.seeLoose(loose);
+    return tally.counts(await countMet(this.pool, run));
   }
 }
 

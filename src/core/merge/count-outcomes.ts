@@ -1,0 +1,89 @@
+import { type ActionKind, rowKinds } from './action.ts';
+
+/** An action of a round, but for those that only hold, with what became of it. */
+export interface Act {
+  readonly kind: ActionKind;
+  /** Its own, or that of the lead it made. */
+  readonly leadId: string | null;
+  readonly row: number | null;
+  readonly contentHash: string;
+  readonly state: string;
+  /** What reading it again showed. */
+  readonly receipt: 'equal' | 'changed' | 'unexplained' | null;
+  readonly code: string | null;
+}
+
+/** The record that is held; without a lead id a row. */
+export type HeldRecord = Pick<Act, 'leadId' | 'row' | 'contentHash'>;
+
+/** New rows that were written together, each a record of its own. */
+export interface NewRowCount {
+  readonly state: string;
+  readonly seen: boolean;
+  readonly count: number;
+}
+
+/** What became of the records of a run that it held, wrote or left; each is counted once, as the gravest that is true of it. */
+export interface RecordCounts {
+  readonly unexplained: number;
+  readonly held: number;
+  readonly putOff: number;
+  /** Differ without anything to be done or a column to mark them in, or were left out of the reviewed plan. */
+  readonly left: number;
+  /** Were written and read again as they were written; of an undo writes, no records. */
+  readonly written: number;
+}
+
+/** From the lightest to the gravest; `unread`: written, and not read again by a run that has ended. */
+const outcomes = ['written', 'left', 'putOff', 'held', 'unexplained', 'unread'] as const;
+type Outcome = (typeof outcomes)[number];
+
+/**
+ * Counts the records of a round. `rowsReadEqual`: the writes to rows when all were seen at once; `isFinished`: it has
+ * ended, so that what it did not read again is no more put off; `isUndo`: it counts its writes.
+ */
+export function countOutcomes(
+  acts: readonly Act[],
+  held: readonly HeldRecord[],
+  newRows: readonly NewRowCount[],
+  run: { readonly rowsReadEqual: number; readonly isFinished: boolean; readonly isUndo: boolean },
+): RecordCounts {
+  const isUnread = ({ kind, state, receipt }: Act): boolean =>
+    state === 'done' && receipt === null && rowKinds.includes(kind);
+  const areRowsEqual = acts.filter(isUnread).length === run.rowsReadEqual;
+  const isEqual = (act: Act): boolean => act.receipt === 'equal' || (areRowsEqual && isUnread(act));
+  const unread: Outcome = run.isFinished ? 'unread' : 'putOff';
+  const outcomeOf = (act: Act): Outcome => {
+    const { kind, state, receipt, code } = act;
+    if ((kind === 'report' && state !== 'deferred') || state === 'left-out') return 'left';
+    if (receipt === 'unexplained') return 'unexplained';
+    if (state === 'held') return 'held';
+    if (receipt === 'changed' || state !== 'done') return 'putOff';
+    if (kind === 'mark-row' && code === 'target.no-status-column') return 'left';
+    return isEqual(act) ? 'written' : unread;
+  };
+  const byRecord = new Map<string, number>();
+  const see = (record: HeldRecord, outcome: Outcome): void => {
+    const key = record.leadId ?? (record.row === null ? record.contentHash : `#${record.row}`);
+    byRecord.set(key, Math.max(byRecord.get(key) ?? 0, outcomes.indexOf(outcome)));
+  };
+  const madeOf = new Map<number, string>();
+  for (const act of acts) {
+    see(act, outcomeOf(act));
+    if (act.kind === 'create-lead' && act.row !== null && act.leadId !== null)
+      madeOf.set(act.row, act.leadId);
+  }
+  for (const one of held) {
+    // A row and the lead that was made of it meanwhile are one record.
+    const made = one.row === null ? undefined : madeOf.get(one.row);
+    see({ ...one, leadId: one.leadId ?? made ?? null }, 'held');
+  }
+
+  const counts = { written: 0, left: 0, putOff: 0, held: 0, unexplained: 0, unread: 0 };
+  for (const gravity of byRecord.values()) counts[outcomes[gravity] ?? 'unread'] += 1;
+  for (const { state, seen, count } of newRows)
+    counts[state === 'planned' ? 'putOff' : seen ? 'written' : unread] += count;
+  if (run.isUndo) counts.written = acts.filter((act) => act.state === 'done' && isEqual(act)).length;
+  const { unread: _, ...known } = counts;
+  return known;
+}

@@ -1,0 +1,223 @@
+import { type Cell, type Cells, isUnreadable, sameCell, type Values } from '../lead/value.ts';
+import type { FieldMemo } from './merge-field.ts';
+import type { Answer } from './unlisted.ts';
+
+/** Whether a record that a side did not show may be gone. */
+export interface AbsenceProof {
+  readonly leads: boolean;
+  readonly rows: boolean;
+  /** Of a lead that a scan did not show, and that is gone by its id as well. */
+  readonly answers: boolean;
+  /** Of a row whose lead the scan did not show either: a lead outside of a filter may come back. */
+  readonly rowsAlone: boolean;
+}
+
+/** What is held of a lead, with the values both sides showed then. Without a field: the record. */
+export interface HeldField {
+  readonly field: string;
+  readonly code: string;
+  readonly resolution: 'lead' | 'target' | null;
+  readonly lead: Cell;
+  readonly row: Cell;
+}
+
+/** A lead id of which a scan showed something else than its baseline, or nothing. */
+export interface Sight {
+  readonly leadId: string;
+  /** Whether it is a pair. */
+  readonly isKnown: boolean;
+  readonly base: Values | null;
+  /** Both sides were staged and show the same; then neither is given. */
+  readonly isSame: boolean;
+  /** Null: as in the baseline, or missed. */
+  readonly lead: Cells | null;
+  readonly row: Cells | null;
+  readonly rowNumber: number | null;
+  /** The sides on which the scan missed the pair. */
+  readonly missed: { readonly lead: boolean; readonly row: boolean };
+  /** How often each was missed in a row; `isCounted`: this run is in it. */
+  readonly leadAbsences: number;
+  readonly rowAbsences: number;
+  readonly isCounted: boolean;
+  readonly deletionDone: boolean;
+  /** The row into which its own was merged. */
+  readonly merged: { readonly row: number; readonly message: string } | null;
+  /** What the service answered when it was asked for the lead by its id; null: it was not. */
+  readonly asked: { readonly answer: Answer; readonly message: string | null } | null;
+  readonly held: readonly HeldField[];
+  /** A further row has the same id. */
+  readonly isCopied: boolean;
+}
+
+/** A lead id on which the two sides do not show the same: what each shows, and absences with this scan. */
+export interface Difference extends Sight {
+  /** A person has decided that the row which an undo took away is written again. */
+  readonly isWanted: boolean;
+}
+
+/** Whether a record shows the baseline in every field that it has. */
+export function showsBase(cells: Cells, base: Values | null): boolean {
+  if (base === null) return false;
+  for (const field in cells) {
+    const value = base[field];
+    if (value === undefined || !sameCell(cells[field] ?? null, value)) return false;
+  }
+  return true;
+}
+
+/** Null: both sides show the same. What is not staged is as in the baseline. Absences count this scan where it is proof. */
+export function differenceOf(sight: Sight, isProof: AbsenceProof): Difference | null {
+  const { base, missed, held } = sight;
+  if (sight.isSame) return null;
+  // A lead that was met twice is staged, also as it was.
+  if (sight.row === null && !missed.row && sight.lead !== null && showsBase(sight.lead, base)) return null;
+  const lead = sight.lead ?? (missed.lead ? null : base);
+  const row = sight.row ?? (missed.row ? null : base);
+  const counts = (isMissed: boolean): number => Number(isMissed && !sight.isCounted);
+  const isLeadProof = isProof.leads || (isProof.answers && sight.asked?.answer === 'gone');
+  const isRowProof = isProof.rows && (isProof.rowsAlone || !missed.lead);
+  return {
+    ...sight,
+    lead,
+    row,
+    leadAbsences: lead === null ? sight.leadAbsences + counts(isLeadProof) : 0,
+    rowAbsences: row === null ? sight.rowAbsences + counts(isRowProof) : 0,
+    isWanted: held.some(({ code, resolution }) => code === 'lead.undone' && resolution !== null),
+  };
+}
+
+/** What a scan proves of a pair that was missed, or had been before. */
+export interface Absences {
+  readonly leadId: string;
+  readonly lead: number;
+  readonly row: number;
+  /** Where its row stands now; null: as before. */
+  readonly place: number | null;
+}
+
+/**
+ * The absences of a pair after this scan; null: as before. A run counts each once. A merged row is there; one that a row of
+ * the table may be (`isUndecided`) is not counted.
+ */
+export function absencesAfter(
+  sight: Sight,
+  difference: Difference | null,
+  isUndecided: boolean,
+): Absences | null {
+  const { leadId, isKnown, missed, merged } = sight;
+  const wasMissed = sight.leadAbsences + sight.rowAbsences > 0;
+  const isCounting = (missed.lead || missed.row) && !sight.isCounted;
+  if (!isKnown || (!isCounting && !wasMissed)) return null;
+  const row = isUndecided && missed.row ? sight.rowAbsences : (difference?.rowAbsences ?? 0);
+  return {
+    leadId,
+    lead: difference?.leadAbsences ?? 0,
+    row: merged === null ? row : 0,
+    place: merged?.row ?? null,
+  };
+}
+
+/** What was held or decided is valid only while both sides show the values of that time. */
+export function memoOf({ held }: Sight, lead: Cells | null, row: Cells | null): Record<string, FieldMemo> {
+  const memo: Record<string, FieldMemo> = {};
+  for (const { field, code, resolution, ...then } of held) {
+    if (field === '') continue;
+    const covered = isUnreadable(then.row) && then.row.why === 'merged';
+    const putBack = code === 'row.put-back' ? 'row' : code === 'lead.put-back' ? 'lead' : null;
+    const isAsThen = sameCell(then.lead, lead?.[field] ?? null) && sameCell(then.row, row?.[field] ?? null);
+    if (isAsThen) memo[field] = { resolution, refused: code === 'lead.field-refused', covered, putBack };
+    else if (covered) memo[field] = { covered };
+  }
+  return memo;
+}
+
+/** A row that no lead id names: it has none, or one that an earlier row has. */
+export interface LooseRow {
+  readonly row: number;
+  readonly leadId: string | null;
+  readonly unreadableId: string | null;
+  readonly idClosed: string | null;
+  /** It stands apart from the table. */
+  readonly isApart: boolean;
+  readonly cells: Cells;
+  readonly contentHash: string;
+}
+
+/** What is known of rows that no lead id names, which it sees in the target's order, after all pairs. */
+export class LooseRows {
+  /** Of rows that are alike the further ones are held by a number of their own. */
+  readonly #alike = new Map<string, number>();
+  /** The leads whose rows were merged into a row, as far as the service has them. */
+  readonly #mergedInto = new Map<number, string[]>();
+  readonly #decided: ReadonlySet<string>;
+  readonly #released: ReadonlySet<string>;
+
+  /** `decided`: keys of rows of which a lead is wanted; `released`: contents of rows that gave up their ids, wherever they stand. */
+  constructor(decided: ReadonlySet<string>, released: ReadonlySet<string>) {
+    this.#decided = decided;
+    this.#released = released;
+  }
+
+  seePair({ leadId, merged, missed }: Sight): void {
+    if (merged === null || missed.lead) return;
+    this.#mergedInto.set(merged.row, [...(this.#mergedInto.get(merged.row) ?? []), leadId]);
+  }
+
+  see(
+    loose: LooseRow,
+  ): LooseRow & { readonly isWanted: boolean; readonly mergedOf: readonly string[] | undefined } {
+    const { leadId, contentHash } = loose;
+    const place = JSON.stringify([leadId, contentHash]);
+    const count = (this.#alike.get(place) ?? 0) + 1;
+    this.#alike.set(place, count);
+    return {
+      ...loose,
+      mergedOf: this.#mergedInto.get(loose.row),
+      isApart: loose.isApart && !this.#released.has(contentHash),
+      isWanted: this.#decided.has(count === 1 ? contentHash : `${contentHash}#${count}`),
+    };
+  }
+}
+
+/** Counts the records of a scan: leads, and rows that belong to none of them; a second row with one id is none. */
+export class RecordTally {
+  #records = 0;
+  #equal = 0;
+  /** Pairs that show their baseline on neither side. */
+  #movedOnBoth = 0;
+  readonly #copied = new Set<string>();
+
+  see(sight: Sight, difference: Difference | null): void {
+    const { leadId, isKnown, isSame, missed, isCopied } = sight;
+    if (isKnown) {
+      if (missed.lead && missed.row) this.#records -= 1;
+      const isLeadMoved = isSame || sight.lead !== null || missed.lead;
+      const isRowMoved = isSame || sight.row !== null || missed.row;
+      if (isLeadMoved && isRowMoved) this.#movedOnBoth += 1;
+    } else this.#records += 1;
+    if (isCopied) this.#copied.add(leadId);
+    else if (difference === null) this.#equal += 1;
+  }
+
+  seeLoose({ leadId }: LooseRow): void {
+    if (leadId === null) this.#records += 1;
+    else if (!this.#copied.has(leadId)) {
+      // Both sides are as in the baseline.
+      this.#copied.add(leadId);
+      this.#equal -= 1;
+    }
+  }
+
+  /** `pairs`: those known before; `met`: those that a side shows as in their baseline; `newRows`: see `scan_pages`. */
+  counts(known: {
+    readonly pairs: number;
+    readonly metLeads: number;
+    readonly metRows: number;
+    readonly newRows: number;
+  }): { readonly records: number; readonly equal: number } {
+    const { pairs, metLeads, metRows, newRows } = known;
+    // Of a pair that shows the baseline on one side at least, both counts have one, or one of them has.
+    const inStep = metLeads === 0 || metRows === 0 ? 0 : metLeads + metRows - pairs + this.#movedOnBoth;
+    return { records: pairs + this.#records + newRows, equal: inStep + this.#equal };
+  }
+}

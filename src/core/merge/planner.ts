@@ -1,0 +1,209 @@
+import { type Values, withoutFields } from '../lead/value.ts';
+import type { PlannedAction } from './action.ts';
+import {
+  type Absences,
+  type AbsenceProof,
+  absencesAfter,
+  differenceOf,
+  type LooseRow,
+  type LooseRows,
+  memoOf,
+  type Sight,
+} from './difference.ts';
+import type { FirstLeadsTally, Names } from './first-leads.ts';
+import type { FoundRows } from './lost-rows.ts';
+import type { MatchedRecords } from './match.ts';
+import type { OlderCopies } from './older-copy.ts';
+import { orphan, type PairState, planLeadAgain, planPair } from './plan.ts';
+import {
+  planClosedId,
+  planDuplicateRow,
+  planLostRow,
+  planMissed,
+  planMovedRow,
+  planTwinRow,
+  planUnreadableId,
+} from './plan-held-rows.ts';
+import { planFoundRow, planMatchedRow } from './plan-link.ts';
+import { planNewRow } from './plan-new-row.ts';
+import { PlanTally } from './plan-tally.ts';
+import type { Policy } from './policy.ts';
+import { type RefusedCreates, sentContent, sentKey, undoneRow } from './refused-create.ts';
+import { type Elsewhere, type Home, planMissingRow, planRowOfOther } from './row-elsewhere.ts';
+import { ShuffledRows } from './shuffled-rows.ts';
+import type { UndoneRecords } from './undone-records.ts';
+import { notAsked } from './unlisted.ts';
+
+/** Facts about the whole scan, found before its records are decided one by one. */
+export interface PlanFacts {
+  readonly policy: Policy;
+  /** Leads and rows of unfinished creates. */
+  readonly creates: { readonly leadIds: ReadonlySet<string>; readonly rows: ReadonlySet<number> };
+  /** Fields whose baseline is void: it was another column's. */
+  readonly moved: ReadonlySet<string>;
+  readonly found: FoundRows;
+  readonly older: OlderCopies;
+  readonly isProof: AbsenceProof;
+  readonly matches: MatchedRecords;
+  readonly undone: UndoneRecords;
+  readonly refused: RefusedCreates;
+  readonly loose: LooseRows;
+  /** Rows that stand elsewhere than in their table. */
+  readonly elsewhere: Elsewhere;
+  /** By lead: the tables to which rows of this one belong. */
+  readonly homes: ReadonlyMap<string, Home>;
+  /** Leads whose missing row may stand in a table that was not read since. */
+  readonly unread: ReadonlySet<string>;
+  /** Of a first sync. */
+  readonly first: FirstLeadsTally | null;
+  /** The companies that the table shows; null: two rows of one company are two leads. */
+  readonly names: Names | null;
+}
+
+/** Plans the records of a scan, one by one: first all pairs, then the rows that no lead id names, in the table's order. */
+export class Planner {
+  readonly tally = new PlanTally();
+  readonly shuffled: ShuffledRows;
+  /** How many rows are held because another one shows the same company. */
+  twins = 0;
+  /** The ids of rows that are not as in the baseline, and the one that stands first. */
+  ids = { ids: 0, row: Infinity, id: '' };
+  readonly #facts: PlanFacts;
+
+  constructor(facts: PlanFacts) {
+    this.#facts = facts;
+    this.shuffled = new ShuffledRows(facts.policy.fields);
+  }
+
+  pair(sight: Sight): { readonly actions: readonly PlannedAction[]; readonly absences: Absences | null } {
+    const { leadId } = sight;
+    const { creates, moved, found, older, isProof, matches, undone, loose, elsewhere, unread } = this.#facts;
+    const difference = differenceOf(sight, isProof);
+    const isUndecided = found.isAnyones || found.leadIds.has(leadId) || elsewhere.has(leadId);
+    const absences = absencesAfter(sight, difference, isUndecided);
+    this.tally.records.see(sight, difference);
+    loose.seePair(sight);
+    if (sight.isSame || sight.row !== null) this.#seeId(sight);
+    if (difference === null) return { actions: [], absences };
+    if (creates.leadIds.has(leadId)) {
+      this.tally.leaveLead(difference);
+      return { actions: [], absences };
+    }
+    const { lead, rowNumber, leadAbsences, deletionDone, merged, asked } = difference;
+    const again = found.rowOf.get(leadId) ?? matches.rowOf.get(leadId);
+    const row = again?.cells ?? difference.row;
+    const base: Values | null = difference.base && withoutFields(difference.base, moved);
+    const planned = this.#plan({
+      leadId,
+      base,
+      lead,
+      row: row && { row: again?.row ?? rowNumber ?? 0, cells: row },
+      memo: older.memo(leadId, memoOf(difference, lead, row)),
+      leadAbsences,
+      rowAbsences: Math.min(difference.rowAbsences, unread.has(leadId) ? 1 : Infinity),
+      isRowDoubted: older.undecided.has('row'),
+      deletionDone,
+      merged,
+      unasked: asked?.answer === 'gone' ? undefined : (asked?.message ?? notAsked),
+      undone: lead === null || difference.isWanted ? null : undone.find(leadId, lead),
+    });
+    const actions = this.tally.withoutMissed(planned, 'leads');
+    if (actions.length < planned.length) return { actions: [], absences };
+    this.tally.see(difference, actions, again !== undefined);
+    // Cells that are brought forward are no sign of sorting.
+    if (base !== null && row !== null && !older.bringsForward(leadId)) this.shuffled.see(base, row);
+    return { actions, absences };
+  }
+
+  #seeId({ leadId, rowNumber }: Sight): void {
+    const { ids, row } = this.ids;
+    const isFirst = rowNumber !== null && rowNumber < row;
+    this.ids = { ...this.ids, ids: ids + 1, ...(isFirst && { row: rowNumber, id: leadId }) };
+  }
+
+  #plan(state: PairState): readonly PlannedAction[] {
+    const { policy, older } = this.#facts;
+    const { leadId, base, lead, row } = state;
+    if (row === null && older.comesBack('row', leadId))
+      return this.#planOne(state, { ...policy, onRowDeleted: 'restore' });
+    if (base === null || lead !== null || row === null || !older.comesBack('lead', leadId))
+      return this.#planOne(state, policy);
+    return [planLeadAgain(state, row)];
+  }
+
+  /** The actions of one lead id, with what was found about its row. */
+  #planOne(state: PairState, policy: Policy): readonly PlannedAction[] {
+    const { found, matches, elsewhere, homes } = this.#facts;
+    const { leadId, base, lead, row } = state;
+    const held = matches.heldLeads.get(leadId);
+    if (held !== undefined) return [held];
+    const matched = matches.rowOf.get(leadId);
+    if (matched !== undefined) return planMatchedRow(state, policy, matched.message);
+    if (row === null) {
+      const mayBeAnyones = base === null ? lead !== null && found.mayHaveRow(lead) : found.isAnyones;
+      if (mayBeAnyones || found.leadIds.has(leadId)) return [];
+      return planMissingRow(state, planPair(state, policy), elsewhere.get(leadId));
+    }
+    if (found.rowOf.has(leadId)) return planFoundRow(state, policy);
+    const movedIn = planRowOfOther(state, homes.get(leadId));
+    if (movedIn !== null) return [movedIn];
+    const others = found.moved.get(row.row);
+    if (others !== undefined && base !== null) return [planMovedRow(state, others)];
+    const mayBe = found.mayBe.get(row.row);
+    if (mayBe !== undefined && lead === null) return [orphan(state, row, mayBe)];
+    return planPair(state, policy);
+  }
+
+  row(one: LooseRow): readonly PlannedAction[] {
+    const { policy, creates, found, matches, undone, refused, loose, first, names } = this.#facts;
+    this.tally.records.seeLoose(one);
+    const { row, leadId, unreadableId, idClosed, isApart, cells, isWanted, mergedOf } = loose.see(one);
+    const mayBe = found.mayBe.get(row) ?? mergedOf;
+    if (leadId !== null) return [planDuplicateRow(leadId, row, mayBe)];
+    if (unreadableId !== null) return [planUnreadableId(row, cells, unreadableId, mayBe, policy)];
+    if (creates.rows.has(row)) {
+      names?.see(row, cells);
+      this.tally.leaveRow(row);
+      return [];
+    }
+    if (found.links.has(row) || matches.linkedRows.has(row)) return [];
+    if (mayBe !== undefined) return [planLostRow(row, cells, mayBe, policy)];
+    const held = matches.heldRows.get(row);
+    if (held !== undefined) {
+      // Called for its side effect: the undone record was seen in this scan.
+      undone.find('', cells);
+      if (held === null) this.tally.heldWithLead += 1;
+      return held === null ? [] : [held];
+    }
+    const unsure = found.unsure.get(row);
+    const ofUnsure = unsure === undefined ? null : planLostRow(row, cells, [unsure], policy);
+    if (isApart && ofUnsure !== null) return [ofUnsure];
+    if (isApart) {
+      this.tally.apart += 1;
+      return [];
+    }
+    const isUndone = !isWanted && undone.find('', cells) !== null;
+    const key = sentKey(sentContent(cells, policy));
+    if (isWanted) refused.release(key);
+    const before = isWanted ? null : refused.find(key);
+    const planned = planNewRow(row, cells, isUndone ? undoneRow : before, policy);
+    const actions = this.tally.withoutMissed(planned, 'rows');
+    // Else it waits for the column with all that is new, and its lead with it.
+    if (ofUnsure !== null && actions.length === planned.length) return [ofUnsure];
+    if (!actions.some(({ kind }) => kind === 'create-lead')) return actions;
+    if (idClosed !== null) return [planClosedId(row, cells, idClosed, policy)];
+    const twin = names?.see(row, cells) ?? null;
+    if (twin !== null && !isWanted) {
+      this.twins += 1;
+      return [planTwinRow(row, cells, twin, policy)];
+    }
+    first?.see(row, cells);
+    return actions;
+  }
+
+  /** What is planned when all was seen. */
+  end(): readonly PlannedAction[] {
+    const missed = this.tally.missed();
+    return missed === null ? [] : [planMissed(missed, this.#facts.policy)];
+  }
+}

@@ -1,0 +1,272 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Cells, Values } from '../../src/core/lead/value.ts';
+import {
+  type Absences,
+  absencesAfter,
+  differenceOf,
+  type HeldField,
+  LooseRows,
+  memoOf,
+  RecordTally,
+  showsBase,
+  type Sight,
+} from '../../src/core/merge/difference.ts';
+import { lawRuns } from '../support/law-runs.ts';
+import { sight } from './sight.ts';
+
+const acme = { companyName: 'Acme', stage: 'new' };
+const won = { companyName: 'Acme', stage: 'won' };
+const proof = { leads: true, rows: true, answers: true, rowsAlone: true };
+const noProof = { leads: false, rows: false, answers: false, rowsAlone: true };
+const both = { lead: true, row: true };
+
+test.each<[Cells, Values | null, boolean]>([
+  [acme, acme, true],
+  [{ stage: 'new' }, acme, true],
+  [{}, acme, true],
+  [{ ...acme, stage: 'e\u0301' }, { ...acme, stage: '\u00e9' }, true],
+  [{ ...acme, stage: '' }, { ...acme, stage: null }, true],
+  [won, acme, false],
+  [{ ...acme, city: null }, acme, false],
+  [{ stage: { unreadable: 'new' } }, acme, false],
+  [{}, null, false],
+])('whether %j shows the baseline %j: %s', (cells, base, expected) =>
+  expect(showsBase(cells, base)).toBe(expected),
+);
+
+describe('what is not staged', () => {
+  test('is as in the baseline, unless it was missed', () => {
+    expect(differenceOf({ ...sight, lead: won }, proof)).toMatchObject({ lead: won, row: acme });
+    expect(differenceOf({ ...sight, row: won }, proof)).toMatchObject({ lead: acme, row: won });
+    expect(differenceOf({ ...sight, missed: both }, proof)).toMatchObject({ lead: null, row: null });
+    expect(differenceOf({ ...sight, base: null, lead: won }, proof)).toMatchObject({ row: null });
+  });
+
+  test('is no difference when both show the same', () => {
+    expect(differenceOf({ ...sight, isSame: true }, proof)).toBe(null);
+    // Met twice: it is staged as it was.
+    expect(differenceOf({ ...sight, lead: acme }, proof)).toBe(null);
+    expect(differenceOf({ ...sight, lead: acme, row: won }, proof)).not.toBe(null);
+    expect(differenceOf({ ...sight, lead: acme, missed: { lead: false, row: true } }, proof)).not.toBe(null);
+    expect(differenceOf({ ...sight, row: acme, missed: { lead: true, row: false } }, proof)).not.toBe(null);
+  });
+
+  test('a person wants the row that an undo took away', () => {
+    const held: HeldField = { field: '', code: 'lead.undone', resolution: null, lead: null, row: null };
+    const wanted = (one: HeldField) => differenceOf({ ...sight, lead: won, held: [one] }, proof)?.isWanted;
+    expect(wanted(held)).toBe(false);
+    expect(wanted({ ...held, resolution: 'lead' })).toBe(true);
+    expect(wanted({ ...held, code: 'row.orphan', resolution: 'lead' })).toBe(false);
+  });
+});
+
+describe('absences', () => {
+  const after = (given: Partial<Sight>, isProof = proof, isUndecided = false): unknown => {
+    const one = { ...sight, ...given };
+    const found = absencesAfter(one, differenceOf(one, isProof), isUndecided);
+    return found && [found.lead, found.row];
+  };
+  const gone = { answer: 'gone', message: null } as const;
+  test.each<[string, Partial<Sight>, Partial<typeof proof>, unknown]>([
+    ['both sides', { missed: both }, {}, [1, 1]],
+    ['one more', { missed: both, leadAbsences: 1, rowAbsences: 2 }, {}, [2, 3]],
+    ['the same run once', { missed: both, leadAbsences: 1, isCounted: true }, {}, [1, 0]],
+    ['nothing is proven', { missed: both, leadAbsences: 1 }, noProof, [1, 0]],
+    ['the leads alone are', { missed: both }, { ...noProof, leads: true }, [1, 0]],
+    ['the rows alone are', { missed: both }, { ...noProof, rows: true }, [0, 1]],
+    ['a lead that is gone by its id', { missed: both, asked: gone }, { ...noProof, answers: true }, [1, 0]],
+    [
+      'an answer that says nothing',
+      { missed: both, asked: { ...gone, answer: 'unknown' } },
+      { ...noProof, answers: true },
+      [0, 0],
+    ],
+    ['answers that prove nothing', { missed: both, asked: gone }, noProof, [0, 0]],
+    ['a row outside of the filter', { missed: both }, { ...noProof, rows: true, rowsAlone: false }, [0, 0]],
+    [
+      'a row of a lead in the filter',
+      { lead: acme, missed: { lead: false, row: true } },
+      { ...noProof, rows: true, rowsAlone: false },
+      [0, 1],
+    ],
+    ['seen again', { lead: acme, row: won, leadAbsences: 2, rowAbsences: 1 }, {}, [0, 0]],
+    ['seen again, and the same', { isSame: true, leadAbsences: 2 }, {}, [0, 0]],
+    ['seen again in the same run', { isSame: true, leadAbsences: 2, isCounted: true }, {}, [0, 0]],
+    ['a merged row is there', { missed: both, rowAbsences: 1, merged: { row: 7, message: '' } }, {}, [1, 0]],
+    ['nothing was ever missed', { lead: won }, {}, null],
+    ['no pair', { isKnown: false, base: null, lead: won }, {}, null],
+  ])('%s', (_, given, isProof, expected) => {
+    expect(after(given, { ...proof, ...isProof })).toEqual(expected);
+  });
+
+  test('of a row that may be there are not counted', () => {
+    expect(after({ missed: both, rowAbsences: 1 }, proof, true)).toEqual([1, 1]);
+    expect(after({ isSame: true, rowAbsences: 1 }, proof, true)).toEqual([0, 0]);
+  });
+
+  test('come with the place of a row that was merged into another', () => {
+    const one = { ...sight, missed: both, merged: { row: 7, message: '' } };
+    const place = (of: Sight): unknown =>
+      (absencesAfter(of, differenceOf(of, proof), false) satisfies Absences | null)?.place;
+    expect([place(one), place({ ...one, merged: null })]).toEqual([7, null]);
+  });
+
+  test('law: no scan takes one back but by a sight, and one run counts once', () => {
+    const counts = fc.nat(3);
+    fc.assert(
+      fc.property(
+        counts,
+        counts,
+        fc.boolean(),
+        fc.boolean(),
+        fc.boolean(),
+        (lead, row, isLead, isRow, all) => {
+          const before = {
+            ...sight,
+            leadAbsences: lead,
+            rowAbsences: row,
+            missed: { lead: isLead, row: isRow },
+          };
+          const isProof = all ? proof : noProof;
+          const once = absencesAfter(before, differenceOf(before, isProof), false);
+          const [ofLead, ofRow] = [once?.lead ?? lead, once?.row ?? row];
+          expect(ofLead).toBe(isLead ? lead + Number(all) : 0);
+          expect(ofRow).toBe(isRow ? row + Number(all) : 0);
+          const again = { ...before, leadAbsences: ofLead, rowAbsences: ofRow, isCounted: true };
+          const twice = absencesAfter(again, differenceOf(again, isProof), false);
+          expect([twice?.lead ?? ofLead, twice?.row ?? ofRow]).toEqual([ofLead, ofRow]);
+        },
+      ),
+      { numRuns: lawRuns(300) },
+    );
+  });
+});
+
+describe('what was held is remembered', () => {
+  const held: HeldField = {
+    field: 'stage',
+    code: 'conflict.both-edited',
+    resolution: 'lead',
+    lead: 'new',
+    row: 'won',
+  };
+  const plain = { resolution: 'lead', refused: false, covered: false, putBack: null };
+  const merged = { unreadable: 'x', why: 'merged' } as const;
+  test.each<[Partial<HeldField>, Cells | null, Cells | null, unknown]>([
+    [{}, acme, won, { stage: plain }],
+    [{}, won, won, {}],
+    [{}, acme, acme, {}],
+    [{ lead: null }, null, won, { stage: plain }],
+    [{ row: null }, acme, null, { stage: plain }],
+    [{ field: '' }, acme, won, {}],
+    [{ code: 'lead.field-refused' }, acme, won, { stage: { ...plain, refused: true } }],
+    [{ code: 'row.put-back' }, acme, won, { stage: { ...plain, putBack: 'row' } }],
+    [{ code: 'lead.put-back' }, acme, won, { stage: { ...plain, putBack: 'lead' } }],
+    [{ row: merged }, acme, { stage: merged }, { stage: { ...plain, covered: true } }],
+    // A merge may have emptied the cell for good, whatever it shows now.
+    [{ row: merged }, acme, { stage: null }, { stage: { covered: true } }],
+    [{ row: { unreadable: 'x' } }, acme, { stage: null }, {}],
+  ])('%j while the lead shows %j and the row %j: %j', (given, lead, row, expected) => {
+    expect(memoOf({ ...sight, held: [{ ...held, ...given }] }, lead, row)).toEqual(expected);
+  });
+});
+
+describe('rows that no lead id names', () => {
+  const loose = {
+    row: 2,
+    leadId: null,
+    unreadableId: null,
+    idClosed: null,
+    isApart: false,
+    cells: acme,
+    contentHash: 'h',
+  };
+
+  test('that are alike have keys of their own', () => {
+    const rows = new LooseRows(new Set(['h#2', 'i']), new Set());
+    const wanted = ['h', 'h', 'h', 'i', 'i'].map(
+      (contentHash) => rows.see({ ...loose, contentHash }).isWanted,
+    );
+    expect(wanted).toEqual([false, true, false, true, false]);
+    // Copies of a lead's row are counted by themselves.
+    expect(rows.see({ ...loose, leadId: 'a', contentHash: 'i' }).isWanted).toBe(true);
+  });
+
+  test('stand apart, unless they gave up their ids', () => {
+    const rows = new LooseRows(new Set(), new Set(['i']));
+    const apart = (isApart: boolean, contentHash: string) =>
+      rows.see({ ...loose, isApart, contentHash }).isApart;
+    expect([apart(true, 'h'), apart(true, 'i'), apart(false, 'h')]).toEqual([true, false, false]);
+  });
+
+  test('are those into which rows of listed leads were merged', () => {
+    const rows = new LooseRows(new Set(), new Set());
+    const into = (leadId: string, row: number, lead: boolean) =>
+      rows.seePair({ ...sight, leadId, merged: { row, message: '' }, missed: { lead, row: true } });
+    into('a', 2, false);
+    into('b', 2, false);
+    into('c', 2, true);
+    rows.seePair(sight);
+    expect(rows.see(loose).mergedOf).toEqual(['a', 'b']);
+    expect(rows.see({ ...loose, row: 3 }).mergedOf).toBe(undefined);
+  });
+});
+
+test('law: records are counted as by somebody who sees both sides whole', () => {
+  const record = fc.record({
+    isKnown: fc.boolean(),
+    lead: fc.constantFrom('base', 'moved', 'missed'),
+    row: fc.constantFrom('base', 'moved', 'missed'),
+    isCopied: fc.boolean(),
+  });
+  fc.assert(
+    fc.property(fc.array(record, { maxLength: 8 }), fc.nat(3), fc.nat(3), (records, withoutId, newRows) => {
+      const tally = new RecordTally();
+      let [pairs, metLeads, metRows, all, equal] = [0, 0, 0, withoutId + newRows, 0];
+      const loose = {
+        row: 2,
+        unreadableId: null,
+        idClosed: null,
+        isApart: false,
+        cells: {},
+        contentHash: '',
+      };
+      const copies: string[] = [];
+      for (const [nth, { isKnown, isCopied, ...sides }] of records.entries()) {
+        // What was never in step is there as something new.
+        const of = (side: string): string => (isKnown || side !== 'base' ? side : 'moved');
+        const [lead, row] = [of(sides.lead), of(sides.row)];
+        if (!isKnown && lead === 'missed' && row === 'missed') continue;
+        const hasRow = row !== 'missed' && isCopied;
+        if (hasRow) copies.push(String(nth));
+        pairs += Number(isKnown);
+        metLeads += Number(lead === 'base');
+        metRows += Number(row === 'base');
+        all += Number(lead !== 'missed' || row !== 'missed');
+        equal += Number(lead === row && lead !== 'missed' && !hasRow);
+        if (lead === 'base' && row === 'base') continue;
+        const isSame = lead === 'moved' && row === 'moved';
+        const one = {
+          ...sight,
+          leadId: String(nth),
+          isKnown,
+          base: isKnown ? acme : null,
+          isSame,
+          lead: lead === 'moved' && !isSame ? won : null,
+          row: row === 'moved' && !isSame ? won : null,
+          missed: { lead: isKnown && lead === 'missed', row: isKnown && row === 'missed' },
+          isCopied: hasRow,
+        };
+        tally.see(one, differenceOf(one, proof));
+      }
+      // Each twice: how often an id is copied does not matter.
+      for (const leadId of [...copies, ...copies]) tally.seeLoose({ ...loose, leadId });
+      for (let nth = 0; nth < withoutId; nth++) tally.seeLoose({ ...loose, leadId: null });
+      const counts = tally.counts({ pairs, metLeads, metRows, newRows });
+      expect(counts.records).toBe(all);
+      if (metLeads > 0 && metRows > 0) expect(counts.equal).toBe(equal);
+    }),
+    { numRuns: lawRuns(1_000) },
+  );
+});
