@@ -88,7 +88,7 @@ test('what an upsert overwrote is in the history, and an undo of the run puts it
   const report = await workspace.sync();
   expect(report.problems).toMatchObject([{ code: 'lead.exists' }]);
   expect(report.problems[0]?.message).toContain(
-    `It overwrote city, which was "Berlin" (leadsync why ${lead.id}`,
+    `It overwrote City, which was "Berlin" (leadsync why ${lead.id}`,
   );
   expect((await workspace.cli('why', lead.id, 'city')).stdout).toContain('Berlin');
 

@@ -185,7 +185,7 @@ test.each([
                 row: 2,
                 field: 'stage',
                 message: expect.stringMatching(
-                  /^stage of ".*" \(lead .*, row 2\) is "won" in the service and "/,
+                  /^Stage of ".*" \(lead .*, row 2\) is "won" in the service and "/,
                 ),
               },
             ]
