@@ -56,7 +56,7 @@ export interface App extends AsyncDisposable {
   readonly runs: Semaphore;
   /** Called for each run that starts or ends in this process; absent: the command reports it. */
   readonly onRun?: OnRun;
-  /** Why this process takes no more jobs: it met a newer schema, or another installation. */
+  /** Why this process takes no more jobs: it met a newer schema or another installation, or the state has moved. */
   outdated: LeadsyncError | null;
   /** The counters of this process. */
   readonly activity: Activity;

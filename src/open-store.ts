@@ -5,7 +5,8 @@ import { Secret } from './config/secret.ts';
 import type { EmbeddedPostgresOptions } from './embedded-postgres/embedded-postgres.ts';
 import { openDatabase } from './store/database.ts';
 import { assertOwnSession } from './store/own-session.ts';
-import { migrate } from './store/migrate.ts';
+import { assertNotMoved } from './store/installation.ts';
+import { migrate, migrateLock } from './store/migrate.ts';
 
 /** A database with the state, open. */
 export interface Store extends AsyncDisposable {
@@ -24,12 +25,15 @@ type Callbacks = Pick<EmbeddedPostgresOptions, 'onFault' | 'tell'>;
 
 /**
  * The database that is configured, or the embedded one, with the schema of this version. Throws what `openStoreAsIs` and
- * `migrate` do.
+ * `migrate` do, and `state.moved` unless `evenMoved`.
  */
-export async function openStore(place: Place, callbacks?: Callbacks): Promise<Store> {
+export async function openStore(place: Place, callbacks?: Callbacks, evenMoved = false): Promise<Store> {
   await using stack = new AsyncDisposableStack();
   const store = stack.use(await openStoreAsIs(place, callbacks));
   await migrate(store.pool);
+  // Waits for a move that is under way.
+  await store.pool.query('select pg_advisory_xact_lock_shared($1, $2)', [...migrateLock]);
+  if (!evenMoved) await assertNotMoved(store.pool);
   const owned = stack.move();
   return { ...store, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }

@@ -1,12 +1,15 @@
 import { createReadStream, createWriteStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import { isDatabaseOutage } from '../database-outage.ts';
 import { codeOf, LeadsyncError } from '../errors.ts';
-import { pauseConnections } from '../store/connections.ts';
 import { transaction } from '../store/database.ts';
 import { assertState, dumpState } from '../store/dump.ts';
+import { assertNotMoved, noteMove } from '../store/installation.ts';
+import { migrateLock } from '../store/migrate.ts';
 import { broken } from '../store/read-dump.ts';
 import { assertUnused, restoreState } from '../store/restore.ts';
 import { version } from '../version.ts';
@@ -24,7 +27,7 @@ interface BackupOptions extends CommonOptions {
 /** `leadsync backup FILE`: writes the whole state to one file while workers run; with `--move`, as the last thing that is done with it. */
 export async function backup(file: string, { move = false, ...options }: BackupOptions): Promise<void> {
   assertCanWrite(file, ...kept);
-  await withWholeState(options, async ({ pool }, { connections }) => {
+  await withWholeState(options, async ({ pool }) => {
     const began = performance.now();
     {
       await using progress = await showDumpProgress('backup');
@@ -33,23 +36,23 @@ export async function backup(file: string, { move = false, ...options }: BackupO
       if (!move) await write();
       else
         await transaction(pool, async (client) => {
+          // Who starts now waits, and so does who would begin a run or a mail.
+          await client.query('select pg_advisory_xact_lock($1, $2)', [...migrateLock]);
           await assertState(client);
+          await client.query('lock table leases in share mode');
           await assertUnused(client);
-          // No run may begin meanwhile.
-          await client.query('lock table leadsync.leases in share mode');
+          await assertNotMoved(client);
           await write();
-          // Two states for one table would undo each other's work.
-          await pauseConnections(
-            client,
-            connections.map(({ name }) => name),
-          );
+          // Two states for one table would undo each other's work, and send each mail twice.
+          const at = new Date().toISOString();
+          await noteMove(client, { at, file: resolve(file), machine: hostname() });
         });
     }
     const { size: bytes } = await stat(file);
     const durationMs = Math.round(performance.now() - began);
     if (options.json) return printJson({ backup: { file, bytes, durationMs } });
     print(
-      `The state is in ${file} (${megabytes(bytes)}, ${seconds(durationMs)}). It contains leads and e-mail addresses: only you can read it. ${move ? 'leadsync restore puts it into another database, where the next sync goes on; here all connections are paused. Start no worker here: it would send the reminders a second time.' : 'Keep it on another disk.'}`,
+      `The state is in ${file} (${megabytes(bytes)}, ${seconds(durationMs)}). It contains leads and e-mail addresses: only you can read it. ${move ? 'leadsync restore puts it into another database, where the next sync goes on; here no worker and no command works with it any more (leadsync resume takes it back).' : 'Keep it on another disk.'}`,
     );
   });
 }

@@ -39,6 +39,7 @@ export const docsPages: Readonly<Record<string, string>> = {
   'run.waiting': 'operations.md#limits-of-the-service',
   sandbox: 'getting-started.md#try-settings-without-your-data',
   setup: 'getting-started.md#2-your-own-table-in-two-minutes',
+  state: 'backup.md#move-to-another-postgres',
   target: 'getting-started.md#1-choose-a-target',
   'target.busy': 'excel.md#limits',
   'target.gone': 'identity.md#places',

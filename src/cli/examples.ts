@@ -81,7 +81,7 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
   ],
   backup: [
     ['backup leadsync.backup', 'while workers go on'],
-    ['backup leadsync.backup --move', 'and pauses this state, for another database'],
+    ['backup leadsync.backup --move', 'and leaves this state, for another database'],
   ],
   restore: [
     ['restore leadsync.backup', 'into an empty database'],

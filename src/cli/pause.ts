@@ -1,4 +1,7 @@
+import type pg from 'pg';
+import type { Config } from '../config/config.ts';
 import { pauseConnections, unpause } from '../store/connections.ts';
+import { endMove } from '../store/installation.ts';
 import { shownMoment } from '../core/lead/shown-date.ts';
 import { liftWait } from '../store/throttles.ts';
 import type { CommonOptions } from './program.ts';
@@ -17,20 +20,27 @@ export function pause(options: CommonOptions): Promise<void> {
   });
 }
 
-/** Also ends a wait that the Leads service requested. */
+/** Also ends a wait that the Leads service requested; of all connections, it takes back a state that has moved away. */
 export function resume(options: CommonOptions): Promise<void> {
-  return withStore(options, async (pool, { connections }) => {
+  const isOfAll = options.connection === undefined;
+  const goOn = async (pool: pg.Pool, { connections }: Config): Promise<void> => {
+    const isBack = isOfAll && (await endMove(pool));
     const resumed = [];
     for (const { name, leads, timeZone } of connections) {
-      const wasPaused = await unpause(pool, name);
+      const wasPaused = (await unpause(pool, name)) || isBack;
       const waitedUntil = await liftWait(pool, leads.baseUrl, leads.apiKey.reveal());
       const until = waitedUntil === null ? null : waitedUntil.toISOString();
       resumed.push({ connection: name, wasPaused, waitedUntil: until });
       if (!options.json)
         print(`${name}: ${describeResumed(wasPaused, until && shownMoment(until, timeZone))}`);
     }
-    if (options.json) printJson({ resumed });
-  });
+    if (options.json) return printJson({ resumed });
+    if (isBack)
+      print(
+        'The state, which had moved away, goes on here. Delete the backup file: restored elsewhere, it would send the same mails.',
+      );
+  };
+  return withStore(options, goOn, { evenMoved: isOfAll });
 }
 
 function describeResumed(wasPaused: boolean, until: string | null): string {

@@ -205,7 +205,10 @@ export function createProgram(): Command {
     .action(lazily(async () => (await import('./forget.ts')).forget));
   command('backup', 'writes the whole state into one file; workers may go on meanwhile')
     .argument('<file>', 'created or replaced atomically; only you can read it')
-    .option('--move', 'the state moves to another database: here it is paused; workers must be stopped')
+    .option(
+      '--move',
+      'the state moves to another database: nothing works with it here any more; workers must be stopped',
+    )
     .action(lazily(async () => (await import('./backup.ts')).backup));
   command('restore', 'restores the state from a backup; workers must be stopped')
     .argument('<file>', 'a file that `leadsync backup` wrote')

@@ -8,14 +8,18 @@ import { useDatabaseTime } from '../store/database-time.ts';
 import type { CommonOptions } from './program.ts';
 import { unlessStopped } from './stop.ts';
 
-/** For commands that only need what is stored: they start fast, and work while the queue, or a service, is away. A stop ends them where they are. */
+/**
+ * For commands that only need what is stored: they start fast, and work while the queue, or a service, is away. A stop ends
+ * them where they are. Throws `state.moved` unless `evenMoved`.
+ */
 export async function withStore(
   options: CommonOptions,
   run: (pool: pg.Pool, config: Config) => Promise<void>,
+  { evenMoved = false } = {},
 ): Promise<void> {
   const config = await loadNarrowed(options);
   try {
-    await using store = await openStore(config);
+    await using store = await openStore(config, undefined, evenMoved);
     using _time = await useDatabaseTime(store.pool);
     await unlessStopped(() => run(store.pool, config));
   } catch (error) {

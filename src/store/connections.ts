@@ -72,7 +72,7 @@ export function getSchedule(db: Queryable, connection: string): Promise<Schedule
 }
 
 /** Pauses connections until `unpause`; a paused one keeps its date. */
-export async function pauseConnections(db: Queryable, connections: readonly string[]): Promise<void> {
+export async function pauseConnections(db: pg.Pool, connections: readonly string[]): Promise<void> {
   await db.query(
     `insert into connections (connection, paused_at) select name, now() from unnest($1::text[]) name
      on conflict (connection) do update set paused_at = coalesce(connections.paused_at, excluded.paused_at)`,

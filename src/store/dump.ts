@@ -12,7 +12,7 @@ export interface DumpHeader {
   readonly at: string;
   readonly migrations: readonly RanMigration[];
   readonly sequences: Readonly<Record<string, number>>;
-  /** The state that it was taken of is left paused: nothing has happened since. */
+  /** Nothing works any more with the state that it was taken of: nothing has happened since. */
   readonly isMove: boolean;
 }
 

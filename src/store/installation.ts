@@ -1,5 +1,6 @@
 import type pg from 'pg';
-import { oneOf, transaction } from './database.ts';
+import { LeadsyncError } from '../errors.ts';
+import { oneOf, type Queryable, transaction, valueOf } from './database.ts';
 import { keeperOf } from './marks.ts';
 
 /** What a worker says of itself to others that find the same database. */
@@ -59,4 +60,38 @@ export async function ownerOf(pool: pg.Pool): Promise<string> {
   const text = 'select oid::text as oid from pg_database where datname = current_database()';
   const { oid } = await oneOf<{ oid: string }>(pool, text);
   return `${await keeperOf(pool)}/${oid}`;
+}
+
+/** How a state left this database. */
+interface Move {
+  /** An ISO instant. */
+  readonly at: string;
+  readonly file: string;
+  readonly machine: string;
+}
+
+/** Within the transaction that nobody can work beside: the state is in this file from now on. */
+export async function noteMove(db: Queryable, move: Move): Promise<void> {
+  await keeperOf(db);
+  await db.query('update keeper set moved = $1', [move]);
+}
+
+/** The state goes on in this database after all. False: it had not moved. */
+export async function endMove(db: Queryable): Promise<boolean> {
+  const { rowCount } = await db.query('update keeper set moved = null where moved is not null');
+  return rowCount === 1;
+}
+
+/** Throws `state.moved` when the state goes on in another database. */
+export async function assertNotMoved(db: Queryable): Promise<void> {
+  const moved = await valueOf<Move>(db, 'select moved from keeper');
+  if (moved === null) return;
+  const { at, file, machine } = moved;
+  throw new LeadsyncError(
+    'state.moved',
+    `The state of this database has moved away, at ${at} into the file ${file} on ${machine}. Nothing was done here: mails would go twice`,
+    {
+      help: 'Set DATABASE_URL to the database into which leadsync restore has put it. If that is done nowhere: leadsync resume, for all connections, goes on here; then delete the file.',
+    },
+  );
 }

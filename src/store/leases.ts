@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import type pg from 'pg';
 import { LeadsyncError } from '../errors.ts';
 import { type Queryable, valueOf } from './database.ts';
+import { assertNotMoved } from './installation.ts';
 
 /** How long a lease lives without renewal, in ms. Renewed three times in that time. */
 const defaultLeaseMs = 30_000;
@@ -42,7 +43,7 @@ export interface Lease extends AsyncDisposable {
 
 /**
  * Takes the lease of that name, or returns null when a living process holds it. A lease ends when it is not renewed
- * in time or when the database session of its holder is gone, so a killed process frees it at once.
+ * in time or when the database session of its holder is gone, so a killed process frees it at once. Throws `state.moved`.
  */
 export async function acquireLease(
   pool: pg.Pool,
@@ -72,6 +73,8 @@ export async function acquireLease(
       session.release();
       return null;
     }
+    // A move, while which nobody takes a lease, may be over only now.
+    await assertNotMoved(session);
   } catch (error) {
     session.release(true);
     throw error;

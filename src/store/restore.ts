@@ -6,6 +6,7 @@ import { isDatabaseOutage } from '../database-outage.ts';
 import { LeadsyncError } from '../errors.ts';
 import { columnOf, mapOf, oneOf, transaction, valueOf } from './database.ts';
 import { copySettings, type DumpHeader, hasState, lastNumbers, type OnDumpProgress } from './dump.ts';
+import { endMove } from './installation.ts';
 import { isAlive } from './leases.ts';
 import { migrateAround, migrateLock } from './migrate.ts';
 import { connectionOf } from './places.ts';
@@ -74,6 +75,7 @@ export async function restoreState(
         rows = await loadTables(client, reader, onProgress);
       };
       await migrateAround(client, header.migrations, load, migrations);
+      await endMove(client);
       await client.query(`update runs set settings_hash = '' where finished_at is null`);
       await setNumbers(client, header.sequences, isMove ? null : before);
       return { header, rows, doubted: isMove ? [] : await castDoubt(client, header.at) };

@@ -10,6 +10,7 @@ import { fillQueues, keepQueuesFilled } from './fill-queues.ts';
 import { workReminders } from './work-reminders.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { explain, LeadsyncError } from '../errors.ts';
+import { assertNotMoved } from '../store/installation.ts';
 import { assertKnownSchema } from '../store/migrate.ts';
 
 /**
@@ -53,7 +54,7 @@ export async function runWorker(app: App, stop: AbortSignal): Promise<void> {
   work.defer(async () => void (await Promise.all(working.map((one) => one[Symbol.asyncDispose]()))));
   work.use(keepQueuesFilled(app, queues));
   stopWork = () => work.disposeAsync();
-  stack.use(watchSchema(app, stopWork));
+  stack.use(watchState(app, stopWork));
   if (app.alerting !== null) stack.use(watchAlerts(app.alerting));
   app.log.info({ port, url, connections: [...app.contexts.keys()] }, 'worker is ready');
   try {
@@ -83,21 +84,24 @@ async function endWork(app: App, fault: LeadsyncError, stopWork: () => Promise<v
 
 const checkEveryMs = 5_000;
 
+/** After which a worker has nothing to do with a database any more. */
+const over: ReadonlySet<string> = new Set(['database.newer-schema', 'state.moved']);
+
 /**
- * Checks every few seconds whether a newer version has set up the database, until it is disposed. When one has, this process
- * is `outdated`, and `stopWork` puts the jobs under way back.
+ * Checks every few seconds whether a newer version has set up the database, or the state has moved away, until it is disposed.
+ * Then this process is `outdated`, and `stopWork` puts the jobs under way back.
  */
-function watchSchema(app: App, stopWork: () => Promise<void>): AsyncDisposable {
+function watchState(app: App, stopWork: () => Promise<void>): AsyncDisposable {
   const stop = new AbortController();
   const { signal } = stop;
   const watch = async (): Promise<void> => {
     while (app.outdated === null && (await sleep(checkEveryMs, true, { signal }).catch(() => false))) {
       try {
         await assertKnownSchema(app.pool);
+        await assertNotMoved(app.pool);
       } catch (error) {
         // Any other fault is an outage: the next check tries again.
-        if (error instanceof LeadsyncError && error.code === 'database.newer-schema')
-          await endWork(app, error, stopWork);
+        if (error instanceof LeadsyncError && over.has(error.code)) await endWork(app, error, stopWork);
       }
     }
   };

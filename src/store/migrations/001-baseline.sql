@@ -637,7 +637,9 @@ create table keeper (
   link_key bytea not null default decode(replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''), 'hex'),
   -- Which installation works with this database, and when one of its workers last said so.
   claim jsonb,
-  claimed_at timestamptz
+  claimed_at timestamptz,
+  -- Since when, and in which file, this state has gone to another database: nothing works with what stays.
+  moved jsonb
 );
 comment on table keeper is
   'The identity of this state: another database is another keeper of the tables that it keeps.';

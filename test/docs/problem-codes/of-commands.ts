@@ -103,6 +103,10 @@ export const ofCommands: readonly Family[] = [
         'Another installation works with this database.',
         'Set `DATABASE_URL` to one of its own.',
       ],
+      'state.moved': [
+        'The state has moved to another database (`backup --move`).',
+        'Work with that one, or [take it back](backup.md#move-to-another-postgres).',
+      ],
       'database.unavailable': ['The database is away.', 'Start it. Work goes on from what is stored.'],
       'database.unreachable': ['No connection to the database.', 'Check `DATABASE_URL` and the network.'],
       'database.unsupported-platform': ['No Postgres comes along for this machine.', 'Set `DATABASE_URL`.'],

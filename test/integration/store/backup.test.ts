@@ -112,7 +112,7 @@ test('a backup restored two syncs later, or nothing at all: the next sync writes
   });
 });
 
-test('a state that moves to another Postgres is the same there, row for row; its next sync writes nothing, and the one that was left is paused', async () => {
+test('a state that moves to another Postgres is the same there, row for row; its next sync writes nothing, and nothing works with the one that was left', async () => {
   await using here = await inStep();
   edit(here, 0, 'moved on');
   await here.sync();
@@ -171,7 +171,7 @@ test('a state that moves to another Postgres is the same there, row for row; its
     status: 'succeeded',
   });
   expect(written(here)).toBe(requests);
-  expect(await here.cli('sync')).toMatchObject({ code: 4, stdout: expect.stringContaining('is paused') });
+  expect(await here.cli('sync')).toMatchObject({ code: 1, stderr: expect.stringContaining('state.moved') });
   await closeSessions(fresh);
   // Something has happened since, so that it is an older state like any other.
   expect(await cliOn(here, fresh, 'restore', file, '--replace')).toMatchObject({ code: 0 });
