@@ -49,11 +49,12 @@ export function resolve(
       return answerAll(pool, connections, { chosen, isOpen, use, json: options.json ?? false });
     }
     const id = String(one.item.id);
-    const { connection, kind } = await decide(pool, connections, id, { use, by: userName() });
+    const item = await decide(pool, connections, id, { use, by: userName() });
+    const { connection, kind } = item;
     const carries = workersKinds.has(kind) ? 'the worker' : `leadsync sync --connection ${connection}`;
     if (options.json)
       return printJson({ id, connection, use: sideOf(use), applies: appliesBy(workersKinds.has(kind)) });
-    print(`${recordOf(one) || 'The row'}: ${decisionWords(one, use)}.`);
+    print(`${describeDecided({ ...one, item }, use)}.`);
     if (kind !== 'edit' || use !== 'lead') print(`Nothing has been written yet; ${carries} carries it out.`);
   });
 }
@@ -81,19 +82,6 @@ const whose: Readonly<Partial<Record<Answer, string>>> = {
   row: "row's",
   requested: 'requested',
 };
-
-function decisionWords({ item, connection }: Named, use: Answer): string {
-  if (use === 'link') return 'the row and the lead are one';
-  if (use === 'apart') return 'the row and the lead are two';
-  if (use === 'restore') return 'the entries are written into the calendar again';
-  if (use === 'deleted') return 'the entries count as deleted';
-  const field = item.kind === 'match' || item.kind === 'calendar' ? '' : item.field;
-  if (field === '') return `the ${use === 'lead' ? 'row' : 'lead'} is made again`;
-  const heading = headingOf(connection.fields, field);
-  return item.kind === 'edit' && use !== 'lead'
-    ? `the requested ${heading} is written`
-    : `the ${whose[use]} ${heading} is kept`;
-}
 
 /** Edits have an option of their own, for `lead` and `row` mean something else of them. */
 function inBulk(held: readonly Named[], use: Answer, requestedBy: string | undefined): readonly Named[] {
@@ -181,9 +169,7 @@ async function answerAll(
   if (chosen.length === 0) return print('there are no conflicts that take this answer');
   const whoseValue = isWorkers && use === 'row' ? 'requested' : whose[use];
   const lines = [
-    ...decided
-      .slice(0, shown)
-      .map((one) => `  ${shownDates(describeDecided(one, use), one.connection.timeZone)}`),
+    ...decided.slice(0, shown).map((one) => `  ${describeDecided(one, use)}`),
     decided.length > shown && `  and ${decided.length - shown} more`,
     `${counted(decided.length, 'conflict')} decided: ${whoseValue === undefined ? use : `the ${whoseValue} value is kept`}.`,
     before > 0 && `${counted(before, 'was decided before and stays', 'were decided before and stay')} so.`,
@@ -222,11 +208,27 @@ const gone: ReadonlySet<string> = new Set([
   'usage.match-taken',
 ]);
 
+/** What a decision keeps and what it gives up, both as they were at that moment. */
 function describeDecided(one: Named, use: Answer): string {
   const { item, connection } = one;
-  if (item.kind === 'match' || item.kind === 'calendar')
-    return `${recordOf(one)}: ${decisionWords(one, use)}`;
+  const record = recordOf(one) || 'the row';
+  const words = decisionWords[use];
+  if (words !== undefined) return `${record}: ${words}`;
+  const isOfField = item.kind === 'field' || item.kind === 'edit';
+  if (!isOfField) return `${record}: the ${use === 'lead' ? 'row' : 'lead'} is made again`;
   const { field, lead, rowValue } = item;
-  const [kept, given] = use === 'lead' ? [lead, rowValue] : [rowValue, lead];
-  return `${recordOf(one)}: ${headingOf(connection.fields, field)} ${showCell(kept)} is kept, ${showCell(given)} given up`;
+  const sides = [
+    `${showCell(lead)} of the lead`,
+    `${showCell(rowValue)} of the ${item.kind === 'edit' ? 'request' : 'row'}`,
+  ];
+  const [kept, given] = use === 'lead' ? sides : sides.toReversed();
+  const text = `${headingOf(connection.fields, field)} of ${record}: ${kept} is kept, ${given} is given up`;
+  return shownDates(text, connection.timeZone);
 }
+
+const decisionWords: Readonly<Partial<Record<Answer, string>>> = {
+  link: 'the row and the lead are one',
+  apart: 'the row and the lead are two',
+  restore: 'the entries are written into the calendar again',
+  deleted: 'the entries count as deleted',
+};

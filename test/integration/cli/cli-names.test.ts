@@ -46,7 +46,9 @@ test('people and programs are told the company, runs are listed, and all that on
   expect([several.code, several.stderr]).toEqual([2, expect.stringContaining('MÜLLER Logistik, row 3')]);
   expect((await here.cli('resolve', 'nobody', '--use', 'row')).code).toBe(2);
   const one = await here.cli('resolve', 'müller bau', '--use', 'row');
-  expect(one.stdout).toContain("Müller Bau GmbH, row 2: the row's City is kept.");
+  expect(one.stdout).toContain(
+    'City of Müller Bau GmbH, row 2: "Bonn" of the row is kept, "Köln" of the lead is given up.\n',
+  );
   const rows = await here.cli('resolve', '--all', '--use', 'row', '--json');
   expect(rows.code).toBe(3);
   expect(oneObject(rows)).toMatchObject({
@@ -58,7 +60,9 @@ test('people and programs are told the company, runs are listed, and all that on
   });
   const rest = await here.cli('resolve', '--all', '--use', 'lead');
   expect(rest.code).toBe(0);
-  expect(rest.stdout).toContain('Acme AG, row 4: Next follow-up (empty) is kept, "next Tuesday" given up');
+  expect(rest.stdout).toContain(
+    'Next follow-up of Acme AG, row 4: (empty) of the lead is kept, "next Tuesday" of the row is given up',
+  );
   expect(rest.stdout).toContain(
     "1 conflict decided: the lead's value is kept.\n2 were decided before and stay so.",
   );

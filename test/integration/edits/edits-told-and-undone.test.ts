@@ -45,7 +45,9 @@ test('a conflict is listed until somebody decides: the requested value over the 
   expect(await scene.cli('resolve', '--all', '--use', 'target')).toMatchObject({
     stdout: 'there are no conflicts that take this answer\n',
   });
-  expect(await resolve('requested')).toContain('Nothing has been written yet; the worker carries it out.');
+  expect(await resolve('requested')).toMatch(
+    /^Next follow-up of .*: "2031-03-04 08:00 UTC" of the request is kept, "2031-03-07 08:00 UTC" of the lead is given up\.\nNothing has been written yet; the worker carries it out\.\n$/,
+  );
   expect(await scene.carryOut()).toMatchObject({ status: 'succeeded' });
   expect(scene.due()).toBe(tuesday);
   expect((await scene.cli('why', scene.leadId)).stdout).toContain('decided that the edit is carried out');
