@@ -39,7 +39,7 @@ export async function backup(file: string, { move = false, ...options }: BackupO
           // Who starts now waits, and so does who would begin a run or a mail.
           await client.query('select pg_advisory_xact_lock($1, $2)', [...migrateLock]);
           await assertState(client);
-          await client.query('lock table leases in share mode');
+          await client.query('lock table leases, mails in share mode');
           await assertUnused(client);
           await assertNotMoved(client);
           await write();

@@ -51,6 +51,8 @@ export async function beginSending(
      -- The ids by themselves: of JSON the planner knows no number, and it may read the whole table for one mail.
      where m.id = any($3) and m.id = c.id and m.state = c.state and m.round = c.round and m.resends = c.resends
        and date_trunc('milliseconds', m.send_at) = date_trunc('milliseconds', c."sendAt")
+       -- A process that was cut off while the state moved may not know it.
+       and not exists (select from keeper where moved is not null)
        and not exists (select from mails o where o.state in ('sending', 'sent', 'failed') and ${isSameMail('o', 'm')})
      returning m.id`,
     [

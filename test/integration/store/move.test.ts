@@ -1,9 +1,12 @@
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { transaction } from '../../../src/store/database.ts';
-import { noteMove } from '../../../src/store/installation.ts';
+import { endMove, noteMove } from '../../../src/store/installation.ts';
 import { acquireLease } from '../../../src/store/leases.ts';
 import { migrateLock } from '../../../src/store/migrate.ts';
+import { beginSending, type Claim } from '../../../src/store/sending.ts';
+import { planMails } from '../../../src/worker/plan-mails.ts';
 import { administrate } from '../../support/administrate.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { until } from '../../support/until.ts';
@@ -126,9 +129,21 @@ test('what starts while the state moves waits, and then refuses: a command, a ru
     });
     return ended.started;
   };
+  const back = (): Promise<boolean> => endMove(pool);
   const lease = moving(() => acquireLease(pool, 'a run'), 'lock table leases in share mode');
   await expect(lease).rejects.toMatchObject({ code: 'state.moved' });
-  await pool.query('update keeper set moved = null');
+  await back();
+
+  await using app = await here.openApp();
+  await planMails(app);
+  const { rows: claims } = await pool.query<Claim>(
+    `select id, state, round, resends, (extract(epoch from send_at) * 1000)::float8 as "sendAt", 0 as "firstTriedAt" from mails`,
+  );
+  const begin = (): Promise<readonly boolean[]> => beginSending(pool, claims, randomUUID());
+  expect(await moving(begin, 'lock table mails in share mode')).toEqual([false]);
+  await back();
+  expect(await begin()).toEqual([true]);
+
   const pause = moving(() => here.cli('pause'), `select pg_advisory_xact_lock(${migrateLock.join(', ')})`);
   expect(await pause).toMatchObject({ code: 1, stderr: expect.stringContaining('[state.moved]') });
 });
