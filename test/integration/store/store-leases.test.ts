@@ -94,7 +94,7 @@ describe('of two users that see nothing of each other', () => {
   async function asUser({ url, pool }: Scene): Promise<pg.Pool> {
     const user = `user_${randomBytes(6).toString('hex')}`;
     await pool.query(
-      `create role ${user}; grant usage on schema leadsync to ${user}; grant all on leadsync.leases to ${user}`,
+      `create role ${user}; grant usage on schema leadsync to ${user}; grant all on leadsync.leases, leadsync.keeper to ${user}`,
     );
     const opened = openDatabase({ connectionString: url });
     opened.on('connect', (client) => void client.query(`set role ${user}`));
