@@ -234,7 +234,7 @@ test.each([
 });
 
 test('the commands say it, and forgetting a connection that is no longer used frees the lead', async () => {
-  const { here, id, cut, paste } = await twoTables('delete-lead');
+  const { here, cut, paste } = await twoTables('delete-lead');
   await using _ = here;
   cut();
   paste();
