@@ -1,11 +1,6 @@
 import type pg from 'pg';
-import { epochMs, firstOf, type Queryable, rowsOf, timestamp, valueOf } from './database.ts';
-
-/** When a connection is synced: a cron pattern in an IANA time zone. */
-export interface Timing {
-  readonly pattern: string;
-  readonly timeZone: string;
-}
+import { agreeOn, isSameTiming, type KnownSchedule, type Timing } from '../core/schedule/agreed-schedule.ts';
+import { epochMs, firstOf, type Queryable, rowsOf, timestamp, transaction, valueOf } from './database.ts';
 
 /** Times are epoch ms. */
 export interface Schedule extends Timing {
@@ -17,48 +12,79 @@ export interface Schedule extends Timing {
   readonly owedAt: number | null;
 }
 
-/** Workers say at least so often (ms, with reserve) that they have a schedule. */
-const liveMs = 180_000;
-
 /**
- * Says that a worker has these connections in its configuration now, with these schedules, and returns those that are right: of
- * several workers the one whose configuration is the newest, which is not among those that another one has replaced, sets it.
- * When no worker has that any more, an earlier one is right again. `nextRunAt`: epoch ms.
+ * Says that a worker has these connections in its configuration now, with these schedules, and returns those that are right
+ * (see `agreeOn`). `nextRunAt`: epoch ms.
  */
 export async function agreeSchedules(
-  db: pg.Pool,
+  pool: pg.Pool,
+  worker: string,
   own: readonly (Timing & Pick<Schedule, 'nextRunAt'> & { readonly connection: string })[],
 ): Promise<ReadonlyMap<string, Schedule>> {
-  const isSame = '(c.pattern = excluded.pattern and c.time_zone = excluded.time_zone)';
-  const [ours, theirs] = ['excluded', 'c'].map((row) => `(${row}.pattern || ' ' || ${row}.time_zone)`);
   const names = own.map(({ connection }) => connection);
-  // In the order of the names: workers that say so at the same moment wait for each other.
-  await db.query(
-    `insert into connections as c (connection, pattern, time_zone, next_run_at, noted_at)
-     select name, pattern, zone, due, now()
-       from unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[]) own (name, pattern, zone, due) order by name
-     on conflict (connection) do update
-       set pattern = excluded.pattern, time_zone = excluded.time_zone, noted_at = now(),
-         next_run_at = case when ${isSame} and c.next_run_at > now() then c.next_run_at else excluded.next_run_at end,
+  const byName = new Map(own.map((one) => [one.connection, one]));
+  return transaction(pool, async (db) => {
+    // In the order of the names: workers that say so at the same moment wait for each other.
+    await db.query(
+      `insert into connections (connection, noted_at) select name, now() from unnest($1::text[]) name order by name
+       on conflict (connection) do update set noted_at = excluded.noted_at`,
+      [names],
+    );
+    const agreed = await noteSchedules(db, names, worker, byName);
+    const right = own.filter((one) => isSameTiming(one, agreed.get(one.connection)));
+    const isSame = '(c.pattern = own.pattern and c.time_zone = own.zone)';
+    await db.query(
+      `update connections c set pattern = own.pattern, time_zone = own.zone,
+         next_run_at = case when ${isSame} and c.next_run_at > now() then c.next_run_at else own.due end,
          scheduled_at = case when ${isSame} or c.pattern is null then c.scheduled_at else now() end,
-         owed_at = case when not ${isSame} and c.next_run_at <= now() then c.next_run_at else c.owed_at end,
-         replaced = case when ${isSame} or c.pattern is null then c.replaced
-           else array_append(array_remove(c.replaced, ${ours}), ${theirs}) end
-     where c.pattern is null or ${isSame} or ${ours} <> all(c.replaced) or c.noted_at < now() - $5 * interval '1 ms'`,
-    [
-      names,
-      own.map(({ pattern }) => pattern),
-      own.map(({ timeZone }) => timeZone),
-      own.map(({ nextRunAt }) => timestamp(nextRunAt)),
-      liveMs,
-    ],
-  );
-  const right = await rowsOf<Schedule & { connection: string }>(
+         owed_at = case when not ${isSame} and c.next_run_at <= now() then c.next_run_at else c.owed_at end
+       from unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[]) own (name, pattern, zone, due)
+       where c.connection = own.name`,
+      [
+        right.map(({ connection }) => connection),
+        right.map(({ pattern }) => pattern),
+        right.map(({ timeZone }) => timeZone),
+        right.map(({ nextRunAt }) => timestamp(nextRunAt)),
+      ],
+    );
+    const stored = await rowsOf<Schedule & { connection: string }>(
+      db,
+      `select connection, ${schedule} from connections where connection = any($1) and pattern is not null`,
+      [names],
+    );
+    return new Map(stored.map(({ connection, ...one }) => [connection, one]));
+  });
+}
+
+/** Says that a worker stops: from now on no schedule counts because of it. */
+export async function leaveSchedules(pool: pg.Pool, worker: string, names: readonly string[]): Promise<void> {
+  await transaction(pool, async (db) => void (await noteSchedules(db, names, worker, new Map())));
+}
+
+/** Stores which of the connections the worker has, with which schedule, and returns those that are right. */
+async function noteSchedules(
+  db: pg.PoolClient,
+  names: readonly string[],
+  worker: string,
+  own: ReadonlyMap<string, Timing>,
+): Promise<ReadonlyMap<string, Timing | null>> {
+  const stored = await rowsOf<{ connection: string; schedules: readonly KnownSchedule[]; now: number }>(
     db,
-    `select connection, ${schedule} from connections where connection = any($1) and pattern is not null`,
+    `select connection, schedules, floor(${epochMs('now()')}) as now from connections where connection = any($1)
+     order by connection for update`,
     [names],
   );
-  return new Map(right.map(({ connection, ...one }) => [connection, one]));
+  const agreed = stored.map(({ connection, schedules, now }) => {
+    const { pattern, timeZone } = own.get(connection) ?? {};
+    const timing = pattern === undefined || timeZone === undefined ? null : { pattern, timeZone };
+    return { connection, ...agreeOn(schedules, worker, timing, now) };
+  });
+  await db.query(
+    `update connections c set schedules = n.known from json_to_recordset($1) n (connection text, known jsonb)
+     where c.connection = n.connection`,
+    [JSON.stringify(agreed)],
+  );
+  return new Map(agreed.map(({ connection, right }) => [connection, right]));
 }
 
 const schedule = `pattern, time_zone as "timeZone", ${epochMs('next_run_at')} as "nextRunAt",

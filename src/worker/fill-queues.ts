@@ -1,12 +1,14 @@
+import { randomUUID } from 'node:crypto';
 import { mailQueue, queueFor } from '../../jobs/reminder-jobs.ts';
 import { editJob, syncQueue, unattended } from '../../jobs/runs.ts';
 import { upkeep } from '../../jobs/upkeep.ts';
 import type { App } from '../app.ts';
+import { isSameTiming, type Timing } from '../core/schedule/agreed-schedule.ts';
 import { lastDue, nextRun } from '../queue/due-times.ts';
 import { type JobCounts, noJobs, type Queues } from '../queue/queue.ts';
 import { isUntried } from '../reminders/send/batches.ts';
 import { repeat } from '../repeat.ts';
-import { agreeSchedules, pausedSince, type Schedule, type Timing } from '../store/connections.ts';
+import { agreeSchedules, leaveSchedules, pausedSince, type Schedule } from '../store/connections.ts';
 import { leaseHolder } from '../store/leases.ts';
 import { type Digest, dueDigests, dueReminders, type Reminder } from '../store/mails.ts';
 import { lastStarts, openRuns, type Run } from '../store/runs.ts';
@@ -15,6 +17,9 @@ import { leaseName, type SyncContext } from '../sync/context.ts';
 import { resumeWithin } from '../sync/run.ts';
 import { addDigests, addReminders } from './add-mail-jobs.ts';
 import { planMails } from './plan-mails.ts';
+
+/** This process, among those that have a schedule. */
+const worker = randomUUID();
 
 /** A run without a lease and without progress for this long (ms) may have lost its job. */
 const stalledMs = 60_000;
@@ -45,16 +50,21 @@ function agreeAll({ contexts, pool }: App): Promise<Agreed> {
     const { schedule: pattern, timeZone } = sync;
     return { connection: name, pattern, timeZone, nextRunAt: nextRun(pattern, timeZone, now) };
   });
-  return agreeSchedules(pool, own);
+  return agreeSchedules(pool, worker, own);
+}
+
+/** For a worker that stops, and fills its queues no more. */
+export function leaveAll({ contexts, pool }: App): Promise<void> {
+  return leaveSchedules(pool, worker, [...contexts.keys()]);
 }
 
 function tellOther({ connection: { name, sync }, log }: SyncContext, agreed: Agreed): void {
   const { schedule: pattern, timeZone } = sync;
   const right = agreed.get(name);
-  if (right === undefined || !isOtherTiming({ pattern, timeZone }, right)) return;
+  if (right === undefined || isSameTiming({ pattern, timeZone }, right)) return;
   log.warn(
     { schedule: right.pattern, timeZone: right.timeZone },
-    'a worker with a newer configuration keeps another schedule, which counts as long as one has it: start this worker anew with that configuration',
+    'another schedule counts, which a worker had for the first time after this one: while a worker has it, or three minutes more when that one was killed. Start all workers with the same configuration',
   );
 }
 
@@ -75,7 +85,7 @@ async function setSchedules(
 }
 
 function isOtherTiming(own: Timing, known: Timing | undefined): boolean {
-  return known?.pattern !== own.pattern || known.timeZone !== own.timeZone;
+  return !isSameTiming(own, known);
 }
 
 /** Adds a job for each open run that has none, for example because its queue was away when it broke off. */

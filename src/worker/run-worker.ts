@@ -6,7 +6,7 @@ import { startHttpServer } from '../ops/http.ts';
 import { logRun } from '../ops/run-log.ts';
 import { retryCalendars } from '../store/calendar-entries.ts';
 import { claimPlaces } from './claim-places.ts';
-import { fillQueues, keepQueuesFilled } from './fill-queues.ts';
+import { fillQueues, keepQueuesFilled, leaveAll } from './fill-queues.ts';
 import { workReminders } from './work-reminders.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { explain, LeadsyncError } from '../errors.ts';
@@ -67,6 +67,9 @@ export async function runWorker(app: App, stop: AbortSignal): Promise<void> {
     throw error;
   }
   app.log.info('stopping: what is under way goes back with its checkpoint');
+  await stopWork();
+  // Without an answer it counts for some minutes more.
+  await leaveAll(app).catch(() => {});
 }
 
 /** Takes no more work, and puts back what is under way; once. */

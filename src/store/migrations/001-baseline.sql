@@ -8,11 +8,12 @@ create table connections (
   time_zone text,
   next_run_at timestamptz,
   noted_at timestamptz,
-  -- Since when it is this schedule, which one was due then and had not begun, and the schedules that it came after: a worker with
-  -- one of those has an older configuration. Null: it is the first one.
+  -- Since when it is this schedule, and which one was due then and had not begun. Null: it is the first one.
   scheduled_at timestamptz,
   owed_at timestamptz,
-  replaced text[] not null default '{}',
+  -- All schedules that workers ever had, in the order in which one first had each, with when each worker last said so (epoch ms):
+  -- the last one that a worker has now is right.
+  schedules jsonb not null default '[]',
   -- Paused by a person, until leadsync resume; null: not paused.
   paused_at timestamptz,
   -- Since when it is checked for alerts: before its first success the age counts from then.

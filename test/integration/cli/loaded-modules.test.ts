@@ -27,7 +27,7 @@ test.each([
     await migrate(pool);
     // As the worker leaves it.
     const nextRunAt = Date.now() + 86_400_000;
-    await agreeSchedules(pool, [{ connection: 'main', pattern: '@daily', timeZone: 'UTC', nextRunAt }]);
+    await agreeSchedules(pool, 'a', [{ connection: 'main', pattern: '@daily', timeZone: 'UTC', nextRunAt }]);
     const { code, stderr } = await workspace.start(command.split(' '), {
       sources: true,
       env: { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(hooks)}` },

@@ -32,7 +32,9 @@ for (const [where, tags] of Object.entries(jobPlaces))
     expect(await pattern()).toBe(moved);
 
     const third = await startWorker(workspace, { LEADSYNC_CONFIG: old });
-    expect(third.process.stderr).toContain('a worker with a newer configuration keeps another schedule');
+    expect(third.process.stderr).toContain(
+      'another schedule counts, which a worker had for the first time after this one',
+    );
     expect(await pattern()).toBe(moved);
     const status = await workspace.cli('status', '--json');
     const [told] = status.json<{ connections: { nextRunAt: string }[] }>().connections;
@@ -42,12 +44,14 @@ for (const [where, tags] of Object.entries(jobPlaces))
     await queue.schedule('main', yearly.schedule, 'UTC', 'sync', unattended('main'));
     second.process.child.kill('SIGUSR2');
     await until('it is as the settings say', async () => (await pattern()) === moved);
-    // When nobody has it any more, the older one is right.
+    // When nobody has it any more, the older one is right; the newer one is right again when it comes back.
     await third.process.kill('SIGTERM');
     await second.process.kill('SIGTERM');
-    await pool.query(`update connections set noted_at = now() - interval '5 minutes'`);
-    await startWorker(workspace, { LEADSYNC_CONFIG: old });
+    const fourth = await startWorker(workspace, { LEADSYNC_CONFIG: old });
+    expect(fourth.process.stderr).not.toContain('another schedule counts');
     expect(await pattern()).toBe(yearly.schedule);
+    await startWorker(workspace);
+    expect(await pattern()).toBe(moved);
     expect(await lastRuns(workspace)).toHaveLength(1);
   });
 
