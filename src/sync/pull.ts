@@ -24,7 +24,6 @@ import {
   type StepContext,
 } from './context.ts';
 import { readAhead } from './read-ahead.ts';
-import { refuseLarge } from './large-record.ts';
 import { barrenInARow, endless, usualScanBounds } from './scan-bounds.ts';
 
 /** Leads stored together, of at most eight pages and not too many characters, while as many are requested. */
@@ -194,7 +193,6 @@ function storePages(
   const { met, newIds, isKnown } = memory;
   const { fields, leads: settings } = context.connection;
   const leads = pages.flatMap((page) => page.leads);
-  for (const { id, fields: values } of leads) refuseLarge('leads', `the lead ${id}`, values, fields);
   const invalid = pages.reduce((sum, page) => sum + page.invalidItems, 0);
   const cursor = pages.at(-1)?.nextCursor ?? null;
   const scanned = new Map(leads.map((lead) => [lead.id, new PulledLead(lead, fields)]));

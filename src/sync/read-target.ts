@@ -2,6 +2,7 @@ import type { Aside } from '../core/lead/aside.ts';
 import type { Problem } from '../errors.ts';
 import { hashContent, shortHash } from '../core/lead/content-hash.ts';
 import { repeatsHeadings } from '../core/lead/heading-line.ts';
+import { withinSize } from '../core/lead/large-record.ts';
 import { idKey, isLeadId } from '../core/lead/lead.ts';
 import { type Headings, headingOf } from '../core/lead/mapping.ts';
 import { charactersIn, mostTogether } from '../core/lead/text-size.ts';
@@ -21,7 +22,6 @@ import { ApartRows } from './apart-rows.ts';
 import { inLeasedTransaction, inRepeatable, type StepContext } from './context.ts';
 import { lookAtTable, mostLeft, rememberTable, rowStaging, stageAsBefore } from './table-memory.ts';
 import { noteMade } from './which-place.ts';
-import { refuseLarge } from './large-record.ts';
 import { batchesWeighed } from './read-ahead.ts';
 import { endless, usualScanBounds } from './scan-bounds.ts';
 
@@ -96,9 +96,9 @@ export async function stageTable(context: StepContext, run: Run, create: boolean
     places += rows.length;
   };
   const headings = hasPlaces(context) ? new HeadingLines(context) : null;
-  for await (const read of batchesWeighed(snapshot.rows, batchesTogether)) {
+  for await (const batch of batchesWeighed(snapshot.rows, batchesTogether)) {
     context.stop.throwIfAborted();
-    for (const { row, cells } of read) refuseLarge('target', `row ${row}`, cells, connection.fields);
+    const read = batch.map((row) => ({ ...row, cells: withinSize(row.cells) }));
     const found = headings ? headings.without(apart.see(headings.see(read))) : withoutOthers(read);
     const before = count;
     await stage(found.table, found.apart);

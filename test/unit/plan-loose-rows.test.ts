@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { hashContent } from '../../src/core/lead/content-hash.ts';
+import { withinSize } from '../../src/core/lead/large-record.ts';
 import type { Direction } from '../../src/core/lead/mapping.ts';
+import { mostOfRecord } from '../../src/core/lead/text-size.ts';
 import type { Cells, Values } from '../../src/core/lead/value.ts';
 import { planDuplicateRow } from '../../src/core/merge/plan-held-rows.ts';
 import { planLink } from '../../src/core/merge/plan-link.ts';
@@ -88,6 +90,13 @@ describe('a row without id', () => {
       null,
       {},
       'hold (row.unreadable)',
+    ],
+    [
+      'with too much text it is held',
+      withinSize({ ...cells, stage: 'x'.repeat(mostOfRecord) }),
+      null,
+      {},
+      'hold (row.too-large)',
     ],
     [
       'while the column of the name is missing it is held',

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { withinSize } from '../../src/core/lead/large-record.ts';
+import { mostOfRecord } from '../../src/core/lead/text-size.ts';
 import type { Cell, Cells, Values } from '../../src/core/lead/value.ts';
 import { type PairState, planPair } from '../../src/core/merge/plan.ts';
 import type { Policy } from '../../src/core/merge/policy.ts';
@@ -10,6 +12,7 @@ const soon = { unreadable: 'soon' };
 
 const known: Values = { companyName: 'Acme', stage: 'new', nextFollowUpAt: due };
 const edited: Values = { ...known, stage: 'won' };
+const large = withinSize({ ...known, stage: 'x'.repeat(mostOfRecord) });
 const row = (cells: Cells) => ({ row: 7, cells });
 
 function plan(state: Partial<PairState>, choices: Partial<Policy> = {}): readonly string[] {
@@ -90,6 +93,34 @@ describe('one lead id: the first table of docs/architecture.md 5', () => {
       { row: row(known), leadAbsences: 9 },
       { onLeadDeleted: 'remove' },
       ['hold (row.orphan)'],
+    ],
+
+    // too large, whatever the rest
+    ['a large lead is new', { lead: large }, {}, ['hold (lead.too-large)']],
+    ['a large lead is new, to-leads', { lead: large }, { direction: 'to-leads' }, []],
+    [
+      'a large lead, whose row is gone',
+      { base: known, lead: large, rowAbsences: 9 },
+      { onRowDeleted: 'delete-lead' },
+      ['hold (lead.too-large)'],
+    ],
+    [
+      'a large lead, row edited',
+      { base: known, lead: large, row: row(edited) },
+      {},
+      ['hold (lead.too-large)'],
+    ],
+    [
+      'a large row, lead edited',
+      { base: known, lead: edited, row: row(large) },
+      {},
+      ['hold (row.too-large)'],
+    ],
+    [
+      'a large row, whose lead is gone',
+      { base: known, row: row(large), leadAbsences: 9 },
+      { onLeadDeleted: 'remove' },
+      ['hold (row.too-large)'],
     ],
 
     // yes yes yes

@@ -40,6 +40,7 @@ const table: readonly (readonly [Partial<RowFacts>, string | null])[] = [
   [{ conflicts: [stage, date] }, 'held: Stage was changed here and in the service (and 1 more)'],
   // A record that is held as a whole, also when each field says so.
   [row('row.orphan'), 'held: no lead has this id'],
+  [row('row.too-large'), 'held: this row has too much text'],
   [row('row.without-id'), 'held: new rows do not become leads here'],
   [row('lead.create-refused'), 'held: the service refused this row as a lead'],
   [row('create.in-doubt'), 'held: could not tell which lead was created from this row'],

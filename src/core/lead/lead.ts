@@ -1,4 +1,5 @@
 import { readInstant } from './instant.ts';
+import { withinSize } from './large-record.ts';
 import { uuid } from './uuid.ts';
 import type { FieldMapping } from './mapping.ts';
 import { isExactNumber, isInRange, writtenAs } from './number.ts';
@@ -39,11 +40,11 @@ export function idBeginning(typed: string): string {
   return uuidBeginning.exec(typed)?.[1]?.toLowerCase() ?? typed.trim();
 }
 
-/** The mapped fields of a lead as cells: null and absent are empty, instants are canonical. */
+/** The mapped fields of a lead as cells: null and absent are empty, instants are canonical; see also `withinSize`. */
 export function leadCells(lead: Lead, fields: readonly FieldMapping[]): Cells {
   const cells: Record<string, Cell> = {};
   for (const mapping of fields) cells[mapping.field] = leadCell(lead.fields[mapping.field], mapping);
-  return cells;
+  return withinSize(cells);
 }
 
 function leadCell(json: unknown, mapping: FieldMapping): Cell {

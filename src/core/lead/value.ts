@@ -3,12 +3,12 @@ export type Value = string | null;
 
 /**
  * A value that is present but cannot be understood, such as "next Tuesday" in a date column. Never written anywhere.
- * `why` selects the message: a formula, an error value, a cell covered by a merge, a row with more cells than headings, or
- * a time that the clocks skip; absent: a text.
+ * `why` selects the message: a formula, an error value, a cell covered by a merge, a row with more cells than headings, a
+ * time that the clocks skip, or a record with too much text; absent: a text.
  */
 export interface Unreadable {
   readonly unreadable: string;
-  readonly why?: 'formula' | 'error' | 'merged' | 'shifted' | 'skipped';
+  readonly why?: 'formula' | 'error' | 'merged' | 'shifted' | 'skipped' | 'large';
 }
 
 export type Cell = Value | Unreadable;

@@ -57,6 +57,8 @@ export function unreadableAdvice(row: Cell, mapping: Pick<FieldMapping, 'field' 
       return `the row has ${showCell(row)}, so a value may be in the wrong column. Quote values that contain the separator, or give the extra column a heading`;
     case 'skipped':
       return `${showCell(row)} does not exist: the clocks are put forward over it. Type a time before or after`;
+    case 'large':
+      return `the row has ${showCell(row)}. Shorten its texts`;
     case undefined:
       if (mapping.type === 'instant' && mayBeTwoDays(row))
         return `${showCell(row)} may be two days, as day or month may come first. Type it as 2026-11-21, or as a date of the table`;

@@ -1,6 +1,9 @@
 import { hashContent } from '../lead/content-hash.ts';
 import { type Cells, showCell } from '../lead/value.ts';
-import { counted } from '../lead/counted.ts';
+import { count, counted } from '../lead/counted.ts';
+import { largeField } from '../lead/large-record.ts';
+import { headingOf } from '../lead/mapping.ts';
+import { mostOfRecord } from '../lead/text-size.ts';
 import { type PlannedAction, plannedAction } from './action.ts';
 import type { PairState } from './plan.ts';
 import { missedFields, type Policy } from './policy.ts';
@@ -56,6 +59,24 @@ export function planMovedRow({ leadId, row }: PairState, others: readonly string
 export function planTwinRow(row: number, cells: Cells, first: number, policy: Policy): PlannedAction {
   const message = `row ${row}${named(cells)} is new, and shows the same company as row ${first}: no second lead was created. Delete one of the two rows, or decide for a second lead: leadsync conflicts shows the number for leadsync resolve NUMBER --use row`;
   return holdRow(row, cells, 'row.twin', message, policy);
+}
+
+/** A record with more text than leadsync takes of one; null: neither side has that. */
+export function planTooLarge(
+  { leadId, lead, row }: Pick<PairState, 'lead' | 'row'> & { readonly leadId: string | null },
+  policy: Policy,
+): PlannedAction | null {
+  for (const side of ['row', 'lead'] as const) {
+    const cells = side === 'row' ? row?.cells : lead;
+    const large = cells ? largeField(cells) : null;
+    if (large === null) continue;
+    const name = side === 'row' ? `row ${row?.row}` : `the lead ${leadId}`;
+    const message = `${name} has ${large.sizes} in "${headingOf(policy.fields, large.field)}", and leadsync takes ${count(mostOfRecord)} of one: nothing was changed on either side. Shorten its longest texts, or take the column out of \`fields\``;
+    const reason = `${side}.too-large`;
+    if (leadId === null && row) return holdRow(row.row, row.cells, reason, message, policy);
+    return plannedAction('hold', { leadId, row: row?.row ?? null, reason, message });
+  }
+  return null;
 }
 
 function holdRow(row: number, expect: Cells, reason: string, message: string, policy: Policy): PlannedAction {

@@ -4,7 +4,7 @@ import { headingOf } from '../lead/mapping.ts';
 import { type Cells, isUnreadable } from '../lead/value.ts';
 import { type Change, type PlannedAction, plannedAction } from './action.ts';
 import { holdMessage, unreadableAdvice } from './hold-message.ts';
-import { planMissing } from './plan-held-rows.ts';
+import { planMissing, planTooLarge } from './plan-held-rows.ts';
 import { missedFields, type Policy } from './policy.ts';
 import { type Refused, refusedMessage, sentContent } from './refused-create.ts';
 
@@ -41,6 +41,8 @@ export function planNewRow(
   const withoutId = `row ${row} has no id; `;
   if (policy.direction === 'to-target')
     return end('report', 'row.without-id', `${withoutId}direction is to-target, so no lead is created`);
+  const tooLarge = planTooLarge({ leadId: null, lead: null, row: { row, cells } }, policy);
+  if (tooLarge !== null) return [tooLarge];
   const name = [...policy.fields, ...policy.unseen].find(({ field }) => field === 'companyName');
   if (name?.direction !== 'to-target' && missedFields(policy).length > 0)
     return [planMissing({ leadId: null, row })];

@@ -10,7 +10,7 @@ import {
 } from './action.ts';
 import { type FieldMemo, mergeField } from './merge-field.ts';
 import { holdMessage, undoneMessages } from './hold-message.ts';
-import { idAdvice, planMissing } from './plan-held-rows.ts';
+import { idAdvice, planMissing, planTooLarge } from './plan-held-rows.ts';
 import { missedFields, type Policy } from './policy.ts';
 
 /** The facts about one lead id for a plan. */
@@ -46,6 +46,9 @@ const absencesThatProve = 2;
 /** The first table of docs/architecture.md 5: what to do with one lead id. Pure; empty: nothing to do. */
 export function planPair(state: PairState, policy: Policy): readonly PlannedAction[] {
   const { base, lead, row } = state;
+  const isPlanned = row !== null || base !== null || policy.direction !== 'to-leads';
+  const tooLarge = isPlanned ? planTooLarge(state, policy) : null;
+  if (tooLarge !== null) return [tooLarge];
   if (lead && row) return planBoth(state, lead, row, policy);
   if (lead && state.merged) {
     return [action('hold', state, { ...state.merged, reason: 'row.merged' })];

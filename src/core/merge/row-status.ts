@@ -75,6 +75,8 @@ const fieldReasons: Readonly<Record<string, (heading: string) => string>> = {
 const recordReasons: Readonly<Record<string, string>> = {
   'conflict.edit-meets-delete': 'the lead was deleted, but this row was changed',
   'row.orphan': 'no lead has this id',
+  'row.too-large': 'this row has too much text',
+  'lead.too-large': 'its lead has too much text',
   'lead.unasked': 'the service did not say whether its lead is there',
   'row.moved': 'it belongs to the table of another connection',
   'row.duplicate-id': 'an earlier row has this id',

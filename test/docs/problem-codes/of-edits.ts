@@ -204,6 +204,10 @@ export const ofEdits: readonly Family[] = [
         'No lead has the id of this row.',
         'Delete the row, or clear its id: then a new lead is made of it.',
       ],
+      'row.too-large': [
+        'The row has more than a million characters in its mapped fields: none of it is read or changed.',
+        'Shorten its longest texts, or take the column out of `fields`.',
+      ],
       'row.twin': [
         'The row is new, and shows the same company as a row above it, of which a lead is made.',
         'Delete one of the two rows. If they are two companies, decide with `--use row`.',
@@ -247,6 +251,10 @@ export const ofEdits: readonly Family[] = [
       'lead.still-there': [
         'The list lacks the lead, but the service has it under its id: it is not deleted.',
         'Nothing: the next sync looks again.',
+      ],
+      'lead.too-large': [
+        'The lead has more than a million characters in its mapped fields: none of it is read or changed, and its row stays as it is.',
+        'Shorten its longest texts in the service, or take the column out of `fields`.',
       ],
       'lead.unasked': [
         'The list lacks the lead, and the service did not say whether it is there.',

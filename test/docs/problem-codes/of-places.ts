@@ -40,10 +40,7 @@ export const ofPlaces: readonly Family[] = [
         'The service refused a request.',
         'Read the reason in the message, and correct the value or the setting.',
       ],
-      'leads.too-large': [
-        'A reply, or a lead in it, was larger than leadsync reads.',
-        'Shorten the texts of the lead that the message names. Names it none, check the base URL.',
-      ],
+      'leads.too-large': ['A reply was larger than leadsync reads.', 'Check the base URL.'],
       'leads.unauthenticated': [
         'The service does not know the key.',
         'Set a key that works, and restart the worker.',
@@ -130,8 +127,8 @@ export const ofPlaces: readonly Family[] = [
       'target.tab-renamed': ['The tab has another name now.', 'Rename it back, or set the new name.'],
       'target.taken-over': ['Another leadsync keeps this table.', 'Stop one of the two.'],
       'target.too-large': [
-        'The table, or a row of it, is larger than leadsync reads.',
-        'Shorten the texts of the row that the message names. Names it none, move old rows elsewhere, or give leadsync more memory.',
+        'The table is larger than leadsync reads.',
+        'Move old rows elsewhere, or give leadsync more memory.',
       ],
       'target.trashed': ['The spreadsheet is in the trash.', 'Take it out.'],
       'target.unauthenticated': ['The target does not take the credentials.', 'Set new ones.'],

@@ -22,27 +22,52 @@ test('hundreds of leads with very long texts are synced within half of the memor
   expect(code).toBe(0);
 });
 
-test('a row with more text than leadsync takes of one stops the run, and is named with its column', async () => {
+test('a row with more text than leadsync takes of one is held with its column, and the others are synced', async () => {
   await using workspace = await Workspace.open({ connection: { fields } });
-  workspace.sandbox.leads.add({ companyName: 'Acme', city: 'Ulm' });
+  const { leads } = workspace.sandbox;
+  const { id } = leads.add({ companyName: 'Acme', city: 'Ulm' });
+  leads.add({ companyName: 'Bolt', city: 'Ulm' });
   await workspace.sync();
-  workspace.sheet.edit(() => true, { City: 'Bonn', Region: 'x'.repeat(mostOfRecord + 1) });
+  const large = { City: 'Bonn', Region: 'x'.repeat(mostOfRecord + 1) };
+  workspace.sheet.edit(({ Company }) => Company === 'Acme', large);
+  workspace.sheet.edit(({ Company }) => Company === 'Bolt', { City: 'Kiel' });
+  leads.add({ companyName: 'Cord' });
   const { status, problems } = await workspace.sync();
-  expect(status).toBe('failed');
-  expect(problems).toMatchObject([{ code: 'target.too-large' }]);
-  expect(problems[0]?.message).toMatch(/^row 2 has 1,000,009 characters.* 1,000,001 are in "Region"/);
-  expect(workspace.sandbox.leads.list()[0]?.city).toBe('Ulm');
-  workspace.sheet.edit(() => true, { Region: 'short' });
-  await workspace.sync();
-  expect(workspace.sandbox.leads.list()[0]).toMatchObject({ city: 'Bonn', region: 'short' });
+  expect(status).toBe('partial');
+  expect(problems).toMatchObject([{ code: 'row.too-large', leadId: id, row: 2 }]);
+  expect(problems[0]?.message).toMatch(
+    /^row 2 has 1,000,009 characters, 1,000,001 of them in "Region", .* 1,000,000 /,
+  );
+  const cities = (): unknown[] => leads.list().map(({ companyName, city }) => [companyName, city]);
+  expect(cities()).toEqual([
+    ['Acme', 'Ulm'],
+    ['Bolt', 'Kiel'],
+    ['Cord', ''],
+  ]);
+  expect(workspace.sheet.rows()).toMatchObject([large, { City: 'Kiel' }, { Company: 'Cord' }]);
+  workspace.sheet.edit(({ Company }) => Company === 'Acme', { Region: 'short' });
+  expect(await workspace.sync()).toMatchObject({ status: 'succeeded', problems: [] });
+  expect(leads.list()[0]).toMatchObject({ city: 'Bonn', region: 'short' });
 });
 
-test('a lead with more text than leadsync takes of one stops the run, and is named', async () => {
+test('a lead with more text than leadsync takes of one is held, no row is deleted, and the others are synced', async () => {
   await using workspace = await Workspace.open({ connection: { fields } });
+  const { leads } = workspace.sandbox;
+  const known = leads.add({ companyName: 'Bolt' });
+  await workspace.sync();
   const nested = { deep: { list: Array.from({ length: 11 }, () => 'x'.repeat(mostOfRecord / 10)) } };
-  const { id } = workspace.sandbox.leads.add({ companyName: 'Acme', segment: nested as never });
-  const { status, problems, created } = await workspace.sync();
-  expect([status, created]).toEqual(['failed', { leads: 0, rows: 0 }]);
-  expect(problems).toMatchObject([{ code: 'leads.too-large' }]);
-  expect(problems[0]?.message).toContain(`the lead ${id} has 1,100,`);
+  const { id } = leads.add({ companyName: 'Acme', segment: nested as never });
+  leads.add({ companyName: 'Cord' });
+  leads.edit(known.id, { city: 'x'.repeat(mostOfRecord) });
+  for (let night = 0; night < 3; night++) {
+    const { status, problems } = await workspace.sync();
+    expect(status).toBe('partial');
+    expect(problems.map(({ code, leadId }) => [code, leadId]).toSorted()).toEqual(
+      [id, known.id].map((leadId) => ['lead.too-large', leadId]).toSorted(),
+    );
+    expect(workspace.sheet.rows().map(({ Company, City }) => [Company, City])).toEqual([
+      ['Bolt', ''],
+      ['Cord', ''],
+    ]);
+  }
 });
