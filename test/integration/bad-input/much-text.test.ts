@@ -62,9 +62,8 @@ test('a lead with more text than leadsync takes of one is held, no row is delete
   for (let night = 0; night < 3; night++) {
     const { status, problems } = await workspace.sync();
     expect(status).toBe('partial');
-    expect(problems.map(({ code, leadId }) => [code, leadId]).toSorted()).toEqual(
-      [id, known.id].map((leadId) => ['lead.too-large', leadId]).toSorted(),
-    );
+    expect(problems.map(({ code }) => code)).toEqual(['lead.too-large', 'lead.too-large']);
+    expect(new Set(problems.map(({ leadId }) => leadId))).toEqual(new Set([id, known.id]));
     expect(workspace.sheet.rows().map(({ Company, City }) => [Company, City])).toEqual([
       ['Bolt', ''],
       ['Cord', ''],
