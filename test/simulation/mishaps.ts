@@ -313,7 +313,10 @@ export class Mishaps {
     for (const [column, heading] of headings.entries())
       if (own === undefined ? heading !== 'Status' : typed.includes(heading))
         record[column] = row[heading] ?? '';
-    await this.#table.write([headings, ...records, ...(own === undefined ? [record] : [])]);
+    // Above notes: a row with an id below them would make them rows of the table.
+    const end = records.findLastIndex((one) => (one[headings.indexOf('Lead ID')] ?? '') !== '') + 1;
+    if (own === undefined) records.splice(end, 0, record);
+    await this.#table.write([headings, ...records]);
   }
 
   /** In the morning people see what has happened, and put it right. */
