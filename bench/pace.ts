@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Secret } from '../src/config/secret.ts';
-import { LeadsyncError } from '../src/errors.ts';
+import { LeadsyncError } from '../src/lib/errors.ts';
 import { createLeadsClient } from '../src/leads-api/leads-client.ts';
 import { startSandbox } from '../src/sandbox/sandbox.ts';
 import { openDatabase } from '../src/store/database.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type * as Otel from '@opentelemetry/api';
 import type { BullMQOtel, BullMQOTelSpan } from 'bullmq-otel';
-import { codeOf } from './errors.ts';
+import { codeOf } from './lib/errors.ts';
 import type { InSpan } from './sync/context.ts';
 import { version } from './version.ts';
 

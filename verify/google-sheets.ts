@@ -9,9 +9,9 @@
  * Exit code 0: all is so; 1: something differs; 2: it could not begin.
  */
 import { parseArgs } from 'node:util';
-import { Redactor } from '../src/redact.ts';
+import { Redactor } from '../src/lib/redact.ts';
 import { spreadsheet as spreadsheetSetting } from '../src/config/target-schema.ts';
-import { LeadsyncError } from '../src/errors.ts';
+import { LeadsyncError } from '../src/lib/errors.ts';
 import { openGoogleAccount } from '../src/targets/google-sheets/google-account.ts';
 import { readGoogleReply } from '../src/targets/google-sheets/google-reply.ts';
 import { adapterChecks } from './adapter-checks.ts';

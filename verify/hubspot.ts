@@ -9,7 +9,7 @@
  * Exit code 0: all is as expected; 1: something is not, could not be tried, or was left behind; 2: it could not begin.
  */
 import { Secret } from '../src/config/secret.ts';
-import { visibleText } from '../src/visible-text.ts';
+import { visibleText } from '../src/lib/visible-text.ts';
 import { shortened, Skipped } from './check.ts';
 import { adapterCheck } from './hubspot/adapter-check.ts';
 import { batchChecks } from './hubspot/batch-checks.ts';

@@ -11,7 +11,7 @@ import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Secret } from '../src/config/secret.ts';
-import { LeadsyncError } from '../src/errors.ts';
+import { LeadsyncError } from '../src/lib/errors.ts';
 import { systemClock } from '../src/ports/clock.ts';
 import {
   addressPath,

@@ -1,4 +1,4 @@
-import { Redactor } from '../src/redact.ts';
+import { Redactor } from '../src/lib/redact.ts';
 import { readGoogleReply } from '../src/targets/google-sheets/google-reply.ts';
 import { Differs } from './check.ts';
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sheets_v4 } from '@googleapis/sheets';
-import { Redactor } from '../src/redact.ts';
-import { LeadsyncError } from '../src/errors.ts';
+import { Redactor } from '../src/lib/redact.ts';
+import { LeadsyncError } from '../src/lib/errors.ts';
 import type { FieldMapping } from '../src/core/lead/mapping.ts';
 import type { Cell, Cells, Values } from '../src/core/lead/value.ts';
 import { quotedTab } from '../src/targets/google-sheets/a1.ts';

@@ -1,4 +1,4 @@
-import { LeadsyncError } from '../src/errors.ts';
+import { LeadsyncError } from '../src/lib/errors.ts';
 import { Differs, Skipped } from './check.ts';
 
 const twiceMs = 2_000;

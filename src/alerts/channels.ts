@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import type { AlertSettings, ConnectionConfig } from '../config/config.ts';
-import { LeadsyncError } from '../errors.ts';
+import { LeadsyncError } from '../lib/errors.ts';
 import { callAddress } from '../http/connection.ts';
 import { HttpFault } from '../http/exchange.ts';
 import type { Clock } from '../ports/clock.ts';

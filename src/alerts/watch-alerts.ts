@@ -10,7 +10,7 @@ import {
 } from '../store/alerts.ts';
 import { transaction } from '../store/database.ts';
 import { leftConnections } from '../store/forget.ts';
-import { repeat } from '../repeat.ts';
+import { repeat } from '../lib/repeat.ts';
 import { getHeartbeat, type Heartbeat, noteHeartbeat } from '../store/connections.ts';
 import { type AlertContext, callOnce, channelsOf, deliverAlerts, faultText } from './channels.ts';
 import { decideAlerts, heartbeatProblems, isSuccessOverdue, problemsOf } from './problems-of.ts';

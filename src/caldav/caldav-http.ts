@@ -3,8 +3,8 @@ import { type HttpRequest, shownAddress } from '../http/client.ts';
 import { HttpConnection } from '../http/connection.ts';
 import { type ExchangeBounds, HttpFault } from '../http/exchange.ts';
 import { type Clock, systemClock } from '../ports/clock.ts';
-import { retryAfterMs } from '../retry-after.ts';
-import { visibleText } from '../visible-text.ts';
+import { retryAfterMs } from '../lib/retry-after.ts';
+import { visibleText } from '../lib/visible-text.ts';
 import { lostReply, refused } from './caldav-fault.ts';
 
 export interface CalendarAccess {

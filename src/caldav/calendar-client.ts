@@ -1,4 +1,4 @@
-import { LeadsyncError } from '../errors.ts';
+import { LeadsyncError } from '../lib/errors.ts';
 import { unreadable } from './caldav-fault.ts';
 import type { CalDavHttp, DavCall } from './caldav-http.ts';
 import type { Component } from './entry-text.ts';

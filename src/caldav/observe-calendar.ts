@@ -1,5 +1,5 @@
 import { counted } from '../core/lead/counted.ts';
-import { LeadsyncError } from '../errors.ts';
+import { LeadsyncError } from '../lib/errors.ts';
 import { transaction } from '../store/database.ts';
 import {
   type CalendarState,

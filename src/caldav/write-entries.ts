@@ -1,6 +1,6 @@
 import { dayOf } from '../core/lead/day.ts';
 import type { Values } from '../core/lead/value.ts';
-import { codeOf } from '../errors.ts';
+import { codeOf } from '../lib/errors.ts';
 import { followUpEvent } from '../reminders/compose/compose-follow-up.ts';
 import {
   type EntryRow,

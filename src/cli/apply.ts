@@ -1,5 +1,5 @@
 import type { App } from '../app.ts';
-import { LeadsyncError } from '../errors.ts';
+import { LeadsyncError } from '../lib/errors.ts';
 import { approve, type ApprovedLine } from '../store/approvals.ts';
 import { getRun } from '../store/runs.ts';
 import type { SyncReport } from '../sync/report.ts';

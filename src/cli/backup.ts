@@ -5,7 +5,7 @@ import { resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import { isDatabaseOutage } from '../database-outage.ts';
-import { codeOf, LeadsyncError } from '../errors.ts';
+import { codeOf, LeadsyncError } from '../lib/errors.ts';
 import { transaction } from '../store/database.ts';
 import { assertState, dumpState } from '../store/dump.ts';
 import { assertNotMoved, noteMove } from '../store/installation.ts';

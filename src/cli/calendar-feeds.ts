@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { Config } from '../config/config.ts';
 import { addressKey, isEmailAddress } from '../core/lead/email-address.ts';
-import { LeadsyncError } from '../errors.ts';
+import { LeadsyncError } from '../lib/errors.ts';
 import { connectionsWithFeed, feedPath } from '../reminders/feed/calendar-feed.ts';
 import { feedRecipients, feedTokens, replaceFeedToken } from '../store/calendar-feeds.ts';
 import { print, printJson } from './output.ts';

@@ -1,6 +1,6 @@
 import { counted } from '../core/lead/counted.ts';
 import { showCell } from '../core/lead/value.ts';
-import { LeadsyncError } from '../errors.ts';
+import { LeadsyncError } from '../lib/errors.ts';
 import { wasEverInStep } from '../store/pairs.ts';
 import { currentPlace, findPlace, keyOf, placeNames } from '../store/places.ts';
 import type { SyncContext } from '../sync/context.ts';

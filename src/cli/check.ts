@@ -11,7 +11,7 @@ import { counted } from '../core/lead/counted.ts';
 import { followUpField } from '../core/lead/follow-up.ts';
 import { explainForeign, looksForeign } from '../core/merge/guard.ts';
 import { asOutage } from '../database-outage.ts';
-import { LeadsyncError } from '../errors.ts';
+import { LeadsyncError } from '../lib/errors.ts';
 import { type ClockDifference, clockDifferences } from '../ops/clock-differences.ts';
 import { closedPages, isClosed } from '../ops/closed-pages.ts';
 import type { LeadPage } from '../ports/leads-service.ts';

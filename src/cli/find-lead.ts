@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { ConnectionConfig } from '../config/config.ts';
-import { LeadsyncError } from '../errors.ts';
+import { LeadsyncError } from '../lib/errors.ts';
 import { idBeginning, idKey } from '../core/lead/lead.ts';
 import { folded } from '../core/lead/value.ts';
 import { countLeads, findLeadIds, namedLeads } from '../store/lead-record.ts';

@@ -1,6 +1,6 @@
 import type { App } from '../app.ts';
 import { counted } from '../core/lead/counted.ts';
-import { LeadsyncError } from '../errors.ts';
+import { LeadsyncError } from '../lib/errors.ts';
 import { countKept, forgetConnection, type KeptRows } from '../store/forget.ts';
 import { acquireLease } from '../store/leases.ts';
 import { forgetJobs } from '../worker/housekeeping.ts';

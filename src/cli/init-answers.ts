@@ -8,7 +8,7 @@ import { followUpField } from '../core/lead/follow-up.ts';
 import { headingKey } from '../core/lead/heading-line.ts';
 import { canBeIds } from '../core/lead/id-shape.ts';
 import { proposeMapping, singleHeadings } from '../core/lead/propose-mapping.ts';
-import { LeadsyncError, withoutStop } from '../errors.ts';
+import { LeadsyncError, withoutStop } from '../lib/errors.ts';
 import { type Answers, draftOf, isSet, keys, kindOf } from '../setup/answers.ts';
 import { lookAtService, lookAtTable, tablesIn } from '../setup/look.ts';
 import { docsPath } from '../version.ts';

@@ -1,4 +1,4 @@
-import { explain, LeadsyncError } from '../errors.ts';
+import { explain, LeadsyncError } from '../lib/errors.ts';
 import { stoppedWith } from './stop.ts';
 
 export interface Question {

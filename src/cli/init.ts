@@ -2,7 +2,7 @@ import { relative, resolve } from 'node:path';
 import { connectionNamePattern } from '../config/schema.ts';
 import { variablesOfProcess } from '../config/load.ts';
 import { silentKinds } from '../core/merge/action.ts';
-import { codeOf, LeadsyncError } from '../errors.ts';
+import { codeOf, LeadsyncError } from '../lib/errors.ts';
 import { draftOf } from '../setup/answers.ts';
 import { writeIdHeading } from '../setup/look.ts';
 import { assertLoads, filesToWrite, setupFiles, type SetupFiles, writeSetup } from '../setup/setup-files.ts';

@@ -1,5 +1,5 @@
 import { CommanderError } from 'commander';
-import { codeOf } from '../errors.ts';
+import { codeOf } from '../lib/errors.ts';
 import { reportError, reportUsage, surviveLostOutput } from './output.ts';
 import { createProgram } from './program.ts';
 import { asStopped, endStopped, heedSignals, stoppedCode } from './stop.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { rmSync, statSync, writeFileSync } from 'node:fs';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { codeOf, LeadsyncError } from '../errors.ts';
+import { codeOf, LeadsyncError } from '../lib/errors.ts';
 
 /** Throws `usage.plan-out` unless a file can be created or replaced there. Called before long work. */
 export function assertCanWrite(path: string, kept = 'the plan', option = '--out'): void {

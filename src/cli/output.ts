@@ -3,7 +3,7 @@ import { keyCodes } from '../alerts/problems-of.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { headingOf, type Headings } from '../core/lead/mapping.ts';
 import { asOutage } from '../database-outage.ts';
-import { codeOf, LeadsyncError, type Problem } from '../errors.ts';
+import { codeOf, LeadsyncError, type Problem } from '../lib/errors.ts';
 import { unsaidPlaces } from '../ops/unsaid-places.ts';
 import type { RunStatus } from '../store/runs.ts';
 import { docsPage } from './docs-page.ts';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { ConnectionConfig } from '../config/config.ts';
 import { targetName } from '../config/config.ts';
 import { counted } from '../core/lead/counted.ts';
-import { LeadsyncError } from '../errors.ts';
+import { LeadsyncError } from '../lib/errors.ts';
 import { shortHash } from '../core/lead/content-hash.ts';
 import { type ApprovedLine, editedByHand } from '../store/approvals.ts';
 import type { Run } from '../store/runs.ts';

@@ -1,5 +1,5 @@
 import type { App } from '../app.ts';
-import { explain, LeadsyncError } from '../errors.ts';
+import { explain, LeadsyncError } from '../lib/errors.ts';
 import { silentKinds } from '../core/merge/action.ts';
 import { visibleActions } from '../store/actions.ts';
 import type { RunStatus } from '../store/runs.ts';

@@ -1,7 +1,7 @@
 import { beforeWords } from './names.ts';
 import { addressKey } from '../core/lead/email-address.ts';
 import type { App } from '../app.ts';
-import { LeadsyncError } from '../errors.ts';
+import { LeadsyncError } from '../lib/errors.ts';
 import { isChannel } from '../config/chat-webhook.ts';
 import { leadCells } from '../core/lead/lead.ts';
 import type { Cells } from '../core/lead/value.ts';

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type pg from 'pg';
 import type { Config } from '../config/config.ts';
 import { counted } from '../core/lead/counted.ts';
-import { LeadsyncError } from '../errors.ts';
+import { LeadsyncError } from '../lib/errors.ts';
 import { idKey } from '../core/lead/lead.ts';
 import { headingOf } from '../core/lead/mapping.ts';
 import { shownDates } from '../core/lead/shown-date.ts';

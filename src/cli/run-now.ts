@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { App } from '../app.ts';
 import { asOutage, isDatabaseOutage } from '../database-outage.ts';
 import { shownMoment } from '../core/lead/shown-date.ts';
-import { codeOf, LeadsyncError } from '../errors.ts';
+import { codeOf, LeadsyncError } from '../lib/errors.ts';
 import { describeProgress } from '../ops/describe-progress.ts';
 import { pausedSince } from '../store/connections.ts';
 import { openSyncs } from '../store/run-list.ts';

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { ConnectionConfig } from '../config/config.ts';
 import { plainCell } from '../core/lead/value.ts';
 import { silentKinds } from '../core/merge/action.ts';
-import { LeadsyncError } from '../errors.ts';
+import { LeadsyncError } from '../lib/errors.ts';
 import { counted } from '../core/lead/counted.ts';
 import { shownDates, shownMoment } from '../core/lead/shown-date.ts';
 import { type ListedAction, type ListedRun, listActions, listRuns } from '../store/run-list.ts';

@@ -1,5 +1,5 @@
 import type { App } from '../app.ts';
-import { LeadsyncError } from '../errors.ts';
+import { LeadsyncError } from '../lib/errors.ts';
 import { addressKey, isEmailAddress } from '../core/lead/email-address.ts';
 import type { Cells } from '../core/lead/value.ts';
 import { channelName } from '../reminders/chat/chat-error.ts';

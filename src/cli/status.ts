@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { ConnectionConfig } from '../config/config.ts';
-import { LeadsyncError } from '../errors.ts';
+import { LeadsyncError } from '../lib/errors.ts';
 import { counted } from '../core/lead/counted.ts';
 import { shownDates, shownMoment } from '../core/lead/shown-date.ts';
 import { type ConnectionStatus, connectionStatus } from '../ops/connection-status.ts';

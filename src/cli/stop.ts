@@ -1,4 +1,4 @@
-import { codeOf, LeadsyncError } from '../errors.ts';
+import { codeOf, LeadsyncError } from '../lib/errors.ts';
 import { exitCodes } from './output.ts';
 
 const controller = new AbortController();

@@ -2,7 +2,7 @@ import type { App } from '../app.ts';
 import { counted } from '../core/lead/counted.ts';
 import { asksForLeads } from '../core/merge/guard.ts';
 import { bringForward } from '../core/merge/older-copy.ts';
-import { explain, LeadsyncError } from '../errors.ts';
+import { explain, LeadsyncError } from '../lib/errors.ts';
 import { countDueMails } from '../store/mails.ts';
 import { failedReport, type SyncReport } from '../sync/report.ts';
 import { runHousekeeping } from '../worker/housekeeping.ts';

@@ -1,5 +1,5 @@
 import type { App } from '../app.ts';
-import { LeadsyncError } from '../errors.ts';
+import { LeadsyncError } from '../lib/errors.ts';
 import { silentKinds } from '../core/merge/action.ts';
 import { getRun, type Run } from '../store/runs.ts';
 import { applyLines, whatFollows } from './apply.ts';

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { LeadsyncError } from '../errors.ts';
+import { LeadsyncError } from '../lib/errors.ts';
 import type { FieldMapping } from '../core/lead/mapping.ts';
 import { type Cell, plainCell, type Value } from '../core/lead/value.ts';
 import { type Conflict, listConflicts } from '../store/conflicts.ts';

@@ -1,4 +1,4 @@
-import { isLoopback } from '../loopback.ts';
+import { isLoopback } from '../lib/loopback.ts';
 import { secret, text } from './values.ts';
 
 /** An address over HTTP, or null. `place`, such as {id}, may stand in its path and query; in the host it would choose the server. */

@@ -1,4 +1,4 @@
-import { isThisMachine } from '../loopback.ts';
+import { isThisMachine } from '../lib/loopback.ts';
 import { parseRedisAddress } from './redis-address.ts';
 import type { Secret } from './secret.ts';
 

@@ -1,4 +1,4 @@
-import { LeadsyncError } from '../errors.ts';
+import { LeadsyncError } from '../lib/errors.ts';
 
 /** One wrong setting. Nothing in it is a secret: such values are shown as `[secret]`. */
 export interface Mistake {

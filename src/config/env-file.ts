@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
-import { codeOf } from '../errors.ts';
+import { codeOf } from '../lib/errors.ts';
 import type { Mistake } from './config-error.ts';
 import { readFault } from './environment.ts';
 

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { codeOf } from '../errors.ts';
+import { codeOf } from '../lib/errors.ts';
 import { isSharingLink, isWebAddress } from './addresses.ts';
 import type { Mistake } from './config-error.ts';
 import { nearestName } from './nearest-name.ts';

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import type { z } from 'zod';
-import { LeadsyncError } from '../errors.ts';
+import { LeadsyncError } from '../lib/errors.ts';
 import { clearTextOf } from './clear-text.ts';
 import { checkTogether } from './check-together.ts';
 import { buildAlerts, buildConnection, type Config } from './config.ts';

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import { isLoopback } from '../loopback.ts';
+import { isLoopback } from '../lib/loopback.ts';
 import { baseUrl, postgresUrl, secretUrl } from './addresses.ts';
 import { redisAddressMistake } from './redis-address.ts';
 import { count, filePath, secret, secretToken, text } from './values.ts';

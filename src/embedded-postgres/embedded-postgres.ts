@@ -2,7 +2,7 @@ import { statfs } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
-import { codeOf, LeadsyncError } from '../errors.ts';
+import { codeOf, LeadsyncError } from '../lib/errors.ts';
 import { PostgresClient } from '../postgres-client.ts';
 import {
   closeToOthers,

@@ -1,7 +1,7 @@
 import { readFile, symlink } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { z } from 'zod';
-import { codeOf, LeadsyncError } from '../errors.ts';
+import { codeOf, LeadsyncError } from '../lib/errors.ts';
 
 export interface PostgresBinaries {
   readonly initdb: string;

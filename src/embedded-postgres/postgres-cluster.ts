@@ -17,7 +17,7 @@ import {
 import { join } from 'node:path';
 import { loadPostgresBinaries } from './postgres-binaries.ts';
 import { findPostgresUser, handOver, programOptions, runProgram } from './postgres-user.ts';
-import { codeOf, LeadsyncError } from '../errors.ts';
+import { codeOf, LeadsyncError } from '../lib/errors.ts';
 
 /** The role that does all work in an embedded cluster: no superuser, and the only one that may log in. */
 export const clusterUser = 'leadsync';

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { access, constants, open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { LeadsyncError } from '../errors.ts';
+import { LeadsyncError } from '../lib/errors.ts';
 import { loadPostgresBinaries, type PostgresBinaries } from './postgres-binaries.ts';
 import { type Cluster, removeSocketLock, serverFolder } from './postgres-cluster.ts';
 import { findPostgresUser, handOver, programOptions, runProgram } from './postgres-user.ts';

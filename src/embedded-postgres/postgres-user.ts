@@ -2,7 +2,7 @@ import { execFile, type ExecFileOptions } from 'node:child_process';
 import { chown, lchown, readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { LeadsyncError } from '../errors.ts';
+import { LeadsyncError } from '../lib/errors.ts';
 import type { PostgresBinaries } from './postgres-binaries.ts';
 
 /** Runs a short program to its end, with `stdout` as text. Rejects when it cannot run or ends with another code than 0. */

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 // Not 'undici' itself: its fetch, caches and sockets are a hundred modules to load at each start.
 import Client from 'undici/lib/dispatcher/client.js';
-import { isLoopback } from '../loopback.ts';
-import { visibleText } from '../visible-text.ts';
+import { isLoopback } from '../lib/loopback.ts';
+import { visibleText } from '../lib/visible-text.ts';
 import type { ExchangeRequest } from './exchange.ts';
 
 /** One connection, HTTP/1.1, no pipelining: undici then never resends by itself. */

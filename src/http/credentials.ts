@@ -1,4 +1,4 @@
-import { Redactor } from '../redact.ts';
+import { Redactor } from '../lib/redact.ts';
 import type { ExchangeRequest, ReplyHead } from './exchange.ts';
 
 /** Shorter passwords, or those of digits alone, stand in the data of a success by chance: it is data, and stays. */

@@ -1,4 +1,4 @@
-import { codeOf } from '../errors.ts';
+import { codeOf } from '../lib/errors.ts';
 import type { HttpFault } from './exchange.ts';
 
 export interface NoConnection {

@@ -1,4 +1,4 @@
-import { LeadsyncError, type LeadsyncErrorOptions } from '../errors.ts';
+import { LeadsyncError, type LeadsyncErrorOptions } from '../lib/errors.ts';
 import type { HttpFault, ReplyHead } from '../http/exchange.ts';
 import type { ErrorBody } from './read-reply.ts';
 

@@ -10,12 +10,12 @@ import {
   type ServiceAddress,
 } from '../http/client.ts';
 import type { Secret } from '../config/secret.ts';
-import { LeadsyncError } from '../errors.ts';
+import { LeadsyncError } from '../lib/errors.ts';
 import { type ErrorBody, parseLeadJson, readErrorBody } from './read-reply.ts';
 import type { Outlook, Throttle } from '../ports/leads-service.ts';
-import { parseHttpDate } from '../retry-after.ts';
-import { Redactor } from '../redact.ts';
-import { visibleText } from '../visible-text.ts';
+import { parseHttpDate } from '../lib/retry-after.ts';
+import { Redactor } from '../lib/redact.ts';
+import { visibleText } from '../lib/visible-text.ts';
 import { type Lane, type Lanes, lanesOf, mostLanes } from './lanes.ts';
 import { RateLimiter, type Permission } from './rate-limiter.ts';
 import { LeadsApiError, lostReply, type Operation, replyFault } from './leads-api-error.ts';

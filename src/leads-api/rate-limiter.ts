@@ -1,7 +1,7 @@
 import type { Clock } from '../ports/clock.ts';
 import type { Outlook, Throttle, Throttled } from '../ports/leads-service.ts';
-import { untilAborted } from '../until-aborted.ts';
-import { backoffMs, longestWaitMs, retryAfterMs } from '../retry-after.ts';
+import { untilAborted } from '../lib/until-aborted.ts';
+import { backoffMs, longestWaitMs, retryAfterMs } from '../lib/retry-after.ts';
 import type { ReplyHead } from '../http/exchange.ts';
 import { LeadsApiError } from './leads-api-error.ts';
 import { type Pace, readPace, refused, sent } from './pace.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isLeadId, type Lead } from '../core/lead/lead.ts';
 import { isExactNumber, writtenNumber } from '../core/lead/number.ts';
-import { parseJson } from '../parse-json.ts';
+import { parseJson } from '../lib/parse-json.ts';
 import type { LeadPage } from '../ports/leads-service.ts';
 
 /** Characters. A cursor travels in the query, and few servers accept more than 8 KiB. */

@@ -1,5 +1,5 @@
 import pRetry from 'p-retry';
-import { LeadsyncError } from '../errors.ts';
+import { LeadsyncError } from '../lib/errors.ts';
 import type { LeadsPort } from '../ports/leads-service.ts';
 
 /**

@@ -2,7 +2,7 @@ import type { HttpBindings } from '@hono/node-server';
 import type { Context, MiddlewareHandler } from 'hono';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import { isLoopback } from '../loopback.ts';
+import { isLoopback } from '../lib/loopback.ts';
 import type { App } from '../app.ts';
 import type { Secret } from '../config/secret.ts';
 import { isLoggedOut, noteLogout } from '../store/ended-sessions.ts';

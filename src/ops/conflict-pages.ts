@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
 import type { App } from '../app.ts';
-import { LeadsyncError } from '../errors.ts';
+import { LeadsyncError } from '../lib/errors.ts';
 import { statusPage } from '../store/decisions.ts';
 import { answers, type Answer } from '../core/merge/answers.ts';
 import { countHeld, type HeldItem, listHeld } from '../store/held.ts';

@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import { syncQueue, unattended } from '../../jobs/runs.ts';
 import type { App } from '../app.ts';
 import type { GuardCode } from '../core/merge/guard.ts';
-import { LeadsyncError } from '../errors.ts';
+import { LeadsyncError } from '../lib/errors.ts';
 import { type JobQueue, noJobs } from '../queue/queue.ts';
 import { leaseHolder } from '../store/leases.ts';
 import { pauseConnections, pausedSince, unpause } from '../store/connections.ts';

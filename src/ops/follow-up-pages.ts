@@ -6,7 +6,7 @@ import { editJob, syncQueue } from '../../jobs/runs.ts';
 import type { App } from '../app.ts';
 import { recipientLanguage } from '../config/recipients.ts';
 import { snoozed, snoozes } from '../core/lead/snooze.ts';
-import { LeadsyncError } from '../errors.ts';
+import { LeadsyncError } from '../lib/errors.ts';
 import { linkRoot, openLink } from '../reminders/links/link-token.ts';
 import { followUpField } from '../core/lead/follow-up.ts';
 import { requestEdit } from '../review/request-edit.ts';

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
 import type { Hono } from 'hono';
 import type { App } from '../app.ts';
-import { LeadsyncError } from '../errors.ts';
+import { LeadsyncError } from '../lib/errors.ts';
 import { limitConnections } from './connections.ts';
 import { LiveRuns } from './live-runs.ts';
 import { closedPages, isClosed } from './closed-pages.ts';

@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import type { App } from '../app.ts';
-import { codeOf, LeadsyncError } from '../errors.ts';
+import { codeOf, LeadsyncError } from '../lib/errors.ts';
 
 /**
  * `/healthz`: the process lives, and no outage of the database or the queue has lasted so long that only a restart may help.

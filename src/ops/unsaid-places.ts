@@ -1,4 +1,4 @@
-import type { Problem } from '../errors.ts';
+import type { Problem } from '../lib/errors.ts';
 
 /** Where a problem is, as far as its sentence does not say so. `heading`: of its field, or empty. */
 export function unsaidPlaces(

@@ -1,4 +1,4 @@
-import { LeadsyncError } from '../errors.ts';
+import { LeadsyncError } from '../lib/errors.ts';
 import type { Lead } from '../core/lead/lead.ts';
 
 /** One page of `GET /v1/leads`. `nextCursor` null: the last page. */

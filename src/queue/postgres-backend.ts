@@ -13,7 +13,7 @@ import {
 import pg from 'pg';
 import { isDatabaseOutage } from '../database-outage.ts';
 import { certificateHelp, isCertificateFault } from '../certificate-fault.ts';
-import { codeOf, LeadsyncError } from '../errors.ts';
+import { codeOf, LeadsyncError } from '../lib/errors.ts';
 import { pacedClient } from '../paced-client.ts';
 import type { PostgresUrl } from '../postgres-client.ts';
 import { makeSchema, withSchemaRights } from '../schema-rights.ts';

@@ -1,4 +1,4 @@
-import { LeadsyncError } from '../errors.ts';
+import { LeadsyncError } from '../lib/errors.ts';
 
 /** Faults of a queue's server that a person or time puts right: the same operation may succeed later. */
 const outageCodes: ReadonlySet<string> = new Set([

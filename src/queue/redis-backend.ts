@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createRedisBackend, withBackend } from 'bullmq';
 import type { RedisAddress } from '../config/redis-address.ts';
-import { LeadsyncError } from '../errors.ts';
+import { LeadsyncError } from '../lib/errors.ts';
 import { type Backend, type BackendOptions, onWorkerError } from './backend.ts';
 import { examineRedis } from './examine-redis.ts';
 import { redisClaim } from './redis-claim.ts';

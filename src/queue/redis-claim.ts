@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { LeadsyncError } from '../errors.ts';
+import { LeadsyncError } from '../lib/errors.ts';
 import type { QueueClaim, QueueOwner } from './backend.ts';
 import type { RedisClient } from './redis-client.ts';
 

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import type { RedisAddress } from '../config/redis-address.ts';
 import { isCertificateFault } from '../certificate-fault.ts';
-import { codeOf, LeadsyncError } from '../errors.ts';
+import { codeOf, LeadsyncError } from '../lib/errors.ts';
 
 /** The first word of an error reply, which is its code (Redis serialization protocol, "Simple errors"); else null. */
 export function replyCode(error: unknown): string | null {

@@ -1,7 +1,7 @@
 import { DelayedError, type Job, RateLimitError } from 'bullmq';
 import pRetry from 'p-retry';
 import { isDatabaseOutage } from '../database-outage.ts';
-import { LeadsyncError } from '../errors.ts';
+import { LeadsyncError } from '../lib/errors.ts';
 import { isQueueOutage } from './queue-outage.ts';
 import type { Backend, BackendOptions, BullQueue } from './backend.ts';
 

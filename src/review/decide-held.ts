@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { LeadsyncError } from '../errors.ts';
+import { LeadsyncError } from '../lib/errors.ts';
 import type { FieldMapping } from '../core/lead/mapping.ts';
 import type { Answer } from '../core/merge/answers.ts';
 import { isUnreadable } from '../core/lead/value.ts';

@@ -3,7 +3,7 @@ import type { ConnectionConfig } from '../config/config.ts';
 import { headingOf } from '../core/lead/mapping.ts';
 import { readInstant } from '../core/lead/instant.ts';
 import type { Value } from '../core/lead/value.ts';
-import { LeadsyncError } from '../errors.ts';
+import { LeadsyncError } from '../lib/errors.ts';
 import { insertEdit, type NewEdit, type RequestedEdit } from '../store/requested-edits.ts';
 
 /**

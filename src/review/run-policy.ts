@@ -2,7 +2,7 @@ import type { Headings } from '../core/lead/mapping.ts';
 import type pg from 'pg';
 import type { ConnectionConfig } from '../config/config.ts';
 import type { ActionKind, PlannedAction } from '../core/merge/action.ts';
-import type { Problem } from '../errors.ts';
+import type { Problem } from '../lib/errors.ts';
 import type { Action } from '../store/actions.ts';
 import type { KnownPlace } from '../store/places.ts';
 import type { Run } from '../store/runs.ts';

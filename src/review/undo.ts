@@ -7,7 +7,7 @@ import { undoneMessages } from '../core/merge/hold-message.ts';
 import { putsBack } from '../core/merge/put-back.ts';
 import type { Headings } from '../core/lead/mapping.ts';
 import { planUndo } from '../core/merge/undo.ts';
-import { LeadsyncError } from '../errors.ts';
+import { LeadsyncError } from '../lib/errors.ts';
 import { type Action, writtenCells } from '../store/actions.ts';
 import { type NewConflict, recordConflicts } from '../store/conflicts.ts';
 import { stagedRunChanges } from '../store/run-changes.ts';

@@ -1,4 +1,4 @@
-import { LeadsyncError } from '../errors.ts';
+import { LeadsyncError } from '../lib/errors.ts';
 import type { SandboxClock } from './options.ts';
 import { createRandom, type Random } from './random.ts';
 

@@ -1,4 +1,4 @@
-import { LeadsyncError } from '../errors.ts';
+import { LeadsyncError } from '../lib/errors.ts';
 import { type Fault, methods, plainFaults, type RetryAfter, routes, type When } from './faults.ts';
 
 const allowed = [

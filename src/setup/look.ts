@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { countKnown } from '../core/lead/propose-mapping.ts';
-import { LeadsyncError } from '../errors.ts';
+import { LeadsyncError } from '../lib/errors.ts';
 import { createLeadsClient } from '../leads-api/leads-client.ts';
 import { systemClock } from '../ports/clock.ts';
 import { type FirstRows, withFirstRows, writeHeading } from '../targets/file/first-rows.ts';

@@ -9,7 +9,7 @@ import { targetOf } from '../config/environment.ts';
 import { usualMatchBy } from '../config/fields.ts';
 import { loadConfig } from '../config/load.ts';
 import { settingOf } from '../config/settings.ts';
-import { codeOf, LeadsyncError } from '../errors.ts';
+import { codeOf, LeadsyncError } from '../lib/errors.ts';
 import { docsPath } from '../version.ts';
 import { type Answers, isSet, keys, kindOf, valueOf } from './answers.ts';
 

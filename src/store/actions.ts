@@ -3,8 +3,8 @@ import { type ActionKind, type Changes, type PlannedAction, silentKinds } from '
 import { fingerprint } from '../core/merge/fingerprint.ts';
 import type pg from 'pg';
 import { charactersIn } from '../core/lead/text-size.ts';
-import { LeadsyncError } from '../errors.ts';
-import { mostWhole } from '../heap.ts';
+import { LeadsyncError } from '../lib/errors.ts';
+import { mostWhole } from '../lib/heap.ts';
 import { type Queryable, rowsOf } from './database.ts';
 import { streamRows } from './stream-rows.ts';
 import type { VerificationResult } from './verifications.ts';

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { certificateHelp, isCertificateFault } from '../certificate-fault.ts';
-import { codeOf, LeadsyncError } from '../errors.ts';
+import { codeOf, LeadsyncError } from '../lib/errors.ts';
 import { pacedClient } from '../paced-client.ts';
 import { type PostgresUrl, revealed } from '../postgres-client.ts';
 import { pooled, protocolViolation } from './own-session.ts';

@@ -1,6 +1,6 @@
 import { to as copyTo } from 'pg-copy-streams';
 import type pg from 'pg';
-import { LeadsyncError } from '../errors.ts';
+import { LeadsyncError } from '../lib/errors.ts';
 import type { RanMigration } from './migrate.ts';
 import { mapOf, oneOf, rowsOf, valueOf } from './database.ts';
 

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { LeadsyncError } from '../errors.ts';
+import { LeadsyncError } from '../lib/errors.ts';
 import { oneOf, type Queryable, transaction, valueOf } from './database.ts';
 import { keeperOf } from './marks.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type pg from 'pg';
-import { LeadsyncError } from '../errors.ts';
+import { LeadsyncError } from '../lib/errors.ts';
 import { type Queryable, valueOf } from './database.ts';
 import { assertNotMoved } from './installation.ts';
 

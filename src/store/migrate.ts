@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
-import { codeOf, LeadsyncError } from '../errors.ts';
+import { codeOf, LeadsyncError } from '../lib/errors.ts';
 import { makeSchema, withSchemaRights } from '../schema-rights.ts';
 import { docsPath } from '../version.ts';
 import { columnOf, mapOf, type Queryable } from './database.ts';

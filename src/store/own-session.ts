@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import { codeOf, LeadsyncError } from '../errors.ts';
+import { codeOf, LeadsyncError } from '../lib/errors.ts';
 
 /** How a server ends what is no part of the protocol: so a pooler refuses settings of a session, or a transaction. */
 export const protocolViolation = '08P01';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { LeadsyncError } from '../errors.ts';
+import { LeadsyncError } from '../lib/errors.ts';
 import { type DumpHeader, dumpFormat, endOfRows } from './dump.ts';
 
 /** Names as the schema has them: they become part of a statement. */

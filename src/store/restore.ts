@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { from as copyFrom } from 'pg-copy-streams';
 import pg from 'pg';
 import { isDatabaseOutage } from '../database-outage.ts';
-import { LeadsyncError } from '../errors.ts';
+import { LeadsyncError } from '../lib/errors.ts';
 import { columnOf, mapOf, oneOf, transaction, valueOf } from './database.ts';
 import { copySettings, type DumpHeader, hasState, lastNumbers, type OnDumpProgress } from './dump.ts';
 import { endMove } from './installation.ts';

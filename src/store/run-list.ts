@@ -1,4 +1,4 @@
-import type { Problem } from '../errors.ts';
+import type { Problem } from '../lib/errors.ts';
 import { type ActionKind, type Changes, rowKinds, silentKinds } from '../core/merge/action.ts';
 import type { ActionState } from './actions.ts';
 import { epochMs, type Queryable, rowsOf, valueOf } from './database.ts';

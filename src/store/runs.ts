@@ -1,4 +1,4 @@
-import type { Problem } from '../errors.ts';
+import type { Problem } from '../lib/errors.ts';
 import type { Refusal } from '../core/merge/guard.ts';
 import { epochMs, firstOf, mapOf, oneOf, type Queryable, rowsOf } from './database.ts';
 

@@ -1,5 +1,5 @@
 import type { Aside } from '../core/lead/aside.ts';
-import type { Problem } from '../errors.ts';
+import type { Problem } from '../lib/errors.ts';
 import { firstOf, type Queryable } from './database.ts';
 import { type SeenPairs, storeSealed } from './seen-pairs.ts';
 import type { ScannedRow } from './staging.ts';

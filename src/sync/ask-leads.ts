@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { idKey, type Lead, leadCells } from '../core/lead/lead.ts';
 import { sameCell, withoutFields } from '../core/lead/value.ts';
 import { afterRejectedId, isAskedFor } from '../core/merge/unlisted.ts';
-import { LeadsyncError } from '../errors.ts';
+import { LeadsyncError } from '../lib/errors.ts';
 import type { LeadsPort } from '../ports/leads-service.ts';
 import { type Asked, countAsked, storeAnswers, unlistedRows } from '../store/asked-leads.ts';
 import { scannedLeadCells } from '../store/differences.ts';

@@ -1,7 +1,7 @@
 import { auditRun, nothingAudited, type RunAudit, type Unexplained } from '../core/audit/audit.ts';
 import { type Headings, headingOf } from '../core/lead/mapping.ts';
 import { showCell } from '../core/lead/value.ts';
-import type { Problem } from '../errors.ts';
+import type { Problem } from '../lib/errors.ts';
 import { runPolicy } from '../review/run-policy.ts';
 import { auditedConditions, auditRecords } from '../store/audit-records.ts';
 import type { Run } from '../store/runs.ts';

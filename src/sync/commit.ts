@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { isDeepStrictEqual } from 'node:util';
-import { codeOf } from '../errors.ts';
+import { codeOf } from '../lib/errors.ts';
 import type { Values } from '../core/lead/value.ts';
 import type { ActionKind, Changes } from '../core/merge/action.ts';
 import { movesAfter } from '../core/merge/baseline-moves.ts';

@@ -1,4 +1,4 @@
-import { LeadsyncError, withoutStop } from '../errors.ts';
+import { LeadsyncError, withoutStop } from '../lib/errors.ts';
 import { type Lead, leadCells } from '../core/lead/lead.ts';
 import {
   type Cells,

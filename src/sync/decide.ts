@@ -19,7 +19,7 @@ import { copiesNote, placeNotes } from './which-place.ts';
 import type { ShownCell, Author } from '../core/lead/author.ts';
 import type { Doubts, PutBackCell } from '../core/merge/older-copy.ts';
 import type { Policy } from '../core/merge/policy.ts';
-import { LeadsyncError } from '../errors.ts';
+import { LeadsyncError } from '../lib/errors.ts';
 import { putBackCells, stagedCells, whatIsKnown } from '../store/earlier-values.ts';
 import { movedFields } from '../store/place-notes.ts';
 import { forgetAuthors, storeAuthors, cellsWithoutAuthor } from '../store/value-authors.ts';

@@ -1,5 +1,5 @@
 import { nothingAudited } from '../core/audit/audit.ts';
-import { explain, type LeadsyncError } from '../errors.ts';
+import { explain, type LeadsyncError } from '../lib/errors.ts';
 import { releaseEdits } from '../store/requested-edits.ts';
 import { finishRun, getRun, resumeRun, type Run, type RunStatus, updateRun } from '../store/runs.ts';
 import { audit } from './audit.ts';

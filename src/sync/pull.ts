@@ -6,7 +6,7 @@ import { type Lead, leadCells } from '../core/lead/lead.ts';
 import type { FieldMapping } from '../core/lead/mapping.ts';
 import type { Cells } from '../core/lead/value.ts';
 import { charactersIn, mostTogether } from '../core/lead/text-size.ts';
-import { LeadsyncError } from '../errors.ts';
+import { LeadsyncError } from '../lib/errors.ts';
 import type { LeadPage } from '../ports/leads-service.ts';
 import { rememberPageSize } from '../store/services.ts';
 import { clearScannedLeads, type Run, type RunPatch, updateRun } from '../store/runs.ts';

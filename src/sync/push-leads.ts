@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { LeadsyncError } from '../errors.ts';
+import { LeadsyncError } from '../lib/errors.ts';
 import type { ActionKind } from '../core/merge/action.ts';
 import { type Action, recordOutcomes } from '../store/actions.ts';
 import { areRepliesDoubted } from '../store/services.ts';

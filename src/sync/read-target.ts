@@ -1,5 +1,5 @@
 import type { Aside } from '../core/lead/aside.ts';
-import type { Problem } from '../errors.ts';
+import type { Problem } from '../lib/errors.ts';
 import { hashContent, shortHash } from '../core/lead/content-hash.ts';
 import { repeatsHeadings } from '../core/lead/heading-line.ts';
 import { withinSize } from '../core/lead/large-record.ts';

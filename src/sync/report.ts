@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Headings } from '../core/lead/mapping.ts';
-import type { Problem } from '../errors.ts';
+import type { Problem } from '../lib/errors.ts';
 import { nothingAudited, type RunAudit } from '../core/audit/audit.ts';
 import type { ActionKind } from '../core/merge/action.ts';
 import { runPolicy } from '../review/run-policy.ts';

@@ -6,7 +6,7 @@ import { type Cell, sameButSpelling, sameCell, showCell } from '../core/lead/val
 import type { Change } from '../core/merge/action.ts';
 import type { Refusal } from '../core/merge/guard.ts';
 import { judgeEdit, type CalendarEdits, isWholeCalendar } from '../core/merge/requested-edit.ts';
-import { LeadsyncError, withoutStop } from '../errors.ts';
+import { LeadsyncError, withoutStop } from '../lib/errors.ts';
 import type { Action } from '../store/actions.ts';
 import { type EditOutcome, calendarEdits, holdCalendar, planEdits } from '../store/requested-edits.ts';
 import { type Run, updateRun } from '../store/runs.ts';

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Clock } from '../ports/clock.ts';
-import { LeadsyncError } from '../errors.ts';
+import { LeadsyncError } from '../lib/errors.ts';
 import { attemptOverAfter } from '../core/merge/match-lost-creates.ts';
 import { openAttempts } from '../store/intents.ts';
 import { asOutage, isDatabaseOutage } from '../database-outage.ts';

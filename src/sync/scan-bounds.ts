@@ -1,4 +1,4 @@
-import { LeadsyncError } from '../errors.ts';
+import { LeadsyncError } from '../lib/errors.ts';
 
 /** The most that a side may show before it counts as endless: a scan has to fit on the disk. */
 export interface ScanBounds {

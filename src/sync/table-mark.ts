@@ -1,6 +1,6 @@
 import type { Doubts } from '../core/merge/older-copy.ts';
 import type pg from 'pg';
-import type { Problem } from '../errors.ts';
+import type { Problem } from '../lib/errors.ts';
 import { markText, readMark } from '../core/lead/table-mark.ts';
 import { judgeMark, type MarkVerdict, nonceOf } from '../core/merge/judge-mark.ts';
 import { acceptMark, confirmMark, intendMark, keeperOf, knownMarks } from '../store/marks.ts';

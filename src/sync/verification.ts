@@ -1,5 +1,5 @@
 import { counted } from '../core/lead/counted.ts';
-import type { Problem } from '../errors.ts';
+import type { Problem } from '../lib/errors.ts';
 import type { ActionKind } from '../core/merge/action.ts';
 import type { RecordCounts } from '../core/merge/count-outcomes.ts';
 import type { UnverifiedWrite } from '../store/verifications.ts';

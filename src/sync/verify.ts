@@ -1,4 +1,4 @@
-import { LeadsyncError } from '../errors.ts';
+import { LeadsyncError } from '../lib/errors.ts';
 import { type Lead, leadCells } from '../core/lead/lead.ts';
 import { unmappedHash } from '../core/lead/content-hash.ts';
 import { type Cell, type Cells, sameCell, type Value } from '../core/lead/value.ts';

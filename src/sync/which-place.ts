@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import type pg from 'pg';
-import type { Problem } from '../errors.ts';
+import type { Problem } from '../lib/errors.ts';
 import type { OtherPlace } from '../core/merge/guard.ts';
 import { countActions } from '../store/actions.ts';
 import { wasEverInStep } from '../store/pairs.ts';

@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { App } from '../app.ts';
 import type { Config, ConnectionConfig } from '../config/config.ts';
-import { LeadsyncError } from '../errors.ts';
-import { repeat } from '../repeat.ts';
+import { LeadsyncError } from '../lib/errors.ts';
+import { repeat } from '../lib/repeat.ts';
 import { placeOf } from '../store/database.ts';
 import {
   type Claim,

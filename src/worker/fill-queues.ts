@@ -7,7 +7,7 @@ import { isSameTiming, type Timing } from '../agreed-schedule.ts';
 import { lastDue, nextRun } from '../queue/due-times.ts';
 import { type JobCounts, noJobs, type Queues } from '../queue/queue.ts';
 import { isUntried } from '../reminders/send/batches.ts';
-import { repeat } from '../repeat.ts';
+import { repeat } from '../lib/repeat.ts';
 import { agreeSchedules, leaveSchedules, pausedSince, type Schedule } from '../store/connections.ts';
 import { leaseHolder } from '../store/leases.ts';
 import { type Digest, dueDigests, dueReminders, type Reminder } from '../store/mails.ts';

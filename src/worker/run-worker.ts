@@ -9,7 +9,7 @@ import { claimPlaces } from './claim-places.ts';
 import { fillQueues, keepQueuesFilled, leaveAll } from './fill-queues.ts';
 import { workReminders } from './work-reminders.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { explain, LeadsyncError } from '../errors.ts';
+import { explain, LeadsyncError } from '../lib/errors.ts';
 import { assertNotMoved } from '../store/installation.ts';
 import { assertKnownSchema } from '../store/migrate.ts';
 

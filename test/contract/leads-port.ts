@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { Secret } from '../../src/config/secret.ts';
-import { LeadsyncError } from '../../src/errors.ts';
+import { LeadsyncError } from '../../src/lib/errors.ts';
 import type { Lead } from '../../src/core/lead/lead.ts';
 import { createLeadsClient } from '../../src/leads-api/leads-client.ts';
 import type { LeadsPort, Throttle } from '../../src/ports/leads-service.ts';

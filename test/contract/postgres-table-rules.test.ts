@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Secret } from '../../src/config/secret.ts';
-import { LeadsyncError } from '../../src/errors.ts';
+import { LeadsyncError } from '../../src/lib/errors.ts';
 import type { RowChange } from '../../src/ports/target.ts';
 import { until } from '../support/until.ts';
 import {

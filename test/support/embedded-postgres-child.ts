@@ -2,7 +2,7 @@
  * A process that uses the embedded Postgres of the folder in its first argument. It prints one JSON line, either
  * `{ url }` or `{ code, message, help }`, and with a URL stays until its standard input ends.
  */
-import { LeadsyncError } from '../../src/errors.ts';
+import { LeadsyncError } from '../../src/lib/errors.ts';
 import { startEmbeddedPostgres } from '../../src/embedded-postgres/embedded-postgres.ts';
 
 const [, , folder = ''] = process.argv;

@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { planMails } from '../../src/worker/plan-mails.ts';
 import { type App, openApp } from '../../src/app.ts';
 import { workReminders } from '../../src/worker/work-reminders.ts';
-import { LeadsyncError } from '../../src/errors.ts';
+import { LeadsyncError } from '../../src/lib/errors.ts';
 import type { Lead } from '../../src/core/lead/lead.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { Secret } from '../../src/config/secret.ts';

@@ -1,5 +1,5 @@
 import { type Dialogue, GoBack, type Question } from '../../src/cli/init-dialogue.ts';
-import type { LeadsyncError } from '../../src/errors.ts';
+import type { LeadsyncError } from '../../src/lib/errors.ts';
 
 /** The key Esc. */
 export const esc = '\u001B';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { LeadsyncError } from '../../src/errors.ts';
+import { LeadsyncError } from '../../src/lib/errors.ts';
 import type { LeadsPort } from '../../src/ports/leads-service.ts';
 import { askLead } from '../../src/reminders/send/send-reminder.ts';
 import { CircuitBreakers } from '../../src/reminders/send/circuit-breakers.ts';

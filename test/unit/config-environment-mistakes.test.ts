@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ConfigError } from '../../src/config/config-error.ts';
-import { LeadsyncError } from '../../src/errors.ts';
+import { LeadsyncError } from '../../src/lib/errors.ts';
 import { environmentFolder, minimal } from './config-file-scene.ts';
 
 const { load, mistakesOf } = environmentFolder();

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { batchesOf } from '../../src/reminders/send/batches.ts';
-import { Semaphore } from '../../src/semaphore.ts';
+import { Semaphore } from '../../src/lib/semaphore.ts';
 import { createBatcher } from '../../src/store/batcher.ts';
 import type { Reminder } from '../../src/store/mails.ts';
 

@@ -1,4 +1,4 @@
-import { Redactor } from '../../src/redact.ts';
+import { Redactor } from '../../src/lib/redact.ts';
 import { expect, test } from 'vitest';
 import { mailError } from '../../src/reminders/send/mail-error.ts';
 

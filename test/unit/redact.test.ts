@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Redactor } from '../../src/redact.ts';
+import { Redactor } from '../../src/lib/redact.ts';
 import { secretForms } from '../support/secret-forms.ts';
 
 const secret = 'sk/live+7f3a&9c"0b==';

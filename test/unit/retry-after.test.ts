@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { backoffMs, retryAfterMs } from '../../src/retry-after.ts';
+import { backoffMs, retryAfterMs } from '../../src/lib/retry-after.ts';
 
 const now = Date.parse('2026-11-06T08:49:37.250Z');
 

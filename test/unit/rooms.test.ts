@@ -7,6 +7,8 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** What each room of the house imports from others, from the bottom up. A file of `src` itself may be used by all. */
 const rooms: Readonly<Record<string, readonly string[]>> = {
+  // Helpers that all rooms may use, but the core.
+  'src/lib': [],
   'src/core/lead': [],
   'src/core/merge': ['src/core/lead'],
   // Shares nothing with what it audits.
@@ -193,6 +195,7 @@ function mayImport(room: string, path: string): boolean {
   }
   const other = roomOf(path);
   if (other === room) return true;
+  if (other === 'src/lib') return !room.startsWith('src/core/');
   if (other === null && !path.startsWith('test/'))
     return !room.startsWith('src/core/') && (!builders.includes(path) || knowsBuilders(room));
   return (rooms[room] ?? []).some((known) => path.startsWith(`${known}/`));

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { logRun } from '../../src/ops/run-log.ts';
-import type { Problem } from '../../src/errors.ts';
+import type { Problem } from '../../src/lib/errors.ts';
 import type { Run } from '../../src/store/runs.ts';
 
 const none = { leads: 0, rows: 0 };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { LeadsyncError } from '../../src/errors.ts';
+import { LeadsyncError } from '../../src/lib/errors.ts';
 import { parseFaults } from '../../src/sandbox/parse-faults.ts';
 
 describe('parseFaults', () => {

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { LeadsyncError } from '../../src/errors.ts';
+import { LeadsyncError } from '../../src/lib/errors.ts';
 import { bisect } from '../../src/targets/google-sheets/bisect.ts';
 import {
   inBatches,

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { LeadsyncError } from '../../src/errors.ts';
+import { LeadsyncError } from '../../src/lib/errors.ts';
 import { Quota, type QuotaKind, quotaOf } from '../../src/targets/google-sheets/quota.ts';
 
 class HandClock {

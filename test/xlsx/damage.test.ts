@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { LeadsyncError } from '../../src/errors.ts';
+import { LeadsyncError } from '../../src/lib/errors.ts';
 import { append, never, readAll } from '../contract/target-harness.ts';
 import { writtenByExcelts } from './corpus/excelts.ts';
 import { handMade } from './corpus/hand-made.ts';

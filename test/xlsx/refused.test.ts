@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { LeadsyncError } from '../../src/errors.ts';
+import { LeadsyncError } from '../../src/lib/errors.ts';
 import { append, never, readAll } from '../contract/target-harness.ts';
 import { refusedFiles } from './corpus/refused.ts';
 import { targetOf } from './three-rounds.ts';

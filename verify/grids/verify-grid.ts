@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startTestPostgres } from '../../test/support/test-postgres.ts';
 import { administrate } from '../../test/support/administrate.ts';
-import { visibleText } from '../../src/visible-text.ts';
+import { visibleText } from '../../src/lib/visible-text.ts';
 import { describe, print, stopSignal } from '../terminal.ts';
 import { shortened, Skipped } from '../check.ts';
 import type { Grid, Start } from './grid.ts';

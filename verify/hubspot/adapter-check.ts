@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Secret } from '../../src/config/secret.ts';
-import { LeadsyncError } from '../../src/errors.ts';
+import { LeadsyncError } from '../../src/lib/errors.ts';
 import type { FieldMapping } from '../../src/core/lead/mapping.ts';
 import { systemClock } from '../../src/ports/clock.ts';
 import { createHubSpotTarget } from '../../src/targets/hubspot/hubspot-target.ts';

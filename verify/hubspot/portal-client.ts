@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Secret } from '../../src/config/secret.ts';
 import { hubspotFault } from '../../src/targets/hubspot/hubspot-fault.ts';
 import { readError } from '../../src/targets/hubspot/hubspot-replies.ts';
-import { visibleText } from '../../src/visible-text.ts';
+import { visibleText } from '../../src/lib/visible-text.ts';
 import { Differs, Skipped } from '../check.ts';
 
 /** What HubSpot answered, whatever it was. */

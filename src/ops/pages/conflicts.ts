@@ -3,7 +3,7 @@ import { html } from 'hono/html';
 import { authorWords } from '../../core/lead/author.ts';
 import { count, counted } from '../../core/lead/counted.ts';
 import { type FieldMapping, headingOf } from '../../core/lead/mapping.ts';
-import { explain, type LeadsyncError } from '../../errors.ts';
+import { explain, type LeadsyncError } from '../../lib/errors.ts';
 import type { Answer } from '../../core/merge/answers.ts';
 import { sameCell } from '../../core/lead/value.ts';
 import { answersTo } from '../../review/decide-held.ts';

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { count, counted } from '../../core/lead/counted.ts';
-import type { Problem } from '../../errors.ts';
+import type { Problem } from '../../lib/errors.ts';
 import type { Decision } from '../../store/decisions.ts';
 import type { Reminder } from '../../store/mails.ts';
 import type { ListedRun } from '../../store/run-list.ts';

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { explain, LeadsyncError } from '../../errors.ts';
+import { explain, LeadsyncError } from '../../lib/errors.ts';
 import { assetUrl } from '../assets.ts';
 import { type Html, postButton } from './elements.ts';
 

@@ -3,8 +3,8 @@ import { count } from '../../core/lead/counted.ts';
 import { dayOf } from '../../core/lead/day.ts';
 import { formatsOf, shownDates } from '../../core/lead/shown-date.ts';
 import { type Cell, isUnreadable, plainCell } from '../../core/lead/value.ts';
-import type { Problem } from '../../errors.ts';
-import { visibleText } from '../../visible-text.ts';
+import type { Problem } from '../../lib/errors.ts';
+import { visibleText } from '../../lib/visible-text.ts';
 import { unsaidPlaces } from '../unsaid-places.ts';
 import type { Html } from './elements.ts';
 

@@ -1,9 +1,9 @@
 import type { ChatChannel, ChatKind } from '../../config/chat-webhook.ts';
-import { LeadsyncError } from '../../errors.ts';
+import { LeadsyncError } from '../../lib/errors.ts';
 import type { TextReply } from '../../http/connection.ts';
 import { HttpFault } from '../../http/exchange.ts';
-import { parseJson } from '../../parse-json.ts';
-import { longestWaitMs, retryAfterMs } from '../../retry-after.ts';
+import { parseJson } from '../../lib/parse-json.ts';
+import { longestWaitMs, retryAfterMs } from '../../lib/retry-after.ts';
 
 const names: Readonly<Record<ChatKind, string>> = {
   slack: 'Slack',

@@ -1,5 +1,5 @@
 import type { ChatChannel } from '../../config/chat-webhook.ts';
-import { LeadsyncError } from '../../errors.ts';
+import { LeadsyncError } from '../../lib/errors.ts';
 import { callAddress } from '../../http/connection.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { longestSendMs } from '../send/mail-limits.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { SendMailOptions } from 'nodemailer';
-import { LeadsyncError } from '../../errors.ts';
+import { LeadsyncError } from '../../lib/errors.ts';
 import { isEmailAddress, wireAddress } from '../../core/lead/email-address.ts';
 import { oneLine } from './shown-text.ts';
 

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { type ChatChannel, isChannel } from '../../config/chat-webhook.ts';
 import type { ReminderSettings } from '../../config/config.ts';
 import { recipientRules } from '../../config/recipients.ts';
-import { LeadsyncError } from '../../errors.ts';
+import { LeadsyncError } from '../../lib/errors.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { MailLedger } from '../../store/mail-ledger.ts';
 import type { SentBy } from '../../store/mails.ts';

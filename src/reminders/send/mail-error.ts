@@ -1,5 +1,5 @@
-import { LeadsyncError, withoutStop } from '../../errors.ts';
-import type { Redactor } from '../../redact.ts';
+import { LeadsyncError, withoutStop } from '../../lib/errors.ts';
+import type { Redactor } from '../../lib/redact.ts';
 
 interface Fault {
   /** Its own class, such as `EAUTH`, `EDNS`, `ETLS`. */

@@ -1,4 +1,4 @@
-import { Semaphore } from '../../semaphore.ts';
+import { Semaphore } from '../../lib/semaphore.ts';
 import { machineNow } from '../../store/database-time.ts';
 
 /** For the connection and the server's greeting, ms. */

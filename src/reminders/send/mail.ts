@@ -5,9 +5,9 @@ import type { Readable } from 'node:stream';
 import { createTransport, type SendMailOptions } from 'nodemailer';
 import type { Secret } from '../../config/secret.ts';
 import { needsUtf8 } from '../../core/lead/email-address.ts';
-import { LeadsyncError } from '../../errors.ts';
-import { Redactor } from '../../redact.ts';
-import { isLoopback } from '../../loopback.ts';
+import { LeadsyncError } from '../../lib/errors.ts';
+import { Redactor } from '../../lib/redact.ts';
+import { isLoopback } from '../../lib/loopback.ts';
 import { mailError } from './mail-error.ts';
 import {
   connectMs as usualConnectMs,

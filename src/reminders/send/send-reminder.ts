@@ -3,7 +3,7 @@ import { recipientSettings } from '../../config/recipients.ts';
 import { followUpField } from '../../core/lead/follow-up.ts';
 import { type Lead, leadCells } from '../../core/lead/lead.ts';
 import type { Cells } from '../../core/lead/value.ts';
-import { LeadsyncError } from '../../errors.ts';
+import { LeadsyncError } from '../../lib/errors.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { LeadsPort } from '../../ports/leads-service.ts';
 import { getReminders, mailName, type Reminder, type ReminderState } from '../../store/mails.ts';

@@ -3,7 +3,7 @@ import type { OnAsides, RowChange, Target, TargetRow } from '../../ports/target.
 import { headingsOf } from '../shared/columns.ts';
 import { targetRow } from '../shared/row-content.ts';
 import { type CsvEncoding, csvEncodingOf, decodedFile, encodedChunks } from './encoding.ts';
-import { visibleText } from '../../visible-text.ts';
+import { visibleText } from '../../lib/visible-text.ts';
 import type { CsvRecord } from './records.ts';
 import { csvHeadBytes, type CsvTargetOptions, utf8Bom } from './format.ts';
 import { csvAsides, type CsvSheet, openCsvSheet, readCsvRow } from './sheet.ts';

@@ -1,7 +1,7 @@
 import { unguarded } from '../../core/lead/formula-guard.ts';
 import { headingKey } from '../../core/lead/heading-line.ts';
 import { CsvError, parse } from 'csv-parse/sync';
-import { LeadsyncError } from '../../errors.ts';
+import { LeadsyncError } from '../../lib/errors.ts';
 import { type ColumnMapping, headingRows, headingsAmong } from '../shared/columns.ts';
 
 export interface CsvTargetOptions extends ColumnMapping {

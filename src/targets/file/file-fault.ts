@@ -1,4 +1,4 @@
-import { codeOf, LeadsyncError, type LeadsyncErrorOptions } from '../../errors.ts';
+import { codeOf, LeadsyncError, type LeadsyncErrorOptions } from '../../lib/errors.ts';
 
 const noSpace = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 const noPermission = new Set(['EACCES', 'EPERM', 'EROFS']);

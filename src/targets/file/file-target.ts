@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { IdSet } from '../../core/lead/id-set.ts';
-import { LeadsyncError } from '../../errors.ts';
+import { LeadsyncError } from '../../lib/errors.ts';
 import type {
   CopyBeside,
   MarkToWrite,

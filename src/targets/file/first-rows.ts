@@ -1,5 +1,5 @@
 import { isCsvName } from '../../config/addresses.ts';
-import { LeadsyncError } from '../../errors.ts';
+import { LeadsyncError } from '../../lib/errors.ts';
 import { cellName } from '../shared/cell-name.ts';
 import type { FilePlace } from './file-place.ts';
 import { watchedAccess } from './source-file.ts';

@@ -1,6 +1,6 @@
 import { generalNumber } from '../shared/general-number.ts';
 import { Temporal } from 'temporal-polyfill';
-import { LeadsyncError } from '../../errors.ts';
+import { LeadsyncError } from '../../lib/errors.ts';
 import { instantText } from '../../core/lead/day.ts';
 import { instantCell } from '../../core/lead/instant.ts';
 import { type Cell, type FieldType, isUnreadable, type Value } from '../../core/lead/value.ts';

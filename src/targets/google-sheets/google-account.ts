@@ -1,8 +1,8 @@
 import type { BaseExternalAccountClient, JWT } from 'google-auth-library';
 import { z } from 'zod';
 import { proofsIn } from '../../http/credentials.ts';
-import { Redactor } from '../../redact.ts';
-import { untilAborted } from '../../until-aborted.ts';
+import { Redactor } from '../../lib/redact.ts';
+import { untilAborted } from '../../lib/until-aborted.ts';
 import { accountAddress, type GoogleCredentials, readGoogleCredentials } from './google-credentials.ts';
 import { GoogleFault, googleFault } from './google-fault.ts';
 import { readGoogleReply } from './google-reply.ts';

@@ -1,8 +1,8 @@
 import { createPrivateKey } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { LeadsyncError } from '../../errors.ts';
-import { parseJson } from '../../parse-json.ts';
+import { LeadsyncError } from '../../lib/errors.ts';
+import { parseJson } from '../../lib/parse-json.ts';
 
 /** A service account key, as the Google Cloud console creates it. */
 const serviceAccountSchema = z.object({

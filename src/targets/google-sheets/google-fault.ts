@@ -1,4 +1,4 @@
-import { LeadsyncError, type LeadsyncErrorOptions } from '../../errors.ts';
+import { LeadsyncError, type LeadsyncErrorOptions } from '../../lib/errors.ts';
 import type { GoogleReply } from './google-reply.ts';
 
 interface GoogleFaultOptions extends LeadsyncErrorOptions {

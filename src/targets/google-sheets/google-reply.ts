@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Redactor } from '../../redact.ts';
-import { retryAfterMs } from '../../retry-after.ts';
-import { visibleText } from '../../visible-text.ts';
+import type { Redactor } from '../../lib/redact.ts';
+import { retryAfterMs } from '../../lib/retry-after.ts';
+import { visibleText } from '../../lib/visible-text.ts';
 import type { QuotaKind } from './quota.ts';
 
 /** A failed request, without any part of the request itself. */

@@ -1,7 +1,7 @@
 import { headingKey } from '../../core/lead/heading-line.ts';
 import type { sheets_v4 } from '@googleapis/sheets';
 import { z } from 'zod';
-import { parseJson } from '../../parse-json.ts';
+import { parseJson } from '../../lib/parse-json.ts';
 import { type ColumnMapping, type Columns, locateColumns, missingHeader } from '../shared/columns.ts';
 import type { SheetCell } from './sheets-replies.ts';
 

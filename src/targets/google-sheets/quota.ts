@@ -1,4 +1,4 @@
-import { LeadsyncError } from '../../errors.ts';
+import { LeadsyncError } from '../../lib/errors.ts';
 import type { Clock } from '../../ports/clock.ts';
 
 /** Google meters reads and writes separately, per minute (Sheets API, usage limits). */

@@ -1,5 +1,5 @@
 import type { sheets_v4 } from '@googleapis/sheets';
-import { LeadsyncError } from '../../errors.ts';
+import { LeadsyncError } from '../../lib/errors.ts';
 import type { SheetsTab } from './sheets-api.ts';
 import { isRefused } from './tab-faults.ts';
 

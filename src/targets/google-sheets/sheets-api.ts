@@ -1,8 +1,8 @@
 import type { sheets_v4 } from '@googleapis/sheets';
-import { LeadsyncError } from '../../errors.ts';
-import { mostWhole } from '../../heap.ts';
-import { Redactor } from '../../redact.ts';
-import { Semaphore } from '../../semaphore.ts';
+import { LeadsyncError } from '../../lib/errors.ts';
+import { mostWhole } from '../../lib/heap.ts';
+import { Redactor } from '../../lib/redact.ts';
+import { Semaphore } from '../../lib/semaphore.ts';
 import { googleFault } from './google-fault.ts';
 import { type GoogleReply, readGoogleReply } from './google-reply.ts';
 import type { GoogleSheetsOptions } from './google-sheets-options.ts';

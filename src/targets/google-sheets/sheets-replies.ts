@@ -1,7 +1,7 @@
 import type { sheets_v4 } from '@googleapis/sheets';
 import { z } from 'zod';
 import type { Author } from '../../core/lead/author.ts';
-import { visibleText } from '../../visible-text.ts';
+import { visibleText } from '../../lib/visible-text.ts';
 import { GoogleFault } from './google-fault.ts';
 
 /** An unformatted cell. "" and null: empty. */

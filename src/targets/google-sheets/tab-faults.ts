@@ -1,4 +1,4 @@
-import { LeadsyncError } from '../../errors.ts';
+import { LeadsyncError } from '../../lib/errors.ts';
 
 export function isRefused(error: unknown): boolean {
   return error instanceof LeadsyncError && error.code === 'target.refused';

@@ -1,4 +1,4 @@
-import { withoutStop } from '../../errors.ts';
+import { withoutStop } from '../../lib/errors.ts';
 import { idKey } from '../../core/lead/lead.ts';
 import type { Columns } from '../shared/columns.ts';
 import type { RowChange, RowOutcome } from '../../ports/target.ts';

@@ -1,6 +1,6 @@
 import type { sheets_v4 } from '@googleapis/sheets';
 import { counted } from '../../core/lead/counted.ts';
-import { LeadsyncError } from '../../errors.ts';
+import { LeadsyncError } from '../../lib/errors.ts';
 import type { MarkToWrite } from '../../ports/target.ts';
 import { isAround } from '../shared/table-range.ts';
 import { bisect, type Refused } from './bisect.ts';

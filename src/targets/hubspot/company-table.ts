@@ -1,5 +1,5 @@
 import type { Headings } from '../../core/lead/mapping.ts';
-import { LeadsyncError } from '../../errors.ts';
+import { LeadsyncError } from '../../lib/errors.ts';
 import { idKey } from '../../core/lead/lead.ts';
 import { optInProperty } from '../../core/lead/mapping.ts';
 import type { PresentRow } from '../shared/row-changes.ts';

@@ -1,6 +1,6 @@
-import { LeadsyncError, type LeadsyncErrorOptions } from '../../errors.ts';
+import { LeadsyncError, type LeadsyncErrorOptions } from '../../lib/errors.ts';
 import type { HttpFault } from '../../http/exchange.ts';
-import { visibleText } from '../../visible-text.ts';
+import { visibleText } from '../../lib/visible-text.ts';
 import type { SaidFault } from './hubspot-replies.ts';
 
 /** A write without a reply may still be carried out: an immediate check could miss it, and the write be repeated. */

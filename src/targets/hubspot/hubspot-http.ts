@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import { LeadsyncError } from '../../errors.ts';
-import { parseJson } from '../../parse-json.ts';
+import { LeadsyncError } from '../../lib/errors.ts';
+import { parseJson } from '../../lib/parse-json.ts';
 import { jsonRequest, parseServiceAddress, type ServiceAddress } from '../../http/client.ts';
 import { HttpConnection } from '../../http/connection.ts';
 import { type ExchangeBounds, HttpFault, type ReplyHead } from '../../http/exchange.ts';

@@ -1,4 +1,4 @@
-import { LeadsyncError } from '../../errors.ts';
+import { LeadsyncError } from '../../lib/errors.ts';
 import type { Author } from '../../core/lead/author.ts';
 import { idKey } from '../../core/lead/lead.ts';
 import { isUuid } from '../../core/lead/uuid.ts';

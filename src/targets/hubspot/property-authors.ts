@@ -1,6 +1,6 @@
 import type { ShownCell, Author } from '../../core/lead/author.ts';
 import { sameCell } from '../../core/lead/value.ts';
-import { visibleText } from '../../visible-text.ts';
+import { visibleText } from '../../lib/visible-text.ts';
 import { batchesOf } from './batch-sender.ts';
 import type { CompanyTable } from './company-table.ts';
 import { type HubSpotApi, mostWithHistory } from './hubspot-api.ts';

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { type FieldMapping, optInProperty } from '../../core/lead/mapping.ts';
 import { markText, readMark } from '../../core/lead/table-mark.ts';
-import { LeadsyncError } from '../../errors.ts';
+import { LeadsyncError } from '../../lib/errors.ts';
 import type { MarkToWrite } from '../../ports/target.ts';
 import type { HubSpotApi, NewProperty } from './hubspot-api.ts';
 import { HubSpotFault } from './hubspot-fault.ts';

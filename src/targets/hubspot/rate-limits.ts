@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import { Temporal } from 'temporal-polyfill';
-import { LeadsyncError } from '../../errors.ts';
+import { LeadsyncError } from '../../lib/errors.ts';
 import type { ReplyHead } from '../../http/exchange.ts';
-import { retryAfterMs } from '../../retry-after.ts';
+import { retryAfterMs } from '../../lib/retry-after.ts';
 import type { Clock } from '../../ports/clock.ts';
-import { Semaphore } from '../../semaphore.ts';
+import { Semaphore } from '../../lib/semaphore.ts';
 
 /** Window of HubSpot's limit per app. */
 const windowMs = 10_000;

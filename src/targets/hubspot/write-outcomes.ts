@@ -1,5 +1,5 @@
 import { showCell } from '../../core/lead/value.ts';
-import { withoutStop } from '../../errors.ts';
+import { withoutStop } from '../../lib/errors.ts';
 import { idKey } from '../../core/lead/lead.ts';
 import type { Verdict } from '../shared/row-changes.ts';
 import type { RowChange, RowOutcome } from '../../ports/target.ts';

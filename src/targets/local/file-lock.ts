@@ -4,7 +4,7 @@ import { open, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
-import { LeadsyncError } from '../../errors.ts';
+import { LeadsyncError } from '../../lib/errors.ts';
 import { hasCode, writeFault } from '../file/file-fault.ts';
 
 /** The interval of a holder's heartbeat, and after which silence (ms) a holder that cannot be checked counts as dead. */

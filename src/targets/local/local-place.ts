@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { access, open, readdir, stat } from 'node:fs/promises';
 import { dirname, basename, join, extname } from 'node:path';
-import { LeadsyncError } from '../../errors.ts';
+import { LeadsyncError } from '../../lib/errors.ts';
 import type { FileLocation, FilePlace, FileWriter } from '../file/file-place.ts';
 import type { SourceFile } from '../file/source-file.ts';
 import { editorLocks, openInEditor } from '../file/editor-locks.ts';

@@ -1,7 +1,7 @@
 import { type BigIntStats, constants } from 'node:fs';
 import { lstat, open, readlink, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { LeadsyncError } from '../../errors.ts';
+import { LeadsyncError } from '../../lib/errors.ts';
 import { hasCode, readFault } from '../file/file-fault.ts';
 import { type SourceFile, sourceFile } from '../file/source-file.ts';
 

@@ -3,7 +3,7 @@ import { constants, fstat, type BigIntStats } from 'node:fs';
 import { access, open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { LeadsyncError } from '../../errors.ts';
+import { LeadsyncError } from '../../lib/errors.ts';
 import { hasCode, writeFault } from '../file/file-fault.ts';
 import type { SourceFile } from '../file/source-file.ts';
 import { sameContent } from './open-source.ts';

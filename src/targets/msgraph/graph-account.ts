@@ -1,11 +1,11 @@
 import type { ConfidentialClientApplication, INetworkModule, NetworkRequestOptions } from '@azure/msal-node';
 import { z } from 'zod';
 import { HttpFault } from '../../http/exchange.ts';
-import { parseJson } from '../../parse-json.ts';
+import { parseJson } from '../../lib/parse-json.ts';
 import type { Clock } from '../../ports/clock.ts';
-import { retryAfterMs } from '../../retry-after.ts';
-import { untilAborted } from '../../until-aborted.ts';
-import { visibleText } from '../../visible-text.ts';
+import { retryAfterMs } from '../../lib/retry-after.ts';
+import { untilAborted } from '../../lib/until-aborted.ts';
+import { visibleText } from '../../lib/visible-text.ts';
 import { callOnce } from '../../http/connection.ts';
 import { type GraphApp, type GraphCredentials, readGraphCredentials } from './graph-credentials.ts';
 import { tokenFault, type TokenRefusal } from './token-fault.ts';

@@ -1,6 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import type { Secret } from '../../config/secret.ts';
-import { LeadsyncError } from '../../errors.ts';
+import { LeadsyncError } from '../../lib/errors.ts';
 import { docsPath } from '../../version.ts';
 
 /** The app that leadsync signs in as at Microsoft Entra: the values of MSGRAPH_TENANT and the others that begin so. */

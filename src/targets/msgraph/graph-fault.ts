@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { LeadsyncError, type LeadsyncErrorOptions } from '../../errors.ts';
+import { LeadsyncError, type LeadsyncErrorOptions } from '../../lib/errors.ts';
 import type { HttpFault } from '../../http/exchange.ts';
-import { visibleText } from '../../visible-text.ts';
+import { visibleText } from '../../lib/visible-text.ts';
 import { docsPath } from '../../version.ts';
 
 const errorBody = z.object({

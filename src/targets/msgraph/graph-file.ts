@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { LeadsyncError } from '../../errors.ts';
+import { LeadsyncError } from '../../lib/errors.ts';
 import type { FileState } from '../file/file-place.ts';
 import type { RemoteFile, Upload } from '../remote/remote-file.ts';
 import {

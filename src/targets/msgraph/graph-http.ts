@@ -1,13 +1,13 @@
 import type { z } from 'zod';
-import { LeadsyncError } from '../../errors.ts';
-import { isLoopback } from '../../loopback.ts';
+import { LeadsyncError } from '../../lib/errors.ts';
+import { isLoopback } from '../../lib/loopback.ts';
 import { secretsOfAddress } from '../../http/credentials.ts';
 import type { Body } from '../../http/client.ts';
 import { callOnce } from '../../http/connection.ts';
 import { type ExchangeBounds, type ExchangeRequest, HttpFault, type OnReply } from '../../http/exchange.ts';
-import { parseJson } from '../../parse-json.ts';
+import { parseJson } from '../../lib/parse-json.ts';
 import type { Clock } from '../../ports/clock.ts';
-import { retryAfterMs } from '../../retry-after.ts';
+import { retryAfterMs } from '../../lib/retry-after.ts';
 import type { Upload } from '../remote/remote-file.ts';
 import type { GraphAccount } from './graph-account.ts';
 import { graphFault, type GraphRefusal, lostReply, readGraphError } from './graph-fault.ts';

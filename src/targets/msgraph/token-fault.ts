@@ -1,4 +1,4 @@
-import { LeadsyncError, type LeadsyncErrorOptions } from '../../errors.ts';
+import { LeadsyncError, type LeadsyncErrorOptions } from '../../lib/errors.ts';
 
 /** Microsoft Entra's answer to a request for a token that brought none; null: there was no complete answer. */
 export interface TokenRefusal {

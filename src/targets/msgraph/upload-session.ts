@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
-import { LeadsyncError } from '../../errors.ts';
+import { LeadsyncError } from '../../lib/errors.ts';
 import type { Upload } from '../remote/remote-file.ts';
 import { type DriveItem, driveItem, itemPath } from './drive-item.ts';
 import { isMoved } from './graph-fault.ts';

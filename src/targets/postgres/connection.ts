@@ -1,9 +1,9 @@
 import pg from 'pg';
 import { certificateHelp, isCertificateFault } from '../../certificate-fault.ts';
 import type { Secret } from '../../config/secret.ts';
-import { LeadsyncError, type Retry } from '../../errors.ts';
+import { LeadsyncError, type Retry } from '../../lib/errors.ts';
 import { PostgresClient } from '../../postgres-client.ts';
-import { visibleText } from '../../visible-text.ts';
+import { visibleText } from '../../lib/visible-text.ts';
 
 /** By SQLSTATE prefix (PostgreSQL, appendix A); anything else is `target.refused`. */
 const faults: readonly (readonly [state: string, code: string, retry: Retry, what: string])[] = [

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import type { Secret } from '../../config/secret.ts';
-import { LeadsyncError } from '../../errors.ts';
-import { mostWhole } from '../../heap.ts';
+import { LeadsyncError } from '../../lib/errors.ts';
+import { mostWhole } from '../../lib/heap.ts';
 import { idKey } from '../../core/lead/lead.ts';
 import { isBlank, isForLoose, type PresentRow, RowChanges } from '../shared/row-changes.ts';
 import { targetRow, rowBatches } from '../shared/row-content.ts';

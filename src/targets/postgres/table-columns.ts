@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { LeadsyncError } from '../../errors.ts';
+import { LeadsyncError } from '../../lib/errors.ts';
 import { instantText } from '../../core/lead/day.ts';
 import { instantCell } from '../../core/lead/instant.ts';
 import type { Cell, Value } from '../../core/lead/value.ts';

@@ -1,4 +1,4 @@
-import { LeadsyncError } from '../../errors.ts';
+import { LeadsyncError } from '../../lib/errors.ts';
 import { type Ask, attempt } from './connection.ts';
 
 const markTable = 'leadsync_mark';

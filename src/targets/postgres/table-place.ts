@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { LeadsyncError } from '../../errors.ts';
+import { LeadsyncError } from '../../lib/errors.ts';
 import type { Place } from '../../ports/target.ts';
 import { type Ask, attempt, type Texts } from './connection.ts';
 

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, open, rm, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import { LeadsyncError } from '../../errors.ts';
+import { LeadsyncError } from '../../lib/errors.ts';
 import type { FileLocation, FileWriter } from '../file/file-place.ts';
 import { type SourceFile, sourceFile } from '../file/source-file.ts';
 import { writeFault } from '../file/file-fault.ts';

@@ -1,5 +1,5 @@
 import { distance } from 'fastest-levenshtein';
-import { LeadsyncError } from '../../errors.ts';
+import { LeadsyncError } from '../../lib/errors.ts';
 import { counted } from '../../core/lead/counted.ts';
 import { headingKey } from '../../core/lead/heading-line.ts';
 import type { FieldMapping, Headings } from '../../core/lead/mapping.ts';

@@ -1,4 +1,4 @@
-import { LeadsyncError } from '../../errors.ts';
+import { LeadsyncError } from '../../lib/errors.ts';
 
 export function goneFault(name: string): LeadsyncError {
   const message = `${name} is missing, but had rows before. Nothing was created or written.`;

@@ -1,7 +1,7 @@
-import { LeadsyncError } from '../../errors.ts';
+import { LeadsyncError } from '../../lib/errors.ts';
 import { type DavResponse, readMultistatus } from '../../http/multistatus.ts';
-import { parseHttpDate } from '../../retry-after.ts';
-import { visibleText } from '../../visible-text.ts';
+import { parseHttpDate } from '../../lib/retry-after.ts';
+import { visibleText } from '../../lib/visible-text.ts';
 import { isFolder } from './webdav-fault.ts';
 import type { DavReply, WebDavHttp } from './webdav-http.ts';
 

@@ -1,5 +1,5 @@
 import type { HttpFault } from '../../http/exchange.ts';
-import { LeadsyncError } from '../../errors.ts';
+import { LeadsyncError } from '../../lib/errors.ts';
 import { whyNoConnection } from '../../http/no-connection.ts';
 import { docsPath } from '../../version.ts';
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LeadsyncError } from '../../errors.ts';
-import { parseHttpDate } from '../../retry-after.ts';
+import { LeadsyncError } from '../../lib/errors.ts';
+import { parseHttpDate } from '../../lib/retry-after.ts';
 import { docsPath } from '../../version.ts';
 import { openInEditor, type Editor, editorLocks } from '../file/editor-locks.ts';
 import type { RemoteFile, Upload } from '../remote/remote-file.ts';

@@ -3,7 +3,7 @@ import { type HttpRequest, shownAddress } from '../../http/client.ts';
 import { HttpConnection } from '../../http/connection.ts';
 import { type ExchangeBounds, HttpFault, type OnReply } from '../../http/exchange.ts';
 import { systemClock } from '../../ports/clock.ts';
-import { retryAfterMs } from '../../retry-after.ts';
+import { retryAfterMs } from '../../lib/retry-after.ts';
 import type { Upload } from '../remote/remote-file.ts';
 import { lostReply, refused } from './webdav-fault.ts';
 

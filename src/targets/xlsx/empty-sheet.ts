@@ -1,4 +1,4 @@
-import { LeadsyncError } from '../../errors.ts';
+import { LeadsyncError } from '../../lib/errors.ts';
 import { splice } from '../file/splice.ts';
 import { headingsOf } from '../shared/columns.ts';
 import { showRange } from '../shared/table-range.ts';

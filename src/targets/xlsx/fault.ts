@@ -1,4 +1,4 @@
-import { LeadsyncError } from '../../errors.ts';
+import { LeadsyncError } from '../../lib/errors.ts';
 import { incompleteFile } from '../file/file-fault.ts';
 
 /** Makes errors for a workbook: `what` continues the file's name. */

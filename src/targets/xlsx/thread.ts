@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { codeOf, LeadsyncError } from '../../errors.ts';
+import { codeOf, LeadsyncError } from '../../lib/errors.ts';
 import { watchedAccess, type SourceFile } from '../file/source-file.ts';
 import { xlsxFaults } from './fault.ts';
 import type { XlsxTargetOptions } from './sheet.ts';

@@ -1,4 +1,4 @@
-import { LeadsyncError } from '../../errors.ts';
+import { LeadsyncError } from '../../lib/errors.ts';
 import { markedSheets } from './mark.ts';
 import { openPackage, type Relationship, type XlsxPackage } from './part.ts';
 import type { XlsxFault } from './fault.ts';

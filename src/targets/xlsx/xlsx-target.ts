@@ -18,7 +18,7 @@ import type { PartEdit } from './write-plan.ts';
 import type { RandomAccess, ZipEntry } from './zip-directory.ts';
 import { pack } from './zip-pack.ts';
 import { type NewContent, type NewPart, rewrittenZip } from './zip-rewrite.ts';
-import { visibleText } from '../../visible-text.ts';
+import { visibleText } from '../../lib/visible-text.ts';
 import { xmlText } from './xml-text.ts';
 
 /** One sheet of a workbook. Only changed cells are written; all other bytes of the sheet and all other parts stay. */

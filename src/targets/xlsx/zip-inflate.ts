@@ -1,6 +1,6 @@
 import { pipeline } from 'node:stream';
 import { crc32, createInflateRaw } from 'node:zlib';
-import { codeOf } from '../../errors.ts';
+import { codeOf } from '../../lib/errors.ts';
 import type { XlsxFault } from './fault.ts';
 import type { RandomAccess, ZipEntry } from './zip-directory.ts';
 import { localLength, localSignature } from './zip-format.ts';

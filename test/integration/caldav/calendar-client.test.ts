@@ -3,7 +3,7 @@ import { CalDavHttp } from '../../../src/caldav/caldav-http.ts';
 import { CalendarClient } from '../../../src/caldav/calendar-client.ts';
 import { makeEntry, readEntry } from '../../../src/caldav/entry-text.ts';
 import { Secret } from '../../../src/config/secret.ts';
-import { LeadsyncError } from '../../../src/errors.ts';
+import { LeadsyncError } from '../../../src/lib/errors.ts';
 import { calendarProgram, password, type Radicale, startRadicale } from '../../support/radicale.ts';
 
 const never = new AbortController().signal;

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
-import { LeadsyncError } from '../../../src/errors.ts';
+import { LeadsyncError } from '../../../src/lib/errors.ts';
 import { json, thrown } from '../leads-api/leads-api-server.ts';
 import { accountEmail, never, spreadsheetId, startGoogle } from './sheets-api-server.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Secret } from '../../../src/config/secret.ts';
-import { LeadsyncError } from '../../../src/errors.ts';
+import { LeadsyncError } from '../../../src/lib/errors.ts';
 import type { HubSpotFault } from '../../stand-ins/hubspot/hubspot-sandbox.ts';
 import { makeHubSpotHarness } from '../../contract/hubspot-harness.ts';
 import {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { LeadsyncError } from '../../../src/errors.ts';
+import { LeadsyncError } from '../../../src/lib/errors.ts';
 import { makeHubSpotHarness } from '../../contract/hubspot-harness.ts';
 import { append, headings, never, readAll, update, verdict } from '../../contract/target-harness.ts';
 

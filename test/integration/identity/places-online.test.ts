@@ -5,7 +5,7 @@ import { startSheetsSandbox } from '../../stand-ins/google-sheets/sheets-sandbox
 import type { SheetsPerson } from '../../stand-ins/google-sheets/person.ts';
 import { type HubSpotSandbox, startHubSpotSandbox } from '../../stand-ins/hubspot/hubspot-sandbox.ts';
 import { advanceRun } from '../../../src/sync/run.ts';
-import { LeadsyncError } from '../../../src/errors.ts';
+import { LeadsyncError } from '../../../src/lib/errors.ts';
 import { connectionName, Workspace } from '../../support/workspace.ts';
 import { fields, idOf, nothing, switchAndBack, type Where } from './places-scene.ts';
 

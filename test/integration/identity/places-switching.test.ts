@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { App } from '../../../src/app.ts';
-import { LeadsyncError } from '../../../src/errors.ts';
+import { LeadsyncError } from '../../../src/lib/errors.ts';
 import { planReminders } from '../../../src/reminders/plan/plan-reminders.ts';
 import { forgetPlaces } from '../../../src/store/places.ts';
 import type { Run } from '../../../src/store/runs.ts';

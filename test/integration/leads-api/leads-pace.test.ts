@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Secret } from '../../../src/config/secret.ts';
-import { LeadsyncError } from '../../../src/errors.ts';
+import { LeadsyncError } from '../../../src/lib/errors.ts';
 import { createLeadsClient } from '../../../src/leads-api/leads-client.ts';
 import { readPace, refused } from '../../../src/leads-api/pace.ts';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/sandbox.ts';

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { codeOf, LeadsyncError } from '../../../src/errors.ts';
+import { codeOf, LeadsyncError } from '../../../src/lib/errors.ts';
 import { openDatabase } from '../../../src/store/database.ts';
 import { createThrottle } from '../../../src/store/throttles.ts';
 import { steadyClock, systemClock } from '../../../src/ports/clock.ts';

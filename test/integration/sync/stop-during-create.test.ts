@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { LeadsyncError } from '../../../src/errors.ts';
+import { LeadsyncError } from '../../../src/lib/errors.ts';
 import { advanceRun } from '../../../src/sync/run.ts';
 import { until } from '../../support/until.ts';
 import { connectionName, Workspace } from '../../support/workspace.ts';

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { LeadsyncError } from '../../../src/errors.ts';
+import { LeadsyncError } from '../../../src/lib/errors.ts';
 import { withCalls } from '../../../src/leads-api/retry-reads.ts';
 import type { LeadsPort } from '../../../src/ports/leads-service.ts';
 import type { SyncReport } from '../../../src/sync/report.ts';

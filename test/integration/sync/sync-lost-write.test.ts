@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { LeadsyncError } from '../../../src/errors.ts';
+import { LeadsyncError } from '../../../src/lib/errors.ts';
 import type { SyncContext } from '../../../src/sync/context.ts';
 import { advanceRun } from '../../../src/sync/run.ts';
 import type { Target } from '../../../src/ports/target.ts';

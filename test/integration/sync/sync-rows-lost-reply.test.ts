@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { LeadsyncError } from '../../../src/errors.ts';
+import { LeadsyncError } from '../../../src/lib/errors.ts';
 import { advanceRun } from '../../../src/sync/run.ts';
 import { connectionName, Workspace } from '../../support/workspace.ts';
 
