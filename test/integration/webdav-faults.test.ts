@@ -104,7 +104,8 @@ test('a process that is killed while it has a copy leaves none', async () => {
   const program = `
     const { webDavPlace } = await import('${module}');
     const signal = new AbortController().signal;
-    const location = await webDavPlace(${JSON.stringify({ url, authorization: null, folder: harness.copies })}).locate(signal);
+    const where = ${JSON.stringify({ url, folder: harness.copies })};
+    const location = await webDavPlace({ ...where, authorization: () => null }).locate(signal);
     await location.open(signal);
     process.kill(process.pid, 'SIGKILL');`;
   const ended = await new Promise((resolve) => {
