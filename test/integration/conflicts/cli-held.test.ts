@@ -65,8 +65,8 @@ async function scene() {
 
 /** What waits, by kind: how people call it, the answer, what is said to it, and another kind's answer. */
 const kinds = [
-  ['field', 'Feld AG', 'lead', "the lead's City is kept", 'link'],
-  ['edit', 'Termin AG', 'requested', 'the requested Next follow-up is written', 'apart'],
+  ['field', 'Feld AG', 'lead', '"Köln" of the lead is kept, "Bonn" of the row is given up', 'link'],
+  ['edit', 'Termin AG', 'requested', '"2031-03-04 08:00 UTC" of the request is kept', 'apart'],
   ['record', 'Neu AG', 'row', 'the lead is made again', 'lead'],
   ['match', 'Acme GmbH', 'link', 'the row and the lead are one', 'row'],
   ['calendar', anna, 'restore', 'the entries are written into the calendar again', 'lead'],

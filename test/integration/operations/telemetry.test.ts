@@ -57,7 +57,7 @@ test('a worker’s sync is a trace: the job, each phase of the run, and the log 
   const [pull] = phases;
   const job = collector.spans.find(({ spanId }) => spanId === pull?.parentSpanId);
   expect(job?.attributes).toMatchObject({
-    'bullmq.queue.name': `sync-${connection}`,
+    'bullmq.queue.name': 'syncs',
     'bullmq.job.name': 'sync',
   });
   expect(new Set(phases.map(({ traceId, parentSpanId }) => `${traceId} ${parentSpanId}`)).size).toBe(1);
