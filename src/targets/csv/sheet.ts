@@ -1,3 +1,4 @@
+import { parse } from 'csv-parse/sync';
 import { counted } from '../../core/lead/counted.ts';
 import { type Aside, asidesIn, mayShowOthers, recordsIn } from '../../core/lead/aside.ts';
 import { instantCell } from '../../core/lead/instant.ts';
@@ -110,15 +111,41 @@ export function csvAsides(
   const { lines, cells } = record;
   const noted = cells.filter(({ text }, nth) => nth !== columns.id && mayShowOthers(text));
   const shown = cells[columns.id]?.text ?? '';
-  if (noted.length === 0 && lines === null && shown.length <= longestId) return [];
+  const isWhole = isQuotedLine(record, header.cells.length, format.delimiter);
+  if (noted.length === 0 && lines === null && shown.length <= longestId && !isWhole) return [];
   const shape = { width: header.cells.length, id: columns.id };
   const key = idKey(unguarded(shown).trim());
   const own = key === '' ? null : key;
   const found = [{ text: shown }, ...noted].flatMap(({ text }) => asidesIn(text, shape, own));
   if (lines !== null) found.push(...recordsIn(lines, format.delimiter, shape, own));
+  if (isWhole) found.push({ leadId: '', kind: 'table' });
   const last = record.line + (lines?.length ?? 1) - 1;
   const place = last > record.line ? `lines ${record.line} to ${last}` : `line ${record.line}`;
   return found.map((one) => ({ ...one, place }));
+}
+
+/**
+ * Whether its one cell is a row of the table: some programs quote a line as a whole (`"1,Acme,""Foo, Bar"",Köln"`) when a cell of
+ * it needed quotes. It may lack the last column, which was added since. The commas of prose have a blank after them.
+ */
+function isQuotedLine(
+  { lines, cells: [only, second] }: CsvRecord,
+  width: number,
+  delimiter: string,
+): boolean {
+  if (only === undefined || second !== undefined || lines !== null || width < 4) return false;
+  if (only.text.split(delimiter).length < width - 1) return false;
+  const within = cellsIn(only.text, delimiter);
+  return [width - 1, width].includes(within.length) && !within.slice(1).every((cell) => /^ \S/.test(cell));
+}
+
+function cellsIn(line: string, delimiter: string): readonly string[] {
+  try {
+    return parse(line, { delimiter, relax_quotes: true })[0] ?? [];
+  } catch {
+    // A quotation mark that nothing closes: it is no such line.
+    return [];
+  }
 }
 
 /** That a record has more cells than there are headings, so that none is known to be in its column; null: it has not. */

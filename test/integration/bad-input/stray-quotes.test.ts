@@ -204,3 +204,18 @@ test('notes of many lines, lists of other leads, a column with all ids: an ordin
   for (let night = 0; night < 2; night++)
     expect(await here.sync()).toMatchObject({ status: 'succeeded', ...untouched, problems: [] });
 });
+
+test('lines that a program quoted as a whole are rows that were misread: nothing is written, and the lines are named', async () => {
+  await using here = await inStep(',');
+  const before = lines(here);
+  const whole = (text: string) => `"${text.replaceAll('"', '""')}"`;
+  write(here, [...before, whole(',"Grimes, Madden and Huff",Ulm,new,'), ',Acme,Bonn,new,']);
+  const report = await here.sync();
+  expect(report).toMatchObject({ status: 'stopped', ...untouched });
+  expect(report.problems).toMatchObject([
+    { code: 'guard.misread', message: expect.stringContaining('line 10') as unknown },
+  ]);
+  expect(here.sandbox.leads.size).toBe(8);
+  write(here, [...before, '"Please call, ask for Anna, Bert, or Cleo, or write"']);
+  expect(await here.sync()).toMatchObject({ ...untouched, problems: [] });
+});
