@@ -33,6 +33,7 @@ test.each([
 test('a row without an id and a row that it joins', () => {
   expect(records([',A,x,"call', ',B,y,12"'], ',', null)).toEqual(['table ']);
   expect(records([',A,x,"call', `${b},B,y,12"`], ',', null)).toEqual([`table ${b}`]);
+  expect(records([',",,', ',,,', ',B,y,12"'], ',', null)).toEqual(['table ']);
   expect(records(['A;x;"call;', `B;y;12";${b}`], ';', b ?? '', { width: 4, id: 3 })).toEqual(['table ']);
 });
 

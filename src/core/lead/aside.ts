@@ -60,7 +60,9 @@ export function recordsIn(
   const cut = lines.map((line) => line.split(delimiter));
   const isTable = cut.every((cells) => cells.length === width);
   const found: Found[] = [];
-  let bare = own === null ? -1 : 0;
+  const hasContent = (cells: readonly string[]): boolean => cells.some((cell) => /[^\s"]/.test(cell));
+  // The row itself is one of them, unless its line is blank: then a quotation mark there joined the rows below to it.
+  let bare = own === null && hasContent(cut[0] ?? []) ? -1 : 0;
   for (const cells of cut) {
     const shown = cells[id] ?? '';
     const others = cells.slice(1);
@@ -69,7 +71,7 @@ export function recordsIn(
     const key = idKey(isTable ? shown.replaceAll('"', '') : shown);
     if (isLeadId(key) && !key.includes('"') && key !== own)
       found.push({ leadId: key, kind: isTable && isUuid(key) ? 'table' : 'record' });
-    if (key === '' && isTable && cells.some((cell) => /[^\s"]/.test(cell))) bare += 1;
+    if (key === '' && isTable && hasContent(cells)) bare += 1;
   }
   return bare > 0 ? [...found, { leadId: '', kind: 'table' }] : found;
 }
