@@ -154,12 +154,17 @@ export async function judgeSides(world: TwoSides, people: People, pool: pg.Pool)
     const entity = lead && entityOf(lead.companyName);
     if (entity !== null && entity !== undefined) people.heldFields.add(`${entity}.${item.field}`);
   }
-  if (world.connection.target.statusColumn !== undefined) {
+  if (world.connection.target.statusColumn !== undefined && !isStopped(world)) {
     const ids = new Map(leads.map((lead) => [plainId(lead.id), world.lists?.(lead) !== false]));
     faults.push(...rows.flatMap(({ row }) => judgeStatus(row, ids, held)));
   }
   faults.push(...(await lostEdits(world, people, pool)));
   return faults;
+}
+
+/** A list that shows none of the leads stops each run before it says anything of them. */
+function isStopped(world: TwoSides): boolean {
+  return world.sandbox.leads.list().every((lead) => world.lists?.(lead) === false);
 }
 
 /** Whether somebody typed the value into the row since it was last in step. */
@@ -220,6 +225,7 @@ function judgeStatus(
 
 /** No reminder is scheduled but for what both sides agree on, and none of that is without one. */
 async function judgeReminders(world: World, pool: pg.Pool): Promise<string[]> {
+  if (isStopped(world)) return [];
   const listed = world.sandbox.leads.list().flatMap((lead) => (world.lists(lead) ? [lead.id] : []));
   const { isFiltered } = world.witness;
   const { rows } = await pool.query<{ lead: string; due: string; wanted: boolean }>(

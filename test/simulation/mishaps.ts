@@ -221,6 +221,8 @@ export class Mishaps {
         const back = branch.paste(headings, record);
         if (back === null) return null;
         this.#hits(record, headings);
+        for (const heading of Object.values(columns))
+          this.#lostIn.set(`${entity}.${heading}`, this.#book.night());
         records.splice(records.indexOf(record), 1);
         await save();
         this.#mends.push(() => this.#bringBack(record[id] ?? '', entity, typed, back));

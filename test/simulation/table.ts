@@ -106,8 +106,14 @@ export class CsvTable implements Table {
       const last = first + 1 + random.below(2);
       const between = records.slice(first + 1, last);
       const end = records[last]?.slice(0, other + 1);
+      // Empty lines that are joined separate nothing any more: a limit (docs/csv.md).
+      const isFilled = records.slice(first, last + 1).every((cells) => cells.some((cell) => cell !== ''));
       const isOne =
-        isPlain(record.slice(column)) && between.every(isPlain) && end !== undefined && isPlain(end);
+        isFilled &&
+        isPlain(record.slice(column)) &&
+        between.every(isPlain) &&
+        end !== undefined &&
+        isPlain(end);
       return isOne ? [{ first, last }] : [];
     });
     const found = pairs[random.below(pairs.length)];

@@ -48,7 +48,9 @@ export class Witness {
     if (rows > 0) this.#miss(this.#rows, ids);
   }
 
+  /** Behind a filter no scan tells that a lead is missing: there each run in which its id is not found counts. */
   got(id: string, isThere: boolean): void {
+    if (this.isFiltered && !isThere) this.#missed(this.#leads, id);
     const absence = this.#leads.get(id);
     if (absence !== undefined) absence.gone = !isThere;
   }
@@ -77,10 +79,13 @@ export class Witness {
   #miss(of: Map<string, Absence>, ids: readonly string[]): void {
     const shown = new Set(ids);
     for (const id of this.#known) {
-      if (shown.has(id)) continue;
-      const absence = of.get(id) ?? { runs: new Set<number>(), gone: false };
-      absence.runs.add(this.run);
-      of.set(id, absence);
+      if (!shown.has(id)) this.#missed(of, id);
     }
+  }
+
+  #missed(of: Map<string, Absence>, id: string): void {
+    const absence = of.get(id) ?? { runs: new Set<number>(), gone: false };
+    absence.runs.add(this.run);
+    of.set(id, absence);
   }
 }
