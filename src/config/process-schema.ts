@@ -121,7 +121,7 @@ export const processSchema = z.object({
     .prefault('20')
     .meta({
       env: 'DATABASE_POOL_MAX',
-      description: `Connections to Postgres that each process opens for the state at most, ${leastPool} or more: with 20 it runs four connections at a time, with 12 two, with 8 one. Without REDIS_URL the jobs take 10 more, and 2 for each connection of leadsync.yaml.`,
+      description: `Connections to Postgres that each process opens for the state at most, ${leastPool} or more: with 20 it runs four connections at a time, with 12 two, with 8 one. Without REDIS_URL the jobs take up to 13 more, and 1 for each chat of leadsync.yaml.`,
     }),
   redisUrl: secret(text(redisAddressMistake)).exactOptional().meta({
     env: 'REDIS_URL',
