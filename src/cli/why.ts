@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { LeadsyncError } from '../lib/errors.ts';
-import type { FieldMapping } from '../core/lead/mapping.ts';
+import { columnsOf, type FieldMapping } from '../core/lead/mapping.ts';
 import { type Cell, plainCell, type Value } from '../core/lead/value.ts';
 import { type Conflict, listConflicts } from '../store/conflicts.ts';
 import {
@@ -76,7 +76,7 @@ async function storyOf(pool: pg.Pool, { connection, leadId }: FoundLead): Promis
   const edits = (await openEdits(pool, name)).filter((edit) => edit.leadId === leadId);
   const firstRun = await firstRunAt(pool, name);
   const kept = new Date(Date.now() - retentionDays * 24 * 3_600_000).toISOString();
-  const columns = new Map(connection.fields.map(({ field, column }) => [field, column]));
+  const columns = columnsOf(connection.fields);
   const fields = new Set([
     ...columns.keys(),
     ...Object.keys(record?.base ?? {}),

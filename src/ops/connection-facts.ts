@@ -1,4 +1,5 @@
 import type { ConnectionConfig } from '../config/config.ts';
+import { columnsOf } from '../core/lead/mapping.ts';
 import { type OpenAlert, openAlerts } from '../store/alerts.ts';
 import { type LateReminders, lateReminders } from '../store/mails.ts';
 import type { Queryable } from '../store/database.ts';
@@ -49,13 +50,8 @@ export async function connectionFacts(
     late: await lateReminders(pool, name),
     alerts: (await openAlerts(pool, name)).filter(({ clearedAt }) => clearedAt === null),
     companies: await companiesOf(pool, name, ids),
-    columns: columnsOf(connection),
+    columns: columnsOf(connection.fields),
   };
-}
-
-/** Headings by field. */
-export function columnsOf({ fields }: ConnectionConfig): ReadonlyMap<string, string> {
-  return new Map(fields.map(({ field, column }) => [field, column]));
 }
 
 /** The sides on which a missing record leads to a deletion. */

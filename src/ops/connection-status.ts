@@ -10,6 +10,7 @@ import { lastRun, openRun } from '../store/runs.ts';
 import { getSchedule, pausedSince, type Schedule } from '../store/connections.ts';
 import { createThrottle } from '../store/throttles.ts';
 import { systemClock } from '../ports/clock.ts';
+import { leaseName } from '../sync/context.ts';
 import type { SyncReport } from '../sync/report.ts';
 
 /** The state of a connection, for `leadsync status --json` and the status page. Times are ISO instants. */
@@ -64,7 +65,7 @@ export async function connectionStatus(
     running: open && {
       runId: String(open.id),
       phase: open.phase,
-      holder: await leaseHolder(pool, `${name}/sync`),
+      holder: await leaseHolder(pool, leaseName(name, 'sync')),
     },
     nextRunAt: schedule && iso(await nextRunOf(schedule)),
     throttledUntil: notBefore > Date.now() ? iso(notBefore) : null,

@@ -2,6 +2,7 @@ import { Hono } from 'hono';
 import { z } from 'zod';
 import { syncQueue } from '../../jobs/runs.ts';
 import type { App } from '../app.ts';
+import { columnsOf } from '../core/lead/mapping.ts';
 import { explain } from '../lib/errors.ts';
 import { Semaphore } from '../lib/semaphore.ts';
 import { forMany } from '../store/for-many.ts';
@@ -15,7 +16,7 @@ import { waitingDeletes } from '../store/waiting-deletes.ts';
 import type { SyncContext } from '../sync/context.ts';
 import type { SyncReport } from '../sync/report.ts';
 import { shownHeld } from './conflict-pages.ts';
-import { columnsOf, connectionFacts, deleteSides } from './connection-facts.ts';
+import { connectionFacts, deleteSides } from './connection-facts.ts';
 import { isWaiting } from './connection-orders.ts';
 import { connectionPage, runsShown } from './pages/connection.ts';
 import { missingPage } from './pages/layout.ts';
@@ -93,7 +94,7 @@ export function statusPages(app: App): Hono {
         run.connection,
         about.map(({ leadId }) => leadId ?? ''),
       ),
-      columns: columnsOf(context.connection),
+      columns: columnsOf(context.connection.fields),
       problemsFrom,
       isFirst: after === 0,
       next,

@@ -9,7 +9,8 @@ import type { Backend, BackendOptions, BullQueue } from './backend.ts';
 export type JobResult<Summary> =
   | { readonly done: Summary }
   | {
-      readonly againAfterMs: number /** All jobs of the queue wait, not just this one. */;
+      readonly againAfterMs: number;
+      /** All jobs of the queue wait, not just this one. */
       readonly wholeQueue: boolean;
     };
 

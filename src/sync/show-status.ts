@@ -1,5 +1,5 @@
 import { sameCell } from '../core/lead/value.ts';
-import type { FieldMapping } from '../core/lead/mapping.ts';
+import { columnsOf, type FieldMapping } from '../core/lead/mapping.ts';
 import type { RowStanding } from '../core/merge/row-standing.ts';
 import { type ConflictFact, inStep, rowStatus } from '../core/merge/row-status.ts';
 import { rowStandings } from '../store/row-facts.ts';
@@ -30,7 +30,7 @@ async function* batchesOf(
   { pool, connection, target }: StepContext,
   run: Run,
 ): AsyncGenerator<readonly RowChange[]> {
-  const headings = headingsOf(connection.fields);
+  const headings = columnsOf(connection.fields);
   const changes = new Map<string, RowChange>();
   for await (const standing of rowStandings(pool, run)) {
     const change = statusChange(standing, headings, changes.size);
@@ -53,7 +53,7 @@ export function newRowStatus(conflicts: readonly ConflictFact[], fields: readonl
     deletedOn: null,
     shown: '',
   };
-  return rowStatus(facts, headingsOf(fields)) ?? inStep;
+  return rowStatus(facts, columnsOf(fields)) ?? inStep;
 }
 
 /** Null: the row shows its status. The copies of a row are one change. */
@@ -67,8 +67,4 @@ function statusChange(
   if (text === null || sameCell(shown, text)) return null;
   const place = leadId === null ? `row ${number}` : `${isCopy ? 'copies' : 'lead'} ${leadId.trim()}`;
   return { kind: 'status', key: place, leadId, copies: isCopy, expect: cells, shown, text };
-}
-
-function headingsOf(fields: readonly FieldMapping[]): ReadonlyMap<string, string> {
-  return new Map(fields.map(({ field, column }) => [field, column]));
 }

@@ -24,6 +24,11 @@ export function headingOf(fields: Headings, field: string): string {
   return column.replaceAll(/\s+/g, ' ').trim();
 }
 
+/** Headings by field, as they are. */
+export function columnsOf(fields: Headings): ReadonlyMap<string, string> {
+  return new Map(fields.map(({ field, column }) => [field, column]));
+}
+
 /** The fields of the API reference (section 2) without the id, with readable headings. */
 export const defaultFields: readonly FieldMapping[] = [
   { field: 'companyName', column: 'Company', type: 'text', direction: 'two-way' },
