@@ -90,12 +90,13 @@ export class RateLimiter {
     const from = performance.now();
     const { pauses } = this.#throttle;
     const isCurrent = (): boolean => pauses === this.#throttle.pauses;
-    const isYoung = (ms: number) => (): boolean => isCurrent() && performance.now() - from <= ms;
+    const isFresh = (): boolean => isCurrent() && performance.now() - from <= freshMs;
+    const sharedUntil = this.#clock.now() + sharedMs;
     const check = {
       found: this.#throttle.look(),
       isCurrent,
-      isFresh: isYoung(freshMs),
-      isShared: isYoung(sharedMs),
+      isFresh,
+      isShared: () => isFresh() && this.#clock.now() <= sharedUntil,
     };
     this.#last = check;
     check.found.catch(() => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ReplyHead } from '../../src/http/exchange.ts';
 import type { Pace } from '../../src/leads-api/pace.ts';
-import { systemClock } from '../../src/ports/clock.ts';
+import { steadyClock, systemClock } from '../../src/ports/clock.ts';
 import { MemoryThrottle } from '../support/memory-throttle.ts';
 import { RateLimiter } from '../../src/leads-api/rate-limiter.ts';
 
@@ -162,7 +162,7 @@ describe('the pace', () => {
 describe('a look at the throttle', () => {
   /** `looks`: how often it was looked so far. */
   function looking() {
-    const clock = { ms: 1_000_000, now: () => clock.ms, random: () => 0 };
+    const clock = steadyClock;
     const throttle = new MemoryThrottle();
     const look = throttle.look.bind(throttle);
     const scene = { clock, throttle, looks: 0, limiter: new RateLimiter(throttle, clock, calm) };
@@ -188,7 +188,7 @@ describe('a look at the throttle', () => {
     const scene = looking();
     await scene.limiter.acquire(true);
     stand(260);
-    scene.throttle.until = scene.clock.ms + 5_000;
+    scene.throttle.until = scene.clock.now() + 5_000;
     await expect(scene.limiter.acquire(true)).rejects.toMatchObject({ code: 'leads.rate-limited' });
     expect(scene.looks).toBe(2);
   });
@@ -204,7 +204,7 @@ describe('a look at the throttle', () => {
     const permission = await scene.limiter.acquire(true);
     await new RateLimiter(scene.throttle, scene.clock, calm).acquire(true);
     expect(permission.isFresh()).toBe(true);
-    await scene.throttle.pauseUntil(scene.clock.ms + 5_000);
+    await scene.throttle.pauseUntil(scene.clock.now() + 5_000);
     expect(permission.isFresh()).toBe(false);
     await expect(scene.limiter.acquire(true)).rejects.toMatchObject({ code: 'leads.rate-limited' });
   });
