@@ -65,12 +65,13 @@ test.each(['webdav', 'msgraph'] as const)(
 
 test('the same seed plays the same nights, operation by operation', async () => {
   const seeds = [71, 72, 75, 76];
+  // A file is read while pages come: which of the two is first is up to the machine. That of another connection is one.
+  const on = new Set(troubles.filter((trouble) => trouble !== 'moved-rows'));
   const play = async () => {
     const digests: string[] = [];
     for (const seed of seeds) {
-      // A file is read while pages come: which of the two is first is up to the machine.
       const play = { format: seed > 74 ? 'google-sheets' : 'hubspot' } as const;
-      digests.push((await simulate(database, seed, 2, new Set(troubles), play)).digest);
+      digests.push((await simulate(database, seed, 2, on, play)).digest);
     }
     return digests;
   };
