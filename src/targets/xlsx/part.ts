@@ -12,6 +12,9 @@ const largestSheet = 4 * 1024 * 1024 * 1024;
 const largestStrings = 512 * 1024 * 1024;
 const largestPart = 64 * 1024 * 1024;
 
+/** Characters: more than a reference, or the tag before one. */
+const overlap = 200;
+
 export class XlsxPackage {
   readonly file: RandomAccess;
   readonly directory: ZipDirectory;
@@ -47,6 +50,16 @@ export class XlsxPackage {
     const instead = this.#instead.get(entry);
     if (instead !== undefined) return once(instead);
     return inUtf8(inflated(this.file, entry, largestSheet, this.fault));
+  }
+
+  /** Raw, a chunk at a time, each after the end of the one before: nothing short is split. */
+  async *texts(entry: ZipEntry): AsyncGenerator<string> {
+    let end = '';
+    for await (const chunk of this.chunks(entry)) {
+      const text = end + chunk.toString('latin1');
+      yield text;
+      end = text.slice(-overlap);
+    }
   }
 
   /** A part that is small in any workbook. */

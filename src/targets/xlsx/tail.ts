@@ -81,7 +81,7 @@ export class Tail {
       !rows.some(
         ({ row, cells }) => written.has(row) || cells.some((cell) => !canFollow(cell, this.#named)),
       ) &&
-      rows.every((row) => isWithinTable(row, sheet)) &&
+      isWithinTable(rows, sheet) &&
       !attached(sheet).some((range) => range.bottom >= first && range.top <= end) &&
       !(await isNamed(sheet.book, first, end)) &&
       !(await isRuled(sheet.book, this.#named, first, end));
@@ -119,16 +119,16 @@ function rowsReferred(formula: string, named: readonly string[]): number[] {
   return Array.from(local.matchAll(references), ([, found]) => Number(found));
 }
 
-/** Whether all that people typed into a row is below headings that adjoin ours: something beside the table would be torn apart. */
-function isWithinTable({ cells }: SheetRow, { header, columns }: XlsxSheet): boolean {
+/** Whether all that people typed into the rows is below headings that adjoin ours: something beside the table would be torn apart. */
+function isWithinTable(rows: readonly SheetRow[], { header, columns }: XlsxSheet): boolean {
   const owned = [...ownedColumns(columns)];
   const headed = new Set(header.cells.flatMap(({ column, raw }) => (raw === '' ? [] : [column])));
   let [left, right] = [Math.min(...owned), Math.max(...owned)];
   while (headed.has(left - 1)) left--;
   while (headed.has(right + 1)) right++;
-  return cells.every(
-    ({ column, raw, formula }) => raw === '' || formula !== null || (column >= left && column <= right),
-  );
+  const isWithin = ({ column, raw, formula }: SheetCell): boolean =>
+    raw === '' || formula !== null || (column >= left && column <= right);
+  return rows.every(({ cells }) => cells.every(isWithin));
 }
 
 /** What the rows of a sheet hold besides their cells. */
@@ -151,13 +151,9 @@ async function isNamed(
     const entry = pack.find(part);
     if (entry === null || entry === sheet) continue;
     const reference = comments.includes(part) ? commented : named;
-    let end = '';
-    for await (const chunk of pack.chunks(entry)) {
-      const text = end + chunk.toString('latin1');
+    for await (const text of pack.texts(entry))
       for (const [, top, bottom] of text.matchAll(reference))
         if ([top, bottom].some((row) => Number(row) >= first && Number(row) <= last)) return true;
-      end = text.slice(-200);
-    }
   }
   return false;
 }
@@ -216,8 +212,8 @@ function movedRow(row: SheetRow, to: number, last: number, first: number, prefix
   const follow = (formula: string): string =>
     formula.replaceAll(
       places,
-      (words: string, left: string | undefined, top: string, right?: string, bottom?: string) => {
-        if (left === undefined) return words;
+      (whole: string, left: string | undefined, top: string, right?: string, bottom?: string) => {
+        if (left === undefined) return whole;
         if (right === undefined || bottom === undefined) return left + moved(top);
         const grown =
           Number(bottom) >= last && Number(bottom) < row.row ? String(Number(bottom) + shift) : bottom;

@@ -210,7 +210,7 @@ function appendedRows(
   notes: ReadonlySet<number>,
   free: FreeRows,
   writer: RowWriter,
-  mayMoveTotals: boolean,
+  isTailMoved: boolean,
 ): {
   /** Fewer than `appends` where the sheet ends. */
   readonly rows: readonly number[];
@@ -224,7 +224,7 @@ function appendedRows(
     ...tables.flatMap(({ whole: { range }, hasTotals }) => {
       const isOurs = contains(range, header.row, columns.id);
       if (!isOurs) return [range];
-      return hasTotals && !mayMoveTotals ? [{ ...range, top: range.bottom }] : [];
+      return hasTotals && !isTailMoved ? [{ ...range, top: range.bottom }] : [];
     }),
   ].filter((range) => [...mapped].some((column) => column >= range.left && column <= range.right));
   const isBlocked = (row: number) =>
@@ -285,12 +285,7 @@ async function otherSheetHasFormulas({ pack, sheet, sheetParts }: XlsxWorkbook):
   for (const part of sheetParts) {
     const entry = pack.find(part);
     if (entry === null || entry === sheet) continue;
-    let end = '';
-    for await (const chunk of pack.chunks(entry)) {
-      const text = end + chunk.toString('latin1');
-      if (/[<:]f[\s>/]/.test(text)) return true;
-      end = text.slice(-3);
-    }
+    for await (const text of pack.texts(entry)) if (/[<:]f[\s>/]/.test(text)) return true;
   }
   return false;
 }
