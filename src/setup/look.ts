@@ -9,6 +9,7 @@ import { systemClock } from '../ports/clock.ts';
 import { type FirstRows, withFirstRows, writeHeading } from '../targets/file/first-rows.ts';
 import { openFilePlace } from '../targets/file/workbook-target.ts';
 import { cellName } from '../targets/shared/cell-name.ts';
+import { lastHeading } from '../targets/shared/columns.ts';
 import type { Draft } from './answers.ts';
 
 /** A table as somebody sees it who does not know its headings. */
@@ -91,7 +92,7 @@ export async function lookAtTable(
   return none;
 }
 
-const widthOf = (row: readonly string[]): number => row.findLastIndex((text) => text.trim() !== '') + 1;
+const widthOf = (row: readonly string[]): number => lastHeading(row) + 1;
 
 /** A table from its first rows: its headings are in the row that has most of the known ones. */
 async function tableOf({ rows, sheets: parts, freeCell }: FirstRows): Promise<FoundTable> {

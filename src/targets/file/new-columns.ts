@@ -1,5 +1,5 @@
 import { headingKey } from '../../core/lead/heading-line.ts';
-import type { ColumnMapping } from '../shared/columns.ts';
+import { type ColumnMapping, lastHeading } from '../shared/columns.ts';
 
 /** Positions are 0-based. */
 export interface NewColumn {
@@ -16,7 +16,7 @@ export function placeNewColumns(
 ): readonly NewColumn[] {
   const shown = new Set(headings.map(headingKey));
   const missing = fields.filter(({ field, column }) => wanted.has(field) && !shown.has(headingKey(column)));
-  let index = headings.findLastIndex((heading) => heading.trim() !== '');
+  let index = lastHeading(headings);
   return missing.map(({ column }) => {
     do index++;
     while (isUsed(index));

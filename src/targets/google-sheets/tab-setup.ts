@@ -1,6 +1,6 @@
 import { headingKey } from '../../core/lead/heading-line.ts';
 import type { sheets_v4 } from '@googleapis/sheets';
-import { type Columns, headingsOf } from '../shared/columns.ts';
+import { type Columns, headingsOf, lastHeading } from '../shared/columns.ts';
 import type { GoogleSheetsOptions } from './google-sheets-options.ts';
 import {
   columnKey,
@@ -88,7 +88,7 @@ export function newColumns(settings: Settings, tab: TabDescription, fields: read
     ({ field, heading }) => fields.includes(field) && !shown.has(headingKey(heading)),
   );
   if (managed.length === 0) return [];
-  const at = headings.findLastIndex((heading) => heading.trim() !== '') + 1;
+  const at = lastHeading(headings) + 1;
   const range = { sheetId, dimension: 'COLUMNS', startIndex: at, endIndex: at + managed.length };
   // After the grid's last column, an inserted one would inherit its lists and formats.
   const spare = { appendDimension: { sheetId, dimension: 'COLUMNS', length: 1 } };

@@ -85,6 +85,11 @@ export function headingsOf({ idColumn, fields, statusColumn }: ColumnMapping): s
   return [idColumn, ...fields.map((field) => field.column), ...last];
 }
 
+/** The position of the last one that is not blank; -1: none. */
+export function lastHeading(headings: readonly string[]): number {
+  return headings.findLastIndex((heading) => heading.trim() !== '');
+}
+
 /** Rows searched for headings: titles and notes may come first. */
 export const headingRows = 20;
 

@@ -1,6 +1,6 @@
 import { isLikeId, type RowStanding } from '../../core/lead/table-pieces.ts';
 import { columnLetters } from './cell-name.ts';
-import { type Columns, ownedColumns } from './columns.ts';
+import { type Columns, lastHeading, ownedColumns } from './columns.ts';
 
 /** Rows 1-based as displayed, columns 0-based; ends inclusive. */
 export interface CellRange {
@@ -39,7 +39,7 @@ export function freeCell(
   isUsed: (column: number) => boolean,
   filter?: CellRange,
 ): string {
-  const last = headings.findLastIndex((heading) => heading.trim() !== '');
+  const last = lastHeading(headings);
   let free = last + 1;
   while (isUsed(free)) free++;
   const cell = `${columnLetters(free)}${row}`;

@@ -1,3 +1,4 @@
+import { lastHeading } from '../shared/columns.ts';
 import { type CellRange, contains, freeCell } from '../shared/table-range.ts';
 import type { SheetLayout, SheetRow } from './rows.ts';
 import type { SheetTable } from './tables.ts';
@@ -28,7 +29,7 @@ export async function freeSheetCell(
   layout: SheetLayout,
   tables: readonly SheetTable[],
 ): Promise<string> {
-  const last = headings.findLastIndex((heading) => heading.trim() !== '');
+  const last = lastHeading(headings);
   const others = tables.filter(({ range }) => range.top !== row || !contains(range, row, last));
   const isUsed = await readUsed(rows, row, layout, others);
   return freeCell(headings, row, isUsed, layout.autoFilter?.range);
