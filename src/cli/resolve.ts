@@ -153,12 +153,9 @@ async function answerAll(
   const open = chosen.filter(({ item }) => answerOf(item) === null);
   const before = chosen.length - open.length;
   for (const one of open)
-    (isOpen(one)
-      ? (await decideAsListed(pool, connections, one.item, use))
-        ? decided
-        : changed
-      : left
-    ).push(one);
+    if (!isOpen(one)) left.push(one);
+    else if (await decideAsListed(pool, connections, one.item, use)) decided.push(one);
+    else changed.push(one);
   process.exitCode = left.length + changed.length === 0 ? exitCodes.done : exitCodes.incomplete;
   const ids = (items: readonly Named[]): readonly string[] => items.map(({ item }) => String(item.id));
   const isWorkers = chosen.every(({ item }) => workersKinds.has(item.kind));
