@@ -8,11 +8,13 @@ export interface Named {
   readonly connection: ConnectionConfig;
 }
 
+/** All that waits, or what has the number `id`. */
 export async function namedHeld(
   pool: pg.Pool,
   connections: readonly ConnectionConfig[],
+  id: number | null = null,
 ): Promise<readonly Named[]> {
-  const items = await listHeld(pool, connections);
+  const items = await listHeld(pool, connections, id === null ? {} : { id });
   return connections.flatMap((connection) =>
     items.flatMap((item) => (item.connection === connection.name ? [{ item, connection }] : [])),
   );

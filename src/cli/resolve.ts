@@ -38,7 +38,8 @@ export function resolve(
       { help: 'leadsync conflicts lists the numbers.' },
     );
   return withStore(options, async (pool, { connections }) => {
-    const held = await namedHeld(pool, connections);
+    const number = /^\d{1,15}$/.test(typed ?? '') ? Number(typed) : null;
+    const held = await namedHeld(pool, connections, number);
     const chosen = typed === undefined ? inBulk(held, use, requestedBy) : pickOf(held, typed, use);
     // What takes the answer nowhere is refused with what it takes.
     const isRefused = chosen.every((one) => !takes(one, use));
