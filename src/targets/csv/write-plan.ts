@@ -4,7 +4,7 @@ import { isLikeId, isNote, TablePieces } from '../../core/lead/table-pieces.ts';
 import type { RowChange, RowOutcome } from '../../ports/target.ts';
 import type { Columns } from '../shared/columns.ts';
 import { notStorable, withPlaces } from '../shared/row-content.ts';
-import { RowChanges } from '../shared/row-changes.ts';
+import { RowChanges, rulesOf } from '../shared/row-changes.ts';
 import type { SourceFile } from '../file/source-file.ts';
 import type { Splice } from '../file/splice.ts';
 import { placeNewColumns } from '../file/new-columns.ts';
@@ -114,9 +114,7 @@ function rowChangesOf(
   width: number,
 ): RowChanges<CsvRecord> {
   return new RowChanges(changes, {
-    fields: new Set(columns.fields.keys()),
-    headings: columns.headings,
-    hasStatus: columns.status !== null,
+    ...rulesOf(columns),
     hasOwnCells: (record) => hasOwnCells(record, columns),
     notStorable: (text) => notStorable(text, longestCsvText) ?? notInEncoding(text, encoding),
     notWritable: (write) => shiftedRow(write.place, width) ?? notPaddable(write, columns),

@@ -1,6 +1,6 @@
 import { idKey } from '../../core/lead/lead.ts';
 import { type Columns, ownedColumns } from '../shared/columns.ts';
-import { RowChanges, type RowWrite } from '../shared/row-changes.ts';
+import { RowChanges, type RowWrite, rulesOf } from '../shared/row-changes.ts';
 import type { RowChange, RowOutcome } from '../../ports/target.ts';
 import { isWithin } from './a1.ts';
 import { cellName } from '../shared/cell-name.ts';
@@ -37,9 +37,7 @@ export function planWrite(
   const open = changes.filter((change) => held.get(change) === null);
   const owned = ownedColumns(columns);
   const rowChanges = new RowChanges<number>(open, {
-    fields: new Set(columns.fields.keys()),
-    headings: columns.headings,
-    hasStatus: columns.status !== null,
+    ...rulesOf(columns),
     hasOwnCells: (row) =>
       (grid[row] ?? []).some(
         (cell, column) => !owned.has(column) && cell !== null && cell !== '' && !isFormula(cell),

@@ -3,7 +3,7 @@ import type { Secret } from '../../config/secret.ts';
 import { LeadsyncError } from '../../lib/errors.ts';
 import { mostWhole } from '../../lib/heap.ts';
 import { idKey } from '../../core/lead/lead.ts';
-import { isBlank, isForLoose, type PresentRow, RowChanges } from '../shared/row-changes.ts';
+import { isBlank, isForLoose, type PresentRow, RowChanges, rulesOf } from '../shared/row-changes.ts';
 import { targetRow, rowBatches } from '../shared/row-content.ts';
 import type { RowChange, RowOutcome, Target } from '../../ports/target.ts';
 import { goneFault } from '../shared/gone-fault.ts';
@@ -90,9 +90,7 @@ export function createPostgresTableTarget(options: PostgresTableOptions): Target
     };
     if (!areApart(changes)) return inHalves();
     const changing = new RowChanges<Place>(changes, {
-      fields: new Set(found.columns.fields.keys()),
-      headings: found.columns.headings,
-      hasStatus: found.columns.status !== null,
+      ...rulesOf(found.columns),
       hasOwnCells: (place) => place.hasOwn,
       notStorable: (text) => (text.includes('\0') ? 'PostgreSQL cannot store NUL characters.' : null),
     });

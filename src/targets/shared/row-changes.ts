@@ -10,6 +10,7 @@ import {
   type Values,
 } from '../../core/lead/value.ts';
 import type { RowChange, RowOutcome } from '../../ports/target.ts';
+import type { Columns } from './columns.ts';
 import { contentKey, WantedRows } from './wanted-rows.ts';
 
 /** A current row, with what its format needs to write to it. */
@@ -57,6 +58,11 @@ export interface RowRules<Place> {
   /** Why the row cannot be written to, as a sentence; null or absent when it can. */
   readonly notWritable?: (write: RowWrite<Place>) => string | null;
   readonly words?: TargetWords;
+}
+
+/** What the columns of a table say. */
+export function rulesOf({ fields, headings, status }: Columns) {
+  return { fields: new Set(fields.keys()), headings, hasStatus: status !== null };
 }
 
 /**

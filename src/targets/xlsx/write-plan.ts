@@ -6,7 +6,7 @@ import { longestCellText, mostRows } from './cell-reference.ts';
 import { columnLetters } from '../shared/cell-name.ts';
 import { type Columns, ownedColumns } from '../shared/columns.ts';
 import { contentOf, notStorable, withPlaces } from '../shared/row-content.ts';
-import { RowChanges, type RowDecisions, type RowWrite } from '../shared/row-changes.ts';
+import { RowChanges, type RowDecisions, type RowWrite, rulesOf } from '../shared/row-changes.ts';
 import { IdSet } from '../../core/lead/id-set.ts';
 import { type Splice, splice } from '../file/splice.ts';
 import { FreeRows } from './free-rows.ts';
@@ -53,9 +53,7 @@ export async function planXlsxWrite(
   const { columns, layout, header, book } = sheet;
   const mapped = ownedColumns(columns);
   const rowChanges = new RowChanges<SheetRow>(changes, {
-    fields: new Set(columns.fields.keys()),
-    headings: columns.headings,
-    hasStatus: columns.status !== null,
+    ...rulesOf(columns),
     hasOwnCells: (row) => row.cells.some((cell) => isTyped(cell) && !mapped.has(cell.column)),
     notStorable: (text) => notStorable(text, longestCellText),
     notWritable: (write) => untouchable(write, columns, layout),
