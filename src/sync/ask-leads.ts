@@ -197,23 +197,27 @@ async function correct(context: StepContext, run: Run, leadIds: readonly string[
 }
 
 /** As `readById`; a lead whose request fails each time is as the scan shows it, so that one lead does not end every run. */
-async function readLate({ leads, cut }: StepContext, run: Run, leadId: string): Promise<Lead | null> {
+async function readLate({ leads, cut }: StepContext, run: Run, leadId: string): ReturnType<typeof readById> {
   try {
     return await readById(leads, leadId, cut);
   } catch (error) {
     const isFault = error instanceof LeadsyncError && faultCodes.includes(error.code);
     if (!isFault || run.attempts + 1 < attemptsPerAction) throw error;
-    return null;
+    return undefined;
   }
 }
 
-/** Null: it is gone, or cannot be read; then the scan counts. */
-export async function readById(leads: LeadsPort, leadId: string, signal: AbortSignal): Promise<Lead | null> {
+/** A lead as it is now; null: it is gone; undefined: the service shows other leads but not this one. */
+export async function readById(
+  leads: LeadsPort,
+  leadId: string,
+  signal: AbortSignal,
+): Promise<Lead | null | undefined> {
   try {
     return await leads.get(leadId, signal);
   } catch (error) {
     const code = error instanceof LeadsyncError ? error.code : '';
     if (!unreadCodes.includes(code)) throw error;
-    return null;
+    return undefined;
   }
 }

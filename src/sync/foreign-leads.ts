@@ -26,6 +26,6 @@ export async function hasAny(
   leadIds: readonly string[],
   signal: AbortSignal,
 ): Promise<boolean> {
-  for (const leadId of leadIds) if ((await readById(leads, leadId, signal)) !== null) return true;
+  for (const leadId of leadIds) if (await readById(leads, leadId, signal)) return true;
   return false;
 }

@@ -1,5 +1,5 @@
 import { LeadsyncError } from '../lib/errors.ts';
-import { type Lead, leadCells } from '../core/lead/lead.ts';
+import { leadCells } from '../core/lead/lead.ts';
 import { unmappedHash } from '../core/lead/content-hash.ts';
 import { type Cell, type Cells, sameCell, type Value } from '../core/lead/value.ts';
 import { doubtReplies } from '../store/services.ts';
@@ -31,7 +31,7 @@ import {
 import type { TargetRow } from '../ports/target.ts';
 import { commitFindings } from './commit.ts';
 import { inLeasedTransaction, scopeOf, type StepContext } from './context.ts';
-import { unreadCodes } from './push-leads.ts';
+import { readById } from './ask-leads.ts';
 import { inLanes } from './concurrency.ts';
 import { batchesWeighed } from './read-ahead.ts';
 import { rememberWritten, rowStaging } from './table-memory.ts';
@@ -87,29 +87,18 @@ async function readLeadsAgain(context: StepContext, run: Run): Promise<void> {
 }
 
 async function verifyLead(context: StepContext, written: Written): Promise<Finding> {
-  const lead = await readAgain(context, written.leadId);
+  const lead = await readById(context.leads, written.leadId, context.cut);
   if (lead === undefined) return { ...written, result: 'unexplained', lost: {} };
   const { fields } = context.connection;
   const finding = compare(written, lead && leadCells(lead, fields));
   return lead === null ? finding : { ...finding, others: unmappedHash(lead, fields) };
 }
 
-/** The current lead; null: deleted; undefined: the service shows other leads but not this one. */
-async function readAgain(context: StepContext, leadId: string): Promise<Lead | null | undefined> {
-  try {
-    return await context.leads.get(leadId, context.cut);
-  } catch (error) {
-    const code = error instanceof LeadsyncError ? error.code : '';
-    if (!unreadCodes.includes(code)) throw error;
-    return undefined;
-  }
-}
-
 /** Reads leads that a scan found after a lost reply: an undo compares with what they had when they were made. */
 async function readCreatesAgain(context: StepContext, run: Run): Promise<void> {
   for (const leadId of await unreadCreates(context.pool, run.id)) {
     context.stop.throwIfAborted();
-    const lead = await readAgain(context, leadId);
+    const lead = await readById(context.leads, leadId, context.cut);
     if (!lead) continue;
     const others = unmappedHash(lead, context.connection.fields);
     await inLeasedTransaction(context, (db) => storeUnmappedHashes(db, run, [{ leadId, others }]));
