@@ -88,9 +88,8 @@ export async function findLostCreates(
     return match?.kind === 'found' && inRows.has(match.leadId);
   };
   const open = intents.filter((intent) => !isLinked(intent));
-  const loose: ({ readonly isUnreadable: boolean } & LooseRow)[] = [];
-  for await (const row of looseRows(pool, run))
-    if (row.leadId === null) loose.push({ ...row, isUnreadable: row.unreadableId !== null });
+  const loose: LooseRow[] = [];
+  for await (const row of looseRows(pool, run)) if (row.leadId === null) loose.push(row);
   const intentRows = await inTurns(findIntentRows(open, loose));
 
   for (const intent of intents) {
@@ -124,7 +123,7 @@ export async function findLostCreates(
       continue;
     }
     // A row with an unreadable id is a conflict of its own, and may be another lead's.
-    const writable = rows.filter(({ isUnreadable }) => !isUnreadable);
+    const writable = rows.filter(({ unreadableId }) => unreadableId === null);
     const [row] = writable;
     if (row === undefined) continue;
     for (const candidate of writable) lost.rows.add(candidate.row);

@@ -72,14 +72,11 @@ function makesRows({ connection, runPolicy }: StepContext, run: Run): boolean {
 interface RequestedPage extends LeadPage {
   /** The `limit` of the next page; see `Run`. */
   readonly pageSize: number;
+  readonly characters: number;
 }
 
-function weightOf({ leads }: LeadPage): number {
-  return Math.max(
-    leads.length,
-    leadsTogether / pagesTogether,
-    (leadsTogether * charactersIn(leads)) / mostTogether,
-  );
+function weightOf({ leads, characters }: RequestedPage): number {
+  return Math.max(leads.length, leadsTogether / pagesTogether, (leadsTogether * characters) / mostTogether);
 }
 
 /**
@@ -130,8 +127,9 @@ function pageRequests(
       try {
         const page = await leads.list({ cursor, limit: pageSize || null }, cut);
         if (isSlow()) halve(slowPage.leads);
-        if (charactersIn(page.leads) > mostTogether) halve(1);
-        return { ...page, pageSize };
+        const characters = charactersIn(page.leads);
+        if (characters > mostTogether) halve(1);
+        return { ...page, pageSize, characters };
       } catch (error) {
         const code = error instanceof LeadsyncError ? error.code : '';
         const isTooMuch =

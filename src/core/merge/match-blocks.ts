@@ -11,7 +11,7 @@ const mostWholePairs = 2_500;
 /** An entry: 30 bits of a key, whether that is a whole name, and the record. Two keys of one hash are compared in vain. */
 const [ofKey, ofRecord] = [2 ** 30, 2 ** 22];
 
-export type MatchSide = 'lead' | 'row';
+type MatchSide = 'lead' | 'row';
 
 /** Finds the records of two sides that are worth comparing. Keeps few bytes of each, since they may be all that there are. */
 export class MatchBlocks {

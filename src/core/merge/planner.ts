@@ -67,7 +67,7 @@ export class Planner {
   /** How many rows are held because another one shows the same company. */
   twins = 0;
   /** The ids of rows that are not as in the baseline, and the one that stands first. */
-  ids = { ids: 0, row: Infinity, id: '' };
+  readonly ids = { ids: 0, row: Infinity, id: '' };
   readonly #facts: PlanFacts;
 
   constructor(facts: PlanFacts) {
@@ -116,9 +116,10 @@ export class Planner {
   }
 
   #seeId({ leadId, rowNumber }: Sight): void {
-    const { ids, row } = this.ids;
-    const isFirst = rowNumber !== null && rowNumber < row;
-    this.ids = { ...this.ids, ids: ids + 1, ...(isFirst && { row: rowNumber, id: leadId }) };
+    this.ids.ids += 1;
+    if (rowNumber === null || rowNumber >= this.ids.row) return;
+    this.ids.row = rowNumber;
+    this.ids.id = leadId;
   }
 
   #plan(state: PairState): readonly PlannedAction[] {
