@@ -6,15 +6,10 @@ import type { Side } from './seen-pairs.ts';
 import { streamRows } from './stream-rows.ts';
 import type { RunRef } from './runs.ts';
 
-/** What the two sides are called in the tables, and when a move of the baseline reached each (see `Moment`). */
+/** What the two sides are called in the tables. */
 const names = {
-  row: {
-    own: 'staged_rows',
-    other: 'staged_leads',
-    first: 'and not s.duplicate',
-    moment: '2 * e.run_id - e.row_had::int',
-  },
-  lead: { own: 'staged_leads', other: 'staged_rows', first: '', moment: '2 * e.run_id - e.lead_had::int' },
+  row: { own: 'staged_rows', other: 'staged_leads', first: 'and not s.duplicate' },
+  lead: { own: 'staged_leads', other: 'staged_rows', first: '' },
 } as const;
 
 /** Whether baselines have moved, and on which sides cells are held because they show what they showed before. */
@@ -99,7 +94,9 @@ export async function* keptMoves(
   fields: readonly string[],
   since: number,
 ): AsyncIterable<KeptMove> {
-  const { own, first, moment } = names[side];
+  const { own, first } = names[side];
+  // As `putBackCell` has it.
+  const moment = `2 * e.run_id - e.${side}_had::int`;
   yield* streamRows<KeptMove>(
     pool,
     `select e.lead_id as "leadId", e.field, ${moment} as moment, e.hash = b.hash as "isSame"

@@ -1,7 +1,7 @@
 import { IdSet } from '../core/lead/id-set.ts';
 import type { Values } from '../core/lead/value.ts';
 import type { NewAction } from './actions.ts';
-import { columnOf, oneOf, type Queryable, rowsOf } from './database.ts';
+import { columnOf, firstOf, oneOf, type Queryable, rowsOf } from './database.ts';
 import type { RoundRef, RunRef } from './runs.ts';
 
 /** A new lead of which nothing else is known, and what it shows; null: it has an action of its own since. */
@@ -48,17 +48,16 @@ export async function storePage(db: Queryable, runId: number, lines: readonly Pa
 async function* readPages(db: Queryable, runId: number, where: string, values: readonly unknown[] = []) {
   let after = 0;
   for (;;) {
-    const rows = await rowsOf<Omit<ScanPage, 'lines'> & { body: string }>(
+    const found = await firstOf<Omit<ScanPage, 'lines'> & { body: string }>(
       db,
       `select id, body, settled, begun, taken from scan_pages
        where run_id = $1 and id > $2 and ${where} order by id limit 1`,
       [runId, after, ...values],
     );
-    for (const { body, ...page } of rows) {
-      after = page.id;
-      yield { ...page, lines: JSON.parse(body) as ScanPage['lines'] };
-    }
-    if (rows.length === 0) return;
+    if (found === null) return;
+    const { body, ...page } = found;
+    after = page.id;
+    yield { ...page, lines: JSON.parse(body) as ScanPage['lines'] };
   }
 }
 
