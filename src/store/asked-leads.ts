@@ -1,14 +1,8 @@
 import type pg from 'pg';
-import type { Answer, UnlistedRow } from '../core/merge/unlisted.ts';
+import type { Asked, UnlistedRow } from '../core/merge/unlisted.ts';
 import { columnOf, type Queryable } from './database.ts';
 import type { RunRef } from './runs.ts';
 import { streamRows } from './stream-rows.ts';
-
-/** What the service answered; `message`: why that is unknown. */
-export interface Asked {
-  readonly answer: Answer;
-  readonly message: string | null;
-}
 
 /** The rows whose leads the scan of a run does not show, and that the run has not asked for, in the order of their ids. */
 export async function* unlistedRows(pool: pg.Pool, run: RunRef): AsyncIterable<UnlistedRow> {

@@ -1,14 +1,9 @@
+import type { MergedPlace } from '../core/merge/plan.ts';
 import { columnOf, type Queryable, valueOf } from './database.ts';
 import type { RunRef } from './runs.ts';
 
 /** On which side a pair was met. */
 export type Side = 'lead' | 'row';
-
-/** The row into which another was merged, and the message about it. */
-export interface MergedPlace {
-  readonly row: number;
-  readonly message: string;
-}
 
 const idsInChunk = 65_536;
 

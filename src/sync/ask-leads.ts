@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import { idKey, type Lead, leadCells } from '../core/lead/lead.ts';
 import { sameCell, withoutFields } from '../core/lead/value.ts';
-import { afterRejectedId, isAskedFor } from '../core/merge/unlisted.ts';
+import { afterRejectedId, type Asked, isAskedFor } from '../core/merge/unlisted.ts';
 import { LeadsyncError } from '../lib/errors.ts';
 import type { LeadsPort } from '../ports/leads-service.ts';
-import { type Asked, countAsked, storeAnswers, unlistedRows } from '../store/asked-leads.ts';
+import { countAsked, storeAnswers, unlistedRows } from '../store/asked-leads.ts';
 import { scannedLeadCells } from '../store/differences.ts';
 import { putBackCells, whatIsKnown } from '../store/earlier-values.ts';
 import { respellRows, storeSpellings } from '../store/lead-spellings.ts';

@@ -1,6 +1,7 @@
 import { type Cell, type Cells, isUnreadable, sameCell, type Values } from '../lead/value.ts';
 import type { FieldMemo } from './merge-field.ts';
-import type { Answer } from './unlisted.ts';
+import type { MergedPlace } from './plan.ts';
+import type { Asked } from './unlisted.ts';
 
 /** Whether a record that a side did not show may be gone. */
 export interface AbsenceProof {
@@ -40,10 +41,10 @@ export interface Sight {
   readonly rowAbsences: number;
   readonly isCounted: boolean;
   readonly deletionDone: boolean;
-  /** The row into which its own was merged. */
-  readonly merged: { readonly row: number; readonly message: string } | null;
-  /** What the service answered when it was asked for the lead by its id; null: it was not. */
-  readonly asked: { readonly answer: Answer; readonly message: string | null } | null;
+  /** Where its missing row went. */
+  readonly merged: MergedPlace | null;
+  /** Of the lead by its id; null: the service was not asked. */
+  readonly asked: Asked | null;
   readonly held: readonly HeldField[];
   /** A further row has the same id. */
   readonly isCopied: boolean;

@@ -13,6 +13,12 @@ import { holdMessage, undoneMessages } from './hold-message.ts';
 import { idAdvice, planMissing, planTooLarge } from './plan-held-rows.ts';
 import { missedFields, type Policy } from './policy.ts';
 
+/** The row into which a person merged another, and the message about it. */
+export interface MergedPlace {
+  readonly row: number;
+  readonly message: string;
+}
+
 /** The facts about one lead id for a plan. */
 export interface PairState {
   readonly leadId: string;
@@ -34,8 +40,8 @@ export interface PairState {
   readonly isRowDoubted?: boolean;
   /** An earlier run carried out the lead's deletion (marked the row). */
   readonly deletionDone: boolean;
-  /** A person merged the missing row into another. */
-  readonly merged?: { readonly row: number; readonly message: string } | null;
+  /** Where its missing row went. */
+  readonly merged?: MergedPlace | null;
   /** The lead's fingerprint, now and when an undo removed its row; absent: no undo, or the lead changed since. */
   readonly undone?: string | null;
 }

@@ -30,7 +30,13 @@ export function isAskedFor(
 }
 
 /** What a request for a lead by its id says of it. */
-export type Answer = 'shown' | 'gone' | 'unknown';
+type Answer = 'shown' | 'gone' | 'unknown';
+
+/** What the service answered; `message`: why that is unknown. */
+export interface Asked {
+  readonly answer: Answer;
+  readonly message: string | null;
+}
 
 /**
  * What follows from a rejected request (400, 422, or an id that no address can carry): nothing of a lead that was known, or of an
