@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { epochMs, oneOf, rowsOf, timestamp } from './database.ts';
+import { isWhole } from './runs.ts';
 
 /** A run that ended without carrying out a sync. */
 export interface FailedRun {
@@ -51,7 +52,7 @@ export async function connectionFacts(
        (select count(*)::int from held_items h where h.connection = $1 and resolution is null) as held
      from connections w left join lateral (
        select id, ${epochMs('finished_at')} as at from runs r where r.connection = $1 and mode = 'sync'
-         and status in ('succeeded', 'partial') and approval is null and undo_of is null order by id desc limit 1) s on true
+         and status in ('succeeded', 'partial') and ${isWhole} order by id desc limit 1) s on true
      where w.connection = $1`,
     [connection],
   );
@@ -70,7 +71,7 @@ function failuresSince(db: pg.PoolClient, connection: string, runId: number): Pr
     `select id as "runId", status, coalesce(report->'problems'->0->>'code', 'internal') as code,
        coalesce(report->'problems'->0->>'message', '') as message
      from runs where connection = $1 and id > $2 and mode = 'sync' and status in ('failed', 'stopped')
-       and approval is null and undo_of is null order by id desc limit $3`,
+       and ${isWhole} order by id desc limit $3`,
     [connection, runId, failuresSeen],
   );
 }

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { RunMode, RunStatus } from './runs.ts';
+import { isWhole, type RunMode, type RunStatus } from './runs.ts';
 import { transaction } from './database.ts';
 
 /** Timeout of a query for metrics (ms). */
@@ -30,8 +30,7 @@ export interface SuccessFigures {
 
 export const successFigures = figures<SuccessFigures>(
   `select connection, extract(epoch from now() - max(finished_at))::float8 as age from runs
-     where connection = any($1) and mode = 'sync' and status in ('succeeded', 'partial') and approval is null
-       and undo_of is null group by 1`,
+     where connection = any($1) and mode = 'sync' and status in ('succeeded', 'partial') and ${isWhole} group by 1`,
 );
 
 /** The newest sync that ended. */
@@ -44,8 +43,8 @@ export interface LastRunFigures {
 
 export const lastRunFigures = figures<LastRunFigures>(
   `select distinct on (connection) connection, status, extract(epoch from finished_at - created_at)::float8 as duration
-     from runs where connection = any($1) and mode = 'sync' and finished_at is not null and approval is null
-       and undo_of is null order by connection, id desc`,
+     from runs where connection = any($1) and mode = 'sync' and finished_at is not null and ${isWhole}
+     order by connection, id desc`,
 );
 
 /** Unfinished runs, also waiting ones and those of a dead worker. */

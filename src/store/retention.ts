@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { deleteInBatches, usualBatchSize } from './delete-batches.ts';
 import { forgetPlaces } from './places.ts';
+import { isWhole } from './runs.ts';
 
 /** How many of each were deleted. */
 export interface Pruned {
@@ -45,7 +46,7 @@ const prunedKey = (connection: string): string => `${connection}#pruned`;
 const takeOldRuns = `
   with kept as (
     select max(id) as id from runs where connection = $1 and finished_at is not null group by mode
-    union select max(id) from runs where connection = $1 and finished_at is not null and approval is null and undo_of is null group by mode
+    union select max(id) from runs where connection = $1 and finished_at is not null and ${isWhole} group by mode
     union select max(id) from runs where connection = $1 and mode = 'sync' and status in ('succeeded', 'partial')),
   old as materialized (
     select id from runs r where connection = $1 and finished_at < now() - $2 * interval '1 day'

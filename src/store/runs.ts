@@ -65,6 +65,9 @@ export interface Run {
 /** A run, and the key of its baselines. */
 export type RunRef = Pick<Run, 'id' | 'connection'>;
 
+/** SQL for a run that was neither an undo nor the application of a reviewed plan. */
+export const isWhole = 'approval is null and undo_of is null';
+
 /** A round of a run. */
 export type RoundRef = Pick<Run, 'id' | 'round'>;
 
@@ -225,7 +228,7 @@ export function openRuns(db: Queryable, connections: readonly string[]): Promise
   );
 }
 
-/** When the newest finished sync of each connection began (epoch ms); see `lastRun`. */
+/** When the newest finished whole sync of each connection began (epoch ms). */
 export function lastStarts(
   db: Queryable,
   connections: readonly string[],
@@ -234,17 +237,17 @@ export function lastStarts(
     db,
     `select name as key, last.at as value from unnest($1::text[]) name cross join lateral (
        select ${epochMs('created_at')} as at from runs where connection = name and mode = 'sync'
-         and finished_at is not null and approval is null and undo_of is null order by id desc limit 1) last`,
+         and finished_at is not null and ${isWhole} order by id desc limit 1) last`,
     [connections],
   );
 }
 
-/** The newest finished run in this mode that was neither an undo nor the application of a reviewed plan, or null. */
+/** The newest finished whole run in this mode, or null. */
 export function lastRun(db: Queryable, connection: string, mode: RunMode): Promise<Run | null> {
   return firstOf(
     db,
     `select ${columns} from runs where connection = $1 and mode = $2 and finished_at is not null
-       and approval is null and undo_of is null order by id desc limit 1`,
+       and ${isWhole} order by id desc limit 1`,
     [connection, mode],
   );
 }
