@@ -66,7 +66,9 @@ export async function listHeld(
     .toSorted((one, other) => one.id - other.id);
 }
 
-const leadOf = (item: Item): readonly string[] => (item.kind === 'calendar' ? [] : [item.leadId]);
+/** Of what does not name its company itself. */
+const leadOf = (item: Item): readonly string[] =>
+  item.kind === 'calendar' || item.kind === 'match' ? [] : [item.leadId];
 
 function companyOf(item: Item, companies: ReadonlyMap<string, string> | undefined): string | null {
   if (item.kind === 'calendar') return item.recipient;
