@@ -151,6 +151,26 @@ describe('what stands around the rows', () => {
     expect(played.texts('A8')).toBe('id-x');
   });
 
+  test('sums stay where a formula above the headings, or in a prepared row, refers to them', async () => {
+    const lower = (xml: string) =>
+      xml.replaceAll(
+        /(<row r="|<c r="[A-Z]+)(\d+)/g,
+        (_, start: string, row: string) => start + (Number(row) + 2),
+      );
+    const title = '<row r="1"><c r="A1"><f>F9</f><v>0</v></c></row>';
+    const titled = await play(handMade({ [sheet1]: sheetXml(title + lower(rowsXml() + sums)) }), [fresh]);
+    expect([titled.texts('A9') ?? '', titled.texts('C9'), titled.texts('A10')]).toEqual([
+      '',
+      'Total',
+      'id-x',
+    ]);
+    const prepared = '<row r="7"><c r="H7"><f>F8</f><v>0</v></c></row>';
+    const below = sums.replaceAll('7"', '8"');
+    const two = [fresh, append('id-y', { name: 'Y' })];
+    const free = await play(handMade({ [sheet1]: sheetXml(rowsXml() + prepared + below) }), two);
+    expect(['A7', 'C8', 'A9'].map(free.texts)).toEqual(['id-x', 'Total', 'id-y']);
+  });
+
   test('what only looks like a cell is the same in formulas that are pushed down', async () => {
     const formula = `LOG10(F7)&amp;"see A8"&amp;'Q8 2026'!B2&amp;'Q8'!B8&amp;Q8!B8&amp;T[Q8]&amp;F8`;
     const rows = `<row r="8"><c r="C8"><f>${formula}</f><v>0</v></c><c r="F8"><v>1</v></c></row>`;

@@ -48,6 +48,8 @@ export interface XlsxTargetOptions extends ColumnMapping {
 export interface XlsxSheet {
   readonly book: XlsxWorkbook;
   readonly header: SheetRow;
+  /** The rows before the headings, and the headings. */
+  readonly above: readonly SheetRow[];
   readonly columns: Columns;
   readonly cells: CellReader;
   readonly clock: SerialClock;
@@ -100,6 +102,7 @@ export async function openXlsxSheet(
     const sheet = {
       book,
       header,
+      above: above.slice(0, at + 1),
       columns,
       cells,
       clock,

@@ -49,12 +49,15 @@ export class Tail {
   /** A row of the table: what stood above it is no tail. */
   clear(row: SheetRow): void {
     for (const one of this.#own) this.#referred.add(one);
-    for (const one of referredBelow(row, this.#named)) this.#referred.add(one);
+    this.#heed(row);
     [this.#rows, this.#own, this.#isLong] = [[], [], false];
   }
 
   see(row: SheetRow, kind: TailKind): void {
-    if (this.#isLong || (kind === 'free' && this.#rows.length === 0)) return this.#stays(row, kind);
+    if (this.#isLong || (kind === 'free' && this.#rows.length === 0)) {
+      this.#heed(row);
+      return this.#stays(row, kind);
+    }
     this.#rows.push({ row, kind });
     this.#own.push(...referredBelow(row, this.#named));
     if (this.#rows.length <= longestTail) return;
@@ -88,6 +91,10 @@ export class Tail {
     if (mayMove) return { first, shift: count, rows };
     this.#stay();
     return null;
+  }
+
+  #heed(row: SheetRow): void {
+    for (const one of referredBelow(row, this.#named)) this.#referred.add(one);
   }
 
   #stay(): void {

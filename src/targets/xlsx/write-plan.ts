@@ -67,6 +67,7 @@ export async function planXlsxWrite(
     // A new row beside a note would make it part of the table.
     if (kind === 'note') for (const beside of [row.row - 1, row.row + 1]) notes.add(beside);
   });
+  for (const row of sheet.above) tail.clear(row);
   let model: SheetRow | null = null;
   const styles = new Map(known?.styles);
   const instants = [...columns.fields.values()].flatMap(({ index, type }) =>
