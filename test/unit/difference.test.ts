@@ -13,7 +13,7 @@ import {
   type Sight,
 } from '../../src/core/merge/difference.ts';
 import { lawRuns } from '../support/law-runs.ts';
-import { sight } from './sight.ts';
+import { looseRow, sight } from './sight.ts';
 
 const acme = { companyName: 'Acme', stage: 'new' };
 const won = { companyName: 'Acme', stage: 'won' };
@@ -173,15 +173,7 @@ describe('what was held is remembered', () => {
 });
 
 describe('rows that no lead id names', () => {
-  const loose = {
-    row: 2,
-    leadId: null,
-    unreadableId: null,
-    idClosed: null,
-    isApart: false,
-    cells: acme,
-    contentHash: 'h',
-  };
+  const loose = { ...looseRow, cells: acme };
 
   test('that are alike have keys of their own', () => {
     const rows = new LooseRows(new Set(['h#2', 'i']), new Set());

@@ -12,7 +12,7 @@ import {
 } from '../../src/core/merge/lost-rows.ts';
 import type { Policy } from '../../src/core/merge/policy.ts';
 import { fields, policy } from './pair-state.ts';
-import { sight } from './sight.ts';
+import { looseRow, sight } from './sight.ts';
 
 const acme = { companyName: 'Acme', stage: 'new' };
 const bolt = { companyName: 'Bolt', stage: 'new' };
@@ -141,17 +141,8 @@ describe('a row whose id belongs to no known lead', () => {
 });
 
 test('no id can be written where one cannot be read, or the cell is closed', () => {
-  const loose = {
-    row: 2,
-    leadId: null,
-    unreadableId: null,
-    idClosed: null,
-    isApart: false,
-    cells: {},
-    contentHash: 'h',
-  };
-  const flags = (given: Partial<typeof loose> | { unreadableId?: string; idClosed?: string }) => {
-    const { isUnreadable, isClosed } = looseStray({ ...loose, ...given });
+  const flags = (given: Partial<LooseRow>) => {
+    const { isUnreadable, isClosed } = looseStray({ ...looseRow, ...given });
     return [isUnreadable, isClosed];
   };
   expect([flags({}), flags({ unreadableId: '#' }), flags({ idClosed: 'why' })]).toEqual([

@@ -1,4 +1,4 @@
-import type { Sight } from '../../src/core/merge/difference.ts';
+import type { LooseRow, Sight } from '../../src/core/merge/difference.ts';
 
 /** A pair whose two sides are as in the baseline. */
 export const sight: Sight = {
@@ -18,4 +18,15 @@ export const sight: Sight = {
   asked: null,
   held: [],
   isCopied: false,
+};
+
+/** A row that no lead id names. */
+export const looseRow: LooseRow = {
+  row: 2,
+  leadId: null,
+  unreadableId: null,
+  idClosed: null,
+  isApart: false,
+  cells: {},
+  contentHash: 'h',
 };
