@@ -70,14 +70,14 @@ for (const [where, tags] of Object.entries(jobPlaces))
   }, async () => {
     await using redis = where === 'Redis' ? await startRedis() : null;
     await using workspace = await Workspace.open({
-      sandbox: { leads: 3, faults: [{ kind: 'slow', ms: 1_000, when: { every: 1 }, on: ['list', 'get'] }] },
+      sandbox: { leads: 3, faults: [{ kind: 'slow', ms: 5_000, when: { once: 1 }, on: ['list'] }] },
       connection: { sync: yearly },
       ...(redis && { redis }),
     });
     const { worker, ask } = await startWorker(workspace);
     await until('a sync is under way', () => workspace.sandbox.stats.byRoute.list > 0);
     await failOver(workspace, false);
-    const asked = workspace.sandbox.stats.byRoute.list;
+    expect(await runs(workspace)).toBe('running');
     await until('it is told', () => worker.stderr.includes('the database is unavailable'));
     await until(
       'it is not ready',
@@ -91,7 +91,6 @@ for (const [where, tags] of Object.entries(jobPlaces))
     await failOver(workspace, true);
     await until('it is over', () => worker.stderr.includes('the database is available again'));
     await until('the sync is done', async () => (await runs(workspace)) === 'succeeded');
-    expect(workspace.sandbox.stats.byRoute.list).toBeGreaterThan(asked);
     expect(told(await worker.kill('SIGTERM'))).toEqual([
       '40 the database is unavailable: work that needs it waits, nothing is lost',
       '30 the database is available again',
