@@ -4,7 +4,7 @@ import { syncQueue } from '../../../jobs/runs.ts';
 
 import { judgeSides } from '../../simulation/judge.ts';
 import type { DueLead } from './due-leads.ts';
-import type { Team } from './team.ts';
+import { longestPauseMs, type Team } from './team.ts';
 import { recipient, type World } from './world.ts';
 
 /** Looks at a world in which everything is healed and quiet; faults go into the world. */
@@ -33,8 +33,13 @@ export async function judgeRound(world: World): Promise<{ readonly excused: read
       excused.push(`${team.name}: ${token} was typed into a lead between our look and our write`);
     for (const fault of await judgeSides(sides, team.people, world.pool))
       world.fault(`${team.name}: ${fault}`);
-    for (const at of team.earlyAt)
-      world.fault(`${team.name}: a request came too early (${since(world, at)})`);
+    for (const at of team.earlyAt) {
+      const early = `${team.name}: a request came too early (${since(world, at)})`;
+      // docs/guarantees.md, section 5: what others do not know of a pause.
+      const isUntold = world.untold.some(({ from, to }) => from <= at && at <= to + longestPauseMs);
+      if (isUntold) excused.push(early);
+      else world.fault(early);
+    }
     await judgeDueRows(world, team);
     for (const lead of team.due.all) excused.push(...(await judgeMails(world, team, lead)));
   }

@@ -86,6 +86,17 @@ export const kinds: Readonly<Record<string, Kind>> = {
   },
 };
 
+/** In these a worker that has got a 429 may end, or lose the database, before the others know of it. */
+export const untoldIn: ReadonlySet<string> = new Set([
+  'kill a worker',
+  'SIGTERM in a phase',
+  'stop a worker for a while',
+  'Postgres restarts',
+  'Postgres drops everything',
+  'Postgres is killed',
+  'cable to Postgres',
+]);
+
 const ofRedis = Object.keys(kinds).filter((name) => name.includes('Redis'));
 
 /** Those that can come where the jobs are in this. */

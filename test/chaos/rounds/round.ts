@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { SyncReport } from '../../../src/sync/report.ts';
 import type { CliResult } from '../../support/cli.ts';
 import { judgeRound } from './judge.ts';
-import { type Kind, kinds } from './kinds.ts';
+import { type Kind, kinds, untoldIn } from './kinds.ts';
 import { World, type WorldOptions } from './world.ts';
 
 export interface RoundOptions extends WorldOptions {
@@ -93,7 +93,9 @@ async function unleash(world: World, options: RoundOptions, chaoses: string[]): 
   const play = async (name: string, kind: Kind): Promise<void> => {
     chaoses.push(name);
     world.trace(`CHAOS ${name}`);
+    const from = Date.now();
     await kind({ world, random, pace });
+    if (untoldIn.has(name)) world.untold.push({ from, to: Date.now() });
     world.trace(`over: ${name}`);
   };
   const playNamed = async (name: string | undefined): Promise<void> => {
@@ -155,6 +157,7 @@ async function runCommand(world: World): Promise<void> {
   const command = world.guest.run(['sync', '--json', '--connection', name]);
   await sleep(random.below(3_000));
   await command.kill();
+  world.untold.push({ from: Date.now(), to: Date.now() });
   world.trace('a sync of the guest was killed');
 }
 

@@ -25,6 +25,9 @@ const moods: readonly Fault[] = [
   { kind: 'slow', ms: 300, when: { rate: 0.05 }, on: [] },
 ];
 
+/** A pause that a service asks for (ms, at most); a date may be a second later than it says. */
+export const longestPauseMs = 3_000;
+
 /** Requests of other processes may be on their way while one of them gets a 429 (ms). */
 export const earlyGraceMs = 1_000;
 

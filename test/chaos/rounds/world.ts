@@ -45,6 +45,8 @@ export class World implements AsyncDisposable {
   readonly mails: MailAt[] = [];
   /** Whether the clock of a worker was ever another than that of the mail server. */
   clockWasWrong = false;
+  /** When who had got a 429 could not tell the others (epoch ms): he died, or had lost the database. */
+  readonly untold: { readonly from: number; readonly to: number }[] = [];
   readonly secrets: string[];
   postgres!: WorldPostgres;
   /** Null: the jobs are in Postgres. */
