@@ -100,14 +100,15 @@ export interface SyncedFile {
   readonly content: Buffer;
 }
 
+export const xlsxOptions = {
+  fields: contractFields,
+  idColumn: 'Lead ID',
+  statusColumn: 'Sync',
+  timeZone: 'Europe/Berlin',
+};
+
 export function targetOf(path: string, sheet?: string): Target {
-  return createXlsxTarget(localPlace(path), {
-    fields: contractFields,
-    idColumn: 'Lead ID',
-    statusColumn: 'Sync',
-    timeZone: 'Europe/Berlin',
-    ...(sheet === undefined ? {} : { sheet }),
-  });
+  return createXlsxTarget(localPlace(path), { ...xlsxOptions, ...(sheet === undefined ? {} : { sheet }) });
 }
 
 /** Plays the three rounds on a copy of the file, each with a new target object, as three nights would. */

@@ -228,9 +228,11 @@ export class FileTarget implements Target {
     this.#requests++;
     this.#bytes = file?.size ?? 0;
     if (file === null) return null;
-    if (!(await this.#format.isEmpty(file, signal))) return file;
-    await file[Symbol.asyncDispose]();
-    return null;
+    await using refused = new AsyncDisposableStack();
+    refused.use(file);
+    if (await this.#format.isEmpty(file, signal)) return null;
+    refused.move();
+    return file;
   }
 
   async #unopened(signal: AbortSignal): Promise<FileLocation> {

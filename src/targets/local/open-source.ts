@@ -10,14 +10,16 @@ export async function openSource(path: string): Promise<SourceFile | null> {
   // Without NONBLOCK a named pipe would block.
   const handle = await unlessMissing(path, open(path, constants.O_RDONLY | constants.O_NONBLOCK));
   if (handle === null) return null;
+  await using refused = new AsyncDisposableStack();
+  refused.use(handle);
   const opened = await handle.stat({ bigint: true });
   if (!opened.isFile()) {
-    await handle.close();
     const what = opened.isDirectory() ? 'a folder' : 'not a regular file';
     throw new LeadsyncError('target.unreadable', `${path} is ${what}.`, {
       help: 'Correct the path of the target.',
     });
   }
+  refused.move();
   const version = versionOf(opened);
   return sourceFile(handle, {
     version,
