@@ -17,7 +17,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
 import pg from 'pg';
-import { startEmbeddedPostgres } from '../src/embedded-postgres/embedded-postgres.ts';
+import { startEmbeddedPostgres } from '../src/postgres/embedded-postgres.ts';
 import { startSandbox } from '../src/sandbox/sandbox.ts';
 
 const bin = fileURLToPath(new URL('../bin/leadsync.js', import.meta.url));

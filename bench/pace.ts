@@ -14,7 +14,7 @@ import { LeadsyncError } from '../src/lib/errors.ts';
 import { createLeadsClient } from '../src/leads-api/leads-client.ts';
 import { startSandbox } from '../src/sandbox/sandbox.ts';
 import { openDatabase } from '../src/store/database.ts';
-import { startEmbeddedPostgres } from '../src/embedded-postgres/embedded-postgres.ts';
+import { startEmbeddedPostgres } from '../src/postgres/embedded-postgres.ts';
 import { migrate } from '../src/store/migrate.ts';
 import { createThrottle } from '../src/store/throttles.ts';
 import { steadyClock } from '../src/ports/clock.ts';

@@ -13,7 +13,7 @@ import { planReminders } from '../src/reminders/plan/plan-reminders.ts';
 import type { ReminderRules } from '../src/config/config.ts';
 import { Secret } from '../src/config/secret.ts';
 import { openDatabase } from '../src/store/database.ts';
-import { startEmbeddedPostgres } from '../src/embedded-postgres/embedded-postgres.ts';
+import { startEmbeddedPostgres } from '../src/postgres/embedded-postgres.ts';
 import { migrate } from '../src/store/migrate.ts';
 import { advanceBaselines } from '../src/store/baselines.ts';
 

@@ -19,7 +19,7 @@ import { defaultFields } from '../src/core/lead/mapping.ts';
 import { composeReminder } from '../src/reminders/compose/compose-reminder.ts';
 import { buildMessage } from '../src/reminders/compose/message.ts';
 import { openTemplates } from '../src/reminders/compose/templates.ts';
-import { startEmbeddedPostgres } from '../src/embedded-postgres/embedded-postgres.ts';
+import { startEmbeddedPostgres } from '../src/postgres/embedded-postgres.ts';
 import { makeSuperuser } from '../test/support/test-postgres.ts';
 import { type Arrival, mailServer, measure, name, type Round } from './reminders/round.ts';
 

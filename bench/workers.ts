@@ -21,7 +21,7 @@ import { openApp } from '../src/app.ts';
 import { syncQueue } from '../jobs/runs.ts';
 import { loadConfig } from '../src/config/load.ts';
 import { type Sandbox, startSandbox } from '../src/sandbox/sandbox.ts';
-import { startEmbeddedPostgres } from '../src/embedded-postgres/embedded-postgres.ts';
+import { startEmbeddedPostgres } from '../src/postgres/embedded-postgres.ts';
 import { getRun } from '../src/store/runs.ts';
 import type { SyncReport } from '../src/sync/report.ts';
 

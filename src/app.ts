@@ -4,7 +4,6 @@ import type { Logger } from 'pino';
 import { steadyClock, systemClock } from './ports/clock.ts';
 import type { AlertContext } from './alerts/channels.ts';
 import type { Config, ConnectionConfig } from './config/config.ts';
-import type { Secret } from './config/secret.ts';
 import { redisAddressOf } from './config/redis-address.ts';
 import { LeadsyncError } from './lib/errors.ts';
 import type { OnReply } from './http/exchange.ts';
@@ -20,8 +19,9 @@ import { type MailWaits, usualWaits } from './reminders/send/deliver.ts';
 import type { Mailer } from './reminders/send/mail.ts';
 import { CircuitBreakers } from './reminders/send/circuit-breakers.ts';
 import type { Templates } from './reminders/compose/templates.ts';
-import { openStore } from './open-store.ts';
-import type { EmbeddedPostgresOptions } from './embedded-postgres/embedded-postgres.ts';
+import { openStore } from './store/open-store.ts';
+import type { EmbeddedPostgresOptions } from './postgres/embedded-postgres.ts';
+import type { PostgresUrl } from './postgres/postgres-client.ts';
 import { createMailLedger, type MailLedger } from './store/mail-ledger.ts';
 import { createThrottle, serviceScope } from './store/throttles.ts';
 import type { OnRun, SyncContext } from './sync/context.ts';
@@ -29,8 +29,8 @@ import type { Throttle } from './ports/leads-service.ts';
 import type { GoogleAccount } from './targets/google-sheets/google-account.ts';
 import { createWriteJournal } from './store/unsettled-writes.ts';
 import type { Target } from './ports/target.ts';
-import { noTelemetry, type Telemetry } from './telemetry.ts';
-import { version } from './version.ts';
+import { noTelemetry, type Telemetry } from './lib/telemetry.ts';
+import { version } from './lib/version.ts';
 
 /** Everything a command or a job works with. Disposing it releases all of it in reverse order. */
 export interface App extends AsyncDisposable {
@@ -163,7 +163,10 @@ function logFault(log: Logger): NonNullable<EmbeddedPostgresOptions['onFault']> 
     log.warn({ code, reason: message, againMs }, 'the bundled Postgres did not start; leadsync tries again');
 }
 
-function queueBackend({ redisUrl, redisPrefix: prefix }: Config, connectionString: Secret): QueueBackend {
+function queueBackend(
+  { redisUrl, redisPrefix: prefix }: Config,
+  connectionString: PostgresUrl,
+): QueueBackend {
   if (redisUrl === undefined) return { kind: 'postgres', connectionString };
   return { kind: 'redis', address: redisAddressOf(redisUrl), prefix };
 }

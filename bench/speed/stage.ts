@@ -8,7 +8,7 @@ import pg from 'pg';
 import { pino } from 'pino';
 import { type App, openApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { startEmbeddedPostgres } from '../../src/embedded-postgres/embedded-postgres.ts';
+import { startEmbeddedPostgres } from '../../src/postgres/embedded-postgres.ts';
 import { makeSuperuser } from '../../test/support/test-postgres.ts';
 import type { SyncReport } from '../../src/sync/report.ts';
 import { type Cost, measure, runNode, Service } from './measure.ts';

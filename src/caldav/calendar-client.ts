@@ -10,7 +10,7 @@ import {
   readMultistatus,
   textOf,
 } from '../http/multistatus.ts';
-import { docsPath } from '../version.ts';
+import { docsPath } from '../lib/version.ts';
 
 export interface CalendarFacts {
   readonly displayName: string | null;

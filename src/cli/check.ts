@@ -10,7 +10,7 @@ import { loadConfigFromProcess } from '../config/load.ts';
 import { counted } from '../core/lead/counted.ts';
 import { followUpField } from '../core/lead/follow-up.ts';
 import { explainForeign, looksForeign } from '../core/merge/guard.ts';
-import { asOutage } from '../database-outage.ts';
+import { asOutage } from '../postgres/database-outage.ts';
 import { LeadsyncError } from '../lib/errors.ts';
 import { type ClockDifference, clockDifferences } from '../ops/clock-differences.ts';
 import { closedPages, isClosed } from '../ops/closed-pages.ts';

@@ -6,7 +6,7 @@ import { type App, openApp } from '../app.ts';
 import { loadConfig } from '../config/load.ts';
 import { counted } from '../core/lead/counted.ts';
 import { type DemoTarget, shownPath, workbookTarget } from '../demo/demo-target.ts';
-import { startEmbeddedPostgres } from '../embedded-postgres/embedded-postgres.ts';
+import { startEmbeddedPostgres } from '../postgres/embedded-postgres.ts';
 import { LeadsyncError } from '../lib/errors.ts';
 import { parseFaults } from '../sandbox/parse-faults.ts';
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';

@@ -1,4 +1,4 @@
-import { docsPath } from '../version.ts';
+import { docsPath } from '../lib/version.ts';
 
 /** The page that helps with an error, by its code or the part before the point; the code goes first. */
 export const docsPages: Readonly<Record<string, string>> = {

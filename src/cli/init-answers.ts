@@ -11,7 +11,7 @@ import { proposeMapping, singleHeadings } from '../core/lead/propose-mapping.ts'
 import { LeadsyncError, withoutStop } from '../lib/errors.ts';
 import { type Answers, draftOf, isSet, keys, kindOf } from '../setup/answers.ts';
 import { lookAtService, lookAtTable, tablesIn } from '../setup/look.ts';
-import { docsPath } from '../version.ts';
+import { docsPath } from '../lib/version.ts';
 import { never } from './check-line.ts';
 import { answersMissing, type Dialogue, GoBack, type Question } from './init-dialogue.ts';
 

@@ -2,7 +2,7 @@ import type { CommanderError } from 'commander';
 import { keyCodes } from '../alerts/problems-of.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { headingOf, type Headings } from '../core/lead/mapping.ts';
-import { asOutage } from '../database-outage.ts';
+import { asOutage } from '../postgres/database-outage.ts';
 import { codeOf, LeadsyncError, type Problem } from '../lib/errors.ts';
 import { unsaidPlaces } from '../ops/unsaid-places.ts';
 import type { RunStatus } from '../store/runs.ts';

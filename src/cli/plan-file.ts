@@ -9,7 +9,7 @@ import { type ApprovedLine, editedByHand } from '../store/approvals.ts';
 import type { Run } from '../store/runs.ts';
 import { settingsHashes } from '../sync/context.ts';
 import { assertCanWrite, replaceFile } from './out-file.ts';
-import { version } from '../version.ts';
+import { version } from '../lib/version.ts';
 import { planJson, type ShownPlan } from './plan-output.ts';
 
 /** Increase with changes that older versions would misread. */

@@ -3,7 +3,7 @@ import { nearestName } from '../config/nearest-name.ts';
 import { answers } from '../core/merge/answers.ts';
 import { guardCodes } from '../core/merge/guard.ts';
 import { copyCodes } from '../core/merge/older-copy.ts';
-import { version } from '../version.ts';
+import { version } from '../lib/version.ts';
 import { examples } from './examples.ts';
 
 export interface CommonOptions {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { App } from '../app.ts';
-import { asOutage, isDatabaseOutage } from '../database-outage.ts';
+import { asOutage, isDatabaseOutage } from '../postgres/database-outage.ts';
 import { shownMoment } from '../core/lead/shown-date.ts';
 import { codeOf, LeadsyncError } from '../lib/errors.ts';
 import { describeProgress } from '../ops/describe-progress.ts';

@@ -2,10 +2,10 @@ import { format } from 'node:util';
 import { type LogFn, type Logger, pino } from 'pino';
 import { type App, openApp } from '../app.ts';
 import type { Config } from '../config/config.ts';
-import { asOutage, isDatabaseOutage } from '../database-outage.ts';
+import { asOutage, isDatabaseOutage } from '../postgres/database-outage.ts';
 import { codeOf, LeadsyncError } from '../lib/errors.ts';
 import { useDatabaseTime } from '../store/database-time.ts';
-import { noTelemetry, startTelemetry, type Telemetry } from '../telemetry.ts';
+import { noTelemetry, startTelemetry, type Telemetry } from '../lib/telemetry.ts';
 import type { CommonOptions } from './program.ts';
 import { loadNarrowed } from './with-store.ts';
 

@@ -1,9 +1,9 @@
 import type pg from 'pg';
 import type { Config } from '../config/config.ts';
 import { loadConfigFromProcess } from '../config/load.ts';
-import { asOutage } from '../database-outage.ts';
+import { asOutage } from '../postgres/database-outage.ts';
 import { LeadsyncError } from '../lib/errors.ts';
-import { openStore, openStoreAsIs, type Store } from '../open-store.ts';
+import { openStore, openStoreAsIs, type Store } from '../store/open-store.ts';
 import { useDatabaseTime } from '../store/database-time.ts';
 import type { CommonOptions } from './program.ts';
 import { unlessStopped } from './stop.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Logger } from 'pino';
-import { isDatabaseOutage } from '../database-outage.ts';
+import { isDatabaseOutage } from '../postgres/database-outage.ts';
 import { codeOf, LeadsyncError } from '../lib/errors.ts';
 import type { Queues } from '../queue/queue.ts';
 import { isQueueOutage } from '../queue/queue-outage.ts';

@@ -11,12 +11,12 @@ import {
   withBackend,
 } from 'bullmq';
 import pg from 'pg';
-import { isDatabaseOutage } from '../database-outage.ts';
-import { certificateHelp, isCertificateFault } from '../certificate-fault.ts';
+import { isDatabaseOutage } from '../postgres/database-outage.ts';
+import { certificateHelp, isCertificateFault } from '../lib/certificate-fault.ts';
 import { codeOf, LeadsyncError } from '../lib/errors.ts';
-import { pacedClient } from '../paced-client.ts';
-import type { PostgresUrl } from '../postgres-client.ts';
-import { makeSchema, withSchemaRights } from '../schema-rights.ts';
+import { pacedClient } from '../postgres/paced-client.ts';
+import type { PostgresUrl } from '../postgres/postgres-client.ts';
+import { makeSchema, withSchemaRights } from '../postgres/schema-rights.ts';
 import { type Backend, type BackendOptions, onWorkerError } from './backend.ts';
 import { scheduleSettings } from './schedules.ts';
 

@@ -5,7 +5,7 @@ import type { Hono } from 'hono';
 import type { Logger } from 'pino';
 import type { RedisAddress } from '../config/redis-address.ts';
 import { codeOf, LeadsyncError } from '../lib/errors.ts';
-import type { PostgresUrl } from '../postgres-client.ts';
+import type { PostgresUrl } from '../postgres/postgres-client.ts';
 import type { Backend, BackendOptions, BullQueue } from './backend.ts';
 import type { Board } from './board.ts';
 import { openPostgresBackend } from './postgres-backend.ts';

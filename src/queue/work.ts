@@ -1,6 +1,6 @@
 import { DelayedError, type Job, RateLimitError } from 'bullmq';
 import pRetry from 'p-retry';
-import { isDatabaseOutage } from '../database-outage.ts';
+import { isDatabaseOutage } from '../postgres/database-outage.ts';
 import { LeadsyncError } from '../lib/errors.ts';
 import { isQueueOutage } from './queue-outage.ts';
 import type { Backend, BackendOptions, BullQueue } from './backend.ts';

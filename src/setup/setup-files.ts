@@ -10,7 +10,7 @@ import { usualMatchBy } from '../config/fields.ts';
 import { loadConfig } from '../config/load.ts';
 import { settingOf } from '../config/settings.ts';
 import { codeOf, LeadsyncError } from '../lib/errors.ts';
-import { docsPath } from '../version.ts';
+import { docsPath } from '../lib/version.ts';
 import { type Answers, isSet, keys, kindOf, valueOf } from './answers.ts';
 
 /** Contents by the path of the file; leadsync.yaml is the last. */

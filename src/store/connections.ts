@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { agreeOn, isSameTiming, type KnownSchedule, type Timing } from '../agreed-schedule.ts';
+import { agreeOn, isSameTiming, type KnownSchedule, type Timing } from './agreed-schedule.ts';
 import { epochMs, firstOf, type Queryable, rowsOf, timestamp, transaction, valueOf } from './database.ts';
 
 /** Times are epoch ms. */

@@ -1,8 +1,8 @@
 import pg from 'pg';
-import { certificateHelp, isCertificateFault } from '../certificate-fault.ts';
+import { certificateHelp, isCertificateFault } from '../lib/certificate-fault.ts';
 import { codeOf, LeadsyncError } from '../lib/errors.ts';
-import { pacedClient } from '../paced-client.ts';
-import { type PostgresUrl, revealed } from '../postgres-client.ts';
+import { pacedClient } from '../postgres/paced-client.ts';
+import { type PostgresUrl, revealed } from '../postgres/postgres-client.ts';
 import { pooled, protocolViolation } from './own-session.ts';
 
 /** The pool, or the connection of a transaction. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { isDatabaseOutage } from '../database-outage.ts';
+import { isDatabaseOutage } from '../postgres/database-outage.ts';
 import { createBatcher } from './batcher.ts';
 import { MailSender } from './mail-sender.ts';
 import type { SentBy } from './mails.ts';

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
 import { codeOf, LeadsyncError } from '../lib/errors.ts';
-import { makeSchema, withSchemaRights } from '../schema-rights.ts';
-import { docsPath } from '../version.ts';
+import { makeSchema, withSchemaRights } from '../postgres/schema-rights.ts';
+import { docsPath } from '../lib/version.ts';
 import { columnOf, mapOf, type Queryable } from './database.ts';
 
 interface Migration {

@@ -2,7 +2,7 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { from as copyFrom } from 'pg-copy-streams';
 import pg from 'pg';
-import { isDatabaseOutage } from '../database-outage.ts';
+import { isDatabaseOutage } from '../postgres/database-outage.ts';
 import { LeadsyncError } from '../lib/errors.ts';
 import { columnOf, mapOf, oneOf, transaction, valueOf } from './database.ts';
 import { copySettings, type DumpHeader, hasState, lastNumbers, type OnDumpProgress } from './dump.ts';

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
-import { isDatabaseOutage } from '../database-outage.ts';
+import { isDatabaseOutage } from '../postgres/database-outage.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Throttle } from '../ports/leads-service.ts';
 import { epochMs, oneOf, type Queryable, valueOf } from './database.ts';

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import type { ConnectionConfig } from '../config/config.ts';
+import type { InSpan } from '../lib/telemetry.ts';
 import type { Policy } from '../core/merge/policy.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { LeadsPort } from '../ports/leads-service.ts';
@@ -13,13 +14,6 @@ import type { Run, RunMode } from '../store/runs.ts';
 import type { Service } from '../store/places.ts';
 import { serviceScope } from '../store/throttles.ts';
 import type { ScanBounds } from './scan-bounds.ts';
-
-/** Runs a part of the work as a span of a trace. Attributes hold names and numbers of leadsync, never data of leads. */
-export type InSpan = <T>(
-  name: string,
-  attributes: Readonly<Record<string, string | number>>,
-  part: () => Promise<T>,
-) => Promise<T>;
 
 /** `log`: of the connection. `run`: as stored now; running, or with its report. */
 export type OnRun = (log: Logger, run: Run) => void;

@@ -3,7 +3,7 @@ import type { Clock } from '../ports/clock.ts';
 import { LeadsyncError } from '../lib/errors.ts';
 import { attemptOverAfter } from '../core/merge/match-lost-creates.ts';
 import { openAttempts } from '../store/intents.ts';
-import { asOutage, isDatabaseOutage } from '../database-outage.ts';
+import { asOutage, isDatabaseOutage } from '../postgres/database-outage.ts';
 import { pausedSince } from '../store/connections.ts';
 import { runPolicy } from '../review/run-policy.ts';
 import { learnedPageSize } from '../store/services.ts';

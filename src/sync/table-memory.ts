@@ -6,7 +6,7 @@ import type { Run } from '../store/runs.ts';
 import { dropSeals, sealAllRows } from '../store/seals.ts';
 import { type RowStaging, stageRows } from '../store/staging.ts';
 import { keepTableRead, repeatTableRead, type TableRead } from '../store/table-reads.ts';
-import { version } from '../version.ts';
+import { version } from '../lib/version.ts';
 import { inLeasedTransaction, inRepeatable, type StepContext } from './context.ts';
 
 /** The most rows outside of seals, and asides, that a table read remembers. */

@@ -3,7 +3,7 @@ import { mailQueue, queueFor } from '../../jobs/reminder-jobs.ts';
 import { editJob, syncQueue, unattended } from '../../jobs/runs.ts';
 import { upkeep } from '../../jobs/upkeep.ts';
 import type { App } from '../app.ts';
-import { isSameTiming, type Timing } from '../agreed-schedule.ts';
+import { isSameTiming, type Timing } from '../store/agreed-schedule.ts';
 import { lastDue, nextRun } from '../queue/due-times.ts';
 import { type JobCounts, noJobs, type Queues } from '../queue/queue.ts';
 import { isUntried } from '../reminders/send/batches.ts';

@@ -1,7 +1,7 @@
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startEmbeddedPostgres } from '../../src/embedded-postgres/embedded-postgres.ts';
+import { startEmbeddedPostgres } from '../../src/postgres/embedded-postgres.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { schemaPage } from './schema-page.ts';

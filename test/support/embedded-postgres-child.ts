@@ -3,7 +3,7 @@
  * `{ url }` or `{ code, message, help }`, and with a URL stays until its standard input ends.
  */
 import { LeadsyncError } from '../../src/lib/errors.ts';
-import { startEmbeddedPostgres } from '../../src/embedded-postgres/embedded-postgres.ts';
+import { startEmbeddedPostgres } from '../../src/postgres/embedded-postgres.ts';
 
 const [, , folder = ''] = process.argv;
 try {

@@ -6,13 +6,13 @@ import { pipeline } from 'node:stream';
 import {
   type EmbeddedPostgres,
   startEmbeddedPostgres,
-} from '../../src/embedded-postgres/embedded-postgres.ts';
+} from '../../src/postgres/embedded-postgres.ts';
 import {
   clusterUser,
   openCluster,
   runAsSuperuser,
   socketName,
-} from '../../src/embedded-postgres/postgres-cluster.ts';
+} from '../../src/postgres/postgres-cluster.ts';
 
 /**
  * A bundled Postgres for tests: its role is a superuser, so that each test makes its own database and users, and it has a port of 127.0.0.1, for

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isDatabaseOutage } from '../../src/database-outage.ts';
+import { isDatabaseOutage } from '../../src/postgres/database-outage.ts';
 import { LeadsyncError } from '../../src/lib/errors.ts';
 
 const coded = (code: string): Error => Object.assign(new Error('from pg or the system'), { code });

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** What each room of the house imports from others, from the bottom up. A file of `src` itself may be used by all. */
+/** What each room of the house imports from others, from the bottom up. */
 const rooms: Readonly<Record<string, readonly string[]>> = {
   // Helpers that all rooms may use, but the core.
   'src/lib': [],
@@ -39,9 +39,9 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   'src/targets/msgraph': ['src/ports', 'src/config', 'src/http', 'src/targets/file', 'src/targets/remote'],
   'src/targets/google-sheets': ['src/core/lead', 'src/ports', 'src/http', 'src/targets/shared'],
   'src/targets/hubspot': ['src/core/lead', 'src/ports', 'src/config', 'src/http', 'src/targets/shared'],
-  'src/targets/postgres': ['src/core/lead', 'src/ports', 'src/config', 'src/targets/shared'],
-  'src/embedded-postgres': [],
-  'src/store': ['src/core/lead', 'src/core/merge', 'src/core/audit', 'src/ports'],
+  'src/targets/postgres': ['src/core/lead', 'src/ports', 'src/config', 'src/postgres', 'src/targets/shared'],
+  'src/postgres': [],
+  'src/store': ['src/core/lead', 'src/core/merge', 'src/core/audit', 'src/ports', 'src/postgres'],
   'src/review': ['src/core/lead', 'src/core/merge', 'src/config', 'src/store'],
   'src/sync': [
     'src/core/lead',
@@ -49,10 +49,11 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'src/core/audit',
     'src/ports',
     'src/config',
+    'src/postgres',
     'src/store',
     'src/review',
   ],
-  'src/queue': ['src/config'],
+  'src/queue': ['src/config', 'src/postgres'],
   'src/reminders': ['src/core/lead', 'src/ports', 'src/config', 'src/http', 'src/store'],
   'src/caldav': [
     'src/core/lead',
@@ -69,6 +70,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'src/core/merge',
     'src/ports',
     'src/config',
+    'src/postgres',
     'src/store',
     'src/review',
     'src/sync',
@@ -110,7 +112,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'src/worker',
     'src/sandbox',
     'src/demo',
-    'src/embedded-postgres',
+    'src/postgres',
     'src/setup',
     'jobs',
   ],
@@ -131,7 +133,7 @@ const packages: Readonly<Record<string, string>> = {
 };
 
 /** What puts the parts together may know all but the commands, and these the sandbox. */
-const builders = ['src/app.ts', 'src/open-store.ts', 'src/telemetry.ts'];
+const builders = ['src/app.ts'];
 
 const files = ['src', 'jobs'].flatMap((folder) =>
   readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })

@@ -5,7 +5,7 @@ import { recipientLanguage } from '../../config/recipients.ts';
 import { shortHash } from '../../core/lead/content-hash.ts';
 import { isEmailAddress } from '../../core/lead/email-address.ts';
 import { type FeedItem, feedItems, feedTokens } from '../../store/calendar-feeds.ts';
-import { version } from '../../version.ts';
+import { version } from '../../lib/version.ts';
 import { calendarText, subscribedEvent } from '../compose/calendar.ts';
 import { followUpEvent } from '../compose/compose-follow-up.ts';
 import type { Templates } from '../compose/templates.ts';

@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import type { Secret } from '../../config/secret.ts';
 import { LeadsyncError } from '../../lib/errors.ts';
-import { docsPath } from '../../version.ts';
+import { docsPath } from '../../lib/version.ts';
 
 /** The app that leadsync signs in as at Microsoft Entra: the values of MSGRAPH_TENANT and the others that begin so. */
 export interface GraphApp {

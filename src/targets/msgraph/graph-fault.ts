@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { LeadsyncError, type LeadsyncErrorOptions } from '../../lib/errors.ts';
 import type { HttpFault } from '../../http/exchange.ts';
 import { visibleText } from '../../lib/visible-text.ts';
-import { docsPath } from '../../version.ts';
+import { docsPath } from '../../lib/version.ts';
 
 const errorBody = z.object({
   error: z.looseObject({ code: z.string().catch(''), message: z.string().catch('') }),

@@ -1,8 +1,8 @@
 import pg from 'pg';
-import { certificateHelp, isCertificateFault } from '../../certificate-fault.ts';
+import { certificateHelp, isCertificateFault } from '../../lib/certificate-fault.ts';
 import type { Secret } from '../../config/secret.ts';
 import { LeadsyncError, type Retry } from '../../lib/errors.ts';
-import { PostgresClient } from '../../postgres-client.ts';
+import { PostgresClient } from '../../postgres/postgres-client.ts';
 import { visibleText } from '../../lib/visible-text.ts';
 
 /** By SQLSTATE prefix (PostgreSQL, appendix A); anything else is `target.refused`. */

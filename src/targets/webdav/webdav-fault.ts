@@ -1,7 +1,7 @@
 import type { HttpFault } from '../../http/exchange.ts';
 import { LeadsyncError } from '../../lib/errors.ts';
 import { whyNoConnection } from '../../http/no-connection.ts';
-import { docsPath } from '../../version.ts';
+import { docsPath } from '../../lib/version.ts';
 
 export interface DavRefusal {
   readonly status: number;

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LeadsyncError } from '../../lib/errors.ts';
 import { parseHttpDate } from '../../lib/retry-after.ts';
-import { docsPath } from '../../version.ts';
+import { docsPath } from '../../lib/version.ts';
 import { openInEditor, type Editor, editorLocks } from '../file/editor-locks.ts';
 import type { RemoteFile, Upload } from '../remote/remote-file.ts';
 import type { FileState } from '../file/file-place.ts';

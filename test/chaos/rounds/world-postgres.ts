@@ -8,8 +8,8 @@ import {
   readPidFile,
   shortFolder,
   socketName,
-} from '../../../src/embedded-postgres/postgres-cluster.ts';
-import { isServer, type ServerProcess, startServer } from '../../../src/embedded-postgres/postgres-server.ts';
+} from '../../../src/postgres/postgres-cluster.ts';
+import { isServer, type ServerProcess, startServer } from '../../../src/postgres/postgres-server.ts';
 
 /** How a Postgres ends: asked to; told to drop everything; killed. After the last two it repairs itself at its start. */
 const signals = { fast: 'SIGINT', immediate: 'SIGQUIT', kill: 'SIGKILL' } as const;

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { describe, expect, test } from 'vitest';
-import { startEmbeddedPostgres } from '../../../src/embedded-postgres/embedded-postgres.ts';
+import { startEmbeddedPostgres } from '../../../src/postgres/embedded-postgres.ts';
 import { parseFaults } from '../../../src/sandbox/parse-faults.ts';
 import { Terminal } from '../../support/terminal.ts';
 import { until } from '../../support/until.ts';

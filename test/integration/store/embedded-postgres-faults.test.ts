@@ -4,8 +4,8 @@ import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, statSync, w
 import { join } from 'node:path';
 import { beforeEach, describe, expect, inject, test } from 'vitest';
 import { asNobody } from '../../support/programs.ts';
-import { startEmbeddedPostgres } from '../../../src/embedded-postgres/embedded-postgres.ts';
-import { loadPostgresBinaries } from '../../../src/embedded-postgres/postgres-binaries.ts';
+import { startEmbeddedPostgres } from '../../../src/postgres/embedded-postgres.ts';
+import { loadPostgresBinaries } from '../../../src/postgres/postgres-binaries.ts';
 import {
   base,
   children,

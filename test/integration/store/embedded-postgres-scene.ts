@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, vi } from 'vitest';
-import { startEmbeddedPostgres } from '../../../src/embedded-postgres/embedded-postgres.ts';
+import { startEmbeddedPostgres } from '../../../src/postgres/embedded-postgres.ts';
 import { isInstalled } from '../../support/programs.ts';
 
 const program = fileURLToPath(new URL('../../support/embedded-postgres-child.ts', import.meta.url));

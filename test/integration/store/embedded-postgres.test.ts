@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { describe, expect, test, vi } from 'vitest';
 import { openDatabase } from '../../../src/store/database.ts';
-import { startEmbeddedPostgres } from '../../../src/embedded-postgres/embedded-postgres.ts';
+import { startEmbeddedPostgres } from '../../../src/postgres/embedded-postgres.ts';
 import { asNobody } from '../../support/programs.ts';
 import {
   base,

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { startEmbeddedPostgres } from '../../../src/embedded-postgres/embedded-postgres.ts';
+import { startEmbeddedPostgres } from '../../../src/postgres/embedded-postgres.ts';
 import { query, serversBelow } from './embedded-postgres-scene.ts';
 
 const program = join(import.meta.dirname, '../../support/run-keeper.ts');

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { afterEach, expect, test, vi } from 'vitest';
-import { isDatabaseOutage } from '../../../src/database-outage.ts';
+import { isDatabaseOutage } from '../../../src/postgres/database-outage.ts';
 import { LeadsyncError } from '../../../src/lib/errors.ts';
 import { signOfLifeMs, transaction } from '../../../src/store/database.ts';
 import { useScenes } from './store-scene.ts';

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { codeOf, LeadsyncError } from './lib/errors.ts';
+import { codeOf, LeadsyncError } from '../lib/errors.ts';
 
 /** SQLSTATE. */
 const insufficientPrivilege = '42501';

@@ -1,6 +1,6 @@
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import packageFile from '../package.json' with { type: 'json' };
+import packageFile from '../../package.json' with { type: 'json' };
 
 /** Of this leadsync, as package.json has it. */
 export const version: string = packageFile.version;
@@ -15,5 +15,5 @@ const repository: string | null =
  */
 export function docsPath(page: string): string {
   if (repository !== null) return `${repository}/blob/v${version}/docs/${page}`;
-  return join(relative('', fileURLToPath(new URL('../docs', import.meta.url))), page);
+  return join(relative('', fileURLToPath(new URL('../../docs', import.meta.url))), page);
 }

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { codeOf, LeadsyncError } from '../lib/errors.ts';
-import { PostgresClient } from '../postgres-client.ts';
+import { PostgresClient } from './postgres-client.ts';
 import {
   closeToOthers,
   type Cluster,

@@ -1,4 +1,4 @@
-import { codeOf, LeadsyncError } from './lib/errors.ts';
+import { codeOf, LeadsyncError } from '../lib/errors.ts';
 
 /**
  * SQLSTATEs, whole or by their class, that say nothing about the statement (PostgreSQL, Appendix A): the same one may succeed

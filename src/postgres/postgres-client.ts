@@ -1,6 +1,6 @@
 import pg from 'pg';
-import { LeadsyncError } from './lib/errors.ts';
-import { isThisMachine } from './lib/loopback.ts';
+import { LeadsyncError } from '../lib/errors.ts';
+import { isThisMachine } from '../lib/loopback.ts';
 
 /** Where a database is, and how to log in; a secret is read for each connection. */
 export type PostgresUrl = string | { reveal(): string };

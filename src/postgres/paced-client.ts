@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { LeadsyncError } from './lib/errors.ts';
+import type { LeadsyncError } from '../lib/errors.ts';
 import { PostgresClient, type PostgresUrl, revealed } from './postgres-client.ts';
 
 /** Ms: the first pause after a login that failed, and the longest one. */

@@ -1,24 +1,27 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
-import type { Config } from './config/config.ts';
-import { Secret } from './config/secret.ts';
-import type { EmbeddedPostgresOptions } from './embedded-postgres/embedded-postgres.ts';
-import { openDatabase } from './store/database.ts';
-import { assertOwnSession } from './store/own-session.ts';
-import { assertNotMoved } from './store/installation.ts';
-import { migrate, migrateLock } from './store/migrate.ts';
+import type { EmbeddedPostgresOptions } from '../postgres/embedded-postgres.ts';
+import type { PostgresUrl } from '../postgres/postgres-client.ts';
+import { openDatabase } from './database.ts';
+import { assertOwnSession } from './own-session.ts';
+import { assertNotMoved } from './installation.ts';
+import { migrate, migrateLock } from './migrate.ts';
 
 /** A database with the state, open. */
 export interface Store extends AsyncDisposable {
   readonly pool: pg.Pool;
-  readonly connectionString: Secret;
+  readonly connectionString: PostgresUrl;
 }
 
 /** Ms in which the connections of a pool are closed, if they are. */
 const longestEndMs = 3_000;
 
-/** Where the state is. */
-type Place = Pick<Config, 'databaseUrl' | 'dataDir' | 'databasePoolMax'>;
+/** Where the state is; without `databaseUrl` in the embedded server of `dataDir`. */
+interface Place {
+  readonly databaseUrl?: PostgresUrl;
+  readonly dataDir: string;
+  readonly databasePoolMax: number;
+}
 
 /** Callbacks of the embedded server; by default its repairs are reported on stderr. */
 type Callbacks = Pick<EmbeddedPostgresOptions, 'onFault' | 'tell'>;
@@ -59,8 +62,8 @@ async function useEmbedded(
   dataDir: string,
   stack: AsyncDisposableStack,
   callbacks: Callbacks,
-): Promise<Secret> {
-  const { startEmbeddedPostgres } = await import('./embedded-postgres/embedded-postgres.ts');
+): Promise<string> {
+  const { startEmbeddedPostgres } = await import('../postgres/embedded-postgres.ts');
   const server = stack.adopt(await startEmbeddedPostgres(dataDir, callbacks), (started) => started.close());
-  return new Secret(server.connectionString);
+  return server.connectionString;
 }

@@ -1,4 +1,4 @@
-import { codeOf } from './lib/errors.ts';
+import { codeOf } from './errors.ts';
 
 /** Node's codes for a certificate that it does not trust. */
 const codes: ReadonlySet<unknown> = new Set([

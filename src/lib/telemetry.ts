@@ -1,9 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type * as Otel from '@opentelemetry/api';
 import type { BullMQOtel, BullMQOTelSpan } from 'bullmq-otel';
-import { codeOf } from './lib/errors.ts';
-import type { InSpan } from './sync/context.ts';
+import { codeOf } from './errors.ts';
 import { version } from './version.ts';
+
+/** Runs a part of the work as a span of a trace. Attributes hold names and numbers of leadsync, never data of leads. */
+export type InSpan = <T>(
+  name: string,
+  attributes: Readonly<Record<string, string | number>>,
+  part: () => Promise<T>,
+) => Promise<T>;
 
 /** BullMQ's, without its metrics. */
 interface QueueTelemetry {
