@@ -17,8 +17,8 @@ import { fileURLToPath } from 'node:url';
 import { parse } from 'csv-parse/sync';
 import { stringify } from 'csv-stringify/sync';
 import { pino } from 'pino';
-import { openApp } from '../src/app.ts';
 import { syncQueue } from '../jobs/runs.ts';
+import { openWorker } from '../src/worker/open-worker.ts';
 import { loadConfig } from '../src/config/load.ts';
 import { type Sandbox, startSandbox } from '../src/sandbox/sandbox.ts';
 import { startEmbeddedPostgres } from '../src/postgres/embedded-postgres.ts';
@@ -69,7 +69,7 @@ async function measure(workers: number): Promise<void> {
     ...(REDIS_URL !== undefined && { REDIS_URL, REDIS_PREFIX: `bench-${Date.now()}` }),
   };
   const config = await loadConfig({ env, cwd: folder });
-  const app = stack.use(await openApp(config, pino({ level: 'warn' }, pino.destination(2))));
+  const app = stack.use(await openWorker(config, pino({ level: 'warn' }, pino.destination(2))));
   // What the worker does when it starts is not measured: it finds nothing to make up for.
   await app.pool.query(
     `insert into runs (connection, mode, base_url, settings_hash, allow, status, finished_at)

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { App } from '../src/app.ts';
+import type { WorkerApp } from '../src/worker/open-worker.ts';
 import type { JobHandle, JobHandler, JobResult } from '../src/queue/work.ts';
 import { sendDigest } from '../src/reminders/send/send-digest.ts';
 import { sendReminder } from '../src/reminders/send/send-reminder.ts';
@@ -21,7 +21,7 @@ const digestSchema = z.object({ connection: z.string(), digestId: z.number(), ro
 
 /** The jobs of mails: one reminder, a batch of them, the digest of a day to one recipient. */
 export function mailHandlers(
-  app: App,
+  app: WorkerApp,
 ): Record<'send-reminder' | 'send-reminders' | 'send-digest', JobHandler> {
   const all = new Map<string, Lanes>();
   const lanesOf = (connection: string): Lanes => {

@@ -1,28 +1,20 @@
-import { join } from 'node:path';
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import { steadyClock, systemClock } from './ports/clock.ts';
-import type { AlertContext } from './alerts/channels.ts';
 import type { Config, ConnectionConfig } from './config/config.ts';
 import { redisAddressOf } from './config/redis-address.ts';
-import { LeadsyncError } from './lib/errors.ts';
+import type { LeadsyncError } from './lib/errors.ts';
 import type { OnReply } from './http/exchange.ts';
 import { createLeadsClient } from './leads-api/leads-client.ts';
 import { retryReads } from './leads-api/retry-reads.ts';
 import { Activity } from './ops/activity.ts';
 import { type OutageWatch, watchDatabase, watchQueue } from './ops/outage-watch.ts';
-import { clockDifferences } from './ops/clock-differences.ts';
-import { createMetrics, type Metrics, type QueueCounts, type WatchedConnection } from './ops/metrics.ts';
 import { Semaphore } from './lib/semaphore.ts';
 import type { QueueBackend, Queues } from './queue/queue.ts';
-import { type MailWaits, usualWaits } from './reminders/send/deliver.ts';
-import type { Mailer } from './reminders/send/mail.ts';
-import { CircuitBreakers } from './reminders/send/circuit-breakers.ts';
 import type { Templates } from './reminders/compose/templates.ts';
 import { openStore } from './store/open-store.ts';
 import type { EmbeddedPostgresOptions } from './postgres/embedded-postgres.ts';
 import type { PostgresUrl } from './postgres/postgres-client.ts';
-import { createMailLedger, type MailLedger } from './store/mail-ledger.ts';
 import { createThrottle, serviceScope } from './store/throttles.ts';
 import type { OnRun, SyncContext } from './sync/context.ts';
 import type { Throttle } from './ports/leads-service.ts';
@@ -30,9 +22,8 @@ import type { GoogleAccount } from './targets/google-sheets/google-account.ts';
 import { createWriteJournal } from './store/unsettled-writes.ts';
 import type { Target } from './ports/target.ts';
 import { noTelemetry, type Telemetry } from './lib/telemetry.ts';
-import { version } from './lib/version.ts';
 
-/** Everything a command or a job works with. Disposing it releases all of it in reverse order. */
+/** What a command works with, and each job. Disposing it releases all of it in reverse order. */
 export interface App extends AsyncDisposable {
   readonly config: Config;
   readonly log: Logger;
@@ -42,12 +33,6 @@ export interface App extends AsyncDisposable {
   readonly queue: OutageWatch;
   /** Opened at first use: most commands work without the queue. */
   readonly queues: () => Promise<Queues>;
-  readonly mailer: Mailer;
-  readonly ledger: MailLedger;
-  readonly breakers: CircuitBreakers;
-  readonly waits: MailWaits;
-  /** What alerts work with; null: none are configured. */
-  readonly alerting: AlertContext | null;
   /** The mail templates by connection, read at first use. */
   readonly templates: ReadonlyMap<string, () => Promise<Templates>>;
   /** One for each configured connection, by its name. */
@@ -60,7 +45,6 @@ export interface App extends AsyncDisposable {
   outdated: LeadsyncError | null;
   /** The counters of this process. */
   readonly activity: Activity;
-  readonly metrics: Metrics;
 }
 
 /**
@@ -72,7 +56,7 @@ export function runsAtOnce(poolMax: number): number {
 }
 
 /**
- * Builds everything: database, queues, clients and targets. What only some commands need is loaded at first use: the others
+ * Builds the database, the queues, clients and targets. What only some commands need is loaded at first use: the others
  * start faster.
  */
 export async function openApp(config: Config, log: Logger, telemetry = noTelemetry): Promise<App> {
@@ -93,8 +77,6 @@ export async function openApp(config: Config, log: Logger, telemetry = noTelemet
   });
   const queue = watchQueue(queues, log);
   const activity = new Activity(config.connections.map(({ name }) => name));
-  const ledger = stack.use(createMailLedger(pool));
-  const mailer = stack.use(openMailer(config, activity));
   const templates = new Map<string, () => Promise<Templates>>();
   const contexts = new Map<string, SyncContext>();
   // Connections with one key share a throttle: a 429 of one stops the others at once.
@@ -121,9 +103,6 @@ export async function openApp(config: Config, log: Logger, telemetry = noTelemet
       connection.name,
       once(() => readTemplates(connection, log)),
     );
-  const { alerts, connections } = config;
-  const configured = config.configured.map(({ name }) => name);
-  const clock = systemClock;
   const owned = stack.move();
   return {
     config,
@@ -132,27 +111,11 @@ export async function openApp(config: Config, log: Logger, telemetry = noTelemet
     database,
     queue,
     queues,
-    mailer,
-    ledger,
-    breakers: new CircuitBreakers(),
-    waits: usualWaits,
-    alerting: alerts === undefined ? null : { alerts, connections, configured, pool, mailer, log, clock },
     templates,
     contexts,
     runs,
     outdated: null,
     activity,
-    metrics: createMetrics({
-      log,
-      pool,
-      database,
-      queue: config.redisUrl === undefined ? database : queue,
-      version,
-      connections: connections.map(watched),
-      activity,
-      queueCounts: async () => countJobs(await queues()),
-      clocks: () => clockDifferences({ pool, queues, activity }),
-    }),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
@@ -247,40 +210,6 @@ function openConnection(
   return { connection, pool, leads: retryReads(leads), target, log: child, clock: systemClock, inSpan };
 }
 
-/** A mailer whose mails are counted: as sent, or by the code of the fault. */
-function openMailer({ smtpUrl, smtpRate: rate, dataDir }: Config, activity: Activity): Mailer {
-  const create = async (): Promise<Mailer> => {
-    const { createMailer } = await import('./reminders/send/mail.ts');
-    return createMailer(smtpUrl, join(dataDir, 'outbox'), rate === undefined ? {} : { rate });
-  };
-  let opened: Promise<Mailer> | undefined;
-  const open = (): Promise<Mailer> => (opened ??= create());
-  const counted = async (sending: Promise<string>): Promise<string> => {
-    try {
-      const reply = await sending;
-      activity.replied('mail', null, 'sent');
-      return reply;
-    } catch (error) {
-      activity.replied('mail', null, error instanceof LeadsyncError ? error.code : 'internal');
-      throw error;
-    }
-  };
-  return {
-    send: async (mail) => counted((await open()).send(mail)),
-    async turn(signal) {
-      const turn = await (await open()).turn(signal);
-      return {
-        send: (mail, elapsed) => counted(turn.send(mail, elapsed)),
-        [Symbol.dispose]: () => turn[Symbol.dispose](),
-      };
-    },
-    verify: async () => (await open()).verify(),
-    async [Symbol.asyncDispose]() {
-      await (await opened)?.[Symbol.asyncDispose]();
-    },
-  };
-}
-
 async function readTemplates({ name, reminders }: ConnectionConfig, log: Logger): Promise<Templates> {
   const { openTemplates } = await import('./reminders/compose/templates.ts');
   return openTemplates(reminders?.templates ?? null, (message) => log.warn({ connection: name }, message));
@@ -289,21 +218,4 @@ async function readTemplates({ name, reminders }: ConnectionConfig, log: Logger)
 function once<T>(open: () => Promise<T>): () => Promise<T> {
   let opened: Promise<T> | undefined;
   return () => (opened ??= open());
-}
-
-function watched({ name, leads, sync, reminders }: ConnectionConfig): WatchedConnection {
-  return {
-    name,
-    throttleScope: serviceScope(leads.baseUrl, leads.apiKey.reveal()),
-    schedule: sync.schedule,
-    timeZone: sync.timeZone,
-    hasReminders: reminders !== undefined,
-  };
-}
-
-/** One queue after the other: they share few connections. */
-async function countJobs(queues: Queues): Promise<ReadonlyMap<string, QueueCounts>> {
-  const counts = new Map<string, QueueCounts>();
-  for (const name of queues.names()) counts.set(name, await queues.queue(name).counts());
-  return counts;
 }

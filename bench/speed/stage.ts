@@ -6,7 +6,7 @@ import { parse } from 'csv-parse/sync';
 import { stringify } from 'csv-stringify/sync';
 import pg from 'pg';
 import { pino } from 'pino';
-import { type App, openApp } from '../../src/app.ts';
+import { openWorker, type WorkerApp } from '../../src/worker/open-worker.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { startEmbeddedPostgres } from '../../src/postgres/embedded-postgres.ts';
 import { makeSuperuser } from '../../test/support/test-postgres.ts';
@@ -139,9 +139,9 @@ export class Stage implements AsyncDisposable {
   }
 
   /** leadsync in this process. */
-  async openApp(): Promise<App> {
+  async openApp(): Promise<WorkerApp> {
     const config = await loadConfig({ env: this.#environment(), cwd: this.folder });
-    return openApp(config, pino({ level: 'warn' }, pino.destination(2)));
+    return openWorker(config, pino({ level: 'warn' }, pino.destination(2)));
   }
 
   async #wallOf(program: readonly string[]): Promise<number> {

@@ -4,7 +4,7 @@ import { approve, type ApprovedLine } from '../store/approvals.ts';
 import { getRun } from '../store/runs.ts';
 import type { SyncReport } from '../sync/report.ts';
 import { allowed, tellReport } from './describe-report.ts';
-import type { CommonOptions } from './program.ts';
+import type { CommonOptions } from './with-store.ts';
 import { exitCodeFor, print, printJson } from './output.ts';
 import {
   approvedLines,

@@ -15,10 +15,9 @@ import { assertUnused, restoreState } from '../store/restore.ts';
 import { version } from '../lib/version.ts';
 import { assertCanWrite, own, replaceFileWith } from './out-file.ts';
 import { print, printJson, seconds } from './output.ts';
-import type { CommonOptions } from './program.ts';
 import { megabytes, showDumpProgress } from './progress.ts';
 import { stoppedWith, stopping } from './stop.ts';
-import { withWholeState } from './with-store.ts';
+import { type CommonOptions, withWholeState } from './with-store.ts';
 
 interface BackupOptions extends CommonOptions {
   readonly move?: boolean;

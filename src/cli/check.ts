@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { upkeep } from '../../jobs/upkeep.ts';
-import { channelsOf, sendText, webhookChannel } from '../alerts/channels.ts';
+import { type AlertContext, channelsOf, sendText, webhookChannel } from '../alerts/channels.ts';
 import type { App } from '../app.ts';
 import { CalDavHttp } from '../caldav/caldav-http.ts';
 import { CalendarClient } from '../caldav/calendar-client.ts';
@@ -28,9 +28,11 @@ import { askedKnown, hasAny } from '../sync/foreign-leads.ts';
 import { type CheckLine, describeLine, failed, never, passed, runCheck } from './check-line.ts';
 import { checkTarget } from './check-target.ts';
 import { exitCodes, print, printJson } from './output.ts';
-import type { CommonOptions } from './program.ts';
+import type { CommonOptions } from './with-store.ts';
 import { unlessStopped } from './stop.ts';
 import { addressless, describeAddressless, describeOddYears, isMost, oddYears } from './unmailed.ts';
+import type { Mailer } from '../reminders/send/mail.ts';
+import { alertingOf, openMailer } from '../worker/open-worker.ts';
 import { withApp } from './with-app.ts';
 
 interface CheckOptions extends CommonOptions {
@@ -78,9 +80,10 @@ export async function* checkApp(
   for (const context of contexts) yield* await checkStages(context);
   for (const context of contexts) yield* await checkYears(context);
   for (const context of contexts) yield* await checkCalendars(context);
-  yield await runCheck('mail', () => checkMail(app));
+  await using mailer = openMailer(app);
+  yield await runCheck('mail', () => checkMail(app, mailer));
   for (const { connection } of contexts) yield* checkChat(connection);
-  yield* await checkAlertChannels(app, testAlert);
+  yield* await checkAlertChannels(alertingOf(app, mailer), testAlert);
 }
 
 /** Weaknesses that lose nothing are warnings. */
@@ -180,7 +183,7 @@ async function checkStages({ pool, connection }: SyncContext): Promise<CheckLine
   return [passed(`${connection.name}: stages`, message)];
 }
 
-async function checkMail({ config, mailer }: App): Promise<string> {
+async function checkMail({ config }: App, mailer: Mailer): Promise<string> {
   await mailer.verify();
   if (config.smtpUrl === undefined) return `no SMTP_URL: mails are written to ${config.dataDir}/outbox`;
   return new URL(config.smtpUrl.reveal()).username === ''
@@ -229,7 +232,10 @@ const noAlerts =
 const notCalled = 'not called, because a call means success; the next sync calls it';
 
 /** `test`: sends one to each address and the webhook. */
-async function checkAlertChannels({ alerting }: App, test: boolean): Promise<readonly CheckLine[]> {
+async function checkAlertChannels(
+  alerting: AlertContext | null,
+  test: boolean,
+): Promise<readonly CheckLine[]> {
   if (alerting === null) return [passed('alerts', noAlerts)];
   const { alerts, clock } = alerting;
   if (!test) {

@@ -6,9 +6,8 @@ import type { Conflict } from '../store/conflicts.ts';
 import type { Match, MatchState } from '../store/matches.ts';
 import { type Named, namedHeld, recordOf } from './held.ts';
 import { describeAuthor, otherValue } from './names.ts';
-import type { CommonOptions } from './program.ts';
 import { print, printJson } from './output.ts';
-import { withStore } from './with-store.ts';
+import { type CommonOptions, withStore } from './with-store.ts';
 
 export function conflicts(options: CommonOptions): Promise<void> {
   return withStore(options, async (pool, { connections }) => {

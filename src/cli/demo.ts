@@ -2,7 +2,8 @@ import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
-import { type App, openApp } from '../app.ts';
+import type { App } from '../app.ts';
+import { openWorker, type WorkerApp } from '../worker/open-worker.ts';
 import { loadConfig } from '../config/load.ts';
 import { counted } from '../core/lead/counted.ts';
 import { type DemoTarget, shownPath, workbookTarget } from '../demo/demo-target.ts';
@@ -15,7 +16,7 @@ import { countDueMails } from '../store/mails.ts';
 import type { SyncReport } from '../sync/report.ts';
 import { workReminders } from '../worker/work-reminders.ts';
 import { tellReport } from './describe-report.ts';
-import type { CommonOptions } from './program.ts';
+import type { CommonOptions } from './with-store.ts';
 import { print, printJson } from './output.ts';
 import { describePlan } from './plan-output.ts';
 import { linesOf, previewOf } from './preview-reminder.ts';
@@ -66,7 +67,7 @@ export async function demo(options: DemoOptions): Promise<void> {
       LOG_LEVEL: 'warn',
     };
     const config = await loadConfig({ env, cwd: folder });
-    await using app = await openApp(config, pino({ level: 'silent' }));
+    await using app = await openWorker(config, pino({ level: 'silent' }));
     const step = (title: string): void =>
       tell(`\n── ${title} ${'─'.repeat(Math.max(3, 76 - title.length))}\n`);
     const sync = async (): Promise<void> => {
@@ -190,7 +191,7 @@ const mailPollMs = 100;
 const mailTimeoutMs = 15_000;
 
 /** The rest stays scheduled. */
-async function sendDueReminders(app: App): Promise<void> {
+async function sendDueReminders(app: WorkerApp): Promise<void> {
   const names = [...app.contexts.keys()];
   let left = await countDueMails(app.pool, names);
   if (left === 0) return;

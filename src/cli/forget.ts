@@ -5,7 +5,7 @@ import { countKept, forgetConnection, type KeptRows } from '../store/forget.ts';
 import { acquireLease } from '../store/leases.ts';
 import { forgetJobs } from '../worker/housekeeping.ts';
 import { leaseName } from '../sync/context.ts';
-import type { CommonOptions } from './program.ts';
+import type { CommonOptions } from './with-store.ts';
 import { print, printJson } from './output.ts';
 import { stopping } from './stop.ts';
 import { withApp } from './with-app.ts';

@@ -4,9 +4,8 @@ import { pauseConnections, unpause } from '../store/connections.ts';
 import { endMove } from '../store/installation.ts';
 import { shownMoment } from '../core/lead/shown-date.ts';
 import { liftWait } from '../store/throttles.ts';
-import type { CommonOptions } from './program.ts';
 import { print, printJson } from './output.ts';
-import { withStore } from './with-store.ts';
+import { type CommonOptions, withStore } from './with-store.ts';
 
 export function pause(options: CommonOptions): Promise<void> {
   return withStore(options, async (pool, { connections }) => {

@@ -6,12 +6,6 @@ import { copyCodes } from '../core/merge/older-copy.ts';
 import { version } from '../lib/version.ts';
 import { examples } from './examples.ts';
 
-export interface CommonOptions {
-  readonly connection?: string;
-  readonly config?: string;
-  readonly json?: boolean;
-}
-
 /** Loaded only when it runs, for a fast start. */
 function lazily(load: () => Promise<(...args: never[]) => Promise<void>>) {
   return async (...args: unknown[]): Promise<void> => (await load())(...(args as never[]));

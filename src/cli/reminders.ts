@@ -15,7 +15,7 @@ import { replaceLinkKey } from '../store/link-key.ts';
 import type { SyncContext } from '../sync/context.ts';
 import { calendarFeeds } from './calendar-feeds.ts';
 import { calendarJson, calendarsOf, describeCalendars } from './calendars.ts';
-import type { CommonOptions } from './program.ts';
+import type { CommonOptions } from './with-store.ts';
 import {
   type Addressless,
   addressless,

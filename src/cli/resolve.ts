@@ -10,11 +10,10 @@ import type { Answer } from '../core/merge/answers.ts';
 import { folded, plainCell, showCell } from '../core/lead/value.ts';
 import { answerOf, answersTo, decide, unknownItem } from '../review/decide-held.ts';
 import type { HeldItem } from '../store/held.ts';
-import type { CommonOptions } from './program.ts';
 import { type Named, namedHeld, recordOf } from './held.ts';
 import { short, userName } from './names.ts';
 import { exitCodes, print, printJson } from './output.ts';
-import { withStore } from './with-store.ts';
+import { type CommonOptions, withStore } from './with-store.ts';
 
 interface ResolveOptions extends CommonOptions {
   readonly use: Answer | 'target';

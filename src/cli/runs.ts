@@ -9,9 +9,8 @@ import { type ListedAction, type ListedRun, listActions, listRuns } from '../sto
 import { getRun } from '../store/runs.ts';
 import { companiesIn } from './companies.ts';
 import { describeAction } from './plan-output.ts';
-import type { CommonOptions } from './program.ts';
 import { describeProblem, print, printJson, seconds, wholeNumber } from './output.ts';
-import { withStore } from './with-store.ts';
+import { type CommonOptions, withStore } from './with-store.ts';
 
 const mostListed = 1000;
 

@@ -3,7 +3,7 @@ import { counted } from '../core/lead/counted.ts';
 import { parseFaults } from '../sandbox/parse-faults.ts';
 import { parseRate } from '../sandbox/rate-limit.ts';
 import { startSandbox } from '../sandbox/sandbox.ts';
-import type { CommonOptions } from './program.ts';
+import type { CommonOptions } from './with-store.ts';
 import { print, printJson, wholeNumber } from './output.ts';
 import { usualEnd } from './stop.ts';
 

@@ -1,4 +1,5 @@
 import type { App } from '../app.ts';
+import { openMailer } from '../worker/open-worker.ts';
 import { LeadsyncError } from '../lib/errors.ts';
 import { addressKey, isEmailAddress } from '../core/lead/email-address.ts';
 import type { Cells } from '../core/lead/value.ts';
@@ -62,7 +63,8 @@ export async function sendTestMail(app: App, address: string, json: boolean): Pr
   const composed = composeFor(facts, templates);
   const key = JSON.stringify(['test', connection.name, address, now]);
   const mail = { key, from: settings.from, to: address, ...composed, thread: key, date: now };
-  const reply = await app.mailer.send(mail);
+  await using mailer = openMailer(app);
+  const reply = await mailer.send(mail);
   const { smtpUrl } = app.config;
   if (json) return printJson({ to: address, from: settings.from, reply, sent: smtpUrl !== undefined });
   print(

@@ -6,11 +6,10 @@ import { shownDates, shownMoment } from '../core/lead/shown-date.ts';
 import { type ConnectionStatus, connectionStatus } from '../ops/connection-status.ts';
 import { forMany } from '../store/for-many.ts';
 import { companiesOf } from '../store/pairs.ts';
-import type { CommonOptions } from './program.ts';
 import { print, printJson } from './output.ts';
 import { tellReport } from './describe-report.ts';
 import { runs } from './runs.ts';
-import { withStore } from './with-store.ts';
+import { type CommonOptions, withStore } from './with-store.ts';
 
 interface StatusOptions extends CommonOptions {
   /** True: the list of the runs. */

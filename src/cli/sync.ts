@@ -9,7 +9,7 @@ import { runHousekeeping } from '../worker/housekeeping.ts';
 import { isConfirmed } from './confirm.ts';
 import { allowed, syncCommand, tellReport } from './describe-report.ts';
 import { exitCodeFor, print, printEachJson } from './output.ts';
-import type { CommonOptions } from './program.ts';
+import type { CommonOptions } from './with-store.ts';
 import { runNow } from './run-now.ts';
 import { stopping } from './stop.ts';
 import { withApp } from './with-app.ts';

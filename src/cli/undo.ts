@@ -3,7 +3,7 @@ import { LeadsyncError } from '../lib/errors.ts';
 import { silentKinds } from '../core/merge/action.ts';
 import { getRun, type Run } from '../store/runs.ts';
 import { applyLines, whatFollows } from './apply.ts';
-import type { CommonOptions } from './program.ts';
+import type { CommonOptions } from './with-store.ts';
 import { exitCodeFor, print, printJson } from './output.ts';
 import { keepPlan, makePlanNow } from './plan.ts';
 import { refuseToOverwrite } from './plan-file.ts';

@@ -6,8 +6,7 @@ import { asOutage, isDatabaseOutage } from '../postgres/database-outage.ts';
 import { codeOf, LeadsyncError } from '../lib/errors.ts';
 import { useDatabaseTime } from '../store/database-time.ts';
 import { noTelemetry, startTelemetry, type Telemetry } from '../lib/telemetry.ts';
-import type { CommonOptions } from './program.ts';
-import { loadNarrowed } from './with-store.ts';
+import { type CommonOptions, loadNarrowed } from './with-store.ts';
 
 const warnLevel = pino.levels.values['warn'] ?? 40;
 
@@ -89,7 +88,15 @@ function logWarnings(log: Logger): void {
 /** Ms after which a process ends even when something keeps it alive. */
 const leftOverMs = 1_000;
 
-export async function withApp(options: CommonOptions, run: (app: App) => Promise<void>): Promise<void> {
+export const withApp = (options: CommonOptions, run: (app: App) => Promise<void>): Promise<void> =>
+  withOpened(options, openApp, run);
+
+/** The same with what `open` opens. */
+export async function withOpened<T extends App>(
+  options: CommonOptions,
+  open: (config: Config, log: Logger, telemetry: Telemetry) => Promise<T>,
+  run: (app: T) => Promise<void>,
+): Promise<void> {
   const config = await loadNarrowed(options);
   let telemetry: Telemetry = noTelemetry;
   let watches: readonly App['database'][] = [];
@@ -105,7 +112,7 @@ export async function withApp(options: CommonOptions, run: (app: App) => Promise
   stack.defer(() => void setTimeout(() => process.exit(), leftOverMs).unref());
   stack.use(telemetry);
   try {
-    const app = stack.use(await openApp(config, log, telemetry));
+    const app = stack.use(await open(config, log, telemetry));
     watches = [app.database, app.queue];
     stack.use(await useDatabaseTime(app.pool));
     await run(app);

@@ -5,8 +5,13 @@ import { asOutage } from '../postgres/database-outage.ts';
 import { LeadsyncError } from '../lib/errors.ts';
 import { openStore, openStoreAsIs, type Store } from '../store/open-store.ts';
 import { useDatabaseTime } from '../store/database-time.ts';
-import type { CommonOptions } from './program.ts';
 import { unlessStopped } from './stop.ts';
+
+export interface CommonOptions {
+  readonly connection?: string;
+  readonly config?: string;
+  readonly json?: boolean;
+}
 
 /**
  * For commands that only need what is stored: they start fast, and work while the queue, or a service, is away. A stop ends

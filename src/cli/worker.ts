@@ -1,12 +1,13 @@
+import { openWorker } from '../worker/open-worker.ts';
 import { forceEnd, runWorker } from '../worker/run-worker.ts';
 import { reportToLog } from './output.ts';
-import type { CommonOptions } from './program.ts';
+import type { CommonOptions } from './with-store.ts';
 import { usualEnd } from './stop.ts';
-import { withApp } from './with-app.ts';
+import { withOpened } from './with-app.ts';
 
 export function worker(options: CommonOptions): Promise<void> {
   reportToLog();
   const stop = usualEnd();
   stop.addEventListener('abort', () => forceEnd(), { once: true });
-  return withApp(options, (app) => runWorker(app, stop));
+  return withOpened(options, openWorker, (app) => runWorker(app, stop));
 }

@@ -1,5 +1,4 @@
 import { Redactor } from '../lib/redact.ts';
-import type { ExchangeRequest, ReplyHead } from './exchange.ts';
 
 /** Shorter passwords, or those of digits alone, stand in the data of a success by chance: it is data, and stays. */
 const leastInData = 8;
@@ -7,12 +6,18 @@ const leastInData = 8;
 /** Fields of a form that prove who asks (OAuth 2.0). */
 const proofs = ['client_secret', 'client_assertion', 'assertion', 'subject_token', 'refresh_token'];
 
+export type ReplyHeaders = Readonly<Record<string, string | string[] | undefined>>;
+
 export interface Credentials {
   without(text: string, isSuccess: boolean): string;
-  withoutHeaders(headers: ReplyHead['headers'], isSuccess: boolean): ReplyHead['headers'];
+  withoutHeaders(headers: ReplyHeaders, isSuccess: boolean): ReplyHeaders;
 }
 
-type Sent = Pick<ExchangeRequest, 'headers' | 'body' | 'secrets'>;
+interface Sent {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: unknown;
+  readonly secrets?: readonly string[];
+}
 
 /** What a request carries that lets it in. */
 export function credentialsOf(request: Sent): Credentials {

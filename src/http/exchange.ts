@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import type { Client, Dispatcher } from 'undici';
 import type { Clock } from '../ports/clock.ts';
-import { type Credentials, credentialsOf } from './credentials.ts';
+import { type Credentials, credentialsOf, type ReplyHeaders } from './credentials.ts';
 
 /**
  * `unreachable`: nothing was sent. `unfinished`: the request was begun and no complete reply came; the service may have
@@ -63,7 +63,7 @@ export type OnReply = (ending: number | HttpFaultKind | 'aborted') => void;
 
 export interface ReplyHead {
   readonly status: number;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly headers: ReplyHeaders;
   /** Epoch ms at which the headers arrived. */
   readonly receivedAt: number;
 }
@@ -96,7 +96,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | null = null;
   #ended = false;
   #status = 0;
-  #encoding: ReplyHead['headers'][string];
+  #encoding: ReplyHeaders[string];
   #chunks: Buffer[] = [];
   #size = 0;
   #kept = Promise.resolve();
@@ -166,11 +166,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     }
   }
 
-  onResponseStart(
-    _controller: Dispatcher.DispatchController,
-    status: number,
-    headers: ReplyHead['headers'],
-  ): void {
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: ReplyHeaders): void {
     if (status < 200) return;
     this.#status = status;
     if (!this.#ended) this.#options.onReply?.(status);

@@ -1,5 +1,7 @@
-import type { App } from '../app.ts';
+import type pg from 'pg';
+import type { Queues } from '../queue/queue.ts';
 import { aheadMs, databaseNow, machineNow } from '../store/database-time.ts';
+import type { Activity } from './activity.ts';
 
 /** How far (ms) a clock is ahead of the database's; below zero: behind. */
 export interface ClockDifference {
@@ -17,7 +19,11 @@ export async function clockDifferences({
   pool,
   queues,
   activity,
-}: Pick<App, 'pool' | 'queues' | 'activity'>): Promise<readonly ClockDifference[]> {
+}: {
+  readonly pool: pg.Pool;
+  readonly queues: () => Promise<Pick<Queues, 'clock'>>;
+  readonly activity: Activity;
+}): Promise<readonly ClockDifference[]> {
   const database = await aheadMs(() => databaseNow(pool), Date.now);
   const { clock } = await queues();
   return [

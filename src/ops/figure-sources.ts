@@ -1,3 +1,5 @@
+import type pg from 'pg';
+import type { Logger } from 'pino';
 import { Gauge, type Registry } from 'prom-client';
 import {
   heldFigures,
@@ -8,7 +10,39 @@ import {
   throttleFigures,
 } from '../store/figures.ts';
 import { previousRun } from '../queue/due-times.ts';
-import type { FigureOrigins, WatchedConnection } from './metrics.ts';
+import type { Activity } from './activity.ts';
+import type { ClockDifference } from './clock-differences.ts';
+import type { OutageWatch } from './outage-watch.ts';
+
+/** A connection whose figures are shown. */
+export interface WatchedConnection {
+  readonly name: string;
+  /** The row of `services` that its requests obey. */
+  readonly throttleScope: string;
+  /** A cron pattern, in the time zone. */
+  readonly schedule: string;
+  readonly timeZone: string;
+  readonly hasReminders: boolean;
+}
+
+/** Jobs of a queue by state. */
+export type QueueCounts = Readonly<Record<'waiting' | 'active' | 'delayed' | 'failed', number>>;
+
+/** Where the figures come from. */
+export interface FigureOrigins {
+  readonly log: Logger;
+  readonly pool: pg.Pool;
+  readonly database: Pick<OutageWatch, 'awayMs'>;
+  /** Where the jobs are. */
+  readonly queue: Pick<OutageWatch, 'awayMs'>;
+  /** Of this leadsync. */
+  readonly version: string;
+  readonly connections: readonly WatchedConnection[];
+  readonly activity: Activity;
+  /** By the name of the queue. */
+  readonly queueCounts: () => Promise<ReadonlyMap<string, QueueCounts>>;
+  readonly clocks: () => Promise<readonly ClockDifference[]>;
+}
 
 const kind = ['reminder', 'digest'] as const;
 const state = ['failed', 'missed'] as const;

@@ -3,12 +3,11 @@ import { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
 import type { Hono } from 'hono';
-import type { App } from '../app.ts';
 import { LeadsyncError } from '../lib/errors.ts';
 import { limitConnections } from './connections.ts';
 import { LiveRuns } from './live-runs.ts';
 import { closedPages, isClosed } from './closed-pages.ts';
-import { site } from './site.ts';
+import { type ServedApp, site } from './site.ts';
 
 export interface HttpServer extends AsyncDisposable {
   readonly port: number;
@@ -24,7 +23,7 @@ const silenceMs = 60_000;
  * The worker's HTTP port: the two probes, the metrics and the status page (see site.ts). Throws `http.port-taken` or
  * `http.not-listening`. Disposing it closes every connection at once.
  */
-export async function startHttpServer(app: App): Promise<HttpServer> {
+export async function startHttpServer(app: ServedApp): Promise<HttpServer> {
   const { host, port, adminToken: token } = app.config.http;
   if (isClosed(app.config)) app.log.warn(closedPages);
   const live = new LiveRuns(app);

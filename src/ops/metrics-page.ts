@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
 import type { Count } from './activity.ts';
-import { type FigureSource, figureSources } from './figure-sources.ts';
-import type { FigureOrigins } from './metrics.ts';
+import { type FigureOrigins, type FigureSource, figureSources } from './figure-sources.ts';
 
 const misnamed = ['handles', 'requests', 'resources'].map((what) => `nodejs_active_${what}_total`);
 

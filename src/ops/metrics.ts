@@ -1,38 +1,4 @@
-import type pg from 'pg';
-import type { Logger } from 'pino';
-import type { Activity } from './activity.ts';
-import type { ClockDifference } from './clock-differences.ts';
-import type { OutageWatch } from './outage-watch.ts';
-
-/** A connection whose figures are shown. */
-export interface WatchedConnection {
-  readonly name: string;
-  /** The row of `services` that its requests obey. */
-  readonly throttleScope: string;
-  /** A cron pattern, in the time zone. */
-  readonly schedule: string;
-  readonly timeZone: string;
-  readonly hasReminders: boolean;
-}
-
-/** Jobs of a queue by state. */
-export type QueueCounts = Readonly<Record<'waiting' | 'active' | 'delayed' | 'failed', number>>;
-
-/** Where the figures come from. */
-export interface FigureOrigins {
-  readonly log: Logger;
-  readonly pool: pg.Pool;
-  readonly database: Pick<OutageWatch, 'awayMs'>;
-  /** Where the jobs are. */
-  readonly queue: Pick<OutageWatch, 'awayMs'>;
-  /** Of this leadsync. */
-  readonly version: string;
-  readonly connections: readonly WatchedConnection[];
-  readonly activity: Activity;
-  /** By the name of the queue. */
-  readonly queueCounts: () => Promise<ReadonlyMap<string, QueueCounts>>;
-  readonly clocks: () => Promise<readonly ClockDifference[]>;
-}
+import type { FigureOrigins } from './figure-sources.ts';
 
 /** What Prometheus scrapes. All workers show the same figures of the database: aggregate them with `max by`. */
 export interface Metrics {

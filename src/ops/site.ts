@@ -9,6 +9,7 @@ import { calendarFeeds } from './calendar-feeds.ts';
 import { followUpPages } from './follow-up-pages.ts';
 import type { LiveRuns } from './live-runs.ts';
 import { layout, missingPage } from './pages/layout.ts';
+import type { Metrics } from './metrics.ts';
 import { probes } from './probes.ts';
 import { shownPath } from './requests.ts';
 import { conflictPages } from './conflict-pages.ts';
@@ -24,11 +25,15 @@ const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST']);
 /** Bytes; every form of the site is shorter. */
 const maxBody = 16 * 1024;
 
+export interface ServedApp extends App {
+  readonly metrics: Metrics;
+}
+
 /**
  * Everything that the port answers: the probes to everybody, the page of a follow-up and feeds to those who know their
  * address, the rest as `policy` allows.
  */
-export async function site(app: App, live: LiveRuns, policy: AccessPolicy): Promise<Hono> {
+export async function site(app: ServedApp, live: LiveRuns, policy: AccessPolicy): Promise<Hono> {
   const base = new URL(policy.publicUrl ?? 'http://localhost').pathname.replace(/\/$/, '');
   const site = new Hono({ getPath: (request) => innerPath(base, request) });
   site.onError((error, c) => {

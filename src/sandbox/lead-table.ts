@@ -1,6 +1,10 @@
 import { LeadsyncError } from '../lib/errors.ts';
-import type { SandboxClock } from './options.ts';
 import { createRandom, type Random } from './random.ts';
+
+/** The time that the service goes by, epoch ms (UTC). */
+export interface SandboxClock {
+  now(): number;
+}
 
 export interface LeadFields {
   readonly companyName: string;

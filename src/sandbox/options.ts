@@ -1,11 +1,6 @@
 import type { Fault } from './faults.ts';
-import type { IdKind, SandboxLead } from './lead-table.ts';
+import type { IdKind, SandboxClock, SandboxLead } from './lead-table.ts';
 import type { RateLimit } from './rate-limit.ts';
-
-/** The time that the service goes by, epoch ms (UTC). */
-export interface SandboxClock {
-  now(): number;
-}
 
 interface SandboxStart {
   readonly host: string;

@@ -1,7 +1,7 @@
 import { moveLead, readCursor, takePage, writeCursor } from './page.ts';
 import type { Fault, Route } from './faults.ts';
-import type { LeadTable, SandboxLead } from './lead-table.ts';
-import type { SandboxBehaviour, SandboxClock } from './options.ts';
+import type { LeadTable, SandboxClock, SandboxLead } from './lead-table.ts';
+import type { SandboxBehaviour } from './options.ts';
 import type { Random } from './random.ts';
 import { readWriteBody } from './read-write-body.ts';
 import { emptyReply, errorReply, jsonReply, type Reply, showLead } from './reply.ts';

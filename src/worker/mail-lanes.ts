@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { mailQueue, singleJob } from '../../jobs/reminder-jobs.ts';
-import type { App } from '../app.ts';
+import type { WorkerApp } from './open-worker.ts';
 import type { JobHandle, JobResult } from '../queue/queue.ts';
 import { isUntried, type Planned } from '../reminders/send/batches.ts';
 import { type Outcome, retryDelayMs } from '../reminders/send/deliver.ts';
@@ -55,13 +55,13 @@ export async function takeJob(
 }
 
 /** Null: mails have no links. */
-async function linkMakerOf({ pool, config: { publicUrl } }: App): Promise<LinkMaker | null> {
+async function linkMakerOf({ pool, config: { publicUrl } }: WorkerApp): Promise<LinkMaker | null> {
   return publicUrl === undefined ? null : { key: await linkKey(pool), publicUrl };
 }
 
 /** Makes one attempt to send a mail. Any fault ends in a retry: a failed job would not be added again, and the mail lost. */
 export async function trySend(
-  app: App,
+  app: WorkerApp,
   connection: string,
   lanes: Lanes,
   stop: AbortSignal,
@@ -106,7 +106,7 @@ export async function trySend(
  * and while no lead can be read, for the Leads service.
  */
 export async function sendBatch(
-  app: App,
+  app: WorkerApp,
   { connection, reminders }: { readonly connection: string; readonly reminders: readonly Planned[] },
   { requestedAt }: JobHandle,
   stop: AbortSignal,
@@ -177,7 +177,7 @@ export async function sendBatch(
 }
 
 async function* readInParts(
-  { pool }: App,
+  { pool }: WorkerApp,
   reminders: readonly Planned[],
 ): AsyncGenerator<readonly [Planned, ReadMail | null]> {
   for (let from = 0; from < reminders.length; from += readAtOnce) {

@@ -1,7 +1,7 @@
 import { runHandlers, syncQueue } from '../../jobs/runs.ts';
 import { upkeep } from '../../jobs/upkeep.ts';
 import { watchAlerts } from '../alerts/watch-alerts.ts';
-import type { App } from '../app.ts';
+import type { WorkerApp } from './open-worker.ts';
 import { startHttpServer } from '../ops/http.ts';
 import { logRun } from '../ops/run-log.ts';
 import { retryCalendars } from '../store/calendar-entries.ts';
@@ -25,7 +25,7 @@ export function forceEnd(code?: number): void {
 }
 
 /** Works until `stop` aborts: schedules, jobs, reminders and the HTTP port. Throws when the database cannot be used any more. */
-export async function runWorker(app: App, stop: AbortSignal): Promise<void> {
+export async function runWorker(app: WorkerApp, stop: AbortSignal): Promise<void> {
   await using stack = new AsyncDisposableStack();
   let stopWork = async (): Promise<void> => {};
   stack.use(await claimPlaces(app, (fault) => void endWork(app, fault, () => stopWork())));
@@ -73,7 +73,7 @@ export async function runWorker(app: App, stop: AbortSignal): Promise<void> {
 }
 
 /** Takes no more work, and puts back what is under way; once. */
-async function endWork(app: App, fault: LeadsyncError, stopWork: () => Promise<void>): Promise<void> {
+async function endWork(app: WorkerApp, fault: LeadsyncError, stopWork: () => Promise<void>): Promise<void> {
   if (app.outdated !== null) return;
   app.outdated = fault;
   const { code } = fault;
@@ -94,7 +94,7 @@ const over: ReadonlySet<string> = new Set(['database.newer-schema', 'state.moved
  * Checks every few seconds whether a newer version has set up the database, or the state has moved away, until it is disposed.
  * Then this process is `outdated`, and `stopWork` puts the jobs under way back.
  */
-function watchState(app: App, stopWork: () => Promise<void>): AsyncDisposable {
+function watchState(app: WorkerApp, stopWork: () => Promise<void>): AsyncDisposable {
   const stop = new AbortController();
   const { signal } = stop;
   const watch = async (): Promise<void> => {

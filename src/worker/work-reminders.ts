@@ -1,6 +1,6 @@
 import { mailHandlers } from '../../jobs/mails.ts';
 import { chatQueue, digestJob, mailQueue, singleJob } from '../../jobs/reminder-jobs.ts';
-import type { App } from '../app.ts';
+import type { WorkerApp } from './open-worker.ts';
 import { isChannel } from '../config/chat-webhook.ts';
 import { isQueueOutage } from '../queue/queue-outage.ts';
 import { type Digest, dueDigests, dueReminders, type Reminder } from '../store/mails.ts';
@@ -14,7 +14,7 @@ import { jobsAtOnce } from './mail-lanes.ts';
 const chatPaceMs = 1_000;
 
 /** Sends the reminders and digests of all connections as they fall due, until it is disposed. Ends their pauses first. */
-export async function workReminders(app: App): Promise<AsyncDisposable> {
+export async function workReminders(app: WorkerApp): Promise<AsyncDisposable> {
   const queues = await app.queues();
   const stop = new AbortController();
   const ending = endMailPause(app, stop.signal).catch((error: unknown) => {
@@ -41,7 +41,7 @@ export async function workReminders(app: App): Promise<AsyncDisposable> {
  * Retries now what the mail server refused: a worker that starts may have other settings, or the server may be repaired. A chat's
  * pause stays: it may be one that the chat asked for.
  */
-async function endMailPause({ pool, contexts, queues }: App, stop: AbortSignal): Promise<void> {
+async function endMailPause({ pool, contexts, queues }: WorkerApp, stop: AbortSignal): Promise<void> {
   const names = [...contexts.keys()];
   const [reminders, digests] = await Promise.all([dueReminders(pool, names, 0), dueDigests(pool, names, 0)]);
   const isRetry = ({ state, attempts, recipient }: Reminder | Digest): boolean =>
@@ -60,7 +60,7 @@ const lookEveryMs = 1_000;
  * Goes on with the mails of workers that die, until it is disposed. Their jobs stay theirs until the queue notices, so what
  * nobody has begun gets further ones. Whoever has claimed a mail sends it: a worker that was only thought dead sends none twice.
  */
-function takeOverMails(app: App): AsyncDisposable {
+function takeOverMails(app: WorkerApp): AsyncDisposable {
   const stop = new AbortController();
   const { signal } = stop;
   const watch = async (): Promise<void> => {
@@ -90,7 +90,7 @@ function isLeft(mail: Reminder | Digest): boolean {
   return isUntried(mail) && !isChannel(mail.recipient);
 }
 
-async function takeOver(app: App, token: string): Promise<void> {
+async function takeOver(app: WorkerApp, token: string): Promise<void> {
   const reminders = (await dueReminders(app.pool, [...app.contexts.keys()], 0)).filter(isLeft);
   for (const [name, some] of Map.groupBy(reminders, ({ connection }) => connection)) {
     const context = app.contexts.get(name);

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
+import { openWorker, type WorkerApp } from '../../src/worker/open-worker.ts';
 import { planMails } from '../../src/worker/plan-mails.ts';
-import { type App, openApp } from '../../src/app.ts';
 import { workReminders } from '../../src/worker/work-reminders.ts';
 import { LeadsyncError } from '../../src/lib/errors.ts';
 import type { Lead } from '../../src/core/lead/lead.ts';
@@ -74,7 +74,7 @@ export async function reminderWorker(
   await workspace.sync();
   const log: Told[] = [];
   const opened = stack.use(
-    await openApp(
+    await openWorker(
       await loadConfig({ env: workspace.env, cwd: workspace.folder }),
       pino({ level: 'info' }, { write: (line: string) => log.push(JSON.parse(line) as Told) }),
     ),
@@ -92,7 +92,7 @@ export async function reminderWorker(
       return [name, { ...context, leads: Object.assign(Object.create(leads) as typeof leads, { get }) }];
     }),
   );
-  const app: App = { ...opened, contexts, mailer, waits: shortWaits };
+  const app: WorkerApp = { ...opened, contexts, mailer, waits: shortWaits };
   await planMails(app);
   workspace.sandbox.set({ faults });
   stack.use(await workReminders(app));

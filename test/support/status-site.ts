@@ -1,6 +1,6 @@
 import { request as httpRequest } from 'node:http';
 import { text } from 'node:stream/consumers';
-import type { App } from '../../src/app.ts';
+import type { WorkerApp } from '../../src/worker/open-worker.ts';
 import { type HttpServer, startHttpServer } from '../../src/ops/http.ts';
 import { Workspace, type WorkspaceOptions } from './workspace.ts';
 
@@ -24,7 +24,7 @@ interface Asked {
 /** A workspace, its app, and the worker's HTTP port, in this process. */
 export interface StatusSite extends AsyncDisposable {
   readonly workspace: Workspace;
-  readonly app: App;
+  readonly app: WorkerApp;
   readonly server: HttpServer;
   /** One request, exactly so, with no redirect followed. */
   ask(path: string, asked?: Asked): Promise<Reply>;

@@ -3,16 +3,8 @@ import { appendFile } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { pipeline } from 'node:stream';
-import {
-  type EmbeddedPostgres,
-  startEmbeddedPostgres,
-} from '../../src/postgres/embedded-postgres.ts';
-import {
-  clusterUser,
-  openCluster,
-  runAsSuperuser,
-  socketName,
-} from '../../src/postgres/postgres-cluster.ts';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/postgres/embedded-postgres.ts';
+import { clusterUser, openCluster, runAsSuperuser, socketName } from '../../src/postgres/postgres-cluster.ts';
 
 /**
  * A bundled Postgres for tests: its role is a superuser, so that each test makes its own database and users, and it has a port of 127.0.0.1, for

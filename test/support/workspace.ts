@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
-import { openApp } from '../../src/app.ts';
-import type { App } from '../../src/app.ts';
+import { openWorker, type WorkerApp } from '../../src/worker/open-worker.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import type { SandboxOptions } from '../../src/sandbox/options.ts';
@@ -66,7 +65,7 @@ export class Workspace implements AsyncDisposable {
   readonly #discreet: CliProcess[] = [];
   readonly #redis: TestRedis | undefined;
   /** Those that runs in this process work with, by what they were opened with. */
-  readonly #apps: Map<string, App>;
+  readonly #apps: Map<string, WorkerApp>;
 
   private constructor(
     folder: string,
@@ -75,7 +74,7 @@ export class Workspace implements AsyncDisposable {
     env: NodeJS.ProcessEnv,
     stack: AsyncDisposableStack,
     redis: TestRedis | undefined,
-    apps = new Map<string, App>(),
+    apps = new Map<string, WorkerApp>(),
   ) {
     this.#redis = redis;
     this.#apps = apps;
@@ -153,8 +152,8 @@ export class Workspace implements AsyncDisposable {
   }
 
   /** Everything in this process, as a command builds it. */
-  async openApp(): Promise<App> {
-    return openApp(await loadConfig({ env: this.env, cwd: this.folder }), pino({ level: 'silent' }));
+  async openApp(): Promise<WorkerApp> {
+    return openWorker(await loadConfig({ env: this.env, cwd: this.folder }), pino({ level: 'silent' }));
   }
 
   /**
@@ -181,7 +180,7 @@ export class Workspace implements AsyncDisposable {
   }
 
   /** One for all runs of the same configuration: its connections are warm, as those of a worker are. */
-  async #standingApp(): Promise<App> {
+  async #standingApp(): Promise<WorkerApp> {
     const key = JSON.stringify([this.env, readFileSync(join(this.folder, 'leadsync.yaml'), 'utf8')]);
     const known = this.#apps.get(key);
     if (known !== undefined) return known;

@@ -83,6 +83,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   jobs: ['src/config', 'src/store', 'src/queue', 'src/reminders', 'src/worker'],
   'src/worker': [
     'src/core/lead',
+    'src/ports',
     'src/config',
     'src/store',
     'src/sync',

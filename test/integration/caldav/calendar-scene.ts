@@ -1,4 +1,4 @@
-import type { App } from '../../../src/app.ts';
+import type { WorkerApp } from '../../../src/worker/open-worker.ts';
 import { planEdited, planSynced } from '../../../src/worker/plan-mails.ts';
 import { syncCalendars } from '../../../src/worker/sync-calendars.ts';
 import type { RequestedEdit } from '../../../src/store/requested-edits.ts';
@@ -48,7 +48,7 @@ export async function calendarScene(server: Radicale, options: SceneOptions = {}
   );
   for (let nth = 1; nth <= leads; nth++)
     workspace.sandbox.leads.add({ companyName: `Lead ${nth}`, stage: 'new', nextFollowUpAt: monday });
-  const app: App = stack.use(await workspace.openApp());
+  const app: WorkerApp = stack.use(await workspace.openApp());
   const sync = async (): Promise<void> => {
     await workspace.sync();
     await planSynced(app, connectionName);
@@ -62,7 +62,7 @@ export async function calendarScene(server: Radicale, options: SceneOptions = {}
     pool,
     sync,
     /** A pass over all calendars, as the job makes it. */
-    pass: (one: App = app) => syncCalendars(one, never),
+    pass: (one: WorkerApp = app) => syncCalendars(one, never),
     /** What people requested is carried out, as the job does. */
     carryOut: async () => {
       await workspace.sync({ mode: 'edit' });

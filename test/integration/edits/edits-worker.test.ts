@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { editJob, runHandlers, syncQueue, unattended } from '../../../jobs/runs.ts';
-import type { App } from '../../../src/app.ts';
+import type { WorkerApp } from '../../../src/worker/open-worker.ts';
 import { planMails } from '../../../src/worker/plan-mails.ts';
 import { keepQueuesFilled } from '../../../src/worker/fill-queues.ts';
 import { editScene, friday, monday, tuesday } from './edit-scene.ts';
 
 const reminders = { to: ['anna@example.com'], timeZone: 'UTC' };
-const queueOf = async ({ queues }: App) => (await queues()).queue(syncQueue);
+const queueOf = async ({ queues }: WorkerApp) => (await queues()).queue(syncQueue);
 
 test('two workers, and a sync under way: each edit is written once, and the mails of the lead are planned anew', async () => {
   await using scene = await editScene({ reminders });

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:f
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import type { App } from '../../../src/app.ts';
+import type { WorkerApp } from '../../../src/worker/open-worker.ts';
 import { LeadsyncError } from '../../../src/lib/errors.ts';
 import { planReminders } from '../../../src/reminders/plan/plan-reminders.ts';
 import { forgetPlaces } from '../../../src/store/places.ts';
@@ -72,7 +72,7 @@ test('killed in the middle of a switch: all of it is done, or none; and it goes 
 });
 
 /** One app's sync to its end, as often as another one is in the way. */
-async function syncOf(app: App): Promise<Run> {
+async function syncOf(app: WorkerApp): Promise<Run> {
   const context = app.contexts.get('main');
   if (context === undefined) throw new Error('no connection');
   for (;;) {

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { openApp } from '../../../src/app.ts';
+import { openWorker } from '../../../src/worker/open-worker.ts';
 import { checkTarget } from '../../../src/cli/check-target.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import type { Reply } from '../../stand-ins/hubspot/send-reply.ts';
@@ -28,7 +28,7 @@ function settingsFor({ loginUrl }: MsGraphSandbox): Record<string, string | unde
 /** What `leadsync check` says of the targets, with these variables besides. */
 async function checked(workspace: Workspace, env: Record<string, string | undefined>) {
   const config = await loadConfig({ env: { ...workspace.env, ...env }, cwd: workspace.folder });
-  await using app = await openApp(config, pino({ level: 'silent' }));
+  await using app = await openWorker(config, pino({ level: 'silent' }));
   const lines = [...app.contexts.values()].map((context) => checkTarget(context, false));
   return (await Promise.all(lines)).flat();
 }

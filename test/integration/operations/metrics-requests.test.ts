@@ -3,9 +3,9 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import type { App } from '../../../src/app.ts';
 import { startSheetsSandbox } from '../../stand-ins/google-sheets/sheets-sandbox.ts';
 import { startHubSpotSandbox } from '../../stand-ins/hubspot/hubspot-sandbox.ts';
+import type { WorkerApp } from '../../../src/worker/open-worker.ts';
 import { parseFaults } from '../../../src/sandbox/parse-faults.ts';
 import { advanceRun } from '../../../src/sync/run.ts';
 import { connectionName, Workspace } from '../../support/workspace.ts';
@@ -14,7 +14,7 @@ import { portOf } from '../leads-api/leads-api-server.ts';
 type Counts = Readonly<Record<string, number>>;
 
 /** One try of a sync; what became of it is not looked at. */
-async function trySync(app: App): Promise<void> {
+async function trySync(app: WorkerApp): Promise<void> {
   const context = app.contexts.get(connectionName);
   if (context === undefined) throw new Error('the connection is not configured');
   const request = { mode: 'sync', allow: [], maxAttempts: 1 } as const;
@@ -22,7 +22,7 @@ async function trySync(app: App): Promise<void> {
 }
 
 /** The counted requests to one side, by status. */
-function counted({ activity }: App, side: string): Counts {
+function counted({ activity }: WorkerApp, side: string): Counts {
   const counts = [...activity.requests].filter(({ labels, value }) => labels['side'] === side && value > 0);
   return Object.fromEntries(counts.map(({ labels, value }) => [labels['status'], value]));
 }

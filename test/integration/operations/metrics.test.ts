@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { App } from '../../../src/app.ts';
+import type { WorkerApp } from '../../../src/worker/open-worker.ts';
 import { runNow } from '../../../src/cli/run-now.ts';
 import { workReminders } from '../../../src/worker/work-reminders.ts';
 import { parseFaults } from '../../../src/sandbox/parse-faults.ts';
@@ -13,12 +13,12 @@ import { connectionName as connection, Workspace } from '../../support/workspace
 const never = new AbortController().signal;
 
 /** A sync on the path of every night, through the queue. */
-async function sync(app: App): Promise<SyncReport> {
+async function sync(app: WorkerApp): Promise<SyncReport> {
   const run = await runNow(app, connection, { mode: 'sync' }, never);
   return run.report as SyncReport;
 }
 
-async function scrape(app: App): Promise<Exposition> {
+async function scrape(app: WorkerApp): Promise<Exposition> {
   return new Exposition(await app.metrics.render());
 }
 

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import type { App } from '../../../src/app.ts';
+import type { WorkerApp } from '../../../src/worker/open-worker.ts';
 import type { SyncReport } from '../../../src/sync/report.ts';
 import { advanceRun } from '../../../src/sync/run.ts';
 import type { RowOutcome, Target } from '../../../src/ports/target.ts';
@@ -12,7 +12,7 @@ type Write = Target['write'];
 /** A first sync of five leads into a table with scripted writes. Returns their ids in the order of the service. */
 async function firstSync(
   workspace: Workspace,
-  write: (real: Write, app: App, ...args: Parameters<Write>) => ReturnType<Write>,
+  write: (real: Write, app: WorkerApp, ...args: Parameters<Write>) => ReturnType<Write>,
 ): Promise<SyncReport> {
   await using app = await workspace.openApp();
   const real = app.contexts.get(connectionName);

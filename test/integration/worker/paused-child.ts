@@ -3,14 +3,14 @@
  * It prints how the first attempt ended: `finished` with the run's status, or why it has to come again.
  */
 import { pino } from 'pino';
-import { openApp } from '../../../src/app.ts';
+import { openWorker } from '../../../src/worker/open-worker.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { advanceRun } from '../../../src/sync/run.ts';
 import { connectionName } from '../../support/workspace.ts';
 
 const [, , leaseMs = ''] = process.argv;
 const config = await loadConfig({ env: process.env, cwd: process.cwd() });
-await using app = await openApp(config, pino({ level: 'silent' }));
+await using app = await openWorker(config, pino({ level: 'silent' }));
 const context = app.contexts.get(connectionName);
 if (context === undefined) throw new Error('the connection is not configured');
 const request = { mode: 'sync', allow: ['first-leads'], maxAttempts: 3 } as const;

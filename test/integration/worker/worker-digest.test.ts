@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { openApp } from '../../../src/app.ts';
+import { openWorker } from '../../../src/worker/open-worker.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { localDateOf } from '../../../src/reminders/plan/digest-time.ts';
 import { planMails } from '../../../src/worker/plan-mails.ts';
@@ -24,7 +24,7 @@ test('one digest, by the queue of its home, though another process plans it; non
   const open = async (only?: string) => {
     const config = await loadConfig({ env: workspace.env, cwd: workspace.folder });
     const connections = config.connections.filter(({ name }) => only === undefined || name === only);
-    return openApp({ ...config, connections }, pino({ level: 'silent' }));
+    return openWorker({ ...config, connections }, pino({ level: 'silent' }));
   };
   const { pool } = workspace.database;
   for (const name of ['main', 'west']) {

@@ -1,0 +1,119 @@
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import type { AlertContext } from '../alerts/channels.ts';
+import { type App, openApp } from '../app.ts';
+import type { Config, ConnectionConfig } from '../config/config.ts';
+import { LeadsyncError } from '../lib/errors.ts';
+import type { Telemetry } from '../lib/telemetry.ts';
+import { version } from '../lib/version.ts';
+import { clockDifferences } from '../ops/clock-differences.ts';
+import type { QueueCounts, WatchedConnection } from '../ops/figure-sources.ts';
+import { createMetrics, type Metrics } from '../ops/metrics.ts';
+import { systemClock } from '../ports/clock.ts';
+import type { Queues } from '../queue/queue.ts';
+import { CircuitBreakers } from '../reminders/send/circuit-breakers.ts';
+import { type MailWaits, usualWaits } from '../reminders/send/deliver.ts';
+import type { Mailer } from '../reminders/send/mail.ts';
+import { createMailLedger, type MailLedger } from '../store/mail-ledger.ts';
+import { serviceScope } from '../store/throttles.ts';
+
+/** What a worker works with. */
+export interface WorkerApp extends App {
+  readonly mailer: Mailer;
+  readonly ledger: MailLedger;
+  readonly breakers: CircuitBreakers;
+  readonly waits: MailWaits;
+  /** Null: no alerts are configured. */
+  readonly alerting: AlertContext | null;
+  readonly metrics: Metrics;
+}
+
+export async function openWorker(config: Config, log: Logger, telemetry?: Telemetry): Promise<WorkerApp> {
+  await using stack = new AsyncDisposableStack();
+  const app = stack.use(await openApp(config, log, telemetry));
+  const { pool, database, queue, queues, activity } = app;
+  const ledger = stack.use(createMailLedger(pool));
+  const mailer = stack.use(openMailer(app));
+  const owned = stack.move();
+  return {
+    ...app,
+    mailer,
+    ledger,
+    breakers: new CircuitBreakers(),
+    waits: usualWaits,
+    alerting: alertingOf(app, mailer),
+    metrics: createMetrics({
+      log,
+      pool,
+      database,
+      queue: config.redisUrl === undefined ? database : queue,
+      version,
+      connections: config.connections.map(watched),
+      activity,
+      queueCounts: async () => countJobs(await queues()),
+      clocks: () => clockDifferences(app),
+    }),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+/** What alerts work with; null: none are configured. */
+export function alertingOf({ config, pool, log }: App, mailer: Mailer): AlertContext | null {
+  const { alerts, connections } = config;
+  const configured = config.configured.map(({ name }) => name);
+  return alerts === undefined
+    ? null
+    : { alerts, connections, configured, pool, mailer, log, clock: systemClock };
+}
+
+/** A mailer whose mails are counted: as sent, or by the code of the fault. */
+export function openMailer({ config, activity }: App): Mailer {
+  const { smtpUrl, smtpRate: rate, dataDir } = config;
+  const create = async (): Promise<Mailer> => {
+    const { createMailer } = await import('../reminders/send/mail.ts');
+    return createMailer(smtpUrl, join(dataDir, 'outbox'), rate === undefined ? {} : { rate });
+  };
+  let opened: Promise<Mailer> | undefined;
+  const open = (): Promise<Mailer> => (opened ??= create());
+  const counted = async (sending: Promise<string>): Promise<string> => {
+    try {
+      const reply = await sending;
+      activity.replied('mail', null, 'sent');
+      return reply;
+    } catch (error) {
+      activity.replied('mail', null, error instanceof LeadsyncError ? error.code : 'internal');
+      throw error;
+    }
+  };
+  return {
+    send: async (mail) => counted((await open()).send(mail)),
+    async turn(signal) {
+      const turn = await (await open()).turn(signal);
+      return {
+        send: (mail, elapsed) => counted(turn.send(mail, elapsed)),
+        [Symbol.dispose]: () => turn[Symbol.dispose](),
+      };
+    },
+    verify: async () => (await open()).verify(),
+    async [Symbol.asyncDispose]() {
+      await (await opened)?.[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function watched({ name, leads, sync, reminders }: ConnectionConfig): WatchedConnection {
+  return {
+    name,
+    throttleScope: serviceScope(leads.baseUrl, leads.apiKey.reveal()),
+    schedule: sync.schedule,
+    timeZone: sync.timeZone,
+    hasReminders: reminders !== undefined,
+  };
+}
+
+/** One queue after the other: they share few connections. */
+async function countJobs(queues: Queues): Promise<ReadonlyMap<string, QueueCounts>> {
+  const counts = new Map<string, QueueCounts>();
+  for (const name of queues.names()) counts.set(name, await queues.queue(name).counts());
+  return counts;
+}
