@@ -8,9 +8,9 @@ import { defaultFields, type FieldMapping } from '../../src/core/lead/mapping.ts
 import { createLeadsClient } from '../../src/leads-api/leads-client.ts';
 import { retryReads } from '../../src/leads-api/retry-reads.ts';
 import { planReminders } from '../../src/reminders/plan/plan-reminders.ts';
-import type { SandboxOptions } from '../../src/sandbox/options.ts';
-import type { Random } from '../../src/sandbox/random.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import type { SandboxOptions } from '../../src/demo/options.ts';
+import type { Random } from '../../src/demo/random.ts';
+import { type Sandbox, startSandbox } from '../../src/demo/sandbox.ts';
 import type { Run } from '../../src/store/runs.ts';
 import { advanceRun } from '../../src/sync/run.ts';
 import type { Target } from '../../src/ports/target.ts';

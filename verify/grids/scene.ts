@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Values } from '../../src/core/lead/value.ts';
-import type { LeadFields } from '../../src/sandbox/lead-table.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import type { LeadFields } from '../../src/demo/lead-table.ts';
+import { type Sandbox, startSandbox } from '../../src/demo/sandbox.ts';
 import type { SyncReport } from '../../src/sync/report.ts';
 import { CliProcess, type CliResult } from '../../test/support/cli.ts';
 import { Differs } from '../check.ts';

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { WorkerApp } from '../../../src/worker/open-worker.ts';
 import { runNow } from '../../../src/cli/run-now.ts';
 import { workReminders } from '../../../src/worker/work-reminders.ts';
-import { parseFaults } from '../../../src/sandbox/parse-faults.ts';
+import { parseFaults } from '../../../src/demo/faults.ts';
 import type { SyncReport } from '../../../src/sync/report.ts';
 import { Exposition } from '../../support/exposition.ts';
 import { promtool } from '../../support/promtool.ts';
