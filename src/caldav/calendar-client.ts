@@ -1,6 +1,5 @@
 import { LeadsyncError } from '../lib/errors.ts';
-import { unreadable } from './caldav-fault.ts';
-import type { CalDavHttp, DavCall } from './caldav-http.ts';
+import { type CalDavHttp, type DavCall, unreadable } from './caldav-http.ts';
 import type { Component } from './entry-text.ts';
 import { escaped } from '../reminders/compose/shown-text.ts';
 import {

@@ -3,7 +3,7 @@ import { LeadsyncError } from '../lib/errors.ts';
 import { approve, type ApprovedLine } from '../store/approvals.ts';
 import { getRun } from '../store/runs.ts';
 import type { SyncReport } from '../sync/report.ts';
-import { allowed, tellReport } from './describe-report.ts';
+import { allowed, tellReport } from './plan-output.ts';
 import type { CommonOptions } from './with-store.ts';
 import { exitCodeFor, print, printJson } from './output.ts';
 import {

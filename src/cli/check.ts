@@ -13,7 +13,7 @@ import { explainForeign, looksForeign } from '../core/merge/guard.ts';
 import { asOutage } from '../postgres/database-outage.ts';
 import { LeadsyncError } from '../lib/errors.ts';
 import { type ClockDifference, clockDifferences } from '../ops/clock-differences.ts';
-import { closedPages, isClosed } from '../ops/closed-pages.ts';
+import { closedPages, isClosed } from '../ops/access.ts';
 import type { LeadPage } from '../ports/leads-service.ts';
 import { channelName } from '../reminders/chat/chat-error.ts';
 import { templateMistakes } from '../reminders/compose/template-mistakes.ts';

@@ -10,11 +10,18 @@ import { applyLines } from './apply.ts';
 import { type CheckLine, describeLine, never } from './check-line.ts';
 import { checkApp } from './check.ts';
 import { isConfirmed } from './confirm.ts';
-import { tellReport } from './describe-report.ts';
-import { askAll, type Found, type Given, refuseMissing, variables, wrongAnswer } from './init-answers.ts';
-import { type Dialogue, openDialogue } from './init-dialogue.ts';
+import { describePlan, planJson, tellReport } from './plan-output.ts';
+import {
+  askAll,
+  type Dialogue,
+  type Found,
+  type Given,
+  openDialogue,
+  refuseMissing,
+  variables,
+  wrongAnswer,
+} from './init-answers.ts';
 import { exitCodeFor, exitCodes, print, printJson } from './output.ts';
-import { describePlan, planJson } from './plan-output.ts';
 import { type MadePlan, makePlanNow } from './plan.ts';
 import { stoppedWith, stopping, unlessStopped } from './stop.ts';
 import { withApp } from './with-app.ts';

@@ -6,7 +6,7 @@ import type { RunStatus } from '../store/runs.ts';
 import { planProblems } from '../sync/report.ts';
 import { isNote } from '../sync/which-place.ts';
 import type { CommonOptions } from './with-store.ts';
-import { companiesIn } from './companies.ts';
+import { companiesIn } from './find-lead.ts';
 import { exitCodeFor, print, printEachJson } from './output.ts';
 import { refuseToOverwrite, writePlanFile } from './plan-file.ts';
 import {

@@ -183,7 +183,7 @@ export function createProgram(): Command {
         .choices([...Object.keys(answers), 'target'])
         .makeOptionMandatory(),
     )
-    .action(lazily(async () => (await import('./resolve.ts')).resolve));
+    .action(lazily(async () => (await import('./conflicts.ts')).resolve));
   command('why', 'shows how the values of a lead came about: agreed, held, and each write with its rule')
     .argument('<lead>', "part of its company's name, or its id, or the beginning of it")
     .argument('[field]', 'only this field')

@@ -13,8 +13,6 @@ import {
 } from '../store/mails.ts';
 import { replaceLinkKey } from '../store/link-key.ts';
 import type { SyncContext } from '../sync/context.ts';
-import { calendarFeeds } from './calendar-feeds.ts';
-import { calendarJson, calendarsOf, describeCalendars } from './calendars.ts';
 import type { CommonOptions } from './with-store.ts';
 import {
   type Addressless,
@@ -24,13 +22,19 @@ import {
   type OddYears,
   oddYears,
 } from './unmailed.ts';
-import { companiesIn } from './companies.ts';
+import { companiesIn } from './find-lead.ts';
 import { beforeWords, shownCompany } from './names.ts';
 import { print, printJson } from './output.ts';
-import { previewReminder } from './preview-reminder.ts';
-import { sendTestMail } from './send-test-mail.ts';
+import { previewReminder, sendTestMail } from './preview-reminder.ts';
 import { unlessStopped } from './stop.ts';
 import { withApp } from './with-app.ts';
+import { type CalendarReport, reportCalendars, type ReportedEntry } from '../store/calendar-reports.ts';
+import type pg from 'pg';
+import type { Config } from '../config/config.ts';
+import { addressKey, isEmailAddress } from '../core/lead/email-address.ts';
+import { LeadsyncError } from '../lib/errors.ts';
+import { connectionsWithFeed, feedPath } from '../reminders/feed/calendar-feed.ts';
+import { feedRecipients, feedTokens, replaceFeedToken } from '../store/calendar-feeds.ts';
 
 interface RemindersOptions extends CommonOptions {
   readonly preview?: string;
@@ -220,4 +224,127 @@ function tried({ state, attempts, note }: Item): string {
 function shownTime(at: number, timeZone: string): string {
   const { day, time } = localTime(Math.floor(at), timeZone);
   return `${day} ${time}`;
+}
+
+type Calendar = Omit<CalendarReport, 'reported'> & {
+  readonly reported: readonly (ReportedEntry & { readonly company: string | null })[];
+};
+
+export async function calendarsOf({ pool, connection }: SyncContext): Promise<readonly Calendar[]> {
+  const configured = connection.reminders?.calendars ?? [];
+  if (configured.length === 0) return [];
+  const reports = await reportCalendars(pool, connection.name, shown);
+  const companies = await companiesIn(
+    pool,
+    connection.name,
+    reports.flatMap(({ reported }) => reported),
+  );
+  return reports
+    .filter(({ recipient }) => configured.some((one) => one.recipient === recipient))
+    .map(({ reported, ...calendar }) => ({
+      ...calendar,
+      reported: reported.map((entry) => ({ ...entry, company: companies.get(entry.leadId) ?? null })),
+    }));
+}
+
+export function calendarJson({ seenAt, reported, ...calendar }: Calendar): object {
+  const iso = (at: number): string => new Date(at).toISOString();
+  return {
+    ...calendar,
+    seenAt: seenAt === null ? null : iso(seenAt),
+    reported: reported.map(({ dueAt, ...entry }) => ({
+      ...entry,
+      dueAt: dueAt === null ? null : iso(dueAt),
+    })),
+  };
+}
+
+/** Epoch ms; `dueTime` shows a follow-up, which may be a day. */
+export function describeCalendars(
+  calendars: readonly Calendar[],
+  time: (at: number) => string,
+  dueTime: (at: number) => string,
+): readonly string[] {
+  return calendars.flatMap(({ recipient, code, note, seenAt, entries, reported }) => {
+    const read = seenAt === null ? 'not read yet' : `read ${time(seenAt)}`;
+    const state = code === null ? `${counted(entries, 'entry', 'entries')}, ${read}` : `${note} [${code}]`;
+    const lines = reported.map((entry) => {
+      const due = entry.dueAt === null ? 'no longer due' : `due ${dueTime(entry.dueAt)}`;
+      return `  ${shownCompany(entry.company) ?? 'a lead'}, ${due}: ${reportOf(entry)}  ${entry.leadId}`;
+    });
+    return [`${recipient}: ${state}`, ...lines];
+  });
+}
+
+const unclear: Readonly<Record<string, string>> = {
+  repeats: 'it was made a series there; leadsync leaves it alone',
+  zone: 'its date there has a time zone that leadsync does not know; leadsync leaves it alone',
+  floating: 'its date there has no time zone; leadsync leaves it alone',
+  'no-date': 'it has no date there; leadsync leaves it alone',
+  unreadable: 'the calendar shows something that is no entry, or no date; leadsync leaves it alone',
+};
+
+function reportOf({ ended, why, note }: ReportedEntry): string {
+  if (ended === 'deleted')
+    return 'the entry was deleted there; the follow-up stands, and the entry comes back with its next date';
+  if (ended === 'completed') return 'the entry was completed or cancelled there; the follow-up stands';
+  return (why === null ? note : unclear[why]) ?? '';
+}
+
+/** Another address for this recipient; undefined: the list alone. */
+interface FeedsOptions {
+  readonly newFeed?: string | undefined;
+  readonly json: boolean;
+}
+
+/** `--new-feed` replaces an address. Throws `usage.no-feeds` and `usage.unknown-recipient`. */
+export async function calendarFeeds(
+  pool: pg.Pool,
+  config: Config,
+  { newFeed, json }: FeedsOptions,
+): Promise<void> {
+  const connections = connectionsWithFeed(config);
+  if (connections.length === 0) {
+    throw new LeadsyncError('usage.no-feeds', 'no connection has calendar feeds', {
+      help: 'Set reminders.calendarFeed: true of a connection in leadsync.yaml.',
+    });
+  }
+  const configured = connections.flatMap(({ reminders: { rules } }) =>
+    [rules, ...rules.routes].flatMap(({ to }) => to.map(addressKey)),
+  );
+  const planned = await feedRecipients(
+    pool,
+    connections.map(({ name }) => name),
+  );
+  const recipients = [...new Set([...configured, ...planned])].filter(isEmailAddress).toSorted();
+  const chosen = newFeed === undefined ? undefined : addressKey(newFeed);
+  if (chosen !== undefined) {
+    if (!recipients.includes(chosen)) {
+      throw new LeadsyncError('usage.unknown-recipient', `${newFeed} is no recipient of reminders`, {
+        help: 'leadsync reminders --feeds lists them.',
+      });
+    }
+    await replaceFeedToken(pool, chosen);
+  }
+  const tokens = await feedTokens(pool, recipients);
+  const feeds = recipients
+    .filter((recipient) => chosen === undefined || recipient === chosen)
+    .map((recipient) => ({ recipient, path: feedPath(tokens.get(recipient) ?? '') }))
+    .map((feed) => ({
+      ...feed,
+      url: config.publicUrl === undefined ? null : `${config.publicUrl}${feed.path}`,
+    }));
+  if (json) return printJson({ feeds });
+  print(
+    [
+      ...(chosen === undefined
+        ? []
+        : [`The former address of ${chosen} leads nowhere any more. The new one:`]),
+      ...feeds.map(({ recipient, url, path }) => `${recipient}  ${url ?? path}`),
+      'Anyone with an address can read its feed: give each to its person alone.',
+      ...(config.publicUrl === undefined
+        ? ["! publicUrl is not set: put the address under which people reach the worker's HTTP port in front"]
+        : []),
+    ].join('\n'),
+  );
 }

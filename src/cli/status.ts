@@ -7,7 +7,7 @@ import { type ConnectionStatus, connectionStatus } from '../ops/connection-statu
 import { forMany } from '../store/for-many.ts';
 import { companiesOf } from '../store/pairs.ts';
 import { print, printJson } from './output.ts';
-import { tellReport } from './describe-report.ts';
+import { tellReport } from './plan-output.ts';
 import { runs } from './runs.ts';
 import { type CommonOptions, withStore } from './with-store.ts';
 

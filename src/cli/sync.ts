@@ -7,7 +7,7 @@ import { countDueMails } from '../store/mails.ts';
 import { failedReport, type SyncReport } from '../sync/report.ts';
 import { runHousekeeping } from '../worker/housekeeping.ts';
 import { isConfirmed } from './confirm.ts';
-import { allowed, syncCommand, tellReport } from './describe-report.ts';
+import { allowed, syncCommand, tellReport } from './plan-output.ts';
 import { exitCodeFor, print, printEachJson } from './output.ts';
 import type { CommonOptions } from './with-store.ts';
 import { runNow } from './run-now.ts';

@@ -7,8 +7,7 @@ import type { CommonOptions } from './with-store.ts';
 import { exitCodeFor, print, printJson } from './output.ts';
 import { keepPlan, makePlanNow } from './plan.ts';
 import { refuseToOverwrite } from './plan-file.ts';
-import { describePlan, planJson } from './plan-output.ts';
-import { tellReport } from './describe-report.ts';
+import { describePlan, planJson, tellReport } from './plan-output.ts';
 import { stopping } from './stop.ts';
 import { withApp } from './with-app.ts';
 

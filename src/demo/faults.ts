@@ -1,10 +1,10 @@
 import type { Random } from './random.ts';
 import { LeadsyncError } from '../lib/errors.ts';
 
-export const routes = ['list', 'get', 'create', 'update', 'delete'] as const;
+const routes = ['list', 'get', 'create', 'update', 'delete'] as const;
 export type Route = (typeof routes)[number];
 
-export const methods = ['GET', 'POST', 'PATCH', 'DELETE'] as const;
+const methods = ['GET', 'POST', 'PATCH', 'DELETE'] as const;
 type Method = (typeof methods)[number];
 
 /** What the header Retry-After of a 429 says: whole seconds, an HTTP date that many seconds ahead, nothing, or nonsense. */
@@ -15,7 +15,7 @@ export type RetryAfter =
   | 'garbage';
 
 /** Over the requests that it matches: each k-th, the n-th alone, from the n-th on, or a probability from 0 to 1 (by the seed). */
-export type When =
+type When =
   | { readonly every: number }
   | { readonly once: number }
   | { readonly after: number }
@@ -39,7 +39,7 @@ export type When =
  * | maintenance | nothing is done; the reply is 200 with an HTML page |
  * | huge | it is done; the reply is 200 with 10 MB that are not JSON |
  */
-export const plainFaults = [
+const plainFaults = [
   'reset',
   'unfinished',
   'lost-reply',

@@ -73,16 +73,16 @@ export const namePools: readonly (readonly [percent: number, pool: NamePool])[] 
   ],
 ];
 
-export const awkwardBrands = list(`
+const awkwardBrands = list(`
   =mc Labs, +Plus Energie, @home Pflegedienst, -20° Kühlhaus, 0815 Lagerlogistik,
   007 Security, 1e5 Ventures, 10/12 Architekten, TRUE North Coaching, 株式会社 さくら,
   Rock & Röll 🎸 Events`);
 
-export const seededSegments = list(`
+const seededSegments = list(`
   Manufacturing, Software, Healthcare, Logistics, Retail, Energy, Construction,
   Hospitality, Financial services, Public sector`);
 
-export const seededStages = list('new, contacted, qualified, proposal, negotiation, won, lost');
+const seededStages = list('new, contacted, qualified, proposal, negotiation, won, lost');
 
 export interface SeedRequest {
   readonly count: number;

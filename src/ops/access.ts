@@ -7,18 +7,13 @@ import type { App } from '../app.ts';
 import type { Secret } from '../config/secret.ts';
 import { isLoggedOut, noteLogout } from '../store/ended-sessions.ts';
 import { isAsset } from './assets.ts';
-import { addressOf, checkGuess, GuessLimit } from './guess-limit.ts';
 import { loginPage } from './pages/layout.ts';
-import { formOf } from './requests.ts';
-import {
-  beginSession,
-  type CookieScope,
-  forgetSession,
-  hasFormMark,
-  isToken,
-  markForm,
-  sessionOf,
-} from './session.ts';
+import { formOf, shownPath } from './requests.ts';
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { deleteCookie, getCookie, getSignedCookie, setCookie, setSignedCookie } from 'hono/cookie';
+import { isIPv6 } from 'node:net';
+import { getConnInfo } from '@hono/node-server/conninfo';
+import type { Config } from '../config/config.ts';
 
 /** Who may see the pages: everybody with the token or, without a token, every user of this machine. */
 export interface AccessPolicy {
@@ -177,4 +172,167 @@ function ownPath(next: string): string {
   const path = url === null ? '' : url.pathname + url.search;
   // Two slashes name another site; the parser may have made them of others (`/..//x`).
   return url?.origin === here && next.startsWith('/') && !/^\/[/\\]/.test(path) ? path : '/';
+}
+
+const cookieName = 'leadsync';
+const formCookie = 'leadsync-form';
+
+/** Seconds that a login lasts. */
+const lifeSeconds = 12 * 3600;
+
+/** Below which path a browser shows its cookies. */
+export interface CookieScope {
+  readonly path: string;
+}
+
+/** A login of a browser. */
+interface Session {
+  readonly id: string;
+  /** Epoch seconds. */
+  readonly endsAt: number;
+  /** The site whose page it was made on; behind a proxy that does not tell its name, only the browser knows it. */
+  readonly origin: string;
+}
+
+/** Whether this is the token; hashes are compared in constant time: the time of the reply shows neither the token nor its length. */
+function isToken(text: string, token: Secret): boolean {
+  const digest = (of: string): Buffer => createHash('sha256').update(of).digest();
+  return timingSafeEqual(digest(text), digest(token.reveal()));
+}
+
+/** Logs a browser in, by a cookie that is signed with the token. */
+async function beginSession(c: Context, token: Secret, scope: CookieScope): Promise<void> {
+  const endsAt = Math.floor(Date.now() / 1000) + lifeSeconds;
+  const origin = URL.parse(c.req.header('origin') ?? '')?.origin ?? '';
+  const session = [endsAt, randomBytes(16).toString('base64url'), origin.slice(0, 300)].join(' ');
+  await setSignedCookie(c, cookieName, session, keyOf(token), {
+    ...attributes(c, scope),
+    maxAge: lifeSeconds,
+  });
+}
+
+/** The login that a request has a cookie of, unless it is too old. Whether somebody has logged out is for the caller to see. */
+async function sessionOf(c: Context, token: Secret): Promise<Session | null> {
+  const signed = await getSignedCookie(c, keyOf(token), cookieName);
+  const [, endsAt, id = '', origin = ''] =
+    /^(\d{1,12}) ([\w-]{22}) (\S*)$/.exec(typeof signed === 'string' ? signed : '') ?? [];
+  return Number(endsAt) > Date.now() / 1000 ? { id, endsAt: Number(endsAt), origin } : null;
+}
+
+/** Deletes the cookie in the browser. */
+function forgetSession(c: Context, scope: CookieScope): void {
+  deleteCookie(c, cookieName, attributes(c, scope));
+}
+
+/** Lets the browser show with its next form that it has a page of this site: it tells that no form of another site. */
+function markForm(c: Context, scope: CookieScope): void {
+  setCookie(c, formCookie, '1', attributes(c, scope));
+}
+
+function hasFormMark(c: Context): boolean {
+  return getCookie(c, formCookie) === '1';
+}
+
+/** Whether the browser speaks https, perhaps to a proxy in front of this process. */
+export function isHttps(c: Context): boolean {
+  const forwarded = c.req.header('x-forwarded-proto')?.split(',')[0]?.trim();
+  return forwarded === 'https' || new URL(c.req.url).protocol === 'https:';
+}
+
+function attributes(c: Context, scope: CookieScope) {
+  return { ...scope, httpOnly: true, sameSite: 'Strict', secure: isHttps(c) } as const;
+}
+
+/** The key for cookies alone: it does not reveal the token, and a new token invalidates all cookies. */
+function keyOf(token: Secret): string {
+  return createHmac('sha256', token.reveal()).update('leadsync session').digest('base64');
+}
+
+/** Wrong tokens of an address that are answered at once, … */
+const burst = 10;
+/** … and the ms between later ones. */
+const refillMs = 1_000;
+/** Addresses that are remembered; the one with the oldest wrong token is forgotten first. */
+const mostAddresses = 10_000;
+
+/**
+ * Limits the guessing of tokens: after too many wrong ones from an address, further ones from there wait a moment. Other
+ * addresses, and logged-in browsers, are not affected. Times are ms of a monotonic clock.
+ */
+export class GuessLimit {
+  /** When each address has its full `burst` again, the one with the oldest wrong token first. */
+  readonly #freeAt = new Map<string, number>();
+
+  /** The number of remembered addresses. */
+  get size(): number {
+    return this.#freeAt.size;
+  }
+
+  /** Ms until the next token from this address is checked; 0: now. */
+  waitMs(address: string, now: number): number {
+    const freeAt = this.#freeAt.get(networkOf(address)) ?? 0;
+    return Math.max(0, freeAt - now - (burst - 1) * refillMs);
+  }
+
+  /** Notes a wrong token from this address. */
+  missed(address: string, now: number): void {
+    const network = networkOf(address);
+    const freeAt = Math.max(now, this.#freeAt.get(network) ?? 0) + refillMs;
+    this.#freeAt.delete(network);
+    this.#freeAt.set(network, freeAt);
+    for (const [oldest, at] of this.#freeAt) {
+      if (at > now && this.#freeAt.size <= mostAddresses) break;
+      this.#freeAt.delete(oldest);
+    }
+  }
+}
+
+/**
+ * What `look` finds by a secret that a request brings; `wrong`: null, which counts. `later`: too many wrong ones came from the
+ * address of the request; the reply has a Retry-After. A right one is found all the same, since others may share the address,
+ * unless it is `guessable`: then nothing is looked for. The log has the wrong ones that were looked for.
+ */
+export async function checkGuess<Found extends object>(
+  c: Context,
+  log: Logger,
+  guesses: GuessLimit,
+  look: () => Found | null | Promise<Found | null>,
+  guessable = false,
+): Promise<Found | 'wrong' | 'later'> {
+  const address = addressOf(c);
+  const wait = (): number => guesses.waitMs(address, performance.now());
+  const found = guessable && wait() > 0 ? null : await look();
+  if (found !== null) return found;
+  const waitMs = wait();
+  if (waitMs > 0) {
+    c.header('Retry-After', String(Math.ceil(waitMs / 1000)));
+    return 'later';
+  }
+  guesses.missed(address, performance.now());
+  log.warn({ address, path: shownPath(c.req.path) }, 'a wrong token or link was refused');
+  return 'wrong';
+}
+
+/** Who asks; behind a proxy, the proxy. */
+function addressOf(c: Context): string {
+  return getConnInfo(c).remote.address ?? '';
+}
+
+/** The addresses of one person: an IPv4 address, or an IPv6 network of 64 bits. */
+export function networkOf(address: string): string {
+  const mapped = /^::ffff:([\d.]+)$/i.exec(address)?.[1];
+  if (mapped !== undefined || !isIPv6(address)) return mapped ?? address;
+  const [before = '', after] = address.split('%', 1)[0]?.split('::') ?? [];
+  const [head, tail] = [before.split(':').filter(Boolean), (after ?? '').split(':').filter(Boolean)];
+  const gap = after === undefined ? 0 : 8 - head.length - tail.length;
+  return [...head, ...Array.from({ length: gap }, () => '0'), ...tail].slice(0, 4).join(':');
+}
+
+/** For the log and for `leadsync check`. */
+export const closedPages =
+  'publicUrl is set and ADMIN_TOKEN is not: links, calendar feeds and probes answer, every other page is closed. Set ADMIN_TOKEN to open the status page';
+
+/** Whether other machines get here through a proxy, and no token keeps them from the pages. */
+export function isClosed({ publicUrl, http }: Pick<Config, 'publicUrl' | 'http'>): boolean {
+  return publicUrl !== undefined && http.adminToken === undefined;
 }

@@ -4,7 +4,7 @@ import { systemClock } from '../ports/clock.ts';
 import { connectionsWithFeed, feedRoot, readFeed, tokenOf } from '../reminders/feed/calendar-feed.ts';
 import { Semaphore } from '../lib/semaphore.ts';
 import { recipientOfFeed } from '../store/calendar-feeds.ts';
-import { checkGuess, GuessLimit } from './guess-limit.ts';
+import { checkGuess, GuessLimit } from './access.ts';
 
 /** Feeds that are made at once: each is some megabytes. */
 const feedsAtOnce = 2;

@@ -1,6 +1,6 @@
 import type { MiddlewareHandler } from 'hono';
 import { secureHeaders } from 'hono/secure-headers';
-import { isHttps } from './session.ts';
+import { isHttps } from './access.ts';
 
 const own = "'self'";
 const none = "'none'";

@@ -1,22 +1,22 @@
-import { type Context, Hono } from 'hono';
+import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { HTTPException } from 'hono/http-exception';
 import { methodNotAllowed } from 'hono/method-not-allowed';
 import type { App } from '../app.ts';
-import { accessWithoutToken, type AccessPolicy, sameOrigin, TokenAccess } from './access.ts';
+import { type AccessPolicy, accessWithoutToken, sameOrigin, TokenAccess } from './access.ts';
 import { assets } from './assets.ts';
 import { calendarFeeds } from './calendar-feeds.ts';
 import { followUpPages } from './follow-up-pages.ts';
 import type { LiveRuns } from './live-runs.ts';
 import { layout, missingPage } from './pages/layout.ts';
 import type { Metrics } from './metrics.ts';
-import { probes } from './probes.ts';
 import { shownPath } from './requests.ts';
 import { conflictPages } from './conflict-pages.ts';
 import { connectionOrders } from './connection-orders.ts';
 import { securityHeaders } from './security-headers.ts';
 import { statusPages } from './status-pages.ts';
-import { below, innerPath } from './sub-path.ts';
+import { codeOf, LeadsyncError } from '../lib/errors.ts';
+import { getPath } from 'hono/utils/url';
 
 const boardPath = '/queues';
 
@@ -87,4 +87,61 @@ export async function site(app: ServedApp, live: LiveRuns, policy: AccessPolicy)
   site.route('/', connectionOrders(app));
   site.route('/', conflictPages(app));
   return site;
+}
+
+/**
+ * `/healthz`: the process lives, and no outage of the database or the queue has lasted so long that only a restart may help.
+ * `/readyz`: the database and the queue take writes, and this version takes work. Both are open to everybody and say no more.
+ */
+function probes(app: App): Hono {
+  const { database, queue } = app;
+  const site = new Hono();
+  site.get('/healthz', (c) => {
+    const lost = database.isLost ? 'database' : queue.isLost ? 'queue' : null;
+    return lost === null ? c.text('ok\n') : c.text(`the ${lost} has been unavailable for too long\n`, 503);
+  });
+  site.get('/readyz', async (c) => {
+    const [databaseFault, queueFault] = await Promise.all([database.fault(), queue.fault()]);
+    if (databaseFault !== null)
+      return c.text(`the database ${refuses(databaseFault) ? 'takes no writes' : 'does not answer'}\n`, 503);
+    if (queueFault !== null)
+      return c.text(`the queue ${refuses(queueFault) ? 'takes no jobs' : 'does not answer'}\n`, 503);
+    if (app.outdated !== null) return c.text('this worker takes no work any more: its log says why\n', 503);
+    return c.text('ready\n');
+  });
+  for (const path of ['/healthz', '/readyz'])
+    site.all(path, (c) => c.text('method not allowed\n', 405, { Allow: 'GET, HEAD' }));
+  return site;
+}
+
+/** Whether a server answered, and refused to write. */
+function refuses(fault: unknown): boolean {
+  return fault instanceof LeadsyncError ? fault.code === 'queue.read-only' : codeOf(fault)?.length === 5;
+}
+
+/**
+ * The path of a request below `base`, as the site knows it: a proxy keeps that path, or strips it. No page begins with the
+ * base (`ownPaths`), so both are told apart.
+ */
+function innerPath(base: string, request: Request): string {
+  const path = getPath(request);
+  if (path === base) return '/';
+  return base !== '' && path.startsWith(`${base}/`) ? path.slice(base.length) : path;
+}
+
+/** Values of attributes come escaped, so nothing but an address of a template looks like this. */
+const address = / (href|src|action)="\/(?!\/)/g;
+
+/** Moves the addresses of pages and redirects, which begin with `/`, below `base`. */
+function below(base: string): MiddlewareHandler {
+  return async (c, next) => {
+    await next();
+    const { headers, status } = c.res;
+    const to = headers.get('location');
+    if (to?.startsWith('/')) c.res.headers.set('location', `${base}${to}`);
+    if (headers.get('content-type')?.startsWith('text/html') === true) {
+      const html = (await c.res.text()).replaceAll(address, (_, name: string) => ` ${name}="${base}/`);
+      c.res = new Response(html, { status, headers: { 'content-type': 'text/html; charset=UTF-8' } });
+    }
+  };
 }

@@ -16,7 +16,7 @@ import { waitingDeletes } from '../store/waiting-deletes.ts';
 import type { SyncContext } from '../sync/context.ts';
 import type { SyncReport } from '../sync/report.ts';
 import { shownHeld } from './conflict-pages.ts';
-import { connectionFacts, deleteSides } from './connection-facts.ts';
+import { connectionFacts, deleteSides } from './connection-status.ts';
 import { isWaiting } from './connection-orders.ts';
 import { connectionPage, runsShown } from './pages/connection.ts';
 import { missingPage } from './pages/layout.ts';

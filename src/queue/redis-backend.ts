@@ -2,9 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createRedisBackend, withBackend } from 'bullmq';
 import type { RedisAddress } from '../config/redis-address.ts';
 import { LeadsyncError } from '../lib/errors.ts';
-import { type Backend, type BackendOptions, onWorkerError } from './backend.ts';
+import {
+  type Backend,
+  type BackendOptions,
+  onWorkerError,
+  type QueueClaim,
+  type QueueOwner,
+} from './backend.ts';
 import { examineRedis } from './examine-redis.ts';
-import { redisClaim } from './redis-claim.ts';
 import { scheduleSettings } from './schedules.ts';
 import {
   askingOptions,
@@ -22,6 +27,7 @@ import {
   sentinelFault,
   unavailable,
 } from './redis-fault.ts';
+import { z } from 'zod';
 
 const { Queue, Worker } = withBackend(createRedisBackend);
 
@@ -166,4 +172,47 @@ async function waitForStart(client: RedisClient, address: RedisAddress, fault: (
   } finally {
     client.off('error', look);
   }
+}
+
+const claimed = z.object({
+  owner: z.string(),
+  machine: z.string(),
+  database: z.string(),
+  since: z.string(),
+});
+
+/** The claim of one installation on the keys under a prefix. `key`: no queue uses it; BullMQ's keys have three parts. */
+function redisClaim(client: RedisClient, key: string, place: string): QueueClaim {
+  const read = async () => {
+    const text = await client.get(key);
+    return text === null ? null : claimed.parse(JSON.parse(text));
+  };
+  return {
+    place,
+    async renew(by, forMs) {
+      const text = JSON.stringify({ ...by, since: new Date().toISOString() });
+      if ((await client.set(key, text, 'PX', forMs, 'NX')) === 'OK') return 'new';
+      const found = await read();
+      if (found !== null && found.owner !== by.owner) throw taken(place, found);
+      await client.pexpire(key, forMs);
+      return 'known';
+    },
+    async release(owner) {
+      if ((await read())?.owner === owner) await client.del(key);
+    },
+  };
+}
+
+function taken(
+  place: string,
+  { machine, database, since }: Omit<QueueOwner, 'owner'> & { since: string },
+): LeadsyncError {
+  return new LeadsyncError(
+    'queue.taken',
+    `Another installation of leadsync has its jobs in ${place} since ${since}: its worker runs on ${machine}, with the database ${database}. Nothing was started here, and nothing was changed`,
+    {
+      retry: 'later',
+      help: 'Set REDIS_PREFIX to a name of its own, or another database in REDIS_URL. If it has moved to another database: stop the other worker, and start this one a minute later.',
+    },
+  );
 }

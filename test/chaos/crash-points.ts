@@ -2,7 +2,7 @@ import fs from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { basename } from 'node:path';
 import type pg from 'pg';
-import { withCalls } from '../../src/leads-api/retry-reads.ts';
+import { withCalls } from '../../src/leads-api/leads-client.ts';
 import type { LeadsPort } from '../../src/ports/leads-service.ts';
 import type { Target } from '../../src/ports/target.ts';
 

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { withCalls } from '../../src/leads-api/retry-reads.ts';
+import { withCalls } from '../../src/leads-api/leads-client.ts';
 import type { LeadsPort } from '../../src/ports/leads-service.ts';
 import type { Target, TargetRow } from '../../src/ports/target.ts';
 import { Semaphore } from '../../src/lib/semaphore.ts';

@@ -1,4 +1,4 @@
-import { type Dialogue, GoBack, type Question } from '../../src/cli/init-dialogue.ts';
+import { type Dialogue, GoBack, type Question } from '../../src/cli/init-answers.ts';
 import type { LeadsyncError } from '../../src/lib/errors.ts';
 
 /** The key Esc. */

@@ -7,7 +7,7 @@ import {
   digestView,
   groupFollowUps,
 } from '../../src/reminders/compose/compose-digest.ts';
-import { digestDays } from '../../src/reminders/plan/digest-time.ts';
+import { digestDays } from '../../src/reminders/plan/local-time.ts';
 import { openTemplates } from '../../src/reminders/compose/templates.ts';
 import { shown, structure } from '../support/mail-html.ts';
 

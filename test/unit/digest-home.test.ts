@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ReminderRules } from '../../src/config/config.ts';
 import { digestPlanner } from '../../src/reminders/plan/plan-digests.ts';
-import { dayStarts, digestDays, momentIn } from '../../src/reminders/plan/digest-time.ts';
-import { startOfDay } from '../../src/reminders/plan/local-time.ts';
+import { dayStarts, digestDays, momentIn, startOfDay } from '../../src/reminders/plan/local-time.ts';
 import { reminderConnection } from '../support/reminder-rules.ts';
 
 const at = (text: string): number => Date.parse(text);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseQuietHours, parseTimeOfDay } from '../support/config-values.ts';
-import { digestDays, digestsAround, digestTime, localDateOf } from '../../src/reminders/plan/digest-time.ts';
+import { digestDays, digestsAround, digestTime, localDateOf } from '../../src/reminders/plan/local-time.ts';
 import type { Weekday } from '../../src/config/values.ts';
 
 const everyDay: readonly Weekday[] = [1, 2, 3, 4, 5, 6, 7];

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { GuessLimit } from '../../src/ops/guess-limit.ts';
+import { GuessLimit } from '../../src/ops/access.ts';
 
 test('wrong tokens of an address: ten at once, then one in a second', () => {
   const limit = new GuessLimit();

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { describePlan, planJson, summaryJson } from '../../src/cli/plan-output.ts';
-import { describeReport } from '../../src/cli/describe-report.ts';
+import { describePlan, describeReport, planJson, summaryJson } from '../../src/cli/plan-output.ts';
 import { describeProgress } from '../../src/ops/describe-progress.ts';
 import type { Action } from '../../src/store/actions.ts';
 import type { Run } from '../../src/store/runs.ts';

@@ -10,8 +10,7 @@ import { answersTo } from '../../review/decide-held.ts';
 import type { HeldItem } from '../../store/held.ts';
 import type { MatchState } from '../../store/matches.ts';
 import type { Decided } from '../../store/decisions.ts';
-import { card, cards, type Html, list, pageLinks, postButton, table } from './elements.ts';
-import type { Page } from './layout.ts';
+import { card, cards, type Html, list, type Page, pageLinks, postButton, table } from './layout.ts';
 import { asOf, foldedText, heldMessage, placeWords, shownTime, shownValue } from './shown.ts';
 
 /** Something that waits for a person, with what a page shows of it. */

@@ -5,19 +5,20 @@ import type { Decision } from '../../store/decisions.ts';
 import type { Reminder } from '../../store/mails.ts';
 import type { ListedRun } from '../../store/run-list.ts';
 import type { WaitingDelete } from '../../store/waiting-deletes.ts';
-import { type ConnectionFacts, namesShown } from '../connection-facts.ts';
+import { type ConnectionFacts, namesShown } from '../connection-status.ts';
 import { heldList, type ShownHeld, whoseWords } from './conflicts.ts';
-import { type Html, list, pageLinks, table } from './elements.ts';
-import type { Page } from './layout.ts';
+import { type Html, list, type Page, pageLinks, table } from './layout.ts';
 import { connectionState } from './overview.ts';
-import { lookOf, runKind, shownStatus } from './run-words.ts';
 import {
   asOf,
   foldedText,
+  lookOf,
   problemList,
+  runKind,
   shownDue,
   shownDuration,
   shownLead,
+  shownStatus,
   shownTime,
   shownValue,
 } from './shown.ts';

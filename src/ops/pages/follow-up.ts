@@ -1,8 +1,9 @@
 import { html } from 'hono/html';
 import { linkRoot } from '../../reminders/links/link-token.ts';
 import type { Snooze } from '../../core/lead/snooze.ts';
-import type { Html } from './elements.ts';
+import type { Html } from './layout.ts';
 import { foldedText } from './shown.ts';
+import { localeOf } from '../../reminders/plan/local-time.ts';
 
 /** The page behind a mail's link. All texts are whole sentences in the reader's language. */
 export interface FollowUpPage {
@@ -67,3 +68,102 @@ ${body}
 
 /** The path of a follow-up's page. */
 export const followUpPath = `${linkRoot}/:token`;
+
+/** The sentences of the page behind a mail's link, in one language. `when`: a date in that language. */
+export interface FollowUpWords {
+  readonly title: string;
+  readonly heading: (company: string) => string;
+  readonly due: (when: string) => string;
+  readonly notDue: string;
+  readonly gone: string;
+  readonly movedSince: (mailDate: string) => string;
+  readonly choices: Readonly<Record<Snooze, (when: string) => string>>;
+  /** Of the reader's own change. */
+  readonly waits: string;
+  readonly moved: (when: string) => string;
+  readonly done: string;
+  readonly conflict: string;
+  readonly failed: string;
+  /** Of somebody else's. */
+  readonly otherWaits: (who: string) => string;
+  readonly otherMoved: (who: string, at: string) => string;
+  readonly notYours: string;
+  readonly notAllowed: string;
+  readonly expired: string;
+  readonly unknown: string;
+}
+
+const en: FollowUpWords = {
+  title: 'Follow-up',
+  heading: (company) => `Follow-up: ${company}`,
+  due: (when) => `The follow-up is due on ${when}.`,
+  notDue: 'This lead has no follow-up date.',
+  gone: 'This lead is not there any more.',
+  movedSince: (mailDate) => `The mail was about ${mailDate}. The follow-up has changed since.`,
+  choices: {
+    day: (when) => `+1 day: ${when}`,
+    week: (when) => `+1 week: ${when}`,
+    done: () => 'Done: clear the date',
+  },
+  waits:
+    'Your change is stored. It is made as soon as the connection is free: when a sync that is running has ended, and the Leads service answers. You may close this page.',
+  moved: (when) => `Done. You moved the follow-up to ${when}.`,
+  done: 'Done. You cleared the date of the follow-up.',
+  conflict: 'Nothing was changed: the follow-up had been moved meanwhile. Choose again if you like.',
+  failed:
+    'Nothing was changed: the Leads service did not take the new date. leadsync lists it for the person who runs it.',
+  otherWaits: (who) => `${who} has requested another date, which is not made yet.`,
+  otherMoved: (who, at) => `${who} changed it on ${at}.`,
+  notYours: 'This follow-up is not yours any more: the lead belongs to somebody else now, or is closed.',
+  notAllowed: 'The date cannot be changed here: change it in the Leads service or in the table.',
+  expired: 'This link has expired. Change the date in the Leads service or in the table.',
+  unknown: 'This link is not valid. It may be cut off: open it from the mail again.',
+};
+
+const de: FollowUpWords = {
+  title: 'Wiedervorlage',
+  heading: (company) => `Wiedervorlage: ${company}`,
+  due: (when) => `Die Wiedervorlage ist fällig: ${when}.`,
+  notDue: 'Dieser Lead hat kein Datum für eine Wiedervorlage.',
+  gone: 'Diesen Lead gibt es nicht mehr.',
+  movedSince: (mailDate) => `In der Mail stand: ${mailDate}. Die Wiedervorlage hat sich seitdem geändert.`,
+  choices: {
+    day: (when) => `+1 Tag: ${when}`,
+    week: (when) => `+1 Woche: ${when}`,
+    done: () => 'Erledigt: Datum löschen',
+  },
+  waits:
+    'Ihre Änderung ist gespeichert. Sie wird ausgeführt, sobald die Verbindung frei ist: wenn ein laufender Abgleich beendet ist und der Leads-Dienst antwortet. Sie können diese Seite schließen.',
+  moved: (when) => `Verschoben. Neues Datum der Wiedervorlage: ${when}.`,
+  done: 'Erledigt. Das Datum der Wiedervorlage ist gelöscht.',
+  conflict:
+    'Es wurde nichts geändert: Die Wiedervorlage war inzwischen verschoben worden. Sie können neu wählen.',
+  failed:
+    'Es wurde nichts geändert: Der Leads-Dienst hat das neue Datum nicht angenommen. leadsync zeigt es der Person, die es betreibt.',
+  otherWaits: (who) => `${who} hat ein anderes Datum gewünscht, das noch nicht eingetragen ist.`,
+  otherMoved: (who, at) => `Geändert von ${who}: ${at}.`,
+  notYours:
+    'Diese Wiedervorlage ist nicht mehr Ihre: Der Lead gehört jetzt jemand anderem oder ist abgeschlossen.',
+  notAllowed:
+    'Das Datum lässt sich hier nicht ändern: Bitte ändern Sie es im Leads-Dienst oder in der Tabelle.',
+  expired: 'Dieser Link ist abgelaufen. Bitte ändern Sie das Datum im Leads-Dienst oder in der Tabelle.',
+  unknown:
+    'Dieser Link ist ungültig. Vielleicht ist er abgeschnitten: Bitte öffnen Sie ihn noch einmal aus der Mail.',
+};
+
+/** The words of a language, such as `de-AT`, and what its dates are written in; English where there are none. */
+export function followUpWords(language: string): FollowUpWords & { readonly language: string } {
+  const [base] = language.toLowerCase().split('-');
+  if (base === 'de') return { ...de, language };
+  return { ...en, language: base === 'en' ? language : 'en' };
+}
+
+/** A date for people: with its time, or without one for a day (`2027-11-17`). `at`: epoch ms. */
+export function shownDue(at: number, day: string | null, language: string, timeZone: string): string {
+  const date = { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' } as const;
+  const locale = localeOf(language);
+  if (day !== null)
+    return new Intl.DateTimeFormat(locale, { ...date, timeZone: 'UTC' }).format(Date.parse(day));
+  const time = { hour: '2-digit', minute: '2-digit', timeZoneName: 'short' } as const;
+  return new Intl.DateTimeFormat(locale, { ...date, ...time, timeZone }).format(at);
+}

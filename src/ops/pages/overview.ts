@@ -4,12 +4,19 @@ import { count, counted } from '../../core/lead/counted.ts';
 import { asksForLeads } from '../../core/merge/guard.ts';
 import { waysPast } from '../../core/merge/older-copy.ts';
 import type { SyncReport } from '../../sync/report.ts';
-import type { ConnectionFacts } from '../connection-facts.ts';
-import type { ConnectionStatus } from '../connection-status.ts';
-import { factList, type Html, postButton } from './elements.ts';
-import type { Page } from './layout.ts';
-import { shownReceipt, shownStatus, writtenWords } from './run-words.ts';
-import { asOf, problemList, shownAge, shownDue, shownDuration, shownTime } from './shown.ts';
+import type { ConnectionFacts, ConnectionStatus } from '../connection-status.ts';
+import { factList, type Html, type Page, postButton } from './layout.ts';
+import {
+  asOf,
+  problemList,
+  shownAge,
+  shownDue,
+  shownDuration,
+  shownReceipt,
+  shownStatus,
+  shownTime,
+  writtenWords,
+} from './shown.ts';
 
 /** `/`: the state of each connection. `now`: epoch ms. `stopped`: why this worker takes no more jobs; null: it does. */
 export function overviewPage(all: readonly ConnectionFacts[], now: number, stopped: string | null): Page {

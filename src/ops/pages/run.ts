@@ -5,19 +5,21 @@ import type { ListedAction } from '../../store/run-list.ts';
 import type { Run } from '../../store/runs.ts';
 import type { SyncReport } from '../../sync/report.ts';
 import { describeProgress } from '../describe-progress.ts';
-import { cards, factList, type Html, pageLinks, table } from './elements.ts';
-import type { Page } from './layout.ts';
-import { runKind, shownReceipt, shownStatus, writtenWords } from './run-words.ts';
+import { cards, factList, type Html, type Page, pageLinks, table } from './layout.ts';
 import {
   asOf,
   foldedText,
   heldMessage,
+  type Naming,
   placeWords,
   problemList,
+  runKind,
   shownDuration,
+  shownReceipt,
+  shownStatus,
   shownTime,
   shownValue,
-  type Naming,
+  writtenWords,
 } from './shown.ts';
 
 interface RunPage extends Naming {

@@ -3,11 +3,9 @@ import type { FieldMapping } from '../../core/lead/mapping.ts';
 import type { Cells } from '../../core/lead/value.ts';
 import { cutForChat, fitsChat } from '../chat/payload.ts';
 import { type Composed, renderMail } from './compose-reminder.ts';
-import { dueView, leadLink, leadView } from './lead-view.ts';
-import type { DigestDays } from '../plan/digest-time.ts';
-import { daysBetween, localTime, startOfDay } from '../plan/local-time.ts';
+import { dueView, leadLink, leadView, type RowPlace, rowView } from './lead-view.ts';
+import { daysBetween, type DigestDays, localTime, startOfDay } from '../plan/local-time.ts';
 import type { DueCounts } from '../../store/follow-ups.ts';
-import { type RowPlace, rowView } from './row-place.ts';
 import { oneLine } from './shown-text.ts';
 import type { LanguageTemplates } from './templates.ts';
 

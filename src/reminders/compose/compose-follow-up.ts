@@ -16,7 +16,7 @@ import {
   reminderView,
 } from './compose-reminder.ts';
 import { senderDomain } from './message.ts';
-import { rowPlace } from './row-place.ts';
+import { rowPlace } from './lead-view.ts';
 import type { Templates } from './templates.ts';
 
 export type FollowUpMail = Composed & { readonly calendar?: string };

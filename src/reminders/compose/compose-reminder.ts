@@ -5,8 +5,7 @@ import type { Cell, Cells } from '../../core/lead/value.ts';
 import { cutForChat } from '../chat/payload.ts';
 import type { FollowUpLinks } from '../links/link-token.ts';
 import { daysBetween, startOfDay } from '../plan/local-time.ts';
-import { dueView, leadLink, leadView, type Reader, shownCell } from './lead-view.ts';
-import { type RowPlace, rowView } from './row-place.ts';
+import { dueView, leadLink, leadView, type Reader, type RowPlace, rowView, shownCell } from './lead-view.ts';
 import { oneLine } from './shown-text.ts';
 import type { LanguageTemplates, MailKind, PhraseName } from './templates.ts';
 

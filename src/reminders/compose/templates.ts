@@ -1,6 +1,6 @@
 import { Liquid, type LiquidOptions, type Template } from 'liquidjs';
 import type { ChatKind } from '../../config/chat-webhook.ts';
-import { type Markup, markupOf } from '../chat/markup.ts';
+import { type Markup, markupOf } from '../chat/payload.ts';
 import { localeOf } from '../plan/local-time.ts';
 import {
   baseOf,

@@ -5,7 +5,7 @@ import { replaceDigests } from '../../store/digests.ts';
 import { firstDues } from '../../store/follow-ups.ts';
 import { type Digest, dueDigests } from '../../store/mails.ts';
 import { everyConnection } from '../../store/planning.ts';
-import { digestDays, digestsAround, type DigestTime, localDateOf, momentIn } from './digest-time.ts';
+import { digestDays, digestsAround, type DigestTime, localDateOf, momentIn } from './local-time.ts';
 import { horizonMs, planning } from './plan-reminders.ts';
 import { nextAllowed } from './send-time.ts';
 

@@ -28,8 +28,7 @@ import {
 } from '../../store/reminders.ts';
 import { serviceScope } from '../../store/throttles.ts';
 import { dueFor, nextAllowed, openDays } from './send-time.ts';
-import { stageField } from './recipients.ts';
-import { type WantedReminder, wantedReminders } from './wanted.ts';
+import { stageField, type WantedReminder, wantedReminders } from './recipients.ts';
 
 /** How far ahead (ms) jobs are created: twice the planning interval, so that none is missed. */
 export const horizonMs = 2 * 3_600_000;

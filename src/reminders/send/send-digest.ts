@@ -15,9 +15,9 @@ import {
   shownItems,
 } from '../compose/compose-digest.ts';
 import { linksOf } from '../compose/compose-follow-up.ts';
-import { rowPlace } from '../compose/row-place.ts';
+import { rowPlace } from '../compose/lead-view.ts';
 import { spelledAddress } from '../plan/recipients.ts';
-import { dayStarts, digestDays, localDateOf } from '../plan/digest-time.ts';
+import { dayStarts, digestDays, localDateOf } from '../plan/local-time.ts';
 import { feedAddress } from '../feed/calendar-feed.ts';
 import {
   deliver,

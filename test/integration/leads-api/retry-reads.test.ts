@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { retryReads } from '../../../src/leads-api/retry-reads.ts';
+import { retryReads } from '../../../src/leads-api/leads-client.ts';
 import { Workspace } from '../../support/workspace.ts';
 import { each, operations } from './leads-api-calls.ts';
 import { client, json, startServer, thrown } from './leads-api-server.ts';

@@ -1,7 +1,7 @@
 import { hoursAheadAtNoon, zoneAhead } from '../../support/daytime-zone.ts';
 import { setMailState } from '../../support/mail-state.ts';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { localDateOf } from '../../../src/reminders/plan/digest-time.ts';
+import { localDateOf } from '../../../src/reminders/plan/local-time.ts';
 import { planDigests } from '../../../src/reminders/plan/plan-digests.ts';
 import { planReminders } from '../../../src/reminders/plan/plan-reminders.ts';
 import type { ReminderRules } from '../../../src/config/config.ts';

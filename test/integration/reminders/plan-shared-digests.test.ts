@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { ReminderRules } from '../../../src/config/config.ts';
 import { type DigestConnection, planDigests } from '../../../src/reminders/plan/plan-digests.ts';
-import { localDateOf } from '../../../src/reminders/plan/digest-time.ts';
+import { localDateOf } from '../../../src/reminders/plan/local-time.ts';
 import { saveFollowUps } from '../../../src/store/follow-ups.ts';
 import { forgetConnection, forgetOldDigests } from '../../../src/store/forget.ts';
 import type { Digest } from '../../../src/store/mails.ts';

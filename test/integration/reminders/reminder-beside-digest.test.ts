@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { localDateOf } from '../../../src/reminders/plan/digest-time.ts';
+import { localDateOf } from '../../../src/reminders/plan/local-time.ts';
 import { sendDigest } from '../../../src/reminders/send/send-digest.ts';
 import { hoursAheadAtNoon, zoneAhead } from '../../support/daytime-zone.ts';
 import { startMailServer } from '../../support/mail-server.ts';

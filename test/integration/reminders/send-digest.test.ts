@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { localDateOf } from '../../../src/reminders/plan/digest-time.ts';
+import { localDateOf } from '../../../src/reminders/plan/local-time.ts';
 import { sendDigest } from '../../../src/reminders/send/send-digest.ts';
 import { usualWaits } from '../../../src/reminders/send/deliver.ts';
 import { advanceBaselines } from '../../../src/store/baselines.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { localDateOf } from '../../../src/reminders/plan/digest-time.ts';
+import { localDateOf } from '../../../src/reminders/plan/local-time.ts';
 import { planDigests } from '../../../src/reminders/plan/plan-digests.ts';
 import { planReminders } from '../../../src/reminders/plan/plan-reminders.ts';
 import { sendDigest } from '../../../src/reminders/send/send-digest.ts';

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { LeadsyncError } from '../../../src/lib/errors.ts';
-import { withCalls } from '../../../src/leads-api/retry-reads.ts';
+import { withCalls } from '../../../src/leads-api/leads-client.ts';
 import type { LeadsPort } from '../../../src/ports/leads-service.ts';
 import type { SyncReport } from '../../../src/sync/report.ts';
 import { advanceRun } from '../../../src/sync/run.ts';

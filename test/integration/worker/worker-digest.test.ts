@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { openWorker } from '../../../src/worker/open-worker.ts';
 import { loadConfig } from '../../../src/config/load.ts';
-import { localDateOf } from '../../../src/reminders/plan/digest-time.ts';
+import { localDateOf } from '../../../src/reminders/plan/local-time.ts';
 import { planMails } from '../../../src/worker/plan-mails.ts';
 import { workReminders } from '../../../src/worker/work-reminders.ts';
 import { advanceBaselines } from '../../../src/store/baselines.ts';
