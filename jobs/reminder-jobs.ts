@@ -1,7 +1,6 @@
 import type { ConnectionConfig } from '../src/config/config.ts';
 import type { Planned } from '../src/reminders/send/batches.ts';
 
-/** The queue of the mails of all connections. */
 export const mailQueue = 'mails';
 
 /** The queue of a connection's chat messages: they wait for each other and for the chat, and no mail waits for them. */

@@ -6,7 +6,6 @@ import { heldThreshold } from './problems-of.ts';
 export interface AlertText {
   readonly title: string;
   readonly lines: readonly string[];
-  /** Commands that help, and what each does. */
   readonly help: readonly (readonly [string, string])[];
 }
 

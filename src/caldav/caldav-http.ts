@@ -109,7 +109,6 @@ interface Refusal {
   readonly status: number;
   /** What the server asks to wait (ms); null: nothing. */
   readonly waitMs: number | null;
-  /** Where a redirect points to. */
   readonly location: string | null;
   /** The ways to log in that the server offers, as it names them. */
   readonly offers: string;

@@ -18,7 +18,6 @@ export function wholeSecond(at: number): number {
   return Math.floor(at / 1000) * 1000;
 }
 
-/** The value of a date in an entry. */
 export function timeOf({ at, day }: When): ICAL.Time {
   return day === null ? utc(at) : ICAL.Time.fromDateString(day);
 }

@@ -84,7 +84,6 @@ export async function applyLines(
   return run.report as SyncReport;
 }
 
-/** What follows an undo under any setting. */
 export const whatFollows = [
   'Each restored value is an edit: the next sync carries it to the other side, if the direction allows.',
   'Decided conflicts are open again: the next sync holds them, or decides them by the settings.',

@@ -32,7 +32,6 @@ export interface Question {
 
 export interface Dialogue {
   readonly isTerminal: boolean;
-  /** How many questions a person was asked. */
   readonly asked: number;
   /** Throws GoBack; without a terminal and a proposal `usage.init-missing`. */
   ask(question: Question): Promise<string>;
@@ -120,7 +119,6 @@ export const variables = {
   remind: 'REMINDER_TO',
 } as const;
 
-/** What options and environment answer. */
 export interface Given extends Pick<Answers, 'connection' | 'env' | 'part'> {
   readonly idColumn: string | undefined;
   /** Column by field; an empty one leaves the field out. */

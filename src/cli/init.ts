@@ -26,7 +26,6 @@ import { type MadePlan, makePlanNow } from './plan.ts';
 import { stoppedWith, stopping, unlessStopped } from './stop.ts';
 import { withApp } from './with-app.ts';
 
-/** The options of `leadsync init`, as commander parses them. */
 export interface InitOptions extends Partial<Record<keyof typeof variables, string>> {
   readonly sheet?: string;
   readonly idColumn?: string;

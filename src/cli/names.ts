@@ -5,7 +5,6 @@ import { visibleText } from '../lib/visible-text.ts';
 
 export type Companies = ReadonlyMap<string, string>;
 
-/** Characters of a company name in a line. */
 const longestName = 60;
 
 /** A company name for a line; null: unknown. */

@@ -83,13 +83,13 @@ export async function writePlanFile(
   const keys = Object.entries(head).map(
     ([key, value]) => `  ${JSON.stringify(key)}: ${JSON.stringify(value)},`,
   );
-  const actionLines = lines.map((line) => `    ${JSON.stringify({ ...line, fingerprint: seal(line) })}`);
+  const actionLines = lines.map((line) => `    ${JSON.stringify({ ...line, fingerprint: lineHash(line) })}`);
   const text = ['{', ...keys, `  "actions": [`, actionLines.join(',\n'), '  ]', '}', ''].join('\n');
   await replaceFile(path, text);
 }
 
 /** The fingerprint with a checksum of the line, so that edits by hand are detected. */
-function seal({ fingerprint, ...line }: Line | (Omit<Line, 'kind'> & { readonly kind: string })): string {
+function lineHash({ fingerprint, ...line }: Line | (Omit<Line, 'kind'> & { readonly kind: string })): string {
   return `${fingerprint}.${shortHash(JSON.stringify([fingerprint, line])).slice(0, 8)}`;
 }
 
@@ -207,7 +207,7 @@ export function approvedLines(file: PlanFile, only: readonly string[] | null): r
 
 function unsealed(line: Line): string {
   const [fingerprint = ''] = line.fingerprint.split('.');
-  return seal({ ...line, fingerprint }) === line.fingerprint ? fingerprint : editedByHand;
+  return lineHash({ ...line, fingerprint }) === line.fingerprint ? fingerprint : editedByHand;
 }
 
 function refused(what: string, message: string, cause?: unknown): LeadsyncError {

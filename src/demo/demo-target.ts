@@ -53,7 +53,6 @@ export function workbookTarget(folder: string, connection: string): DemoTarget {
   };
 }
 
-/** As seen from the current folder. */
 export function shownPath(path: string): string {
   return relative(process.cwd(), path) || path;
 }

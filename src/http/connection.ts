@@ -28,7 +28,6 @@ interface Asking {
 
 /** A connection to a service, opened with the first request. Each request is exactly one attempt; no redirect is followed. */
 export class HttpConnection implements AsyncDisposable {
-  /** Requests that left so far. */
   requests = 0;
   readonly #origin: string;
   readonly #options: ConnectionOptions;

@@ -19,7 +19,6 @@ interface Sent {
   readonly secrets?: readonly string[];
 }
 
-/** What a request carries that lets it in. */
 export function credentialsOf(request: Sent): Credentials {
   const secrets = secretsOf(request);
   const ofFaults = new Redactor(secrets);

@@ -14,7 +14,6 @@ export type HttpFaultKind = 'unreachable' | 'unfinished' | 'too-large';
 /** A request without a complete reply. Each client words its own message. */
 export class HttpFault extends Error {
   readonly kind: HttpFaultKind;
-  /** HTTP status, if it arrived. */
   readonly status: number | null;
 
   /** `reason`: a code such as `ECONNRESET`, or some words; never received bytes. */

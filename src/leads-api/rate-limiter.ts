@@ -28,7 +28,6 @@ export interface Permission {
   readonly waitMs: number;
   /** The service limited this key within the last day, and may do so again at any time. */
   readonly limitedLately: boolean;
-  /** Whether the check is still valid. */
   readonly isFresh: () => boolean;
   /** Whether no pause became known since; checked as the request is written. */
   readonly isCurrent: () => boolean;

@@ -43,7 +43,6 @@ export function withoutStop(message: string): string {
   return message.replace(/\.$/, '');
 }
 
-/** The message of an error, and its help. */
 export function explain({ message, help }: LeadsyncError): string {
   return help === undefined ? message : `${withoutStop(message)}. ${help}`;
 }

@@ -7,7 +7,6 @@ export class Semaphore {
     this.#free = count;
   }
 
-  /** Whether a task waits. */
   get isCrowded(): boolean {
     return this.#waiting.length > 0;
   }

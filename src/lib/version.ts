@@ -2,7 +2,6 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import packageFile from '../../package.json' with { type: 'json' };
 
-/** Of this leadsync, as package.json has it. */
 export const version: string = packageFile.version;
 
 /** The address of the repository that published this leadsync; null: none has. The workflow of a release sets it. */

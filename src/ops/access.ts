@@ -75,7 +75,7 @@ export function sameOrigin({ token, publicUrl }: AccessPolicy): MiddlewareHandle
       origin !== null &&
       (own.includes(origin.host) ||
         (token !== undefined && (await sessionOf(c, token))?.origin === origin.origin) ||
-        (c.req.path === '/login' && hasFormMark(c)));
+        (c.req.path === '/login' && hasFormCookie(c)));
     return isOwn ? next() : c.text(strangeForm, 403);
   };
 }
@@ -133,9 +133,8 @@ export class TokenAccess {
     return c.redirect('/login', 303);
   }
 
-  /** The login form, for a browser that asks for `next`. */
   showLogin(c: Context, next: string): Response | Promise<Response> {
-    markForm(c, this.#cookies);
+    setFormCookie(c, this.#cookies);
     return c.html(loginPage(next), c.req.path === '/login' ? 200 : 401);
   }
 
@@ -185,7 +184,6 @@ export interface CookieScope {
   readonly path: string;
 }
 
-/** A login of a browser. */
 interface Session {
   readonly id: string;
   /** Epoch seconds. */
@@ -219,17 +217,16 @@ async function sessionOf(c: Context, token: Secret): Promise<Session | null> {
   return Number(endsAt) > Date.now() / 1000 ? { id, endsAt: Number(endsAt), origin } : null;
 }
 
-/** Deletes the cookie in the browser. */
 function forgetSession(c: Context, scope: CookieScope): void {
   deleteCookie(c, cookieName, attributes(c, scope));
 }
 
 /** Lets the browser show with its next form that it has a page of this site: it tells that no form of another site. */
-function markForm(c: Context, scope: CookieScope): void {
+function setFormCookie(c: Context, scope: CookieScope): void {
   setCookie(c, formCookie, '1', attributes(c, scope));
 }
 
-function hasFormMark(c: Context): boolean {
+function hasFormCookie(c: Context): boolean {
   return getCookie(c, formCookie) === '1';
 }
 

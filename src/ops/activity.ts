@@ -1,7 +1,6 @@
 /** The status of a reply, or the code of the fault without one. */
 type Ending = number | string;
 
-/** One time series of a counter. */
 export interface Count {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
@@ -28,7 +27,6 @@ export class Activity {
     this.requests.add({ side, ...(connection !== null && { connection }), status }, 1);
   }
 
-  /** Counts a wait of a run. */
   waited(connection: string, reason: string, ms: number): void {
     this.waitSeconds.add({ connection, reason }, ms / 1000);
   }

@@ -99,7 +99,6 @@ export function conflictPages(app: App): Hono {
   return site;
 }
 
-/** What waits, as a page shows it. */
 export function shownHeld({ contexts }: App, items: readonly HeldItem[]): readonly ShownHeld[] {
   return items.flatMap((item) => {
     const connection = contexts.get(item.connection)?.connection;

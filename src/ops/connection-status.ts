@@ -117,20 +117,16 @@ export interface ConnectionFacts {
   readonly timeZone: string;
   /** Epoch ms; null: never so far. */
   readonly lastSuccessAt: number | null;
-  /** Progress of the run under way. */
   readonly progress: string | null;
   /** Missing records whose deletion is not proven yet. */
   readonly deletesWaiting: number;
   readonly late: LateReminders;
-  /** The problems that are there now. */
   readonly alerts: readonly OpenAlert[];
   /** Company names by lead id, for the leads that the other facts name. */
   readonly companies: ReadonlyMap<string, string>;
-  /** Headings by field. */
   readonly columns: ReadonlyMap<string, string>;
 }
 
-/** The most problems, and deleted leads, that a connection's page shows. */
 export const namesShown = 50;
 
 export async function connectionFacts(

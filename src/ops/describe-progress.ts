@@ -2,7 +2,6 @@ import { count, counted } from '../core/lead/counted.ts';
 import type { OpenRun } from '../store/run-list.ts';
 import type { SyncReport } from '../sync/report.ts';
 
-/** The totals of a run, for callers that know them. */
 type Totals = Pick<OpenRun, 'writes' | 'lastPulled'>;
 
 /** The progress of a run in a few words: `3,400 leads, about 34 % of last time's 10,000`. */

@@ -14,7 +14,6 @@ import type { Activity } from './activity.ts';
 import type { ClockDifference } from './clock-differences.ts';
 import type { OutageWatch } from './outage-watch.ts';
 
-/** A connection whose figures are shown. */
 export interface WatchedConnection {
   readonly name: string;
   /** The row of `services` that its requests obey. */
@@ -25,21 +24,17 @@ export interface WatchedConnection {
   readonly hasReminders: boolean;
 }
 
-/** Jobs of a queue by state. */
 export type QueueCounts = Readonly<Record<'waiting' | 'active' | 'delayed' | 'failed', number>>;
 
-/** Where the figures come from. */
 export interface FigureOrigins {
   readonly log: Logger;
   readonly pool: pg.Pool;
   readonly database: Pick<OutageWatch, 'awayMs'>;
   /** Where the jobs are. */
   readonly queue: Pick<OutageWatch, 'awayMs'>;
-  /** Of this leadsync. */
   readonly version: string;
   readonly connections: readonly WatchedConnection[];
   readonly activity: Activity;
-  /** By the name of the queue. */
   readonly queueCounts: () => Promise<ReadonlyMap<string, QueueCounts>>;
   readonly clocks: () => Promise<readonly ClockDifference[]>;
 }

@@ -101,7 +101,7 @@ export function followUpPages(app: App): Hono {
       );
       const { name, payload, options } = editJob(connection, String(id));
       await (await app.queues()).queue(syncQueue).add(name, payload, options);
-      await settled(app, id);
+      await untilSettled(app, id);
     } catch (error) {
       if (!(error instanceof LeadsyncError)) throw error;
       app.log.warn({ connection, code: error.code }, 'a follow-up was not moved by a link');
@@ -112,7 +112,7 @@ export function followUpPages(app: App): Hono {
 }
 
 /** Waits until an edit is carried out, for a moment. */
-async function settled({ pool }: App, id: number): Promise<void> {
+async function untilSettled({ pool }: App, id: number): Promise<void> {
   for (const until = performance.now() + patienceMs; performance.now() < until; ) {
     if ((await findEdit(pool, id))?.state !== 'open') return;
     await sleep(pollMs);

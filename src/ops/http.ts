@@ -10,7 +10,6 @@ import { type ServedApp, site } from './site.ts';
 
 export interface HttpServer extends AsyncDisposable {
   readonly port: number;
-  /** The status page. */
   readonly url: string;
 }
 

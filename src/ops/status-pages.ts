@@ -24,7 +24,6 @@ import { overviewPage } from './pages/overview.ts';
 import { problemsShown, runPage } from './pages/run.ts';
 import { pageOf, position } from './requests.ts';
 
-/** Items on one page of a list. */
 const shown = { conflicts: 5, decisions: 10, runs: runsShown, changes: 25, reminders: 10, deletes: 20 };
 
 /** Connections that a page reads in parallel: few, so that runs do not wait for the database. */
@@ -32,7 +31,6 @@ const readsAtOnce = 4;
 
 const id = z.string().regex(/^\d{1,15}$/);
 
-/** The status page, and the pages of connections and runs. */
 export function statusPages(app: App): Hono {
   const { pool, contexts } = app;
   const reads = new Semaphore(readsAtOnce);
@@ -105,7 +103,6 @@ export function statusPages(app: App): Hono {
   return site;
 }
 
-/** Adds the name of each lead's company, from the baselines. */
 async function named<Item extends { readonly leadId: string }>(
   { pool, connection }: SyncContext,
   items: readonly Item[],

@@ -46,7 +46,6 @@ export interface Backend extends AsyncDisposable {
   examine(): Promise<readonly Finding[]>;
 }
 
-/** A finding of `leadsync check`. */
 export interface Finding {
   readonly name: string;
   readonly message: string;
@@ -54,7 +53,6 @@ export interface Finding {
   readonly fault?: { readonly code: string; readonly help: string };
 }
 
-/** Whose the queues are. */
 export interface QueueOwner {
   readonly owner: string;
   /** For people: the machine of the worker, and where its database is. */

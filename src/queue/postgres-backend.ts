@@ -150,7 +150,6 @@ export async function openPostgresBackend(
   };
 }
 
-/** Makes BullMQ's tables, or brings them up to date. */
 async function prepare(client: pg.PoolClient): Promise<void> {
   if ((await schemaVersion(client)) >= LATEST_SCHEMA_VERSION) return;
   await makeSchema(client, 'bullmq');
@@ -184,7 +183,6 @@ function isRollback(error: unknown): boolean {
   return codeOf(error)?.startsWith('40') === true;
 }
 
-/** A login that failed, whatever the reason. */
 function unreachable(cause: unknown): LeadsyncError {
   return new LeadsyncError('database.unreachable', 'the database with the jobs cannot be reached', {
     retry: 'later',

@@ -35,7 +35,7 @@ export interface JobQueue {
   ): Promise<void>;
   /**
    * Takes jobs, `concurrency` at a time (default 1) and in their order, until the returned object is disposed: that stops
-   * the jobs under way and puts them back. `paceMs`: all workers together begin one job in this time (default: no limit).
+   * the jobs under way and returns them to the queue. `paceMs`: all workers together begin one job in this time (default: no limit).
    */
   work(
     handlers: Readonly<Record<string, JobHandler>>,
@@ -73,7 +73,6 @@ export interface Queues
   extends AsyncDisposable,
     Pick<Backend, 'ping' | 'connections' | 'clock' | 'claim' | 'examine'> {
   queue(name: string): JobQueue;
-  /** The names of the queues that were opened so far. */
   names(): readonly string[];
   /** BullMQ's board over all queues that are or will be opened here, to be mounted at `path`, under `boardPolicy`. */
   board(path: string): Promise<Hono>;

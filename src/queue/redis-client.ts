@@ -66,7 +66,6 @@ export function createRedisClient(address: RedisAddress, options: Options): Redi
   }
 }
 
-/** What a connection logs in with now. */
 function loginOf({ username, password, sentinel }: RedisAddress) {
   return {
     ...(username !== undefined && { username }),
@@ -120,7 +119,6 @@ function reconnectOnReadOnly(): (error: Error) => false | 2 {
   };
 }
 
-/** Whether the client is ready to send commands within `ms`. */
 export async function isReadyWithin(client: RedisClient, ms: number): Promise<boolean> {
   if (client.status === 'ready') return true;
   const { promise, resolve } = Promise.withResolvers<boolean>();

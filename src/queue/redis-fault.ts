@@ -131,7 +131,6 @@ function isOfConnection(error: unknown): boolean {
   return codeOf(error) !== null || (error.name === 'Error' && !('code' in error));
 }
 
-/** Whether an error reply answers the command `name`. */
 function isAbout(error: unknown, name: string): boolean {
   if (!(error instanceof Error) || !('command' in error)) return false;
   const { command } = error;

@@ -33,7 +33,7 @@ const pauseLookMs = 1_000;
 /** Ms between attempts to put a job back into a queue that is away. */
 const insistMs = 250;
 
-/** Takes jobs until it is disposed: then it stops those under way and puts them back. */
+/** Takes jobs until it is disposed: then it stops those under way and returns them to the queue. */
 export function startWorker(
   name: string,
   backend: Backend,
@@ -115,7 +115,6 @@ function dueAt(job: Job): number {
   return job.opts.prevMillis ?? job.timestamp + (job.opts.delay ?? 0);
 }
 
-/** Whether the queue or the database was away. */
 function isOutage(error: unknown): boolean {
   return isQueueOutage(error) || isDatabaseOutage(error);
 }

@@ -4,7 +4,6 @@ import { loadConfig } from '../config/load.ts';
 
 /** What `leadsync init` has found out: enough for leadsync.yaml. */
 export interface Answers {
-  /** Name of the connection. */
   readonly connection: string;
   /** Variables as the environment names them; a secret may be in the file that `NAME_FILE` names. */
   readonly env: NodeJS.ProcessEnv;

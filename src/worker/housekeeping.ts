@@ -36,7 +36,6 @@ export async function runHousekeeping(
   return done;
 }
 
-/** Deletes the jobs of a connection, and its schedule. */
 export async function forgetJobs(queues: Queues, connection: string): Promise<void> {
   for (const queue of [syncQueue, mailQueue]) await queues.queue(queue).forget(connection);
   await queues.queue(chatQueue(connection)).forget();

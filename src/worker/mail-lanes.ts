@@ -21,12 +21,10 @@ const readAtOnce = 2 * mailsAtOnce;
 /** Jobs of a connection under way at once: others do not wait for its mails. */
 export const jobsAtOnce = 8;
 
-/** What the jobs of a connection's mails share. */
 export interface Lanes {
   readonly jobs: Semaphore;
   /** One batch at a time starts its mails: they leave in order. */
   readonly turn: Semaphore;
-  /** A slot for each mail that is composed and sent. */
   readonly mails: Semaphore;
   /** Epoch ms until which no mail can be sent, by the last failure; of its sender, or of all mails. */
   pausedUntil: number;

@@ -17,7 +17,6 @@ import type { Mailer } from '../reminders/send/mail.ts';
 import { createMailLedger, type MailLedger } from '../store/mail-ledger.ts';
 import { serviceScope } from '../store/throttles.ts';
 
-/** What a worker works with. */
 export interface WorkerApp extends App {
   readonly mailer: Mailer;
   readonly ledger: MailLedger;

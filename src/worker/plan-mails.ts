@@ -12,7 +12,6 @@ interface PlannedMails {
   readonly digests: number;
 }
 
-/** Plans the reminders and digests of every connection. */
 export async function planMails(app: App): Promise<PlannedMails> {
   let scheduled = 0;
   for (const { connection } of app.contexts.values()) {

@@ -23,7 +23,6 @@ export type Request = Omit<RunRequest, 'isUnattended'> & {
 /** A waiting run checks this often (ms) whether it still has to wait: a person may end the wait. */
 const checkAgainMs = 300_000;
 
-/** The waits that `mostWaitMs` bounds. */
 const longWaits: ReadonlySet<AgainReason> = new Set(['throttled', 'target-throttled', 'fault']);
 
 /**

@@ -5,7 +5,7 @@ import type { WorkerApp } from './open-worker.ts';
 import { startHttpServer } from '../ops/http.ts';
 import { logRun } from '../ops/run-log.ts';
 import { retryCalendars } from '../store/calendar-entries.ts';
-import { claimPlaces } from './claim-places.ts';
+import { claimInstallation } from './claim-installation.ts';
 import { fillQueues, keepQueuesFilled, leaveAll } from './fill-queues.ts';
 import { workReminders } from './work-reminders.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -28,7 +28,7 @@ export function forceEnd(code?: number): void {
 export async function runWorker(app: WorkerApp, stop: AbortSignal): Promise<void> {
   await using stack = new AsyncDisposableStack();
   let stopWork = async (): Promise<void> => {};
-  stack.use(await claimPlaces(app, (fault) => void endWork(app, fault, () => stopWork())));
+  stack.use(await claimInstallation(app, (fault) => void endWork(app, fault, () => stopWork())));
   const { port, url } = stack.use(await startHttpServer(app));
   // An unreadable folder is reported now, not with the first mail.
   for (const [name, { connection }] of app.contexts) {
@@ -72,7 +72,7 @@ export async function runWorker(app: WorkerApp, stop: AbortSignal): Promise<void
   await leaveAll(app).catch(() => {});
 }
 
-/** Takes no more work, and puts back what is under way; once. */
+/** Takes no more work, and returns to the queue what is under way; once. */
 async function endWork(app: WorkerApp, fault: LeadsyncError, stopWork: () => Promise<void>): Promise<void> {
   if (app.outdated !== null) return;
   app.outdated = fault;
@@ -92,7 +92,7 @@ const over: ReadonlySet<string> = new Set(['database.newer-schema', 'state.moved
 
 /**
  * Checks every few seconds whether a newer version has set up the database, or the state has moved away, until it is disposed.
- * Then this process is `outdated`, and `stopWork` puts the jobs under way back.
+ * Then this process is `outdated`, and `stopWork` returns the jobs under way to the queue.
  */
 function watchState(app: WorkerApp, stopWork: () => Promise<void>): AsyncDisposable {
   const stop = new AbortController();

@@ -1,6 +1,5 @@
 import type { App } from '../app.ts';
 
-/** The queue of the job `sync-calendars`. */
 export const calendarQueue = 'calendars';
 
 /** Brings the calendars in line now: follow-ups have moved. */

@@ -13,7 +13,6 @@ import type { Decided } from '../../store/decisions.ts';
 import { card, cards, type Html, list, type Page, pageLinks, postButton, table } from './layout.ts';
 import { asOf, foldedText, heldMessage, placeWords, shownTime, shownValue } from './shown.ts';
 
-/** Something that waits for a person, with what a page shows of it. */
 export interface ShownHeld<Item extends HeldItem = HeldItem> {
   readonly item: Item;
   readonly fields: readonly FieldMapping[];
@@ -244,7 +243,6 @@ ${table(
   return { title: `${keep}?`, body };
 }
 
-/** The outcome of many decisions of which some were refused. */
 export function decidedAllPage(page: {
   readonly decided: number;
   readonly refused: readonly LeadsyncError[];

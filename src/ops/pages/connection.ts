@@ -39,14 +39,12 @@ interface ConnectionPage {
   readonly failed: readonly Named<Reminder>[];
   /** The newest ones. */
   readonly decisions: readonly Named<Decision>[];
-  /** Whether a sync waits in the queue. */
   readonly isAsked: boolean;
   readonly now: number;
 }
 
 const problemsShown = 10;
 
-/** Runs on one page of their list. */
 export const runsShown = 30;
 
 /** `/connections/NAME`: the state of a connection. */
@@ -154,13 +152,13 @@ function reminders({ facts, coming, failed }: ConnectionPage): Html {
   const { status, timeZone } = facts;
   const line = ({ leadId, company, sendAt, dueAt, recipient, note }: Named<Reminder>): Html =>
     html`${shownTime(sendAt, timeZone)}: ${shownLead(company, leadId)}, ${dueAt === sendAt ? 'due then' : html`due ${shownDue(dueAt, timeZone)}`}, to <bdi>${recipient}</bdi>${note !== null && html`. ${foldedText(note)}`}`;
-  const settled = failed.map((item) => html`<strong>${item.state}</strong>, ${line(item)}`);
+  const ended = failed.map((item) => html`<strong>${item.state}</strong>, ${line(item)}`);
   return html`<h3>Coming</h3>
 ${coming.length === 0 ? html`<p>None.</p>` : list(coming.map(line), status.reminders.coming)}
 ${
-  settled.length > 0 &&
+  ended.length > 0 &&
   html`<h3>Failed or missed</h3>
-${list(settled)}`
+${list(ended)}`
 }`;
 }
 

@@ -39,7 +39,6 @@ ${choices.map(({ by, label }, nth) => html`<p><button name="do" value="${by}"${n
   );
 }
 
-/** Why a link leads nowhere. */
 export function noFollowUpPage(language: string, title: string, why: string): Html {
   return framed(language, title, html`<p>${why}</p>`);
 }
@@ -66,7 +65,6 @@ ${body}
 `;
 }
 
-/** The path of a follow-up's page. */
 export const followUpPath = `${linkRoot}/:token`;
 
 /** The sentences of the page behind a mail's link, in one language. `when`: a date in that language. */

@@ -185,7 +185,6 @@ function connectionFactList(facts: ConnectionFacts, now: number, hasProblems: bo
   ]);
 }
 
-/** The open alerts, with what helps. */
 function alertList(connection: string, alerts: ConnectionFacts['alerts'], time: (at: number) => Html): Html {
   return html`<ul class="problems">
 ${alerts.map((alert) => {

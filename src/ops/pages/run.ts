@@ -32,7 +32,6 @@ interface RunPage extends Naming {
   readonly now: number;
 }
 
-/** Problems on one page. */
 export const problemsShown = 50;
 
 /** `/runs/ID`: counts, receipt, problems, and the changes field by field. */

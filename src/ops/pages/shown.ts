@@ -89,7 +89,6 @@ export function foldedText(text: string, look = 'text'): Html {
   return html`<details><summary><bdi class="${look}">${visibleText(text, shownLength)}</bdi> <span class="hint">${all} ${count(length)} characters</span></summary><bdi class="${look}">${text.slice(0, wholeLength).toWellFormed()}</bdi></details>`;
 }
 
-/** A lead by the name of its company, if that is known. */
 export function shownLead(company: string | null | undefined, leadId: string): Html | string {
   return company ? foldedText(company) : `lead ${leadId}`;
 }
@@ -141,18 +140,15 @@ const words: Readonly<Record<RunStatus, readonly [mark: string, word: string, lo
   running: ['…', 'running', 'info'],
 };
 
-/** The status of a run in words, with its colour and sign. */
 export function shownStatus(status: RunStatus): Html {
   const [mark, word, look] = words[status];
   return html`<span class="status ${look}"><span aria-hidden="true">${mark}</span> ${word}</span>`;
 }
 
-/** The colour of a status. */
 export function lookOf(status: RunStatus): string {
   return words[status][2];
 }
 
-/** The kind of a run. */
 export function runKind({
   mode,
   undoOf,
@@ -164,7 +160,6 @@ export function runKind({
   return isApplied ? 'reviewed plan' : 'sync';
 }
 
-/** What a run wrote, in one line without zeros. */
 export function writtenWords({ created, updated, deleted }: SyncReport): string {
   const parts = [
     [created.leads, 'lead', 'created'],

@@ -34,7 +34,6 @@ export interface DigestContent extends DigestGroups<DigestItem> {
   /** All follow-ups up to the end of the seven days, including those cut from the lists. */
   readonly counts: DueCounts;
   readonly recipient: string;
-  /** Address of the recipient's calendar feed; null: none. */
   readonly feedUrl: string | null;
   /** IANA zone of the recipient. */
   readonly timeZone: string;

@@ -50,7 +50,6 @@ export interface ReminderContent {
   readonly links?: FollowUpLinks | undefined;
   readonly notes: MailNotes;
   readonly reason: CancelReason | null;
-  /** Whether a calendar entry is attached. */
   readonly hasEntry: boolean;
   /** A message of a chat, which does not call itself a mail. */
   readonly isChat?: true;

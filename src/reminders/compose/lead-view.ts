@@ -53,7 +53,6 @@ const ownerNames = new Set([
 
 const elsewhere = ['companyName', followUpField];
 
-/** How a reader sees instants. */
 export interface Reader {
   readonly language: string;
   /** IANA zone of the recipient. */

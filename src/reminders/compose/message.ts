@@ -15,7 +15,6 @@ export interface Mail {
   readonly html: string;
   /** Mails of one thread are grouped, such as all about one lead; null: none. */
   readonly thread: string | null;
-  /** An iCalendar object to attach. */
   readonly calendar?: string;
   /** Epoch ms, for the Date header; the same for each attempt. */
   readonly date: number;

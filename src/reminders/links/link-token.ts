@@ -7,7 +7,6 @@ export interface FollowUpLink {
   readonly leadId: string;
   /** In lower case. */
   readonly recipient: string;
-  /** The follow-up that the mail is about. */
   readonly dueAt: number;
   readonly expiresAt: number;
 }
@@ -22,25 +21,25 @@ const [ivLength, tagLength] = [12, 16];
 const algorithm = 'aes-256-gcm';
 
 /** The part of an address that stands for a link: encrypted and signed with the key of the state, so that it shows nothing of it. */
-export function sealLink(key: Buffer, link: FollowUpLink): string {
+export function encryptLink(key: Buffer, link: FollowUpLink): string {
   const { connection, leadId, recipient, dueAt, expiresAt } = link;
   const plain = JSON.stringify([connection, leadId, recipient, dueAt, expiresAt]);
   // From the content: a mail that is sent again has the same links.
   const iv = signatureOf(key, plain);
   const cipher = createCipheriv(algorithm, keyOf(key, 'encrypt'), iv, { authTagLength: tagLength });
-  const sealed = [iv, cipher.update(plain, 'utf8'), cipher.final(), cipher.getAuthTag()];
-  return Buffer.concat(sealed).toString('base64url');
+  const encrypted = [iv, cipher.update(plain, 'utf8'), cipher.final(), cipher.getAuthTag()];
+  return Buffer.concat(encrypted).toString('base64url');
 }
 
 /** What a token stands for; null: it was not made with this key. Whether it has expired is for the caller to see. */
 export function openLink(key: Buffer, token: string): FollowUpLink | null {
-  const sealed = Buffer.from(token, 'base64url');
-  if (sealed.length <= ivLength + tagLength || sealed.toString('base64url') !== token) return null;
-  const iv = sealed.subarray(0, ivLength);
+  const encrypted = Buffer.from(token, 'base64url');
+  if (encrypted.length <= ivLength + tagLength || encrypted.toString('base64url') !== token) return null;
+  const iv = encrypted.subarray(0, ivLength);
   const decipher = createDecipheriv(algorithm, keyOf(key, 'encrypt'), iv, { authTagLength: tagLength });
-  decipher.setAuthTag(sealed.subarray(-tagLength));
+  decipher.setAuthTag(encrypted.subarray(-tagLength));
   try {
-    const content = [decipher.update(sealed.subarray(ivLength, -tagLength)), decipher.final()];
+    const content = [decipher.update(encrypted.subarray(ivLength, -tagLength)), decipher.final()];
     const plain = Buffer.concat(content).toString('utf8');
     if (!timingSafeEqual(iv, signatureOf(key, plain))) return null;
     const [connection, leadId, recipient, dueAt, expiresAt] = JSON.parse(plain) as [
@@ -71,7 +70,7 @@ export function followUpLinks(
 ): FollowUpLinks {
   // To the minute: what is sent again within it is the same.
   const from = Math.max(link.dueAt, Math.floor(now / 60_000) * 60_000);
-  const page = `${publicUrl}${linkRoot}/${sealLink(key, { ...link, expiresAt: from + lifeMs })}`;
+  const page = `${publicUrl}${linkRoot}/${encryptLink(key, { ...link, expiresAt: from + lifeMs })}`;
   return { page, day: `${page}?do=day`, week: `${page}?do=week`, done: `${page}?do=done` };
 }
 

@@ -14,7 +14,6 @@ const rowMs = 3_600_000;
 
 interface LeadsService {
   readonly turn: Semaphore;
-  /** Leads that failed since the last success. */
   readonly failed: Set<string>;
   /** Epoch ms. */
   until: number;

@@ -17,10 +17,10 @@ import { serviceScope } from '../store/throttles.ts';
 
 /**
  * Claims the database and the queue for this installation, and renews both claims until it is disposed: two installations
- * in one place take each other's jobs, and one of them stops in silence. Throws `database.taken` or `queue.taken`;
+ * that share one of them take each other's jobs, and one of them stops in silence. Throws `database.taken` or `queue.taken`;
  * `onTaken`: another installation has come in while this one was cut off for longer than a claim lasts.
  */
-export async function claimPlaces(
+export async function claimInstallation(
   app: App,
   onTaken: (fault: LeadsyncError) => void,
 ): Promise<AsyncDisposable> {
