@@ -1,5 +1,6 @@
 import type { ActionKind } from '../core/merge/action.ts';
 import { type Action, actionColumns } from './actions.ts';
+import { heldAgain } from './decisions.ts';
 import { countOf, type Queryable, rowsOf } from './database.ts';
 import type { RoundRef, RunRef } from './runs.ts';
 
@@ -44,12 +45,12 @@ export async function holdRemaining(
        update actions set state = 'held', outcome_code = $5, outcome_message = $6, done_at = now()
        where run_id = $1 and round = $2 and kind = $4 and state = 'planned'
        returning id, lead_id, content_hash, row_number)
-     insert into conflicts (connection, last_run, last_round, lead_id, content_hash, field, row_number, code, message)
-     select $3, $1, $2, coalesce(lead_id, ''),
+     insert into held (kind, connection, last_run, last_round, lead_id, content_hash, field, row_number, code, message)
+     select 'conflict', $3, $1, $2, coalesce(lead_id, ''),
        content_hash || case when row_number() over alike > 1 then '#' || row_number() over alike else '' end,
        '', row_number, $5, $6 from refused
      window alike as (partition by lead_id, content_hash order by id)
-     on conflict (connection, lead_id, content_hash, field) do update set last_run = excluded.last_run,
+     ${heldAgain} last_run = excluded.last_run,
        last_round = excluded.last_round, code = excluded.code, message = excluded.message`,
     [run.id, run.round, run.connection, kind, code, message],
   );

@@ -66,7 +66,7 @@ export function entriesOf(
          where connection = $1 and due_at is not null and $2 = any(recipients)) f
        full join (select * from calendar_entries where connection = $1 and recipient = $2) e using (lead_id, component)
        left join pairs p on p.connection = $1 and p.lead_id = coalesce(f.lead_id, e.lead_id)
-       left join (select distinct lead_id from conflicts where connection = $1 and field = $4) c
+       left join (select distinct lead_id from held where kind = 'conflict' and connection = $1 and field = $4) c
          on c.lead_id = coalesce(f.lead_id, e.lead_id)
        left join requested_edits r on r.id = e.edit_id
      order by 1, 2`,
@@ -224,7 +224,7 @@ export async function noteCalendarFault(
 ): Promise<void> {
   await db.query(
     `update calendars set code = $3, note = $4, not_before = now() + $5 * interval '1 ms',
-       held_id = case when $3 = 'caldav.emptied' then coalesce(held_id, nextval('conflicts_id_seq')) else held_id end
+       held_id = case when $3 = 'caldav.emptied' then coalesce(held_id, nextval('held_id_seq')) else held_id end
      where connection = $1 and recipient = $2`,
     [connection, recipient, fault?.code ?? null, fault?.message ?? null, fault?.waitMs ?? null],
   );

@@ -1,8 +1,9 @@
 import type { Author } from '../core/lead/author.ts';
 import { type Cell, type Cells, plainCell } from '../core/lead/value.ts';
 import { countOf, type Queryable, rowsOf } from './database.ts';
-import { type Decided, decidedOn } from './decisions.ts';
+import { type Decided, decidedOn, heldAgain } from './decisions.ts';
 import type { RoundRef, RunRef } from './runs.ts';
+import { authorOf } from './value-authors.ts';
 
 /** Something that stays as it is on both sides until a person decides or the sides change. */
 export interface Conflict {
@@ -50,11 +51,11 @@ export interface NewConflict {
 }
 
 /** For a known conflict. */
-const again = `on conflict (connection, lead_id, content_hash, field) do update set
+const again = `${heldAgain}
   last_run = excluded.last_run, last_round = excluded.last_round, row_number = excluded.row_number,
   code = excluded.code, message = excluded.message, company = excluded.company, base = excluded.base,
-  resolution = case when conflicts.field <> '' and conflicts.lead_value = excluded.lead_value and conflicts.row_value = excluded.row_value
-    then conflicts.resolution end,
+  resolution = case when held.field <> '' and held.lead_value = excluded.lead_value and held.row_value = excluded.row_value
+    then held.resolution end,
   lead_value = excluded.lead_value, row_value = excluded.row_value`;
 
 /** A value of a planned change, as stored. */
@@ -86,8 +87,8 @@ export async function recordConflicts(
     items.map((item) => [JSON.stringify([item.leadId, item.contentHash, item.field]), item]),
   );
   await db.query(
-    `insert into conflicts (connection, last_run, last_round, lead_id, content_hash, field, row_number, code, message, company, base, lead_value, row_value)
-     select $1, $2, $3, "leadId", "contentHash", field, "row", code, message, company, base::jsonb, lead::jsonb, "rowValue"::jsonb
+    `insert into held (kind, connection, last_run, last_round, lead_id, content_hash, field, row_number, code, message, company, base, lead_value, row_value)
+     select 'conflict', $1, $2, $3, "leadId", "contentHash", field, "row", code, message, company, base::jsonb, lead::jsonb, "rowValue"::jsonb
      from json_to_recordset($4::json) as i ("leadId" text, "contentHash" text, field text, "row" bigint, code text, message text,
        company text, base text, lead text, "rowValue" text)
      ${again}`,
@@ -99,7 +100,7 @@ export async function recordConflicts(
 export async function freeKey(db: Queryable, run: RunRef & RoundRef, contentHash: string): Promise<string> {
   const held = await countOf(
     db,
-    `from conflicts where connection = $1 and lead_id = '' and field = '' and last_run = $2 and last_round = $3
+    `from held where kind = 'conflict' and connection = $1 and lead_id = '' and field = '' and last_run = $2 and last_round = $3
        and split_part(content_hash, '#', 1) = $4`,
     [run.connection, run.id, run.round, contentHash],
   );
@@ -114,7 +115,7 @@ export async function releaseRow(
   row: number | null,
 ): Promise<void> {
   await db.query(
-    `delete from conflicts where connection = $1 and lead_id = '' and row_number = $3 and split_part(content_hash, '#', 1) = $2`,
+    `delete from held where kind = 'conflict' and connection = $1 and lead_id = '' and row_number = $3 and split_part(content_hash, '#', 1) = $2`,
     [connection, contentHash, row],
   );
 }
@@ -126,7 +127,7 @@ export async function releaseRow(
 export async function recordPlannedConflicts(db: Queryable, run: RunRef & RoundRef): Promise<void> {
   await holdPlanned(db, run, again);
   await db.query(
-    `delete from conflicts where connection = $1 and (last_run, last_round) is distinct from ($2::bigint, $3::int)`,
+    `delete from held where kind = 'conflict' and connection = $1 and (last_run, last_round) is distinct from ($2::bigint, $3::int)`,
     [run.connection, run.id, run.round],
   );
 }
@@ -142,8 +143,8 @@ const stagedName = (table: 'staged_leads' | 'staged_rows'): string =>
 
 async function holdPlanned(db: Queryable, run: RunRef & RoundRef, onKnown: string): Promise<void> {
   await db.query(
-    `insert into conflicts (connection, last_run, last_round, lead_id, content_hash, field, row_number, code, message, company, base, lead_value, row_value)
-     select $3, $1, $2, coalesce(a.lead_id, ''),
+    `insert into held (kind, connection, last_run, last_round, lead_id, content_hash, field, row_number, code, message, company, base, lead_value, row_value)
+     select 'conflict', $3, $1, $2, coalesce(a.lead_id, ''),
        a.content_hash || case when row_number() over alike > 1 then '#' || row_number() over alike else '' end,
        coalesce(c.key, ''), a.row_number, a.reason, coalesce(a.message, a.reason),
        (select name #>> '{}' from (values (1, a.expect->'companyName'), (2, (${stagedName('staged_leads')})), (3, (${stagedName('staged_rows')})))
@@ -159,14 +160,11 @@ async function holdPlanned(db: Queryable, run: RunRef & RoundRef, onKnown: strin
 
 const columns = `id, case when starts_with(code, 'edit.') then 'edit' when field = '' then 'record' else 'field' end as kind, connection, lead_id as "leadId", content_hash as "contentHash", field, row_number as row, code, message, company,
   lead_value as lead, row_value as "rowValue", resolution,
-  (select nullif(v.author, 'null') from value_authors v where v.connection = conflicts.connection and v.lead_id = conflicts.lead_id
-    and v.field = conflicts.field and v.value_hash = value_hash(conflicts.row_value #>> '{}')) as author,
-  (select r.requested_by from requested_edits r where r.id = conflicts.id) as "requestedBy",
-  case when resolution is not null then ${decidedOn('conflicts', 'conflict_id')} end as decided,
+  ${authorOf('h', 'h.row_value')} as author, requested_by as "requestedBy", ${decidedOn('resolution is not null')} as decided,
   to_char(since at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as since`;
 
-/** What is held, also requested edits; under the table's name, which `columns` use. */
-const held = 'held_items conflicts';
+/** What is held, also requested edits. */
+const held = 'held_items h';
 
 /** What is held, oldest first; of `lastRun` alone when it is given. */
 export function listConflicts(
@@ -189,7 +187,12 @@ export function conflictsOf(db: Queryable, ids: readonly number[]): Promise<read
 
 /** Whether anything is held for this reason. */
 export async function isHeldFor(db: Queryable, connection: string, code: string): Promise<boolean> {
-  return (await countOf(db, `from conflicts where connection = $1 and code = $2`, [connection, code])) > 0;
+  return (
+    (await countOf(db, `from held where kind = 'conflict' and connection = $1 and code = $2`, [
+      connection,
+      code,
+    ])) > 0
+  );
 }
 
 export function countConflicts(
@@ -215,10 +218,10 @@ export async function decideConflict(
 ): Promise<boolean> {
   const { rowCount } = await db.query(
     `with decided as (
-       update conflicts set resolution = $2 where id = $1 and coalesce(lead_value, 'null') = $3::jsonb
-         and coalesce(row_value, 'null') = $4::jsonb returning *)
-     insert into decisions (connection, lead_id, field, choice, lead_value, row_value, decided_by, conflict_id)
-     select connection, lead_id, field, resolution, lead_value, row_value, $5, id from decided`,
+       update held set resolution = $2, decided_by = $5, decided_at = now() where id = $1 and kind = 'conflict'
+         and coalesce(lead_value, 'null') = $3::jsonb and coalesce(row_value, 'null') = $4::jsonb returning *)
+     insert into held (kind, connection, lead_id, field, resolution, lead_value, row_value, decided_by, decided_at)
+     select 'decision', connection, lead_id, field, resolution, lead_value, row_value, decided_by, decided_at from decided`,
     [item.id, use, JSON.stringify(item.lead ?? null), JSON.stringify(item.rowValue ?? null), by],
   );
   return rowCount === 1;

@@ -22,7 +22,6 @@ const tablesOfRuns = [
 ] as const;
 const tablesOfKeys = [
   ...tablesOfPlaces,
-  'decisions',
   'requested_edits',
   'approvals',
   'mails',

@@ -20,9 +20,16 @@ export interface Holder {
   readonly reminders?: { readonly calendars: readonly { readonly recipient: string }[] } | undefined;
 }
 
-const ofHolders = `from waiting where connection = any(array(select jsonb_object_keys($1::jsonb)))
-  and (kind <> 'match' or ($1::jsonb -> connection ->> 'matches')::boolean)
-  and (kind <> 'calendar' or $1::jsonb -> connection -> 'calendars' ? recipient)`;
+/** A row or a lead that may be a counterpart is its match. */
+const ofHolders = `from (
+  select id, connection from held_items where code not like 'match.%'
+  union all select id, connection from held_items h where code like 'match.%'
+    and not exists (select from held m where kind = 'match' and m.connection = h.connection and current and m.lead_id = h.lead_id)
+    and not exists (select from held m where kind = 'match' and m.connection = h.connection and current and m.row_number = h.row_number)
+  union all select id, connection from held where kind = 'match' and current and ($1::jsonb -> connection ->> 'matches')::boolean
+  union all select held_id, connection from calendars
+    where code = 'caldav.emptied' and $1::jsonb -> connection -> 'calendars' ? recipient) waiting
+  where connection = any(array(select jsonb_object_keys($1::jsonb)))`;
 
 /** One text, so that what many pages ask can be one query (`forMany`). */
 function textOf(holders: readonly Holder[]): string {

@@ -5,6 +5,7 @@ import { leadAlone } from '../core/merge/put-back.ts';
 import type { EditSource } from '../core/merge/requested-edit.ts';
 import { isoMs, mapOf, type Queryable, rowsOf } from './database.ts';
 import type { RunRef } from './runs.ts';
+import { authorOf } from './value-authors.ts';
 
 /** What an action writes to one side. */
 export interface HistoryEntry {
@@ -58,11 +59,10 @@ export async function recordHistory(
   if (lines.length === 0) return;
   await db.query(
     `insert into history (connection, run_id, action_id, lead_id, side, field, rule, base, before, after, author)
-     select $1, $2, "actionId", "leadId", side, field, rule, base, before, after, case when rule in (${conflictRules}) then (
-       select nullif(author, 'null') from value_authors v where v.connection = $1 and v.lead_id = l."leadId" and v.field = l.field
-         and v.value_hash = value_hash((case side when 'row' then before else after end) #>> '{}')) end
+     select connection, $2, "actionId", lead_id, side, field, rule, base, before, after,
+       case when rule in (${conflictRules}) then ${authorOf('l', `case side when 'row' then before else after end`)} end
      from (
-       select "actionId", "leadId", side, field, rule, base::jsonb, before::jsonb, after::jsonb
+       select $1 as connection, "actionId", "leadId" as lead_id, side, field, rule, base::jsonb, before::jsonb, after::jsonb
        from json_to_recordset($3::json) as r ("actionId" bigint, "leadId" text, side text, field text, rule text, base text,
          before text, after text)) l`,
     [run.connection, run.id, JSON.stringify(lines)],

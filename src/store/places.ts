@@ -52,15 +52,13 @@ export const tablesOfPlaces = [
   'moved',
   'pairs',
   'earlier_values',
-  'conflicts',
+  'held',
   'place_notes',
   'intents',
   'refused_creates',
   'undone',
   'lead_spellings',
   'marks',
-  'matches',
-  'value_authors',
 ] as const;
 
 /** The days for which a former place is remembered at the least. */
@@ -230,7 +228,9 @@ async function swapPlaces(
   left: string,
 ): Promise<void> {
   for (const table of tablesOfPlaces) {
-    const change = `update ${table} set connection = $2 where connection = $1`;
+    // A decision stays on record where the history is.
+    const isOfPlace = table === 'held' ? ` and kind <> 'decision'` : '';
+    const change = `update ${table} set connection = $2 where connection = $1${isOfPlace}`;
     await db.query(change, [connection, `${connection}#${left}`]);
     await db.query(change, [`${connection}#${entered}`, connection]);
   }

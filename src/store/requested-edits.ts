@@ -235,8 +235,8 @@ export async function decideEdit(
          settled_at = case $2 when 'lead' then now() end
        where id = $1 and state in ('conflict', 'failed') and coalesce(shown, 'null') = $3::jsonb
          and coalesce(to_jsonb(to_value), 'null') = $4::jsonb returning *)
-     insert into decisions (connection, lead_id, field, choice, lead_value, row_value, decided_by)
-     select connection, lead_id, field, case $2 when 'lead' then 'given-up' else 'requested' end, $3, $4, $5 from decided`,
+     insert into held (kind, connection, lead_id, field, resolution, lead_value, row_value, decided_by, decided_at)
+     select 'decision', connection, lead_id, field, case $2 when 'lead' then 'given-up' else 'requested' end, $3, $4, $5, now() from decided`,
     [item.id, use, JSON.stringify(item.lead ?? null), JSON.stringify(item.rowValue ?? null), by],
   );
   return rowCount === 1;

@@ -16,9 +16,7 @@ export interface Pruned {
   /** Former places, with all that was kept of them. */
   readonly places: number;
   readonly refusedCreates: number;
-  readonly matches: number;
-  readonly valueAuthors: number;
-  readonly decisions: number;
+  readonly held: number;
   readonly requestedEdits: number;
 }
 
@@ -30,7 +28,6 @@ const withoutId: readonly (keyof typeof prunable)[] = [
   'approvals',
   'follow_ups',
   'earlier_values',
-  'value_authors',
   'refused_creates',
 ];
 
@@ -69,11 +66,10 @@ const prunable = {
   // Of a content that no row shows any more.
   refused_creates: `select ctid as id from refused_creates t where connection = $1 and seen_at < now() - $2 * interval '1 day'`,
   // A rejected or undone match holds while both sides are unchanged.
-  matches: `select id from matches t where connection = $1 and not current and seen_at < now() - $2 * interval '1 day'`,
   // The history has the authors of ended conflicts.
-  value_authors: `select ctid as id from value_authors t where connection = $1 and seen_at < now() - $2 * interval '1 day'
-    and not exists (select from conflicts h where h.connection = $1 and h.lead_id = t.lead_id and h.field = t.field)`,
-  decisions: `select id from decisions t where connection = $1 and at < now() - $2 * interval '1 day'`,
+  held: `select id from held t where connection = $1 and since < now() - $2 * interval '1 day' and case kind
+    when 'match' then not current when 'decision' then true when 'author' then not exists (select from held h
+      where h.connection = $1 and h.kind = 'conflict' and h.lead_id = t.lead_id and h.field = t.field) end`,
   requested_edits: `select id from requested_edits t where connection = $1 and settled_at < now() - $2 * interval '1 day'
     and state in ('applied', 'unchanged', 'superseded')`,
   // For a deleted lead without reminders.
@@ -111,9 +107,7 @@ export async function prune(
     earlierValues: await rest('earlier_values'),
     places: await forgetPlaces(pool, name, retentionDays, stop),
     refusedCreates: await rest('refused_creates'),
-    matches: await rest('matches'),
-    valueAuthors: await rest('value_authors'),
-    decisions: await rest('decisions'),
+    held: await rest('held'),
     requestedEdits: await rest('requested_edits'),
   };
 }

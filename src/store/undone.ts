@@ -49,7 +49,7 @@ export async function saveUndone(
   const parameters = [run.id, run.connection, JSON.stringify(undone.seen), isProof.leads, isProof.rows];
   await db.query(
     `delete from undone u where connection = $2 and not ${isSeen} and (missed > 0 and ${isMissed}
-       or exists (select from conflicts h where h.connection = $2 and h.lead_id = u.lead_id
+       or exists (select from held h where h.kind = 'conflict' and h.connection = $2 and h.lead_id = u.lead_id
          and split_part(h.content_hash, '#', 1) = u.content_hash and h.code in ('row.undone', 'lead.undone')
          and h.resolution is not null))`,
     parameters,

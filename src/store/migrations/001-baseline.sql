@@ -430,32 +430,54 @@ create table refused_creates (
 comment on table refused_creates is
   'What the service made no lead of: sent again only when a person decides so.';
 
-create table conflicts (
+create table held (
   id bigint generated always as identity primary key,
   connection text not null,
+  -- conflict: what differs. match: a row and a lead that may be one, as the last sync found them. author: who changed the
+  -- value of a row, as the place reported when it was in a conflict. decision: of a person, kept as long as the history.
+  kind text not null check (kind in ('conflict', 'match', 'author', 'decision')),
+  -- Empty for a row without id, which is recognised by all that it shows; in a match both are there.
   lead_id text not null default '',
   content_hash text not null default '',
+  -- Empty: the whole record.
   field text not null default '',
   row_number bigint,
-  code text not null,
-  message text not null,
+  code text,
+  message text,
   -- As the run showed it: what is held may be no pair.
   company text,
   base jsonb,
+  -- Of a match all that both show; of a decision what the person saw.
   lead_value jsonb,
   row_value jsonb,
-  resolution text check (resolution in ('lead', 'target')),
-  last_run bigint not null,
-  last_round int not null,
-  since timestamptz not null default now(),
-  unique (connection, lead_id, content_hash, field)
+  -- null of jsonb: the place does not know.
+  author jsonb,
+  -- lead or target; of a decision any answer.
+  resolution text,
+  -- The name of a user of the command line, or the status page, which knows no names.
+  decided_by text,
+  decided_at timestamptz,
+  -- Of a match: proposed, ambiguous, accepted, rejected, undone; and how it is recognised by what both show in the
+  -- fields of matchBy. Null: whatever the lead shows.
+  state text,
+  lead_mark text,
+  row_mark text,
+  score double precision,
+  -- The last sync that looked found both as they are here.
+  current boolean,
+  last_run bigint,
+  last_round int,
+  -- Of a match and an author: when it was found last.
+  since timestamptz not null default now()
 );
-comment on table conflicts is
-  'What differs and waits for a person, or for a correction.';
+comment on table held is
+  'What waits for a person, or for a correction, and what people have decided.';
+create unique index held_once on held (connection, lead_id, kind, content_hash, field) where (kind <> 'decision');
+create index held_decided on held (connection, lead_id) where (kind = 'decision');
 
 create table requested_edits (
-  -- From the numbers of the conflicts: what waits for a person is one list.
-  id bigint default nextval('conflicts_id_seq') primary key,
+  -- From the numbers of what is held: what waits for a person is one list.
+  id bigint default nextval('held_id_seq') primary key,
   connection text not null,
   lead_id text not null,
   field text not null,
@@ -514,19 +536,6 @@ comment on table history is
 create index history_by_lead on history (connection, lead_id, field, id desc);
 create index history_by_run on history (run_id);
 
-create table value_authors (
-  connection text not null,
-  lead_id text not null,
-  field text not null,
-  value_hash bigint not null,
-  -- null of jsonb: the place does not know.
-  author jsonb not null,
-  seen_at timestamptz not null default now(),
-  primary key (connection, lead_id, field)
-);
-comment on table value_authors is
-  'Who changed a value of the table, as the place reported when a run found it in a conflict.';
-
 create table undone (
   connection text not null,
   -- Empty for a row without id.
@@ -558,54 +567,6 @@ create table approvals (
 );
 comment on table approvals is
   'The lines of a reviewed plan that a run may carry out. One batch for each apply.';
-
-create table matches (
-  id bigint default nextval('conflicts_id_seq') primary key,
-  connection text not null,
-  lead_id text not null,
-  -- The row is recognised by all that it shows, or by its mark: what it shows in the fields of matchBy.
-  content_hash text not null,
-  -- Null: whatever the lead shows.
-  lead_mark text,
-  row_mark text not null,
-  row_number bigint,
-  lead jsonb not null,
-  "row" jsonb not null,
-  score double precision not null,
-  why text not null,
-  -- proposed, ambiguous, accepted, rejected, undone.
-  state text not null,
-  -- The last sync that looked found both as they are here.
-  current boolean not null default true,
-  seen_at timestamptz not null default now(),
-  unique (connection, lead_id, content_hash)
-);
-comment on table matches is
-  'Rows and leads that may be one, as the last sync found them, and what people have decided on them.';
-
-create table decisions (
-  id bigint generated always as identity primary key,
-  connection text not null,
-  -- Empty for a row without id.
-  lead_id text not null,
-  -- Empty: the whole record.
-  field text not null,
-  choice text not null,
-  lead_value jsonb,
-  row_value jsonb,
-  -- The name of a user of the command line, or the status page, which knows no names.
-  decided_by text not null,
-  at timestamptz not null default now(),
-  -- Null once it is over.
-  conflict_id bigint references conflicts on delete set null,
-  match_id bigint references matches on delete set null
-);
-comment on table decisions is
-  'What people have decided on conflicts and matches, with both values as they saw them. Kept as long as the'
-  ' history.';
-create index decisions_of_conflict on decisions (conflict_id);
-create index decisions_of_lead on decisions (connection, lead_id);
-create index decisions_of_match on decisions (match_id);
 
 create table unsettled_writes (
   id bigint generated always as identity primary key,
@@ -853,22 +814,10 @@ create view scanned_rows as
 -- What is held: what a sync holds, and requested edits that the lead did not fit.
 create view held_items as
   select id, connection, lead_id, content_hash, field, row_number, code, message, company, lead_value, row_value, resolution,
-    last_run, since from conflicts
+    decided_by, decided_at, last_run, since, null as requested_by from held where kind = 'conflict'
   union all
-  select id, connection, lead_id, '', field, null, code, note, null, shown, coalesce(to_jsonb(to_value), 'null'), null, run_id,
-    coalesce(settled_at, requested_at) from requested_edits where state in ('conflict', 'failed');
-
--- All that waits for a person, each under one number. A row or a lead that may be a counterpart is its match.
-create view waiting as
-  select id, connection, null as recipient, 'held' as kind from held_items where code not like 'match.%'
-  union all
-  select id, connection, null, 'held' from held_items h where code like 'match.%'
-    and not exists (select from matches m where m.connection = h.connection and m.current and m.lead_id = h.lead_id)
-    and not exists (select from matches m where m.connection = h.connection and m.current and m.row_number = h.row_number)
-  union all
-  select id, connection, null, 'match' from matches where current
-  union all
-  select held_id, connection, recipient, 'calendar' from calendars where code = 'caldav.emptied';
+  select id, connection, lead_id, '', field, null, code, note, null, shown, coalesce(to_jsonb(to_value), 'null'), null, null, null,
+    run_id, coalesce(settled_at, requested_at), requested_by from requested_edits where state in ('conflict', 'failed');
 
 -- The lines of scan_pages as actions. Their ids come after those of all actions, in the order of the pages, and are exact
 -- as numbers of 53 bits.

@@ -123,7 +123,7 @@ async function play(server: Radicale, plan: readonly Night[]): Promise<void> {
   }
   await scene.pass();
   const { rows: held } = await scene.pool.query<{ leadId: string; values: string }>(
-    `select lead_id as "leadId", concat(lead_value, row_value) as values from conflicts
+    `select lead_id as "leadId", concat(lead_value, row_value) as values from held where kind = 'conflict'
      union all select lead_id, concat(from_value, ' ', to_value, ' ', shown) from requested_edits
        where state in ('conflict', 'failed', 'superseded')`,
   );

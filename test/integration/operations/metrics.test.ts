@@ -159,7 +159,7 @@ describe('a scrape', () => {
     await using app = await workspace.openApp();
     const locker = await workspace.database.pool.connect();
     try {
-      await locker.query(`begin; lock table conflicts`);
+      await locker.query(`begin; lock table held`);
       const from = performance.now();
       const pages = Array.from({ length: 20 }, () => app.metrics.render());
       const [first, ...others] = await Promise.all(pages);

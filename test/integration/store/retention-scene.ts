@@ -16,10 +16,8 @@ export const nothing = {
   earlierValues: 0,
   places: 0,
   refusedCreates: 0,
-  matches: 0,
-  valueAuthors: 0,
   requestedEdits: 0,
-  decisions: 0,
+  held: 0,
 };
 
 /** What a test has of a table, by id. */

@@ -223,10 +223,10 @@ describe('pruning by age', () => {
     await pool.query(
       `update pairs set first_seen_at = now() - interval '900 days', lead_deleted_at = now() - interval '900 days'`,
     );
-    await pool.query(`update conflicts set since = now() - interval '900 days'`);
+    await pool.query(`update held set since = now() - interval '900 days'`);
     expect(await pruneOf(here)).toEqual({ ...nothing, runs: 1 });
     const left = await pool.query(
-      `select (select count(*)::int from pairs where connection = $1) as pairs, (select count(*)::int from conflicts where connection = $1) as held`,
+      `select (select count(*)::int from pairs where connection = $1) as pairs, (select count(*)::int from held where kind = 'conflict' and connection = $1) as held`,
       [connection],
     );
     expect(left.rows).toEqual([{ pairs: 1, held: 1 }]);
@@ -263,11 +263,11 @@ describe('pruning by age', () => {
     const here = scene();
     const { pool, connection } = here;
     await pool.query(
-      `insert into decisions (connection, lead_id, field, choice, decided_by, at)
-       select $1, 'a', 'city', 'lead', 'anna', now() - days * interval '1 day' from unnest($2::int[]) days`,
+      `insert into held (kind, connection, lead_id, field, resolution, decided_by, since)
+       select 'decision', $1, 'a', 'city', 'lead', 'anna', now() - days * interval '1 day' from unnest($2::int[]) days`,
       [connection, [89, 91]],
     );
-    expect(await pruneOf(here)).toEqual({ ...nothing, decisions: 1 });
+    expect(await pruneOf(here)).toEqual({ ...nothing, held: 1 });
     expect(await listDecisions(pool, connection, 'a', null)).toHaveLength(1);
   });
 });
