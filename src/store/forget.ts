@@ -16,8 +16,6 @@ const tablesOfRuns = [
   'asked_leads',
   'scan_cursors',
   'scan_pages',
-  // Before the actions, which it points to.
-  'history',
   'actions',
 ] as const;
 const tablesOfKeys = [

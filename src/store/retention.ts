@@ -7,7 +7,6 @@ import { isWhole } from './runs.ts';
 export interface Pruned {
   readonly runs: number;
   readonly actions: number;
-  readonly history: number;
   readonly intents: number;
   readonly approvals: number;
   readonly mails: number;
@@ -118,19 +117,15 @@ async function pruneRuns(
   retentionDays: number,
   stop: AbortSignal,
   batchSize: number,
-): Promise<Pick<Pruned, 'runs' | 'actions' | 'history'>> {
+): Promise<Pick<Pruned, 'runs' | 'actions'>> {
   const key = prunedKey(connection);
   if (!stop.aborted) await pool.query(takeOldRuns, [connection, retentionDays, key]);
-  const ofRuns = (table: 'actions' | 'history' | 'scan_pages'): Promise<number> => {
+  const ofRuns = (table: 'actions' | 'scan_pages'): Promise<number> => {
     const old = `select t.id from runs r join ${table} t on t.run_id = r.id where r.connection = $1`;
     return deleteInBatches(pool, { table, key: 'id', old }, [key], stop, batchSize);
   };
-  const [history, actions] = [await ofRuns('history'), await ofRuns('actions')];
+  const actions = await ofRuns('actions');
   await ofRuns('scan_pages');
   const old = 'select t.id from runs t where connection = $1';
-  return {
-    runs: await deleteInBatches(pool, { table: 'runs', key: 'id', old }, [key], stop),
-    actions,
-    history,
-  };
+  return { runs: await deleteInBatches(pool, { table: 'runs', key: 'id', old }, [key], stop), actions };
 }

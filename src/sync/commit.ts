@@ -149,7 +149,7 @@ async function recordWritten(db: pg.PoolClient, run: Run, results: readonly Lead
     if (changes === undefined) {
       if (attempts === 0) unsent.push(actionId);
     } else if (kind === 'update-lead' && isDeepStrictEqual(changes, action.changes)) confirmed.push(actionId);
-    else lines.push({ actionId, leadId: leadIdOf(one), side: 'lead', changes });
+    else lines.push({ actionId, leadId: leadIdOf(one), changes });
   }
   await confirmWrites(db, confirmed);
   await recordHistory(db, run, lines);

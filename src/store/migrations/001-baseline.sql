@@ -384,15 +384,23 @@ create table actions (
   plan_id bigint,
   plan_line text,
   -- The reply to the write showed the whole lead with what had been sent in it.
-  shown boolean
+  shown boolean,
+  -- What it overwrites, stored before the write leaves, and again with its outcome: as changes. Null: nothing.
+  written json,
+  written_at timestamptz,
+  -- Null: lead_id. Of a create, the lead that it made or wrote into.
+  written_to text,
+  -- By field of the value of the row, where the write is the end of a conflict.
+  authors jsonb
 ) with (fillfactor = 50);
 comment on table actions is
-  'The lines of a plan, and their outcomes. Without a foreign key, and with room beside each: an outcome is written'
-  ' in place.';
+  'The lines of a plan, their attempts, their outcomes, and both sides as they were before: nothing that a person typed is'
+  ' ever in one place only. Without a foreign key, and with room beside each: an outcome is written in place.';
 create index actions_by_lead on actions (lead_id, run_id);
 create index actions_by_plan_line on actions (plan_id, plan_line) where (plan_line is not null);
 create index actions_by_fingerprint on actions (fingerprint) where (kind = 'create-lead');
 create index actions_by_run on actions (run_id, round, id);
+create index actions_written_to on actions (written_to) where (written_to is not null);
 
 create table intents (
   id bigint generated always as identity primary key,
@@ -512,29 +520,6 @@ comment on table requested_edits is
 create index requested_edits_of_lead on requested_edits (connection, lead_id, id);
 create index requested_edits_open on requested_edits (connection) where (state in ('open', 'conflict', 'failed') or not planned);
 create index requested_edits_by_action on requested_edits (action_id) where (action_id is not null);
-
-create table history (
-  id bigint generated always as identity primary key,
-  connection text not null,
-  run_id bigint not null,
-  lead_id text not null,
-  field text not null,
-  side text not null check (side in ('lead', 'row')),
-  base jsonb,
-  before jsonb,
-  after jsonb,
-  rule text not null,
-  at timestamptz not null default now(),
-  action_id bigint not null references actions,
-  -- Of the value of the row, where the line is the end of a conflict.
-  author jsonb,
-  unique (action_id, field)
-);
-comment on table history is
-  'Every field that an action wrote, with both sides as they were before: nothing that a person typed is ever in one'
-  ' place only.';
-create index history_by_lead on history (connection, lead_id, field, id desc);
-create index history_by_run on history (run_id);
 
 create table undone (
   connection text not null,
@@ -818,6 +803,16 @@ create view held_items as
   union all
   select id, connection, lead_id, '', field, null, code, note, null, shown, coalesce(to_jsonb(to_value), 'null'), null, null, null,
     run_id, coalesce(settled_at, requested_at), requested_by from requested_edits where state in ('conflict', 'failed');
+
+-- Every field that an action wrote.
+create view history as
+  select a.id + nth * 0.000001 as id, r.connection, a.run_id, a.written_lead as lead_id, c.key as field,
+    case when a.kind in ('create-lead', 'update-lead', 'delete-lead') then 'lead' else 'row' end as side,
+    (c.value->'base')::jsonb as base, (c.value->'from')::jsonb as before, (c.value->'to')::jsonb as after,
+    coalesce(c.value->>'rule', 'lead-edited') as rule, a.written_at as at, a.id as action_id, a.authors->c.key as author
+  from (select lead_id as written_lead, * from actions where written_to is null
+    union all select written_to, * from actions where written_to is not null) a
+  join runs r on r.id = a.run_id cross join lateral json_each(a.written) with ordinality c (key, value, nth);
 
 -- The lines of scan_pages as actions. Their ids come after those of all actions, in the order of the pages, and are exact
 -- as numbers of 53 bits.

@@ -8,8 +8,7 @@ import { Workspace } from '../../support/workspace.ts';
 async function age(workspace: Workspace, days: number): Promise<void> {
   const columns = {
     runs: ['created_at', 'finished_at', 'progress_at', 'scan_started_at'],
-    actions: ['done_at'],
-    history: ['at'],
+    actions: ['done_at', 'written_at'],
     intents: ['attempted_at'],
     mails: ['updated_at'],
     pairs: ['first_seen_at', 'lead_deleted_at'],
