@@ -55,8 +55,6 @@ export const tablesOfPlaces = [
   'held',
   'place_notes',
   'intents',
-  'refused_creates',
-  'undone',
   'lead_spellings',
   'marks',
 ] as const;

@@ -14,7 +14,6 @@ export interface Pruned {
   readonly earlierValues: number;
   /** Former places, with all that was kept of them. */
   readonly places: number;
-  readonly refusedCreates: number;
   readonly held: number;
   readonly requestedEdits: number;
 }
@@ -27,7 +26,6 @@ const withoutId: readonly (keyof typeof prunable)[] = [
   'approvals',
   'follow_ups',
   'earlier_values',
-  'refused_creates',
 ];
 
 /** The key of runs that wait to be deleted: no query finds them, and no undo. */
@@ -62,12 +60,10 @@ const prunable = {
     and greatest(updated_at, due_at, send_at) < now() - case kind when 'digest' then $2 else greatest($2, 31) end * interval '1 day'
     and not exists (select from pairs p where p.connection = $1 and p.lead_id = t.lead_id and p.lead_deleted_at is null
       and left(p.base->>$3, 16) = to_char(t.due_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI'))`,
-  // Of a content that no row shows any more.
-  refused_creates: `select ctid as id from refused_creates t where connection = $1 and seen_at < now() - $2 * interval '1 day'`,
-  // A rejected or undone match holds while both sides are unchanged.
-  // The history has the authors of ended conflicts.
+  // A rejected or undone match holds while both sides are unchanged, a refused create while a row shows its content. The
+  // history has the authors of ended conflicts.
   held: `select id from held t where connection = $1 and since < now() - $2 * interval '1 day' and case kind
-    when 'match' then not current when 'decision' then true when 'author' then not exists (select from held h
+    when 'match' then not current when 'decision' then true when 'refused' then true when 'author' then not exists (select from held h
       where h.connection = $1 and h.kind = 'conflict' and h.lead_id = t.lead_id and h.field = t.field) end`,
   requested_edits: `select id from requested_edits t where connection = $1 and settled_at < now() - $2 * interval '1 day'
     and state in ('applied', 'unchanged', 'superseded')`,
@@ -105,7 +101,6 @@ export async function prune(
     followUps: await rest('follow_ups'),
     earlierValues: await rest('earlier_values'),
     places: await forgetPlaces(pool, name, retentionDays, stop),
-    refusedCreates: await rest('refused_creates'),
     held: await rest('held'),
     requestedEdits: await rest('requested_edits'),
   };

@@ -425,25 +425,15 @@ create index intents_by_action on intents (action_id);
 create index intents_by_lead on intents (lead_id) where (lead_id is not null);
 create index intents_open on intents (connection) where (state in ('in-doubt', 'created'));
 
-create table refused_creates (
-  connection text not null,
-  -- A hash of what was sent.
-  content_key text not null,
-  code text not null check (code in ('lead.create-refused', 'lead.exists')),
-  why text not null,
-  -- When a row last showed it.
-  seen_at timestamptz not null default now(),
-  primary key (connection, content_key)
-);
-comment on table refused_creates is
-  'What the service made no lead of: sent again only when a person decides so.';
-
 create table held (
   id bigint generated always as identity primary key,
   connection text not null,
   -- conflict: what differs. match: a row and a lead that may be one, as the last sync found them. author: who changed the
   -- value of a row, as the place reported when it was in a conflict. decision: of a person, kept as long as the history.
-  kind text not null check (kind in ('conflict', 'match', 'author', 'decision')),
+  -- refused: what the service made no lead of, by a hash of what was sent; it is sent again only when a person decides so.
+  -- undone: what an undo took a row or a lead from, and what it showed then; nothing is made of it until it shows
+  -- something else.
+  kind text not null check (kind in ('conflict', 'match', 'author', 'decision', 'refused', 'undone')),
   -- Empty for a row without id, which is recognised by all that it shows; in a match both are there.
   lead_id text not null default '',
   content_hash text not null default '',
@@ -475,7 +465,9 @@ create table held (
   current boolean,
   last_run bigint,
   last_round int,
-  -- Of a match and an author: when it was found last.
+  -- Complete scans of different runs in a row in which what an undo took was not seen as it was.
+  missed int not null default 0,
+  -- Of a match, an author and a refused create: when it was found last.
   since timestamptz not null default now()
 );
 comment on table held is
@@ -520,22 +512,6 @@ comment on table requested_edits is
 create index requested_edits_of_lead on requested_edits (connection, lead_id, id);
 create index requested_edits_open on requested_edits (connection) where (state in ('open', 'conflict', 'failed') or not planned);
 create index requested_edits_by_action on requested_edits (action_id) where (action_id is not null);
-
-create table undone (
-  connection text not null,
-  -- Empty for a row without id.
-  lead_id text not null,
-  content_hash text not null,
-  -- Null: known by its key alone.
-  cells jsonb,
-  -- Complete scans of different runs in a row in which it was not seen as it was.
-  missed int not null default 0,
-  last_run bigint,
-  primary key (connection, lead_id, content_hash)
-);
-comment on table undone is
-  'What an undo took a row or a lead from, and what it showed then: nothing is made of it again until it shows'
-  ' something else.';
 
 create table approvals (
   batch uuid not null,
