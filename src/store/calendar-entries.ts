@@ -61,14 +61,14 @@ export function entriesOf(
        c.lead_id is not null as "isHeld", case when e.lead_id is not null then json_build_object('name', name, 'uid', uid,
          'etag', etag, 'due', ${epochMs('e.due')}, 'writing', ${epochMs('e.writing')}, 'isThere', is_there, 'ended', ended,
          'editId', edit_id, 'shown', e.shown, 'written', written, 'madeOf', made_of, 'note', e.note) end as state,
-       case when r.id is not null then json_build_object('to', r.to_value, 'state', r.state, 'planned', r.planned) end as edit
+       case when r.id is not null then json_build_object('to', r.row_value #>> '{}', 'state', r.state, 'planned', r.planned) end as edit
      from (select lead_id, due_at, sequence, component from follow_ups cross join unnest($3::text[]) as component
          where connection = $1 and due_at is not null and $2 = any(recipients)) f
        full join (select * from calendar_entries where connection = $1 and recipient = $2) e using (lead_id, component)
        left join pairs p on p.connection = $1 and p.lead_id = coalesce(f.lead_id, e.lead_id)
        left join (select distinct lead_id from held where kind = 'conflict' and connection = $1 and field = $4) c
          on c.lead_id = coalesce(f.lead_id, e.lead_id)
-       left join requested_edits r on r.id = e.edit_id
+       left join held r on r.id = e.edit_id
      order by 1, 2`,
     [connection, recipient, components, field],
   );

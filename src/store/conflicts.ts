@@ -158,13 +158,13 @@ async function holdPlanned(db: Queryable, run: RunRef & RoundRef, onKnown: strin
   );
 }
 
-const columns = `id, case when starts_with(code, 'edit.') then 'edit' when field = '' then 'record' else 'field' end as kind, connection, lead_id as "leadId", content_hash as "contentHash", field, row_number as row, code, message, company,
+const columns = `id, case when kind = 'edit' then 'edit' when field = '' then 'record' else 'field' end as kind, connection, lead_id as "leadId", content_hash as "contentHash", field, row_number as row, code, message, company,
   lead_value as lead, row_value as "rowValue", resolution,
   ${authorOf('h', 'h.row_value')} as author, requested_by as "requestedBy", ${decidedOn('resolution is not null')} as decided,
-  to_char(since at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as since`;
+  to_char(coalesce(settled_at, since) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as since`;
 
-/** What is held, also requested edits. */
-const held = 'held_items h';
+/** SQL: what a sync holds, and requested edits that the lead did not fit. */
+export const heldItems = `held h where (kind = 'conflict' or kind = 'edit' and state in ('conflict', 'failed'))`;
 
 /** What is held, oldest first; of `lastRun` alone when it is given. */
 export function listConflicts(
@@ -175,14 +175,14 @@ export function listConflicts(
 ): Promise<readonly Conflict[]> {
   return rowsOf(
     db,
-    `select ${columns} from ${held} where connection = $1 and ($3::bigint is null or last_run = $3) order by id limit $2`,
+    `select ${columns} from ${heldItems} and connection = $1 and ($3::bigint is null or last_run = $3) order by id limit $2`,
     [connection, limit, lastRun],
   );
 }
 
 /** Those of these numbers that are held. */
 export function conflictsOf(db: Queryable, ids: readonly number[]): Promise<readonly Conflict[]> {
-  return rowsOf(db, `select ${columns} from ${held} where id = any($1)`, [ids]);
+  return rowsOf(db, `select ${columns} from ${heldItems} and id = any($1)`, [ids]);
 }
 
 /** Whether anything is held for this reason. */
@@ -200,7 +200,7 @@ export function countConflicts(
   connection: string,
   lastRun: number | null = null,
 ): Promise<number> {
-  return countOf(db, `from ${held} where connection = $1 and ($2::bigint is null or last_run = $2)`, [
+  return countOf(db, `from ${heldItems} and connection = $1 and ($2::bigint is null or last_run = $2)`, [
     connection,
     lastRun,
   ]);

@@ -20,7 +20,6 @@ const tablesOfRuns = [
 ] as const;
 const tablesOfKeys = [
   ...tablesOfPlaces,
-  'requested_edits',
   'approvals',
   'mails',
   'follow_ups',

@@ -1,6 +1,6 @@
 import { plainCell } from '../core/lead/value.ts';
 import { type EmptiedCalendar, emptiedCalendars } from './calendar-reports.ts';
-import { type Conflict, conflictsOf } from './conflicts.ts';
+import { type Conflict, conflictsOf, heldItems } from './conflicts.ts';
 import { columnOf, countOf, type Queryable } from './database.ts';
 import { type Match, matchesOf } from './matches.ts';
 import { companiesOf } from './pairs.ts';
@@ -22,8 +22,8 @@ export interface Holder {
 
 /** A row or a lead that may be a counterpart is its match. */
 const ofHolders = `from (
-  select id, connection from held_items where code not like 'match.%'
-  union all select id, connection from held_items h where code like 'match.%'
+  select id, connection from ${heldItems} and code not like 'match.%'
+  union all select id, connection from ${heldItems} and code like 'match.%'
     and not exists (select from held m where kind = 'match' and m.connection = h.connection and current and m.lead_id = h.lead_id)
     and not exists (select from held m where kind = 'match' and m.connection = h.connection and current and m.row_number = h.row_number)
   union all select id, connection from held where kind = 'match' and current and ($1::jsonb -> connection ->> 'matches')::boolean

@@ -135,9 +135,9 @@ export async function writesOf(
        where r.connection = $1 and strpos(l.body, to_json($2::text)::text) > 0 and l.lead_id = $2 and l.state = 'done')
      select h.run_id as run, h.at, h.field, h.side, h.rule, h.base, h.base is not null as "inStep", h.before, h.after,
        m.kind, m.reason, (m.changes->h.field->'to')::jsonb as planned, m.changes->h.field is not null as "hasPlanned", h.author,
-       case when e.id is not null then json_build_object('by', e.requested_by, 'at', ${isoMs('e.requested_at')}, 'source', e.source) end as requested,
+       case when e.id is not null then json_build_object('by', e.requested_by, 'at', ${isoMs('e.since')}, 'source', e.source) end as requested,
        h.id as nth
-     from history h left join mine m on m.id = h.action_id left join requested_edits e on e.action_id = h.action_id
+     from history h left join mine m on m.id = h.action_id left join held e on e.action_id = h.action_id
      where h.connection = $1 and h.lead_id = $2
      union all
      select m.run_id, m.done_at, c.key, 'row', coalesce(c.value->>'rule', ''), null, false, null, (c.value->'to')::jsonb,

@@ -226,8 +226,8 @@ async function swapPlaces(
   left: string,
 ): Promise<void> {
   for (const table of tablesOfPlaces) {
-    // A decision stays on record where the history is.
-    const isOfPlace = table === 'held' ? ` and kind <> 'decision'` : '';
+    // What people decide and request stays with the connection.
+    const isOfPlace = table === 'held' ? ` and kind not in ('decision', 'edit')` : '';
     const change = `update ${table} set connection = $2 where connection = $1${isOfPlace}`;
     await db.query(change, [connection, `${connection}#${left}`]);
     await db.query(change, [`${connection}#${entered}`, connection]);

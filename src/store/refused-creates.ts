@@ -28,10 +28,11 @@ export async function saveRefused(
 }
 
 export function refusedBefore(db: Queryable, connection: string, key: string): Promise<Refused | null> {
-  return firstOf(db, `select code, message as why from held where kind = 'refused' and connection = $1 and content_hash = $2`, [
-    connection,
-    key,
-  ]);
+  return firstOf(
+    db,
+    `select code, message as why from held where kind = 'refused' and connection = $1 and content_hash = $2`,
+    [connection, key],
+  );
 }
 
 export async function rememberRefused(

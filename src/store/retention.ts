@@ -15,18 +15,13 @@ export interface Pruned {
   /** Former places, with all that was kept of them. */
   readonly places: number;
   readonly held: number;
-  readonly requestedEdits: number;
 }
 
 /** How long at least earlier values of a cell are known. */
 const earlierValuesDays = 400;
 
 /** Those that have no id of their own. */
-const withoutId: readonly (keyof typeof prunable)[] = [
-  'approvals',
-  'follow_ups',
-  'earlier_values',
-];
+const withoutId: readonly (keyof typeof prunable)[] = ['approvals', 'follow_ups', 'earlier_values'];
 
 /** The key of runs that wait to be deleted: no query finds them, and no undo. */
 const prunedKey = (connection: string): string => `${connection}#pruned`;
@@ -62,11 +57,9 @@ const prunable = {
       and left(p.base->>$3, 16) = to_char(t.due_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI'))`,
   // A rejected or undone match holds while both sides are unchanged, a refused create while a row shows its content. The
   // history has the authors of ended conflicts.
-  held: `select id from held t where connection = $1 and since < now() - $2 * interval '1 day' and case kind
-    when 'match' then not current when 'decision' then true when 'refused' then true when 'author' then not exists (select from held h
+  held: `select id from held t where connection = $1 and coalesce(settled_at, since) < now() - $2 * interval '1 day' and case kind
+    when 'match' then not current when 'decision' then true when 'refused' then true when 'edit' then state in ('applied', 'unchanged', 'superseded') when 'author' then not exists (select from held h
       where h.connection = $1 and h.kind = 'conflict' and h.lead_id = t.lead_id and h.field = t.field) end`,
-  requested_edits: `select id from requested_edits t where connection = $1 and settled_at < now() - $2 * interval '1 day'
-    and state in ('applied', 'unchanged', 'superseded')`,
   // For a deleted lead without reminders.
   follow_ups: `select ctid as id from follow_ups t where connection = $1 and seen is null
     and not exists (select from pairs p where p.connection = $1 and p.lead_id = t.lead_id)
@@ -102,7 +95,6 @@ export async function prune(
     earlierValues: await rest('earlier_values'),
     places: await forgetPlaces(pool, name, retentionDays, stop),
     held: await rest('held'),
-    requestedEdits: await rest('requested_edits'),
   };
 }
 

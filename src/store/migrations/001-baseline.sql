@@ -432,18 +432,20 @@ create table held (
   -- value of a row, as the place reported when it was in a conflict. decision: of a person, kept as long as the history.
   -- refused: what the service made no lead of, by a hash of what was sent; it is sent again only when a person decides so.
   -- undone: what an undo took a row or a lead from, and what it showed then; nothing is made of it until it shows
-  -- something else.
-  kind text not null check (kind in ('conflict', 'match', 'author', 'decision', 'refused', 'undone')),
+  -- something else. edit: what a person changes by the link in a mail or in their calendar, until a run has carried it out.
+  kind text not null check (kind in ('conflict', 'match', 'author', 'decision', 'refused', 'undone', 'edit')),
   -- Empty for a row without id, which is recognised by all that it shows; in a match both are there.
   lead_id text not null default '',
   content_hash text not null default '',
   -- Empty: the whole record.
   field text not null default '',
   row_number bigint,
+  -- Of an edit: why it is held, or open still.
   code text,
   message text,
   -- As the run showed it: what is held may be no pair.
   company text,
+  -- Of an edit what the person saw, and as the value of the row what it is to be; as that of the lead what it showed instead.
   base jsonb,
   -- Of a match all that both show; of a decision what the person saw.
   lead_value jsonb,
@@ -455,9 +457,10 @@ create table held (
   -- The name of a user of the command line, or the status page, which knows no names.
   decided_by text,
   decided_at timestamptz,
-  -- Of a match: proposed, ambiguous, accepted, rejected, undone; and how it is recognised by what both show in the
-  -- fields of matchBy. Null: whatever the lead shows.
+  -- Of a match: proposed, ambiguous, accepted, rejected, undone. Of an edit: open, applied, unchanged (the lead showed the
+  -- value already), superseded; conflict and failed: a person has to look at it.
   state text,
+  -- How a match is recognised by what both show in the fields of matchBy. Null: whatever the lead shows.
   lead_mark text,
   row_mark text,
   score double precision,
@@ -468,38 +471,11 @@ create table held (
   -- Complete scans of different runs in a row in which what an undo took was not seen as it was.
   missed int not null default 0,
   -- Of a match, an author and a refused create: when it was found last.
-  since timestamptz not null default now()
-);
-comment on table held is
-  'What waits for a person, or for a correction, and what people have decided.';
-create unique index held_once on held (connection, lead_id, kind, content_hash, field) where (kind <> 'decision');
-create index held_decided on held (connection, lead_id) where (kind = 'decision');
-
-create table requested_edits (
-  -- From the numbers of what is held: what waits for a person is one list.
-  id bigint default nextval('held_id_seq') primary key,
-  connection text not null,
-  lead_id text not null,
-  field text not null,
-  -- What the person saw, and what it is to be; null: empty.
-  from_value text,
-  to_value text,
-  source text not null check (source in ('link', 'calendar')),
-  -- The address of the person.
-  requested_by text not null,
-  requested_at timestamptz not null default now(),
-  -- unchanged: the lead showed the value already. conflict, failed: a person has to look at it.
-  state text not null default 'open'
-    check (state in ('open', 'applied', 'unchanged', 'conflict', 'superseded', 'failed')),
-  -- Of conflict and failed, and why it is open still.
-  code text,
-  note text,
-  -- What the lead showed instead.
-  shown jsonb,
-  -- A person has looked at it: no guard holds it again.
-  decided boolean not null default false,
-  -- Of the run that carries it out, or did.
-  run_id bigint,
+  since timestamptz not null default now(),
+  -- Of an edit: link or calendar, and the address of the person.
+  source text,
+  requested_by text,
+  -- Of the run last_run, which carries it out or did.
   action_id bigint,
   -- When a run last ended without carrying it out; null: none did.
   tried_at timestamptz,
@@ -507,11 +483,12 @@ create table requested_edits (
   -- The reminders of the lead were planned by it.
   planned boolean not null default false
 );
-comment on table requested_edits is
-  'Edits that people make by the link in a mail or in their calendar, until a run has carried them out.';
-create index requested_edits_of_lead on requested_edits (connection, lead_id, id);
-create index requested_edits_open on requested_edits (connection) where (state in ('open', 'conflict', 'failed') or not planned);
-create index requested_edits_by_action on requested_edits (action_id) where (action_id is not null);
+comment on table held is
+  'What waits for a person, or for a correction, and what people have decided.';
+create unique index held_once on held (connection, lead_id, kind, content_hash, field) where (kind not in ('decision', 'edit'));
+create index held_of_lead on held (connection, lead_id, id) where (kind in ('decision', 'edit'));
+create index held_edits on held (connection) where (kind = 'edit' and (state in ('open', 'conflict', 'failed') or not planned));
+create index held_by_action on held (action_id) where (action_id is not null);
 
 create table approvals (
   batch uuid not null,
@@ -706,7 +683,7 @@ create table calendar_entries (
   is_there boolean not null default false,
   -- A person took it out of the way, so that it is put back only with another date.
   ended text check (ended in ('deleted', 'completed')),
-  -- What the person made of it, of requested_edits.
+  -- What the person made of it, of held.
   edit_id bigint,
   -- What the calendar showed last: the date, or why it has none that is clear.
   shown jsonb not null default '{"kind": "missing"}',
@@ -771,14 +748,6 @@ create view scanned_rows as
   join pairs p on p.connection = coalesce(r.baseline, r.connection)
   where not exists (select from staged_rows where run_id = r.id and lead_id = p.lead_id and not duplicate)
     and not exists (select from absent_pairs where run_id = r.id and lead_id = p.lead_id and row);
-
--- What is held: what a sync holds, and requested edits that the lead did not fit.
-create view held_items as
-  select id, connection, lead_id, content_hash, field, row_number, code, message, company, lead_value, row_value, resolution,
-    decided_by, decided_at, last_run, since, null as requested_by from held where kind = 'conflict'
-  union all
-  select id, connection, lead_id, '', field, null, code, note, null, shown, coalesce(to_jsonb(to_value), 'null'), null, null, null,
-    run_id, coalesce(settled_at, requested_at), requested_by from requested_edits where state in ('conflict', 'failed');
 
 -- Every field that an action wrote.
 create view history as

@@ -14,7 +14,6 @@ export const nothing = {
   followUps: 0,
   earlierValues: 0,
   places: 0,
-  requestedEdits: 0,
   held: 0,
 };
 
