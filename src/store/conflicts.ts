@@ -1,5 +1,7 @@
 import type { Author } from '../core/lead/author.ts';
-import { type Cell, type Cells, plainCell } from '../core/lead/value.ts';
+import { type Cell, plainCell } from '../core/lead/value.ts';
+import { HeldConflicts, type NewConflict } from '../core/merge/held-conflicts.ts';
+import { type Action, actionColumns } from './actions.ts';
 import { countOf, type Queryable, rowsOf } from './database.ts';
 import { type Decided, decidedOn, heldAgain } from './decisions.ts';
 import type { RoundRef, RunRef } from './runs.ts';
@@ -34,22 +36,6 @@ export interface Conflict {
   readonly since: string;
 }
 
-export interface NewConflict {
-  readonly leadId: string | null;
-  /** Of a row without id. */
-  readonly contentHash?: string;
-  /** What a row without id shows. */
-  readonly cells?: Cells;
-  /** Absent: the whole record, as are the values. */
-  readonly field?: string;
-  readonly row: number | null;
-  readonly code: string;
-  readonly message: string;
-  readonly base?: Cell | undefined;
-  readonly lead?: Cell;
-  readonly rowValue?: Cell;
-}
-
 /** For a known conflict. */
 const again = `${heldAgain}
   last_run = excluded.last_run, last_round = excluded.last_round, row_number = excluded.row_number,
@@ -57,9 +43,6 @@ const again = `${heldAgain}
   resolution = case when held.field <> '' and held.lead_value = excluded.lead_value and held.row_value = excluded.row_value
     then held.resolution end,
   lead_value = excluded.lead_value, row_value = excluded.row_value`;
-
-/** A value of a planned change, as stored. */
-const orNull = (key: string): string => `coalesce((c.value->'${key}')::jsonb, 'null')`;
 
 /**
  * Stores conflicts; of several with one key the last. A known conflict keeps its id and date; a person's decision on it is
@@ -70,6 +53,7 @@ export async function recordConflicts(
   db: Queryable,
   run: RunRef & RoundRef,
   newItems: readonly NewConflict[],
+  onKnown = again,
 ): Promise<void> {
   if (newItems.length === 0) return;
   const items = newItems.map(
@@ -91,7 +75,7 @@ export async function recordConflicts(
      select 'conflict', $1, $2, $3, "leadId", "contentHash", field, "row", code, message, company, base::jsonb, lead::jsonb, "rowValue"::jsonb
      from json_to_recordset($4::json) as i ("leadId" text, "contentHash" text, field text, "row" bigint, code text, message text,
        company text, base text, lead text, "rowValue" text)
-     ${again}`,
+     ${onKnown}`,
     [run.connection, run.id, run.round, JSON.stringify([...last.values()])],
   );
 }
@@ -120,10 +104,7 @@ export async function releaseRow(
   );
 }
 
-/**
- * Holds everything that the plan of this round holds, and releases what it does not hold any more. Rows without id
- * that are alike share a key: the further ones get a number, so that each is listed.
- */
+/** Holds everything that the plan of this round holds, and releases what it does not hold any more. */
 export async function recordPlannedConflicts(db: Queryable, run: RunRef & RoundRef): Promise<void> {
   await holdPlanned(db, run, again);
   await db.query(
@@ -137,25 +118,27 @@ export function listPlannedConflicts(db: Queryable, run: RunRef & RoundRef): Pro
   return holdPlanned(db, run, 'on conflict do nothing');
 }
 
+/** What is looked at in one go. */
+const batch = 1_000;
+
 /** A record that is held may be no pair. */
 const stagedName = (table: 'staged_leads' | 'staged_rows'): string =>
-  `select s.cells->'companyName' from ${table} s where s.run_id = $1 and s.lead_id = a.lead_id limit 1`;
+  `(select s.cells->'companyName' from ${table} s where s.run_id = $1 and s.lead_id = a.lead_id limit 1)`;
 
 async function holdPlanned(db: Queryable, run: RunRef & RoundRef, onKnown: string): Promise<void> {
-  await db.query(
-    `insert into held (kind, connection, last_run, last_round, lead_id, content_hash, field, row_number, code, message, company, base, lead_value, row_value)
-     select 'conflict', $3, $1, $2, coalesce(a.lead_id, ''),
-       a.content_hash || case when row_number() over alike > 1 then '#' || row_number() over alike else '' end,
-       coalesce(c.key, ''), a.row_number, a.reason, coalesce(a.message, a.reason),
-       (select name #>> '{}' from (values (1, a.expect->'companyName'), (2, (${stagedName('staged_leads')})), (3, (${stagedName('staged_rows')})))
-          as names (nth, name) where jsonb_typeof(name) = 'string' order by nth limit 1), ${orNull('base')}, ${orNull('from')}, ${orNull('to')}
-     from actions a left join json_each(a.changes) with ordinality as c (key, value, nth) on true
-     where a.run_id = $1 and a.round = $2 and a.kind = 'hold'
-     window alike as (partition by a.lead_id, a.content_hash, c.key order by a.id)
-     order by a.id, c.nth
-     ${onKnown}`,
-    [run.id, run.round, run.connection],
-  );
+  const held = new HeldConflicts();
+  for (let after = 0, isMore = true; isMore; ) {
+    const holds = await rowsOf<Action & { readonly names: readonly Cell[] }>(
+      db,
+      `select ${actionColumns}, json_build_array(${stagedName('staged_leads')}, ${stagedName('staged_rows')}) as names
+       from actions a where run_id = $1 and round = $2 and kind = 'hold' and id > $3 order by id limit ${batch}`,
+      [run.id, run.round, after],
+    );
+    const items = holds.flatMap((hold) => held.of(hold, hold.names));
+    await recordConflicts(db, run, items, onKnown);
+    after = holds.at(-1)?.id ?? after;
+    isMore = holds.length === batch;
+  }
 }
 
 const columns = `id, case when kind = 'edit' then 'edit' when field = '' then 'record' else 'field' end as kind, connection, lead_id as "leadId", content_hash as "contentHash", field, row_number as row, code, message, company,

@@ -24,7 +24,8 @@ import {
   noteRows,
   rowsPresent,
 } from '../store/baselines.ts';
-import { freeKey, type NewConflict, recordConflicts, releaseRow } from '../store/conflicts.ts';
+import type { NewConflict } from '../core/merge/held-conflicts.ts';
+import { freeKey, recordConflicts, releaseRow } from '../store/conflicts.ts';
 import { confirmWrites, forgetWrites, type HistoryEntry, recordHistory } from '../store/history.ts';
 import {
   abandonIntents,

@@ -11,8 +11,8 @@ import {
   recordConflicts,
   recordPlannedConflicts,
   listConflicts,
-  type NewConflict,
 } from '../../../src/store/conflicts.ts';
+import type { NewConflict } from '../../../src/core/merge/held-conflicts.ts';
 import type { Run } from '../../../src/store/runs.ts';
 import { type Scene, useScenes } from './store-scene.ts';
 
