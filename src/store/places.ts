@@ -56,7 +56,6 @@ export const tablesOfPlaces = [
   'place_notes',
   'intents',
   'lead_spellings',
-  'marks',
 ] as const;
 
 /** The days for which a former place is remembered at the least. */

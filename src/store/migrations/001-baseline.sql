@@ -350,7 +350,10 @@ create table place_notes (
   -- The contents of the rows directly below the range of the table that were there before leadsync: they are no leads.
   below text[],
   -- Its baselines came out of a backup: what was agreed on since is not known.
-  backed_up_at timestamptz
+  backed_up_at timestamptz,
+  -- The marks that runs have put into the table, or were about to, and those of others that were accepted: the last 50,
+  -- the newest first. written: it is known to have arrived.
+  marks jsonb not null default '[]'
 );
 comment on table place_notes is
   'What is remembered of a place beside its pairs.';
@@ -514,19 +517,6 @@ create table unsettled_writes (
 comment on table unsettled_writes is
   'What is being written into a table by row number, and what stood there: kept until it is known where it arrived.';
 create index unsettled_writes_of on unsettled_writes (connection);
-
-create table marks (
-  connection text not null,
-  run_id bigint not null,
-  nonce text not null,
-  -- Whether it is known to have arrived.
-  written boolean not null default false,
-  primary key (connection, nonce)
-);
-comment on table marks is
-  'The marks that runs have put into a table, or were about to, and those of others that were accepted: the last'
-  ' 50.';
-create index marks_of_run on marks (run_id);
 
 create table keeper (
   is_one boolean default true primary key check (is_one),
