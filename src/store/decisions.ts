@@ -31,7 +31,7 @@ export const decidedOn = (isDecided: string): string =>
   `case when ${isDecided} and decided_by is not null then json_build_object('by', decided_by, 'at', ${isoAt}) end`;
 
 /** SQL: what an insert into `held` does with what is there already; assignments follow. */
-export const heldAgain = `on conflict (connection, lead_id, kind, content_hash, field) where kind not in ('decision', 'edit') do update set`;
+export const heldAgain = `on conflict (connection, lead_id, kind, content_hash, field) where kind not in ('decision', 'edit', 'calendar') do update set`;
 
 /** The newest decisions of a connection, of one lead when it is named, the newest first. */
 export function listDecisions(

@@ -1,6 +1,6 @@
 import { plainCell } from '../core/lead/value.ts';
 import { type EmptiedCalendar, emptiedCalendars } from './calendar-reports.ts';
-import { type Conflict, conflictsOf, heldItems } from './conflicts.ts';
+import { type Conflict, conflictsOf } from './conflicts.ts';
 import { columnOf, countOf, type Queryable } from './database.ts';
 import { type Match, matchesOf } from './matches.ts';
 import { companiesOf } from './pairs.ts';
@@ -20,16 +20,15 @@ export interface Holder {
   readonly reminders?: { readonly calendars: readonly { readonly recipient: string }[] } | undefined;
 }
 
+const matched = `from held where kind = 'match' and current`;
+
 /** A row or a lead that may be a counterpart is its match. */
-const ofHolders = `from (
-  select id, connection from ${heldItems} and code not like 'match.%'
-  union all select id, connection from ${heldItems} and code like 'match.%'
-    and not exists (select from held m where kind = 'match' and m.connection = h.connection and current and m.lead_id = h.lead_id)
-    and not exists (select from held m where kind = 'match' and m.connection = h.connection and current and m.row_number = h.row_number)
-  union all select id, connection from held where kind = 'match' and current and ($1::jsonb -> connection ->> 'matches')::boolean
-  union all select held_id, connection from calendars
-    where code = 'caldav.emptied' and $1::jsonb -> connection -> 'calendars' ? recipient) waiting
-  where connection = any(array(select jsonb_object_keys($1::jsonb)))`;
+const ofHolders = `from held where connection = any(array(select jsonb_object_keys($1::jsonb))) and case kind
+  when 'conflict' then code not like 'match.%' or ((connection, lead_id) in (select connection, lead_id ${matched})
+    or (connection, row_number) in (select connection, row_number ${matched})) is not true
+  when 'edit' then state in ('conflict', 'failed')
+  when 'match' then current and ($1::jsonb -> connection ->> 'matches')::boolean
+  when 'calendar' then $1::jsonb -> connection -> 'calendars' ? requested_by end`;
 
 /** One text, so that what many pages ask can be one query (`forMany`). */
 function textOf(holders: readonly Holder[]): string {

@@ -226,7 +226,7 @@ async function swapPlaces(
 ): Promise<void> {
   for (const table of tablesOfPlaces) {
     // What people decide and request stays with the connection.
-    const isOfPlace = table === 'held' ? ` and kind not in ('decision', 'edit')` : '';
+    const isOfPlace = table === 'held' ? ` and kind not in ('decision', 'edit', 'calendar')` : '';
     const change = `update ${table} set connection = $2 where connection = $1${isOfPlace}`;
     await db.query(change, [connection, `${connection}#${left}`]);
     await db.query(change, [`${connection}#${entered}`, connection]);

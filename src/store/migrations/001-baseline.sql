@@ -436,7 +436,9 @@ create table held (
   -- refused: what the service made no lead of, by a hash of what was sent; it is sent again only when a person decides so.
   -- undone: what an undo took a row or a lead from, and what it showed then; nothing is made of it until it shows
   -- something else. edit: what a person changes by the link in a mail or in their calendar, until a run has carried it out.
-  kind text not null check (kind in ('conflict', 'match', 'author', 'decision', 'refused', 'undone', 'edit')),
+  -- calendar: a person is asked why the entries of a calendar have gone.
+  kind text not null
+    check (kind in ('conflict', 'match', 'author', 'decision', 'refused', 'undone', 'edit', 'calendar')),
   -- Empty for a row without id, which is recognised by all that it shows; in a match both are there.
   lead_id text not null default '',
   content_hash text not null default '',
@@ -455,7 +457,7 @@ create table held (
   row_value jsonb,
   -- null of jsonb: the place does not know.
   author jsonb,
-  -- lead or target; of a decision any answer.
+  -- lead or target; of a calendar restore or deleted; of a decision any answer.
   resolution text,
   -- The name of a user of the command line, or the status page, which knows no names.
   decided_by text,
@@ -475,7 +477,7 @@ create table held (
   missed int not null default 0,
   -- Of a match, an author and a refused create: when it was found last.
   since timestamptz not null default now(),
-  -- Of an edit: link or calendar, and the address of the person.
+  -- Of an edit: link or calendar, and the address of the person; of a calendar whose it is.
   source text,
   requested_by text,
   -- Of the run last_run, which carries it out or did.
@@ -488,9 +490,10 @@ create table held (
 );
 comment on table held is
   'What waits for a person, or for a correction, and what people have decided.';
-create unique index held_once on held (connection, lead_id, kind, content_hash, field) where (kind not in ('decision', 'edit'));
+create unique index held_once on held (connection, lead_id, kind, content_hash, field) where (kind not in ('decision', 'edit', 'calendar'));
 create index held_of_lead on held (connection, lead_id, id) where (kind in ('decision', 'edit'));
 create index held_edits on held (connection) where (kind = 'edit' and (state in ('open', 'conflict', 'failed') or not planned));
+create unique index held_calendar on held (connection, requested_by) where (kind = 'calendar');
 create index held_by_action on held (action_id) where (action_id is not null);
 
 create table approvals (
@@ -647,10 +650,6 @@ create table calendars (
   code text,
   note text,
   not_before timestamptz,
-  -- The number under which a person is asked why entries have gone; null: nobody is.
-  held_id bigint,
-  -- The answer; null: not yet, or not asked.
-  answer text check (answer in ('restore', 'deleted')),
   primary key (connection, recipient)
 );
 comment on table calendars is
