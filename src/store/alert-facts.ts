@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { epochMs, oneOf, rowsOf, timestamp } from './database.ts';
+import { heldItems } from './conflicts.ts';
 import { isWhole } from './runs.ts';
 
 /** A run that ended without carrying out a sync. */
@@ -49,7 +50,7 @@ export async function connectionFacts(
   }>(
     db,
     `select ${epochMs('watched_since')} as since, s.id as "runId", s.at,
-       (select count(*)::int from held_items h where h.connection = $1 and resolution is null) as held
+       (select count(*)::int from ${heldItems} and connection = $1 and resolution is null) as held
      from connections w left join lateral (
        select id, ${epochMs('finished_at')} as at from runs r where r.connection = $1 and mode = 'sync'
          and status in ('succeeded', 'partial') and ${isWhole} order by id desc limit 1) s on true

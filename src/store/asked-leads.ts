@@ -10,8 +10,8 @@ export async function* unlistedRows(pool: pg.Pool, run: RunRef): AsyncIterable<U
     pool,
     `select r.lead_id as "leadId", r.cells, p.base, coalesce(p.lead_absences, 0) as "leadAbsences",
        p.lead_deleted_at is not null as "deletionDone",
-       coalesce(p.row_absences, 0) > 0 or exists (select from conflicts h
-         where h.connection = $2 and h.lead_id = r.lead_id and h.code = 'row.orphan') as "isStray"
+       coalesce(p.row_absences, 0) > 0 or exists (select from held h
+         where h.kind = 'conflict' and h.connection = $2 and h.lead_id = r.lead_id and h.code = 'row.orphan') as "isStray"
      from staged_rows r
      left join lateral (select * from pairs where connection = $2 and lead_id = r.lead_id limit 1) p on true
      where r.run_id = $1 and r.lead_id is not null and not r.duplicate and r.cells is not null

@@ -1,5 +1,7 @@
 import type { ActionKind } from '../core/merge/action.ts';
+import { HeldConflicts } from '../core/merge/held-conflicts.ts';
 import { type Action, actionColumns } from './actions.ts';
+import { recordConflicts } from './conflicts.ts';
 import { countOf, type Queryable, rowsOf } from './database.ts';
 import type { RoundRef, RunRef } from './runs.ts';
 
@@ -32,27 +34,24 @@ export async function takeBackAttempts(db: Queryable, actionIds: readonly number
   ]);
 }
 
-/** Holds every action of a kind that is still to be done: the key lacks the permission. Rows that are alike as in `recordPlannedConflicts`. */
+/** Holds every action of a kind that is still to be done: the key lacks the permission. */
 export async function holdRemaining(
   db: Queryable,
   run: RunRef & RoundRef,
   kind: ActionKind,
   { code, message }: { readonly code: string; readonly message: string },
 ): Promise<void> {
-  await db.query(
+  const refused = await rowsOf<Action>(
+    db,
     `with refused as (
-       update actions set state = 'held', outcome_code = $5, outcome_message = $6, done_at = now()
-       where run_id = $1 and round = $2 and kind = $4 and state = 'planned'
-       returning id, lead_id, content_hash, row_number)
-     insert into conflicts (connection, last_run, last_round, lead_id, content_hash, field, row_number, code, message)
-     select $3, $1, $2, coalesce(lead_id, ''),
-       content_hash || case when row_number() over alike > 1 then '#' || row_number() over alike else '' end,
-       '', row_number, $5, $6 from refused
-     window alike as (partition by lead_id, content_hash order by id)
-     on conflict (connection, lead_id, content_hash, field) do update set last_run = excluded.last_run,
-       last_round = excluded.last_round, code = excluded.code, message = excluded.message`,
-    [run.id, run.round, run.connection, kind, code, message],
+       update actions set state = 'held', outcome_code = $4, outcome_message = $5, done_at = now()
+       where run_id = $1 and round = $2 and kind = $3 and state = 'planned' returning ${actionColumns})
+     select * from refused order by id`,
+    [run.id, run.round, kind, code, message],
   );
+  const held = new HeldConflicts();
+  const items = refused.flatMap((action) => held.of({ ...action, changes: {}, reason: code, message }));
+  await recordConflicts(db, run, items);
 }
 
 /** How many actions of these kinds were deferred with one of these codes since the last that was done. */

@@ -39,7 +39,7 @@ export async function* auditRecords(
     // Each record is looked up by its own: see `differences`.
     `select w.lead_id as "leadId", coalesce(t.row_number, p.row_number) as row, p.base, l.cells as lead, t.cells,
        coalesce(m.lead, p.lead_id is null) as "isLeadMissed", coalesce(m.row, p.lead_id is null) as "isRowMissed", a.actions,
-       (select json_agg(field) from conflicts where $4 and connection = $3 and lead_id = w.lead_id and content_hash not like 'duplicate:%') as held,
+       (select json_agg(field) from held where $4 and kind = 'conflict' and connection = $3 and lead_id = w.lead_id and content_hash not like 'duplicate:%') as held,
        array(select field from earlier_values where connection = $3 and lead_id = w.lead_id
          and at >= (select scan_started_at from runs where id = $1) and hash is distinct from value_hash(p.base->>field)) as moved,
        coalesce(p.lead_absences >= 2, false) as "isLeadGone", p.lead_deleted_at is not null as "isDeletionDone", false as "isApart"
@@ -64,7 +64,8 @@ export async function* auditRecords(
     `with acts as materialized (
        select row_number, ${actionsWhere(`row_number is not null and (lead_id is null or kind in ('hold', 'link'))`)} group by 1),
      held as materialized (
-       select row_number, lead_id, split_part(content_hash, '#', 1) as content, field from conflicts where $4 and connection = $3),
+       select row_number, lead_id, split_part(content_hash, '#', 1) as content, field from held
+       where $4 and kind = 'conflict' and connection = $3),
      held_there as materialized (
        select row_number, array_agg(field) as fields from held where row_number is not null group by 1),
      held_alike as materialized (select content, array_agg(field) as fields from held where lead_id = '' group by 1)

@@ -61,14 +61,14 @@ export function entriesOf(
        c.lead_id is not null as "isHeld", case when e.lead_id is not null then json_build_object('name', name, 'uid', uid,
          'etag', etag, 'due', ${epochMs('e.due')}, 'writing', ${epochMs('e.writing')}, 'isThere', is_there, 'ended', ended,
          'editId', edit_id, 'shown', e.shown, 'written', written, 'madeOf', made_of, 'note', e.note) end as state,
-       case when r.id is not null then json_build_object('to', r.to_value, 'state', r.state, 'planned', r.planned) end as edit
+       case when r.id is not null then json_build_object('to', r.row_value #>> '{}', 'state', r.state, 'planned', r.planned) end as edit
      from (select lead_id, due_at, sequence, component from follow_ups cross join unnest($3::text[]) as component
          where connection = $1 and due_at is not null and $2 = any(recipients)) f
        full join (select * from calendar_entries where connection = $1 and recipient = $2) e using (lead_id, component)
        left join pairs p on p.connection = $1 and p.lead_id = coalesce(f.lead_id, e.lead_id)
-       left join (select distinct lead_id from conflicts where connection = $1 and field = $4) c
+       left join (select distinct lead_id from held where kind = 'conflict' and connection = $1 and field = $4) c
          on c.lead_id = coalesce(f.lead_id, e.lead_id)
-       left join requested_edits r on r.id = e.edit_id
+       left join held r on r.id = e.edit_id
      order by 1, 2`,
     [connection, recipient, components, field],
   );
@@ -181,7 +181,8 @@ export function calendarState(
 ): Promise<CalendarState | null> {
   return firstOf(
     db,
-    `select url, token, code, note, answer, coalesce(${epochMs('not_before')} - ${epochMs('now()')}, 0) as "waitMs"
+    `select url, token, code, note, (select resolution from held where kind = 'calendar' and connection = $1 and requested_by = $2) as answer,
+       coalesce(${epochMs('not_before')} - ${epochMs('now()')}, 0) as "waitMs"
      from calendars where connection = $1 and recipient = $2`,
     [connection, recipient],
   );
@@ -194,7 +195,8 @@ export async function useCalendar(
   url: string,
 ): Promise<void> {
   await db.query(
-    `with other as (delete from calendars where connection = $1 and recipient = $2 and url <> $3 returning 1)
+    `with other as (delete from calendars where connection = $1 and recipient = $2 and url <> $3 returning 1),
+       asked as (delete from held where kind = 'calendar' and connection = $1 and requested_by = $2 and exists (select from other))
      delete from calendar_entries where connection = $1 and recipient = $2 and exists (select from other)`,
     [connection, recipient, url],
   );
@@ -211,7 +213,8 @@ export async function noteRead(
   token: string | null,
 ): Promise<void> {
   await db.query(
-    `update calendars set token = $3, seen_at = now(), answer = null, held_id = null where connection = $1 and recipient = $2`,
+    `with answered as (delete from held where kind = 'calendar' and connection = $1 and requested_by = $2)
+     update calendars set token = $3, seen_at = now() where connection = $1 and recipient = $2`,
     [connection, recipient, token],
   );
 }
@@ -223,9 +226,10 @@ export async function noteCalendarFault(
   fault: { readonly code: string; readonly message: string; readonly waitMs: number } | null,
 ): Promise<void> {
   await db.query(
-    `update calendars set code = $3, note = $4, not_before = now() + $5 * interval '1 ms',
-       held_id = case when $3 = 'caldav.emptied' then coalesce(held_id, nextval('conflicts_id_seq')) else held_id end
-     where connection = $1 and recipient = $2`,
+    `with asked as (
+       insert into held (kind, connection, requested_by, code, message) select 'calendar', $1, $2, $3, $4 where $3 = 'caldav.emptied'
+       on conflict (connection, requested_by) where kind = 'calendar' do update set message = excluded.message)
+     update calendars set code = $3, note = $4, not_before = now() + $5 * interval '1 ms' where connection = $1 and recipient = $2`,
     [connection, recipient, fault?.code ?? null, fault?.message ?? null, fault?.waitMs ?? null],
   );
 }

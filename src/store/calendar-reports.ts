@@ -17,8 +17,8 @@ export interface EmptiedCalendar {
 export function emptiedCalendars(db: Queryable, ids: readonly number[]): Promise<readonly EmptiedCalendar[]> {
   return rowsOf(
     db,
-    `select 'calendar' as kind, held_id as id, connection, recipient, code, note as message, answer as resolution
-     from calendars where held_id = any($1) and code = 'caldav.emptied'`,
+    `select kind, id, connection, requested_by as recipient, code, message, resolution from held
+     where id = any($1) and kind = 'calendar'`,
     [ids],
   );
 }
@@ -26,7 +26,8 @@ export function emptiedCalendars(db: Queryable, ids: readonly number[]): Promise
 /** Stores a person's answer. False: nobody is asked any more. */
 export async function answerEmptied(db: Queryable, id: number, answer: CalendarAnswer): Promise<boolean> {
   const { rowCount } = await db.query(
-    `update calendars set answer = $2, not_before = null where held_id = $1 and code = 'caldav.emptied'`,
+    `with answered as (update held set resolution = $2 where id = $1 and kind = 'calendar' returning *)
+     update calendars c set not_before = null from answered where c.connection = answered.connection and recipient = requested_by`,
     [id, answer],
   );
   return rowCount === 1;

@@ -1,8 +1,11 @@
 import type { Author } from '../core/lead/author.ts';
-import { type Cell, type Cells, plainCell } from '../core/lead/value.ts';
+import { type Cell, plainCell } from '../core/lead/value.ts';
+import { HeldConflicts, type NewConflict } from '../core/merge/held-conflicts.ts';
+import { type Action, actionColumns } from './actions.ts';
 import { countOf, type Queryable, rowsOf } from './database.ts';
-import { type Decided, decidedOn } from './decisions.ts';
+import { type Decided, decidedOn, heldAgain } from './decisions.ts';
 import type { RoundRef, RunRef } from './runs.ts';
+import { authorOf } from './value-authors.ts';
 
 /** Something that stays as it is on both sides until a person decides or the sides change. */
 export interface Conflict {
@@ -33,32 +36,13 @@ export interface Conflict {
   readonly since: string;
 }
 
-export interface NewConflict {
-  readonly leadId: string | null;
-  /** Of a row without id. */
-  readonly contentHash?: string;
-  /** What a row without id shows. */
-  readonly cells?: Cells;
-  /** Absent: the whole record, as are the values. */
-  readonly field?: string;
-  readonly row: number | null;
-  readonly code: string;
-  readonly message: string;
-  readonly base?: Cell | undefined;
-  readonly lead?: Cell;
-  readonly rowValue?: Cell;
-}
-
 /** For a known conflict. */
-const again = `on conflict (connection, lead_id, content_hash, field) do update set
+const again = `${heldAgain}
   last_run = excluded.last_run, last_round = excluded.last_round, row_number = excluded.row_number,
   code = excluded.code, message = excluded.message, company = excluded.company, base = excluded.base,
-  resolution = case when conflicts.field <> '' and conflicts.lead_value = excluded.lead_value and conflicts.row_value = excluded.row_value
-    then conflicts.resolution end,
+  resolution = case when held.field <> '' and held.lead_value = excluded.lead_value and held.row_value = excluded.row_value
+    then held.resolution end,
   lead_value = excluded.lead_value, row_value = excluded.row_value`;
-
-/** A value of a planned change, as stored. */
-const orNull = (key: string): string => `coalesce((c.value->'${key}')::jsonb, 'null')`;
 
 /**
  * Stores conflicts; of several with one key the last. A known conflict keeps its id and date; a person's decision on it is
@@ -69,6 +53,7 @@ export async function recordConflicts(
   db: Queryable,
   run: RunRef & RoundRef,
   newItems: readonly NewConflict[],
+  onKnown = again,
 ): Promise<void> {
   if (newItems.length === 0) return;
   const items = newItems.map(
@@ -86,11 +71,11 @@ export async function recordConflicts(
     items.map((item) => [JSON.stringify([item.leadId, item.contentHash, item.field]), item]),
   );
   await db.query(
-    `insert into conflicts (connection, last_run, last_round, lead_id, content_hash, field, row_number, code, message, company, base, lead_value, row_value)
-     select $1, $2, $3, "leadId", "contentHash", field, "row", code, message, company, base::jsonb, lead::jsonb, "rowValue"::jsonb
+    `insert into held (kind, connection, last_run, last_round, lead_id, content_hash, field, row_number, code, message, company, base, lead_value, row_value)
+     select 'conflict', $1, $2, $3, "leadId", "contentHash", field, "row", code, message, company, base::jsonb, lead::jsonb, "rowValue"::jsonb
      from json_to_recordset($4::json) as i ("leadId" text, "contentHash" text, field text, "row" bigint, code text, message text,
        company text, base text, lead text, "rowValue" text)
-     ${again}`,
+     ${onKnown}`,
     [run.connection, run.id, run.round, JSON.stringify([...last.values()])],
   );
 }
@@ -99,7 +84,7 @@ export async function recordConflicts(
 export async function freeKey(db: Queryable, run: RunRef & RoundRef, contentHash: string): Promise<string> {
   const held = await countOf(
     db,
-    `from conflicts where connection = $1 and lead_id = '' and field = '' and last_run = $2 and last_round = $3
+    `from held where kind = 'conflict' and connection = $1 and lead_id = '' and field = '' and last_run = $2 and last_round = $3
        and split_part(content_hash, '#', 1) = $4`,
     [run.connection, run.id, run.round, contentHash],
   );
@@ -114,19 +99,16 @@ export async function releaseRow(
   row: number | null,
 ): Promise<void> {
   await db.query(
-    `delete from conflicts where connection = $1 and lead_id = '' and row_number = $3 and split_part(content_hash, '#', 1) = $2`,
+    `delete from held where kind = 'conflict' and connection = $1 and lead_id = '' and row_number = $3 and split_part(content_hash, '#', 1) = $2`,
     [connection, contentHash, row],
   );
 }
 
-/**
- * Holds everything that the plan of this round holds, and releases what it does not hold any more. Rows without id
- * that are alike share a key: the further ones get a number, so that each is listed.
- */
+/** Holds everything that the plan of this round holds, and releases what it does not hold any more. */
 export async function recordPlannedConflicts(db: Queryable, run: RunRef & RoundRef): Promise<void> {
   await holdPlanned(db, run, again);
   await db.query(
-    `delete from conflicts where connection = $1 and (last_run, last_round) is distinct from ($2::bigint, $3::int)`,
+    `delete from held where kind = 'conflict' and connection = $1 and (last_run, last_round) is distinct from ($2::bigint, $3::int)`,
     [run.connection, run.id, run.round],
   );
 }
@@ -136,37 +118,36 @@ export function listPlannedConflicts(db: Queryable, run: RunRef & RoundRef): Pro
   return holdPlanned(db, run, 'on conflict do nothing');
 }
 
+/** What is looked at in one go. */
+const batch = 1_000;
+
 /** A record that is held may be no pair. */
 const stagedName = (table: 'staged_leads' | 'staged_rows'): string =>
-  `select s.cells->'companyName' from ${table} s where s.run_id = $1 and s.lead_id = a.lead_id limit 1`;
+  `(select s.cells->'companyName' from ${table} s where s.run_id = $1 and s.lead_id = a.lead_id limit 1)`;
 
 async function holdPlanned(db: Queryable, run: RunRef & RoundRef, onKnown: string): Promise<void> {
-  await db.query(
-    `insert into conflicts (connection, last_run, last_round, lead_id, content_hash, field, row_number, code, message, company, base, lead_value, row_value)
-     select $3, $1, $2, coalesce(a.lead_id, ''),
-       a.content_hash || case when row_number() over alike > 1 then '#' || row_number() over alike else '' end,
-       coalesce(c.key, ''), a.row_number, a.reason, coalesce(a.message, a.reason),
-       (select name #>> '{}' from (values (1, a.expect->'companyName'), (2, (${stagedName('staged_leads')})), (3, (${stagedName('staged_rows')})))
-          as names (nth, name) where jsonb_typeof(name) = 'string' order by nth limit 1), ${orNull('base')}, ${orNull('from')}, ${orNull('to')}
-     from actions a left join json_each(a.changes) with ordinality as c (key, value, nth) on true
-     where a.run_id = $1 and a.round = $2 and a.kind = 'hold'
-     window alike as (partition by a.lead_id, a.content_hash, c.key order by a.id)
-     order by a.id, c.nth
-     ${onKnown}`,
-    [run.id, run.round, run.connection],
-  );
+  const held = new HeldConflicts();
+  for (let after = 0, isMore = true; isMore; ) {
+    const holds = await rowsOf<Action & { readonly names: readonly Cell[] }>(
+      db,
+      `select ${actionColumns}, json_build_array(${stagedName('staged_leads')}, ${stagedName('staged_rows')}) as names
+       from actions a where run_id = $1 and round = $2 and kind = 'hold' and id > $3 order by id limit ${batch}`,
+      [run.id, run.round, after],
+    );
+    const items = holds.flatMap((hold) => held.of(hold, hold.names));
+    await recordConflicts(db, run, items, onKnown);
+    after = holds.at(-1)?.id ?? after;
+    isMore = holds.length === batch;
+  }
 }
 
-const columns = `id, case when starts_with(code, 'edit.') then 'edit' when field = '' then 'record' else 'field' end as kind, connection, lead_id as "leadId", content_hash as "contentHash", field, row_number as row, code, message, company,
+const columns = `id, case when kind = 'edit' then 'edit' when field = '' then 'record' else 'field' end as kind, connection, lead_id as "leadId", content_hash as "contentHash", field, row_number as row, code, message, company,
   lead_value as lead, row_value as "rowValue", resolution,
-  (select nullif(v.author, 'null') from value_authors v where v.connection = conflicts.connection and v.lead_id = conflicts.lead_id
-    and v.field = conflicts.field and v.value_hash = value_hash(conflicts.row_value #>> '{}')) as author,
-  (select r.requested_by from requested_edits r where r.id = conflicts.id) as "requestedBy",
-  case when resolution is not null then ${decidedOn('conflicts', 'conflict_id')} end as decided,
-  to_char(since at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as since`;
+  ${authorOf('h', 'h.row_value')} as author, requested_by as "requestedBy", ${decidedOn('resolution is not null')} as decided,
+  to_char(coalesce(settled_at, since) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as since`;
 
-/** What is held, also requested edits; under the table's name, which `columns` use. */
-const held = 'held_items conflicts';
+/** SQL: what a sync holds, and requested edits that the lead did not fit. */
+export const heldItems = `held h where (kind = 'conflict' or kind = 'edit' and state in ('conflict', 'failed'))`;
 
 /** What is held, oldest first; of `lastRun` alone when it is given. */
 export function listConflicts(
@@ -177,19 +158,24 @@ export function listConflicts(
 ): Promise<readonly Conflict[]> {
   return rowsOf(
     db,
-    `select ${columns} from ${held} where connection = $1 and ($3::bigint is null or last_run = $3) order by id limit $2`,
+    `select ${columns} from ${heldItems} and connection = $1 and ($3::bigint is null or last_run = $3) order by id limit $2`,
     [connection, limit, lastRun],
   );
 }
 
 /** Those of these numbers that are held. */
 export function conflictsOf(db: Queryable, ids: readonly number[]): Promise<readonly Conflict[]> {
-  return rowsOf(db, `select ${columns} from ${held} where id = any($1)`, [ids]);
+  return rowsOf(db, `select ${columns} from ${heldItems} and id = any($1)`, [ids]);
 }
 
 /** Whether anything is held for this reason. */
 export async function isHeldFor(db: Queryable, connection: string, code: string): Promise<boolean> {
-  return (await countOf(db, `from conflicts where connection = $1 and code = $2`, [connection, code])) > 0;
+  return (
+    (await countOf(db, `from held where kind = 'conflict' and connection = $1 and code = $2`, [
+      connection,
+      code,
+    ])) > 0
+  );
 }
 
 export function countConflicts(
@@ -197,7 +183,7 @@ export function countConflicts(
   connection: string,
   lastRun: number | null = null,
 ): Promise<number> {
-  return countOf(db, `from ${held} where connection = $1 and ($2::bigint is null or last_run = $2)`, [
+  return countOf(db, `from ${heldItems} and connection = $1 and ($2::bigint is null or last_run = $2)`, [
     connection,
     lastRun,
   ]);
@@ -215,10 +201,10 @@ export async function decideConflict(
 ): Promise<boolean> {
   const { rowCount } = await db.query(
     `with decided as (
-       update conflicts set resolution = $2 where id = $1 and coalesce(lead_value, 'null') = $3::jsonb
-         and coalesce(row_value, 'null') = $4::jsonb returning *)
-     insert into decisions (connection, lead_id, field, choice, lead_value, row_value, decided_by, conflict_id)
-     select connection, lead_id, field, resolution, lead_value, row_value, $5, id from decided`,
+       update held set resolution = $2, decided_by = $5, decided_at = now() where id = $1 and kind = 'conflict'
+         and coalesce(lead_value, 'null') = $3::jsonb and coalesce(row_value, 'null') = $4::jsonb returning *)
+     insert into held (kind, connection, lead_id, field, resolution, lead_value, row_value, decided_by, decided_at)
+     select 'decision', connection, lead_id, field, resolution, lead_value, row_value, decided_by, decided_at from decided`,
     [item.id, use, JSON.stringify(item.lead ?? null), JSON.stringify(item.rowValue ?? null), by],
   );
   return rowCount === 1;

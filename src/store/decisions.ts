@@ -24,12 +24,14 @@ export interface Decided {
 /** As whom the status page decides: it knows a token, no names. */
 export const statusPage = 'somebody on the status page';
 
-const isoAt = `to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`;
+const isoAt = `to_char(decided_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`;
 
-/** SQL for `Decided` of a row of `conflicts` or `matches`: the last decision on it. */
-export const decidedOn = (table: 'conflicts' | 'matches', reference: 'conflict_id' | 'match_id'): string =>
-  `(select json_build_object('by', decided_by, 'at', ${isoAt}) from decisions d
-    where d.${reference} = ${table}.id order by d.id desc limit 1)`;
+/** SQL for `Decided` of a row of `held`, which counts where `isDecided`. */
+export const decidedOn = (isDecided: string): string =>
+  `case when ${isDecided} and decided_by is not null then json_build_object('by', decided_by, 'at', ${isoAt}) end`;
+
+/** SQL: what an insert into `held` does with what is there already; assignments follow. */
+export const heldAgain = `on conflict (connection, lead_id, kind, content_hash, field) where kind not in ('decision', 'edit', 'calendar') do update set`;
 
 /** The newest decisions of a connection, of one lead when it is named, the newest first. */
 export function listDecisions(
@@ -40,8 +42,8 @@ export function listDecisions(
 ): Promise<readonly Decision[]> {
   return rowsOf(
     db,
-    `select lead_id as "leadId", field, choice, lead_value as lead, row_value as row, decided_by as by, ${isoAt} as at
-     from decisions where connection = $1 and ($2::text is null or lead_id = $2) order by id desc limit $3`,
+    `select lead_id as "leadId", field, resolution as choice, lead_value as lead, row_value as row, decided_by as by, ${isoAt} as at
+     from held where kind = 'decision' and connection = $1 and ($2::text is null or lead_id = $2) order by id desc limit $3`,
     [connection, leadId, limit],
   );
 }

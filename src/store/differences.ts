@@ -25,7 +25,7 @@ export async function* sights(pool: pg.Pool, run: RunRef, ofRows = false): Async
        p.absence_run is not distinct from $1 as "isCounted", p.lead_deleted_at is not null as "deletionDone",
        case when q.answer is not null then json_build_object('answer', q.answer, 'message', q.message) end as asked,
        array(select json_build_object('field', field, 'code', code, 'resolution', resolution, 'lead', lead_value, 'row', row_value)
-         from conflicts where connection = $2 and lead_id = w.lead_id) as held,
+         from held where kind = 'conflict' and connection = $2 and lead_id = w.lead_id) as held,
        exists (select from staged_rows where run_id = $1 and lead_id = w.lead_id and duplicate) as "isCopied"
      from (
        select lead_id from staged_leads where run_id = $1 and not $3
@@ -84,7 +84,7 @@ export async function* looseRows(pool: pg.Pool, run: RunRef): AsyncIterable<Loos
 
 /** The keys of rows without an id of which a person wants leads. */
 export async function wantedRows(db: Queryable, connection: string): Promise<ReadonlySet<string>> {
-  const text = `select content_hash from conflicts where connection = $1 and lead_id = '' and field = '' and resolution is not null`;
+  const text = `select content_hash from held where kind = 'conflict' and connection = $1 and lead_id = '' and field = '' and resolution is not null`;
   return new Set(await columnOf<string>(db, text, [connection]));
 }
 

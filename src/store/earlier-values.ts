@@ -20,8 +20,8 @@ export function whatIsKnown(
   return oneOf(
     db,
     `select exists (select from earlier_values where connection = $1) as "hasMoved",
-       array(select distinct split_part(code, '.', 1) from conflicts
-         where connection = $1 and code in ('row.put-back', 'lead.put-back') and resolution is null order by 1 desc) as "conflictOn"`,
+       array(select distinct split_part(code, '.', 1) from held
+         where kind = 'conflict' and connection = $1 and code in ('row.put-back', 'lead.put-back') and resolution is null order by 1 desc) as "conflictOn"`,
     [connection],
   );
 }
@@ -40,7 +40,7 @@ export async function* putBackCells(
     `select s.lead_id as "leadId", e.field, e.moves,
        case when jsonb_typeof(c.mine) in ('string', 'null') then value_hash(c.mine #>> '{}')::text end as mine,
        value_hash(p.base->>e.field)::text as base, value_hash(c.others #>> '{}')::text as others,
-       exists (select from conflicts h where h.connection = $2 and h.lead_id = s.lead_id and h.field = e.field
+       exists (select from held h where h.kind = 'conflict' and h.connection = $2 and h.lead_id = s.lead_id and h.field = e.field
          and (h.resolution is not null or h.code = 'lead.field-refused')
          and ${side}_value = c.mine and ${others}_value = c.others) as "isDecided",
        (select json_build_object('run', run_id, 'rule', rule, 'hash', value_hash(after #>> '{}')::text) from history

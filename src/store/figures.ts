@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { heldItems } from './conflicts.ts';
 import { isWhole, type RunMode, type RunStatus } from './runs.ts';
 import { transaction } from './database.ts';
 
@@ -67,7 +68,7 @@ export interface HeldFigures {
 
 /** What is held now; a connection that holds nothing is not among them. */
 export const heldFigures = figures<HeldFigures>(
-  `select connection, count(*)::int as count from held_items where connection = any($1) group by 1`,
+  `select connection, count(*)::int as count from ${heldItems} and connection = any($1) group by 1`,
 );
 
 /** Mails of a kind that are not sent. */

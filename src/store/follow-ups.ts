@@ -244,9 +244,9 @@ export function presentFollowUp(
     `select p.base, case when e.id is not null then e.value when f.is_read then ${isoMs('f.due_at')} else p.base->>$3 end as due
      from pairs p left join follow_ups f on f.connection = p.connection and f.lead_id = p.lead_id
      left join lateral (
-       select id, case when state in ('applied', 'unchanged') then to_value else shown #>> '{}' end as value
-       from requested_edits where connection = p.connection and lead_id = p.lead_id and field = $3
-         and (state in ('applied', 'unchanged') or code = 'edit.conflict' or code = 'edit.failed' and jsonb_typeof(shown) = 'string')
+       select id, case when state in ('applied', 'unchanged') then row_value else lead_value end #>> '{}' as value
+       from held where kind = 'edit' and connection = p.connection and lead_id = p.lead_id and field = $3
+         and (state in ('applied', 'unchanged') or code = 'edit.conflict' or code = 'edit.failed' and jsonb_typeof(lead_value) = 'string')
          and settled_at > coalesce((select max(created_at) from runs where connection = $1 and mode = 'sync'
            and status in ('succeeded', 'partial')), '-infinity')
        order by settled_at desc limit 1) e on true

@@ -16,14 +16,10 @@ const tablesOfRuns = [
   'asked_leads',
   'scan_cursors',
   'scan_pages',
-  // Before the actions, which it points to.
-  'history',
   'actions',
 ] as const;
 const tablesOfKeys = [
   ...tablesOfPlaces,
-  'decisions',
-  'requested_edits',
   'approvals',
   'mails',
   'follow_ups',

@@ -20,9 +20,15 @@ export interface Holder {
   readonly reminders?: { readonly calendars: readonly { readonly recipient: string }[] } | undefined;
 }
 
-const ofHolders = `from waiting where connection = any(array(select jsonb_object_keys($1::jsonb)))
-  and (kind <> 'match' or ($1::jsonb -> connection ->> 'matches')::boolean)
-  and (kind <> 'calendar' or $1::jsonb -> connection -> 'calendars' ? recipient)`;
+const matched = `from held where kind = 'match' and current`;
+
+/** A row or a lead that may be a counterpart is its match. */
+const ofHolders = `from held where connection = any(array(select jsonb_object_keys($1::jsonb))) and case kind
+  when 'conflict' then code not like 'match.%' or ((connection, lead_id) in (select connection, lead_id ${matched})
+    or (connection, row_number) in (select connection, row_number ${matched})) is not true
+  when 'edit' then state in ('conflict', 'failed')
+  when 'match' then current and ($1::jsonb -> connection ->> 'matches')::boolean
+  when 'calendar' then $1::jsonb -> connection -> 'calendars' ? requested_by end`;
 
 /** One text, so that what many pages ask can be one query (`forMany`). */
 function textOf(holders: readonly Holder[]): string {

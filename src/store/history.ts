@@ -5,67 +5,50 @@ import { leadAlone } from '../core/merge/put-back.ts';
 import type { EditSource } from '../core/merge/requested-edit.ts';
 import { isoMs, mapOf, type Queryable, rowsOf } from './database.ts';
 import type { RunRef } from './runs.ts';
+import { authorOf } from './value-authors.ts';
 
-/** What an action writes to one side. */
+/** What an action writes. */
 export interface HistoryEntry {
   readonly actionId: number;
   readonly leadId: string;
-  readonly side: 'lead' | 'row';
   readonly changes: Changes;
 }
 
 /** Writes took effect as recorded before they were sent, now. */
 export async function confirmWrites(db: Queryable, actionIds: readonly number[]): Promise<void> {
   if (actionIds.length === 0) return;
-  await db.query(`update history set at = now() where action_id = any($1)`, [actionIds]);
+  await db.query(`update actions set written_at = now() where id = any($1)`, [actionIds]);
 }
 
-/** Drops the lines of writes that did not come about. */
+/** Drops what was recorded of writes that did not come about. */
 export async function forgetWrites(db: Queryable, actionIds: readonly number[]): Promise<void> {
   if (actionIds.length === 0) return;
-  await db.query(`delete from history where action_id = any($1)`, [actionIds]);
+  await db.query(`update actions set written = null where id = any($1)`, [actionIds]);
 }
 
-/** Of lines that end a conflict. */
+/** Of changes that end a conflict. */
 const conflictRules = `'resolved', 'leads-win', 'target-wins'`;
 
 /**
- * Stores both values of each written field, to recover what a policy overwrote; replaces earlier lines of these actions.
- * Recorded before a write is sent, and again with its outcome: a write of unknown outcome leaves the lines that say what
- * may be lost.
+ * Stores both values of each written field, to recover what a policy overwrote; replaces what these actions had.
+ * Recorded before a write is sent, and again with its outcome: a write of unknown outcome leaves what says what may be lost.
  */
 export async function recordHistory(
   db: Queryable,
-  run: RunRef,
+  { connection }: Pick<RunRef, 'connection'>,
   entries: readonly HistoryEntry[],
 ): Promise<void> {
-  await forgetWrites(
-    db,
-    entries.map(({ actionId }) => actionId),
-  );
-  const lines = entries.flatMap(({ changes, ...entry }) =>
-    Object.entries(changes).map(([field, { from, to, base, rule = 'lead-edited' }]) => {
-      return {
-        ...entry,
-        field,
-        rule,
-        base: JSON.stringify(base),
-        before: JSON.stringify(from),
-        after: JSON.stringify(to),
-      };
-    }),
-  );
-  if (lines.length === 0) return;
+  if (entries.length === 0) return;
+  const lines = entries.map((entry) => ({ ...entry, changes: JSON.stringify(entry.changes) }));
   await db.query(
-    `insert into history (connection, run_id, action_id, lead_id, side, field, rule, base, before, after, author)
-     select $1, $2, "actionId", "leadId", side, field, rule, base, before, after, case when rule in (${conflictRules}) then (
-       select nullif(author, 'null') from value_authors v where v.connection = $1 and v.lead_id = l."leadId" and v.field = l.field
-         and v.value_hash = value_hash((case side when 'row' then before else after end) #>> '{}')) end
-     from (
-       select "actionId", "leadId", side, field, rule, base::jsonb, before::jsonb, after::jsonb
-       from json_to_recordset($3::json) as r ("actionId" bigint, "leadId" text, side text, field text, rule text, base text,
-         before text, after text)) l`,
-    [run.connection, run.id, JSON.stringify(lines)],
+    `update actions a set written = l.changes::json, written_at = now(), written_to = nullif(l."leadId", a.lead_id), authors = (
+       select jsonb_object_agg(c.field, author) from (
+         select $1 as connection, l."leadId" as lead_id, key as field,
+           (value->case a.kind when 'update-lead' then 'to' else 'from' end)::jsonb as shown
+         from json_each(l.changes::json) where value->>'rule' in (${conflictRules})) c
+       cross join lateral (select ${authorOf('c', 'c.shown')} as author) known where author is not null)
+     from json_to_recordset($2::json) as l ("actionId" bigint, "leadId" text, changes text) where a.id = l."actionId"`,
+    [connection, JSON.stringify(lines)],
   );
 }
 
@@ -152,9 +135,9 @@ export async function writesOf(
        where r.connection = $1 and strpos(l.body, to_json($2::text)::text) > 0 and l.lead_id = $2 and l.state = 'done')
      select h.run_id as run, h.at, h.field, h.side, h.rule, h.base, h.base is not null as "inStep", h.before, h.after,
        m.kind, m.reason, (m.changes->h.field->'to')::jsonb as planned, m.changes->h.field is not null as "hasPlanned", h.author,
-       case when e.id is not null then json_build_object('by', e.requested_by, 'at', ${isoMs('e.requested_at')}, 'source', e.source) end as requested,
+       case when e.id is not null then json_build_object('by', e.requested_by, 'at', ${isoMs('e.since')}, 'source', e.source) end as requested,
        h.id as nth
-     from history h left join mine m on m.id = h.action_id left join requested_edits e on e.action_id = h.action_id
+     from history h left join mine m on m.id = h.action_id left join held e on e.action_id = h.action_id
      where h.connection = $1 and h.lead_id = $2
      union all
      select m.run_id, m.done_at, c.key, 'row', coalesce(c.value->>'rule', ''), null, false, null, (c.value->'to')::jsonb,

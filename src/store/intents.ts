@@ -50,7 +50,7 @@ export function openAttempts(db: Queryable, connection: string): Promise<readonl
     // By the clock of the database alone: those of workers differ from it, and jump.
     `select floor(extract(epoch from now() - attempted_at) * 1000)::float8 as age from intents i
      where connection = $1 and state in ('in-doubt', 'created') and not exists (
-       select from conflicts h where h.connection = $1 and h.content_hash = i.content_hash and (h.code like 'create.%' or h.code = 'row.id-unreadable'))`,
+       select from held h where h.kind = 'conflict' and h.connection = $1 and h.content_hash = i.content_hash and (h.code like 'create.%' or h.code = 'row.id-unreadable'))`,
     [connection],
   );
 }

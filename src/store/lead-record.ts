@@ -37,7 +37,7 @@ export function findLeadIds(
     `select id from (
        select lead_id as id from pairs where connection = $1 and starts_with(lower(lead_id), lower($2))
        union select lead_id from history where connection = $1 and starts_with(lower(lead_id), lower($2))
-       union select lead_id from conflicts where connection = $1 and starts_with(lower(lead_id), lower($2))
+       union select lead_id from held where kind = 'conflict' and connection = $1 and starts_with(lower(lead_id), lower($2))
        union select a.lead_id from actions a join runs r on r.id = a.run_id
          where r.connection = $1 and a.state = 'done' and starts_with(lower(a.lead_id), lower($2))
        union select l.lead_id from new_row_lines l join runs r on r.id = l.run_id

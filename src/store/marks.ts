@@ -11,41 +11,51 @@ export async function keeperOf(db: Queryable): Promise<string> {
   return (await oneOf<{ id: string }>(db, 'select id from keeper')).id;
 }
 
+type Mark = Omit<KnownMark, 'connection'>;
+
+async function marksOf(db: Queryable, connection: string): Promise<readonly Mark[]> {
+  const text = 'select marks from place_notes where connection = $1';
+  return (await valueOf<readonly Mark[]>(db, text, [connection])) ?? [];
+}
+
+async function storeMarks(db: Queryable, connection: string, marks: readonly Mark[]): Promise<void> {
+  await db.query(
+    `insert into place_notes (connection, marks) values ($1, $2)
+     on conflict (connection) do update set marks = excluded.marks`,
+    [connection, JSON.stringify(marks)],
+  );
+}
+
 /** The nonce with which a run marks the table: the same one at each call. */
 export async function intendMark(db: Queryable, run: RunRef): Promise<string> {
-  const text = 'select nonce from marks where connection = $1 and run_id = $2';
-  const known = await valueOf<string>(db, text, [run.connection, run.id]);
-  if (known !== null) return known;
+  const known = (await marksOf(db, run.connection)).find(({ runId }) => runId === run.id);
+  if (known !== undefined) return known.nonce;
   const nonce = randomBytes(8).toString('hex');
-  await rememberMark(db, run, nonce, false);
+  await rememberMark(db, run.connection, { runId: run.id, nonce, written: false });
   return nonce;
 }
 
 /** Accepts the mark found in the table: the run's own writes come after it. */
 export async function acceptMark(db: Queryable, run: RunRef, nonce: string): Promise<void> {
-  await rememberMark(db, { ...run, id: run.id - 1 }, nonce, true);
+  await rememberMark(db, run.connection, { runId: run.id - 1, nonce, written: true });
 }
 
-/** Stores a mark, and deletes outdated ones. */
-async function rememberMark(db: Queryable, run: RunRef, nonce: string, written: boolean): Promise<void> {
-  await db.query(
-    `insert into marks (connection, run_id, nonce, written) values ($1, $2, $3, $4)
-     on conflict (connection, nonce) do update set run_id = excluded.run_id, written = excluded.written`,
-    [run.connection, run.id, nonce, written],
-  );
-  await db.query(
-    `delete from marks where connection = $1 and nonce not in
-       (select nonce from marks where connection = $1 order by run_id desc limit $2)`,
-    [run.connection, mostMarks],
-  );
+async function rememberMark(db: Queryable, connection: string, mark: Mark): Promise<void> {
+  const others = (await marksOf(db, connection)).filter(({ nonce }) => nonce !== mark.nonce);
+  const marks = [mark, ...others].toSorted((one, other) => other.runId - one.runId);
+  await storeMarks(db, connection, marks.slice(0, mostMarks));
 }
 
 /** The mark has arrived: what shows an earlier one from now on is an older copy. */
 export async function confirmMark(db: Queryable, connection: string, nonce: string): Promise<void> {
-  await db.query('update marks set written = true where connection = $1 and nonce = $2 and not written', [
+  const marks = await marksOf(db, connection);
+  const arrived = (mark: Mark): boolean => mark.nonce === nonce && !mark.written;
+  if (!marks.some(arrived)) return;
+  await storeMarks(
+    db,
     connection,
-    nonce,
-  ]);
+    marks.map((mark) => (arrived(mark) ? { ...mark, written: true } : mark)),
+  );
 }
 
 /** What is remembered of a mark that was found in the table of a connection. */
@@ -56,16 +66,19 @@ export async function knownMarks(
 ): Promise<KnownMarks> {
   const found = await firstOf<KnownMark>(
     db,
-    `select connection, run_id as "runId", nonce, written from marks where nonce = $2
-     order by connection = $1 desc limit 1`,
+    `select connection, m.* from place_notes cross join jsonb_to_recordset(marks) as m ("runId" bigint, nonce text, written boolean)
+     where nonce = $2 order by connection = $1 desc limit 1`,
     [connection, nonce],
   );
-  const ends = await oneOf<Pick<KnownMarks, 'lastWritten' | 'oldest' | 'backedUpAt'>>(
-    db,
-    `select max(run_id) filter (where written) as "lastWritten", min(run_id) as oldest,
-       (select backed_up_at from place_notes where connection = $1) as "backedUpAt"
-     from marks where connection = $1`,
-    [connection],
-  );
-  return { keeper: await keeperOf(db), found, ...ends };
+  const marks = await marksOf(db, connection);
+  const backedUpAt = await valueOf<Date>(db, 'select backed_up_at from place_notes where connection = $1', [
+    connection,
+  ]);
+  return {
+    keeper: await keeperOf(db),
+    found,
+    lastWritten: marks.find(({ written }) => written)?.runId ?? null,
+    oldest: marks.at(-1)?.runId ?? null,
+    backedUpAt,
+  };
 }

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { Cells, Values } from '../core/lead/value.ts';
 import { type Queryable, rowsOf, valueOf } from './database.ts';
-import { type Decided, decidedOn } from './decisions.ts';
+import { type Decided, decidedOn, heldAgain } from './decisions.ts';
 import { streamRows } from './stream-rows.ts';
 import type { RunRef } from './runs.ts';
 
@@ -111,7 +111,7 @@ export function knownMatches(
   return rowsOf(
     db,
     `select lead_id as "leadId", content_hash as "contentHash", lead_mark as "leadMark", row_mark as "rowMark", state
-     from matches where connection = $1 order by id`,
+     from held where kind = 'match' and connection = $1 order by id`,
     [connection],
   );
 }
@@ -127,22 +127,22 @@ export async function storeMatches(
   isIncomplete: boolean,
 ): Promise<void> {
   if (!isIncomplete) {
-    await db.query(`update matches set current = false where connection = $1`, [connection]);
+    await db.query(`update held set current = false where kind = 'match' and connection = $1`, [connection]);
   }
   if (lines.length > 0)
     await db.query(
-      `insert into matches (connection, lead_id, content_hash, lead_mark, row_mark, row_number, lead, "row", score, why, state)
-       select distinct on ("leadId", "contentHash") $1, "leadId", "contentHash", "leadMark", "rowMark", "row", lead, cells, score, why, state
+      `insert into held (kind, connection, current, lead_id, content_hash, lead_mark, row_mark, row_number, lead_value, row_value, score, message, state)
+       select distinct on ("leadId", "contentHash") 'match', $1, true, "leadId", "contentHash", "leadMark", "rowMark", "row", lead, cells, score, why, state
        from json_to_recordset($2::json) as m ("leadId" text, "contentHash" text, "leadMark" text, "rowMark" text, "row" bigint,
          lead jsonb, cells jsonb, score double precision, why text, state text) order by "leadId", "contentHash", "row"
-       on conflict (connection, lead_id, content_hash) do update set current = true, seen_at = now(),
-         lead_mark = excluded.lead_mark, row_mark = excluded.row_mark, row_number = excluded.row_number, lead = excluded.lead,
-         "row" = excluded."row", score = excluded.score, why = excluded.why, state = excluded.state`,
+       ${heldAgain} current = true, since = now(), lead_mark = excluded.lead_mark, row_mark = excluded.row_mark,
+         row_number = excluded.row_number, lead_value = excluded.lead_value, row_value = excluded.row_value,
+         score = excluded.score, message = excluded.message, state = excluded.state`,
       [connection, JSON.stringify(lines)],
     );
   if (!isIncomplete)
     await db.query(
-      `delete from matches where connection = $1 and not current and state not in ('rejected', 'undone')`,
+      `delete from held where kind = 'match' and connection = $1 and not current and state not in ('rejected', 'undone')`,
       [connection],
     );
 }
@@ -154,22 +154,25 @@ export async function forgetMatches(
   leadIds: readonly string[],
 ): Promise<void> {
   if (leadIds.length === 0) return;
-  await db.query(`delete from matches where connection = $1 and lead_id = any($2)`, [connection, leadIds]);
+  await db.query(`delete from held where kind = 'match' and connection = $1 and lead_id = any($2)`, [
+    connection,
+    leadIds,
+  ]);
 }
 
-const columns = `'match' as kind, id, connection, lead_id as "leadId", row_number as row, lead, "row" as cells, score, why, state,
-  case when state in ('accepted', 'rejected') then ${decidedOn('matches', 'match_id')} end as decided`;
+const columns = `kind, id, connection, lead_id as "leadId", row_number as row, lead_value as lead, row_value as cells, score, message as why, state,
+  ${decidedOn(`state in ('accepted', 'rejected')`)} as decided`;
 
 /** Those of these numbers that the last sync or plan found. */
 export function matchesOf(db: Queryable, ids: readonly number[]): Promise<readonly Match[]> {
-  return rowsOf(db, `select ${columns} from matches where id = any($1) and current`, [ids]);
+  return rowsOf(db, `select ${columns} from held where id = any($1) and kind = 'match' and current`, [ids]);
 }
 
 /** The number of another accepted match of the same lead or row; null: none. */
 export function acceptedBeside(db: Queryable, id: number): Promise<number | null> {
   return valueOf(
     db,
-    `select o.id from matches m join matches o on o.connection = m.connection and o.id <> m.id
+    `select o.id from held m join held o on o.kind = 'match' and o.connection = m.connection and o.id <> m.id
        and (o.lead_id = m.lead_id or o.row_number = m.row_number)
      where m.id = $1 and o.state = 'accepted' and o.current order by o.id limit 1`,
     [id],
@@ -184,9 +187,11 @@ export async function decideMatch(
   by: string,
 ): Promise<boolean> {
   const { rowCount } = await db.query(
-    `with decided as (update matches set state = $2 where id = $1 and current and lead = $4::jsonb and "row" = $5::jsonb returning *)
-     insert into decisions (connection, lead_id, field, choice, decided_by, match_id)
-     select connection, lead_id, '', state, $3, id from decided`,
+    `with decided as (
+       update held set state = $2, decided_by = $3, decided_at = now()
+       where id = $1 and kind = 'match' and current and lead_value = $4::jsonb and row_value = $5::jsonb returning *)
+     insert into held (kind, connection, lead_id, resolution, decided_by, decided_at)
+     select 'decision', connection, lead_id, state, decided_by, decided_at from decided`,
     [id, state, by, JSON.stringify(lead), JSON.stringify(cells)],
   );
   return rowCount === 1;

@@ -37,7 +37,7 @@ export function rowsInOtherTables(
     db,
     `with ${others}
      select a.lead_id as id, json_build_object('connection', o.connection, 'address', o.address, 'row', c.row_number) as value
-     from others o join conflicts c on c.connection = o.connection and c.code in ('row.orphan', 'row.moved') and c.row_number is not null
+     from others o join held c on c.kind = 'conflict' and c.connection = o.connection and c.code in ('row.orphan', 'row.moved') and c.row_number is not null
      join absent_pairs a on a.run_id = $1 and a.lead_id = c.lead_id and a.row and not a.lead
      join pairs p on p.connection = $2 and p.lead_id = a.lead_id and p.base is not null
      order by o.connection desc`,
@@ -61,7 +61,7 @@ export function rowsOfOtherTables(
            and not exists (select from absent_pairs where run_id = $1 and lead_id = t.lead_id and lead))
        union select lead_id from absent_pairs where run_id = $1 and lead and not row)
      select l.lead_id as id, json_build_object('connection', o.connection, 'address', o.address, 'row', p.row_number,
-       'isThere', p.row_absences = 0 and not exists (select from conflicts where connection = o.connection
+       'isThere', p.row_absences = 0 and not exists (select from held where kind = 'conflict' and connection = o.connection
          and lead_id = l.lead_id and code = 'row.moved' and row_number is null)) as value
      from loose l cross join others o
      join pairs p on p.connection = o.connection and p.lead_id = l.lead_id and p.base is not null and p.row_number is not null

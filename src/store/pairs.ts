@@ -124,8 +124,8 @@ export function companiesOf(
     db,
     `select w.id, coalesce(p.base->>'companyName', m.name) as value from unnest($2::text[]) as w (id)
      left join pairs p on p.connection = $1 and p.lead_id = w.id
-     left join lateral (select o.lead->>'companyName' as name from matches o
-       where o.connection = $1 and o.lead_id = w.id order by o.current desc, o.id desc limit 1) m on true
+     left join lateral (select o.lead_value->>'companyName' as name from held o
+       where o.kind = 'match' and o.connection = $1 and o.lead_id = w.id order by o.current desc, o.id desc limit 1) m on true
      where coalesce(p.base->>'companyName', m.name) is not null`,
     [connection, leadIds],
   );

@@ -52,15 +52,10 @@ export const tablesOfPlaces = [
   'moved',
   'pairs',
   'earlier_values',
-  'conflicts',
+  'held',
   'place_notes',
   'intents',
-  'refused_creates',
-  'undone',
   'lead_spellings',
-  'marks',
-  'matches',
-  'value_authors',
 ] as const;
 
 /** The days for which a former place is remembered at the least. */
@@ -230,7 +225,9 @@ async function swapPlaces(
   left: string,
 ): Promise<void> {
   for (const table of tablesOfPlaces) {
-    const change = `update ${table} set connection = $2 where connection = $1`;
+    // What people decide and request stays with the connection.
+    const isOfPlace = table === 'held' ? ` and kind not in ('decision', 'edit', 'calendar')` : '';
+    const change = `update ${table} set connection = $2 where connection = $1${isOfPlace}`;
     await db.query(change, [connection, `${connection}#${left}`]);
     await db.query(change, [`${connection}#${entered}`, connection]);
   }

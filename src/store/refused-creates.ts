@@ -1,11 +1,12 @@
 import type { Cells } from '../core/lead/value.ts';
 import { type Refused, RefusedCreates, type Sighting } from '../core/merge/refused-create.ts';
 import { epochMs, firstOf, mapOf, oneOf, type Queryable, rowsOf } from './database.ts';
+import { heldAgain } from './decisions.ts';
 import { keysOfLead, type Service } from './places.ts';
 import type { RunRef } from './runs.ts';
 
 export async function loadRefused(db: Queryable, connection: string): Promise<RefusedCreates> {
-  const text = `select content_key, json_build_object('code', code, 'why', why) from refused_creates where connection = $1`;
+  const text = `select content_hash, json_build_object('code', code, 'why', message) from held where kind = 'refused' and connection = $1`;
   return new RefusedCreates(await mapOf(db, text, [connection]));
 }
 
@@ -16,21 +17,22 @@ export async function saveRefused(
 ): Promise<void> {
   if (met.size > 0)
     await db.query(
-      `update refused_creates set seen_at = now() where connection = $1 and content_key = any($2)`,
+      `update held set since = now() where kind = 'refused' and connection = $1 and content_hash = any($2)`,
       [connection, [...met]],
     );
   if (released.size > 0)
-    await db.query(`delete from refused_creates where connection = $1 and content_key = any($2)`, [
+    await db.query(`delete from held where kind = 'refused' and connection = $1 and content_hash = any($2)`, [
       connection,
       [...released],
     ]);
 }
 
 export function refusedBefore(db: Queryable, connection: string, key: string): Promise<Refused | null> {
-  return firstOf(db, `select code, why from refused_creates where connection = $1 and content_key = $2`, [
-    connection,
-    key,
-  ]);
+  return firstOf(
+    db,
+    `select code, message as why from held where kind = 'refused' and connection = $1 and content_hash = $2`,
+    [connection, key],
+  );
 }
 
 export async function rememberRefused(
@@ -40,8 +42,8 @@ export async function rememberRefused(
   { code, why }: Refused,
 ): Promise<void> {
   await db.query(
-    `insert into refused_creates (connection, content_key, code, why) values ($1, $2, $3, $4)
-     on conflict (connection, content_key) do update set code = excluded.code, why = excluded.why, seen_at = now()`,
+    `insert into held (kind, connection, content_hash, code, message) values ('refused', $1, $2, $3, $4)
+     ${heldAgain} code = excluded.code, message = excluded.message, since = now()`,
     [connection, key, code, why],
   );
 }

@@ -33,9 +33,11 @@ export interface RequestedEdit extends NewEdit {
   readonly runId: number | null;
 }
 
-const columns = `id, connection, lead_id as "leadId", field, from_value as "from", to_value as "to", source,
-  requested_by as "requestedBy", ${isoMs('requested_at')} as "requestedAt", ${isoMs('settled_at')} as "settledAt", state, note,
-  shown, run_id as "runId"`;
+const columns = `id, connection, lead_id as "leadId", field, base #>> '{}' as "from", row_value #>> '{}' as "to", source,
+  requested_by as "requestedBy", ${isoMs('since')} as "requestedAt", ${isoMs('settled_at')} as "settledAt", state,
+  message as note, lead_value as shown, last_run as "runId"`;
+
+const edits = `held where kind = 'edit' and`;
 
 /**
  * Stores an edit, in a transaction. An equal one that is open or held is returned unchanged; another one of this person for
@@ -55,29 +57,29 @@ export async function insertEdit(
   const place = [connection, leadId, field, requestedBy];
   const same = await firstOf<RequestedEdit>(
     db,
-    `select ${columns} from requested_edits where ${mine} and to_value is not distinct from $5
-       and (state = 'open' or state = 'conflict' and from_value is not distinct from $6) order by id desc limit 1`,
+    `select ${columns} from ${edits} ${mine} and row_value is not distinct from to_jsonb($5::text)
+       and (state = 'open' or state = 'conflict' and base is not distinct from to_jsonb($6::text)) order by id desc limit 1`,
     [...place, to, from],
   );
   if (same !== null) return same;
   await db.query(
-    `update requested_edits set state = 'superseded', settled_at = now(), planned = true
-     where ${mine} and (state in ('conflict', 'failed') or state = 'open' and run_id is null)`,
+    `update held set state = 'superseded', settled_at = now(), planned = true
+     where kind = 'edit' and ${mine} and (state in ('conflict', 'failed') or state = 'open' and last_run is null)`,
     place,
   );
   return oneOf(
     db,
-    `insert into requested_edits (connection, lead_id, field, requested_by, from_value, to_value, source)
-     select $1, $2, $3, $4, case when w.id is null then $5 else w.to_value end, $6, $7
+    `insert into held (kind, connection, lead_id, field, requested_by, state, base, row_value, source)
+     select 'edit', $1, $2, $3, $4, 'open', case when w.id is null then to_jsonb($5::text) else w.row_value end, to_jsonb($6::text), $7
      from (select 1) one left join lateral (
-       select id, to_value from requested_edits where ${mine} and state = 'open' order by id desc limit 1) w on true
+       select id, row_value from ${edits} ${mine} and state = 'open' order by id desc limit 1) w on true
      returning ${columns}`,
     [...place, from, to, source],
   );
 }
 
 export function findEdit(db: Queryable, id: number): Promise<RequestedEdit | null> {
-  return firstOf(db, `select ${columns} from requested_edits where id = $1`, [id]);
+  return firstOf(db, `select ${columns} from ${edits} id = $1`, [id]);
 }
 
 /** The last edit of a lead's field that still counts, or null. */
@@ -89,7 +91,7 @@ export function lastEditOf(
 ): Promise<RequestedEdit | null> {
   return firstOf(
     db,
-    `select ${columns} from requested_edits where connection = $1 and lead_id = $2 and field = $3 and state <> 'superseded'
+    `select ${columns} from ${edits} connection = $1 and lead_id = $2 and field = $3 and state <> 'superseded'
      order by id desc limit 1`,
     [connection, leadId, field],
   );
@@ -97,11 +99,9 @@ export function lastEditOf(
 
 /** Edits that no run has carried out, the oldest first. */
 export function openEdits(db: Queryable, connection: string): Promise<readonly RequestedEdit[]> {
-  return rowsOf(
-    db,
-    `select ${columns} from requested_edits where connection = $1 and state = 'open' order by id`,
-    [connection],
-  );
+  return rowsOf(db, `select ${columns} from ${edits} connection = $1 and state = 'open' order by id`, [
+    connection,
+  ]);
 }
 
 /** Whether an edit waits for a run or for the end of an interrupted one. */
@@ -123,10 +123,10 @@ export function connectionsWithEdits(
 ): Promise<readonly string[]> {
   return columnOf(
     db,
-    `select distinct e.connection from requested_edits e left join connections c on c.connection = e.connection
-     left join runs r on r.id = e.run_id
-     where e.connection = any($1) and c.paused_at is null and (e.state in ('applied', 'unchanged') and not e.planned
-       or e.state = 'open' and case when e.run_id is null
+    `select distinct e.connection from held e left join connections c on c.connection = e.connection
+     left join runs r on r.id = e.last_run
+     where e.kind = 'edit' and e.connection = any($1) and c.paused_at is null and (e.state in ('applied', 'unchanged') and not e.planned
+       or e.state = 'open' and case when e.last_run is null
          then coalesce(e.tried_at, '-infinity') < now() - $2 * interval '1 ms' else r.progress_at < now() - $3 * interval '1 ms' end)`,
     [connections, pauseMs, stalledMs],
   );
@@ -139,8 +139,8 @@ export function calendarEdits(db: Queryable, connection: string): Promise<readon
     `select requested_by as "requestedBy", count(*)::int as edits,
        (select count(*)::int from follow_ups f where f.connection = $1 and f.due_at is not null
          and lower(e.requested_by) = any(f.recipients)) as "followUps"
-     from requested_edits e where connection = $1 and source = 'calendar' and not decided
-       and state in ('open', 'applied', 'conflict') and requested_at > now() - interval '1 hour'
+     from held e where kind = 'edit' and connection = $1 and source = 'calendar' and decided_at is null
+       and state in ('open', 'applied', 'conflict') and since > now() - interval '1 hour'
      group by requested_by having bool_or(state = 'open')`,
     [connection],
   );
@@ -154,9 +154,8 @@ export async function holdCalendar(
   note: string,
 ): Promise<void> {
   await db.query(
-    `update requested_edits set state = 'conflict', code = 'edit.many', note = $4, run_id = $3, settled_at = now(),
-       shown = coalesce(to_jsonb(from_value), 'null')
-     where connection = $1 and requested_by = $2 and source = 'calendar' and state = 'open' and not decided`,
+    `update held set state = 'conflict', code = 'edit.many', message = $4, last_run = $3, settled_at = now(), lead_value = coalesce(base, 'null')
+     where kind = 'edit' and connection = $1 and requested_by = $2 and source = 'calendar' and state = 'open' and decided_at is null`,
     [connection, requestedBy, id, note],
   );
 }
@@ -165,14 +164,15 @@ export async function holdCalendar(
 export async function planEdits(db: Queryable, run: RunRef & RoundRef): Promise<void> {
   await db.query(
     `with chosen as materialized (
-       select id, lead_id, field, from_value, to_value, nextval(pg_get_serial_sequence('actions', 'id')) as action
-       from (select * from requested_edits where connection = $3 and state = 'open' and run_id is null order by id for update) e),
+       select id, lead_id, field, coalesce(base, 'null') as was, coalesce(row_value, 'null') as wanted,
+         nextval(pg_get_serial_sequence('actions', 'id')) as action
+       from (select * from ${edits} connection = $3 and state = 'open' and last_run is null order by id for update) e),
      planned as (
        insert into actions (id, run_id, round, kind, lead_id, changes, expect, reason) overriding system value
        select action, $1, $2, 'update-lead', lead_id,
-         json_build_object(field, json_build_object('from', from_value, 'to', to_value, 'rule', 'requested')),
-         jsonb_build_object(field, from_value), 'requested' from chosen)
-     update requested_edits e set run_id = $1, action_id = chosen.action, note = null, code = null from chosen where chosen.id = e.id`,
+         json_build_object(field, json_build_object('from', was, 'to', wanted, 'rule', 'requested')),
+         jsonb_build_object(field, was), 'requested' from chosen)
+     update held e set last_run = $1, action_id = chosen.action, message = null, code = null from chosen where chosen.id = e.id`,
     [run.id, run.round, run.connection],
   );
 }
@@ -191,8 +191,8 @@ export async function recordEditOutcome(
   { state, note, shown = null }: EditOutcome,
 ): Promise<void> {
   await db.query(
-    `update requested_edits set state = $2, code = case when $2 in ('conflict', 'failed') then 'edit.' || $2 end, note = $3,
-       shown = $4, settled_at = now(), planned = $2 in ('conflict', 'failed') where action_id = $1`,
+    `update held set state = $2, code = case when $2 in ('conflict', 'failed') then 'edit.' || $2 end, message = $3,
+       lead_value = $4, settled_at = now(), planned = $2 in ('conflict', 'failed') where action_id = $1`,
     [actionId, state, note ?? null, JSON.stringify(shown)],
   );
 }
@@ -208,12 +208,12 @@ export async function releaseEdits(
   refusals: readonly string[],
 ): Promise<void> {
   await db.query(
-    `update requested_edits e set state = case when is_refused then 'failed' else 'open' end,
-       code = case when is_refused then 'edit.failed' end, note = coalesce(a.outcome_message, $2),
+    `update held e set state = case when is_refused then 'failed' else 'open' end,
+       code = case when is_refused then 'edit.failed' end, message = coalesce(a.outcome_message, $2),
        settled_at = case when is_refused then now() end, planned = is_refused,
-       tried_at = now(), run_id = case when is_refused then e.run_id end, action_id = case when is_refused then e.action_id end
+       tried_at = now(), last_run = case when is_refused then e.last_run end, action_id = case when is_refused then e.action_id end
      from actions a cross join lateral (select a.state = 'deferred' and coalesce(a.outcome_code = any($3), false) as is_refused) r
-     where e.run_id = $1 and e.state = 'open' and a.id = e.action_id`,
+     where e.last_run = $1 and e.state = 'open' and a.id = e.action_id`,
     [run.id, fault, refusals],
   );
 }
@@ -230,13 +230,13 @@ export async function decideEdit(
 ): Promise<boolean> {
   const { rowCount } = await db.query(
     `with decided as (
-       update requested_edits set state = case $2 when 'lead' then 'superseded' else 'open' end, decided = true, planned = $2 = 'lead',
-         from_value = case when $2 = 'lead' then from_value else shown #>> '{}' end, run_id = null, action_id = null, code = null,
-         settled_at = case $2 when 'lead' then now() end
-       where id = $1 and state in ('conflict', 'failed') and coalesce(shown, 'null') = $3::jsonb
-         and coalesce(to_jsonb(to_value), 'null') = $4::jsonb returning *)
-     insert into decisions (connection, lead_id, field, choice, lead_value, row_value, decided_by)
-     select connection, lead_id, field, case $2 when 'lead' then 'given-up' else 'requested' end, $3, $4, $5 from decided`,
+       update held set state = case $2 when 'lead' then 'superseded' else 'open' end, decided_by = $5, decided_at = now(),
+         planned = $2 = 'lead', base = case when $2 = 'lead' then base else nullif(lead_value, 'null') end, last_run = null,
+         action_id = null, code = null, settled_at = case $2 when 'lead' then now() end
+       where id = $1 and kind = 'edit' and state in ('conflict', 'failed') and coalesce(lead_value, 'null') = $3::jsonb
+         and coalesce(row_value, 'null') = $4::jsonb returning *)
+     insert into held (kind, connection, lead_id, field, resolution, lead_value, row_value, decided_by, decided_at)
+     select 'decision', connection, lead_id, field, case $2 when 'lead' then 'given-up' else 'requested' end, $3, $4, $5, now() from decided`,
     [item.id, use, JSON.stringify(item.lead ?? null), JSON.stringify(item.rowValue ?? null), by],
   );
   return rowCount === 1;
@@ -255,9 +255,9 @@ export interface Unplanned {
 export function unplannedEdits(db: Queryable, connection: string): Promise<readonly Unplanned[]> {
   return rowsOf(
     db,
-    `select distinct on (e.lead_id, e.field) e.id, e.lead_id as "leadId", p.base, e.field, e.to_value as "to"
-     from requested_edits e left join pairs p on p.connection = e.connection and p.lead_id = e.lead_id
-     where e.connection = $1 and e.state in ('applied', 'unchanged') and not e.planned order by e.lead_id, e.field, e.id desc`,
+    `select distinct on (e.lead_id, e.field) e.id, e.lead_id as "leadId", p.base, e.field, e.row_value #>> '{}' as "to"
+     from held e left join pairs p on p.connection = e.connection and p.lead_id = e.lead_id
+     where e.kind = 'edit' and e.connection = $1 and e.state in ('applied', 'unchanged') and not e.planned order by e.lead_id, e.field, e.id desc`,
     [connection],
   );
 }
@@ -270,7 +270,7 @@ export async function noteEditsPlanned(
   last: number,
 ): Promise<void> {
   await db.query(
-    `update requested_edits set planned = true where connection = $1 and lead_id = $2 and id <= $3 and state in ('applied', 'unchanged')`,
+    `update held set planned = true where kind = 'edit' and connection = $1 and lead_id = $2 and id <= $3 and state in ('applied', 'unchanged')`,
     [connection, leadId, last],
   );
 }

@@ -7,7 +7,6 @@ import { isWhole } from './runs.ts';
 export interface Pruned {
   readonly runs: number;
   readonly actions: number;
-  readonly history: number;
   readonly intents: number;
   readonly approvals: number;
   readonly mails: number;
@@ -15,24 +14,14 @@ export interface Pruned {
   readonly earlierValues: number;
   /** Former places, with all that was kept of them. */
   readonly places: number;
-  readonly refusedCreates: number;
-  readonly matches: number;
-  readonly valueAuthors: number;
-  readonly decisions: number;
-  readonly requestedEdits: number;
+  readonly held: number;
 }
 
 /** How long at least earlier values of a cell are known. */
 const earlierValuesDays = 400;
 
 /** Those that have no id of their own. */
-const withoutId: readonly (keyof typeof prunable)[] = [
-  'approvals',
-  'follow_ups',
-  'earlier_values',
-  'value_authors',
-  'refused_creates',
-];
+const withoutId: readonly (keyof typeof prunable)[] = ['approvals', 'follow_ups', 'earlier_values'];
 
 /** The key of runs that wait to be deleted: no query finds them, and no undo. */
 const prunedKey = (connection: string): string => `${connection}#pruned`;
@@ -66,16 +55,11 @@ const prunable = {
     and greatest(updated_at, due_at, send_at) < now() - case kind when 'digest' then $2 else greatest($2, 31) end * interval '1 day'
     and not exists (select from pairs p where p.connection = $1 and p.lead_id = t.lead_id and p.lead_deleted_at is null
       and left(p.base->>$3, 16) = to_char(t.due_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI'))`,
-  // Of a content that no row shows any more.
-  refused_creates: `select ctid as id from refused_creates t where connection = $1 and seen_at < now() - $2 * interval '1 day'`,
-  // A rejected or undone match holds while both sides are unchanged.
-  matches: `select id from matches t where connection = $1 and not current and seen_at < now() - $2 * interval '1 day'`,
-  // The history has the authors of ended conflicts.
-  value_authors: `select ctid as id from value_authors t where connection = $1 and seen_at < now() - $2 * interval '1 day'
-    and not exists (select from conflicts h where h.connection = $1 and h.lead_id = t.lead_id and h.field = t.field)`,
-  decisions: `select id from decisions t where connection = $1 and at < now() - $2 * interval '1 day'`,
-  requested_edits: `select id from requested_edits t where connection = $1 and settled_at < now() - $2 * interval '1 day'
-    and state in ('applied', 'unchanged', 'superseded')`,
+  // A rejected or undone match holds while both sides are unchanged, a refused create while a row shows its content. The
+  // history has the authors of ended conflicts.
+  held: `select id from held t where connection = $1 and coalesce(settled_at, since) < now() - $2 * interval '1 day' and case kind
+    when 'match' then not current when 'decision' then true when 'refused' then true when 'edit' then state in ('applied', 'unchanged', 'superseded') when 'author' then not exists (select from held h
+      where h.connection = $1 and h.kind = 'conflict' and h.lead_id = t.lead_id and h.field = t.field) end`,
   // For a deleted lead without reminders.
   follow_ups: `select ctid as id from follow_ups t where connection = $1 and seen is null
     and not exists (select from pairs p where p.connection = $1 and p.lead_id = t.lead_id)
@@ -110,11 +94,7 @@ export async function prune(
     followUps: await rest('follow_ups'),
     earlierValues: await rest('earlier_values'),
     places: await forgetPlaces(pool, name, retentionDays, stop),
-    refusedCreates: await rest('refused_creates'),
-    matches: await rest('matches'),
-    valueAuthors: await rest('value_authors'),
-    decisions: await rest('decisions'),
-    requestedEdits: await rest('requested_edits'),
+    held: await rest('held'),
   };
 }
 
@@ -124,19 +104,15 @@ async function pruneRuns(
   retentionDays: number,
   stop: AbortSignal,
   batchSize: number,
-): Promise<Pick<Pruned, 'runs' | 'actions' | 'history'>> {
+): Promise<Pick<Pruned, 'runs' | 'actions'>> {
   const key = prunedKey(connection);
   if (!stop.aborted) await pool.query(takeOldRuns, [connection, retentionDays, key]);
-  const ofRuns = (table: 'actions' | 'history' | 'scan_pages'): Promise<number> => {
+  const ofRuns = (table: 'actions' | 'scan_pages'): Promise<number> => {
     const old = `select t.id from runs r join ${table} t on t.run_id = r.id where r.connection = $1`;
     return deleteInBatches(pool, { table, key: 'id', old }, [key], stop, batchSize);
   };
-  const [history, actions] = [await ofRuns('history'), await ofRuns('actions')];
+  const actions = await ofRuns('actions');
   await ofRuns('scan_pages');
   const old = 'select t.id from runs t where connection = $1';
-  return {
-    runs: await deleteInBatches(pool, { table: 'runs', key: 'id', old }, [key], stop),
-    actions,
-    history,
-  };
+  return { runs: await deleteInBatches(pool, { table: 'runs', key: 'id', old }, [key], stop), actions };
 }

@@ -59,8 +59,8 @@ export async function conflictsOfLeads(
 ): Promise<ReadonlyMap<string, readonly ConflictFact[]>> {
   const rows = await rowsOf<ConflictFact & { leadId: string }>(
     db,
-    `select lead_id as "leadId", field, code from conflicts
-     where connection = $1 and lead_id <> '' and ($2::text[] is null or lead_id = any($2)) and content_hash = '' order by id`,
+    `select lead_id as "leadId", field, code from held
+     where kind = 'conflict' and connection = $1 and lead_id <> '' and ($2::text[] is null or lead_id = any($2)) and content_hash = '' order by id`,
     [connection, leadIds],
   );
   return Map.groupBy(rows, ({ leadId }) => leadId);

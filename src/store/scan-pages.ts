@@ -88,8 +88,7 @@ function leadsToLookAt(db: Queryable, run: RunRef, isMatched: boolean): Promise<
        select lead_id from staged_rows where run_id = $1 and lead_id is not null
        union select lead_id from staged_asides where run_id = $1
        union select lead_id from staged_leads where run_id = $1
-       union select lead_id from conflicts where connection = $2
-       union select lead_id from undone where connection = $2
+       union select lead_id from held where kind in ('conflict', 'undone') and connection = $2
        union select a.lead_id from actions a join runs r on r.id = a.run_id where r.connection = $2
          and (a.state = 'done' and a.kind in ('remove-row', 'mark-row', 'delete-lead')
            or a.state = 'planned' and a.kind = 'create-row' and a.attempts > 0)

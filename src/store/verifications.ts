@@ -215,8 +215,8 @@ export async function countRecordsByOutcome(db: Queryable, run: ReadRun): Promis
   const isUndo = run.undoOf !== null;
   const held = await rowsOf<HeldRecord>(
     db,
-    `select nullif(lead_id, '') as "leadId", row_number as row, content_hash as "contentHash" from conflicts
-     where connection = $1 and ($2::bigint is null or last_run = $2)`,
+    `select nullif(lead_id, '') as "leadId", row_number as row, content_hash as "contentHash" from held
+     where kind = 'conflict' and connection = $1 and ($2::bigint is null or last_run = $2)`,
     [run.connection, isUndo ? run.id : null],
   );
   const newRows = await rowsOf<NewRowCount>(

@@ -24,7 +24,8 @@ import {
   noteRows,
   rowsPresent,
 } from '../store/baselines.ts';
-import { freeKey, type NewConflict, recordConflicts, releaseRow } from '../store/conflicts.ts';
+import type { NewConflict } from '../core/merge/held-conflicts.ts';
+import { freeKey, recordConflicts, releaseRow } from '../store/conflicts.ts';
 import { confirmWrites, forgetWrites, type HistoryEntry, recordHistory } from '../store/history.ts';
 import {
   abandonIntents,
@@ -149,7 +150,7 @@ async function recordWritten(db: pg.PoolClient, run: Run, results: readonly Lead
     if (changes === undefined) {
       if (attempts === 0) unsent.push(actionId);
     } else if (kind === 'update-lead' && isDeepStrictEqual(changes, action.changes)) confirmed.push(actionId);
-    else lines.push({ actionId, leadId: leadIdOf(one), side: 'lead', changes });
+    else lines.push({ actionId, leadId: leadIdOf(one), changes });
   }
   await confirmWrites(db, confirmed);
   await recordHistory(db, run, lines);

@@ -19,7 +19,7 @@ import {
   type Sighting,
 } from '../core/merge/refused-create.ts';
 import { type Action, writtenCells } from '../store/actions.ts';
-import type { NewConflict } from '../store/conflicts.ts';
+import type { NewConflict } from '../core/merge/held-conflicts.ts';
 import {
   abandonIntents,
   attemptEnded,

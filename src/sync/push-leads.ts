@@ -65,9 +65,7 @@ async function begin(context: StepContext, db: pg.PoolClient, run: Run): Promise
   await recordHistory(
     db,
     run,
-    patches.map(({ id, leadId, changes }) => {
-      return { actionId: id, leadId: leadId ?? '', side: 'lead', changes };
-    }),
+    patches.map(({ id, leadId, changes }) => ({ actionId: id, leadId: leadId ?? '', changes })),
   );
   return batch;
 }

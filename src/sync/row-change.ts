@@ -52,7 +52,7 @@ export const isReplacing = ({ kind }: Action): boolean => kind !== 'create-row';
 export function rowHistory(action: Action): HistoryEntry {
   const { id: actionId, leadId, kind } = action;
   const changes = kind === 'remove-row' ? takenAway(action, 'lead-edited') : action.changes;
-  return { actionId, leadId: leadId ?? '', side: 'row', changes };
+  return { actionId, leadId: leadId ?? '', changes };
 }
 
 /** The next action on the row: a link for a new lead, or an update with what the service stored instead. */

@@ -31,7 +31,7 @@ export async function endState(world: CrashWorld): Promise<Readonly<Record<strin
        where lead_absences = 0 or row_absences = 0`,
     ),
     held: await select(
-      'select lead_id, content_hash, field, row_number, code, message, base, lead_value, row_value, resolution from conflicts',
+      "select lead_id, content_hash, field, row_number, code, message, base, lead_value, row_value, resolution from held where kind = 'conflict'",
     ),
     history: await select(
       `select lead_id, field, side, base, before, after, rule from history where starts_with(lead_id, '${fixedIds}')`,

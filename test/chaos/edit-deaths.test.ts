@@ -49,7 +49,9 @@ async function open(): Promise<CrashWorld> {
 async function endOf(world: CrashWorld) {
   const select = async (sql: string): Promise<unknown[]> => (await world.pool.query(sql)).rows;
   return {
-    edits: await select('select lead_id, state, shown from requested_edits order by id'),
+    edits: await select(
+      `select lead_id, state, lead_value as shown from held where kind = 'edit' order by id`,
+    ),
     // Of the third an interrupted attempt may leave a line: nobody knows then whether it was written.
     history: await select(
       `select lead_id, before, after from history where rule = 'requested' and lead_id <> '${idOf(3)}' order by lead_id`,

@@ -223,7 +223,7 @@ export class Habits {
 
   async #isHeld(): Promise<boolean> {
     const { rows } = await this.#database.pool.query(
-      `select from conflicts where connection = 'main' and code in ('row.put-back', 'lead.put-back') limit 1`,
+      `select from held where kind = 'conflict' and connection = 'main' and code in ('row.put-back', 'lead.put-back') limit 1`,
     );
     return rows.length > 0;
   }

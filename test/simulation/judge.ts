@@ -45,8 +45,8 @@ export async function judgeSides(world: TwoSides, people: People, pool: pg.Pool)
   const leads = world.sandbox.leads.list().filter(({ companyName }) => !isOfBranch(companyName));
   const rows = rowsOfGrid((await world.table.grid()) ?? [], world.table);
   const { rows: held } = await pool.query<HeldRow>(
-    `select lead_id as "leadId", content_hash as "contentHash", field, row_number as row, code, message from conflicts
-     where connection = $1`,
+    `select lead_id as "leadId", content_hash as "contentHash", field, row_number as row, code, message from held
+     where kind = 'conflict' and connection = $1`,
     [world.connection.name],
   );
   const { direction } = world.connection.sync;
@@ -314,7 +314,7 @@ async function lostEdits(world: TwoSides, people: People, pool: pg.Pool): Promis
 /** What was typed and stands in the history, or is held. */
 export async function tokensOfState(pool: pg.Pool, connection: string): Promise<readonly string[]> {
   const { rows } = await pool.query<{ text: string }>(
-    `select concat_ws(' ', lead_value, row_value, base) as text from conflicts where connection = $1
+    `select concat_ws(' ', lead_value, row_value, base) as text from held where kind = 'conflict' and connection = $1
      union all select concat_ws(' ', before, after, base) from history where connection = $1`,
     [connection],
   );

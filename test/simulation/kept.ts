@@ -38,7 +38,8 @@ export async function keptNow(
 
 async function lastMark({ pool }: SimDatabase): Promise<string | null> {
   const { rows } = await pool.query<{ nonce: string }>(
-    `select nonce from marks where connection = 'main' and written order by run_id desc limit 1`,
+    `select jsonb_path_query(marks, '$[*] ? (@.written == true).nonce') #>> '{}' as nonce from place_notes
+     where connection = 'main' limit 1`,
   );
   return rows[0]?.nonce ?? null;
 }

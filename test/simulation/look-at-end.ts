@@ -42,7 +42,7 @@ export function unexplained(end: End): string[] {
 /** The conflicts that are stored now, as lines of a trace. */
 export async function heldNow(database: SimDatabase): Promise<string[]> {
   const { rows } = await database.pool.query<{ text: string }>(
-    `select concat_ws(' ', 'held:', code, lead_id, field, row_number, message) as text from conflicts order by id`,
+    `select concat_ws(' ', 'held:', code, lead_id, field, row_number, message) as text from held where kind = 'conflict' order by id`,
   );
   return rows.map(({ text }) => text);
 }

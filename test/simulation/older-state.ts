@@ -52,7 +52,7 @@ export class OlderState {
     ]);
     for (const token of typed) if (!left.has(token)) people.replaced.add(token);
     const { rows } = await database.pool.query<{ isKnown: boolean; pairs: boolean }>(
-      `select exists (select from marks where nonce = $1) as "isKnown",
+      `select exists (select from place_notes where jsonb_path_exists(marks, '$[*] ? (@.nonce == $nonce)', jsonb_build_object('nonce', $1::text))) as "isKnown",
          exists (select from pairs where connection = 'main' and base is not null and lead_deleted_at is null) as pairs`,
       [last.mark],
     );

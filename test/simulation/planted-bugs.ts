@@ -110,10 +110,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'holds: released by each run',
     file: 'src/store/conflicts.ts',
-    from: `where a.run_id = $1 and a.round = $2 and a.kind = 'hold'
-     window`,
-    to: `where a.run_id = $1 and a.round = $2 and a.kind = 'none'
-     window`,
+    from: `and kind = 'hold' and id > $3`,
+    to: `and kind = 'none' and id > $3`,
   },
   {
     name: 'history: what the loser of a policy typed is not kept',

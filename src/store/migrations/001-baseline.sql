@@ -350,7 +350,10 @@ create table place_notes (
   -- The contents of the rows directly below the range of the table that were there before leadsync: they are no leads.
   below text[],
   -- Its baselines came out of a backup: what was agreed on since is not known.
-  backed_up_at timestamptz
+  backed_up_at timestamptz,
+  -- The marks that runs have put into the table, or were about to, and those of others that were accepted: the last 50,
+  -- the newest first. written: it is known to have arrived.
+  marks jsonb not null default '[]'
 );
 comment on table place_notes is
   'What is remembered of a place beside its pairs.';
@@ -384,15 +387,23 @@ create table actions (
   plan_id bigint,
   plan_line text,
   -- The reply to the write showed the whole lead with what had been sent in it.
-  shown boolean
+  shown boolean,
+  -- What it overwrites, stored before the write leaves, and again with its outcome: as changes. Null: nothing.
+  written json,
+  written_at timestamptz,
+  -- Null: lead_id. Of a create, the lead that it made or wrote into.
+  written_to text,
+  -- By field of the value of the row, where the write is the end of a conflict.
+  authors jsonb
 ) with (fillfactor = 50);
 comment on table actions is
-  'The lines of a plan, and their outcomes. Without a foreign key, and with room beside each: an outcome is written'
-  ' in place.';
+  'The lines of a plan, their attempts, their outcomes, and both sides as they were before: nothing that a person typed is'
+  ' ever in one place only. Without a foreign key, and with room beside each: an outcome is written in place.';
 create index actions_by_lead on actions (lead_id, run_id);
 create index actions_by_plan_line on actions (plan_id, plan_line) where (plan_line is not null);
 create index actions_by_fingerprint on actions (fingerprint) where (kind = 'create-lead');
 create index actions_by_run on actions (run_id, round, id);
+create index actions_written_to on actions (written_to) where (written_to is not null);
 
 create table intents (
   id bigint generated always as identity primary key,
@@ -417,67 +428,59 @@ create index intents_by_action on intents (action_id);
 create index intents_by_lead on intents (lead_id) where (lead_id is not null);
 create index intents_open on intents (connection) where (state in ('in-doubt', 'created'));
 
-create table refused_creates (
-  connection text not null,
-  -- A hash of what was sent.
-  content_key text not null,
-  code text not null check (code in ('lead.create-refused', 'lead.exists')),
-  why text not null,
-  -- When a row last showed it.
-  seen_at timestamptz not null default now(),
-  primary key (connection, content_key)
-);
-comment on table refused_creates is
-  'What the service made no lead of: sent again only when a person decides so.';
-
-create table conflicts (
+create table held (
   id bigint generated always as identity primary key,
   connection text not null,
+  -- conflict: what differs. match: a row and a lead that may be one, as the last sync found them. author: who changed the
+  -- value of a row, as the place reported when it was in a conflict. decision: of a person, kept as long as the history.
+  -- refused: what the service made no lead of, by a hash of what was sent; it is sent again only when a person decides so.
+  -- undone: what an undo took a row or a lead from, and what it showed then; nothing is made of it until it shows
+  -- something else. edit: what a person changes by the link in a mail or in their calendar, until a run has carried it out.
+  -- calendar: a person is asked why the entries of a calendar have gone.
+  kind text not null
+    check (kind in ('conflict', 'match', 'author', 'decision', 'refused', 'undone', 'edit', 'calendar')),
+  -- Empty for a row without id, which is recognised by all that it shows; in a match both are there.
   lead_id text not null default '',
   content_hash text not null default '',
+  -- Empty: the whole record.
   field text not null default '',
   row_number bigint,
-  code text not null,
-  message text not null,
+  -- Of an edit: why it is held, or open still.
+  code text,
+  message text,
   -- As the run showed it: what is held may be no pair.
   company text,
+  -- Of an edit what the person saw, and as the value of the row what it is to be; as that of the lead what it showed instead.
   base jsonb,
+  -- Of a match all that both show; of a decision what the person saw.
   lead_value jsonb,
   row_value jsonb,
-  resolution text check (resolution in ('lead', 'target')),
-  last_run bigint not null,
-  last_round int not null,
+  -- null of jsonb: the place does not know.
+  author jsonb,
+  -- lead or target; of a calendar restore or deleted; of a decision any answer.
+  resolution text,
+  -- The name of a user of the command line, or the status page, which knows no names.
+  decided_by text,
+  decided_at timestamptz,
+  -- Of a match: proposed, ambiguous, accepted, rejected, undone. Of an edit: open, applied, unchanged (the lead showed the
+  -- value already), superseded; conflict and failed: a person has to look at it.
+  state text,
+  -- How a match is recognised by what both show in the fields of matchBy. Null: whatever the lead shows.
+  lead_mark text,
+  row_mark text,
+  score double precision,
+  -- The last sync that looked found both as they are here.
+  current boolean,
+  last_run bigint,
+  last_round int,
+  -- Complete scans of different runs in a row in which what an undo took was not seen as it was.
+  missed int not null default 0,
+  -- Of a match, an author and a refused create: when it was found last.
   since timestamptz not null default now(),
-  unique (connection, lead_id, content_hash, field)
-);
-comment on table conflicts is
-  'What differs and waits for a person, or for a correction.';
-
-create table requested_edits (
-  -- From the numbers of the conflicts: what waits for a person is one list.
-  id bigint default nextval('conflicts_id_seq') primary key,
-  connection text not null,
-  lead_id text not null,
-  field text not null,
-  -- What the person saw, and what it is to be; null: empty.
-  from_value text,
-  to_value text,
-  source text not null check (source in ('link', 'calendar')),
-  -- The address of the person.
-  requested_by text not null,
-  requested_at timestamptz not null default now(),
-  -- unchanged: the lead showed the value already. conflict, failed: a person has to look at it.
-  state text not null default 'open'
-    check (state in ('open', 'applied', 'unchanged', 'conflict', 'superseded', 'failed')),
-  -- Of conflict and failed, and why it is open still.
-  code text,
-  note text,
-  -- What the lead showed instead.
-  shown jsonb,
-  -- A person has looked at it: no guard holds it again.
-  decided boolean not null default false,
-  -- Of the run that carries it out, or did.
-  run_id bigint,
+  -- Of an edit: link or calendar, and the address of the person; of a calendar whose it is.
+  source text,
+  requested_by text,
+  -- Of the run last_run, which carries it out or did.
   action_id bigint,
   -- When a run last ended without carrying it out; null: none did.
   tried_at timestamptz,
@@ -485,63 +488,13 @@ create table requested_edits (
   -- The reminders of the lead were planned by it.
   planned boolean not null default false
 );
-comment on table requested_edits is
-  'Edits that people make by the link in a mail or in their calendar, until a run has carried them out.';
-create index requested_edits_of_lead on requested_edits (connection, lead_id, id);
-create index requested_edits_open on requested_edits (connection) where (state in ('open', 'conflict', 'failed') or not planned);
-create index requested_edits_by_action on requested_edits (action_id) where (action_id is not null);
-
-create table history (
-  id bigint generated always as identity primary key,
-  connection text not null,
-  run_id bigint not null,
-  lead_id text not null,
-  field text not null,
-  side text not null check (side in ('lead', 'row')),
-  base jsonb,
-  before jsonb,
-  after jsonb,
-  rule text not null,
-  at timestamptz not null default now(),
-  action_id bigint not null references actions,
-  -- Of the value of the row, where the line is the end of a conflict.
-  author jsonb,
-  unique (action_id, field)
-);
-comment on table history is
-  'Every field that an action wrote, with both sides as they were before: nothing that a person typed is ever in one'
-  ' place only.';
-create index history_by_lead on history (connection, lead_id, field, id desc);
-create index history_by_run on history (run_id);
-
-create table value_authors (
-  connection text not null,
-  lead_id text not null,
-  field text not null,
-  value_hash bigint not null,
-  -- null of jsonb: the place does not know.
-  author jsonb not null,
-  seen_at timestamptz not null default now(),
-  primary key (connection, lead_id, field)
-);
-comment on table value_authors is
-  'Who changed a value of the table, as the place reported when a run found it in a conflict.';
-
-create table undone (
-  connection text not null,
-  -- Empty for a row without id.
-  lead_id text not null,
-  content_hash text not null,
-  -- Null: known by its key alone.
-  cells jsonb,
-  -- Complete scans of different runs in a row in which it was not seen as it was.
-  missed int not null default 0,
-  last_run bigint,
-  primary key (connection, lead_id, content_hash)
-);
-comment on table undone is
-  'What an undo took a row or a lead from, and what it showed then: nothing is made of it again until it shows'
-  ' something else.';
+comment on table held is
+  'What waits for a person, or for a correction, and what people have decided.';
+create unique index held_once on held (connection, lead_id, kind, content_hash, field) where (kind not in ('decision', 'edit', 'calendar'));
+create index held_of_lead on held (connection, lead_id, id) where (kind in ('decision', 'edit'));
+create index held_edits on held (connection) where (kind = 'edit' and (state in ('open', 'conflict', 'failed') or not planned));
+create unique index held_calendar on held (connection, requested_by) where (kind = 'calendar');
+create index held_by_action on held (action_id) where (action_id is not null);
 
 create table approvals (
   batch uuid not null,
@@ -559,54 +512,6 @@ create table approvals (
 comment on table approvals is
   'The lines of a reviewed plan that a run may carry out. One batch for each apply.';
 
-create table matches (
-  id bigint default nextval('conflicts_id_seq') primary key,
-  connection text not null,
-  lead_id text not null,
-  -- The row is recognised by all that it shows, or by its mark: what it shows in the fields of matchBy.
-  content_hash text not null,
-  -- Null: whatever the lead shows.
-  lead_mark text,
-  row_mark text not null,
-  row_number bigint,
-  lead jsonb not null,
-  "row" jsonb not null,
-  score double precision not null,
-  why text not null,
-  -- proposed, ambiguous, accepted, rejected, undone.
-  state text not null,
-  -- The last sync that looked found both as they are here.
-  current boolean not null default true,
-  seen_at timestamptz not null default now(),
-  unique (connection, lead_id, content_hash)
-);
-comment on table matches is
-  'Rows and leads that may be one, as the last sync found them, and what people have decided on them.';
-
-create table decisions (
-  id bigint generated always as identity primary key,
-  connection text not null,
-  -- Empty for a row without id.
-  lead_id text not null,
-  -- Empty: the whole record.
-  field text not null,
-  choice text not null,
-  lead_value jsonb,
-  row_value jsonb,
-  -- The name of a user of the command line, or the status page, which knows no names.
-  decided_by text not null,
-  at timestamptz not null default now(),
-  -- Null once it is over.
-  conflict_id bigint references conflicts on delete set null,
-  match_id bigint references matches on delete set null
-);
-comment on table decisions is
-  'What people have decided on conflicts and matches, with both values as they saw them. Kept as long as the'
-  ' history.';
-create index decisions_of_conflict on decisions (conflict_id);
-create index decisions_of_lead on decisions (connection, lead_id);
-create index decisions_of_match on decisions (match_id);
-
 create table unsettled_writes (
   id bigint generated always as identity primary key,
   connection text not null,
@@ -615,19 +520,6 @@ create table unsettled_writes (
 comment on table unsettled_writes is
   'What is being written into a table by row number, and what stood there: kept until it is known where it arrived.';
 create index unsettled_writes_of on unsettled_writes (connection);
-
-create table marks (
-  connection text not null,
-  run_id bigint not null,
-  nonce text not null,
-  -- Whether it is known to have arrived.
-  written boolean not null default false,
-  primary key (connection, nonce)
-);
-comment on table marks is
-  'The marks that runs have put into a table, or were about to, and those of others that were accepted: the last'
-  ' 50.';
-create index marks_of_run on marks (run_id);
 
 create table keeper (
   is_one boolean default true primary key check (is_one),
@@ -758,10 +650,6 @@ create table calendars (
   code text,
   note text,
   not_before timestamptz,
-  -- The number under which a person is asked why entries have gone; null: nobody is.
-  held_id bigint,
-  -- The answer; null: not yet, or not asked.
-  answer text check (answer in ('restore', 'deleted')),
   primary key (connection, recipient)
 );
 comment on table calendars is
@@ -784,7 +672,7 @@ create table calendar_entries (
   is_there boolean not null default false,
   -- A person took it out of the way, so that it is put back only with another date.
   ended text check (ended in ('deleted', 'completed')),
-  -- What the person made of it, of requested_edits.
+  -- What the person made of it, of held.
   edit_id bigint,
   -- What the calendar showed last: the date, or why it has none that is clear.
   shown jsonb not null default '{"kind": "missing"}',
@@ -850,25 +738,15 @@ create view scanned_rows as
   where not exists (select from staged_rows where run_id = r.id and lead_id = p.lead_id and not duplicate)
     and not exists (select from absent_pairs where run_id = r.id and lead_id = p.lead_id and row);
 
--- What is held: what a sync holds, and requested edits that the lead did not fit.
-create view held_items as
-  select id, connection, lead_id, content_hash, field, row_number, code, message, company, lead_value, row_value, resolution,
-    last_run, since from conflicts
-  union all
-  select id, connection, lead_id, '', field, null, code, note, null, shown, coalesce(to_jsonb(to_value), 'null'), null, run_id,
-    coalesce(settled_at, requested_at) from requested_edits where state in ('conflict', 'failed');
-
--- All that waits for a person, each under one number. A row or a lead that may be a counterpart is its match.
-create view waiting as
-  select id, connection, null as recipient, 'held' as kind from held_items where code not like 'match.%'
-  union all
-  select id, connection, null, 'held' from held_items h where code like 'match.%'
-    and not exists (select from matches m where m.connection = h.connection and m.current and m.lead_id = h.lead_id)
-    and not exists (select from matches m where m.connection = h.connection and m.current and m.row_number = h.row_number)
-  union all
-  select id, connection, null, 'match' from matches where current
-  union all
-  select held_id, connection, recipient, 'calendar' from calendars where code = 'caldav.emptied';
+-- Every field that an action wrote.
+create view history as
+  select a.id + nth * 0.000001 as id, r.connection, a.run_id, a.written_lead as lead_id, c.key as field,
+    case when a.kind in ('create-lead', 'update-lead', 'delete-lead') then 'lead' else 'row' end as side,
+    (c.value->'base')::jsonb as base, (c.value->'from')::jsonb as before, (c.value->'to')::jsonb as after,
+    coalesce(c.value->>'rule', 'lead-edited') as rule, a.written_at as at, a.id as action_id, a.authors->c.key as author
+  from (select lead_id as written_lead, * from actions where written_to is null
+    union all select written_to, * from actions where written_to is not null) a
+  join runs r on r.id = a.run_id cross join lateral json_each(a.written) with ordinality c (key, value, nth);
 
 -- The lines of scan_pages as actions. Their ids come after those of all actions, in the order of the pages, and are exact
 -- as numbers of 53 bits.

@@ -13,10 +13,10 @@ describe('what is held, and what mails become', () => {
     await scene.succeed();
     const worker = scene.worker();
     const hold = async (count: number): Promise<void> => {
-      await scene.pool.query(`delete from conflicts`);
+      await scene.pool.query(`delete from held`);
       await scene.pool.query(
-        `insert into conflicts (connection, lead_id, code, message, last_run, last_round)
-         select 'main', 'lead-' || n, 'x', 'x', 1, 1 from generate_series(1, $1) n`,
+        `insert into held (kind, connection, lead_id, code, message, last_run, last_round)
+         select 'conflict', 'main', 'lead-' || n, 'x', 'x', 1, 1 from generate_series(1, $1) n`,
         [count],
       );
       await worker.check();
@@ -32,7 +32,7 @@ describe('what is held, and what mails become', () => {
       'leadsync: main: 20 items are held',
     ]);
     // A person has decided: the next sync carries it out.
-    await scene.pool.query(`update conflicts set resolution = 'lead'`);
+    await scene.pool.query(`update held set resolution = 'lead'`);
     await worker.check();
     scene.pass(clearedForMs);
     await worker.check();

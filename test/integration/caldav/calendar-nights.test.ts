@@ -123,9 +123,9 @@ async function play(server: Radicale, plan: readonly Night[]): Promise<void> {
   }
   await scene.pass();
   const { rows: held } = await scene.pool.query<{ leadId: string; values: string }>(
-    `select lead_id as "leadId", concat(lead_value, row_value) as values from conflicts
-     union all select lead_id, concat(from_value, ' ', to_value, ' ', shown) from requested_edits
-       where state in ('conflict', 'failed', 'superseded')`,
+    `select lead_id as "leadId", concat(lead_value, row_value) as values from held where kind = 'conflict'
+     union all select lead_id, concat(base, ' ', row_value, ' ', lead_value) from held
+       where kind = 'edit' and state in ('conflict', 'failed', 'superseded')`,
   );
   for (const [lead, id] of ids.entries()) {
     const ends = await Promise.all(surfaces.map((surface) => shown(surface, lead)));

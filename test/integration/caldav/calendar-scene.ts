@@ -86,7 +86,8 @@ export async function calendarScene(server: Radicale, options: SceneOptions = {}
     },
     edits: async () => {
       const { rows } = await pool.query<RequestedEdit>(
-        'select state, from_value as "from", to_value as "to", requested_by as "requestedBy", code from requested_edits order by id',
+        `select state, base #>> '{}' as "from", row_value #>> '{}' as "to", requested_by as "requestedBy", code from held
+         where kind = 'edit' order by id`,
       );
       return rows;
     },

@@ -97,7 +97,7 @@ describe('follow-ups in a calendar', { tags: 'radicale' }, () => {
     expect(await scene.pass()).toEqual(nothing);
     expect(scene.due()).toEqual([friday]);
     expect(await scene.dates()).toEqual([':20310304T080000Z']);
-    const { rows } = await scene.pool.query<{ id: string }>('select id from requested_edits');
+    const { rows } = await scene.pool.query<{ id: string }>(`select id from held where kind = 'edit'`);
     const resolved = await scene.workspace.cli('resolve', rows[0]?.id ?? '', '--use', 'lead');
     expect(resolved.code).toBe(0);
     await scene.pass();

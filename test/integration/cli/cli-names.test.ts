@@ -105,9 +105,9 @@ test('a decision on all is taken only where what is held is what was listed', as
   await here.sync();
   // Somebody edits once more, and a sync sees it, after the list was read and before the second decision.
   await here.database.pool.query(`create function edited() returns trigger language plpgsql as $$ begin
-    update conflicts set lead_value = '"Mainz"' where id = 2; return new; end $$`);
+    update held set lead_value = '"Mainz"' where id = 2; return new; end $$`);
   await here.database.pool.query(
-    `create trigger edited after update of resolution on conflicts for each row when (new.id = 1) execute function edited()`,
+    `create trigger edited after update of resolution on held for each row when (new.id = 1) execute function edited()`,
   );
   const result = await here.cli('resolve', '--all', '--use', 'lead', '--json');
   expect(result.code).toBe(3);

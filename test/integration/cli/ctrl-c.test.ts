@@ -51,7 +51,7 @@ async function startBehindLock(scene: Scene, line: string): Promise<Terminal> {
   // It ends with the server.
   locker.on('error', () => {});
   await locker.connect();
-  await locker.query('begin; lock table leadsync.runs, leadsync.conflicts, leadsync.pairs');
+  await locker.query('begin; lock table leadsync.runs, leadsync.held, leadsync.pairs');
   const terminal = scene.terminal(line);
   await until(
     `${line} waits`,

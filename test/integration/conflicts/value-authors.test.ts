@@ -115,9 +115,9 @@ describe('HubSpot', () => {
     expect((await told(workspace, id))?.history[0]).not.toHaveProperty('changedBy');
 
     const { pool } = workspace.database;
-    await pool.query(`update value_authors set seen_at = now() - interval '91 days'`);
+    await pool.query(`update held set since = now() - interval '91 days' where kind = 'author'`);
     const kept = { name: connectionName, retentionDays: 90 };
-    expect(await prune(pool, kept, 'nextFollowUpAt', never)).toMatchObject({ valueAuthors: 1 });
+    expect(await prune(pool, kept, 'nextFollowUpAt', never)).toMatchObject({ held: 1 });
   });
 
   test('a key that may not ask for names tells the number; a policy that decides writes it into the history', async () => {

@@ -38,7 +38,9 @@ export async function editScene(connection: ConnectionSettings = {}, leads = 2) 
       return workspace.sync({ mode: 'edit' });
     },
     edits: async (): Promise<readonly RequestedEdit[]> => {
-      const { rows } = await pool.query<{ id: number }>('select id from requested_edits order by id');
+      const { rows } = await pool.query<{ id: number }>(
+        `select id from held where kind = 'edit' order by id`,
+      );
       const found = await Promise.all(rows.map(({ id }) => findEdit(pool, id)));
       return found.filter((one) => one !== null);
     },

@@ -42,8 +42,11 @@ test('a conflict keeps its id while the connection is elsewhere', async () => {
   workspace.sandbox.leads.edit(id, { city: 'Bonn' });
   expect(await workspace.sync()).toMatchObject({ held: 1 });
   const ids = async (): Promise<unknown> =>
-    (await workspace.database.pool.query(`select id from conflicts where connection = $1`, [connectionName]))
-      .rows;
+    (
+      await workspace.database.pool.query(`select id from held where kind = 'conflict' and connection = $1`, [
+        connectionName,
+      ])
+    ).rows;
   const before = await ids();
   pointTo(workspace, './other.csv');
   await workspace.sync();

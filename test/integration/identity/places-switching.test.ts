@@ -37,11 +37,11 @@ test('killed in the middle of a switch: all of it is done, or none; and it goes 
   const client = await workspace.database.pool.connect();
   try {
     await client.query('begin');
-    await client.query('lock table conflicts in exclusive mode');
+    await client.query('lock table held in exclusive mode');
     const process = workspace.start(['sync']);
     await until('the switch has begun', async () => {
       const { rows } = await workspace.database.pool.query(
-        `select from pg_stat_activity where wait_event_type = 'Lock' and query like 'update conflicts set connection%'`,
+        `select from pg_stat_activity where wait_event_type = 'Lock' and query like 'update held set connection%'`,
       );
       return rows.length > 0;
     });
@@ -52,7 +52,7 @@ test('killed in the middle of a switch: all of it is done, or none; and it goes 
   }
   await until('its transaction is over', async () => {
     const { rows } = await workspace.database.pool.query(
-      `select from pg_stat_activity where query like 'update conflicts set connection%' and state <> 'idle' and pid <> pg_backend_pid()`,
+      `select from pg_stat_activity where query like 'update held set connection%' and state <> 'idle' and pid <> pg_backend_pid()`,
     );
     return rows.length === 0;
   });

@@ -84,7 +84,7 @@ test('the mark comes with the rows, says which run wrote them, and a run without
 test('marker: false leaves no mark', async () => {
   await using workspace = await inStep({ marker: false });
   expect(await markIn(workspace)).toBeNull();
-  const { rows } = await workspace.database.pool.query('select * from marks');
+  const { rows } = await workspace.database.pool.query(`select from place_notes where marks <> '[]'`);
   expect(rows).toEqual([]);
 });
 
@@ -103,12 +103,16 @@ test('a run that died between its intent, the write and its note knows both mark
   await using workspace = await inStep();
   const { pool } = workspace.database;
   // Written, and not noted.
-  await pool.query('update marks set written = false');
+  await pool.query(`update place_notes set marks = replace(marks::text, 'true', 'false')::jsonb`);
   await type(workspace, 'Rome');
   expect(await workspace.sync()).toMatchObject({ status: 'succeeded', updated: { leads: 1 } });
-  expect((await pool.query('select written from marks')).rows).toEqual([{ written: true }]);
+  expect((await pool.query('select marks from place_notes')).rows).toMatchObject([
+    { marks: [{ written: true }] },
+  ]);
   // Intended, and not written.
-  await pool.query(`insert into marks (connection, run_id, nonce) values ('main', 1000, 'intended')`);
+  await pool.query(
+    `update place_notes set marks = '[{"runId": 1000, "nonce": "intended", "written": false}]' || marks`,
+  );
   await type(workspace, 'Oslo');
   expect(await workspace.sync()).toMatchObject({ status: 'succeeded', updated: { leads: 1 } });
 });

@@ -187,8 +187,8 @@ test('the status page has the list, and takes decisions on what was seen alone',
 test('off: nothing is asked of the database for it', async () => {
   await using site = await openStatusSite({ connection: { fields } });
   const { sandbox, sheet, database } = site.workspace;
-  // Whoever touched it would fail.
-  await database.pool.query(`drop table matches cascade`);
+  // Whoever asked for matches would fail.
+  await database.pool.query(`alter table held rename row_mark to away`);
   sandbox.leads.add({ companyName: 'Acme', city: 'Berlin', stage: 'new' });
   sheet.write([headings, ['', 'Acme', 'Berlin', 'new']]);
   expect(await site.workspace.sync()).toMatchObject({ status: 'succeeded', created: { leads: 1, rows: 1 } });
@@ -199,19 +199,19 @@ test('what was rejected is forgotten when it was not seen for longer than the re
   await here.sync();
   const { pool } = here.database;
   await pool.query(
-    `update matches set state = 'rejected', current = false, seen_at = now() - interval '8 days'`,
+    `update held set state = 'rejected', current = false, since = now() - interval '8 days' where kind = 'match'`,
   );
-  const before = await pool.query(`select from matches`);
+  const before = await pool.query(`select from held where kind = 'match'`);
   expect(before.rowCount).toBeGreaterThan(0);
   const kept = { name: connectionName, retentionDays: 9 };
-  expect((await prune(pool, kept, 'nextFollowUpAt', new AbortController().signal)).matches).toBe(0);
+  expect((await prune(pool, kept, 'nextFollowUpAt', new AbortController().signal)).held).toBe(0);
   const pruned = await prune(
     pool,
     { ...kept, retentionDays: 7 },
     'nextFollowUpAt',
     new AbortController().signal,
   );
-  expect(pruned.matches).toBe(before.rowCount);
+  expect(pruned.held).toBe(before.rowCount);
 });
 
 test('matchBy names mapped fields alone, and some of them', async () => {

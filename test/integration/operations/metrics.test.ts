@@ -140,14 +140,14 @@ describe('a scrape', () => {
     await workspace.sync();
     await using app = await workspace.openApp();
     const { pool } = workspace.database;
-    await pool.query(`alter view held_items rename to held_away`);
+    await pool.query(`alter table held rename to held_away`);
     const broken = await scrape(app);
     expect(broken.value('leadsync_scrape_error', { source: 'held' })).toBe(1);
     expect(broken.all('leadsync_held_items')).toEqual([]);
     expect(broken.value('leadsync_scrape_error', { source: 'runs' })).toBe(0);
     expect(broken.value('leadsync_last_success_age_seconds', { connection })).toBeLessThan(60);
 
-    await pool.query(`alter view held_away rename to held_items`);
+    await pool.query(`alter table held_away rename to held`);
     await until('the figures are back', async () => (await scrape(app)).value('leadsync_held_items') === 0);
     expect((await scrape(app)).value('leadsync_scrape_error', { source: 'held' })).toBe(0);
   });
@@ -159,7 +159,7 @@ describe('a scrape', () => {
     await using app = await workspace.openApp();
     const locker = await workspace.database.pool.connect();
     try {
-      await locker.query(`begin; lock table conflicts`);
+      await locker.query(`begin; lock table held`);
       const from = performance.now();
       const pages = Array.from({ length: 20 }, () => app.metrics.render());
       const [first, ...others] = await Promise.all(pages);

@@ -8,18 +8,13 @@ export const field = 'nextFollowUpAt';
 export const nothing = {
   runs: 0,
   actions: 0,
-  history: 0,
   intents: 0,
   approvals: 0,
   mails: 0,
   followUps: 0,
   earlierValues: 0,
   places: 0,
-  refusedCreates: 0,
-  matches: 0,
-  valueAuthors: 0,
-  requestedEdits: 0,
-  decisions: 0,
+  held: 0,
 };
 
 /** What a test has of a table, by id. */

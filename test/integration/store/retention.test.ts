@@ -8,12 +8,11 @@ import { Workspace } from '../../support/workspace.ts';
 async function age(workspace: Workspace, days: number): Promise<void> {
   const columns = {
     runs: ['created_at', 'finished_at', 'progress_at', 'scan_started_at'],
-    actions: ['done_at'],
-    history: ['at'],
+    actions: ['done_at', 'written_at'],
     intents: ['attempted_at'],
     mails: ['updated_at'],
     pairs: ['first_seen_at', 'lead_deleted_at'],
-    conflicts: ['since'],
+    held: ['since'],
   };
   for (const [table, names] of Object.entries(columns)) {
     const sets = names.map((name) => `${name} = ${name} - interval '${days} days'`);
@@ -28,7 +27,7 @@ async function counts(workspace: Workspace): Promise<Record<string, number>> {
        (select count(*)::int from leadsync.runs where mode = 'sync') as syncs,
        (select count(*)::int from leadsync.intents) as intents,
        (select count(*)::int from leadsync.mails where kind <> 'digest') as reminders,
-       (select count(*)::int from leadsync.pairs) as pairs, (select count(*)::int from leadsync.conflicts) as held`,
+       (select count(*)::int from leadsync.pairs) as pairs, (select count(*)::int from leadsync.held where kind = 'conflict') as held`,
   );
   return rows[0] ?? {};
 }
@@ -75,7 +74,7 @@ describe('the retention', () => {
     sandbox.leads.remove(ids[4] ?? '');
     await workspace.sync();
     const { rows: held } = await workspace.database.pool.query<{ id: number }>(
-      `select id from leadsync.conflicts where lead_id = $1`,
+      `select id from leadsync.held where kind = 'conflict' and lead_id = $1`,
       [ids[0]],
     );
     expect((await workspace.cli('resolve', String(held[0]?.id), '--use', 'target')).code).toBe(0);

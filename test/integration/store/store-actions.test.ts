@@ -210,14 +210,13 @@ describe('the history', () => {
       {
         actionId: one,
         leadId: 'a',
-        side: 'row',
         changes: {
           stage: { from: 'mine', to: 'theirs', base: 'new', rule: 'leads-win' },
           city: { from: { unreadable: '?' }, to: null, base: null, rule: 'resolved' },
         },
       },
-      { actionId: two, leadId: 'b', side: 'lead', changes: { stage: { from: null, to: 'x' } } },
-      { actionId: three, leadId: 'c', side: 'lead', changes: {} },
+      { actionId: two, leadId: 'b', changes: { stage: { from: null, to: 'x' } } },
+      { actionId: three, leadId: 'c', changes: {} },
     ]);
     const { rows } = await here.pool.query(
       `select lead_id, field, side, base, base is null as unknown, before, after, rule from history where connection = $1 order by id`,
@@ -227,7 +226,7 @@ describe('the history', () => {
       {
         lead_id: 'a',
         field: 'stage',
-        side: 'row',
+        side: 'lead',
         base: 'new',
         unknown: false,
         before: 'mine',
@@ -237,7 +236,7 @@ describe('the history', () => {
       {
         lead_id: 'a',
         field: 'city',
-        side: 'row',
+        side: 'lead',
         base: null,
         unknown: false,
         before: { unreadable: '?' },

@@ -11,8 +11,8 @@ import {
   recordConflicts,
   recordPlannedConflicts,
   listConflicts,
-  type NewConflict,
 } from '../../../src/store/conflicts.ts';
+import type { NewConflict } from '../../../src/core/merge/held-conflicts.ts';
 import type { Run } from '../../../src/store/runs.ts';
 import { type Scene, useScenes } from './store-scene.ts';
 
@@ -126,7 +126,7 @@ describe('what is held', () => {
     const here = scene();
     const run = await here.run();
     await recordConflicts(here.pool, run, [item()]);
-    await here.pool.query(`update conflicts set since = '2026-01-02T03:04:05Z' where connection = $1`, [
+    await here.pool.query(`update held set since = '2026-01-02T03:04:05Z' where connection = $1`, [
       here.connection,
     ]);
     const [before] = await list(here);

@@ -13,7 +13,7 @@ test('a write of unknown fate keeps its line when a later action of the same run
     (await writesOf(pool, connection, 'lead-1')).map(({ lead, written }) => [lead, written]);
 
   const [one = 0, two = 0] = await here.actions(run, 2);
-  const first = { actionId: one, leadId: 'lead-1', side: 'lead' } as const;
+  const first = { actionId: one, leadId: 'lead-1' };
   await recordHistory(pool, run, [{ ...first, changes: change('typed in the service', 'row 1') }]);
   const second = { ...first, actionId: two };
   await recordHistory(pool, run, [{ ...second, changes: change('row 1', 'row 2') }]);

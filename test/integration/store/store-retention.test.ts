@@ -45,15 +45,13 @@ async function finishedRun(
     })),
   );
   const [first] = await pendingSizes(pool, run, ['update-lead']);
-  await recordHistory(pool, run, [
-    { actionId: first?.id ?? 0, leadId: 'lead-0', side: 'lead', changes: change },
-  ]);
+  await recordHistory(pool, run, [{ actionId: first?.id ?? 0, leadId: 'lead-0', changes: change }]);
   await finishRun(pool, run.id, status, null);
   await pool.query(
     `update runs set finished_at = now() - $2 * interval '1 day', created_at = now() - $2 * interval '1 day' where id = $1`,
     [run.id, daysAgo],
   );
-  await pool.query(`update history set at = now() - $2 * interval '1 day' where run_id = $1`, [
+  await pool.query(`update actions set written_at = now() - $2 * interval '1 day' where run_id = $1`, [
     run.id,
     daysAgo,
   ]);
@@ -77,7 +75,7 @@ describe('pruning by age', () => {
     await finishedRun(here, 90.01);
     const young = [await finishedRun(here, 89.9), await finishedRun(here, 0)];
     const foreign = [await finishedRun(other, 400), await finishedRun(other, 0)];
-    expect(await pruneOf(here)).toEqual({ ...nothing, history: 2, actions: 2, runs: 2 });
+    expect(await pruneOf(here)).toEqual({ ...nothing, actions: 2, runs: 2 });
     expect(await ids(here, 'runs')).toEqual(young);
     expect(await count(here)).toEqual({ history: 2, actions: 2 });
     expect(await ids(other, 'runs')).toEqual(foreign);
@@ -109,7 +107,6 @@ describe('pruning by age', () => {
     );
     expect(await pruneOf(here, 90, 2)).toEqual({
       ...nothing,
-      history: 3,
       actions: 21,
       runs: 3,
       approvals: 6,
@@ -121,7 +118,7 @@ describe('pruning by age', () => {
     const here = scene();
     const { pool, connection } = here;
     const long = await finishedRun(here, 89);
-    await pool.query(`update history set at = now() - interval '91 days' where run_id = $1`, [long]);
+    await pool.query(`update actions set written_at = now() - interval '91 days' where run_id = $1`, [long]);
     const nightly = await finishedRun(here, 300);
     const batch = await approve(pool, connection, 1, [
       { id: '1', kind: 'update-lead', leadId: 'lead-0', row: 2, fingerprint: 'p' },
@@ -132,12 +129,12 @@ describe('pruning by age', () => {
     await pool.query(`update approvals set created_at = now() - interval '200 days' where connection = $1`, [
       connection,
     ]);
-    expect(await pruneOf(here)).toEqual({ ...nothing, runs: 1, actions: 1, history: 1 });
+    expect(await pruneOf(here)).toEqual({ ...nothing, runs: 1, actions: 1 });
     expect(await ids(here, 'runs')).toEqual([nightly, applied]);
     expect((await lastRun(pool, connection, 'sync'))?.id).toBe(nightly);
     expect(await countApproved(pool, batch)).toBe(1);
     await finishedRun(here, 0);
-    expect(await pruneOf(here)).toEqual({ ...nothing, runs: 2, actions: 2, history: 2, approvals: 1 });
+    expect(await pruneOf(here)).toEqual({ ...nothing, runs: 2, actions: 2, approvals: 1 });
   });
 
   test('nothing more once it is to stop', async () => {
@@ -176,11 +173,13 @@ describe('pruning by age', () => {
     const open = await here.run();
     const [actionId = 0] = await here.actions(open, 1);
     const changes = { x: { from: null, to: 'y' } };
-    await recordHistory(pool, open, [{ actionId, leadId: 'a', side: 'lead', changes }]);
+    await recordHistory(pool, open, [{ actionId, leadId: 'a', changes }]);
     await pool.query(`update runs set created_at = now() - interval '300 days' where id = $1`, [open.id]);
-    await pool.query(`update history set at = now() - interval '300 days' where run_id = $1`, [open.id]);
+    await pool.query(`update actions set written_at = now() - interval '300 days' where run_id = $1`, [
+      open.id,
+    ]);
 
-    expect(await pruneOf(here)).toEqual({ ...nothing, history: 3, actions: 3, runs: 3 });
+    expect(await pruneOf(here)).toEqual({ ...nothing, actions: 3, runs: 3 });
     expect(await ids(here, 'runs')).toEqual([carriedOut, plan, failed, open.id]);
     expect(await knownService(pool, connection)).toBe('http://known');
     expect((await lastRun(pool, connection, 'sync'))?.id).toBe(failed);
@@ -223,10 +222,10 @@ describe('pruning by age', () => {
     await pool.query(
       `update pairs set first_seen_at = now() - interval '900 days', lead_deleted_at = now() - interval '900 days'`,
     );
-    await pool.query(`update conflicts set since = now() - interval '900 days'`);
+    await pool.query(`update held set since = now() - interval '900 days'`);
     expect(await pruneOf(here)).toEqual({ ...nothing, runs: 1 });
     const left = await pool.query(
-      `select (select count(*)::int from pairs where connection = $1) as pairs, (select count(*)::int from conflicts where connection = $1) as held`,
+      `select (select count(*)::int from pairs where connection = $1) as pairs, (select count(*)::int from held where kind = 'conflict' and connection = $1) as held`,
       [connection],
     );
     expect(left.rows).toEqual([{ pairs: 1, held: 1 }]);
@@ -263,11 +262,11 @@ describe('pruning by age', () => {
     const here = scene();
     const { pool, connection } = here;
     await pool.query(
-      `insert into decisions (connection, lead_id, field, choice, decided_by, at)
-       select $1, 'a', 'city', 'lead', 'anna', now() - days * interval '1 day' from unnest($2::int[]) days`,
+      `insert into held (kind, connection, lead_id, field, resolution, decided_by, since)
+       select 'decision', $1, 'a', 'city', 'lead', 'anna', now() - days * interval '1 day' from unnest($2::int[]) days`,
       [connection, [89, 91]],
     );
-    expect(await pruneOf(here)).toEqual({ ...nothing, decisions: 1 });
+    expect(await pruneOf(here)).toEqual({ ...nothing, held: 1 });
     expect(await listDecisions(pool, connection, 'a', null)).toHaveLength(1);
   });
 });

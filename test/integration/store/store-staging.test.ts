@@ -103,7 +103,7 @@ describe('differences', () => {
       { ...item, field: 'city', code: 'conflict.both-edited' },
     ]);
     await here.pool.query(
-      `update conflicts set resolution = 'lead' where connection = $1 and field = 'companyName'`,
+      `update held set resolution = 'lead' where connection = $1 and field = 'companyName'`,
       [here.connection],
     );
     const [difference] = await here.differences(run);

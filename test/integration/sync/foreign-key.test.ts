@@ -54,7 +54,7 @@ class Address implements AsyncDisposable {
       followUps: await of(
         'select lead_id, service, due_at, recipients, sequence from follow_ups order by lead_id',
       ),
-      conflicts: await of('select * from conflicts order by id'),
+      conflicts: await of(`select * from held where kind = 'conflict' order by id`),
     };
   }
 

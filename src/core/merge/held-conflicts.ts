@@ -1,0 +1,44 @@
+import type { Cell, Cells } from '../lead/value.ts';
+import type { PlannedAction } from './action.ts';
+
+/** What stays as it is on both sides until a person decides or the sides change. */
+export interface NewConflict {
+  readonly leadId: string | null;
+  /** Of a row without id. */
+  readonly contentHash?: string;
+  /** What a row without id shows. */
+  readonly cells?: Cells;
+  /** Absent: the whole record, as are the values. */
+  readonly field?: string;
+  readonly row: number | null;
+  readonly code: string;
+  readonly message: string;
+  readonly base?: Cell | undefined;
+  readonly lead?: Cell;
+  readonly rowValue?: Cell;
+}
+
+/** What the holds of one plan keep for people. */
+export class HeldConflicts {
+  readonly #alike = new Map<string, number>();
+
+  /** Of the next hold each field, or the whole record. `names`: how its company may be called besides, the likeliest first. */
+  of(hold: PlannedAction, names: readonly (Cell | undefined)[] = []): readonly NewConflict[] {
+    const { leadId, row, reason, changes, expect } = hold;
+    const companyName = [expect['companyName'], ...names].find((name) => typeof name === 'string') ?? null;
+    const held = { leadId, row, code: reason, message: hold.message ?? reason, cells: { companyName } };
+    const fields = Object.entries(changes);
+    if (fields.length === 0) return [{ ...held, contentHash: this.#keyOf(hold, '') }];
+    return fields.map(([field, { base, from, to }]) => {
+      return { ...held, contentHash: this.#keyOf(hold, field), field, base, lead: from, rowValue: to };
+    });
+  }
+
+  /** Records that are alike share a key: the further ones get a number, so that each is listed. */
+  #keyOf({ leadId, contentHash }: PlannedAction, field: string): string {
+    const key = JSON.stringify([leadId, contentHash, field]);
+    const nth = (this.#alike.get(key) ?? 0) + 1;
+    this.#alike.set(key, nth);
+    return nth === 1 ? contentHash : `${contentHash}#${nth}`;
+  }
+}
