@@ -4,11 +4,13 @@ import { defaultFields } from '../../src/core/lead/mapping.ts';
 import { type PairState, planPair } from '../../src/core/merge/plan.ts';
 import type { Cells } from '../../src/core/lead/value.ts';
 import { runPolicy } from '../../src/review/run-policy.ts';
-import { SeenPairs } from '../../src/store/seen-pairs.ts';
+import { LiveScan } from '../../src/core/merge/live-scan.ts';
+import { loadBaselines } from '../../src/store/load-baselines.ts';
 import { insertRun, type Run } from '../../src/store/runs.ts';
 import { stageLeads, stageRows } from '../../src/store/staging.ts';
 import { finishReading } from '../../src/sync/read-target.ts';
 import { decide } from '../../src/sync/decide.ts';
+import { ScanMemory } from '../../src/sync/open-scan.ts';
 import { acquireLease } from '../../src/store/leases.ts';
 import { median } from './measure.ts';
 import { Stage } from './stage.ts';
@@ -156,11 +158,13 @@ export async function planOf(records: number, times: number): Promise<Part> {
   await pool.query('create index on edited (row_number)');
   await pool.query('vacuum analyze pairs, records, edited');
   const from = performance.now();
-  await stageAll(pool, run);
+  const scan = new LiveScan(await loadBaselines(pool, name, defaultFields, () => {}));
+  await stageAll(pool, run, scan);
   const staged = performance.now() - from;
   await using lease = await acquireLease(pool, 'bench');
   if (lease === null) throw new Error('no lease');
-  const step = { ...context, lease, stop: never, cut: never, runPolicy: runPolicy(run) };
+  using memory = new ScanMemory();
+  const step = { ...context, lease, stop: never, cut: never, runPolicy: runPolicy(run), memory };
   const [ours, floors]: [number[], number[]] = [[], []];
   const client = new pg.Client({ connectionString: stage.databaseUrl, options: '-c search_path=leadsync' });
   await client.connect();
@@ -171,10 +175,8 @@ export async function planOf(records: number, times: number): Promise<Part> {
     );
     floors.push(performance.now() - begun);
     begun = performance.now();
-    await decide(
-      step,
-      await finishReading(step, { ...run, pulled: records }, { rows: records, problems: [], mark: null }),
-    );
+    const table = { rows: records, problems: [], mark: null };
+    await decide(step, await finishReading(step, { ...run, pulled: records }, table, scan));
     ours.push(performance.now() - begun);
   }
   await client.end();
@@ -189,9 +191,8 @@ export async function planOf(records: number, times: number): Promise<Part> {
 }
 
 /** Both sides as a scan stages them, batch by batch. */
-async function stageAll(pool: pg.Pool, run: Run): Promise<void> {
-  const [leads, rows] = [new SeenPairs(), new SeenPairs()];
-  const staging = { fields: defaultFields, isWhole: true, usualStatus: null, isSealable: true };
+async function stageAll(pool: pg.Pool, run: Run, scan: LiveScan): Promise<void> {
+  const staging = { isWhole: true, usualStatus: null, spellings: new Map<string, string>() };
   for (let from = 0; ; from += batch) {
     const { rows: some } = await pool.query<{ leadId: string; row: number; cells: Cells; edited: Cells }>(
       `select r.lead_id as "leadId", row_number as row, r.cells, e.cells as edited from records r join edited e using (row_number)
@@ -199,13 +200,7 @@ async function stageAll(pool: pg.Pool, run: Run): Promise<void> {
       [from + 1, batch],
     );
     if (some.length === 0) return;
-    await stageLeads(
-      pool,
-      run,
-      some.map((one) => ({ ...one, shown: JSON.stringify(one) })),
-      defaultFields,
-      leads,
-    );
+    await stageLeads(pool, run, some, scan);
     await stageRows(
       pool,
       run,
@@ -217,7 +212,7 @@ async function stageAll(pool: pg.Pool, run: Run): Promise<void> {
         status: null,
       })),
       staging,
-      rows,
+      scan,
     );
   }
 }

@@ -22,6 +22,9 @@ import { entriesOf } from '../store/calendar-entries.ts';
 import { probeWrite } from '../store/database-time.ts';
 import { valuesOfFollowUps } from '../store/follow-ups.ts';
 import { acquireLease } from '../store/leases.ts';
+import { sizeOfBaselines } from '../store/load-baselines.ts';
+import { tooSmall } from '../sync/open-scan.ts';
+import { memoryBudget } from '../lib/byte-budget.ts';
 import { countKnownLeads, knownOf, someKnown } from '../store/pairs.ts';
 import type { SyncContext } from '../sync/context.ts';
 import { askedKnown, hasAny } from '../sync/foreign-leads.ts';
@@ -79,6 +82,7 @@ export async function* checkApp(
   for (const context of contexts) yield* await checkRecipients(context);
   for (const context of contexts) yield* await checkStages(context);
   for (const context of contexts) yield* await checkYears(context);
+  for (const context of contexts) yield* await checkMemory(context);
   for (const context of contexts) yield* await checkCalendars(context);
   await using mailer = openMailer(app);
   yield await runCheck('mail', () => checkMail(app, mailer));
@@ -167,6 +171,14 @@ async function checkYears(context: SyncContext): Promise<CheckLine[]> {
   const found = await oddYears(context);
   if (found === null) return [];
   return [{ ...passed(`${context.connection.name}: follow-ups`, describeOddYears(found)), warning: true }];
+}
+
+/** Only where it is too small. */
+async function checkMemory({ pool, connection }: SyncContext): Promise<CheckLine[]> {
+  const size = await sizeOfBaselines(pool, connection.name);
+  return size.bytes <= memoryBudget.limit
+    ? []
+    : [failed(`${connection.name}: memory`, tooSmall(size, memoryBudget))];
 }
 
 async function checkStages({ pool, connection }: SyncContext): Promise<CheckLine[]> {

@@ -27,15 +27,22 @@ interface Change {
   readonly make?: string;
 }
 
-/** What a seal of either side says of a pair; one of rows also where it stands. */
-const sealed: readonly Column[] = ['base', 'lead_deleted_at', 'lead_absences', 'row_absences'];
+/** Raises the number by which a scan knows that its pairs are not what they were, when `isMoved` (SQL). */
+const raised = (isMoved: string): string =>
+  `raised as (
+     insert into place_notes as notes (connection, moves) select $1, 1 where ${isMoved}
+     on conflict (connection) do update set moves = notes.moves + 1)`;
 
-const sides = `(values ('lead'), ('row')) sides (side)`;
-const hasSeals = `exists (select from seals s where s.connection = $1 and s.side = sides.side)`;
+/** Of how often a side was missed a scan compares only whether it was. */
+const compared = (column: Column, when: 'old' | 'new'): string =>
+  column.endsWith('_absences') ? `n.${when}_${column} > 0` : `n.${when}_${column}`;
+
+/** What a scan compares of a pair. */
+const scanned: readonly Column[] = ['base', 'row_number', 'lead_deleted_at', 'lead_absences', 'row_absences'];
 
 /**
  * The one writer of pairs, with `deletePairs` and `copyPairs`: also keeps what a baseline leaves behind, with which sides
- * showed the new value already when the last sync read them, and breaks the pair's seals. Returns the number of pairs written.
+ * showed the new value already when the last sync read them, and that pairs have moved. Returns the number of pairs written.
  */
 async function writePairs(
   db: Queryable,
@@ -44,10 +51,11 @@ async function writePairs(
   values: readonly unknown[] = [],
 ): Promise<number> {
   const columns = Object.keys(to) as Column[];
-  const list = (some: readonly Column[], when: 'old' | 'new'): string =>
-    `(${some.map((column) => `n.${when}_${column}`).join(', ')})`;
-  const moved = (some: readonly Column[]): string =>
-    some.length === 0 ? 'false' : `${list(some, 'old')} is distinct from ${list(some, 'new')}`;
+  const moved = (some: readonly Column[], form: typeof compared): string =>
+    some.map((column) => `${form(column, 'old')} is distinct from ${form(column, 'new')}`).join(' or ') ||
+    'false';
+  const asIs: typeof compared = (column, when) => `n.${when}_${column}`;
+  const toScan = columns.filter((column) => scanned.includes(column));
   const { count } = await oneOf<{ count: number }>(
     db,
     `with next as materialized (
@@ -68,13 +76,10 @@ async function writePairs(
        where o.value is distinct from n.new_base->>o.field),`
          : ''
      }
-     broken as (
-       insert into moved (connection, side, pair_id) select $1, side, n.id from next n cross join ${sides}
-       where n.id is not null and ${hasSeals} and (${moved(columns.filter((column) => sealed.includes(column)))}
-         or side = 'row' and ${moved(columns.filter((column) => column === 'row_number'))}) on conflict do nothing),
+     ${raised(`exists (select from next n where n.id is null or ${moved(toScan, compared)})`)},
      changed as (
        update pairs p set ${columns.map((column) => `${column} = n.new_${column}`).join(', ')} from next n
-       where p.connection = $1 and p.lead_id = n.lead_id and ${moved(columns)} returning p.id),
+       where p.connection = $1 and p.lead_id = n.lead_id and (${moved(columns, asIs)}) returning p.id),
      made as (
        insert into pairs (connection, lead_id, ${columns.join(', ')})
        select $1, lead_id, ${columns.map((column) => `new_${column}`).join(', ')} from next where id is null returning id)
@@ -91,9 +96,8 @@ async function deletePairs(
   values: readonly unknown[] = [],
 ): Promise<void> {
   await db.query(
-    `with gone as (delete from pairs where connection = $1 and ${which} returning id)
-     insert into moved (connection, side, pair_id) select $1, side, id from gone cross join ${sides} where ${hasSeals}
-     on conflict do nothing`,
+    `with gone as (delete from pairs where connection = $1 and ${which} returning id),
+     ${raised('exists (select from gone)')} select`,
     [connection, ...values],
   );
 }
@@ -329,6 +333,7 @@ export async function copyPairs(
   };
   const copy = copyFrom(`copy pairs (connection, lead_id, base, row_number) from stdin`);
   await pipeline(Readable.from(lines()), db.query(copy));
+  await db.query(`with ${raised('true')} select`, [connection]);
 }
 
 /** Remembers leads that have no row yet, though the scan of the run showed them. `hadRows`: whether the table had any. */

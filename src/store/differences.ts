@@ -6,7 +6,7 @@ import { keysOfLead, type Service } from './places.ts';
 import type { BaselineRow } from '../core/merge/shifted-rows.ts';
 import { columnOf, epochMs, mapOf, oneOf, type Queryable, rowsOf } from './database.ts';
 import { streamRows } from './stream-rows.ts';
-import type { RoundRef, RunRef } from './runs.ts';
+import type { RoundRef, Run, RunRef } from './runs.ts';
 
 /**
  * Streams every lead id that may need a decision, in the order of the ids: all of which something is staged, or that a side
@@ -99,19 +99,17 @@ export function releasedRows(db: Queryable, connection: string): Promise<readonl
 }
 
 /** What is known of a scan beside its `sights` and `looseRows`, for `RecordTally`. Asked before the scan is committed. */
-export function countMet(
+export async function countMet(
   db: Queryable,
-  run: RunRef & RoundRef,
+  run: RunRef & RoundRef & Pick<Run, 'unmovedLeads' | 'unmovedRows'>,
 ): Promise<Parameters<RecordTally['counts']>[0]> {
-  return oneOf(
+  const found = await oneOf<{ pairs: number; newRows: number }>(
     db,
     `select (select count(*)::int from pairs where connection = $2) as pairs,
-       coalesce(sum(unmoved) filter (where side = 'lead'), 0)::int as "metLeads",
-       coalesce(sum(unmoved) filter (where side = 'row'), 0)::int as "metRows",
-       (select coalesce(sum(count), 0)::int from new_row_counts where run_id = $1 and round = $3) as "newRows"
-     from seen_pairs where run_id = $1`,
+       (select coalesce(sum(count), 0)::int from new_row_counts where run_id = $1 and round = $3) as "newRows"`,
     [run.id, run.connection, run.round],
   );
+  return { ...found, metLeads: run.unmovedLeads, metRows: run.unmovedRows };
 }
 
 /** Leads of the scan that no earlier run saw: a lost create may have made them. */

@@ -21,20 +21,16 @@ export const dumpFormat = 'leadsync-backup-1';
 /** Says of which table what is under way is, and how many bytes of it have passed. */
 export type OnDumpProgress = (table: string, bytes: number) => void;
 
-/** Leases, the probe, what an open scan has staged, caches of the next scan, and the ledger, which is in the header. */
+/** Leases, the probe, what an open scan has stored, and the ledger, which is in the header. */
 const leftOut = [
   'leases',
   'write_probe',
-  'scan_cursors',
+  'scan_log',
   'staged_leads',
   'staged_rows',
   'staged_asides',
-  'seen_pairs',
   'absent_pairs',
   'asked_leads',
-  'seals',
-  'moved',
-  'table_reads',
   'migrations',
 ];
 

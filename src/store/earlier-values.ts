@@ -2,9 +2,10 @@ import type pg from 'pg';
 import type { ShownCell } from '../core/lead/author.ts';
 import { type EarlierCell, type PutBackCell, putBackCell } from '../core/merge/older-copy.ts';
 import { columnOf, epochMs, oneOf, type Queryable, rowsOf } from './database.ts';
-import type { Side } from './seen-pairs.ts';
 import { streamRows } from './stream-rows.ts';
 import type { RunRef } from './runs.ts';
+
+export type Side = 'lead' | 'row';
 
 /** What the two sides are called in the tables. */
 const names = {

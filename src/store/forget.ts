@@ -11,10 +11,9 @@ const tablesOfRuns = [
   'staged_leads',
   'staged_rows',
   'staged_asides',
-  'seen_pairs',
   'absent_pairs',
   'asked_leads',
-  'scan_cursors',
+  'scan_log',
   'scan_pages',
   'actions',
 ] as const;

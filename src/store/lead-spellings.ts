@@ -1,5 +1,5 @@
 import { idKey } from '../core/lead/lead.ts';
-import { mapOf, type Queryable, valueOf } from './database.ts';
+import { columnOf, mapOf, type Queryable } from './database.ts';
 import type { RunRef } from './runs.ts';
 
 /** Remembers the ids that the service spells otherwise than they are compared; of nearly all services none. */
@@ -17,40 +17,37 @@ export async function storeSpellings(
   );
 }
 
-/** Whether the service spells any id otherwise than it is compared. */
-export async function hasSpellings(db: Queryable, connection: string): Promise<boolean> {
-  const text = `select exists (select from lead_spellings where connection = $1)`;
-  return (await valueOf<boolean>(db, text, [connection])) === true;
-}
+/** The ids that the service spells otherwise, by how they are compared. */
+export type Spellings = ReadonlyMap<string, string>;
 
-/** Ids of a table, each in the service's spelling where that is known. */
-export async function asServiceSpells(
+/** Those of all ids, or of some. */
+export function loadSpellings(
   db: Queryable,
   connection: string,
-  ids: readonly string[],
-): Promise<ReadonlyMap<string, string>> {
-  if (ids.length === 0) return new Map();
-  const keys = ids.map(idKey);
-  const spelled = await mapOf<string>(
+  ids: readonly string[] | null = null,
+): Promise<Spellings> {
+  return mapOf(
     db,
-    `select lead_key, lead_id from lead_spellings where connection = $1 and lead_key = any($2)`,
-    [connection, keys],
+    `select lead_key, lead_id from lead_spellings where connection = $1 and ($2::text[] is null or lead_key = any($2))`,
+    [connection, ids?.map(idKey)],
   );
-  return new Map(ids.map((id, nth) => [id, spelled.get(keys[nth] ?? '') ?? keys[nth] ?? id]));
+}
+
+/** An id of a table, in the service's spelling where that is known. */
+export function spelled(spellings: Spellings, id: string): string {
+  const key = idKey(id);
+  return spellings.get(key) ?? key;
 }
 
 /**
- * Gives rows that were staged before their leads were the service's spelling of their ids, and notes that their pairs were
- * met. Called once, after both sides are staged.
+ * Gives rows that were staged before their leads were the service's spelling of their ids. Called once, after both sides are
+ * staged. Returns these ids.
  */
-export async function respellRows(db: Queryable, run: RunRef): Promise<void> {
-  await db.query(
-    `with respelled as (
-       update staged_rows r set lead_id = s.lead_id from lead_spellings s
-       where r.run_id = $1 and s.connection = $2 and r.lead_id = s.lead_key returning r.lead_id)
-     insert into seen_pairs (run_id, side, pair_ids)
-     select $1, 'row', array_agg(distinct p.id) from respelled join pairs p on p.connection = $2 and p.lead_id = respelled.lead_id
-     having count(*) > 0`,
+export function respellRows(db: Queryable, run: RunRef): Promise<readonly string[]> {
+  return columnOf(
+    db,
+    `update staged_rows r set lead_id = s.lead_id from lead_spellings s
+     where r.run_id = $1 and s.connection = $2 and r.lead_id = s.lead_key returning r.lead_id`,
     [run.id, run.connection],
   );
 }

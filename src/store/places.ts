@@ -46,10 +46,6 @@ type Named = Pick<KnownPlace, 'address' | 'identity'>;
 
 /** What belongs to a service and one place, by a key in its column `connection`. */
 export const tablesOfPlaces = [
-  // Before the pairs, so that what is deleted breaks no seal.
-  'table_reads',
-  'seals',
-  'moved',
   'pairs',
   'earlier_values',
   'held',
@@ -293,11 +289,10 @@ export function countRecognised(
   return oneOf(
     db,
     `select (select count(*)::int from pairs where connection = $2 and base is not null and lead_deleted_at is null) as known,
-       (select coalesce(sum(unmoved), 0)::int from seen_pairs where run_id = $1 and side = 'row')
-       + (select count(*)::int from staged_rows s join pairs p on p.connection = $2 and p.lead_id = s.lead_id
+       $3::int + (select count(*)::int from staged_rows s join pairs p on p.connection = $2 and p.lead_id = s.lead_id
           where s.run_id = $1 and not s.duplicate and s.cells is not null and p.base is not null and (
             select 2 * count(*) filter (where s.cells->b.key = b.value) >= count(*) from jsonb_each(p.base) b)) as recognised`,
-    [run.id, run.connection],
+    [run.id, run.connection, run.unmovedRows],
   );
 }
 

@@ -203,6 +203,8 @@ async function castDoubt(client: pg.PoolClient, backedUpAt: string): Promise<rea
      on conflict (connection) do update set backed_up_at = coalesce(known.backed_up_at, excluded.backed_up_at)`,
     [backedUpAt],
   );
+  // The first night compares every record.
+  await client.query('update place_notes set read_digest = null');
   await client.query('insert into keeper default values on conflict do nothing');
   await client.query('update keeper set restored_at = now()');
   await client.query(

@@ -34,6 +34,11 @@ export interface Run {
   readonly pulled: number;
   /** What the leads of the current scan take, roughly. */
   readonly pulledBytes: number;
+  /** How often pairs had moved when the scan was begun; null: it is not begun. */
+  readonly moves: number | null;
+  /** Pairs of which a side shows the baseline. */
+  readonly unmovedLeads: number;
+  readonly unmovedRows: number;
   readonly targetRows: number;
   /** Records on either side. */
   readonly records: number;
@@ -74,7 +79,7 @@ export type RoundRef = Pick<Run, 'id' | 'round'>;
 const columns = `id, coalesce(baseline, connection) as connection, place, mode, status, phase, round, settings_hash as "settingsHash", allow, approval,
   undo_of as "undoOf", cursor,
   ${epochMs('scan_started_at')} as "scanStartedAt", page_size as "pageSize", scan_incomplete as "scanIncomplete", scan_restarted as "scanRestarted", pages, pulled,
-  pulled_bytes as "pulledBytes",
+  pulled_bytes as "pulledBytes", moves, unmoved_leads as "unmovedLeads", unmoved_rows as "unmovedRows",
   target_rows as "targetRows", records, left_alone as "leftAlone", compared_equal as "comparedEqual", waiting,
   rows_read_equal as "rowsReadEqual", mark, attempts, ${epochMs('paused_at')} as "pausedAt", waited_ms as "waitedMs",
   lead_requests as "leadRequests", target_requests as "targetRequests", problems, refusals, report,
@@ -142,7 +147,7 @@ export async function nextRound(db: Queryable, id: number): Promise<Run> {
   await clearStaging(db, id);
   return oneOf<Run>(
     db,
-    `update runs set round = round + 1, phase = 'pull', cursor = null, pulled = 0, pulled_bytes = 0, records = 0, rows_read_equal = 0,
+    `update runs set round = round + 1, phase = 'pull', cursor = null, moves = null, pulled = 0, pulled_bytes = 0, records = 0, rows_read_equal = 0,
        scan_started_at = now(), scan_incomplete = false, scan_restarted = false, progress_at = now() where id = $1 returning ${columns}`,
     [id],
   );
@@ -167,15 +172,13 @@ async function clearStaging(db: Queryable, id: number): Promise<void> {
 export async function clearScannedLeads(db: Queryable, id: number): Promise<void> {
   await db.query(`delete from staged_leads where run_id = $1`, [id]);
   await db.query(`delete from scan_pages where run_id = $1 and round is null`, [id]);
-  await db.query(`delete from seen_pairs where run_id = $1 and side = 'lead'`, [id]);
-  await db.query(`delete from scan_cursors where run_id = $1`, [id]);
+  await db.query(`delete from scan_log where run_id = $1`, [id]);
 }
 
 /** The same of its rows, which pairs it has missed, and what was asked about them. */
 export async function clearStagedRows(db: Queryable, id: number): Promise<void> {
   await db.query(`delete from staged_rows where run_id = $1`, [id]);
   await db.query(`delete from staged_asides where run_id = $1`, [id]);
-  await db.query(`delete from seen_pairs where run_id = $1 and side = 'row'`, [id]);
   await db.query(`delete from absent_pairs where run_id = $1`, [id]);
   await db.query(`delete from asked_leads where run_id = $1`, [id]);
 }

@@ -1,4 +1,3 @@
-import { IdSet } from '../core/lead/id-set.ts';
 import type { Values } from '../core/lead/value.ts';
 import type { NewAction } from './actions.ts';
 import { columnOf, firstOf, oneOf, type Queryable, rowsOf } from './database.ts';
@@ -61,13 +60,11 @@ async function* readPages(db: Queryable, runId: number, where: string, values: r
   }
 }
 
-/** The ids of new leads that the scan of a run has shown so far. */
-export async function loadNewIds(db: Queryable, runId: number): Promise<IdSet> {
-  const ids = new IdSet();
+/** The ids of new leads that the scan of a run has stored together so far. */
+export async function newIdsInPages(db: Queryable, runId: number): Promise<readonly string[]> {
+  const ids: string[] = [];
   for await (const { lines } of readPages(db, runId, 'round is null'))
-    for (const line of lines) if (line !== null) ids.add(line[0]);
-  const text = `select lead_id from staged_leads where run_id = $1`;
-  for (const id of await columnOf<string>(db, text, [runId])) ids.add(id);
+    for (const line of lines) if (line !== null) ids.push(line[0]);
   return ids;
 }
 

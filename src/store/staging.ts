@@ -1,27 +1,16 @@
 import { hashContent, hasUnreadable, readableFingerprint } from '../core/lead/content-hash.ts';
 import type { FieldMapping } from '../core/lead/mapping.ts';
 import { batchesBySize } from '../core/lead/text-size.ts';
-import type { IdSet } from '../core/lead/id-set.ts';
-import { type Cells, isUnreadable, type Value, type Values } from '../core/lead/value.ts';
-import { showsBase } from '../core/merge/difference.ts';
-import { type Queryable, rowsOf } from './database.ts';
-import { asServiceSpells, storeSpellings } from './lead-spellings.ts';
-import { type SeenPairs, storeSeen } from './seen-pairs.ts';
+import { type Cells, isUnreadable, type Value } from '../core/lead/value.ts';
+import type { LiveScan, RowSight } from '../core/merge/live-scan.ts';
+import type { MergedPlace } from '../core/merge/plan.ts';
+import type { Queryable } from './database.ts';
+import { type Spellings, spelled, storeSpellings } from './lead-spellings.ts';
+import type { RunRef } from './runs.ts';
 import { type PageLine, storePage } from './scan-pages.ts';
-import type { RunMode } from './runs.ts';
-import { meetSealed, seal } from './seals.ts';
-
-interface RunRef {
-  readonly id: number;
-  readonly connection: string;
-  /** Only a sync makes seals: nothing else moves pairs meanwhile. */
-  readonly mode: RunMode;
-}
 
 export interface ScannedLead {
   readonly leadId: string;
-  /** All that its cells are made of. */
-  readonly shown: string;
   readonly cells: Cells;
 }
 
@@ -48,96 +37,37 @@ const bytesBeside = 250;
 const bytesOf = (json: string, records: readonly unknown[]): number =>
   Buffer.byteLength(json) + bytesBeside * records.length;
 
-/** What is known of a lead id. */
-interface Known {
-  /** Null: it is no pair. */
-  readonly pairId: number | null;
-  /** The baseline; null, too, where more is to be decided than values: a side was missed before, or the lead was deleted. */
-  readonly settled: Values | null;
-  /** Where its row stood last. */
-  readonly row: number | null;
-}
-
-/** What is known of some lead ids, in the same order. `limit`: so that each is found by the index, and not all pairs are read. */
-async function lookUp(
-  db: Queryable,
-  connection: string,
-  leadIds: readonly string[],
-): Promise<readonly Known[]> {
-  if (leadIds.length === 0) return [];
-  return rowsOf(
-    db,
-    `select p.id as "pairId", p.row_number as row,
-       case when p.lead_deleted_at is null and p.lead_absences = 0 and p.row_absences = 0 then p.base end as settled
-     from unnest($2::text[]) with ordinality as r (lead_id, nth)
-     left join lateral (select * from pairs where connection = $1 and lead_id = r.lead_id limit 1) p on true order by nth`,
-    [connection, leadIds],
-  );
-}
-
 /**
  * Stages leads, each once: whole when they moved since both sides last agreed, else only as met; together in a page when they are
- * new and `newIds`, what is new in this scan, is given. The last sight of an id wins. `isKnown`: false when the connection has
- * no pairs, so that nothing is looked up. `repeated`: how many of them the scan had seen before. When it throws, `met` and `newIds`
- * may have some of them already.
+ * new and `areNewPaged`. The last sight of an id wins. `repeated`: those of them that the scan had seen before. When it throws,
+ * `scan` may have some of them already.
  */
 export async function stageLeads(
   db: Queryable,
   run: RunRef,
   leads: readonly ScannedLead[],
-  fields: readonly FieldMapping[],
-  met: SeenPairs,
-  newIds: IdSet | null = null,
-  isKnown = true,
+  scan: LiveScan,
+  areNewPaged = false,
 ): Promise<{ readonly repeated: readonly string[]; readonly bytes: number }> {
-  const settings = isKnown ? JSON.stringify(fields) : null;
-  const batch = await meetSealed(db, run, 'lead', leads, settings, met);
-  const known = await lookUp(db, run.connection, isKnown ? batch.open.map(({ leadId }) => leadId) : []);
   await storeSpellings(
     db,
     run.connection,
     leads.map(({ leadId }) => leadId),
   );
-  const newlyMet: number[] = [];
-  const pairs = new Set<string>();
-  const repeatedPairs = new Set<string>();
-  const repeatedNew = new Set<string>();
+  const repeated: string[] = [];
   const page: PageLine[] = [];
-  const asBefore = new Map<ScannedLead, number>();
-  const moved = batch.open.filter((lead, nth) => {
-    const { leadId, cells } = lead;
-    const { pairId, settled } = known[nth] ?? noPair;
-    if (pairId === null) {
-      if (newIds?.mayHave(leadId) === true) repeatedNew.add(leadId);
-      newIds?.add(leadId);
-      const isPaged = newIds !== null && !repeatedNew.has(leadId) && isReadable(cells);
-      if (isPaged) page.push([leadId, cells]);
-      return !isPaged;
-    }
-    if (met.add(pairId)) newlyMet.push(pairId);
-    else repeatedPairs.add(leadId);
-    pairs.add(leadId);
-    if (repeatedPairs.has(leadId) || !showsBase(cells, settled)) return true;
-    asBefore.set(lead, pairId);
-    return false;
+  const moved = leads.filter(({ leadId, cells }) => {
+    const sight = scan.seeLead(leadId, cells);
+    if (sight === 'again') repeated.push(leadId);
+    const isPaged = areNewPaged && sight === 'new' && isReadable(cells);
+    if (isPaged) page.push([leadId, cells]);
+    return !isPaged && sight !== 'as-base';
   });
-  if (run.mode === 'sync') await seal(db, run.connection, 'lead', batch, asBefore, met);
-  const movedPairs = moved.filter(({ leadId }) => !repeatedPairs.has(leadId) && pairs.has(leadId)).length;
-  const unmoved = newlyMet.length - movedPairs;
-  let pageBytes = 0;
+  let bytes = 0;
   for (const lines of batchesBySize(page, () => page.length))
-    pageBytes += bytesOf(await storePage(db, run.id, lines), lines);
-  if (moved.length === 0) {
-    await storeSeen(db, run.id, 'lead', newlyMet, unmoved);
-    return { repeated: [], bytes: pageBytes };
-  }
-  const { rows, bytes } = await insertStaged(db, run.id, moved, fields);
-  // Met as in the baseline the first time, and staged now.
-  const stagedAfterAll = rows.filter((row) => !row.repeated && repeatedPairs.has(row.leadId)).length;
-  await storeSeen(db, run.id, 'lead', newlyMet, unmoved - stagedAfterAll);
-  const isRepeated = (leadId: string): boolean => repeatedPairs.has(leadId) || repeatedNew.has(leadId);
-  const repeated = rows.filter((row) => row.repeated || isRepeated(row.leadId));
-  return { repeated: repeated.map(({ leadId }) => leadId), bytes: bytes + pageBytes };
+    bytes += bytesOf(await storePage(db, run.id, lines), lines);
+  if (moved.length > 0) bytes += await insertStaged(db, run.id, moved, scan.base.fields);
+  return { repeated, bytes };
 }
 
 function isReadable(cells: Cells): cells is Readonly<Record<string, Value>> {
@@ -145,17 +75,14 @@ function isReadable(cells: Cells): cells is Readonly<Record<string, Value>> {
   return true;
 }
 
-/** Stages leads whole, each in place of an earlier sight (`repeated`); with `isEarlier` a later one stays. */
+/** Stages leads whole, each in place of an earlier sight; with `isEarlier` a later one stays. Returns the bytes that they take. */
 export async function insertStaged(
   db: Queryable,
   runId: number,
-  leads: readonly Omit<ScannedLead, 'shown'>[],
+  leads: readonly ScannedLead[],
   fields: readonly FieldMapping[],
   isEarlier = false,
-): Promise<{
-  readonly rows: readonly { readonly leadId: string; readonly repeated: boolean }[];
-  readonly bytes: number;
-}> {
+): Promise<number> {
   const staged = leads.map(({ leadId, cells }) => ({
     leadId,
     cells: JSON.stringify(cells),
@@ -163,82 +90,53 @@ export async function insertStaged(
   }));
   // One text: arrays of texts take several times as long to write and to read, objects within it a fourth longer.
   const json = JSON.stringify(staged);
-  const { rows } = await db.query<{ leadId: string; repeated: boolean }>(
+  await db.query(
     `insert into staged_leads (run_id, lead_id, cells, hash)
      select $1, "leadId", cells::jsonb, hash from json_to_recordset($2::json) as l ("leadId" text, cells text, hash text)
-     on conflict (run_id, lead_id) do ${isEarlier ? 'nothing' : 'update set cells = excluded.cells, hash = excluded.hash'}
-     returning lead_id as "leadId", (xmax <> 0) as repeated`,
+     on conflict (run_id, lead_id) do ${isEarlier ? 'nothing' : 'update set cells = excluded.cells, hash = excluded.hash'}`,
     [runId, json],
   );
-  return { rows, bytes: bytesOf(json, staged) };
+  return bytesOf(json, staged);
 }
 
 /** How the rows of a target are staged. */
 export interface RowStaging {
-  readonly fields: readonly FieldMapping[];
   /** A field without a column is in no row: then rows are not as in the baseline, whatever they show. */
   readonly isWhole: boolean;
   /** What the status column shows of an ordinary row; null: there is no status column. */
   readonly usualStatus: string | null;
-  /** Whether an id says by itself whose row it is; else the service spells some otherwise, and learns more of them. */
-  readonly isSealable: boolean;
+  readonly spellings: Spellings;
+}
+
+/** A row that is staged; `duplicate`: an earlier one has the id of its pair. */
+export interface LeftRow extends ScannedRow {
+  readonly duplicate: boolean;
 }
 
 /**
  * Stages a batch of rows: whole when they moved since both sides last agreed, only their place and status when these are
- * other ones, else as met. `bytes` that they take, roughly; `left`: those of which no seal speaks.
+ * other ones, else as met. `bytes` that they take, roughly; `left`: those that are staged.
  */
 export async function stageRows(
   db: Queryable,
-  run: RunRef,
+  run: Pick<RunRef, 'id'>,
   read: readonly ScannedRow[],
-  { fields, isWhole, usualStatus, isSealable }: RowStaging,
-  met: SeenPairs,
-): Promise<{ readonly bytes: number; readonly left: readonly ScannedRow[] }> {
-  const ids = read.flatMap(({ leadId }) => leadId ?? []);
-  const settings =
-    isSealable && new Set(ids).size === ids.length ? JSON.stringify([fields, isWhole, usualStatus]) : null;
-  const sealable = read.map((row) => ({
-    row,
-    leadId: row.leadId,
-    shown: JSON.stringify([row.leadId, row.row, row.status, row.cells]),
-  }));
-  const batch = await meetSealed(db, run, 'row', sealable, settings, met);
-  const spelled = await asServiceSpells(
-    db,
-    run.connection,
-    batch.open.flatMap(({ leadId }) => leadId ?? []),
-  );
-  const rows = batch.open.map(({ row }) => ({
-    ...row,
-    leadId: row.leadId && (spelled.get(row.leadId) ?? row.leadId),
-  }));
-  const named = rows.flatMap(({ leadId }) => leadId ?? []);
-  const known = (await lookUp(db, run.connection, named)).values();
-  const newlyMet: number[] = [];
-  let unmoved = 0;
-  const usual = new Map<(typeof sealable)[number], number>();
-  const staged = rows.flatMap((row, nth): readonly StagedRow[] => {
-    const { pairId, settled, row: place } = (row.leadId === null ? null : known.next().value) ?? noPair;
-    const duplicate = pairId !== null && !met.add(pairId);
-    if (pairId !== null && !duplicate) newlyMet.push(pairId);
-    const isShown = isWhole && fields.every(({ field }) => field in row.cells);
-    const asBefore = isShown && !duplicate && showsBase(row.cells, settled);
-    if (asBefore) unmoved += 1;
-    if (asBefore && place === row.row && row.status === usualStatus) {
-      const one = batch.open[nth];
-      if (one !== undefined && pairId !== null) usual.set(one, pairId);
-      return [];
-    }
-    const at = { ...row, duplicate };
-    if (asBefore) return [{ ...at, cells: null, hash: null, contentHash: '' }];
+  { isWhole, usualStatus, spellings }: RowStaging,
+  scan: LiveScan,
+): Promise<{ readonly bytes: number; readonly left: readonly LeftRow[] }> {
+  const { fields } = scan.base;
+  const left: LeftRow[] = [];
+  const staged = read.flatMap((row): readonly StagedRow[] => {
+    const leadId = row.leadId && spelled(spellings, row.leadId);
+    const hasAll = isWhole && fields.every(({ field }) => field in row.cells);
+    const { isAsBase, duplicate, place } = leadId === null ? noPair : scan.seeRow(leadId, row.cells, hasAll);
+    if (isAsBase && place === row.row && row.status === usualStatus) return [];
+    left.push({ ...row, duplicate });
+    const at = { ...row, leadId, duplicate };
+    if (isAsBase) return [{ ...at, cells: null, hash: null, contentHash: '' }];
     const contentHash = hashContent(row.cells, fields);
     return [{ ...at, hash: hasUnreadable(row.cells, fields) ? null : contentHash, contentHash }];
   });
-  await storeSeen(db, run.id, 'row', newlyMet, unmoved);
-  const unsealed =
-    run.mode === 'sync' ? await seal(db, run.connection, 'row', batch, usual, met) : batch.open;
-  const left = unsealed.map(({ row }) => row);
   if (staged.length === 0) return { bytes: 0, left };
   const json = JSON.stringify(
     staged.map((row) => ({ ...row, cells: row.cells && JSON.stringify(row.cells) })),
@@ -262,7 +160,7 @@ interface StagedRow extends Omit<ScannedRow, 'cells'> {
   readonly duplicate: boolean;
 }
 
-const noPair: Known = { pairId: null, settled: null, row: null };
+const noPair: RowSight = { isAsBase: false, duplicate: false, place: null };
 
 /** Flags every row whose id an earlier row has, of ids that are no pair. Called once, after all rows are staged. */
 export async function flagDuplicateRows(db: Queryable, runId: number): Promise<void> {
@@ -273,4 +171,34 @@ export async function flagDuplicateRows(db: Queryable, runId: number): Promise<v
      where r.run_id = $1 and r.lead_id = d.lead_id and r.ordinal > d.first`,
     [runId],
   );
+}
+
+/** Pairs stored together. */
+const absentTogether = 5_000;
+
+/**
+ * Stores which pairs a complete scan has not met on one side or on both. Called once, after all rows are staged. `merged`: by where
+ * they stood, rows that were merged into others: these are not gone.
+ */
+export async function storeAbsent(
+  db: Queryable,
+  runId: number,
+  scan: LiveScan,
+  merged: ReadonlyMap<number, MergedPlace>,
+): Promise<void> {
+  let some: object[] = [];
+  const store = async (): Promise<void> => {
+    await db.query(
+      `insert into absent_pairs (run_id, lead_id, lead, "row", merged)
+       select $1, a.* from json_to_recordset($2::json) as a ("leadId" text, lead boolean, "row" boolean, merged jsonb)`,
+      [runId, JSON.stringify(some)],
+    );
+    some = [];
+  };
+  for (const { place, ...pair } of scan.absent()) {
+    const into = pair.row && place !== null ? merged.get(place) : undefined;
+    some.push({ ...pair, merged: into && { row: into.row, message: into.message } });
+    if (some.length === absentTogether) await store();
+  }
+  if (some.length > 0) await store();
 }

@@ -1,9 +1,8 @@
 import type { Aside } from '../core/lead/aside.ts';
 import type { Problem } from '../lib/errors.ts';
-import { firstOf, type Queryable } from './database.ts';
-import { type SeenPairs, storeSealed } from './seen-pairs.ts';
-import type { ScannedRow } from './staging.ts';
-import type { RunRef } from './runs.ts';
+import { type Queryable, valueOf } from './database.ts';
+import { movesOf } from './load-baselines.ts';
+import type { LeftRow } from './staging.ts';
 
 /** What a table showed when it was read as a whole. */
 export interface TableRead {
@@ -11,46 +10,61 @@ export interface TableRead {
   readonly problems: readonly Problem[];
   /** As `Run.mark`. */
   readonly mark: string | null;
-  /** The rows of which no seal speaks, in their order. */
-  readonly left: readonly ScannedRow[];
+  /** The rows that do not show their baselines where they stood, in their order. */
+  readonly left: readonly LeftRow[];
+  /** The leads of pairs without a row. */
+  readonly rowless: readonly string[];
   /** What other cells show of rows. */
   readonly asides: readonly Aside[];
 }
 
-/** Remembers it until the table is another one; `digest` says that it is not. */
+const kept = `on conflict (connection) do update set read_digest = excluded.read_digest, read_moves = excluded.read_moves,
+  read_shown = excluded.read_shown`;
+
+/** Remembers it until the table is another one (`digest` says that it is not), or pairs have moved again. */
 export async function keepTableRead(
   db: Queryable,
   connection: string,
   digest: string,
+  moves: number,
   read: TableRead,
-  { seals }: SeenPairs,
 ): Promise<void> {
   await db.query(
-    `insert into table_reads (connection, digest, shown, seal_ids) values ($1, $2, $3, $4)
-     on conflict (connection) do update set digest = excluded.digest, shown = excluded.shown, seal_ids = excluded.seal_ids`,
-    [connection, digest, JSON.stringify(read), [...seals]],
+    `insert into place_notes (connection, read_digest, read_moves, read_shown) values ($1, $2, $3, $4) ${kept}`,
+    [connection, digest, moves, JSON.stringify(read)],
+  );
+}
+
+/** What a table shows that is as it was when it was read last, while all pairs are as they were; null: something is not. */
+export function repeatTableRead(
+  db: Queryable,
+  connection: string,
+  digest: string,
+  moves: number,
+): Promise<TableRead | null> {
+  return valueOf(
+    db,
+    `select read_shown from place_notes where connection = $1 and read_digest = $2 and read_moves = $3`,
+    [connection, digest, moves],
   );
 }
 
 /**
- * What a table shows that is as it was when it was read last, while all pairs are as they were: those whose rows show their
- * baseline are noted as met by the scan. Null, and nothing noted, when something is not.
+ * Remembers a table that shows all pairs as they are: when there are so many, each with a row, a baseline in all fields and nothing
+ * else to be decided. Does nothing when that is not so.
  */
-export async function repeatTableRead(
+export async function keepWrittenTable(
   db: Queryable,
-  run: RunRef,
+  connection: string,
   digest: string,
-  met: SeenPairs,
-): Promise<TableRead | null> {
-  const kept = await firstOf<{ shown: TableRead; ids: number[]; sealed: number; pairs: string | null }>(
-    db,
-    `select t.shown, t.seal_ids as ids, count(s.id)::int as sealed, string_agg(array_to_string(s.pair_ids, ' '), ' ') as pairs
-     from table_reads t left join seals s on s.id = any(t.seal_ids)
-     where t.connection = $1 and t.digest = $2 group by t.connection`,
-    [run.connection, digest],
+  fields: readonly string[],
+  read: TableRead,
+): Promise<void> {
+  await db.query(
+    `insert into place_notes (connection, read_digest, read_moves, read_shown)
+     select $1, $2, ${movesOf('$1')}, $4 from pairs where connection = $1
+     having count(*) = $5 and bool_and(base ?& $3::text[] and row_number is not null and lead_deleted_at is null
+       and lead_absences = 0 and row_absences = 0) ${kept}`,
+    [connection, digest, fields, JSON.stringify(read), read.rows],
   );
-  if (kept === null || kept.sealed < kept.ids.length) return null;
-  await storeSealed(db, run.id, 'row', kept.ids);
-  for (const id of kept.pairs?.split(' ') ?? []) met.add(Number(id));
-  return kept.shown;
 }

@@ -13,6 +13,7 @@ import type { Lease } from '../store/leases.ts';
 import type { Run, RunMode } from '../store/runs.ts';
 import type { Service } from '../store/places.ts';
 import { serviceScope } from '../store/throttles.ts';
+import type { ScanMemory } from './open-scan.ts';
 import type { ScanBounds } from './scan-bounds.ts';
 
 /** `log`: of the connection. `run`: as stored now; running, or with its report. */
@@ -51,6 +52,7 @@ export interface LeasedContext extends SyncContext {
 /** What the steps of a run work with. */
 export interface StepContext extends LeasedContext {
   readonly runPolicy: RunPolicy;
+  readonly memory: ScanMemory;
 }
 
 /** A transaction that throws `run.lease-lost` unless this process holds the lease, and rolls back when `fn` throws. */

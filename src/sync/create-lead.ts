@@ -28,7 +28,7 @@ import {
   intentsCreated,
   intentOfAction,
 } from '../store/intents.ts';
-import { asServiceSpells } from '../store/lead-spellings.ts';
+import { loadSpellings, spelled } from '../store/lead-spellings.ts';
 import { connectionOf } from '../store/places.ts';
 import { refusedBefore, sightingsOf } from '../store/refused-creates.ts';
 import type { Run } from '../store/runs.ts';
@@ -101,8 +101,8 @@ function held(action: Action, refused: Refused): LeadResult {
  */
 function claim(context: StepContext, run: Run, intentId: number, leadId: string): Promise<Sighting | null> {
   return inLeasedTransaction(context, async (db) => {
-    const spelled = await asServiceSpells(db, run.connection, [leadId]);
-    const leadIds = [...new Set([leadId, ...spelled.values()])];
+    const spellings = await loadSpellings(db, run.connection, [leadId]);
+    const leadIds = [...new Set([leadId, spelled(spellings, leadId)])];
     const service = serviceOf(context.connection);
     const { sightings, attemptedAt } = await sightingsOf(db, run, { intentId, leadIds, service });
     const existing = existingLead(sightings, attemptedAt, connectionOf(run.connection));

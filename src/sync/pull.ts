@@ -1,20 +1,16 @@
 import type pg from 'pg';
 import { setImmediate as written } from 'node:timers/promises';
 import { counted } from '../core/lead/counted.ts';
-import type { IdSet } from '../core/lead/id-set.ts';
-import { type Lead, leadCells } from '../core/lead/lead.ts';
-import type { FieldMapping } from '../core/lead/mapping.ts';
-import type { Cells } from '../core/lead/value.ts';
+import { leadCells } from '../core/lead/lead.ts';
+import { shortHash } from '../core/lead/content-hash.ts';
+import type { LiveScan } from '../core/merge/live-scan.ts';
 import { charactersIn, mostTogether } from '../core/lead/text-size.ts';
 import { LeadsyncError } from '../lib/errors.ts';
 import type { LeadPage } from '../ports/leads-service.ts';
 import { rememberPageSize } from '../store/services.ts';
 import { clearScannedLeads, type Run, type RunPatch, updateRun } from '../store/runs.ts';
-import { useCursors } from '../store/scan-cursors.ts';
-import { loadNewIds } from '../store/scan-pages.ts';
-import { breakSeals, dropSeals } from '../store/seals.ts';
-import { hasPairs, loadSeen, type SeenPairs } from '../store/seen-pairs.ts';
-import { type ScannedLead, stageLeads } from '../store/staging.ts';
+import { logLeads } from '../store/scan-log.ts';
+import { stageLeads } from '../store/staging.ts';
 import {
   inLeasedTransaction,
   inRepeatable,
@@ -40,25 +36,17 @@ const slowPage = { ms: 10_000, leads: 100 };
  * Pages through all leads and stages those that differ from the baseline; requests the next page while it stores the last
  * ones. Each store is a checkpoint with the next cursor, so that a killed run continues there.
  */
-export async function pull(context: StepContext, run: Run): Promise<Run> {
+export async function pull(context: StepContext, run: Run, scan: LiveScan): Promise<Run> {
   let current = run;
   while (current.phase === 'pull') {
     context.stop.throwIfAborted();
-    const met = await loadSeen(context.pool, run.id, 'lead');
-    const newIds = makesRows(context, run) ? await loadNewIds(context.pool, run.id) : null;
-    const isKnown = await hasPairs(context.pool, run.connection);
-    await inRepeatable(context, (db) => breakSeals(db, run.connection, 'lead'));
-    const isWhole = current.cursor === null;
     try {
-      const memory: ScanMemory = { met, newIds, isKnown, barren: 0 };
+      const memory: ScanMemory = { scan, areNewPaged: makesRows(context, run), barren: 0 };
       for await (const pages of readAhead(pagesOf(context, current), leadsTogether, weightOf)) {
         current = await storePages(context, current, pages, memory);
       }
-      // A resumed scan does not know which seals it met before.
-      if (isWhole && run.mode === 'sync')
-        await inRepeatable(context, (db) => dropSeals(db, run.connection, 'lead', met));
     } catch (error) {
-      current = await goOnOtherwise(context, current, error);
+      current = await goOnOtherwise(context, current, scan, error);
     }
   }
   return current;
@@ -141,7 +129,7 @@ function pageRequests(
   };
 }
 
-async function goOnOtherwise(context: StepContext, run: Run, error: unknown): Promise<Run> {
+async function goOnOtherwise(context: StepContext, run: Run, scan: LiveScan, error: unknown): Promise<Run> {
   const instead =
     error instanceof LeadsyncError && error.code === 'leads.rejected' ? afterRejection(context, run) : null;
   if (instead === null) throw error;
@@ -149,6 +137,7 @@ async function goOnOtherwise(context: StepContext, run: Run, error: unknown): Pr
     ? 'the service rejects the cursor of the next page: the scan begins again'
     : 'the service rejects `limit`: requesting fewer leads a page, or (0) without a limit';
   context.log.info({ run: run.id, code: 'leads.rejected', pageSize: instead.pageSize }, message);
+  if (instead.scanRestarted) scan.forgetLeads();
   return inLeasedTransaction(context, async (db) => {
     if (instead.scanRestarted) await clearScannedLeads(db, run.id);
     return updateRun(db, run.id, instead);
@@ -172,11 +161,9 @@ const mostProblems = 20;
 
 /** What a scan knows beside its checkpoints. */
 interface ScanMemory {
-  readonly met: SeenPairs;
-  /** The ids of new leads so far; null: they are staged one by one. */
-  readonly newIds: IdSet | null;
-  /** Whether the connection has pairs. */
-  readonly isKnown: boolean;
+  readonly scan: LiveScan;
+  /** Whether new leads are stored together; else one by one. */
+  readonly areNewPaged: boolean;
   /** Pages in a row without a new lead; a resumed scan begins to count again. */
   barren: number;
 }
@@ -188,15 +175,17 @@ function storePages(
   memory: ScanMemory,
 ): Promise<Run> {
   const { scanBounds = usualScanBounds } = context;
-  const { met, newIds, isKnown } = memory;
+  const { scan, areNewPaged } = memory;
   const { fields, leads: settings } = context.connection;
   const leads = pages.flatMap((page) => page.leads);
   const invalid = pages.reduce((sum, page) => sum + page.invalidItems, 0);
   const cursor = pages.at(-1)?.nextCursor ?? null;
-  const scanned = new Map(leads.map((lead) => [lead.id, new PulledLead(lead, fields)]));
+  const scanned = new Map(
+    leads.map((lead) => [lead.id, { leadId: lead.id, cells: leadCells(lead, fields) }]),
+  );
   const store = async (db: pg.PoolClient): Promise<Run> => {
-    const cursors = pages.flatMap(({ nextCursor }) => (nextCursor === null ? [] : [nextCursor]));
-    if (!(await useCursors(db, run.id, cursors))) {
+    const cursors = pages.flatMap(({ nextCursor }) => (nextCursor === null ? [] : [shortHash(nextCursor)]));
+    if (!scan.useCursors(cursors)) {
       const message = 'the service returned a cursor that this scan has used before';
       throw new LeadsyncError('leads.cursor-repeated', message, {
         help: 'The scan was given up to avoid an endless loop; nothing was changed. Report this to the service.',
@@ -205,7 +194,8 @@ function storePages(
     const { pageSize = settings.pageSize } = pages.at(-1) ?? {};
     if (pageSize !== (run.pages === 0 ? settings.pageSize : run.pageSize))
       await rememberPageSize(db, scopeOf(context.connection), settings.pageSize, pageSize);
-    const stored = await stageLeads(db, run, [...scanned.values()], fields, met, newIds, isKnown);
+    const stored = await stageLeads(db, run, [...scanned.values()], scan, areNewPaged);
+    await logLeads(db, run.id, scan.takeLeads(cursors));
     const pulledBytes = run.pulledBytes + stored.bytes;
     if (pulledBytes > scanBounds.bytes)
       throw endless('leads', `it sent ${run.pulled + scanned.size} leads of ${pulledBytes} bytes`);
@@ -228,6 +218,7 @@ function storePages(
       pulledBytes,
       scanIncomplete: run.scanIncomplete || repeated > 0 || invalid > 0,
       attempts: 0,
+      moves: scan.base.moves,
       ...(invalid > 0 && {
         problems: [...run.problems, ...pages.flatMap(invalidItems)].slice(0, mostProblems),
       }),
@@ -240,34 +231,4 @@ function invalidItems({ invalidItems: count }: LeadPage): Run['problems'] {
   if (count === 0) return [];
   const message = `${counted(count, 'item of a page has no usable id and was', 'items of a page have no usable id and were')} left out`;
   return [{ code: 'leads.item-invalid', message }];
-}
-
-/** A pulled lead: of one in a sealed block no cell is read, of one that is new nothing is sealed. */
-class PulledLead implements ScannedLead {
-  readonly leadId: string;
-  readonly #lead: Lead;
-  readonly #fields: readonly FieldMapping[];
-  #cells: Cells | null = null;
-
-  constructor(lead: Lead, fields: readonly FieldMapping[]) {
-    this.leadId = lead.id;
-    this.#lead = lead;
-    this.#fields = fields;
-  }
-
-  get cells(): Cells {
-    this.#cells ??= leadCells(this.#lead, this.#fields);
-    return this.#cells;
-  }
-
-  get shown(): string {
-    const { id, fields } = this.#lead;
-    try {
-      return JSON.stringify([id, ...this.#fields.map(({ field }) => fields[field])]);
-    } catch (error) {
-      // Nested too deeply; see `leadCells`.
-      if (error instanceof RangeError) return JSON.stringify([id, this.cells]);
-      throw error;
-    }
-  }
 }

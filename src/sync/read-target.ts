@@ -8,19 +8,26 @@ import { type Headings, headingOf } from '../core/lead/mapping.ts';
 import { charactersIn, mostTogether } from '../core/lead/text-size.ts';
 import { type Cell, isUnreadable, storable } from '../core/lead/value.ts';
 import { stageAsides } from '../store/asides.ts';
-import { hasSpellings, respellRows } from '../store/lead-spellings.ts';
-import { SeenPairs, noteMerged, noteAbsent } from '../store/seen-pairs.ts';
+import type { LiveScan } from '../core/merge/live-scan.ts';
+import { loadSpellings, respellRows } from '../store/lead-spellings.ts';
 import { wasEverInStep } from '../store/pairs.ts';
 import { keepNotesBelow, newFields, notesBelow } from '../store/place-notes.ts';
 import { unpackPages } from '../store/scan-pages.ts';
-import { breakSeals } from '../store/seals.ts';
 import { clearStagedRows, type Run, updateRun } from '../store/runs.ts';
-import { flagDuplicateRows, insertStaged, type ScannedRow, stageRows } from '../store/staging.ts';
+import {
+  flagDuplicateRows,
+  insertStaged,
+  type LeftRow,
+  type RowStaging,
+  type ScannedRow,
+  stageRows,
+  storeAbsent,
+} from '../store/staging.ts';
 import { analyzeStaged, countStaged, isMany } from '../store/statistics.ts';
 import type { TargetRow, TargetSnapshot } from '../ports/target.ts';
 import { ApartRows } from './apart-rows.ts';
 import { inLeasedTransaction, inRepeatable, type StepContext } from './context.ts';
-import { lookAtTable, mostLeft, rememberTable, rowStaging, stageAsBefore } from './table-memory.ts';
+import { lookAtTable, mostLeft, rememberTable, stageAsBefore, usualStatusOf } from './table-memory.ts';
 import { noteMade } from './which-place.ts';
 import { batchesWeighed } from './read-ahead.ts';
 import { endless, usualScanBounds } from './scan-bounds.ts';
@@ -38,26 +45,32 @@ export interface StagedTable {
 }
 
 /** Reads the whole target and ends the scan. A plan creates neither a missing target nor columns of new fields. */
-export async function readTarget(context: StepContext, run: Run): Promise<Run> {
-  return finishReading(context, run, await stageTable(context, run, run.mode === 'sync'));
+export async function readTarget(context: StepContext, begun: Run): Promise<Run> {
+  const { run, scan } = await context.memory.open(context, begun);
+  if (run.phase === 'pull') return run;
+  return finishReading(context, run, await stageTable(context, run, scan, run.mode === 'sync'), scan);
 }
 
 /** Reads the whole target and stages rows that differ from the baseline. Throws what the target throws, and `target.endless`. */
-export async function stageTable(context: StepContext, run: Run, create: boolean): Promise<StagedTable> {
+export async function stageTable(
+  context: StepContext,
+  run: Run,
+  scan: LiveScan,
+  create: boolean,
+): Promise<StagedTable> {
   const { target, connection, scanBounds = usualScanBounds } = context;
-  await inRepeatable(context, async (db) => {
-    await clearStagedRows(db, run.id);
-    await breakSeals(db, run.connection, 'row');
-  });
+  scan.forgetRows();
+  await inRepeatable(context, (db) => clearStagedRows(db, run.id));
   const added = await newFields(context.pool, run.connection, connection.fields);
   const isGoneAllowed = run.allow.includes('target-gone');
   const wasFilled = !isGoneAllowed && (await wasEverInStep(context.pool, run.connection));
   const elsewhere = run.connection !== connection.name;
-  const isSealable = !(await hasSpellings(context.pool, run.connection));
-  const known = added.length === 0 && isSealable ? await lookAtTable(context, wasFilled) : null;
-  const same = known && (await stageAsBefore(context, run, known));
+  const spellings = await loadSpellings(context.pool, run.connection);
+  // The service spells some ids otherwise, and may spell more of them so the next time: a row may become another lead's.
+  const isKnowable = added.length === 0 && spellings.size === 0;
+  const known = isKnowable ? await lookAtTable(context, wasFilled) : null;
+  const same = known && (await stageAsBefore(context, run, known, scan));
   if (same !== null) return same;
-  const met = new SeenPairs();
   /** Those that wait to be staged, and the first of all for the next night. */
   const [waiting, asides]: [Aside[], Aside[]] = [[], []];
   const onAsides = (found: readonly Aside[]): void => {
@@ -67,8 +80,9 @@ export async function stageTable(context: StepContext, run: Run, create: boolean
   const options = { create, purpose, newFields: added, wasFilled, elsewhere, onAsides };
   const snapshot = await target.open(options, context.stop);
   if (snapshot.created) await noteMade(context, run);
-  const staging = rowStaging(context, snapshot.missing.length === 0, isSealable);
-  const left: ScannedRow[] = [];
+  const isWhole = snapshot.missing.length === 0;
+  const staging: RowStaging = { isWhole, usualStatus: usualStatusOf(context), spellings };
+  const left: LeftRow[] = [];
   const outside = new RowsOutside(
     connection.fields,
     wasFilled ? await notesBelow(context.pool, run.connection) : null,
@@ -85,7 +99,7 @@ export async function stageTable(context: StepContext, run: Run, create: boolean
     if (asides.length <= mostLeft) asides.push(...beside.slice(0, mostLeft + 1));
     const staged = await inRepeatable(context, async (db) => {
       await stageAsides(db, run.id, beside);
-      return stageRows(db, run, rows, staging, met);
+      return stageRows(db, run, rows, staging, scan);
     });
     bytes += staged.bytes;
     if (left.length <= mostLeft && leftSize <= mostTogether) {
@@ -114,9 +128,9 @@ export async function stageTable(context: StepContext, run: Run, create: boolean
     isFirst && snapshot.hint !== undefined ? [{ code: 'place.encoding', message: snapshot.hint }] : [];
   const problems = [...missing, ...guessed, ...(headings?.problem() ?? []), ...outside.problem()];
   const shown = { rows: count, problems, mark };
-  const isKept = staging.isWhole && merged.size === 0 && leftSize <= mostTogether;
+  const isKept = isWhole && merged.size === 0 && leftSize <= mostTogether;
   if (run.mode === 'sync') {
-    await rememberTable(context, run, isKept ? known : null, { ...shown, left, asides }, met);
+    await rememberTable(context, run, isKept ? known : null, { ...shown, left, asides }, scan);
     await inRepeatable(context, (db) => keepNotesBelow(db, run.connection, outside.below));
   }
   return { ...shown, merged };
@@ -245,11 +259,15 @@ const isOfColumn = ({ code }: Problem): boolean => code.startsWith('target.colum
 const ofRows: ReadonlySet<string> = new Set(['row.apart', 'row.headings', 'place.encoding']);
 
 /** Ends a scan when both sides are staged. */
-export async function finishReading(context: StepContext, run: Run, table: StagedTable): Promise<Run> {
+export async function finishReading(
+  context: StepContext,
+  run: Run,
+  table: StagedTable,
+  scan: LiveScan,
+): Promise<Run> {
   await inRepeatable(context, async (db) => {
-    await respellRows(db, run);
-    await noteAbsent(db, run);
-    await noteMerged(db, run, table.merged ?? new Map());
+    for (const leadId of await respellRows(db, run)) scan.meetRow(leadId);
+    await storeAbsent(db, run.id, scan, table.merged ?? new Map());
     const { fields, sync } = context.connection;
     const how = { all: table.problems.some(isOfColumn), isMatched: sync.match !== 'off' };
     await unpackPages(db, run, how, async (lines) => {
@@ -257,6 +275,7 @@ export async function finishReading(context: StepContext, run: Run, table: Stage
       await insertStaged(db, run.id, leads, fields, true);
     });
   });
+  const unmoved = scan.unmoved();
   if (isMany(await countStaged(context.pool, run.id))) await analyzeStaged(context.pool);
   const others = run.problems.filter((problem) => !isOfColumn(problem) && !ofRows.has(problem.code));
   return inLeasedTransaction(context, async (db) => {
@@ -264,6 +283,8 @@ export async function finishReading(context: StepContext, run: Run, table: Stage
     return updateRun(db, run.id, {
       phase: 'plan',
       targetRows: table.rows,
+      unmovedLeads: unmoved.leads,
+      unmovedRows: unmoved.rows,
       mark: table.mark,
       attempts: 0,
       problems: [...others, ...table.problems],

@@ -37,6 +37,7 @@ import { beginEdits } from './requested-edits.ts';
 import { decide } from './decide.ts';
 import { endRun } from './end-run.ts';
 import { forecastSync } from './forecast.ts';
+import { ScanMemory } from './open-scan.ts';
 import { pushLeads } from './push-leads.ts';
 import { pushRows } from './push-rows.ts';
 import { readTarget } from './read-target.ts';
@@ -114,7 +115,8 @@ async function advance(leased: LeasedContext, request: RunRequest, stop: AbortSi
   const done = await doneBefore(leased, request);
   if (done !== null) return { kind: 'finished', run: done };
   let run = await startOrResume(leased, request);
-  const step: StepContext = { ...leased, runPolicy: runPolicy(run) };
+  using memory = new ScanMemory();
+  const step: StepContext = { ...leased, runPolicy: runPolicy(run), memory };
   await resumeRun(pool, run.id);
   const spent = () => ({ leads: step.leads.requests, target: step.target.requests });
   let counted = spent();
@@ -157,7 +159,7 @@ async function advance(leased: LeasedContext, request: RunRequest, stop: AbortSi
     return { kind: 'finished', run: await endRun(step, run, null, forecast) };
   } catch (error) {
     await count();
-    return interrupted(step, request, run, error, stop);
+    return await interrupted(step, request, run, error, stop);
   }
 }
 

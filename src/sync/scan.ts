@@ -1,3 +1,4 @@
+import type { LiveScan } from '../core/merge/live-scan.ts';
 import { newFields } from '../store/place-notes.ts';
 import type { Run } from '../store/runs.ts';
 import type { StepContext } from './context.ts';
@@ -8,15 +9,16 @@ import { finishReading, type StagedTable, stageTable } from './read-target.ts';
  * Pages through all leads, and reads a table that has a version meanwhile. The next phase reads a table that changed since,
  * so that what people type during the scan counts, or that has no version.
  */
-export async function scan(context: StepContext, run: Run): Promise<Run> {
+export async function scan(context: StepContext, begun: Run): Promise<Run> {
+  const { run, scan: live } = await context.memory.open(context, begun);
   const over = new AbortController();
   const stop = AbortSignal.any([context.stop, over.signal]);
-  const early = readEarly({ ...context, stop }, run);
+  const early = readEarly({ ...context, stop }, run, live);
   try {
-    const pulled = await pull(context, run);
+    const pulled = await pull(context, run, live);
     const read = await early;
     if (read === null || read.version !== (await context.target.version?.(context.stop))) return pulled;
-    return await finishReading(context, pulled, read.table);
+    return await finishReading(context, pulled, read.table, live);
   } finally {
     over.abort();
     await early;
@@ -27,6 +29,7 @@ export async function scan(context: StepContext, run: Run): Promise<Run> {
 async function readEarly(
   context: StepContext,
   run: Run,
+  live: LiveScan,
 ): Promise<{ readonly version: string; readonly table: StagedTable } | null> {
   // A run that is resumed again and again would read the whole table each time.
   if (run.cursor !== null || run.pulled > 0) return null;
@@ -35,7 +38,7 @@ async function readEarly(
     if (version === undefined || version === null) return null;
     // A sync has to create the columns of new fields first.
     if ((await newFields(context.pool, run.connection, context.connection.fields)).length > 0) return null;
-    return { version, table: await stageTable(context, run, false) };
+    return { version, table: await stageTable(context, run, live, false) };
   } catch (error) {
     context.log.debug({ run: run.id, err: error }, 'the table was not read while the leads were');
     return null;

@@ -1,20 +1,20 @@
 import { shortHash } from '../core/lead/content-hash.ts';
+import type { LiveScan } from '../core/merge/live-scan.ts';
 import { inStep } from '../core/merge/row-status.ts';
 import { stageAsides } from '../store/asides.ts';
-import { SeenPairs } from '../store/seen-pairs.ts';
 import type { Run } from '../store/runs.ts';
-import { dropSeals, sealAllRows } from '../store/seals.ts';
+import type { Spellings } from '../store/lead-spellings.ts';
 import { type RowStaging, stageRows } from '../store/staging.ts';
-import { keepTableRead, repeatTableRead, type TableRead } from '../store/table-reads.ts';
+import { keepTableRead, keepWrittenTable, repeatTableRead, type TableRead } from '../store/table-reads.ts';
 import { version } from '../lib/version.ts';
 import { inLeasedTransaction, inRepeatable, type StepContext } from './context.ts';
 
-/** The most rows outside of seals, and asides, that a table read remembers. */
+/** The most rows that do not show their baselines, pairs without a row, and asides, that a table read remembers. */
 export const mostLeft = 1_000;
 
-export function rowStaging({ connection }: StepContext, isWhole: boolean, isSealable: boolean): RowStaging {
-  const usualStatus = connection.target.statusColumn === undefined ? null : inStep;
-  return { fields: connection.fields, isWhole, usualStatus, isSealable };
+/** What the status column shows of an ordinary row; null: there is no status column. */
+export function usualStatusOf({ connection }: StepContext): string | null {
+  return connection.target.statusColumn === undefined ? null : inStep;
 }
 
 /** A table at one moment. `digest`: of its bytes and everything that decides how they are read. */
@@ -40,31 +40,42 @@ export function stageAsBefore(
   context: StepContext,
   run: Run,
   { digest }: KnownTable,
-): Promise<Omit<TableRead, 'left' | 'asides'> | null> {
-  const met = new SeenPairs();
+  scan: LiveScan,
+): Promise<TableRead | null> {
   return inRepeatable(context, async (db) => {
-    const read = await repeatTableRead(db, run, digest, met);
+    const read = await repeatTableRead(db, run.connection, digest, scan.base.moves);
     if (read === null) return null;
-    await stageRows(db, run, read.left, rowStaging(context, true, false), met);
+    const staging: RowStaging = {
+      isWhole: true,
+      usualStatus: usualStatusOf(context),
+      spellings: noSpellings,
+    };
+    // The first row of a copy shows its baseline unless it is left itself.
+    const left = read.left.flatMap(({ leadId, duplicate }) => (leadId === null || duplicate ? [] : [leadId]));
+    scan.meetRowsBut([...read.rowless, ...left]);
+    await stageRows(db, run, read.left, staging, scan);
     await stageAsides(db, run.id, read.asides);
     return read;
   });
 }
+
+const noSpellings: Spellings = new Map();
 
 /** Remembers what a table showed. `before`: the table before it was read; null: it cannot be recognised. */
 export async function rememberTable(
   context: StepContext,
   run: Run,
   before: KnownTable | null,
-  read: TableRead,
-  met: SeenPairs,
+  read: Omit<TableRead, 'rowless'>,
+  scan: LiveScan,
 ): Promise<void> {
-  const isKept = before !== null && read.left.length <= mostLeft && read.asides.length <= mostLeft;
-  const isSame = isKept && before.version === (await context.target.version?.(context.stop));
-  await inRepeatable(context, async (db) => {
-    await dropSeals(db, run.connection, 'row', met);
-    if (isSame) await keepTableRead(db, run.connection, before.digest, read, met);
-  });
+  if (before === null || read.left.length > mostLeft || read.asides.length > mostLeft) return;
+  const rowless = scan.rowless(mostLeft);
+  if (rowless === null) return;
+  if (before.version !== (await context.target.version?.(context.stop))) return;
+  await inRepeatable(context, (db) =>
+    keepTableRead(db, run.connection, before.digest, scan.base.moves, { ...read, rowless }),
+  );
 }
 
 /**
@@ -82,10 +93,9 @@ export async function rememberWritten(
   const { mark, missing } = await context.target.open({ create: false, wasFilled: true }, context.stop);
   if (missing.length > 0 || version !== (await context.target.version?.(context.stop))) return;
   const fields = context.connection.fields.map(({ field }) => field);
-  await inLeasedTransaction(context, async (db) => {
-    const met = new SeenPairs();
-    if (!(await sealAllRows(db, run.connection, before.digest, fields, rows, met))) return;
-    const read = { rows, problems: [], mark: mark === undefined ? null : (mark ?? ''), left: [], asides: [] };
-    await keepTableRead(db, run.connection, before.digest, read, met);
-  });
+  const shown = { rows, problems: [], mark: mark === undefined ? null : (mark ?? '') };
+  const read = { ...shown, left: [], rowless: [], asides: [] };
+  await inLeasedTransaction(context, (db) =>
+    keepWrittenTable(db, run.connection, before.digest, fields, read),
+  );
 }

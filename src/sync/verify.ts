@@ -6,7 +6,7 @@ import { doubtReplies } from '../store/services.ts';
 import { IdSet } from '../core/lead/id-set.ts';
 import { insertActions } from '../store/actions.ts';
 import { storeUnmappedHashes, unreadCreates } from '../store/intents.ts';
-import { asServiceSpells } from '../store/lead-spellings.ts';
+import { loadSpellings, spelled } from '../store/lead-spellings.ts';
 import {
   acceptReplies,
   countUnexplained,
@@ -34,7 +34,7 @@ import { inLeasedTransaction, scopeOf, type StepContext } from './context.ts';
 import { readById } from './ask-leads.ts';
 import { inLanes } from './concurrency.ts';
 import { batchesWeighed } from './read-ahead.ts';
-import { rememberWritten, rowStaging } from './table-memory.ts';
+import { rememberWritten, usualStatusOf } from './table-memory.ts';
 
 /** Batches of rows that are compared together while as many are read. */
 const batchesTogether = 4;
@@ -130,7 +130,8 @@ async function readRowsAgain(context: StepContext, run: Run): Promise<void> {
   let [met, metNew, rowsRead] = [0, 0, 0];
   let [isExplained, isUsual] = [true, run.targetRows === 0];
   const [seenNew, changedNew] = [new IdSet(), new Set<string>()];
-  const { usualStatus } = rowStaging(context, true, true);
+  const usualStatus = usualStatusOf(context);
+  const spellings = await loadSpellings(pool, run.connection);
   const purpose = `${run.id} ${run.round} receipt`;
   const snapshot = await target.open({ create: false, purpose }, context.stop);
   for await (const read of batchesWeighed(snapshot.rows, batchesTogether)) {
@@ -138,11 +139,9 @@ async function readRowsAgain(context: StepContext, run: Run): Promise<void> {
     const rows = new Map<string, TargetRow>();
     rowsRead += read.length;
     isUsual &&= read.every(({ status, other }) => status === usualStatus && other !== true);
-    const shownIds = read.flatMap(({ leadId }) => leadId ?? []);
-    const ids = await asServiceSpells(pool, run.connection, shownIds);
     for (const row of read) {
-      const leadId = ids.get(row.leadId ?? '');
-      if (leadId !== undefined && !rows.has(leadId)) rows.set(leadId, row);
+      const leadId = row.leadId === null ? null : spelled(spellings, row.leadId);
+      if (leadId !== null && !rows.has(leadId)) rows.set(leadId, row);
     }
     const found = await rowsWritten(pool, run, [...rows.keys()]);
     const toCompare = found.filter(({ actionId }) => equal[actionId - toMeet.first] === 0);

@@ -94,6 +94,11 @@ create table runs (
   left_alone int not null default 0,
   -- Roughly, of the staged leads: a service that never comes to an end must not fill the disk.
   pulled_bytes bigint not null default 0,
+  -- How often pairs had moved when the scan was begun (see place_notes): a resumed scan knows that they are as they were.
+  moves bigint,
+  -- Pairs of which the scan of a side showed the baseline.
+  unmoved_leads int not null default 0,
+  unmoved_rows int not null default 0,
   -- Compared and equal; waiting for a create that is not settled; written and read again as written.
   compared_equal int not null default 0,
   waiting int not null default 0,
@@ -145,13 +150,17 @@ create table services (
 comment on table services is
   'What is known of a service by its replies.';
 
-create table scan_cursors (
-  run_id bigint not null references runs on delete cascade,
-  cursor text not null,
-  primary key (run_id, cursor)
+create table scan_log (
+  id bigint generated always as identity primary key,
+  run_id bigint not null,
+  -- The pairs that showed their baselines: the first id of a row of them, and how many they are, again and again.
+  as_base bigint[] not null,
+  -- Hashes of the cursors that were used: one that comes again would be an endless loop.
+  cursors text[] not null
 );
-comment on table scan_cursors is
-  'Cursors that the current scan has used: a cursor that comes again would be an endless loop.';
+comment on table scan_log is
+  'The checkpoints of the current scan of the service: a killed one goes on from there.';
+create index scan_log_by_run on scan_log (run_id);
 
 create table scan_pages (
   id bigint generated always as identity primary key,
@@ -248,17 +257,6 @@ comment on table pairs is
 
 create index pairs_outside on pairs (connection) where (outside_since is not null);
 
-create table seen_pairs (
-  run_id bigint not null references runs,
-  side text not null check (side in ('lead', 'row')),
-  pair_ids bigint[] not null,
-  -- How many of them the scan did not stage: they show the baseline.
-  unmoved int not null default 0
-);
-comment on table seen_pairs is
-  'The pairs whose lead or row a scan has shown, each once.';
-create index seen_pairs_by_run on seen_pairs (run_id, side);
-
 create table absent_pairs (
   run_id bigint not null,
   lead_id text not null,
@@ -283,40 +281,6 @@ create table asked_leads (
 comment on table asked_leads is
   'Leads that the list did not show and that the run has asked for by id, and what the service answered. Those it has shown are'
   ' in staged_leads too.';
-
-create table seals (
-  id bigint generated always as identity primary key,
-  connection text not null,
-  side text not null,
-  digest bytea not null,
-  -- The pairs that show their baselines.
-  pair_ids bigint[] not null,
-  -- The places of the other records in the stretch, from 0 on: these are looked up each time.
-  others int[] not null,
-  unique (connection, side, digest)
-);
-comment on table seals is
-  'A stretch of leads or rows that showed its baselines: recognised by a digest, it need not be looked up again'
-  ' while none of its pairs is in moved.';
-
-create table moved (
-  connection text not null,
-  side text not null,
-  pair_id bigint not null,
-  primary key (connection, side, pair_id)
-);
-comment on table moved is
-  'Pairs that have changed since the seals of a side were made.';
-
-create table table_reads (
-  connection text primary key,
-  digest text not null,
-  shown json not null,
-  -- The seals of all rows but the others in it.
-  seal_ids bigint[] not null
-);
-comment on table table_reads is
-  'The table of a connection as it was last read, and the digest by which it is recognised.';
 
 create table earlier_values (
   connection text not null,
@@ -353,7 +317,13 @@ create table place_notes (
   backed_up_at timestamptz,
   -- The marks that runs have put into the table, or were about to, and those of others that were accepted: the last 50,
   -- the newest first. written: it is known to have arrived.
-  marks jsonb not null default '[]'
+  marks jsonb not null default '[]',
+  -- How often its pairs have moved: in what a scan compares of them.
+  moves bigint not null default 0,
+  -- The table as it was when it was last read: by which digest it is recognised, how often pairs had moved, and what it showed.
+  read_digest text,
+  read_moves bigint,
+  read_shown json
 );
 comment on table place_notes is
   'What is remembered of a place beside its pairs.';

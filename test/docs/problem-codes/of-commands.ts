@@ -33,6 +33,10 @@ export const ofCommands: readonly Family[] = [
       ],
       'connection.paused': ['The connection is paused.', 'Resume it with the command in the message.'],
       'connection.running': ['A run of the connection is under way.', 'Try again when it has ended.'],
+      'memory.too-small': [
+        'What is remembered of the leads does not fit into the memory of this process.',
+        'Give the container or the machine more memory, or sync fewer leads (`leads.query`).',
+      ],
       'process.silent': [
         'A probe got no answer of the database or the queue in time.',
         'Check whether they are overloaded.',

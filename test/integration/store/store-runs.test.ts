@@ -13,10 +13,16 @@ import {
   type Run,
   updateRun,
 } from '../../../src/store/runs.ts';
-import { useCursors } from '../../../src/store/scan-cursors.ts';
-import { stagedCounts, useScenes } from './store-scene.ts';
+import { logLeads } from '../../../src/store/scan-log.ts';
+import { type Scene, stagedCounts, useScenes } from './store-scene.ts';
 
 const scene = useScenes();
+
+/** The checkpoint of a page. */
+async function logCursor(here: Scene, run: Run): Promise<void> {
+  await logLeads(here.pool, run.id, (await here.live(run)).takeLeads(['c']));
+  expect((await here.live(run)).useCursors(['c'])).toBe(false);
+}
 const acme = { companyName: 'Acme', stage: 'new' };
 
 /** The same run, a moment later. */
@@ -97,6 +103,9 @@ describe('a run', () => {
       attempts: 2,
       problems: [{ code: 'p', message: 'm', row: 4 }],
       refusals: [{ code: 'r', message: 'm' }],
+      moves: 7,
+      unmovedLeads: 5,
+      unmovedRows: 6,
     } as const;
     const updated = await updateRun(here.pool, run.id, patch);
     expect(updated).toEqual({ ...run, ...patch, progressAt: expect.any(Number), idleMs: 0 });
@@ -114,13 +123,13 @@ describe('a run', () => {
   test('ends with its report, in the order in which it was written, and without what was staged', async () => {
     const here = scene();
     const run = await here.scan({ a: acme }, [['a', acme]]);
-    await useCursors(here.pool, run.id, ['c']);
+    await logCursor(here, run);
     const report = { z: 1, a: { y: 2, b: 3 } };
     const finished = await finishRun(here.pool, run.id, 'partial', report);
     expect(finished).toMatchObject({ status: 'partial', finishedAt: expect.any(Number) });
     expect(JSON.stringify(finished.report)).toBe(JSON.stringify(report));
     expect(await stagedCounts(here.pool, run.id)).toEqual({ leads: 0, rows: 0 });
-    expect(await useCursors(here.pool, run.id, ['c'])).toBe(true);
+    expect((await here.live(run)).useCursors(['c'])).toBe(true);
   });
 
   test('the last one is the newest that has ended, in its mode', async () => {
@@ -140,7 +149,7 @@ describe('another round', () => {
   test('begins the scan anew and keeps what was counted', async () => {
     const here = scene();
     const run = await here.scan({ a: acme }, [['a', acme]]);
-    await useCursors(here.pool, run.id, ['c']);
+    await logCursor(here, run);
     await here.pool.query(`update runs set scan_started_at = now() - interval '1 hour' where id = $1`, [
       run.id,
     ]);
@@ -165,7 +174,7 @@ describe('another round', () => {
     });
     expect(Math.abs(again.scanStartedAt - Date.now())).toBeLessThan(10_000);
     expect(await stagedCounts(here.pool, run.id)).toEqual({ leads: 0, rows: 0 });
-    expect(await useCursors(here.pool, run.id, ['c'])).toBe(true);
+    expect((await here.live(run)).useCursors(['c'])).toBe(true);
   });
 
   test('what is staged for other runs stays', async () => {

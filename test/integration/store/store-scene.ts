@@ -14,9 +14,10 @@ import {
 import { transaction } from '../../../src/store/database.ts';
 import { countMet, looseRows, sights } from '../../../src/store/differences.ts';
 import { adoptScan, keepMoves, makeKeptMoves } from '../../../src/store/baselines.ts';
-import { loadSeen, noteAbsent } from '../../../src/store/seen-pairs.ts';
-import { breakSeals } from '../../../src/store/seals.ts';
-import { flagDuplicateRows, stageLeads, stageRows } from '../../../src/store/staging.ts';
+import { LiveScan } from '../../../src/core/merge/live-scan.ts';
+import { loadBaselines } from '../../../src/store/load-baselines.ts';
+import { logLeads, takeUpLeads } from '../../../src/store/scan-log.ts';
+import { flagDuplicateRows, stageLeads, stageRows, storeAbsent } from '../../../src/store/staging.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 
 /** The mapping of all scenes. */
@@ -93,14 +94,8 @@ export class Scene {
     leads: Readonly<Record<string, Cells>>,
     rows: readonly (readonly [string | null, Cells])[],
   ): Promise<void> {
-    await breakSeals(this.pool, this.connection, 'lead');
-    await breakSeals(this.pool, this.connection, 'row');
-    const scanned = Object.entries(leads).map(([leadId, cells]) => ({
-      leadId,
-      shown: JSON.stringify([leadId, cells]),
-      cells,
-    }));
-    await stageLeads(this.pool, run, scanned, fields, await loadSeen(this.pool, run.id, 'lead'));
+    const live = await this.live(run);
+    await this.stageLeads(run, leads, live);
     const scannedRows = rows.map(([leadId, cells], index) => ({
       ordinal: index,
       row: index + 2,
@@ -108,10 +103,33 @@ export class Scene {
       cells,
       status: null,
     }));
-    const staging = { fields, isWhole: true, usualStatus: null, isSealable: true };
-    await stageRows(this.pool, run, scannedRows, staging, await loadSeen(this.pool, run.id, 'row'));
+    const staging = { isWhole: true, usualStatus: null, spellings: new Map() };
+    await stageRows(this.pool, run, scannedRows, staging, live);
     await flagDuplicateRows(this.pool, run.id);
-    await noteAbsent(this.pool, run);
+    await storeAbsent(this.pool, run.id, live, new Map());
+    this.#unmoved.set(run.id, live.unmoved());
+  }
+
+  readonly #unmoved = new Map<number, ReturnType<LiveScan['unmoved']>>();
+
+  /** The scan of a run, as a process takes it up that knows nothing of it. */
+  async live(run: Run): Promise<LiveScan> {
+    const live = new LiveScan(await loadBaselines(this.pool, this.connection, fields, () => {}));
+    await takeUpLeads(this.pool, run.id, live);
+    return live;
+  }
+
+  /** Stages leads and the checkpoint after them; returns which of them were met before. */
+  async stageLeads(
+    run: Run,
+    leads: Readonly<Record<string, Cells>>,
+    live: LiveScan,
+    areNewPaged = false,
+  ): Promise<readonly string[]> {
+    const scanned = Object.entries(leads).map(([leadId, cells]) => ({ leadId, cells }));
+    const { repeated } = await stageLeads(this.pool, run, scanned, live, areNewPaged);
+    await logLeads(this.pool, run.id, live.takeLeads([]));
+    return repeated;
   }
 
   /** All differences, read as the product reads them. */
@@ -136,7 +154,8 @@ export class Scene {
     const tally = new RecordTally();
     for (const sight of await collect(sights(this.pool, run))) tally.see(sight, differenceOf(sight, proof));
     for (const loose of await collect(looseRows(this.pool, run))) tally.seeLoose(loose);
-    return tally.counts(await countMet(this.pool, run));
+    const { leads, rows } = this.#unmoved.get(run.id) ?? { leads: 0, rows: 0 };
+    return tally.counts(await countMet(this.pool, { ...run, unmovedLeads: leads, unmovedRows: rows }));
   }
 }
 

@@ -3,11 +3,9 @@ import { LooseRows, memoOf } from '../../../src/core/merge/difference.ts';
 import { decideConflict, listConflicts, recordConflicts } from '../../../src/store/conflicts.ts';
 import { advanceBaselines } from '../../../src/store/baselines.ts';
 import { looseRows, scannedLeadCells, unknownLeads, wantedRows } from '../../../src/store/differences.ts';
-import { SeenPairs } from '../../../src/store/seen-pairs.ts';
-import { useCursors } from '../../../src/store/scan-cursors.ts';
 import { clearStagedRows } from '../../../src/store/runs.ts';
-import { stageLeads } from '../../../src/store/staging.ts';
-import { collect, fields, stagedCounts, useScenes } from './store-scene.ts';
+import { logLeads } from '../../../src/store/scan-log.ts';
+import { collect, stagedCounts, useScenes } from './store-scene.ts';
 
 const scene = useScenes();
 const acme = { companyName: 'Acme', stage: 'new' };
@@ -135,12 +133,10 @@ describe('a page of leads', () => {
   test('the last sight of an id wins, and which were seen before is told', async () => {
     const here = scene();
     const run = await here.run();
-    const lead = (leadId: string, cells: typeof acme) => ({ leadId, shown: JSON.stringify(cells), cells });
-    const met = new SeenPairs();
-    const stage = (...leads: ReturnType<typeof lead>[]) => stageLeads(here.pool, run, leads, fields, met);
-    expect(await stage(lead('a', acme), lead('b', acme))).toMatchObject({ repeated: [] });
-    expect(await stage(lead('b', won), lead('c', acme))).toMatchObject({ repeated: ['b'] });
-    expect(await stage()).toMatchObject({ repeated: [] });
+    const live = await here.live(run);
+    expect(await here.stageLeads(run, { a: acme, b: acme }, live)).toEqual([]);
+    expect(await here.stageLeads(run, { b: won, c: acme }, live)).toEqual(['b']);
+    expect(await here.stageLeads(run, {}, live)).toEqual([]);
     expect(await stagedCounts(here.pool, run.id)).toEqual({ leads: 3, rows: 0 });
     expect(await scannedLeadCells(here.pool, run.id, ['b', 'c', 'nobody'])).toEqual(
       new Map([
@@ -150,14 +146,26 @@ describe('a page of leads', () => {
     );
   });
 
-  test('a cursor is used once in a run', async () => {
+  test('a cursor is used once in a run, whichever process takes it up', async () => {
     const here = scene();
     const run = await here.run();
-    expect(await useCursors(here.pool, run.id, ['x'])).toBe(true);
-    expect(await useCursors(here.pool, run.id, ['y'])).toBe(true);
-    expect(await useCursors(here.pool, run.id, ['x'])).toBe(false);
-    const other = await scene().run();
-    expect(await useCursors(here.pool, other.id, ['x'])).toBe(true);
+    const live = await here.live(run);
+    expect(live.useCursors(['x'])).toBe(true);
+    expect(live.useCursors(['y'])).toBe(true);
+    await logLeads(here.pool, run.id, live.takeLeads(['x', 'y']));
+    expect(live.useCursors(['x'])).toBe(false);
+    expect((await here.live(run)).useCursors(['z', 'x'])).toBe(false);
+    const other = scene();
+    expect((await other.live(await other.run())).useCursors(['x'])).toBe(true);
+  });
+
+  test('new leads that were stored together are known to the next process', async () => {
+    const here = scene();
+    const run = await here.run();
+    expect(await here.stageLeads(run, { a: acme, b: acme }, await here.live(run), true)).toEqual([]);
+    expect(await stagedCounts(here.pool, run.id)).toEqual({ leads: 0, rows: 0 });
+    expect(await here.stageLeads(run, { b: won, c: acme }, await here.live(run), true)).toEqual(['b']);
+    expect(await stagedCounts(here.pool, run.id)).toEqual({ leads: 1, rows: 0 });
   });
 });
 

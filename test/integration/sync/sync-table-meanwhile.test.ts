@@ -6,8 +6,7 @@ import { json, startServer } from '../leads-api/leads-api-server.ts';
 /** A sync of one lead whose page comes only when the table was read, and `meanwhile` was done. */
 async function syncWhile(workspace: Workspace, meanwhile: () => void) {
   const { pool } = workspace.database;
-  const wasRead = async (): Promise<boolean> =>
-    (await pool.query(`select from seen_pairs where side = 'row'`)).rowCount === 1;
+  const wasRead = async (): Promise<boolean> => (await pool.query(`select from staged_rows`)).rowCount === 1;
   const [lead] = workspace.sandbox.leads.list();
   await using server = await startServer((response, request) => {
     const page = async (): Promise<void> => {
@@ -29,13 +28,20 @@ async function syncWhile(workspace: Workspace, meanwhile: () => void) {
 test('a table is read once, while the pages come', async () => {
   await using workspace = await Workspace.open({ sandbox: { leads: 1 } });
   await workspace.sync();
+  workspace.sheet.edit(() => true, { City: 'typed before' });
   const report = await syncWhile(workspace, () => {});
-  expect(report).toMatchObject({ status: 'succeeded', requests: { target: 1 } });
+  expect(report).toMatchObject({
+    status: 'succeeded',
+    updated: { leads: 1, rows: 0 },
+    // For its digest, its headings and its rows.
+    requests: { target: 3 },
+  });
 });
 
 test('no edit is lost: what is typed into a table that was read already is carried over by the same sync', async () => {
   await using workspace = await Workspace.open({ sandbox: { leads: 1 } });
   await workspace.sync();
+  workspace.sheet.edit(() => true, { City: 'typed before' });
   const report = await syncWhile(workspace, () => {
     workspace.sheet.edit(() => true, { City: 'typed meanwhile' });
   });

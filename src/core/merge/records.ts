@@ -1,0 +1,141 @@
+/** Bytes of the largest usual chunk: records never move, so that growing copies nothing. */
+const chunkBits = 23;
+const leastChunk = 1 << 16;
+/** Bytes before the id: the lengths of id and text. */
+const head = 6;
+
+type Bytes = Buffer & { utf8Slice(from: number, to: number): string };
+
+/** Asked for bytes before they are allocated; throws when there are not as many. */
+export type Reserve = (bytes: number) => void;
+
+/** Records, an id and a text each, as bytes outside of the heap, where no collector of garbage looks at them; found by id. */
+export class Records {
+  readonly #reserve: Reserve;
+  readonly #chunks: Bytes[] = [];
+  /** Free bytes of the last chunk. */
+  #left = 0;
+  #size = 0;
+  /** By ordinal the chunk and the place in it. */
+  #at = new Uint32Array(1_024);
+  /** Ordinal + 1 at the slot that the id's hash names, or at one behind it; 0: free. The length is a power of two. */
+  #slots = new Int32Array(4_096);
+  #scratch = Buffer.allocUnsafe(4_096);
+
+  constructor(reserve: Reserve = () => {}) {
+    this.#reserve = reserve;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** The ordinal of an id; -1: it is not there. */
+  find(id: string): number {
+    const length = this.#write(id);
+    const mask = this.#slots.length - 1;
+    let slot = hashOf(this.#scratch, 0, length) & mask;
+    for (let n = this.#slots[slot] ?? 0; n !== 0; n = this.#slots[slot] ?? 0) {
+      const [chunk, at] = this.#place(n - 1);
+      if (this.#isScratch(chunk, at + head, chunk.readUInt16LE(at), length)) return n - 1;
+      slot = (slot + 1) & mask;
+    }
+    return -1;
+  }
+
+  /** Whether the text of a record is this one. */
+  hasText(n: number, text: string): boolean {
+    const [chunk, at] = this.#place(n);
+    return this.#isScratch(
+      chunk,
+      at + head + chunk.readUInt16LE(at),
+      chunk.readUInt32LE(at + 2),
+      this.#write(text),
+    );
+  }
+
+  /** Adds a record, whose id must not be there, from the bytes of both; returns its ordinal. */
+  add(from: Buffer, id: number, idEnd: number, text: number, textEnd: number): number {
+    const [idLength, length] = [idEnd - id, textEnd - text];
+    const bytes = head + idLength + length;
+    if (bytes > this.#left) this.#addChunk(bytes);
+    const last = this.#chunks.length - 1;
+    const chunk = this.#chunks[last];
+    if (chunk === undefined) throw new Error('there is no chunk');
+    const at = chunk.length - this.#left;
+    chunk.writeUInt16LE(idLength, at);
+    chunk.writeUInt32LE(length, at + 2);
+    from.copy(chunk, at + head, id, idEnd);
+    from.copy(chunk, at + head + idLength, text, textEnd);
+    this.#left -= bytes;
+    if (this.#size === this.#at.length) this.#at = grown(this.#at, new Uint32Array(this.#size * 2));
+    this.#at[this.#size] = last * 2 ** chunkBits + at;
+    this.#size += 1;
+    if (this.#size * 2 > this.#slots.length) this.#index(this.#slots.length * 2);
+    else this.#insert(this.#size - 1);
+    return this.#size - 1;
+  }
+
+  id(n: number): string {
+    const [chunk, at] = this.#place(n);
+    return chunk.utf8Slice(at + head, at + head + chunk.readUInt16LE(at));
+  }
+
+  text(n: number): string {
+    const [chunk, at] = this.#place(n);
+    const from = at + head + chunk.readUInt16LE(at);
+    return chunk.utf8Slice(from, from + chunk.readUInt32LE(at + 2));
+  }
+
+  #place(n: number): readonly [Bytes, number] {
+    const at = this.#at[n] ?? 0;
+    const chunk = this.#chunks[at >>> chunkBits];
+    if (chunk === undefined) throw new Error(`there is no record ${n}`);
+    return [chunk, at & ((1 << chunkBits) - 1)];
+  }
+
+  /** Writes a text into the scratch; returns its bytes. */
+  #write(text: string): number {
+    if (3 * text.length > this.#scratch.length) this.#scratch = Buffer.allocUnsafe(6 * text.length);
+    return this.#scratch.write(text);
+  }
+
+  #isScratch(chunk: Buffer, from: number, length: number, scratch: number): boolean {
+    return length === scratch && chunk.compare(this.#scratch, 0, length, from, from + length) === 0;
+  }
+
+  #addChunk(least: number): void {
+    const usual = Math.min(1 << chunkBits, Math.max(leastChunk, 2 * (this.#chunks.at(-1)?.length ?? 0)));
+    this.#left = Math.max(least, usual);
+    if (this.#chunks.length === 1 << (32 - chunkBits)) this.#reserve(Infinity);
+    this.#reserve(this.#left);
+    this.#chunks.push(Buffer.allocUnsafeSlow(this.#left) as Bytes);
+  }
+
+  #index(length: number): void {
+    this.#reserve(4 * length);
+    this.#slots = new Int32Array(length);
+    for (let n = 0; n < this.#size; n++) this.#insert(n);
+  }
+
+  #insert(n: number): void {
+    const [chunk, at] = this.#place(n);
+    const mask = this.#slots.length - 1;
+    let slot = hashOf(chunk, at + head, at + head + chunk.readUInt16LE(at)) & mask;
+    while (this.#slots[slot] !== 0) slot = (slot + 1) & mask;
+    this.#slots[slot] = n + 1;
+  }
+}
+
+/** FNV-1a, mixed once more. */
+function hashOf(bytes: Buffer, from: number, to: number): number {
+  let hash = 0x811c9dc5;
+  for (let at = from; at < to; at++) hash = Math.imul(hash ^ (bytes[at] ?? 0), 0x01000193);
+  return Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d) >>> 1;
+}
+
+/** A longer array with what a shorter one has. */
+export function grown<T extends Uint32Array | Float64Array | Uint8Array>(before: T, longer: T): T {
+  longer.set(before);
+  return longer;
+}

@@ -1,0 +1,45 @@
+import { totalmem } from 'node:os';
+
+/** What the process needs beside records (bytes). */
+const beside = 200 * 1024 ** 2;
+
+/** The part of the rest that records may take. */
+const part = 0.6;
+
+/** Bytes that all who hold records in memory share. */
+export class ByteBudget {
+  /** Bytes that the process may use. */
+  readonly memory: number;
+  readonly limit: number;
+  #taken = 0;
+
+  constructor(memory = memoryOfProcess()) {
+    this.memory = memory;
+    this.limit = Math.max(0, (memory - beside) * part);
+  }
+
+  get left(): number {
+    return this.limit - this.#taken;
+  }
+
+  /** False, and nothing is taken, when there are not as many. */
+  take(bytes: number): boolean {
+    if (bytes > this.left) return false;
+    this.#taken += bytes;
+    return true;
+  }
+
+  give(bytes: number): void {
+    this.#taken -= bytes;
+  }
+}
+
+/** Of the container, where there is one. */
+function memoryOfProcess(): number {
+  const total = totalmem();
+  const constrained = process.constrainedMemory();
+  return constrained > 0 && constrained < total ? constrained : total;
+}
+
+/** That of this process. */
+export const memoryBudget = new ByteBudget();

@@ -1,0 +1,110 @@
+import pg from 'pg';
+import { to as copyTo } from 'pg-copy-streams';
+import type { FieldMapping } from '../core/lead/mapping.ts';
+import { Baselines } from '../core/merge/live-scan.ts';
+import type { Reserve } from '../core/merge/records.ts';
+import { transaction, valueOf, type Queryable } from './database.ts';
+
+/** SQL for how often the pairs under a key (SQL as well) have moved. */
+export const movesOf = (key: string): string =>
+  `coalesce((select moves from place_notes where connection = ${key}), 0)`;
+
+/** Of a settled pair nothing but its values is to be compared. */
+const isSettled = `base is not null and lead_deleted_at is null and lead_absences = 0 and row_absences = 0`;
+
+/** Loads the pairs under a key, as they are at one moment. `reserve` is asked for the bytes that they take. */
+export function loadBaselines(
+  pool: pg.Pool,
+  connection: string,
+  fields: readonly FieldMapping[],
+  reserve: Reserve,
+): Promise<Baselines> {
+  const key = pg.escapeLiteral(connection);
+  const text = fields.map(({ field }) => `coalesce((base->${pg.escapeLiteral(field)})::text, '0')`);
+  return transaction(pool, async (db) => {
+    await db.query('set transaction isolation level repeatable read, read only');
+    const moves = await valueOf<number>(db, `select ${movesOf('$1')}`, [connection]);
+    const all = new Baselines(fields, moves ?? 0, reserve);
+    const copy = copyTo(
+      `copy (select id, lead_id, case when base is null then '' else '[' || ${text.join(` || ',' || `)} || ']' end, row_number, ${isSettled}
+         from pairs where connection = ${key}) to stdout (format binary)`,
+    );
+    const reader = new PairReader(all);
+    let fault: Error | null = null;
+    // A COPY that is left in the middle leaves its connection there.
+    for await (const chunk of db.query(copy) as AsyncIterable<Buffer>)
+      try {
+        if (fault === null) reader.read(chunk);
+      } catch (error) {
+        fault = error instanceof Error ? error : new Error(String(error));
+      }
+    if (fault !== null) throw fault;
+    return all;
+  });
+}
+
+/** What the baselines under a key take in memory, roughly (bytes). */
+export async function sizeOfBaselines(
+  db: Queryable,
+  connection: string,
+): Promise<{ readonly pairs: number; readonly bytes: number }> {
+  const { rows } = await db.query<{ pairs: number; bytes: number }>(
+    `select count(*)::int as pairs, (coalesce(sum(octet_length(lead_id) + coalesce(octet_length(base::text), 0)), 0) + 48 * count(*))::float8 as bytes
+     from pairs where connection = $1`,
+    [connection],
+  );
+  return rows[0] ?? { pairs: 0, bytes: 0 };
+}
+
+/** Bytes of what COPY sends first in its binary format (PostgreSQL, COPY, Binary Format), without extensions. */
+const header = 19;
+
+/** Columns of a pair: id, lead id, text, row, settled. */
+const columns = 5;
+
+/** Takes the chunks of a COPY, and adds the pairs in them. */
+class PairReader {
+  readonly #all: Baselines;
+  #rest: Buffer = Buffer.alloc(0);
+  #toSkip = header;
+  /** Where each column begins and ends. */
+  readonly #from: number[] = [];
+  readonly #to: number[] = [];
+
+  constructor(all: Baselines) {
+    this.#all = all;
+  }
+
+  read(chunk: Buffer): void {
+    const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
+    let at = 0;
+    if (this.#toSkip > 0 && bytes.length >= this.#toSkip) [at, this.#toSkip] = [this.#toSkip, 0];
+    if (this.#toSkip === 0)
+      for (let end = this.#tuple(bytes, at); end > 0; end = this.#tuple(bytes, at)) {
+        const [, leadId = 0, text = 0, row = 0, settled = 0] = this.#from;
+        const [, leadIdEnd = 0, textEnd = 0, rowEnd = 0] = this.#to;
+        const pair = {
+          id: Number(bytes.readBigInt64BE(this.#from[0])),
+          row: rowEnd === row ? null : Number(bytes.readBigInt64BE(row)),
+          isSettled: bytes[settled] === 1,
+        };
+        this.#all.add(pair, bytes, leadId, leadIdEnd, text, textEnd);
+        at = end;
+      }
+    this.#rest = bytes.subarray(at);
+  }
+
+  /** Finds the columns of the tuple that begins here. Returns its end; 0: it is not whole, or the end of all. */
+  #tuple(bytes: Buffer, from: number): number {
+    if (from + 2 > bytes.length || bytes.readInt16BE(from) === -1) return 0;
+    let at = from + 2;
+    for (let column = 0; column < columns; column++) {
+      if (at + 4 > bytes.length) return 0;
+      const length = bytes.readInt32BE(at);
+      this.#from[column] = at + 4;
+      at += 4 + Math.max(0, length);
+      this.#to[column] = at;
+    }
+    return at <= bytes.length ? at : 0;
+  }
+}

@@ -1,0 +1,82 @@
+import { counted } from '../core/lead/counted.ts';
+import { LiveScan } from '../core/merge/live-scan.ts';
+import { type ByteBudget, memoryBudget } from '../lib/byte-budget.ts';
+import { LeadsyncError } from '../lib/errors.ts';
+import { loadBaselines, sizeOfBaselines } from '../store/load-baselines.ts';
+import { clearScannedLeads, type Run, updateRun } from '../store/runs.ts';
+import { takeUpLeads } from '../store/scan-log.ts';
+import { inLeasedTransaction, type StepContext } from './context.ts';
+
+/** The scan of a run, while a process has it in memory. */
+export class ScanMemory implements Disposable {
+  readonly #budget: ByteBudget;
+  #of = '';
+  #scan: LiveScan | null = null;
+  #taken = 0;
+
+  constructor(budget = memoryBudget) {
+    this.#budget = budget;
+  }
+
+  /**
+   * The scan of a run, with the run as it goes on: taken up where an earlier process left it, or begun again when pairs have
+   * moved since. Throws `memory.too-small`.
+   */
+  async open(context: StepContext, run: Run): Promise<{ readonly run: Run; readonly scan: LiveScan }> {
+    const of = `${run.id} ${run.round}`;
+    if (this.#scan !== null && this.#of === of) return { run, scan: this.#scan };
+    this[Symbol.dispose]();
+    const scan = new LiveScan(await this.#load(context, run));
+    const taken = await takeUp(context, run, scan);
+    [this.#of, this.#scan] = [of, scan];
+    return { run: taken, scan };
+  }
+
+  async #load({ pool, connection }: StepContext, run: Run): Promise<LiveScan['base']> {
+    let isOver = false;
+    const reserve = (bytes: number): void => {
+      isOver = !this.#budget.take(bytes);
+      if (isOver) throw new RangeError('no memory is left');
+      this.#taken += bytes;
+    };
+    try {
+      return await loadBaselines(pool, run.connection, connection.fields, reserve);
+    } catch (error) {
+      this[Symbol.dispose]();
+      if (!isOver) throw error;
+      throw tooSmall(await sizeOfBaselines(pool, run.connection), this.#budget);
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#budget.give(this.#taken);
+    [this.#taken, this.#scan] = [0, null];
+  }
+}
+
+async function takeUp(context: StepContext, run: Run, scan: LiveScan): Promise<Run> {
+  if (run.phase === 'pull' && run.cursor === null) return run;
+  if (run.moves === scan.base.moves) {
+    await takeUpLeads(context.pool, run.id, scan);
+    return run;
+  }
+  context.log.info({ run: run.id }, 'pairs have moved since the scan was interrupted: it begins again');
+  return inLeasedTransaction(context, async (db) => {
+    await clearScannedLeads(db, run.id);
+    return updateRun(db, run.id, { phase: 'pull', cursor: null, pages: 0, pulled: 0, pulledBytes: 0 });
+  });
+}
+
+const megabytes = (bytes: number): string => `${Math.ceil(bytes / 1024 ** 2)} MB`;
+
+/** `memory.too-small`: what the baselines of a connection take, and what there is for those of all. */
+export function tooSmall(
+  { pairs, bytes }: { readonly pairs: number; readonly bytes: number },
+  { limit, memory }: ByteBudget,
+): LeadsyncError {
+  const leads = counted(pairs, 'lead', 'leads');
+  const message = `what is remembered of ${leads} takes ${megabytes(bytes)} of memory; this process may use ${megabytes(limit)} of its ${megabytes(memory)} for all connections together. Nothing was changed`;
+  return new LeadsyncError('memory.too-small', message, {
+    help: 'Give the container or the machine more memory, or sync fewer leads (leads.query).',
+  });
+}

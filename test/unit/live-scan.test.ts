@@ -1,0 +1,173 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { FieldMapping } from '../../src/core/lead/mapping.ts';
+import type { Cell, Cells, Values } from '../../src/core/lead/value.ts';
+import { showsBase } from '../../src/core/merge/difference.ts';
+import {
+  Baselines,
+  type LeadCheckpoint,
+  type LeadSight,
+  LiveScan,
+  recordText,
+} from '../../src/core/merge/live-scan.ts';
+import { lawRuns } from '../support/law-runs.ts';
+
+const fields: readonly FieldMapping[] = [
+  { field: 'companyName', column: 'Company', type: 'text', direction: 'two-way' },
+  { field: 'stage', column: 'Stage', type: 'text', direction: 'two-way' },
+];
+
+interface Pair {
+  readonly leadId: string;
+  readonly base: Values;
+  readonly isSettled: boolean;
+}
+
+function baselinesOf(pairs: readonly Pair[]): Baselines {
+  const all = new Baselines(fields);
+  for (const [nth, { leadId, base, isSettled }] of pairs.entries()) {
+    const bytes = Buffer.from(`${leadId}${recordText(base, fields)}`);
+    const end = Buffer.byteLength(leadId);
+    // Ids with gaps, as Postgres gives them out.
+    all.add({ id: 3 * nth + (nth % 2), row: nth + 2, isSettled }, bytes, 0, end, end, bytes.length);
+  }
+  return all;
+}
+
+const value = fc.constantFrom('Acme', 'new', '', 'e\u0301', '\u00e9', 'a\r\nb', 'a\nb', null);
+const cell = fc.oneof(
+  { weight: 8, arbitrary: value },
+  { weight: 1, arbitrary: fc.constant({ unreadable: 'soon' }) },
+);
+const record = <T extends Cell>(of: fc.Arbitrary<T>) =>
+  fc.record({ companyName: of, stage: of }, { requiredKeys: [], noNullPrototype: true });
+const ids = ['a', 'b', 'c', 'd', 'ü', 'e'];
+const pairs = fc.uniqueArray(
+  fc.record({
+    leadId: fc.constantFrom(...ids.slice(0, 5)),
+    base: record(value) as fc.Arbitrary<Values>,
+    isSettled: fc.boolean(),
+  }),
+  { selector: ({ leadId }) => leadId },
+);
+const sight = fc.record({
+  leadId: fc.constantFrom(...ids),
+  cells: record(cell) as fc.Arbitrary<Cells>,
+  isCheckpoint: fc.boolean(),
+  isKilled: fc.boolean(),
+});
+
+/** What a scan knows of pairs, read off as SQL did: without bytes, ordinals and ranges. */
+class Model {
+  readonly seen = new Map<string, boolean>();
+  readonly pairs: ReadonlyMap<string, Pair>;
+
+  constructor(known: readonly Pair[]) {
+    this.pairs = new Map(known.map((pair) => [pair.leadId, pair]));
+  }
+
+  see(leadId: string, cells: Cells): LeadSight {
+    const pair = this.pairs.get(leadId);
+    const isShown = pair?.isSettled === true && showsBase(cells, pair.base);
+    const isAgain = this.seen.has(leadId);
+    this.seen.set(leadId, isShown && !isAgain);
+    if (isAgain) return 'again';
+    return pair === undefined ? 'new' : isShown ? 'as-base' : 'moved';
+  }
+
+  unmoved(): number {
+    return [...this.seen.values()].filter(Boolean).length;
+  }
+
+  missed(): readonly string[] {
+    return [...this.pairs.keys()].filter((leadId) => !this.seen.has(leadId));
+  }
+}
+
+describe('a live scan', () => {
+  test('no edit is lost: it makes of leads what a map makes of them, also when it is taken up by other processes', () => {
+    fc.assert(
+      fc.property(pairs, fc.array(sight, { maxLength: 30 }), (known, sights) => {
+        const [base, model] = [baselinesOf(known), new Model(known)];
+        let live = new LiveScan(base);
+        const log: LeadCheckpoint[] = [];
+        const staged = new Set<string>();
+        for (const { leadId, cells, isCheckpoint, isKilled } of sights) {
+          const found = live.seeLead(leadId, cells);
+          expect(found).toBe(model.see(leadId, cells));
+          if (found !== 'as-base') staged.add(leadId);
+          if (!isCheckpoint && !isKilled) continue;
+          log.push(live.takeLeads([]));
+          if (!isKilled) continue;
+          live = new LiveScan(base);
+          live.takeUpLeads(log, staged);
+        }
+        expect(live.unmoved()).toEqual({ leads: model.unmoved(), rows: 0 });
+        const missed = [...live.absent()].filter(({ lead }) => lead).map(({ leadId }) => leadId);
+        expect(missed).toEqual(model.missed());
+      }),
+      { numRuns: lawRuns(500) },
+    );
+  });
+
+  test('of rows the first with an id counts, and one that lacks a field does not show its baseline', () => {
+    fc.assert(
+      fc.property(pairs, fc.array(sight, { maxLength: 12 }), (known, rows) => {
+        const live = new LiveScan(baselinesOf(known));
+        const pairOf = new Map(known.map((pair) => [pair.leadId, pair]));
+        const seen = new Set<string>();
+        for (const { leadId, cells, isCheckpoint: isWhole } of rows) {
+          const pair = pairOf.get(leadId);
+          const isShown = pair?.isSettled === true && isWhole && showsBase(cells, pair.base);
+          const duplicate = pair !== undefined && seen.has(leadId);
+          expect(live.seeRow(leadId, cells, isWhole)).toEqual({
+            isAsBase: isShown && !duplicate,
+            duplicate,
+            place: pair === undefined ? null : known.indexOf(pair) + 2,
+          });
+          seen.add(leadId);
+        }
+        const missed = known.map(({ leadId }) => leadId).filter((leadId) => !seen.has(leadId));
+        expect(live.rowless(10)).toEqual(missed);
+        if (missed.length > 0) expect(live.rowless(missed.length - 1)).toBeNull();
+        live.forgetRows();
+        expect(live.rowless(10)).toEqual(known.map(({ leadId }) => leadId));
+      }),
+      { numRuns: lawRuns(300) },
+    );
+  });
+
+  test('a row under another spelling is met, and is not as before', () => {
+    const live = new LiveScan(baselinesOf([{ leadId: 'a', base: { companyName: 'Acme' }, isSettled: true }]));
+    live.meetRow('a');
+    live.meetRow('nobody');
+    expect([live.rowless(1), live.unmoved()]).toEqual([[], { leads: 0, rows: 0 }]);
+  });
+
+  test('a table as before is met but for what did not show its baseline then', () => {
+    const base = { companyName: 'Acme', stage: null };
+    const known = ['a', 'b', 'c'].map((leadId) => ({ leadId, base, isSettled: true }));
+    const live = new LiveScan(baselinesOf(known));
+    live.meetRowsBut(['b', 'nobody']);
+    expect([live.rowless(1), live.unmoved()]).toEqual([['b'], { leads: 0, rows: 2 }]);
+    expect(live.seeRow('b', base, true)).toEqual({ isAsBase: true, duplicate: false, place: 3 });
+    expect(live.seeRow('a', base, true)).toMatchObject({ duplicate: true });
+  });
+
+  test('what was forgotten is met anew', () => {
+    const live = new LiveScan(baselinesOf([{ leadId: 'a', base: { companyName: 'Acme' }, isSettled: true }]));
+    const cells = { companyName: 'Acme' };
+    expect([live.seeLead('a', cells), live.seeLead('b', cells), live.useCursors(['x'])]).toEqual([
+      'as-base',
+      'new',
+      true,
+    ]);
+    live.forgetLeads();
+    expect(live.takeLeads([])).toEqual({ asBase: [], cursors: [] });
+    expect([live.seeLead('a', cells), live.seeLead('b', cells), live.useCursors(['x'])]).toEqual([
+      'as-base',
+      'new',
+      true,
+    ]);
+  });
+});
