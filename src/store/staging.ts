@@ -108,7 +108,7 @@ export interface RowStaging {
   readonly spellings: Spellings;
 }
 
-/** A row that is staged; `duplicate`: an earlier one has the id of its pair. */
+/** A row that is staged; `duplicate`: an earlier one has its id. */
 export interface LeftRow extends ScannedRow {
   readonly duplicate: boolean;
 }
@@ -161,17 +161,6 @@ interface StagedRow extends Omit<ScannedRow, 'cells'> {
 }
 
 const noPair: RowSight = { isAsBase: false, duplicate: false, place: null };
-
-/** Flags every row whose id an earlier row has, of ids that are no pair. Called once, after all rows are staged. */
-export async function flagDuplicateRows(db: Queryable, runId: number): Promise<void> {
-  await db.query(
-    `update staged_rows r set duplicate = true
-     from (select lead_id, min(ordinal) as first from staged_rows
-           where run_id = $1 and lead_id is not null group by lead_id having count(*) > 1) d
-     where r.run_id = $1 and r.lead_id = d.lead_id and r.ordinal > d.first`,
-    [runId],
-  );
-}
 
 /** Pairs stored together. */
 const absentTogether = 5_000;

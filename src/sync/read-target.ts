@@ -15,7 +15,6 @@ import { keepNotesBelow, newFields, notesBelow } from '../store/place-notes.ts';
 import { unpackPages } from '../store/scan-pages.ts';
 import { clearStagedRows, type Run, updateRun } from '../store/runs.ts';
 import {
-  flagDuplicateRows,
   insertStaged,
   type LeftRow,
   type RowStaging,
@@ -278,9 +277,8 @@ export async function finishReading(
   const unmoved = scan.unmoved();
   if (isMany(await countStaged(context.pool, run.id))) await analyzeStaged(context.pool);
   const others = run.problems.filter((problem) => !isOfColumn(problem) && !ofRows.has(problem.code));
-  return inLeasedTransaction(context, async (db) => {
-    await flagDuplicateRows(db, run.id);
-    return updateRun(db, run.id, {
+  return inLeasedTransaction(context, (db) =>
+    updateRun(db, run.id, {
       phase: 'plan',
       targetRows: table.rows,
       unmovedLeads: unmoved.leads,
@@ -288,8 +286,8 @@ export async function finishReading(
       mark: table.mark,
       attempts: 0,
       problems: [...others, ...table.problems],
-    });
-  });
+    }),
+  );
 }
 
 /** A cell error as text, in any language: `#REF!`, `#BEZUG!`, `#N/A`, `Err:502`. */

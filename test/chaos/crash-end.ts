@@ -56,7 +56,7 @@ export async function endState(world: CrashWorld): Promise<Readonly<Record<strin
        union all select 'lease' from leases
        union all select 'staged' from staged_leads union all select 'staged' from staged_rows
        union all select 'staged' from scan_pages where round is null or settled < leads
-       union all select 'staged' from scan_cursors`,
+       union all select 'staged' from scan_log`,
     ),
   };
   return Object.fromEntries(Object.entries(named(state, world)).map(([key, value]) => [key, sorted(value)]));

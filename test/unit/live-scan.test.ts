@@ -119,7 +119,7 @@ describe('a live scan', () => {
         for (const { leadId, cells, isCheckpoint: isWhole } of rows) {
           const pair = pairOf.get(leadId);
           const isShown = pair?.isSettled === true && isWhole && showsBase(cells, pair.base);
-          const duplicate = pair !== undefined && seen.has(leadId);
+          const duplicate = seen.has(leadId);
           expect(live.seeRow(leadId, cells, isWhole)).toEqual({
             isAsBase: isShown && !duplicate,
             duplicate,

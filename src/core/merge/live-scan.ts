@@ -92,7 +92,7 @@ const [notMet, asBase, moved] = [0, 1, 2] as const;
 /** What a scan makes of a lead: `again`: it was met before in this scan, and the last sight counts. */
 export type LeadSight = 'as-base' | 'moved' | 'new' | 'again';
 
-/** How a row compares; `duplicate`: an earlier row has the id of its pair. */
+/** How a row compares; `duplicate`: an earlier row has its id. */
 export interface RowSight {
   readonly isAsBase: boolean;
   readonly duplicate: boolean;
@@ -115,7 +115,9 @@ export class LiveScan {
   readonly base: Baselines;
   #leads: Uint8Array;
   #rows: Uint8Array;
+  /** The ids of leads, and of rows, that are no pairs. */
   #newIds = new IdSet();
+  #otherRows = new IdSet();
   #cursors = new Set<string>();
   /** Pairs that showed their baselines since the last checkpoint, by their ids. */
   #met: number[] = [];
@@ -143,7 +145,11 @@ export class LiveScan {
   /** `isWhole`: the row has all fields; else it is not as in the baseline, whatever it shows. */
   seeRow(leadId: string, cells: Cells, isWhole: boolean): RowSight {
     const n = this.base.find(leadId);
-    if (n < 0) return { isAsBase: false, duplicate: false, place: null };
+    if (n < 0) {
+      const isAgain = this.#otherRows.mayHave(leadId);
+      this.#otherRows.add(leadId);
+      return { isAsBase: false, duplicate: isAgain, place: null };
+    }
     const duplicate = this.#rows[n] !== notMet;
     const isAsBase = isWhole && !duplicate && this.base.isShown(n, cells);
     if (!duplicate) this.#rows[n] = isAsBase ? asBase : moved;
@@ -207,6 +213,7 @@ export class LiveScan {
 
   forgetRows(): void {
     this.#rows = new Uint8Array(this.base.size);
+    this.#otherRows = new IdSet();
   }
 
   /** How many pairs show their baselines, on either side. */

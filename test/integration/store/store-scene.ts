@@ -17,7 +17,7 @@ import { adoptScan, keepMoves, makeKeptMoves } from '../../../src/store/baseline
 import { LiveScan } from '../../../src/core/merge/live-scan.ts';
 import { loadBaselines } from '../../../src/store/load-baselines.ts';
 import { logLeads, takeUpLeads } from '../../../src/store/scan-log.ts';
-import { flagDuplicateRows, stageLeads, stageRows, storeAbsent } from '../../../src/store/staging.ts';
+import { stageLeads, stageRows, storeAbsent } from '../../../src/store/staging.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 
 /** The mapping of all scenes. */
@@ -105,7 +105,6 @@ export class Scene {
     }));
     const staging = { isWhole: true, usualStatus: null, spellings: new Map() };
     await stageRows(this.pool, run, scannedRows, staging, live);
-    await flagDuplicateRows(this.pool, run.id);
     await storeAbsent(this.pool, run.id, live, new Map());
     this.#unmoved.set(run.id, live.unmoved());
   }
