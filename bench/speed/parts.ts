@@ -10,7 +10,7 @@ import { insertRun, type Run } from '../../src/store/runs.ts';
 import { stageLeads, stageRows } from '../../src/store/staging.ts';
 import { finishReading } from '../../src/sync/read-target.ts';
 import { decide } from '../../src/sync/decide.ts';
-import { ScanMemory } from '../../src/sync/open-scan.ts';
+import { ScanMemory } from '../../src/sync/scan-memory.ts';
 import { acquireLease } from '../../src/store/leases.ts';
 import { median } from './measure.ts';
 import { Stage } from './stage.ts';

@@ -113,7 +113,7 @@ export async function syncRows(
       return nightly(() => stage.script())();
     })),
     limitedBy:
-      'a look for the seals of each page, and noting who was met, which is why a run that was killed goes on where it was; the start and the end',
+      'the comparison of each lead with its baseline, and a line of the log for eight pages, which is why a run that was killed goes on where it was; the start and the end',
   });
   rows.push({
     leads,

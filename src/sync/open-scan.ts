@@ -1,56 +1,43 @@
 import { counted } from '../core/lead/counted.ts';
 import { LiveScan } from '../core/merge/live-scan.ts';
-import { type ByteBudget, memoryBudget } from '../lib/byte-budget.ts';
+import type { ByteBudget } from '../lib/byte-budget.ts';
 import { LeadsyncError } from '../lib/errors.ts';
 import { loadBaselines, sizeOfBaselines } from '../store/load-baselines.ts';
 import { clearScannedLeads, type Run, updateRun } from '../store/runs.ts';
 import { takeUpLeads } from '../store/scan-log.ts';
 import { inLeasedTransaction, type StepContext } from './context.ts';
 
-/** The scan of a run, while a process has it in memory. */
-export class ScanMemory implements Disposable {
-  readonly #budget: ByteBudget;
-  #of = '';
-  #scan: LiveScan | null = null;
-  #taken = 0;
+/**
+ * The scan of a run, with the run as it goes on: taken up where an earlier process left it, or begun again when pairs have
+ * moved since. Throws `memory.too-small`.
+ */
+export async function openScan(
+  context: StepContext,
+  run: Run,
+): Promise<{ readonly run: Run; readonly scan: LiveScan }> {
+  const { memory } = context;
+  const of = `${run.id} ${run.round}`;
+  const held = memory.find(of);
+  if (held !== null) return { run, scan: held };
+  memory[Symbol.dispose]();
+  const scan = new LiveScan(await load(context, run));
+  const taken = await takeUp(context, run, scan);
+  memory.hold(of, scan);
+  return { run: taken, scan };
+}
 
-  constructor(budget = memoryBudget) {
-    this.#budget = budget;
-  }
-
-  /**
-   * The scan of a run, with the run as it goes on: taken up where an earlier process left it, or begun again when pairs have
-   * moved since. Throws `memory.too-small`.
-   */
-  async open(context: StepContext, run: Run): Promise<{ readonly run: Run; readonly scan: LiveScan }> {
-    const of = `${run.id} ${run.round}`;
-    if (this.#scan !== null && this.#of === of) return { run, scan: this.#scan };
-    this[Symbol.dispose]();
-    const scan = new LiveScan(await this.#load(context, run));
-    const taken = await takeUp(context, run, scan);
-    [this.#of, this.#scan] = [of, scan];
-    return { run: taken, scan };
-  }
-
-  async #load({ pool, connection }: StepContext, run: Run): Promise<LiveScan['base']> {
-    let isOver = false;
-    const reserve = (bytes: number): void => {
-      isOver = !this.#budget.take(bytes);
-      if (isOver) throw new RangeError('no memory is left');
-      this.#taken += bytes;
-    };
-    try {
-      return await loadBaselines(pool, run.connection, connection.fields, reserve);
-    } catch (error) {
-      this[Symbol.dispose]();
-      if (!isOver) throw error;
-      throw tooSmall(await sizeOfBaselines(pool, run.connection), this.#budget);
-    }
-  }
-
-  [Symbol.dispose](): void {
-    this.#budget.give(this.#taken);
-    [this.#taken, this.#scan] = [0, null];
+async function load({ pool, connection, memory }: StepContext, run: Run): Promise<LiveScan['base']> {
+  let isOver = false;
+  const reserve = (bytes: number): void => {
+    isOver = !memory.take(bytes);
+    if (isOver) throw new RangeError('no memory is left');
+  };
+  try {
+    return await loadBaselines(pool, run.connection, connection.fields, reserve);
+  } catch (error) {
+    memory[Symbol.dispose]();
+    if (!isOver) throw error;
+    throw tooSmall(await sizeOfBaselines(pool, run.connection), memory.budget);
   }
 }
 

@@ -27,6 +27,7 @@ import type { TargetRow, TargetSnapshot } from '../ports/target.ts';
 import { ApartRows } from './apart-rows.ts';
 import { inLeasedTransaction, inRepeatable, type StepContext } from './context.ts';
 import { lookAtTable, mostLeft, rememberTable, stageAsBefore, usualStatusOf } from './table-memory.ts';
+import { openScan } from './open-scan.ts';
 import { noteMade } from './which-place.ts';
 import { batchesWeighed } from './read-ahead.ts';
 import { endless, usualScanBounds } from './scan-bounds.ts';
@@ -45,7 +46,7 @@ export interface StagedTable {
 
 /** Reads the whole target and ends the scan. A plan creates neither a missing target nor columns of new fields. */
 export async function readTarget(context: StepContext, begun: Run): Promise<Run> {
-  const { run, scan } = await context.memory.open(context, begun);
+  const { run, scan } = await openScan(context, begun);
   if (run.phase === 'pull') return run;
   return finishReading(context, run, await stageTable(context, run, scan, run.mode === 'sync'), scan);
 }

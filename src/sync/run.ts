@@ -37,13 +37,13 @@ import { beginEdits } from './requested-edits.ts';
 import { decide } from './decide.ts';
 import { endRun } from './end-run.ts';
 import { forecastSync } from './forecast.ts';
-import { ScanMemory } from './open-scan.ts';
 import { pushLeads } from './push-leads.ts';
 import { pushRows } from './push-rows.ts';
 import { readTarget } from './read-target.ts';
 import { whichPlace } from './which-place.ts';
 import { verifyWrites } from './verify.ts';
 import { scan } from './scan.ts';
+import { ScanMemory } from './scan-memory.ts';
 
 /**
  * A request for a run. `allow`: guard refusals that a person has overridden; `approval`: only these reviewed lines;

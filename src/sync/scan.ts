@@ -2,6 +2,7 @@ import type { LiveScan } from '../core/merge/live-scan.ts';
 import { newFields } from '../store/place-notes.ts';
 import type { Run } from '../store/runs.ts';
 import type { StepContext } from './context.ts';
+import { openScan } from './open-scan.ts';
 import { pull } from './pull.ts';
 import { finishReading, type StagedTable, stageTable } from './read-target.ts';
 
@@ -10,7 +11,7 @@ import { finishReading, type StagedTable, stageTable } from './read-target.ts';
  * so that what people type during the scan counts, or that has no version.
  */
 export async function scan(context: StepContext, begun: Run): Promise<Run> {
-  const { run, scan: live } = await context.memory.open(context, begun);
+  const { run, scan: live } = await openScan(context, begun);
   const over = new AbortController();
   const stop = AbortSignal.any([context.stop, over.signal]);
   const early = readEarly({ ...context, stop }, run, live);

@@ -4,7 +4,8 @@ import { ByteBudget } from '../../../src/lib/byte-budget.ts';
 import { advanceBaselines } from '../../../src/store/baselines.ts';
 import { type Run, updateRun } from '../../../src/store/runs.ts';
 import { type StepContext } from '../../../src/sync/context.ts';
-import { ScanMemory } from '../../../src/sync/open-scan.ts';
+import { openScan } from '../../../src/sync/open-scan.ts';
+import { ScanMemory } from '../../../src/sync/scan-memory.ts';
 import { fields, type Scene, stagedCounts, useScenes } from '../store/store-scene.ts';
 
 const scene = useScenes();
@@ -12,9 +13,10 @@ const acme = { companyName: 'Acme', stage: 'new' };
 const won = { companyName: 'Acme', stage: 'won' };
 
 /** What opening a scan needs of a step. */
-function stepOf({ pool, connection }: Scene): StepContext {
+function stepOf({ pool, connection }: Scene, memory: ScanMemory): StepContext {
   const lease = { assertHeld: () => Promise.resolve() };
-  return { pool, lease, connection: { name: connection, fields }, log: pino({ enabled: false }) } as never;
+  const log = pino({ enabled: false });
+  return { pool, lease, connection: { name: connection, fields }, log, memory } as never;
 }
 
 /** A scan that was interrupted after its first page: `a` as in the baseline, `b` edited. */
@@ -31,11 +33,11 @@ test('an interrupted scan goes on with what it has met', async () => {
   const here = scene();
   const run = await interrupted(here);
   using memory = new ScanMemory();
-  const opened = await memory.open(stepOf(here), run);
+  const opened = await openScan(stepOf(here, memory), run);
   expect(opened.run).toEqual(run);
   expect(opened.scan.seeLead('b', acme)).toBe('again');
   expect([...opened.scan.absent()].filter(({ lead }) => lead)).toMatchObject([{ leadId: 'c' }]);
-  expect((await memory.open(stepOf(here), run)).scan).toBe(opened.scan);
+  expect((await openScan(stepOf(here, memory), run)).scan).toBe(opened.scan);
 });
 
 test.each(['pull', 'read'] as const)(
@@ -46,7 +48,7 @@ test.each(['pull', 'read'] as const)(
     // What `a` showed is its baseline no more.
     await advanceBaselines(here.pool, here.connection, [{ leadId: 'a', values: won }]);
     using memory = new ScanMemory();
-    const opened = await memory.open(stepOf(here), run);
+    const opened = await openScan(stepOf(here, memory), run);
     expect(opened.run).toMatchObject({ phase: 'pull', cursor: null, pages: 0, pulled: 0 });
     expect(await stagedCounts(here.pool, run.id)).toEqual({ leads: 0, rows: 0 });
     expect(opened.scan.seeLead('a', acme)).toBe('moved');
@@ -59,10 +61,10 @@ test('baselines that do not fit are refused with what they take, and those of al
   for (const { pool, connection } of [here, other]) await advanceBaselines(pool, connection, pairs);
   const budget = new ByteBudget(200 * 1024 ** 2 + 400 * 1024);
   const [left, run] = [budget.left, await here.run()];
-  const open = (where: Scene, of: Run) => new ScanMemory(budget).open(stepOf(where), of);
+  const open = (where: Scene, of: Run) => openScan(stepOf(where, new ScanMemory(budget)), of);
   {
     using memory = new ScanMemory(budget);
-    await memory.open(stepOf(other), await other.run());
+    await openScan(stepOf(other, memory), await other.run());
     expect(budget.left).toBeLessThan(left);
     await expect(open(here, run)).rejects.toMatchObject({
       code: 'memory.too-small',
