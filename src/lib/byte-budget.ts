@@ -6,6 +6,9 @@ const beside = 200 * 1024 ** 2;
 /** The part of the rest that records may take. */
 const part = 0.6;
 
+/** What they may take however little there is: a place of 10,000 leads does no harm. */
+const least = 4 * 1024 ** 2;
+
 /** Bytes that all who hold records in memory share. */
 export class ByteBudget {
   /** Bytes that the process may use. */
@@ -13,9 +16,9 @@ export class ByteBudget {
   readonly limit: number;
   #taken = 0;
 
-  constructor(memory = memoryOfProcess()) {
+  constructor(memory = memoryOfProcess(), limit = Math.max(least, (memory - beside) * part)) {
     this.memory = memory;
-    this.limit = Math.max(0, (memory - beside) * part);
+    this.limit = limit;
   }
 
   get left(): number {

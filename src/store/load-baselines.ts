@@ -1,13 +1,16 @@
 import pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import type { FieldMapping } from '../core/lead/mapping.ts';
-import { Baselines } from '../core/merge/live-scan.ts';
+import { Baselines, digestMark } from '../core/merge/live-scan.ts';
 import type { Reserve } from '../core/merge/records.ts';
 import { transaction, valueOf, type Queryable } from './database.ts';
 
 /** SQL for how often the pairs under a key (SQL as well) have moved. */
 export const movesOf = (key: string): string =>
   `coalesce((select moves from place_notes where connection = ${key}), 0)`;
+
+/** Bytes of a text above which its digest is kept instead. */
+const longestText = 1_000;
 
 /** Of a settled pair nothing but its values is to be compared. */
 const isSettled = `base is not null and lead_deleted_at is null and lead_absences = 0 and row_absences = 0`;
@@ -20,14 +23,16 @@ export function loadBaselines(
   reserve: Reserve,
 ): Promise<Baselines> {
   const key = pg.escapeLiteral(connection);
-  const text = fields.map(({ field }) => `coalesce((base->${pg.escapeLiteral(field)})::text, '0')`);
+  const values = fields.map(({ field }) => `coalesce((base->${pg.escapeLiteral(field)})::text, '0')`);
   return transaction(pool, async (db) => {
     await db.query('set transaction isolation level repeatable read, read only');
     const moves = await valueOf<number>(db, `select ${movesOf('$1')}`, [connection]);
     const all = new Baselines(fields, moves ?? 0, reserve);
     const copy = copyTo(
-      `copy (select id, lead_id, case when base is null then '' else '[' || ${text.join(` || ',' || `)} || ']' end, row_number, ${isSettled}
-         from pairs where connection = ${key}) to stdout (format binary)`,
+      `copy (select id, lead_id, case when base is null then '' when octet_length(text) <= ${longestText} then text
+           else '${digestMark}' || encode(sha256(convert_to(text, 'UTF8')), 'base64') end, row_number, ${isSettled}
+         from pairs cross join lateral (select '[' || ${values.join(` || ',' || `)} || ']' as text) t
+         where connection = ${key}) to stdout (format binary)`,
     );
     const reader = new PairReader(all);
     let fault: Error | null = null;
@@ -49,7 +54,7 @@ export async function sizeOfBaselines(
   connection: string,
 ): Promise<{ readonly pairs: number; readonly bytes: number }> {
   const { rows } = await db.query<{ pairs: number; bytes: number }>(
-    `select count(*)::int as pairs, (coalesce(sum(octet_length(lead_id) + coalesce(octet_length(base::text), 0)), 0) + 48 * count(*))::float8 as bytes
+    `select count(*)::int as pairs, (coalesce(sum(octet_length(lead_id) + least(coalesce(octet_length(base::text), 0), ${longestText})), 0) + 48 * count(*))::float8 as bytes
      from pairs where connection = $1`,
     [connection],
   );

@@ -83,6 +83,19 @@ describe('what shows its baseline', () => {
     expect(await here.counts(run)).toEqual({ records: 2, equal: 1 });
   });
 
+  test.each([
+    ['in any script and with any character', 'ü 漢字 🙂 "\\ \t\n\b\f\u0001\u001f\u007f\u2028/'],
+    ['however long', 'ü"'.repeat(2_000)],
+    ['just too long for its text', 'x'.repeat(992)],
+    ['just short enough', 'x'.repeat(991)],
+  ])('is recognised %s', async (_, companyName) => {
+    const here = scene();
+    const cells = { companyName, stage: null };
+    await here.adopt(await here.scan({ a: cells }, [['a', cells]]));
+    const run = await here.scan({ a: cells }, [['a', { ...cells, stage: 'new' }]]);
+    expect(await stagedCounts(here.pool, run.id)).toEqual({ leads: 0, rows: 1 });
+  });
+
   test('night after night moves no pair', async () => {
     const here = scene();
     await inStep(here);

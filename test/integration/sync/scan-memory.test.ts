@@ -59,7 +59,7 @@ test('baselines that do not fit are refused with what they take, and those of al
   const [here, other] = [scene(), scene()];
   const pairs = Array.from({ length: 3_000 }, (_, nth) => ({ leadId: `lead-${nth}`, values: acme }));
   for (const { pool, connection } of [here, other]) await advanceBaselines(pool, connection, pairs);
-  const budget = new ByteBudget(200 * 1024 ** 2 + 400 * 1024);
+  const budget = new ByteBudget(201 * 1024 ** 2, 240 * 1024);
   const [left, run] = [budget.left, await here.run()];
   const open = (where: Scene, of: Run) => openScan(stepOf(where, new ScanMemory(budget)), of);
   {
