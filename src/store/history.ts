@@ -46,7 +46,7 @@ export async function recordHistory(
          select $1 as connection, l."leadId" as lead_id, key as field,
            (value->case a.kind when 'update-lead' then 'to' else 'from' end)::jsonb as shown
          from json_each(l.changes::json) where value->>'rule' in (${conflictRules})) c
-       cross join lateral (select ${authorOf('c', 'c.shown')} as author) known where author is not null)
+       cross join lateral (select ${authorOf('c', 'shown')} as author) known where author is not null)
      from json_to_recordset($2::json) as l ("actionId" bigint, "leadId" text, changes text) where a.id = l."actionId"`,
     [connection, JSON.stringify(lines)],
   );
