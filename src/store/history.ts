@@ -14,12 +14,6 @@ export interface HistoryEntry {
   readonly changes: Changes;
 }
 
-/** Writes took effect as recorded before they were sent, now. */
-export async function confirmWrites(db: Queryable, actionIds: readonly number[]): Promise<void> {
-  if (actionIds.length === 0) return;
-  await db.query(`update actions set written_at = now() where id = any($1)`, [actionIds]);
-}
-
 /** Drops what was recorded of writes that did not come about. */
 export async function forgetWrites(db: Queryable, actionIds: readonly number[]): Promise<void> {
   if (actionIds.length === 0) return;

@@ -743,7 +743,8 @@ create view history as
   select a.id + nth * 0.000001 as id, r.connection, a.run_id, a.written_lead as lead_id, c.key as field,
     case when a.kind in ('create-lead', 'update-lead', 'delete-lead') then 'lead' else 'row' end as side,
     (c.value->'base')::jsonb as base, (c.value->'from')::jsonb as before, (c.value->'to')::jsonb as after,
-    coalesce(c.value->>'rule', 'lead-edited') as rule, a.written_at as at, a.id as action_id, a.authors->c.key as author
+    coalesce(c.value->>'rule', 'lead-edited') as rule,
+    case when a.state = 'done' then a.done_at else a.written_at end as at, a.id as action_id, a.authors->c.key as author
   from (select lead_id as written_lead, * from actions where written_to is null
     union all select written_to, * from actions where written_to is not null) a
   join runs r on r.id = a.run_id cross join lateral json_each(a.written) with ordinality c (key, value, nth);
