@@ -100,7 +100,7 @@ export async function commitLeads(
     run,
     results.flatMap(({ conflicts = [] }) => conflicts),
   );
-  await recordWritten(db, run, results);
+  await recordWritten(db, results);
   await context.runPolicy.remember(
     db,
     context.connection,
@@ -141,7 +141,7 @@ async function commitCreate(db: pg.PoolClient, run: Run, result: LeadResult): Pr
 }
 
 /** Replaces or drops what was recorded before the writes, where it is not what came about. */
-async function recordWritten(db: pg.PoolClient, run: Run, results: readonly LeadResult[]): Promise<void> {
+async function recordWritten(db: pg.PoolClient, results: readonly LeadResult[]): Promise<void> {
   const unsent: number[] = [];
   const lines: HistoryEntry[] = [];
   for (const one of results) {
@@ -152,7 +152,7 @@ async function recordWritten(db: pg.PoolClient, run: Run, results: readonly Lead
     } else if (kind !== 'update-lead' || !isDeepStrictEqual(changes, action.changes))
       lines.push({ actionId, leadId: leadIdOf(one), changes });
   }
-  await recordHistory(db, run, lines);
+  await recordHistory(db, lines);
   await forgetWrites(db, unsent);
 }
 
@@ -183,7 +183,7 @@ export function commitRows(context: StepContext, run: Run, results: readonly Row
     await recordOutcomes(db, outcomes);
     await recordConflicts(db, run, conflicts);
     await forgetWrites(db, untried);
-    await recordHistory(db, run, done.filter(isReplacing).map(rowHistory));
+    await recordHistory(db, done.filter(isReplacing).map(rowHistory));
     await intentsLinked(db, linked);
     const moves = carriedOut.flatMap(({ action, row }) => {
       const { leadId, changes } = action;
