@@ -5,7 +5,7 @@ import { type Action, actionColumns } from './actions.ts';
 import { countOf, type Queryable, rowsOf } from './database.ts';
 import { type Decided, decidedOn, heldAgain } from './decisions.ts';
 import type { RoundRef, RunRef } from './runs.ts';
-import { authorOf } from './value-authors.ts';
+import { handOnAuthors } from './value-authors.ts';
 
 /** Something that stays as it is on both sides until a person decides or the sides change. */
 export interface Conflict {
@@ -42,6 +42,7 @@ const again = `${heldAgain}
   code = excluded.code, message = excluded.message, company = excluded.company, base = excluded.base,
   resolution = case when held.field <> '' and held.lead_value = excluded.lead_value and held.row_value = excluded.row_value
     then held.resolution end,
+  author = case when held.row_value = excluded.row_value then held.author end,
   lead_value = excluded.lead_value, row_value = excluded.row_value`;
 
 /**
@@ -107,6 +108,7 @@ export async function releaseRow(
 /** Holds everything that the plan of this round holds, and releases what it does not hold any more. */
 export async function recordPlannedConflicts(db: Queryable, run: RunRef & RoundRef): Promise<void> {
   await holdPlanned(db, run, again);
+  await handOnAuthors(db, run);
   await db.query(
     `delete from held where kind = 'conflict' and connection = $1 and (last_run, last_round) is distinct from ($2::bigint, $3::int)`,
     [run.connection, run.id, run.round],
@@ -143,7 +145,7 @@ async function holdPlanned(db: Queryable, run: RunRef & RoundRef, onKnown: strin
 
 const columns = `id, case when kind = 'edit' then 'edit' when field = '' then 'record' else 'field' end as kind, connection, lead_id as "leadId", content_hash as "contentHash", field, row_number as row, code, message, company,
   lead_value as lead, row_value as "rowValue", resolution,
-  ${authorOf('h', 'h.row_value')} as author, requested_by as "requestedBy", ${decidedOn('resolution is not null')} as decided,
+  nullif(author, 'null') as author, requested_by as "requestedBy", ${decidedOn('resolution is not null')} as decided,
   to_char(coalesce(settled_at, since) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as since`;
 
 /** SQL: what a sync holds, and requested edits that the lead did not fit. */

@@ -5,7 +5,6 @@ import { leadAlone } from '../core/merge/put-back.ts';
 import type { EditSource } from '../core/merge/requested-edit.ts';
 import { isoMs, mapOf, type Queryable, rowsOf } from './database.ts';
 import type { RunRef } from './runs.ts';
-import { authorOf } from './value-authors.ts';
 
 /** What an action writes. */
 export interface HistoryEntry {
@@ -14,41 +13,23 @@ export interface HistoryEntry {
   readonly changes: Changes;
 }
 
-/** Writes took effect as recorded before they were sent, now. */
-export async function confirmWrites(db: Queryable, actionIds: readonly number[]): Promise<void> {
-  if (actionIds.length === 0) return;
-  await db.query(`update actions set written_at = now() where id = any($1)`, [actionIds]);
-}
-
 /** Drops what was recorded of writes that did not come about. */
 export async function forgetWrites(db: Queryable, actionIds: readonly number[]): Promise<void> {
   if (actionIds.length === 0) return;
   await db.query(`update actions set written = null where id = any($1)`, [actionIds]);
 }
 
-/** Of changes that end a conflict. */
-const conflictRules = `'resolved', 'leads-win', 'target-wins'`;
-
 /**
  * Stores both values of each written field, to recover what a policy overwrote; replaces what these actions had.
  * Recorded before a write is sent, and again with its outcome: a write of unknown outcome leaves what says what may be lost.
  */
-export async function recordHistory(
-  db: Queryable,
-  { connection }: Pick<RunRef, 'connection'>,
-  entries: readonly HistoryEntry[],
-): Promise<void> {
+export async function recordHistory(db: Queryable, entries: readonly HistoryEntry[]): Promise<void> {
   if (entries.length === 0) return;
   const lines = entries.map((entry) => ({ ...entry, changes: JSON.stringify(entry.changes) }));
   await db.query(
-    `update actions a set written = l.changes::json, written_at = now(), written_to = nullif(l."leadId", a.lead_id), authors = (
-       select jsonb_object_agg(c.field, author) from (
-         select $1 as connection, l."leadId" as lead_id, key as field,
-           (value->case a.kind when 'update-lead' then 'to' else 'from' end)::jsonb as shown
-         from json_each(l.changes::json) where value->>'rule' in (${conflictRules})) c
-       cross join lateral (select ${authorOf('c', 'c.shown')} as author) known where author is not null)
-     from json_to_recordset($2::json) as l ("actionId" bigint, "leadId" text, changes text) where a.id = l."actionId"`,
-    [connection, JSON.stringify(lines)],
+    `update actions a set written = l.changes::json, written_at = now(), written_to = nullif(l."leadId", a.lead_id)
+     from json_to_recordset($1::json) as l ("actionId" bigint, "leadId" text, changes text) where a.id = l."actionId"`,
+    [JSON.stringify(lines)],
   );
 }
 

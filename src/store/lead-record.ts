@@ -36,10 +36,10 @@ export function findLeadIds(
     db,
     `select id from (
        select lead_id as id from pairs where connection = $1 and starts_with(lower(lead_id), lower($2))
-       union select lead_id from history where connection = $1 and starts_with(lower(lead_id), lower($2))
        union select lead_id from held where kind = 'conflict' and connection = $1 and starts_with(lower(lead_id), lower($2))
-       union select a.lead_id from actions a join runs r on r.id = a.run_id
-         where r.connection = $1 and a.state = 'done' and starts_with(lower(a.lead_id), lower($2))
+       union select coalesce(a.written_to, a.lead_id) from actions a join runs r on r.id = a.run_id
+         where r.connection = $1 and (a.state = 'done' or a.written is not null)
+           and starts_with(lower(coalesce(a.written_to, a.lead_id)), lower($2))
        union select l.lead_id from new_row_lines l join runs r on r.id = l.run_id
          where r.connection = $1 and l.state = 'done' and strpos(lower(l.body), lower($2)) > 0 and starts_with(lower(l.lead_id), lower($2))) known
      where id <> '' order by id <> $2, lower(id) <> lower($2), id limit $3`,

@@ -55,11 +55,9 @@ const prunable = {
     and greatest(updated_at, due_at, send_at) < now() - case kind when 'digest' then $2 else greatest($2, 31) end * interval '1 day'
     and not exists (select from pairs p where p.connection = $1 and p.lead_id = t.lead_id and p.lead_deleted_at is null
       and left(p.base->>$3, 16) = to_char(t.due_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI'))`,
-  // A rejected or undone match holds while both sides are unchanged, a refused create while a row shows its content. The
-  // history has the authors of ended conflicts.
+  // A rejected or undone match holds while both sides are unchanged, a refused create while a row shows its content.
   held: `select id from held t where connection = $1 and coalesce(settled_at, since) < now() - $2 * interval '1 day' and case kind
-    when 'match' then not current when 'decision' then true when 'refused' then true when 'edit' then state in ('applied', 'unchanged', 'superseded') when 'author' then not exists (select from held h
-      where h.connection = $1 and h.kind = 'conflict' and h.lead_id = t.lead_id and h.field = t.field) end`,
+    when 'match' then not current when 'edit' then state in ('applied', 'unchanged', 'superseded') else kind in ('decision', 'refused') end`,
   // For a deleted lead without reminders.
   follow_ups: `select ctid as id from follow_ups t where connection = $1 and seen is null
     and not exists (select from pairs p where p.connection = $1 and p.lead_id = t.lead_id)

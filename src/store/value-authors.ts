@@ -1,16 +1,6 @@
 import type { ShownCell, Author } from '../core/lead/author.ts';
 import { type Queryable, rowsOf } from './database.ts';
-import { heldAgain } from './decisions.ts';
 import type { RoundRef, RunRef } from './runs.ts';
-
-/** SQL: whether two values are the same as they are compared. */
-const isSameValue = (one: string, other: string): string =>
-  `value_hash(${one} #>> '{}') = value_hash((${other}) #>> '{}')`;
-
-/** SQL for the author of a value of the row, an expression; null: not known. */
-export const authorOf = (of: string, value: string): string =>
-  `(select nullif(v.author, 'null') from held v where v.kind = 'author' and v.connection = ${of}.connection
-    and v.lead_id = ${of}.lead_id and v.field = ${of}.field and ${isSameValue('v.row_value', value)})`;
 
 /**
  * The cells of the table in the conflicts of this round whose author was not looked up since they arose, at most `limit`: what
@@ -25,14 +15,13 @@ export function cellsWithoutAuthor(
     db,
     `select h.lead_id as "leadId", h.field, h.row_number as row, coalesce(h.row_value, 'null') as shown from held h
      where h.kind = 'conflict' and h.connection = $1 and h.last_run = $2 and h.last_round = $3 and h.lead_id <> '' and h.field <> ''
-       and h.row_number is not null and not exists (
-         select from held v where v.kind = 'author' and v.connection = $1 and v.lead_id = h.lead_id and v.field = h.field
-           and ${isSameValue('v.row_value', 'h.row_value')} and v.since >= h.since)
+       and h.row_number is not null and h.author is null
      union all
      select a.lead_id, c.key, a.row_number, c.value::jsonb->(case a.kind when 'update-row' then 'from' else 'to' end)
      from actions a, json_each(a.changes) c
      where $5 and a.run_id = $2 and a.round = $3 and a.state = 'planned' and a.kind in ('update-row', 'update-lead') and a.row_number is not null
        and c.value->>'rule' in ('leads-win', 'target-wins') and c.value->'base' is not null
+       and a.authors->c.key is null
      limit $4`,
     [run.connection, run.id, run.round, limit, isDecided],
   );
@@ -41,40 +30,44 @@ export function cellsWithoutAuthor(
 /** Remembers what a place said of cells, as many authors as cells; null: it does not know. */
 export async function storeAuthors(
   db: Queryable,
-  { connection }: Pick<RunRef, 'connection'>,
+  run: RunRef & RoundRef,
   cells: readonly ShownCell[],
   authors: readonly (Author | null)[],
 ): Promise<void> {
   await db.query(
-    `insert into held (kind, connection, lead_id, field, row_value, author)
-     select distinct on ("leadId", field) 'author', $1, "leadId", field, shown::jsonb, author::jsonb
-     from json_to_recordset($2::json) as t ("leadId" text, field text, shown text, author text)
-     ${heldAgain} row_value = excluded.row_value, author = excluded.author, since = excluded.since`,
+    `with known as materialized (
+       select distinct on ("leadId", field) "leadId" as lead_id, field, author::jsonb
+       from json_to_recordset($4::json) as t ("leadId" text, field text, author text)),
+     held_ones as (
+       update held h set author = k.author from known k
+       where h.kind = 'conflict' and h.connection = $1 and h.lead_id = k.lead_id and h.field = k.field)
+     update actions a set authors = coalesce(authors, '{}') || said.by_field from (
+       select a.id, jsonb_object_agg(k.field, k.author) as by_field from known k join actions a on a.lead_id = k.lead_id
+       where a.run_id = $2 and a.round = $3 and a.kind in ('update-row', 'update-lead') and a.changes->k.field is not null group by 1) said
+     where a.id = said.id`,
     [
-      connection,
+      run.connection,
+      run.id,
+      run.round,
       JSON.stringify(
-        cells.map(({ leadId, field, shown }, nth) => {
-          return {
-            leadId,
-            field,
-            shown: JSON.stringify(shown),
-            author: JSON.stringify(authors[nth] ?? null),
-          };
+        cells.map(({ leadId, field }, nth) => {
+          return { leadId, field, author: JSON.stringify(authors[nth] ?? null) };
         }),
       ),
     ],
   );
 }
 
-/** Forgets the authors of cells that could not be looked up this time. */
-export async function forgetAuthors(
-  db: Queryable,
-  { connection }: Pick<RunRef, 'connection'>,
-  cells: readonly ShownCell[],
-): Promise<void> {
+/** What this round's plan writes at the end of a conflict names the author whom the conflict had. */
+export async function handOnAuthors(db: Queryable, run: RunRef & RoundRef): Promise<void> {
   await db.query(
-    `delete from held where kind = 'author' and connection = $1
-       and (lead_id, field) in (select * from unnest($2::text[], $3::text[]))`,
-    [connection, cells.map(({ leadId }) => leadId), cells.map(({ field }) => field)],
+    `update actions a set authors = said.by_field from (
+       select a.id, jsonb_object_agg(h.field, h.author) as by_field
+       from held h join actions a on a.lead_id = h.lead_id cross join lateral (select a.changes->h.field as change) c
+       where h.kind = 'conflict' and h.connection = $1 and h.author is not null and a.run_id = $2 and a.round = $3 and a.kind <> 'hold'
+         and c.change->>'rule' in ('resolved', 'leads-win', 'target-wins')
+         and h.row_value = (c.change->case a.kind when 'update-lead' then 'to' else 'from' end)::jsonb group by 1) said
+     where a.id = said.id`,
+    [run.connection, run.id, run.round],
   );
 }

@@ -26,7 +26,7 @@ import {
 } from '../store/baselines.ts';
 import type { NewConflict } from '../core/merge/held-conflicts.ts';
 import { freeKey, recordConflicts, releaseRow } from '../store/conflicts.ts';
-import { confirmWrites, forgetWrites, type HistoryEntry, recordHistory } from '../store/history.ts';
+import { forgetWrites, type HistoryEntry, recordHistory } from '../store/history.ts';
 import {
   abandonIntents,
   intentsCreated,
@@ -100,7 +100,7 @@ export async function commitLeads(
     run,
     results.flatMap(({ conflicts = [] }) => conflicts),
   );
-  await recordWritten(db, run, results);
+  await recordWritten(db, results);
   await context.runPolicy.remember(
     db,
     context.connection,
@@ -140,20 +140,19 @@ async function commitCreate(db: pg.PoolClient, run: Run, result: LeadResult): Pr
   await recordConflicts(db, run, [{ leadId: null, contentHash, row, code: refused.code, message, cells }]);
 }
 
-/** Confirms, replaces or drops what was recorded before the writes. */
-async function recordWritten(db: pg.PoolClient, run: Run, results: readonly LeadResult[]): Promise<void> {
-  const [confirmed, unsent]: [number[], number[]] = [[], []];
+/** Replaces or drops what was recorded before the writes, where it is not what came about. */
+async function recordWritten(db: pg.PoolClient, results: readonly LeadResult[]): Promise<void> {
+  const unsent: number[] = [];
   const lines: HistoryEntry[] = [];
   for (const one of results) {
     const { action, written: changes } = one;
     const { id: actionId, kind, attempts } = action;
     if (changes === undefined) {
       if (attempts === 0) unsent.push(actionId);
-    } else if (kind === 'update-lead' && isDeepStrictEqual(changes, action.changes)) confirmed.push(actionId);
-    else lines.push({ actionId, leadId: leadIdOf(one), changes });
+    } else if (kind !== 'update-lead' || !isDeepStrictEqual(changes, action.changes))
+      lines.push({ actionId, leadId: leadIdOf(one), changes });
   }
-  await confirmWrites(db, confirmed);
-  await recordHistory(db, run, lines);
+  await recordHistory(db, lines);
   await forgetWrites(db, unsent);
 }
 
@@ -184,7 +183,7 @@ export function commitRows(context: StepContext, run: Run, results: readonly Row
     await recordOutcomes(db, outcomes);
     await recordConflicts(db, run, conflicts);
     await forgetWrites(db, untried);
-    await recordHistory(db, run, done.filter(isReplacing).map(rowHistory));
+    await recordHistory(db, done.filter(isReplacing).map(rowHistory));
     await intentsLinked(db, linked);
     const moves = carriedOut.flatMap(({ action, row }) => {
       const { leadId, changes } = action;

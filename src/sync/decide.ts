@@ -22,7 +22,7 @@ import type { Policy } from '../core/merge/policy.ts';
 import { LeadsyncError } from '../lib/errors.ts';
 import { putBackCells, stagedCells, whatIsKnown } from '../store/earlier-values.ts';
 import { movedFields } from '../store/place-notes.ts';
-import { forgetAuthors, storeAuthors, cellsWithoutAuthor } from '../store/value-authors.ts';
+import { storeAuthors, cellsWithoutAuthor } from '../store/value-authors.ts';
 
 /**
  * Stores the plan of a run. A sync commits in the same transaction what the scan alone proves; a plan (`mode`) changes
@@ -106,17 +106,13 @@ async function noteAuthors(context: StepContext, run: Run): Promise<void> {
   const isDecided = connection.sync.onConflict !== 'hold';
   const cells = await cellsWithoutAuthor(pool, run, { limit: maxAuthorCells, isDecided });
   if (cells.length === 0) return;
-  let authors: readonly (Author | null)[] | null = null;
-  try {
-    authors = await target.authors(cells, cut);
-  } catch (error) {
+  const authors = await target.authors(cells, cut).catch((error: unknown) => {
     if (cut.aborted || !(error instanceof LeadsyncError)) throw error;
     log.info({ run: run.id, code: error.code }, 'the target did not say who changed the values in conflict');
-  }
-  const known = authors;
-  await inLeasedTransaction(context, (db) =>
-    known === null ? forgetAuthors(db, run, cells) : storeAuthors(db, run, cells, known),
-  );
+    return null;
+  });
+  if (authors === null) return;
+  await inLeasedTransaction(context, (db) => storeAuthors(db, run, cells, authors));
 }
 
 /** More cells than this are evidence without an import. */

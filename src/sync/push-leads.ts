@@ -64,7 +64,6 @@ async function begin(context: StepContext, db: pg.PoolClient, run: Run): Promise
   const patches = batch.filter(({ kind }) => kind === 'update-lead');
   await recordHistory(
     db,
-    run,
     patches.map(({ id, leadId, changes }) => ({ actionId: id, leadId: leadId ?? '', changes })),
   );
   return batch;

@@ -23,7 +23,7 @@ import { writeBatches } from './write-batches.ts';
 export async function pushRows(context: StepContext, run: Run): Promise<Run> {
   await writeBatches(context, run, {
     batches: batchesOf(context, run),
-    begin: (db, actions) => recordBegun(db, run, actions),
+    begin: (db, actions) => recordBegun(db, actions),
     async changes(actions) {
       const status = await statusOfNewRows(context, actions);
       const created = actions.flatMap(({ kind, leadId }) => (kind === 'create-row' ? (leadId ?? []) : []));
@@ -69,13 +69,13 @@ async function* batchesOf({ pool, target }: StepContext, run: Run): AsyncGenerat
  * Records the values of rows before they are overwritten, and counts the attempt. When the outcome of the write is lost,
  * the next run finds the new values: the history then has what they may have replaced.
  */
-async function recordBegun(db: pg.PoolClient, run: Run, actions: readonly Action[]): Promise<void> {
+async function recordBegun(db: pg.PoolClient, actions: readonly Action[]): Promise<void> {
   const replacing = actions.filter(isReplacing);
   const entries = replacing.map(rowHistory).map(({ changes, ...entry }) => {
     const filled = Object.entries(changes).filter(([, { from }]) => from !== null);
     return { ...entry, changes: Object.fromEntries(filled) };
   });
-  await recordHistory(db, run, entries);
+  await recordHistory(db, entries);
   await countAttempts(
     db,
     actions.map(({ id }) => id),

@@ -363,7 +363,7 @@ create table actions (
   written_at timestamptz,
   -- Null: lead_id. Of a create, the lead that it made or wrote into.
   written_to text,
-  -- By field of the value of the row, where the write is the end of a conflict.
+  -- By field of the value of the row, where the write is the end of a conflict; null of jsonb: the place does not know.
   authors jsonb
 ) with (fillfactor = 50);
 comment on table actions is
@@ -401,14 +401,14 @@ create index intents_open on intents (connection) where (state in ('in-doubt', '
 create table held (
   id bigint generated always as identity primary key,
   connection text not null,
-  -- conflict: what differs. match: a row and a lead that may be one, as the last sync found them. author: who changed the
-  -- value of a row, as the place reported when it was in a conflict. decision: of a person, kept as long as the history.
+  -- conflict: what differs. match: a row and a lead that may be one, as the last sync found them. decision: of a person,
+  -- kept as long as the history.
   -- refused: what the service made no lead of, by a hash of what was sent; it is sent again only when a person decides so.
   -- undone: what an undo took a row or a lead from, and what it showed then; nothing is made of it until it shows
   -- something else. edit: what a person changes by the link in a mail or in their calendar, until a run has carried it out.
   -- calendar: a person is asked why the entries of a calendar have gone.
   kind text not null
-    check (kind in ('conflict', 'match', 'author', 'decision', 'refused', 'undone', 'edit', 'calendar')),
+    check (kind in ('conflict', 'match', 'decision', 'refused', 'undone', 'edit', 'calendar')),
   -- Empty for a row without id, which is recognised by all that it shows; in a match both are there.
   lead_id text not null default '',
   content_hash text not null default '',
@@ -425,7 +425,7 @@ create table held (
   -- Of a match all that both show; of a decision what the person saw.
   lead_value jsonb,
   row_value jsonb,
-  -- null of jsonb: the place does not know.
+  -- Who changed the value of the row, as the place reported; null of jsonb: it does not know.
   author jsonb,
   -- lead or target; of a calendar restore or deleted; of a decision any answer.
   resolution text,
@@ -445,7 +445,7 @@ create table held (
   last_round int,
   -- Complete scans of different runs in a row in which what an undo took was not seen as it was.
   missed int not null default 0,
-  -- Of a match, an author and a refused create: when it was found last.
+  -- Of a match and a refused create: when it was found last.
   since timestamptz not null default now(),
   -- Of an edit: link or calendar, and the address of the person; of a calendar whose it is.
   source text,
@@ -713,7 +713,8 @@ create view history as
   select a.id + nth * 0.000001 as id, r.connection, a.run_id, a.written_lead as lead_id, c.key as field,
     case when a.kind in ('create-lead', 'update-lead', 'delete-lead') then 'lead' else 'row' end as side,
     (c.value->'base')::jsonb as base, (c.value->'from')::jsonb as before, (c.value->'to')::jsonb as after,
-    coalesce(c.value->>'rule', 'lead-edited') as rule, a.written_at as at, a.id as action_id, a.authors->c.key as author
+    coalesce(c.value->>'rule', 'lead-edited') as rule,
+    case when a.state = 'done' then a.done_at else a.written_at end as at, a.id as action_id, nullif(a.authors->c.key, 'null') as author
   from (select lead_id as written_lead, * from actions where written_to is null
     union all select written_to, * from actions where written_to is not null) a
   join runs r on r.id = a.run_id cross join lateral json_each(a.written) with ordinality c (key, value, nth);

@@ -7,7 +7,6 @@ import { startHubSpotSandbox } from '../../stand-ins/hubspot/hubspot-sandbox.ts'
 import { allScopes } from '../../stand-ins/hubspot/operations.ts';
 import { heldList } from '../../../src/ops/pages/conflicts.ts';
 import { listConflicts } from '../../../src/store/conflicts.ts';
-import { prune } from '../../../src/store/retention.ts';
 import { createXlsxTarget } from '../../../src/targets/xlsx/xlsx-target.ts';
 import { localPlace } from '../../../src/targets/local/local-place.ts';
 import { Scene } from '../google-sheets/cli-google-sheets-scene.ts';
@@ -113,11 +112,6 @@ describe('HubSpot', () => {
     portal.person.edit(scene.companyOf(id), { city: 'Ulm' }, anna.userId);
     expect((await scene.night()).asked).toEqual([]);
     expect((await told(workspace, id))?.history[0]).not.toHaveProperty('changedBy');
-
-    const { pool } = workspace.database;
-    await pool.query(`update held set since = now() - interval '91 days' where kind = 'author'`);
-    const kept = { name: connectionName, retentionDays: 90 };
-    expect(await prune(pool, kept, 'nextFollowUpAt', never)).toMatchObject({ held: 1 });
   });
 
   test('a key that may not ask for names tells the number; a policy that decides writes it into the history', async () => {

@@ -206,7 +206,7 @@ describe('the history', () => {
     const here = scene();
     const run = await here.run();
     const [one = 0, two = 0, three = 0] = await here.actions(run, 3);
-    await recordHistory(here.pool, run, [
+    await recordHistory(here.pool, [
       {
         actionId: one,
         leadId: 'a',

@@ -14,15 +14,15 @@ test('a write of unknown fate keeps its line when a later action of the same run
 
   const [one = 0, two = 0] = await here.actions(run, 2);
   const first = { actionId: one, leadId: 'lead-1' };
-  await recordHistory(pool, run, [{ ...first, changes: change('typed in the service', 'row 1') }]);
+  await recordHistory(pool, [{ ...first, changes: change('typed in the service', 'row 1') }]);
   const second = { ...first, actionId: two };
-  await recordHistory(pool, run, [{ ...second, changes: change('row 1', 'row 2') }]);
+  await recordHistory(pool, [{ ...second, changes: change('row 1', 'row 2') }]);
   expect(await told()).toEqual([
     ['row 1', 'row 2'],
     ['typed in the service', 'row 1'],
   ]);
 
-  await recordHistory(pool, run, [
+  await recordHistory(pool, [
     { ...second, changes: change('row 1', 'row 2, as stored') },
     { ...first, changes: {} },
   ]);

@@ -45,7 +45,7 @@ async function finishedRun(
     })),
   );
   const [first] = await pendingSizes(pool, run, ['update-lead']);
-  await recordHistory(pool, run, [{ actionId: first?.id ?? 0, leadId: 'lead-0', changes: change }]);
+  await recordHistory(pool, [{ actionId: first?.id ?? 0, leadId: 'lead-0', changes: change }]);
   await finishRun(pool, run.id, status, null);
   await pool.query(
     `update runs set finished_at = now() - $2 * interval '1 day', created_at = now() - $2 * interval '1 day' where id = $1`,
@@ -173,7 +173,7 @@ describe('pruning by age', () => {
     const open = await here.run();
     const [actionId = 0] = await here.actions(open, 1);
     const changes = { x: { from: null, to: 'y' } };
-    await recordHistory(pool, open, [{ actionId, leadId: 'a', changes }]);
+    await recordHistory(pool, [{ actionId, leadId: 'a', changes }]);
     await pool.query(`update runs set created_at = now() - interval '300 days' where id = $1`, [open.id]);
     await pool.query(`update actions set written_at = now() - interval '300 days' where run_id = $1`, [
       open.id,
