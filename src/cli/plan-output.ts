@@ -15,7 +15,7 @@ import { type Companies, nameRecord, rowName } from './names.ts';
 import type pg from 'pg';
 import { waysPast } from '../core/merge/older-copy.ts';
 import { describeVerification } from '../ops/describe-progress.ts';
-import { companiesIn } from './find-lead.ts';
+import { companiesOf } from '../store/pairs.ts';
 
 /** One action of a plan, as in the contract (docs/architecture.md 8). */
 interface PlanLine {
@@ -389,4 +389,12 @@ function describeApplied({ lines, done, doneBefore, stale }: AppliedPlan): strin
     stale > 0 && `${stale} refused`,
   ];
   return parts.filter(Boolean).join(', ');
+}
+
+export function companiesIn(
+  pool: pg.Pool,
+  connection: string,
+  items: readonly { readonly leadId?: string | null }[],
+): Promise<Companies> {
+  return companiesOf(pool, connection, [...new Set(items.flatMap(({ leadId }) => leadId ?? []))]);
 }
