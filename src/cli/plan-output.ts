@@ -13,7 +13,7 @@ import type { AppliedPlan, SyncReport } from '../sync/report.ts';
 import { describeProblem, seconds } from './output.ts';
 import { type Companies, nameRecord, rowName } from './names.ts';
 import type pg from 'pg';
-import { waysPast } from '../core/merge/older-copy.ts';
+import { allowable } from '../core/merge/older-copy.ts';
 import { describeVerification } from '../ops/describe-progress.ts';
 import { companiesOf } from '../store/pairs.ts';
 
@@ -366,12 +366,9 @@ function describeWritten({ created, updated, deleted }: SyncReport): readonly st
 
 /** Other stops name their own ways out. */
 function howToGoOn({ problems }: SyncReport, command: string): readonly string[] {
-  const guards = problems.flatMap(({ code }) =>
-    code.startsWith('guard.') ? [code.slice('guard.'.length)] : [],
-  );
-  if (guards.length === 0) return [];
-  // Refusals with several ways out have named them.
-  const options = allowed(guards.filter((code) => !code.startsWith('target.') && !(code in waysPast)));
+  const codes = problems.map(({ code }) => code);
+  if (!codes.some((code) => code.startsWith('guard.'))) return [];
+  const options = allowed(allowable(codes));
   return [
     '  leadsync plan shows what would be done',
     ...(options.length > 0 ? [`  if that is what you want: ${[command, ...options].join(' ')}`] : []),
