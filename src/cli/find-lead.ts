@@ -4,8 +4,7 @@ import { LeadsyncError } from '../lib/errors.ts';
 import { idBeginning, idKey } from '../core/lead/lead.ts';
 import { folded } from '../core/lead/value.ts';
 import { countLeads, findLeadIds, namedLeads } from '../store/lead-record.ts';
-import { type Companies, nameRecord, short } from './names.ts';
-import { companiesOf } from '../store/pairs.ts';
+import { nameRecord, short } from './names.ts';
 
 export interface FoundLead {
   readonly connection: ConnectionConfig;
@@ -88,13 +87,4 @@ async function unknownLead(
       help: `Leads on record: ${known.join(', ')}. Give the whole id, or at least its first ${shortestBeginning} characters, or part of the company's name. A lead that is new is known after leadsync sync.`,
     },
   );
-}
-
-/** In a file of its own: `--help` loads `names.ts`, and no Postgres client. */
-export function companiesIn(
-  pool: pg.Pool,
-  connection: string,
-  items: readonly { readonly leadId?: string | null }[],
-): Promise<Companies> {
-  return companiesOf(pool, connection, [...new Set(items.flatMap(({ leadId }) => leadId ?? []))]);
 }

@@ -13,9 +13,9 @@ import type { AppliedPlan, SyncReport } from '../sync/report.ts';
 import { describeProblem, seconds } from './output.ts';
 import { type Companies, nameRecord, rowName } from './names.ts';
 import type pg from 'pg';
-import { waysPast } from '../core/merge/older-copy.ts';
+import { allowable } from '../core/merge/older-copy.ts';
 import { describeVerification } from '../ops/describe-progress.ts';
-import { companiesIn } from './find-lead.ts';
+import { companiesOf } from '../store/pairs.ts';
 
 /** One action of a plan, as in the contract (docs/architecture.md 8). */
 interface PlanLine {
@@ -366,12 +366,9 @@ function describeWritten({ created, updated, deleted }: SyncReport): readonly st
 
 /** Other stops name their own ways out. */
 function howToGoOn({ problems }: SyncReport, command: string): readonly string[] {
-  const guards = problems.flatMap(({ code }) =>
-    code.startsWith('guard.') ? [code.slice('guard.'.length)] : [],
-  );
-  if (guards.length === 0) return [];
-  // Refusals with several ways out have named them.
-  const options = allowed(guards.filter((code) => !code.startsWith('target.') && !(code in waysPast)));
+  const codes = problems.map(({ code }) => code);
+  if (!codes.some((code) => code.startsWith('guard.'))) return [];
+  const options = allowed(allowable(codes));
   return [
     '  leadsync plan shows what would be done',
     ...(options.length > 0 ? [`  if that is what you want: ${[command, ...options].join(' ')}`] : []),
@@ -389,4 +386,12 @@ function describeApplied({ lines, done, doneBefore, stale }: AppliedPlan): strin
     stale > 0 && `${stale} refused`,
   ];
   return parts.filter(Boolean).join(', ');
+}
+
+export function companiesIn(
+  pool: pg.Pool,
+  connection: string,
+  items: readonly { readonly leadId?: string | null }[],
+): Promise<Companies> {
+  return companiesOf(pool, connection, [...new Set(items.flatMap(({ leadId }) => leadId ?? []))]);
 }

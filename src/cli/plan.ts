@@ -6,18 +6,18 @@ import type { RunStatus } from '../store/runs.ts';
 import { planProblems } from '../sync/report.ts';
 import { isNote } from '../sync/which-place.ts';
 import type { CommonOptions } from './with-store.ts';
-import { companiesIn } from './find-lead.ts';
-import { exitCodeFor, print, printEachJson } from './output.ts';
-import { refuseToOverwrite, writePlanFile } from './plan-file.ts';
 import {
+  companiesIn,
   describePlan,
   describeUnmade,
   planJson,
   type ShownPlan,
   summaryJson,
-  type UnmadePlan,
   unmadeJson,
+  type UnmadePlan,
 } from './plan-output.ts';
+import { exitCodeFor, print, printEachJson } from './output.ts';
+import { refuseToOverwrite, writePlanFile } from './plan-file.ts';
 import { runNow } from './run-now.ts';
 import { stopping } from './stop.ts';
 import { withApp } from './with-app.ts';

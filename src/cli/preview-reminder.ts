@@ -14,7 +14,7 @@ import {
   type FollowUpMail,
 } from '../reminders/compose/compose-follow-up.ts';
 import { localTime } from '../reminders/plan/local-time.ts';
-import { type WantedReminder, wantedReminders } from '../reminders/plan/recipients.ts';
+import { type WantedReminder, wantedReminders } from '../reminders/plan/send-time.ts';
 import { dueReminders } from '../store/mails.ts';
 import { basesOf } from '../store/pairs.ts';
 import { leadBackgrounds } from '../store/sending.ts';

@@ -22,7 +22,7 @@ import {
   type OddYears,
   oddYears,
 } from './unmailed.ts';
-import { companiesIn } from './find-lead.ts';
+import { companiesIn } from './plan-output.ts';
 import { beforeWords, shownCompany } from './names.ts';
 import { print, printJson } from './output.ts';
 import { previewReminder, sendTestMail } from './preview-reminder.ts';

@@ -7,8 +7,7 @@ import { counted } from '../core/lead/counted.ts';
 import { shownDates, shownMoment } from '../core/lead/shown-date.ts';
 import { type ListedAction, type ListedRun, listActions, listRuns } from '../store/run-list.ts';
 import { getRun } from '../store/runs.ts';
-import { companiesIn } from './find-lead.ts';
-import { describeAction } from './plan-output.ts';
+import { companiesIn, describeAction } from './plan-output.ts';
 import { describeProblem, print, printJson, seconds, wholeNumber } from './output.ts';
 import { type CommonOptions, withStore } from './with-store.ts';
 

@@ -22,7 +22,7 @@ import { counted } from '../core/lead/counted.ts';
 import { shownDates } from '../core/lead/shown-date.ts';
 import type { Rule } from '../core/merge/merge-field.ts';
 import type { EditSource } from '../core/merge/requested-edit.ts';
-import { answersTo } from '../review/decide-held.ts';
+import { answersTo, choiceWords } from '../review/decide-held.ts';
 import { decisionOn } from './conflicts.ts';
 
 interface FieldStory {
@@ -295,23 +295,14 @@ function describeConflict(item: Conflict, mappings: readonly FieldMapping[]): st
   return `held (${item.id}) since ${toSecond(item.since)}: ${values}${short(item.message, 300)} [${item.code}]${author && `; ${author}`}${decided || help}`;
 }
 
-const choiceWords: Readonly<Record<Decision['choice'], string>> = {
-  lead: 'that the row is made again',
-  target: 'that the lead is made again',
-  accepted: 'that lead and row are one',
-  rejected: 'that lead and row are two',
-  requested: 'that the edit is carried out',
-  'given-up': 'that the edit is given up',
-};
-
 function describeDecision({ at, by, choice, field, lead, row }: Decision): string {
   const isEdit = choice === 'requested' || choice === 'given-up';
   const values = `lead ${showShort(lead)} | ${isEdit ? 'requested' : 'row'} ${showShort(row)}`;
   const what =
     field === ''
-      ? choiceWords[choice]
+      ? `that ${choiceWords[choice]}`
       : isEdit
-        ? `${choiceWords[choice]} (${values})`
+        ? `that ${choiceWords[choice]} (${values})`
         : `for the ${choice === 'lead' ? "lead's" : "row's"} value (${values})`;
   return `${toSecond(at)}: ${by} decided ${what}`;
 }

@@ -4,6 +4,7 @@ import type { FieldMapping } from '../core/lead/mapping.ts';
 import type { Answer } from '../core/merge/answers.ts';
 import { isUnreadable } from '../core/lead/value.ts';
 import { answerEmptied } from '../store/calendar-reports.ts';
+import type { Decision as Recorded } from '../store/decisions.ts';
 import { decideConflict } from '../store/conflicts.ts';
 import { transaction } from '../store/database.ts';
 import { type HeldItem, type Holder, listHeld } from '../store/held.ts';
@@ -46,6 +47,16 @@ export function answerOf(item: HeldItem): Answer | null {
   if (item.kind !== 'match') return item.resolution === 'target' ? 'row' : item.resolution;
   return item.state === 'accepted' ? 'link' : item.state === 'rejected' ? 'apart' : null;
 }
+
+/** What a person decided on a record as a whole, or on an edit. */
+export const choiceWords: Readonly<Record<Recorded['choice'], string>> = {
+  lead: 'the row is made again',
+  target: 'the lead is made again',
+  accepted: 'lead and row are one',
+  rejected: 'lead and row are two',
+  requested: 'the edit is carried out',
+  'given-up': 'the edit is given up',
+};
 
 interface Decision {
   readonly use: Answer;

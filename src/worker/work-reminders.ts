@@ -4,7 +4,7 @@ import type { WorkerApp } from './open-worker.ts';
 import { isChannel } from '../config/chat-webhook.ts';
 import { isQueueOutage } from '../queue/queue-outage.ts';
 import { type Digest, dueDigests, dueReminders, type Reminder } from '../store/mails.ts';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { repeat } from '../lib/repeat.ts';
 import { isUntried } from '../reminders/send/batches.ts';
 import { forgetDeadSenders } from '../store/mail-sender.ts';
 import { addDigests, addReminders } from './add-mail-jobs.ts';
@@ -61,28 +61,17 @@ const lookEveryMs = 1_000;
  * nobody has begun gets further ones. Whoever has claimed a mail sends it: a worker that was only thought dead sends none twice.
  */
 function takeOverMails(app: WorkerApp): AsyncDisposable {
-  const stop = new AbortController();
-  const { signal } = stop;
-  const watch = async (): Promise<void> => {
-    let isAway = false;
-    while (await sleep(lookEveryMs, true, { signal }).catch(() => false)) {
-      try {
-        for (const token of await forgetDeadSenders(app.pool)) await takeOver(app, token);
-        isAway = false;
-      } catch (error) {
-        // The database and the queue are watched elsewhere; the queue's own look comes later.
-        if (!isAway) app.log.debug({ err: error }, 'dead workers are not looked for now');
-        isAway = true;
-      }
+  let isAway = false;
+  return repeat(lookEveryMs, async () => {
+    try {
+      for (const token of await forgetDeadSenders(app.pool)) await takeOver(app, token);
+      isAway = false;
+    } catch (error) {
+      // The database and the queue are watched elsewhere; the queue's own look comes later.
+      if (!isAway) app.log.debug({ err: error }, 'dead workers are not looked for now');
+      isAway = true;
     }
-  };
-  const watching = watch();
-  return {
-    async [Symbol.asyncDispose]() {
-      stop.abort();
-      await watching;
-    },
-  };
+  });
 }
 
 /** A worker sends a chat's messages one at a time, while the queue continues with other jobs. */

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { canonicalJson, fieldJson, leadCells, leadIdTime } from '../../src/core/lead/lead.ts';
+import { fieldJson, leadCells, leadIdTime } from '../../src/core/lead/lead.ts';
+import { canonicalJson, type Cell, sameCell } from '../../src/core/lead/value.ts';
 import { parseLeadJson } from '../../src/leads-api/read-reply.ts';
-import { type Cell, sameCell } from '../../src/core/lead/value.ts';
 import { fields } from './pair-state.ts';
 
 const cellsOf = (json: Record<string, unknown>) => leadCells({ id: 'lead-1', fields: json }, fields);

@@ -2,12 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseOffset, parseQuietHours } from '../support/config-values.ts';
 import type { Cells } from '../../src/core/lead/value.ts';
-import {
-  isStageWanted,
-  recipientsOf,
-  spelledAddress,
-  wantedReminders,
-} from '../../src/reminders/plan/recipients.ts';
+import { isStageWanted, recipientsOf, spelledAddress } from '../../src/reminders/plan/recipients.ts';
+import { wantedReminders } from '../../src/reminders/plan/send-time.ts';
 import type { ReminderRules } from '../../src/config/config.ts';
 import { plainRules } from '../support/reminder-rules.ts';
 

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
-import { canonicalJson, type Lead } from './lead.ts';
+import type { Lead } from './lead.ts';
+import { canonicalJson, type Cells, isUnreadable } from './value.ts';
 import type { FieldMapping } from './mapping.ts';
-import { type Cells, isUnreadable } from './value.ts';
 
 /**
  * A short text that two records share exactly when all mapped fields mean the same. The order of the mapping does not

@@ -3,7 +3,7 @@ import { withinSize } from './large-record.ts';
 import { uuid } from './uuid.ts';
 import type { FieldMapping } from './mapping.ts';
 import { isExactNumber, isInRange, writtenAs } from './number.ts';
-import { type Cell, type Cells, canonical, storable, type Value } from './value.ts';
+import { type Cell, type Cells, storable, type Value } from './value.ts';
 
 /**
  * A lead as the service sent it: its id and every field of the JSON object, known or not (API reference, section 2).
@@ -88,9 +88,4 @@ export function fieldJson(value: Value, current: unknown): unknown {
 export function leadIdTime(id: string): number | null {
   const match = /^([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i.exec(id);
   return match ? Number.parseInt(`${match[1]}${match[2]}`, 16) : null;
-}
-
-/** The canonical JSON text of a value: equal for equal values. */
-export function canonicalJson(cell: Cell): string {
-  return JSON.stringify(typeof cell === 'object' && cell !== null ? [cell.unreadable] : canonical(cell));
 }

@@ -72,3 +72,8 @@ export function withoutFields(values: Values, fields: ReadonlySet<string>): Valu
   if (fields.size === 0) return values;
   return Object.fromEntries(Object.entries(values).filter(([field]) => !fields.has(field)));
 }
+
+/** The canonical JSON text of a value: equal for equal values. */
+export function canonicalJson(cell: Cell): string {
+  return JSON.stringify(typeof cell === 'object' && cell !== null ? [cell.unreadable] : canonical(cell));
+}

@@ -1,5 +1,5 @@
 import { shortHash } from '../lead/content-hash.ts';
-import { canonicalJson } from '../lead/lead.ts';
+import { canonicalJson } from '../lead/value.ts';
 import type { Change, PlannedAction } from './action.ts';
 
 const updateKinds: readonly PlannedAction['kind'][] = ['update-lead', 'update-row'];

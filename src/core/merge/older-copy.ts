@@ -199,7 +199,7 @@ export const copyCodes = { row: 'older-copy', lead: 'older-service' } as const;
 export const bringForward = 'older-copy:update';
 
 /** The options of `leadsync sync` that pass a refusal with several ways out, and what they do. */
-export const waysPast: Readonly<Record<string, readonly (readonly [option: string, does: string])[]>> = {
+const waysPast: Readonly<Record<string, readonly (readonly [option: string, does: string])[]>> = {
   'older-copy': [
     [
       '--older-copy update',
@@ -215,6 +215,13 @@ export const waysPast: Readonly<Record<string, readonly (readonly [option: strin
     ['--allow older-service', 'treats what the service shows as edits, if it was restored on purpose'],
   ],
 };
+
+/** Of the codes of a run's problems the guard's that one option lets pass: refusals with several ways out have named them. */
+export function allowable(codes: readonly string[]): readonly string[] {
+  return codes
+    .flatMap((code) => /^guard\.(?!target\.)(.+)$/.exec(code)?.[1] ?? [])
+    .filter((code) => !(code in waysPast));
+}
 
 /** The findings for the message. `before`: in words. `records`: missing or returned. */
 export interface CopyFindings {

@@ -5,8 +5,13 @@ import { largeField } from '../lead/large-record.ts';
 import { headingOf } from '../lead/mapping.ts';
 import { mostOfRecord } from '../lead/text-size.ts';
 import { type PlannedAction, plannedAction } from './action.ts';
-import type { PairState } from './plan.ts';
 import { missedFields, type Policy } from './policy.ts';
+
+/** What each side shows of a record; null: nothing. */
+interface Sides {
+  readonly lead: Cells | null;
+  readonly row: { readonly row: number; readonly cells: Cells } | null;
+}
 
 /** A further row with an id that an earlier row has: never written. `mayBe`: leads it may belong to. */
 export function planDuplicateRow(leadId: string, row: number, mayBe?: readonly string[]): PlannedAction {
@@ -46,7 +51,10 @@ export function planClosedId(row: number, cells: Cells, why: string, policy: Pol
 }
 
 /** A row with the id of one lead and the content of others (`others`; empty: its own values are elsewhere). */
-export function planMovedRow({ leadId, row }: PairState, others: readonly string[]): PlannedAction {
+export function planMovedRow(
+  { leadId, row }: Pick<Sides, 'row'> & { readonly leadId: string },
+  others: readonly string[],
+): PlannedAction {
   const what =
     others.length === 0
       ? 'values that differ from before, while another row shows the earlier ones'
@@ -63,7 +71,7 @@ export function planTwinRow(row: number, cells: Cells, first: number, policy: Po
 
 /** A record with more text than leadsync takes of one; null: neither side has that. */
 export function planTooLarge(
-  { leadId, lead, row }: Pick<PairState, 'lead' | 'row'> & { readonly leadId: string | null },
+  { leadId, lead, row }: Sides & { readonly leadId: string | null },
   policy: Policy,
 ): PlannedAction | null {
   for (const side of ['row', 'lead'] as const) {

@@ -1,7 +1,14 @@
 import { shortHash } from '../lead/content-hash.ts';
-import { canonicalJson } from '../lead/lead.ts';
+import {
+  canonicalJson,
+  type Cells,
+  isUnreadable,
+  sameCell,
+  showCell,
+  type Value,
+  type Values,
+} from '../lead/value.ts';
 import { type Headings, headingOf } from '../lead/mapping.ts';
-import { type Cells, isUnreadable, sameCell, showCell, type Value, type Values } from '../lead/value.ts';
 import type { Changes } from './action.ts';
 import { undoneMessages } from './hold-message.ts';
 import type { Policy } from './policy.ts';

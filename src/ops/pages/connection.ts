@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 import { count, counted } from '../../core/lead/counted.ts';
 import type { Problem } from '../../lib/errors.ts';
+import { choiceWords } from '../../review/decide-held.ts';
 import type { Decision } from '../../store/decisions.ts';
 import type { Reminder } from '../../store/mails.ts';
 import type { ListedRun } from '../../store/run-list.ts';
@@ -124,15 +125,6 @@ function decisionList({ decisions, facts: { columns, timeZone } }: ConnectionPag
 ${list(items)}`;
 }
 
-const wholeWords: Readonly<Record<Decision['choice'], string>> = {
-  lead: 'the row is made again',
-  target: 'the lead is made again',
-  accepted: 'lead and row are one',
-  rejected: 'lead and row are two',
-  requested: 'the edit is carried out',
-  'given-up': 'the edit is given up',
-};
-
 /** What was decided. `columns`: headings by field. */
 function decisionWords(
   { field, choice, lead, row }: Decision,
@@ -140,9 +132,9 @@ function decisionWords(
   timeZone: string,
 ): Html | string {
   const shown = (cell: Decision['lead']): Html => shownValue(cell, timeZone);
-  if (field === '') return wholeWords[choice];
+  if (field === '') return choiceWords[choice];
   if (choice === 'requested' || choice === 'given-up')
-    return html`${columns.get(field) ?? field}: ${wholeWords[choice]}, ${shown(row)} in place of ${shown(lead)}`;
+    return html`${columns.get(field) ?? field}: ${choiceWords[choice]}, ${shown(row)} in place of ${shown(lead)}`;
   const side = choice === 'lead' ? 'lead' : 'target';
   const [kept, given] = side === 'lead' ? [lead, row] : [row, lead];
   return html`${columns.get(field) ?? field}: ${whoseWords[side]} value ${shown(kept)} instead of ${shown(given)}`;

@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { describeAlert } from '../../alerts/describe-alert.ts';
 import { count, counted } from '../../core/lead/counted.ts';
 import { asksForLeads } from '../../core/merge/guard.ts';
-import { waysPast } from '../../core/merge/older-copy.ts';
+import { allowable } from '../../core/merge/older-copy.ts';
 import type { SyncReport } from '../../sync/report.ts';
 import type { ConnectionFacts, ConnectionStatus } from '../connection-status.ts';
 import { factList, type Html, type Page, postButton } from './layout.ts';
@@ -205,9 +205,7 @@ function whyNot(
   if (status !== 'failed' && status !== 'stopped') return null;
   const reasons = problems.slice(0, reasonsShown);
   const more = problems.length - reasons.length;
-  const refused = reasons.flatMap(({ code }) => /^guard\.(?!target\.)(.+)$/.exec(code)?.[1] ?? []);
-  // A guard with several ways out names them in its message.
-  const guards = refused.filter((code) => !(code in waysPast));
+  const guards = allowable(reasons.map(({ code }) => code));
   const command = [`leadsync sync --connection ${connection}`, ...guards.map((code) => `--allow ${code}`)];
   const way = html`<p>Nothing was written. If that is what you want: <code>${command.join(' ')}</code></p>`;
   const said = hasProblems

@@ -27,8 +27,8 @@ import {
   type WantedForLead,
 } from '../../store/reminders.ts';
 import { serviceScope } from '../../store/throttles.ts';
-import { dueFor, nextAllowed, openDays } from './send-time.ts';
-import { stageField, type WantedReminder, wantedReminders } from './recipients.ts';
+import { dueFor, nextAllowed, openDays, type WantedReminder, wantedReminders } from './send-time.ts';
+import { stageField } from './recipients.ts';
 
 /** How far ahead (ms) jobs are created: twice the planning interval, so that none is missed. */
 export const horizonMs = 2 * 3_600_000;

@@ -3,9 +3,11 @@ import { LeadsyncError } from '../../lib/errors.ts';
 import { mostWhole } from '../../lib/heap.ts';
 import { Redactor } from '../../lib/redact.ts';
 import { Semaphore } from '../../lib/semaphore.ts';
+import type { OnReply } from '../../http/exchange.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { GoogleAccount } from './google-account.ts';
 import { googleFault } from './google-fault.ts';
 import { type GoogleReply, readGoogleReply } from './google-reply.ts';
-import type { GoogleSheetsOptions } from './google-sheets-options.ts';
 import { type Quota, type QuotaKind, quotaOf } from './quota.ts';
 import {
   checkWriteReply,
@@ -19,10 +21,16 @@ import {
 
 export type { SheetCell } from './sheets-replies.ts';
 
-export type SheetsApiOptions = Pick<
-  GoogleSheetsOptions,
-  'spreadsheetId' | 'readsPerMinute' | 'writesPerMinute' | 'apiUrl' | 'account' | 'clock' | 'onReply'
->;
+export interface SheetsApiOptions {
+  readonly spreadsheetId: string;
+  /** Maximum requests per 60 seconds of this process for one account. */
+  readonly readsPerMinute: number;
+  readonly writesPerMinute: number;
+  readonly apiUrl: string;
+  readonly account: GoogleAccount;
+  readonly clock: Clock;
+  readonly onReply?: OnReply;
+}
 
 /** A tab by its title; `name`: the target's, for messages. */
 export interface SheetsTab {

@@ -5,14 +5,14 @@ import { HubSpotFault, isForbidden } from './hubspot-fault.ts';
 import type { BatchReply, SaidFault, ShownCompany } from './hubspot-replies.ts';
 import {
   type InputResult,
-  resultOfError,
-  resultsOf,
   isAboutProperties,
   isTaken,
   namesRecords,
+  type PlannedInput,
   rereadResult,
+  resultOfError,
+  resultsOf,
 } from './input-results.ts';
-import type { PlannedInput } from './write-plan.ts';
 
 /** A batch refused as a whole is halved until each refused input stands alone; those are remembered and not sent again. */
 export class BatchSender {

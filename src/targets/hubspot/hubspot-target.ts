@@ -30,12 +30,12 @@ import { HubSpotApi } from './hubspot-api.ts';
 import type { HubSpotOptions } from './hubspot-options.ts';
 import { isForbidden } from './hubspot-fault.ts';
 import type { PropertyDefinition, ShownCompany } from './hubspot-replies.ts';
-import type { InputResult } from './input-results.ts';
+import type { InputResult, PlannedInput } from './input-results.ts';
 import { isMerged, mergedCompanies, readBin, type RecycleBin } from './lost-companies.ts';
 import { keptCompanies } from './own-content.ts';
 import { addMissingOptions, createMissing, markOf, PropertyMarker } from './property-setup.ts';
 import { inRecycleBin, outcomesOf } from './write-outcomes.ts';
-import { decideChanges, inputsOf, type PlannedInput, putBack } from './write-plan.ts';
+import { decideChanges, inputsOf, putBack } from './write-plan.ts';
 
 export type { HubSpotOptions };
 export type HubSpotTarget = Target & Required<Pick<Target, 'fix'>> & AsyncDisposable;

@@ -3,7 +3,17 @@ import type { CompanyTable } from './company-table.ts';
 import { type HubSpotFault, wordsOf } from './hubspot-fault.ts';
 import type { BatchReply, SaidFault, ShownCompany } from './hubspot-replies.ts';
 import { cellOf } from './property-values.ts';
-import type { PlannedInput } from './write-plan.ts';
+
+/** The request input for one company; at most one per company. */
+export interface PlannedInput {
+  readonly kind: 'update' | 'create' | 'archive';
+  /** The record id; for a new company the lead's. */
+  readonly id: string;
+  readonly leadId: string;
+  readonly properties: Readonly<Record<string, string>>;
+  /** For updates: the properties' earlier values. */
+  readonly before?: Readonly<Record<string, string>>;
+}
 
 /**
  * `altered`: HubSpot stores something else, by property; another spelling (case, spaces) counts as stored, and travels to the lead like

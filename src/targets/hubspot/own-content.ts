@@ -7,7 +7,7 @@ import { HubSpotFault } from './hubspot-fault.ts';
 import type { PropertyDefinition, ShownCompany } from './hubspot-replies.ts';
 import { isReadOnly } from './property-values.ts';
 import { notSeen, notThere, withOwnContent } from './write-outcomes.ts';
-import type { PlannedInput } from './write-plan.ts';
+import type { PlannedInput } from './input-results.ts';
 
 /** Writable properties that HubSpot fills itself in any company. */
 const filledByHubSpot: ReadonlySet<string> = new Set([

@@ -5,8 +5,7 @@ import type { Verdict } from '../shared/row-changes.ts';
 import type { RowChange, RowOutcome } from '../../ports/target.ts';
 import type { CompanyTable } from './company-table.ts';
 import type { HubSpotFault } from './hubspot-fault.ts';
-import type { InputResult } from './input-results.ts';
-import type { PlannedInput } from './write-plan.ts';
+import type { InputResult, PlannedInput } from './input-results.ts';
 
 /** For an input that was not sent. */
 export const inRecycleBin: Verdict = {

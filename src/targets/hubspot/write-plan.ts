@@ -4,19 +4,8 @@ import { RowChanges, type RowDecisions, type RowWrite } from '../shared/row-chan
 import type { RowChange } from '../../ports/target.ts';
 import { type CompanyRow, type CompanyTable, leadIdOf } from './company-table.ts';
 import type { ShownCompany } from './hubspot-replies.ts';
-import { type InputResult, shownCell } from './input-results.ts';
+import { type InputResult, type PlannedInput, shownCell } from './input-results.ts';
 import { isReadOnly, notStorable, storedText } from './property-values.ts';
-
-/** The request input for one company; at most one per company. */
-export interface PlannedInput {
-  readonly kind: 'update' | 'create' | 'archive';
-  /** The record id; for a new company the lead's. */
-  readonly id: string;
-  readonly leadId: string;
-  readonly properties: Readonly<Record<string, string>>;
-  /** For updates: the properties' earlier values. */
-  readonly before?: Readonly<Record<string, string>>;
-}
 
 export function decideChanges(
   changes: readonly RowChange[],
