@@ -29,6 +29,7 @@ export const docsPages: Readonly<Record<string, string>> = {
   mail: 'reminders.md#when-the-mail-server-fails',
   'mail.template-broken': 'reminders.md#templates',
   match: 'matching.md',
+  memory: 'containers.md#memory',
   place: 'identity.md#places',
   'place.encoding': 'csv.md#only-csv',
   plan: 'commands.md#review-carry-out-put-back',

@@ -32,9 +32,9 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'commit: the baseline of rows moves before the write was confirmed',
     file: 'src/sync/push-rows.ts',
-    from: `    begin: (db, actions) => recordBegun(db, run, actions),`,
+    from: `    begin: (db, actions) => recordBegun(db, actions),`,
     to: `    async begin(db, actions) {
-      await recordBegun(db, run, actions);
+      await recordBegun(db, actions);
       const { advanceBaselines } = await import('../store/baselines.ts');
       const { writtenCells } = await import('../store/actions.ts');
       const { readable } = await import('./row-change.ts');
