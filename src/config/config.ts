@@ -72,7 +72,7 @@ function buildTarget({ marker, ...target }: ConnectionSettings['target'], folder
   const common = {
     /** Also the default one. For HubSpot an internal name of a property, as are the columns of the fields and `statusColumn`. */
     idColumn: target.idColumn ?? defaultIdColumn(target.type),
-    /** The target is not marked as ours (docs/identity.md). */
+    /** The target is not marked as ours (docs/which-is-which.md). */
     ...(!marker && { marker: false as const }),
   };
   if (target.type === 'google-sheets') {

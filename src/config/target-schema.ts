@@ -27,7 +27,7 @@ const columns = {
     .boolean()
     .default(true)
     .describe(
-      'Whether a mark of leadsync travels with the table; by it leadsync recognises an older copy of the table and another leadsync that writes into it (docs/identity.md). A CSV file has none.',
+      'Whether a mark of leadsync travels with the table; by it leadsync recognises an older copy of the table and another leadsync that writes into it (docs/which-is-which.md). A CSV file has none.',
     ),
 };
 

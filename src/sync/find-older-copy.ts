@@ -39,7 +39,7 @@ interface Evidence {
   readonly doubts?: Doubts;
 }
 
-/** Finds out whether the table or the service is an older copy of itself (docs/older-copies.md). */
+/** Finds out whether the table or the service is an older copy of itself (docs/which-is-which.md). */
 export async function findOlderCopies(
   context: StepContext,
   run: Run,

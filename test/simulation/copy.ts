@@ -124,7 +124,7 @@ export class Copy {
     const shows = new Set(recordsOf(grid).map((row) => companyOf(row).entity));
     this.#isNowhere = (entity) => !shows.has(entity);
     this.#missing = now.flatMap(({ id, companyName }) => (ids.has(id) ? [] : [entityOf(companyName) ?? '']));
-    // The row of each lead stays (docs/older-copies.md).
+    // The row of each lead stays (docs/which-is-which.md).
     const back = new Set(leads.map(({ companyName }) => entityOf(companyName)));
     for (const entity of this.#missing) if (back.has(entity)) people.remade.add(entity);
     return true;

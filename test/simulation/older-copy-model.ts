@@ -1,5 +1,5 @@
 /**
- * How often the moment test (docs/older-copies.md) sees a copy that was put back, and how often it takes people who tidy up
+ * How often the moment test (docs/which-is-which.md) sees a copy that was put back, and how often it takes people who tidy up
  * for one: the real rule on made-up tables. `npm run simulate:copies -- WORLDS` prints a table in Markdown.
  */
 import { createRandom, type Random } from '../../src/demo/random.ts';

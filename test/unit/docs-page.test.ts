@@ -14,7 +14,7 @@ const withoutPage = new Set(
     // Of a reply or a page, of a run that goes on, or of a library.
     'auth request create conflict delete commander',
     // Names of files, parts of templates, columns and hosts.
-    'leadsync calendar digest reminder discord discordapp powerplatform service server leases e p v x follow-up ical icon',
+    'leadsync calendar digest reminder discord discordapp powerplatform service server leases c e p v x follow-up ical icon',
     'live style postmaster service-account no-host',
   ].flatMap((words) => words.split(' ')),
 );

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -7,6 +7,7 @@ import { composeReminder } from '../../src/reminders/compose/compose-reminder.ts
 import { templateMistakes } from '../../src/reminders/compose/template-mistakes.ts';
 import { ownSources } from '../../src/reminders/compose/template-sources.ts';
 import { openTemplates } from '../../src/reminders/compose/templates.ts';
+import { templateDataPage } from '../docs/template-data-page.ts';
 
 async function folderWith(files: Readonly<Record<string, string>>) {
   const folder = await mkdtemp(join(tmpdir(), 'leadsync-templates-'));
@@ -16,6 +17,11 @@ async function folderWith(files: Readonly<Record<string, string>>) {
   }
   return { folder, [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) };
 }
+
+test('docs/template-data.md is what `npm run docs` writes now', async () => {
+  const page = await readFile(new URL('../../docs/template-data.md', import.meta.url), 'utf8');
+  expect(page).toBe(await templateDataPage());
+});
 
 /** A reminder made with these files in the folder, and what was said to the log. */
 async function composed(files: Readonly<Record<string, string>>, language = 'en') {

@@ -6,6 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { commandsTable } from '../docs/commands-table.ts';
+import { metricsTable } from '../docs/metrics-table.ts';
 import { settingsTable } from '../docs/settings-pages.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -36,6 +38,12 @@ describe('README.md and docs', () => {
       /<!-- settings:[^\n]*-->\n([\s\S]*?)<!-- \/settings -->/.exec(texts.get('docs/settings.md') ?? '') ??
       [];
     expect(table).toBe(settingsTable());
+  });
+
+  test('the tables of commands and metrics are what `npm run docs` writes now', async () => {
+    const table = /<!-- table:[^\n]*-->\n([\s\S]*?)<!-- \/table -->/;
+    expect(table.exec(commands)?.[1]).toBe(commandsTable());
+    expect(table.exec(texts.get('docs/monitoring.md') ?? '')?.[1]).toBe(await metricsTable());
   });
 
   test('has each command of `leadsync --help`, and no other', async () => {

@@ -36,7 +36,7 @@ export function nonceOf({ nonce, keeper }: TableMark): string {
 }
 
 /**
- * Judges a mark (docs/identity.md), and whether the state itself was restored, which a mark may not show: not every
+ * Judges a mark (docs/which-is-which.md), and whether the state itself was restored, which a mark may not show: not every
  * sync writes one. Pure.
  */
 export function judgeMark(mark: TableMark | null, connection: string, known: KnownMarks): MarkVerdict {

@@ -5,7 +5,7 @@ export const ofEdits: readonly Family[] = [
   {
     title: 'A run that the guard stopped',
     about:
-      'Nothing was written. `leadsync plan` shows what would be. When it is what you want, `leadsync sync --allow CODE` carries it out, with the code without `guard.`; the exact rules are in [edits.md](edits.md#what-stops-a-run).',
+      'Nothing was written. `leadsync plan` shows what would be. When it is what you want, `leadsync sync --allow CODE` carries it out, with the code without `guard.`; more about some: [edits.md](edits.md#what-stops-a-run).',
     codes: {
       'guard.empty-scan': [
         'The service showed no lead at all, though leads are known.',
@@ -16,28 +16,28 @@ export const ofEdits: readonly Family[] = [
         'Take out of the table what is no lead. Then answer y on a terminal, press “Make these leads” on the status page, or sync with `--allow first-leads`.',
       ],
       'guard.ids-unknown': [
-        'Many rows have ids that no lead has, while as many known rows are gone. On a first sync: no id in the table is one of the service, as in a column of customer numbers.',
+        'At least 10 rows and 5 % (or 3 rows and a quarter) have ids that no lead has, while as many known rows are gone. On a first sync: none of at least three ids is one of the service, as in a column of customer numbers.',
         'Put the id column back as it was. On a first sync name another heading for the ids (`idColumn`). An empty id cell is filled again when its row shows what its lead shows.',
       ],
       'guard.max-changes': [
-        'More would change than `sync.limits.maxChanges` lets pass.',
+        'More would change than `sync.limits.maxChanges` lets pass (50 %), rows that would be written again included. 10 are always allowed. Not on a first sync.',
         'Look at the plan. Undo it in the table if it was a slip; else allow it.',
       ],
       'guard.max-deletes': [
-        'More would be deleted or marked than `sync.limits.maxDeletes` lets pass.',
+        'More would be deleted or marked than `sync.limits.maxDeletes` lets pass (10 %). 10 are always allowed, but never more than a quarter of the leads (one at least), unless a number such as 12 says so.',
         'Put the rows or leads back if it was a slip; else allow it.',
       ],
       'guard.misread': [
-        'A cell holds whole rows of the table.',
+        'A cell holds whole rows of the table: a quotation mark joined lines of a CSV file, or rows were pasted into a cell. The message names the lines or the cell.',
         'Take the quotation mark at the beginning of that cell out, or put the rows back; sync again.',
       ],
       'guard.older-copy': [
         'The table shows earlier values, as if an older copy had been put back.',
-        '`--older-copy update` brings it forward; `--allow older-copy` takes its values as edits. See [older-copies.md](older-copies.md).',
+        '`--older-copy update` brings it forward; `--allow older-copy` takes its values as edits. See [older copies](which-is-which.md#older-copies).',
       ],
       'guard.older-service': [
         'The service shows earlier values, as if it had been restored.',
-        '`--older-copy update` brings it forward; `--allow older-service` takes its values as edits. See [older-copies.md](older-copies.md).',
+        '`--older-copy update` brings it forward; `--allow older-service` takes its values as edits. See [older copies](which-is-which.md#older-copies).',
       ],
       'guard.older-state': [
         'The database of leadsync is an older one, or a copy of it writes the same table.',
@@ -48,7 +48,7 @@ export const ofEdits: readonly Family[] = [
         'Stop one of the two, or give it another table.',
       ],
       'guard.other-service': [
-        'The address or the key is that of other leads than before.',
+        'The address is not that of the last run; or the list shows fewer than 5 % of at least three known leads, but others, and none of five known ones is there by its id: the key is another organization’s.',
         'Put the right address and key back. When the service was emptied and filled anew, allow it.',
       ],
       'guard.other-target': [
@@ -56,7 +56,7 @@ export const ofEdits: readonly Family[] = [
         'Change the target back, or allow it to begin with this table.',
       ],
       'guard.rows-shuffled': [
-        'Values stand beside the ids of other leads, as after a sort of a part of the table.',
+        'Values stand beside the ids of other leads: 10 rows and 5 % differ in every column, or the values of one column in 10 rows only changed places (a sort of a part of the table), or moved up or down by one to three rows.',
         'Undo the sort or the shift in the table. Always sort whole rows.',
       ],
       'guard.target-gone': [
@@ -80,7 +80,7 @@ export const ofEdits: readonly Family[] = [
         'Save it again from its program, or restore an older version.',
       ],
       'guard.whole-field': [
-        'One field would change, or be emptied, in every lead.',
+        'One field would change in every pair, or be emptied in every lead that has it (from 10 on).',
         'Undo it in the table when the column was cleared or filled down; else allow it.',
       ],
     },

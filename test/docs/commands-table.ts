@@ -1,0 +1,21 @@
+import { createProgram } from '../../src/cli/program.ts';
+
+/** Options that every command has. */
+const common = ['--connection', '--config', '--json'];
+
+/** Every command with its options as a Markdown table, for docs/commands.md: what `--help` says. */
+export function commandsTable(): string {
+  const rows = createProgram().commands.map((command) => {
+    const given = command.registeredArguments.map((argument) =>
+      argument.required ? argument.name().toUpperCase() : `[${argument.name().toUpperCase()}]`,
+    );
+    const options = command.options.flatMap(({ long, flags, description }) =>
+      common.includes(long ?? '') || flags.startsWith('--connection,')
+        ? []
+        : `<br>\`${flags}\` ${description}`,
+    );
+    const does = `${command.description()}${options.join('')}`.replaceAll('|', '\\|');
+    return `| \`${[command.name(), ...given].join(' ')}\` | ${does} |\n`;
+  });
+  return `| command | does |\n| --- | --- |\n${rows.join('')}`;
+}

@@ -1,0 +1,24 @@
+import pg from 'pg';
+import { pino } from 'pino';
+import { Activity } from '../../src/ops/activity.ts';
+import { MetricsPage } from '../../src/ops/metrics-page.ts';
+
+/** Every metric as a Markdown table, for docs/monitoring.md: what a scrape says of it. Connects to nothing. */
+export async function metricsTable(): Promise<string> {
+  const away = { awayMs: 1 };
+  const page = await new MetricsPage({
+    log: pino({ enabled: false }),
+    pool: new pg.Pool(),
+    database: away,
+    queue: away,
+    version: '',
+    connections: [],
+    activity: new Activity([]),
+    queueCounts: async () => new Map(),
+    clocks: async () => [],
+  }).render();
+  const rows = [...page.matchAll(/^# HELP (leadsync_\w+) (.+)\.$/gm)].map(
+    ([, name = '', help = '']) => `| \`${name}\` | ${help} |\n`,
+  );
+  return `| metric | shows |\n| --- | --- |\n${rows.join('')}`;
+}

@@ -1,0 +1,33 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { expect, test } from 'vitest';
+
+const root = join(import.meta.dirname, '../..');
+const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+
+const rows = [...read('docs/glossary.md').matchAll(/^\| (?!term|-)(.+?) \| (.+) \| `([^`]+)` \|$/gm)];
+
+test('the glossary has at most 40 terms, each once', () => {
+  const terms = rows.flatMap(([, term = '']) => term.split(', '));
+  expect(terms.length).toBeGreaterThan(20);
+  expect(terms.length).toBeLessThanOrEqual(40);
+  expect(terms).toEqual([...new Set(terms)]);
+});
+
+test('each line of its table is a term with a file that is there', () => {
+  const lines = read('docs/glossary.md').match(/^\| /gm) ?? [];
+  expect(rows.length).toBe(lines.length - 1);
+  expect(rows.map(([, , , path = '']) => path).filter((path) => !existsSync(join(root, path)))).toEqual([]);
+});
+
+test('each file that a recipe names is there', () => {
+  const [, recipes = ''] = /^## Recipes$([\s\S]*?)^## /m.exec(read('CONTRIBUTING.md')) ?? [];
+  const named = [...recipes.matchAll(/`([\w./-]+\.(?:ts|liquid|yaml|md))`/g)].map(([, name = '']) => name);
+  expect(named.length).toBeGreaterThan(40);
+  const names = new Set(
+    ['src', 'test'].flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((path) => basename(path)),
+    ),
+  );
+  expect(named.filter((name) => !existsSync(join(root, name)) && !names.has(name))).toEqual([]);
+});
