@@ -11,7 +11,7 @@ import { longestWaitMs, retryAfterMs } from '../../lib/retry-after.ts';
 /** A silent server is given up after this time (ms): the outcome is then unknown. */
 const callMs = 30_000;
 
-/** Posts once. `elapsed`: ms since the attempt began, after `longestSendMs` nothing leaves any more. Throws as chat-error.ts says. */
+/** Posts once. `elapsed`: ms since the attempt began, after `longestSendMs` nothing leaves any more. Throws as `callFault` says. */
 export async function postMessage(
   channel: ChatChannel,
   text: string,
