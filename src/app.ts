@@ -20,7 +20,7 @@ import type { Throttle } from './ports/leads-service.ts';
 import type { GoogleAccount } from './targets/google-sheets/google-account.ts';
 import { createWriteJournal } from './store/unsettled-writes.ts';
 import type { Target } from './ports/target.ts';
-import { noTelemetry, type Telemetry } from './lib/telemetry.ts';
+import { noTelemetry } from './lib/telemetry.ts';
 
 /** What a command works with, and each job. Disposing it releases all of it in reverse order. */
 export interface App extends AsyncDisposable {
@@ -81,21 +81,34 @@ export async function openApp(config: Config, log: Logger, telemetry = noTelemet
   // Connections with one key share a throttle: a 429 of one stops the others at once.
   const throttles = new Map<string, Throttle>();
   const runs = new Semaphore(runsAtOnce(config.databasePoolMax));
-  const isCrowded = (): boolean => runs.isCrowded;
   const account = once(async () => {
     const { openGoogleAccount } = await import('./targets/google-sheets/google-account.ts');
     return openGoogleAccount(config.googleCredentials);
   });
   for (const connection of config.connections) {
+    const { name } = connection;
     const target = await openTarget(connection, config, account, activity, pool, stack);
-    const { baseUrl, apiKey } = connection.leads;
+    const { baseUrl, apiKey, query } = connection.leads;
     const scope = serviceScope(baseUrl, apiKey.reveal());
     const throttle = throttles.get(scope) ?? createThrottle(pool, baseUrl, apiKey.reveal(), steadyClock);
     throttles.set(scope, throttle);
-    contexts.set(
-      connection.name,
-      openConnection(connection, target, throttle, pool, log, telemetry, activity, isCrowded, stack),
+    const own = log.child({ connection: name });
+    const client = stack.use(
+      createLeadsClient({
+        baseUrl,
+        apiKey,
+        query,
+        throttle,
+        clock: steadyClock,
+        isCrowded: () => runs.isCrowded,
+        log: (level, fields, message) => own[level](fields, message),
+        onReply: (ending) => activity.replied('leads', name, ending),
+        onServiceClock: (aheadMs) => activity.serviceAheadMs.set(name, aheadMs),
+      }),
     );
+    const leads = retryReads(client);
+    const { inSpan } = telemetry;
+    contexts.set(name, { connection, pool, leads, target, log: own, clock: systemClock, inSpan });
   }
   for (const connection of config.configured)
     templates.set(
@@ -178,35 +191,6 @@ async function openTarget(
     default:
       return target satisfies never;
   }
-}
-
-function openConnection(
-  connection: ConnectionConfig,
-  target: Target,
-  throttle: Throttle,
-  pool: pg.Pool,
-  log: Logger,
-  { inSpan }: Telemetry,
-  activity: Activity,
-  isCrowded: () => boolean,
-  stack: AsyncDisposableStack,
-): SyncContext {
-  const { baseUrl, apiKey, query } = connection.leads;
-  const child = log.child({ connection: connection.name });
-  const leads = stack.use(
-    createLeadsClient({
-      baseUrl,
-      apiKey,
-      query,
-      throttle,
-      clock: steadyClock,
-      isCrowded,
-      log: (level, fields, message) => child[level](fields, message),
-      onReply: (ending) => activity.replied('leads', connection.name, ending),
-      onServiceClock: (aheadMs) => activity.serviceAheadMs.set(connection.name, aheadMs),
-    }),
-  );
-  return { connection, pool, leads: retryReads(leads), target, log: child, clock: systemClock, inSpan };
 }
 
 async function readTemplates({ name, reminders }: ConnectionConfig, log: Logger): Promise<Templates> {

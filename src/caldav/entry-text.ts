@@ -88,12 +88,6 @@ export function readEntry(text: string, component: Component, timeZone: string):
   return { kind: 'entry', at: wholeSecond(at), isDone: isDone(entry), mark: readMark(valueOf(entry, mark)) };
 }
 
-/** '' when the text is none. */
-export function uidOf(text: string, component: Component): string {
-  const found = open(text, component);
-  return found === null ? '' : valueOf(found.entry, 'uid');
-}
-
 /** Whether people wrote something into an entry that is to be kept; `written`: what leadsync wrote, null: not known. */
 export function hasNotes(text: string, component: Component, written: Content | null): boolean {
   const found = open(text, component);

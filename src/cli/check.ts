@@ -15,7 +15,7 @@ import { LeadsyncError } from '../lib/errors.ts';
 import { type ClockDifference, clockDifferences } from '../ops/clock-differences.ts';
 import { closedPages, isClosed } from '../ops/access.ts';
 import type { LeadPage } from '../ports/leads-service.ts';
-import { channelName } from '../reminders/chat/chat-error.ts';
+import { channelName } from '../reminders/chat/post-message.ts';
 import { templateMistakes } from '../reminders/compose/template-mistakes.ts';
 import { isStageWanted, stageField } from '../reminders/plan/recipients.ts';
 import { entriesOf } from '../store/calendar-entries.ts';

@@ -23,8 +23,7 @@ import { never } from './check-line.ts';
 import { findLead } from './find-lead.ts';
 import { print, printEachJson, printJson } from './output.ts';
 import { openMailer } from '../worker/open-worker.ts';
-import { channelName } from '../reminders/chat/chat-error.ts';
-import { postMessage } from '../reminders/chat/post-message.ts';
+import { channelName, postMessage } from '../reminders/chat/post-message.ts';
 
 /** `past`: its time is over. `shown`: the one that is rendered. */
 interface PreviewedMail extends WantedReminder {

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { isDatabaseOutage } from '../postgres/database-outage.ts';
 import { codeOf, LeadsyncError } from '../lib/errors.ts';
 import type { Queues } from '../queue/queue.ts';
-import { isQueueOutage } from '../queue/queue-outage.ts';
+import { isQueueOutage } from '../queue/backend.ts';
 import { probeWrite } from '../store/database-time.ts';
 
 /** Ms: between two checks, for an answer, between two log lines, and until an outage counts as lasting. */

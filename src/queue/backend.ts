@@ -1,5 +1,6 @@
 import type { EventEmitter } from 'node:events';
 import type { Processor, Queue, Telemetry, WorkerOptions } from 'bullmq';
+import { LeadsyncError } from '../lib/errors.ts';
 
 /** What leadsync uses of a BullMQ queue. */
 export type BullQueue = Pick<
@@ -92,4 +93,22 @@ export function onWorkerError(worker: EventEmitter, report: (error: Error) => vo
     if (lost > 0) lost -= 1;
     else report(error);
   });
+}
+
+/** Faults of a queue's server that a person or time puts right: the same operation may succeed later. */
+const outageCodes: ReadonlySet<string> = new Set([
+  'queue.unavailable',
+  'queue.read-only',
+  'queue.login-failed',
+  'queue.forbidden',
+  'queue.protected',
+  'queue.unknown-host',
+  'queue.unknown-master',
+  'queue.certificate',
+  'queue.no-such-database',
+]);
+
+/** Whether the queue was away, or took no jobs: a worker, once it has started, waits for it. */
+export function isQueueOutage(error: unknown): boolean {
+  return error instanceof LeadsyncError && outageCodes.has(error.code);
 }

@@ -2,8 +2,7 @@ import { DelayedError, type Job, RateLimitError } from 'bullmq';
 import pRetry from 'p-retry';
 import { isDatabaseOutage } from '../postgres/database-outage.ts';
 import { LeadsyncError } from '../lib/errors.ts';
-import { isQueueOutage } from './queue-outage.ts';
-import type { Backend, BackendOptions, BullQueue } from './backend.ts';
+import { type Backend, type BackendOptions, type BullQueue, isQueueOutage } from './backend.ts';
 
 /** The result of a job handler: done with a small summary, or a retry later from its checkpoint. */
 export type JobResult<Summary> =

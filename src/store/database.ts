@@ -1,8 +1,7 @@
 import pg from 'pg';
 import { certificateHelp, isCertificateFault } from '../lib/certificate-fault.ts';
 import { codeOf, LeadsyncError } from '../lib/errors.ts';
-import { pacedClient } from '../postgres/paced-client.ts';
-import { type PostgresUrl, revealed } from '../postgres/postgres-client.ts';
+import { pacedClient, type PostgresUrl, revealed } from '../postgres/postgres-client.ts';
 import { pooled, protocolViolation } from './own-session.ts';
 
 /** The pool, or the connection of a transaction. */

@@ -68,12 +68,11 @@ export function alertingOf({ config, pool, log }: App, mailer: Mailer): AlertCon
 /** A mailer whose mails are counted: as sent, or by the code of the fault. */
 export function openMailer({ config, activity }: App): Mailer {
   const { smtpUrl, smtpRate: rate, dataDir } = config;
-  const create = async (): Promise<Mailer> => {
-    const { createMailer } = await import('../reminders/send/mail.ts');
-    return createMailer(smtpUrl, join(dataDir, 'outbox'), rate === undefined ? {} : { rate });
-  };
   let opened: Promise<Mailer> | undefined;
-  const open = (): Promise<Mailer> => (opened ??= create());
+  const open = (): Promise<Mailer> =>
+    (opened ??= import('../reminders/send/mail.ts').then(({ createMailer }) =>
+      createMailer(smtpUrl, join(dataDir, 'outbox'), rate === undefined ? {} : { rate }),
+    ));
   const counted = async (sending: Promise<string>): Promise<string> => {
     try {
       const reply = await sending;

@@ -2,7 +2,7 @@ import { mailHandlers } from '../../jobs/mails.ts';
 import { chatQueue, digestJob, mailQueue, singleJob } from '../../jobs/reminder-jobs.ts';
 import type { WorkerApp } from './open-worker.ts';
 import { isChannel } from '../config/chat-webhook.ts';
-import { isQueueOutage } from '../queue/queue-outage.ts';
+import { isQueueOutage } from '../queue/backend.ts';
 import { type Digest, dueDigests, dueReminders, type Reminder } from '../store/mails.ts';
 import { repeat } from '../lib/repeat.ts';
 import { isUntried } from '../reminders/send/batches.ts';

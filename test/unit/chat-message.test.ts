@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type ChatKind, chatChannel, chatKindOf, chatKinds } from '../../src/config/chat-webhook.ts';
 import { Secret } from '../../src/config/secret.ts';
-import { replyFault } from '../../src/reminders/chat/chat-error.ts';
+import { replyFault } from '../../src/reminders/chat/post-message.ts';
 import { chatPayload, cutForChat, fitsChat, markupOf } from '../../src/reminders/chat/payload.ts';
 import { composeDigestMessage } from '../../src/reminders/compose/compose-digest.ts';
 import { openTemplates } from '../../src/reminders/compose/templates.ts';

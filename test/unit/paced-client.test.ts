@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { pauseAfter } from '../../src/postgres/paced-client.ts';
+import { pauseAfter } from '../../src/postgres/postgres-client.ts';
 
 test.each([
   [1, 125, 250],

@@ -1,15 +1,17 @@
-import type { ChatChannel } from '../../config/chat-webhook.ts';
+import type { ChatChannel, ChatKind } from '../../config/chat-webhook.ts';
 import { LeadsyncError } from '../../lib/errors.ts';
-import { callAddress } from '../../http/connection.ts';
+import { callAddress, type TextReply } from '../../http/connection.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { longestSendMs } from '../send/mail-limits.ts';
-import { callFault, replyFault } from './chat-error.ts';
 import { chatPayload } from './payload.ts';
+import { HttpFault } from '../../http/exchange.ts';
+import { parseJson } from '../../lib/parse-json.ts';
+import { longestWaitMs, retryAfterMs } from '../../lib/retry-after.ts';
 
 /** A silent server is given up after this time (ms): the outcome is then unknown. */
 const callMs = 30_000;
 
-/** Posts once. `elapsed`: ms since the attempt began, after `longestSendMs` nothing leaves any more. Throws as chat-error.ts says. */
+/** Posts once. `elapsed`: ms since the attempt began, after `longestSendMs` nothing leaves any more. Throws as `callFault` says. */
 export async function postMessage(
   channel: ChatChannel,
   text: string,
@@ -32,4 +34,99 @@ export async function postMessage(
   const fault = replyFault(channel, reply);
   if (fault !== null) throw fault;
   return `posted (${reply.status})`;
+}
+
+const names: Readonly<Record<ChatKind, string>> = {
+  slack: 'Slack',
+  teams: 'Microsoft Teams',
+  discord: 'Discord',
+};
+
+/** The wait (ms) that a 429 without Retry-After asks for. */
+const unsaidWaitMs = 30_000;
+
+/** What the channel's name is in messages: nothing of the address but its host. */
+export function channelName({ kind, host }: Pick<ChatChannel, 'kind' | 'host'>): string {
+  return `${names[kind]} (${host})`;
+}
+
+/**
+ * The fault of a reply; null: the message was taken. By the status, never by the reply's words.
+ *
+ * | code | retry | when |
+ * |---|---|---|
+ * | chat.limited | later | 429: no message before Retry-After has passed |
+ * | chat.channel-gone | later | 401, 403, 404, 410, a redirect: no message can be posted until a person sets another address |
+ * | chat.unavailable | later | 5xx, certainly not posted |
+ * | chat.outcome-unknown | later | 504: the gateway does not know whether it was posted |
+ * | chat.refused | never | any other 4xx, or `ok` or `success` is false: this message alone |
+ */
+export function replyFault(channel: ChatChannel, reply: TextReply): LeadsyncError | null {
+  const status = statusOf(channel.kind, reply);
+  const name = channelName(channel);
+  if (status < 300)
+    return isDenied(reply.body)
+      ? new LeadsyncError('chat.refused', `${name} did not post the message`)
+      : null;
+  if (status === 429)
+    return new LeadsyncError('chat.limited', `${name} takes no more messages for now (429)`, {
+      retry: 'later',
+      retryAfterMs: waitOf(reply),
+    });
+  if (status < 400) return channelGone(`${name} answered with a redirect (${status}), which is not followed`);
+  if ([401, 403, 404, 410].includes(status)) return channelGone(`${name} rejects the webhook (${status})`);
+  if (status === 504) return unknownOutcome(channel, `it answered ${status}`);
+  if (status >= 500 || status === 408)
+    return new LeadsyncError('chat.unavailable', `${name} is not available (${status})`, { retry: 'later' });
+  return new LeadsyncError('chat.refused', `${name} refused the message (${status})`);
+}
+
+function channelGone(what: string): LeadsyncError {
+  return new LeadsyncError('chat.channel-gone', what, {
+    retry: 'later',
+    help: 'Make a new incoming webhook for the channel, set it as reminders.webhook (REMINDER_WEBHOOK), and start the worker again',
+  });
+}
+
+function callFault(channel: ChatChannel, error: unknown): unknown {
+  if (!(error instanceof HttpFault)) return error;
+  if (error.kind !== 'unreachable') return unknownOutcome(channel, error.message);
+  const message = `${channelName(channel)} cannot be reached: ${error.message}`;
+  return new LeadsyncError('chat.unavailable', message, { retry: 'later' });
+}
+
+function unknownOutcome(channel: ChatChannel, why: string): LeadsyncError {
+  return new LeadsyncError(
+    'chat.outcome-unknown',
+    `${channelName(channel)} did not confirm the message, which may have been posted or not: ${why}`,
+    { retry: 'later' },
+  );
+}
+
+/** A connector of Teams answers 200 and has the status of what it called in its words: this is how Microsoft describes it. */
+function statusOf(kind: ChatKind, { status, body }: TextReply): number {
+  const inner = kind === 'teams' && status === 200 ? /\bHTTP error (\d{3})\b/.exec(body)?.[1] : undefined;
+  return inner === undefined ? status : Number(inner);
+}
+
+/** A workflow of Slack has a field for what its status does not say, and Rocket.Chat another one. */
+function isDenied(body: string): boolean {
+  return fieldOf(body, 'ok') === false || fieldOf(body, 'success') === false;
+}
+
+/** Retry-After, or `retry_after` of Discord's body (seconds): the longer one. */
+function waitOf({ headers, receivedAt, body }: TextReply): number {
+  const said = retryAfterMs(headers['retry-after'], headers['date'], receivedAt) ?? 0;
+  const waitMs = Math.max(said, secondsIn(body) * 1_000);
+  return waitMs > 0 ? Math.min(longestWaitMs, Math.ceil(waitMs)) : unsaidWaitMs;
+}
+
+function secondsIn(body: string): number {
+  const seconds = fieldOf(body, 'retry_after');
+  return typeof seconds === 'number' && seconds > 0 ? seconds : 0;
+}
+
+function fieldOf(body: string, name: string): unknown {
+  const read = parseJson(body);
+  return typeof read === 'object' && read !== null ? Reflect.get(read, name) : undefined;
 }

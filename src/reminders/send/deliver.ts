@@ -41,7 +41,7 @@ export interface Outgoing {
 interface OutgoingTurn extends Disposable {
   /**
    * `date`: of the first attempt (epoch ms); `elapsed`: ms since this one began, after `longestSendMs` nothing leaves any more. Returns where it
-   * went. Throws as mail-error.ts and chat-error.ts say.
+   * went. Throws as mail-error.ts and chat/post-message.ts say.
    */
   send(date: number, elapsed: () => number): Promise<string>;
 }
