@@ -1,7 +1,7 @@
 import { parse } from 'csv-parse/sync';
 import { counted } from '../../core/lead/counted.ts';
 import { type Aside, asidesIn, mayShowOthers, recordsIn } from '../../core/lead/aside.ts';
-import { instantCell } from '../../core/lead/instant.ts';
+import { fieldKinds } from '../../core/lead/field-kinds.ts';
 import { idKey } from '../../core/lead/lead.ts';
 import type { Cell } from '../../core/lead/value.ts';
 import { type Columns, locateColumns } from '../shared/columns.ts';
@@ -91,10 +91,10 @@ export function readCsvRow(
       cells[field] = { unreadable: shifted, why: 'shifted' };
       continue;
     }
-    cells[field] = type === 'instant' ? instantCell(text(index), timeZone) : textCell(text(index));
+    cells[field] = fieldKinds[type].read(text(index), timeZone);
   }
   if (leadId === '' && isBlank(cells)) return null;
-  const status = columns.status === null ? null : textCell(text(columns.status));
+  const status = columns.status === null ? null : text(columns.status) || null;
   const isNoRow = header.cells.length > 1 && isComment(record);
   if (isNoRow) return { leadId: null, standing: 'note', cells, status, place: record };
   return { leadId: leadId === '' ? null : leadId, cells, status, place: record };
@@ -152,8 +152,4 @@ function cellsIn(line: string, delimiter: string): readonly string[] {
 export function tooWide({ cells }: CsvRecord, headings: number): string | null {
   const width = cells.findLastIndex((cell) => cell.text.trim() !== '') + 1;
   return width > headings ? `${width} cells under ${counted(headings, 'heading')}` : null;
-}
-
-function textCell(text: string): string | null {
-  return text === '' ? null : text;
 }

@@ -1,5 +1,5 @@
 import { counted } from '../../core/lead/counted.ts';
-import { instantText } from '../../core/lead/day.ts';
+import { fieldKinds } from '../../core/lead/field-kinds.ts';
 import { guarded } from '../../core/lead/formula-guard.ts';
 import type { FieldType, Value } from '../../core/lead/value.ts';
 import { type Columns, ownedColumns } from '../shared/columns.ts';
@@ -67,8 +67,7 @@ function newTexts(
 }
 
 function textOf(value: Value, type: FieldType, timeZone: string): string {
-  if (value === null || value === '') return '';
-  return type === 'instant' ? instantText(value, timeZone) : value;
+  return value ? fieldKinds[type].write(value, timeZone) : '';
 }
 
 function textsOf(

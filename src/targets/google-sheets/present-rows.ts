@@ -1,3 +1,4 @@
+import { fieldKinds } from '../../core/lead/field-kinds.ts';
 import { type Aside, asidesIn, mayShowOthers } from '../../core/lead/aside.ts';
 import { idKey } from '../../core/lead/lead.ts';
 import { isLikeId, type RowStanding, TablePieces } from '../../core/lead/table-pieces.ts';
@@ -74,7 +75,7 @@ function readCell(snapshot: TabSnapshot, row: number, column: number, type: Fiel
   if (merge !== null) return { unreadable: merge, why: 'merged' };
   if (holdsError(snapshot.errors, row, column) && !isFormula(raw))
     return { unreadable: cellText(raw), why: 'error' };
-  const date = type === 'text' ? dateText(raw, snapshot.shown.get(column)?.[row]) : null;
+  const date = fieldKinds[type].isMoment ? null : dateText(raw, snapshot.shown.get(column)?.[row]);
   return date ?? snapshot.values.read(raw, type);
 }
 

@@ -1,3 +1,4 @@
+import { fieldKinds } from '../../core/lead/field-kinds.ts';
 import type { FieldType } from '../../core/lead/value.ts';
 import { type ColumnMapping, type Columns, headingRank, ownedColumns } from '../shared/columns.ts';
 import { freeCell, isTotalsRow, rangeBottom } from '../shared/table-range.ts';
@@ -101,7 +102,9 @@ function dateColumnsOf(
   grid: Grid,
   values: CellValues,
 ): ReadonlySet<number> {
-  const moments = [...fields.values()].flatMap(({ index, type }) => (type === 'instant' ? [index] : []));
+  const moments = [...fields.values()].flatMap(({ index, type }) =>
+    fieldKinds[type].isMoment ? [index] : [],
+  );
   const rows = grid.slice(1);
   return new Set(
     moments.filter(
@@ -122,7 +125,7 @@ export function showsNumbers(
 ): boolean {
   const old = row === null ? null : cellAt(snapshot.grid, row, index);
   // Text columns show dates as text. Numbers stay numbers, so that formulas keep working.
-  if (type === 'text') return row !== null && typeof snapshot.shown.get(index)?.[row] === 'number';
+  if (!fieldKinds[type].isMoment) return row !== null && typeof snapshot.shown.get(index)?.[row] === 'number';
   return old === null ? snapshot.dateColumns.has(index) : isDayNumber(old, snapshot.values);
 }
 

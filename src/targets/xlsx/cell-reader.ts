@@ -1,5 +1,5 @@
 import { generalNumber } from '../shared/general-number.ts';
-import { instantCell } from '../../core/lead/instant.ts';
+import { fieldKinds } from '../../core/lead/field-kinds.ts';
 import type { Cell, FieldType } from '../../core/lead/value.ts';
 import type { SheetCell } from './rows.ts';
 import type { SerialClock } from '../shared/serial-clock.ts';
@@ -14,7 +14,8 @@ export function cellReader(strings: SharedStrings, dates: DateStyles, clock: Ser
   /** The cell of a mapped column. Formulas and errors are unreadable: nothing is written over them. */
   function readCell(cell: SheetCell | undefined, type: FieldType): Cell {
     if (cell === undefined) return null;
-    if (type === 'instant' && cell.type === 'n' && cell.formula === null && isDate(cell)) {
+    const { isMoment, read } = fieldKinds[type];
+    if (isMoment && cell.type === 'n' && cell.formula === null && isDate(cell)) {
       const instant = cell.raw === '' ? null : clock.toInstant(Number(cell.raw));
       if (instant !== null) return instant;
     }
@@ -22,12 +23,12 @@ export function cellReader(strings: SharedStrings, dates: DateStyles, clock: Ser
     if (cell.formula !== null) return { unreadable: showFormula(cell.formula, text), why: 'formula' };
     if (text === '') return null;
     if (cell.type === 'e') return { unreadable: text, why: 'error' };
-    if (type === 'text') return text;
+    if (!isMoment) return read(text, clock.timeZone);
     if (cell.type === 'n' && isDate(cell) && clock.isSkipped(Number(cell.raw)))
       return { unreadable: text, why: 'skipped' };
     // A boolean, or a number that is no date: a guess could lose an edit.
     if (cell.type === 'n' || cell.type === 'b') return { unreadable: text };
-    return instantCell(text, clock.timeZone);
+    return read(text, clock.timeZone);
   }
 
   /** An id, which may come from a formula; or an error or a formula without a value, which must not be overwritten. */

@@ -1,3 +1,4 @@
+import { fieldKinds } from '../../core/lead/field-kinds.ts';
 import { columnLetters } from '../shared/cell-name.ts';
 import { escapeCellText, escapeXml } from './xml-text.ts';
 import { xlsxFaults } from './fault.ts';
@@ -22,7 +23,7 @@ export function newWorkbook(options: XlsxTargetOptions): AsyncGenerator<Buffer> 
     ...fields.map(({ field, column, type, values }) => ({
       heading: column,
       values,
-      style: type === 'instant' ? instantStyle : textStyle,
+      style: fieldKinds[type].isMoment ? instantStyle : textStyle,
       width: Math.max(field === 'companyName' ? 38 : 18, column.length + 4),
     })),
   ];

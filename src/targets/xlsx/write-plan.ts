@@ -1,3 +1,4 @@
+import { fieldKinds } from '../../core/lead/field-kinds.ts';
 import { idKey } from '../../core/lead/lead.ts';
 import { isLikeId, isNote, TablePieces } from '../../core/lead/table-pieces.ts';
 import type { RowChange, RowOutcome } from '../../ports/target.ts';
@@ -71,7 +72,7 @@ export async function planXlsxWrite(
   let model: SheetRow | null = null;
   const styles = new Map(known?.styles);
   const instants = [...columns.fields.values()].flatMap(({ index, type }) =>
-    type === 'instant' ? [index] : [],
+    fieldKinds[type].isMoment ? [index] : [],
   );
   const dateCells = new Map(instants.map((column) => [column, new Map<number, number>()]));
   const ids = changes.every(({ kind }) => kind === 'append') ? (known?.ids ?? new IdSet()) : null;
