@@ -1,14 +1,9 @@
+import type { FileTableOptions } from '../file/file-format.ts';
 import { unguarded } from '../../core/lead/formula-guard.ts';
 import { headingKey } from '../../core/lead/heading-line.ts';
 import { CsvError, parse } from 'csv-parse/sync';
 import { LeadsyncError } from '../../lib/errors.ts';
-import { type ColumnMapping, headingRows, headingsAmong } from '../shared/columns.ts';
-
-export interface CsvTargetOptions extends ColumnMapping {
-  readonly name: string;
-  /** IANA zone of dates without offset. */
-  readonly timeZone: string;
-}
+import { headingRows, headingsAmong } from '../shared/columns.ts';
 
 export interface CsvDialect {
   /** Bytes before the first record: a byte order mark, and a line such as `sep=;`. */
@@ -35,7 +30,7 @@ const delimiters = [',', ';', '\t', '|'];
  * Headings as in a workbook. The delimiter: of a first line `sep=;`, as Excel writes it; else the one that gives most of the
  * known headings in a row, then most cells; else comma. Throws `target.unreadable` for another kind of file.
  */
-export function detectCsvDialect(head: Buffer, options: CsvTargetOptions): CsvDialect {
+export function detectCsvDialect(head: Buffer, options: FileTableOptions): CsvDialect {
   for (const { start, what } of foreign) {
     if (head.subarray(0, start.length).equals(Buffer.from(start)))
       throw unreadableCsv(options.name, `is ${what}`);

@@ -5,11 +5,11 @@ import { fieldKinds } from '../../core/lead/field-kinds.ts';
 import { idKey } from '../../core/lead/lead.ts';
 import type { Cell } from '../../core/lead/value.ts';
 import { type Columns, locateColumns } from '../shared/columns.ts';
-import { type CsvDialect, csvHeadBytes, type CsvTargetOptions, detectCsvDialect } from './format.ts';
+import { type CsvDialect, csvHeadBytes, detectCsvDialect } from './format.ts';
 import { type CsvRecord, isComment, readCsvRecords } from './records.ts';
 import { freeCell } from '../shared/table-range.ts';
 import { incompleteFile } from '../file/file-fault.ts';
-import { resumed } from '../file/file-format.ts';
+import { type FileTableOptions, resumed } from '../file/file-format.ts';
 import { unguarded } from '../../core/lead/formula-guard.ts';
 import { isBlank, type PresentRow } from '../shared/row-changes.ts';
 import type { SourceFile } from '../file/source-file.ts';
@@ -29,7 +29,7 @@ export interface CsvSheet {
  */
 export async function openCsvSheet(
   file: SourceFile,
-  options: CsvTargetOptions,
+  options: FileTableOptions,
   signal: AbortSignal,
 ): Promise<CsvSheet> {
   const format = detectCsvDialect(await file.head(csvHeadBytes), options);
@@ -52,7 +52,7 @@ export async function openCsvSheet(
 }
 
 /** A file that ends within its headings is incomplete, not wrong. */
-function columnsOf(header: CsvRecord, options: CsvTargetOptions): Columns {
+function columnsOf(header: CsvRecord, options: FileTableOptions): Columns {
   const isCut = header.contentEnd === header.end && header.end > 0;
   const cut = (cause?: unknown) =>
     incompleteFile(`${options.name} ends in the middle of its headings`, cause);

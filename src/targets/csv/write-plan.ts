@@ -1,3 +1,4 @@
+import type { FileTableOptions } from '../file/file-format.ts';
 import { IdSet } from '../../core/lead/id-set.ts';
 import { idKey } from '../../core/lead/lead.ts';
 import { isLikeId, isNote, TablePieces } from '../../core/lead/table-pieces.ts';
@@ -10,7 +11,6 @@ import type { Splice } from '../file/splice.ts';
 import { placeNewColumns } from '../file/new-columns.ts';
 import type { CsvRecord } from './records.ts';
 import { openCsvSheet, readCsvRow, tooWide, headingsShown } from './sheet.ts';
-import type { CsvTargetOptions } from './format.ts';
 import { type CsvEncoding, notInEncoding } from './encoding.ts';
 import {
   type CsvEnd,
@@ -30,7 +30,7 @@ export interface KnownCsv {
   readonly ids: IdSet;
 }
 
-export interface CsvWriteOptions extends CsvTargetOptions {
+export interface CsvWriteOptions extends FileTableOptions {
   /** Of the file on disk; `file` is transcoded to UTF-8 already. */
   readonly encoding: CsvEncoding;
 }
@@ -145,7 +145,7 @@ async function lineEndOf(file: SourceFile, header: CsvRecord): Promise<string> {
 export async function csvColumnSplices(
   file: SourceFile,
   fields: ReadonlySet<string>,
-  options: CsvTargetOptions,
+  options: FileTableOptions,
   signal: AbortSignal,
 ): Promise<readonly Splice[]> {
   const used = new Set<number>();

@@ -1,3 +1,4 @@
+import { formatOf, linkedFormat } from '../../config/file-formats.ts';
 import { randomUUID } from 'node:crypto';
 import { LeadsyncError } from '../../lib/errors.ts';
 import type { FileState } from '../file/file-place.ts';
@@ -132,7 +133,7 @@ export async function findFile(
         help: `Copy the link again: Share, Copy link. ${grantHelp()}`,
       },
     );
-  if (!/\.xls[xm]$/i.test(item.name))
+  if (formatOf(item.name) !== linkedFormat)
     throw unreadable(`${http.name} leads to ${item.name}: no Excel workbook. Nothing was read or written.`);
   return item;
 }

@@ -1,3 +1,4 @@
+import type { FileTableOptions } from '../file/file-format.ts';
 import { LeadsyncError } from '../../lib/errors.ts';
 import { splice } from '../file/splice.ts';
 import { headingsOf } from '../shared/columns.ts';
@@ -5,7 +6,6 @@ import { showRange } from '../shared/table-range.ts';
 import { columnLetters } from '../shared/cell-name.ts';
 import { xlsxFaults } from './fault.ts';
 import { SheetReader, type SheetRow } from './rows.ts';
-import type { XlsxTargetOptions } from './sheet.ts';
 import { openWorkbook } from './workbook.ts';
 import type { PartEdit } from './write-plan.ts';
 import { escapeCellText, escapeXml } from './xml-text.ts';
@@ -17,7 +17,7 @@ import type { RandomAccess } from './zip-directory.ts';
  */
 export async function planXlsxHeadings(
   file: RandomAccess,
-  options: XlsxTargetOptions,
+  options: FileTableOptions,
 ): Promise<PartEdit | null> {
   try {
     const { sheet, pack } = await openWorkbook(file, options, xlsxFaults(options.name));

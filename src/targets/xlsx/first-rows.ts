@@ -1,5 +1,5 @@
-import type { FirstRows } from '../file/first-rows.ts';
-import { resumed } from '../file/file-format.ts';
+import { type FirstRows, resumed } from '../file/file-format.ts';
+import { type SourceFile, watchedAccess } from '../file/source-file.ts';
 import { headingRows } from '../shared/columns.ts';
 import { SerialClock } from '../shared/serial-clock.ts';
 import { cellReader } from './cell-reader.ts';
@@ -11,21 +11,18 @@ import { readSharedStrings } from './strings.ts';
 import { readDateStyles } from './styles.ts';
 import { readTables } from './tables.ts';
 import { openWorkbook, visibleSheets } from './workbook.ts';
-import type { RandomAccess } from './zip-directory.ts';
 
 /** Headings are looked for in the first 20 rows; one more shows whether anything follows. */
 const mostRows = headingRows + 1;
 
-/**
- * What a workbook shows to somebody who does not know its headings.
- * @param sheet default: the first that is not hidden
- * @throws LeadsyncError `target.unreadable`, `target.incomplete`
- */
+/** @throws LeadsyncError `target.unreadable`, `target.incomplete` */
 export async function readXlsxFirstRows(
-  file: RandomAccess,
+  source: SourceFile,
   path: string,
+  signal: AbortSignal,
   sheet?: string,
 ): Promise<FirstRows> {
+  const file = watchedAccess(source, signal);
   const fault = xlsxFaults(path);
   const book = await openWorkbook(file, sheet === undefined ? {} : { sheet }, fault);
   const dates = await readDateStyles(book.pack, book.styles);

@@ -1,8 +1,8 @@
+import type { FileTableOptions } from '../file/file-format.ts';
 import { fieldKinds } from '../../core/lead/field-kinds.ts';
 import { columnLetters } from '../shared/cell-name.ts';
 import { escapeCellText, escapeXml } from './xml-text.ts';
 import { xlsxFaults } from './fault.ts';
-import type { XlsxTargetOptions } from './sheet.ts';
 import { newZip } from './zip-rewrite.ts';
 
 const head = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';
@@ -16,7 +16,7 @@ const instantStyle = 2;
 const textStyle = 3;
 
 /** A new workbook with one sheet: frozen headings, and a table with filters that grows with its rows. */
-export function newWorkbook(options: XlsxTargetOptions): AsyncGenerator<Buffer> {
+export function newWorkbook(options: FileTableOptions): AsyncGenerator<Buffer> {
   const { name, sheet, idColumn, statusColumn, fields } = options;
   const columns: NewColumn[] = [
     { heading: idColumn, style: textStyle, width: 38 },

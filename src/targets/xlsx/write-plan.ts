@@ -1,3 +1,4 @@
+import type { FileTableOptions } from '../file/file-format.ts';
 import { fieldKinds } from '../../core/lead/field-kinds.ts';
 import { idKey } from '../../core/lead/lead.ts';
 import { isLikeId, isNote, TablePieces } from '../../core/lead/table-pieces.ts';
@@ -16,7 +17,7 @@ import { planXlsxMark } from './mark.ts';
 import type { Cuts, KnownSheet, SheetEnd } from './packed-rows.ts';
 import { type RowWriter, rowWriter } from './row-writer.ts';
 import { cellAt, type SheetCell, type SheetLayout, type SheetRow } from './rows.ts';
-import { isOfSums, openXlsxSheet, readXlsxRow, type XlsxSheet, type XlsxTargetOptions } from './sheet.ts';
+import { isOfSums, openXlsxSheet, readXlsxRow, type XlsxSheet } from './sheet.ts';
 import type { RandomAccess } from './zip-directory.ts';
 import type { NewPart } from './zip-rewrite.ts';
 import { type MovedTail, movedInChain, movedTail, Tail } from './tail.ts';
@@ -45,7 +46,7 @@ export interface PartEdit {
  */
 export async function planXlsxWrite(
   file: RandomAccess,
-  options: XlsxTargetOptions,
+  options: FileTableOptions,
   changes: readonly RowChange[],
   mark: string | undefined,
   known: KnownSheet | null,

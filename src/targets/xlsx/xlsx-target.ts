@@ -1,15 +1,15 @@
 import type { Author } from '../../core/lead/author.ts';
 import { idKey } from '../../core/lead/lead.ts';
 import type { OnAsides, RowChange, Target, TargetRow } from '../../ports/target.ts';
-import type { FileFormat, FileHead, FilePlan } from '../file/file-format.ts';
+import type { FileFormat, FileHead, FilePlan, FileTableOptions, FormatCode } from '../file/file-format.ts';
 import type { FilePlace } from '../file/file-place.ts';
 import { FileTarget } from '../file/file-target.ts';
 import { type SourceFile, watchedAccess } from '../file/source-file.ts';
 import { spliced } from '../file/splice.ts';
 import { planXlsxHeadings } from './empty-sheet.ts';
+import { readXlsxFirstRows } from './first-rows.ts';
 import { type XlsxFault, xlsxFaults } from './fault.ts';
 import { newWorkbook } from './new-workbook.ts';
-import type { XlsxTargetOptions } from './sheet.ts';
 import { runXlsxTask } from './thread.ts';
 import { addsOnly, type KnownSheet, packRows } from './packed-rows.ts';
 import { openPackage } from './part.ts';
@@ -22,9 +22,11 @@ import { visibleText } from '../../lib/visible-text.ts';
 import { xmlText } from './xml-text.ts';
 
 /** One sheet of a workbook. Only changed cells are written; all other bytes of the sheet and all other parts stay. */
-export function createXlsxTarget(place: FilePlace, options: Omit<XlsxTargetOptions, 'name'>): Target {
+export function createXlsxTarget(place: FilePlace, options: Omit<FileTableOptions, 'name'>): Target {
   return new XlsxTarget(place, new XlsxFormat({ ...options, name: place.name }));
 }
+
+export const xlsxFormat: FormatCode = { create: createXlsxTarget, firstRows: readXlsxFirstRows };
 
 /** A workbook with an empty sheet and others that have much is not looked into. */
 const largestEmpty = 1024 * 1024;
@@ -43,10 +45,10 @@ class XlsxTarget extends FileTarget {
 }
 
 class XlsxFormat implements FileFormat {
-  readonly #options: XlsxTargetOptions;
+  readonly #options: FileTableOptions;
   #left: { readonly version: string; readonly known: KnownSheet } | null = null;
 
-  constructor(options: XlsxTargetOptions) {
+  constructor(options: FileTableOptions) {
     this.#options = options;
   }
 
