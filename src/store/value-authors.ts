@@ -1,4 +1,5 @@
 import type { ShownCell, Author } from '../core/lead/author.ts';
+import { winners } from '../core/merge/policy.ts';
 import { type Queryable, rowsOf } from './database.ts';
 import type { RoundRef, RunRef } from './runs.ts';
 
@@ -20,10 +21,10 @@ export function cellsWithoutAuthor(
      select a.lead_id, c.key, a.row_number, c.value::jsonb->(case a.kind when 'update-row' then 'from' else 'to' end)
      from actions a, json_each(a.changes) c
      where $5 and a.run_id = $2 and a.round = $3 and a.state = 'planned' and a.kind in ('update-row', 'update-lead') and a.row_number is not null
-       and c.value->>'rule' in ('leads-win', 'target-wins') and c.value->'base' is not null
+       and c.value->>'rule' = any($6) and c.value->'base' is not null
        and a.authors->c.key is null
      limit $4`,
-    [run.connection, run.id, run.round, limit, isDecided],
+    [run.connection, run.id, run.round, limit, isDecided, winners],
   );
 }
 
