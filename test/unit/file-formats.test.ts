@@ -21,6 +21,7 @@ test('a file of no known ending is refused in words, not read as CSV', async () 
   const around = { dataDir: '/data', msgraph: { url: '', loginUrl: '' } };
   await expect(createWorkbookTarget(options, around)).rejects.toMatchObject({
     code: 'target.unreadable',
-    message: '/data/leads.jsonl does not end in .xlsx, .xlsm, .csv, .tsv or .txt. Nothing was read or written.',
+    message:
+      '/data/leads.jsonl does not end in .xlsx, .xlsm, .csv, .tsv or .txt. Nothing was read or written.',
   });
 });

@@ -50,7 +50,7 @@ export class PortalClient {
         continue;
       }
       if ([401, 403, 408, 423, 477].includes(status) || status >= 500) {
-        const fault = hubspotFault({ status, said, retryAfterMs: null }, 'read');
+        const fault = hubspotFault({ status, said, retryAfterMs: null, kind: 'read' });
         throw new Skipped(`${fault.message}${fault.help === undefined ? '' : ` ${fault.help}`}`);
       }
       return reply;

@@ -1,4 +1,5 @@
 import { LeadsyncError, type LeadsyncErrorOptions } from '../../lib/errors.ts';
+import { faultRow, type FaultTable, whenAgain } from '../../http/fault-table.ts';
 import type { HttpFault } from '../../http/exchange.ts';
 import { visibleText } from '../../lib/visible-text.ts';
 import type { SaidFault } from './hubspot-replies.ts';
@@ -46,49 +47,68 @@ interface RefusedReply {
   readonly said: SaidFault;
   /** From the header, if usable. */
   readonly retryAfterMs: number | null;
+  readonly kind: RequestKind;
 }
 
-/** By the status alone (HubSpot, error handling). 423: a record is locked; 477: the account moves. */
-export function hubspotFault({ status, said, retryAfterMs }: RefusedReply, kind: RequestKind): HubSpotFault {
-  const words = wordsOf(said);
-  const saying = words === null ? '.' : `: ${words}`;
-  const id = said.correlationId === null ? '' : `, correlation id ${visibleText(said.correlationId, 100)}`;
-  const fault = (code: string, what: string, options: LeadsyncErrorOptions = {}, rest = saying) =>
-    new HubSpotFault(code, `${what} (${status}${id})${rest}`, { status, said, words, ...options });
-  const later = (waitMs: number) => ({ retry: 'later', retryAfterMs: waitMs }) as const;
-  if (status === 423) {
-    const waitMs = Math.max(lockedMs, retryAfterMs ?? 0);
-    return fault('target.busy', 'HubSpot has temporarily locked a record', later(waitMs));
-  }
-  if (status === 477) {
-    const waitMs = retryAfterMs ?? migrationMs;
-    return fault('target.unavailable', "HubSpot is moving the account's data", later(waitMs));
-  }
-  if (status >= 500 || status === 408) {
-    const what = 'HubSpot could not serve the request';
-    return fault('target.unavailable', what, again(kind, retryAfterMs), saying + effect(kind));
-  }
-  if (status === 401) {
-    return fault('target.unauthenticated', 'HubSpot rejected the access token', {
-      help: 'Create a service key in HubSpot (Development, Keys, Service keys) and set it as HUBSPOT_TOKEN.',
-    });
-  }
-  if (status === 403) {
+/** `named`: the status, and HubSpot's number of the case; `saying`: HubSpot's words, or a full stop. */
+type Refusal = RefusedReply & { readonly named: string; readonly saying: string };
+
+/** HubSpot, error handling. 423: a record is locked; 477: the account moves. */
+const faults: FaultTable<Refusal> = {
+  '401': ({ named, saying }) => [
+    'target.unauthenticated',
+    `HubSpot rejected the access token ${named}${saying}`,
+    'Create a service key in HubSpot (Development, Keys, Service keys) and set it as HUBSPOT_TOKEN.',
+  ],
+  '403': ({ said, named, saying }) => {
     const missing = scopesOf(said);
+    const lacks = 'The access token lacks';
     if (missing.length === 0) {
       const help = `Give the key these scopes: ${scopes}.`;
-      return fault('target.forbidden', 'The access token lacks permission in HubSpot', { help });
+      return ['target.forbidden', `${lacks} permission in HubSpot ${named}${saying}`, help];
     }
     const [what, it] = missing.length === 1 ? ['the scope', 'it'] : ['each of the scopes', 'one of them'];
     const help = `Add ${it} to the key in HubSpot: Development, Keys, Service keys.`;
-    return fault('target.forbidden', `The access token lacks ${what} ${missing.join(', ')}`, { help }, '.');
-  }
-  if (status === 404) {
-    return fault('target.not-found', 'HubSpot does not have this address', {
-      help: 'Check the address of the API, and that this version of leadsync is still supported by HubSpot.',
-    });
-  }
-  return fault('target.refused', 'HubSpot refuses the request');
+    return ['target.forbidden', `${lacks} ${what} ${missing.join(', ')} ${named}.`, help];
+  },
+  '404': ({ named, saying }) => [
+    'target.not-found',
+    `HubSpot does not have this address ${named}${saying}`,
+    'Check the address of the API, and that this version of leadsync is still supported by HubSpot.',
+  ],
+  '423': ({ named, saying, retryAfterMs }) => [
+    'target.busy',
+    `HubSpot has temporarily locked a record ${named}${saying}`,
+    null,
+    Math.max(lockedMs, retryAfterMs ?? 0),
+  ],
+  '477': ({ named, saying, retryAfterMs }) => [
+    'target.unavailable',
+    `HubSpot is moving the account's data ${named}${saying}`,
+    null,
+    retryAfterMs ?? migrationMs,
+  ],
+  '408 5xx': ({ named, saying, kind, retryAfterMs }) => [
+    'target.unavailable',
+    `HubSpot could not serve the request ${named}${saying}${effect(kind)}`,
+    null,
+    again(kind, retryAfterMs),
+  ],
+  other: ({ named, saying }) => ['target.refused', `HubSpot refuses the request ${named}${saying}`],
+};
+
+/** By the status alone. */
+export function hubspotFault(reply: RefusedReply): HubSpotFault {
+  const { status, said } = reply;
+  const id = said.correlationId === null ? '' : `, correlation id ${visibleText(said.correlationId, 100)}`;
+  const named = `(${status}${id})`;
+  const [code, message, options] = faultRow(faults, { ...reply, named, saying: saying(said) });
+  return new HubSpotFault(code, message, { status, said, words: wordsOf(said), ...options });
+}
+
+function saying(said: SaidFault): string {
+  const words = wordsOf(said);
+  return words === null ? '.' : `: ${words}`;
 }
 
 /** `target.unavailable` or `target.too-large`. */
@@ -107,19 +127,18 @@ export function lostReply(fault: HttpFault, kind: RequestKind): HubSpotFault {
     });
   }
   const message = `HubSpot did not send a complete reply (${visibleText(reason, 100)}).${effect(kind)}`;
-  return new HubSpotFault('target.unavailable', message, { cause, ...again(kind, null) });
+  return new HubSpotFault('target.unavailable', message, { cause, ...whenAgain(again(kind, null)) });
 }
 
 /** For an unintelligible 2xx: a proxy's page, or a truncated body. */
 export function senselessReply(status: number, kind: RequestKind, wanted: string): HubSpotFault {
   const message = `HubSpot answered ${status}, but not with ${wanted}.${effect(kind)}`;
-  return new HubSpotFault('target.unavailable', message, { status, ...again(kind, null) });
+  return new HubSpotFault('target.unavailable', message, { status, ...whenAgain(again(kind, null)) });
 }
 
 export function notRead(said: SaidFault): HubSpotFault {
-  const words = wordsOf(said);
-  const message = `HubSpot did not return all requested companies${words === null ? '.' : `: ${words}`}`;
-  return new HubSpotFault('target.unavailable', message, { words, retry: 'now' });
+  const message = `HubSpot did not return all requested companies${saying(said)}`;
+  return new HubSpotFault('target.unavailable', message, { words: wordsOf(said), retry: 'now' });
 }
 
 /** HubSpot's own words; the useful part is in the details. */
@@ -137,10 +156,8 @@ function scopesOf({ context, errors }: SaidFault): string[] {
   return [...new Set(all)];
 }
 
-function again(kind: RequestKind, askedMs: number | null): LeadsyncErrorOptions {
-  const waitMs = askedMs ?? (kind === 'write' ? lateWriteMs : null);
-  return waitMs === null ? { retry: 'now' } : { retry: 'later', retryAfterMs: waitMs };
-}
+const again = (kind: RequestKind, askedMs: number | null): number | 'now' =>
+  askedMs ?? (kind === 'write' ? lateWriteMs : 'now');
 
 function effect(kind: RequestKind): string {
   return kind === 'write' ? ' The write may have taken effect; leadsync checks before it writes again.' : '';

@@ -2,12 +2,12 @@ import type { z } from 'zod';
 import { LeadsyncError } from '../../lib/errors.ts';
 import { parseJson } from '../../lib/parse-json.ts';
 import { jsonRequest, parseServiceAddress, type ServiceAddress } from '../../http/client.ts';
-import { HttpConnection } from '../../http/connection.ts';
-import { type ExchangeBounds, HttpFault, type ReplyHead } from '../../http/exchange.ts';
+import { HttpConnection, type HttpReply } from '../../http/connection.ts';
+import type { ExchangeBounds } from '../../http/exchange.ts';
 import { hubspotFault, lostReply, type RequestKind, senselessReply } from './hubspot-fault.ts';
 import type { HubSpotOptions } from './hubspot-options.ts';
 import { readError } from './hubspot-replies.ts';
-import { askedWaitMs, type RateLimits, rateLimitsOf } from './rate-limits.ts';
+import { type RateLimits, rateLimitsOf } from './rate-limits.ts';
 
 export interface HubSpotCall<Reply> {
   readonly kind: RequestKind;
@@ -59,12 +59,21 @@ export class HubSpotHttp implements AsyncDisposable {
     if (this.#isClosed)
       throw new LeadsyncError('target.closed', 'The target was closed. No request was sent.');
     this.limits.check();
-    signal.throwIfAborted();
-    try {
-      return await this.#attempt(call, signal);
-    } catch (error) {
-      throw error instanceof HttpFault ? lostReply(error, call.kind) : error;
-    }
+    const path = this.#address.pathPrefix + call.path;
+    const method = call.method ?? (call.json === undefined ? 'GET' : 'POST');
+    const request = jsonRequest(method, path, this.#token.reveal(), call.json);
+    const { status, body } = await this.#connection.ask(request, {
+      bounds,
+      signal,
+      onHead: (received) => this.limits.note(received),
+      faults: {
+        lost: (fault) => lostReply(fault, call.kind),
+        refused: (reply) => this.#refused(reply, call.kind),
+      },
+    });
+    const { success, data } = call.reply.safeParse(jsonIn(body));
+    if (success) return data;
+    throw senselessReply(status, call.kind, call.reply.description ?? 'the expected reply');
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -72,24 +81,15 @@ export class HubSpotHttp implements AsyncDisposable {
     await this.#connection[Symbol.asyncDispose]();
   }
 
-  async #attempt<Reply>(call: HubSpotCall<Reply>, signal: AbortSignal): Promise<Reply> {
-    const path = this.#address.pathPrefix + call.path;
-    const method = call.method ?? (call.json === undefined ? 'GET' : 'POST');
-    const request = jsonRequest(method, path, this.#token.reveal(), call.json);
-    const onHead = (received: ReplyHead): void => this.limits.note(received);
-    const { body, ...head } = await this.#connection.ask(request, { bounds, signal, onHead });
-    const json = body === '' ? null : parseJson(body);
-    const { status } = head;
-    if (status < 300) {
-      const { success, data } = call.reply.safeParse(json);
-      if (success) return data;
-      throw senselessReply(status, call.kind, call.reply.description ?? 'the expected reply');
-    }
-    const said = readError(json);
-    if (status === 429) throw this.limits.refused(head, said.policyName);
-    throw hubspotFault({ status, said, retryAfterMs: askedWaitMs(head) }, call.kind);
+  #refused(reply: HttpReply, kind: RequestKind): LeadsyncError {
+    const { status, waitMs } = reply;
+    const said = readError(jsonIn(reply.body));
+    if (status === 429) return this.limits.refused(reply, said.policyName);
+    return hubspotFault({ status, said, retryAfterMs: waitMs, kind });
   }
 }
+
+const jsonIn = (body: string): unknown => (body === '' ? null : parseJson(body));
 
 function hubspotAddress(apiUrl: string): ServiceAddress {
   const address = parseServiceAddress(apiUrl);

@@ -104,7 +104,7 @@ export function rateLimitsOf(clock: Clock, apiUrl: string, token: string): RateL
 }
 
 /** The wait that Retry-After asks for (ms); null: none. */
-export function askedWaitMs({ headers, receivedAt }: ReplyHead): number | null {
+function askedWaitMs({ headers, receivedAt }: ReplyHead): number | null {
   const date = headers['date'];
   return retryAfterMs(headers['retry-after'], typeof date === 'string' ? date : undefined, receivedAt);
 }

@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { HttpFault } from '../../http/exchange.ts';
 import { parseJson } from '../../lib/parse-json.ts';
 import type { Clock } from '../../ports/clock.ts';
-import { retryAfterMs } from '../../lib/retry-after.ts';
 import { untilAborted } from '../../lib/until-aborted.ts';
 import { visibleText } from '../../lib/visible-text.ts';
 import { callOnce } from '../../http/connection.ts';
@@ -89,10 +88,9 @@ class TokenRequests implements INetworkModule {
       const signal = AbortSignal.timeout(bounds.totalMs);
       const reply = await callOnce(address, request, { bounds, signal, clock: this.#clock });
       const json: unknown = parseJson(reply.body) ?? {};
-      const { status, receivedAt } = reply;
+      const { status, waitMs } = reply;
       if (status >= 300) {
         const { data } = errorReply.safeParse(json);
-        const waitMs = retryAfterMs(reply.headers['retry-after'], reply.headers['date'], receivedAt);
         this.refusal = { status, codes: data?.error_codes ?? [], waitMs };
       }
       return { status, headers: {}, body: json as never };

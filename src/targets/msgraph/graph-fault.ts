@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { LeadsyncError, type LeadsyncErrorOptions } from '../../lib/errors.ts';
+import { LeadsyncError } from '../../lib/errors.ts';
+import { faultRow, type FaultTable } from '../../http/fault-table.ts';
 import type { HttpFault } from '../../http/exchange.ts';
 import { visibleText } from '../../lib/visible-text.ts';
 import { docsPath } from '../../lib/version.ts';
@@ -50,56 +51,58 @@ export function isMoved({ status, codes }: GraphRefusal): boolean {
 export const grantHelp = (): string =>
   `Grant the site to the app: in Graph Explorer POST https://graph.microsoft.com/v1.0/sites/SITE_ID/permissions {"roles":["write"],"grantedToIdentities":[{"application":{"id":"MSGRAPH_CLIENT_ID","displayName":"leadsync"}}]} (${docsPath('microsoft-365.md')}).`;
 
+/** `quotaLimitReached` is Graph's code for 507. */
+const faults: FaultTable<GraphRefusal & { readonly name: string }> = {
+  '401': [
+    'target.unauthenticated',
+    'Microsoft Graph rejects the token of the app',
+    'Check in Entra that the app has the application permission Sites.Selected with admin consent.',
+  ],
+  '403': ({ name, isWrite }) => [
+    'target.forbidden',
+    `Microsoft 365 does not let the app ${isWrite ? 'write' : 'read'} ${name.replace(/^Microsoft 365: /, '')}`,
+    grantHelp(),
+  ],
+  '404': ({ name }) => [
+    'target.not-found',
+    `Microsoft Graph does not find ${name}`,
+    'Check drive, path or link.',
+  ],
+  '429 503 509': ({ waitMs }) => [
+    'target.rate-limited',
+    'Microsoft accepts no more requests from this app for now',
+    'leadsync waits as long as Microsoft asked, then tries again.',
+    waitMs ?? limitedMs,
+  ],
+  '507': ({ name, waitMs }) => [
+    'target.disk-full',
+    `There is no room for ${name}: the drive or the site is full`,
+    'Make room there; the next run writes what is left.',
+    waitMs ?? 'later',
+  ],
+  '408 5xx': ({ waitMs }) => [
+    'target.unavailable',
+    'Microsoft Graph failed',
+    'A worker tries again by itself.',
+    waitMs ?? 'later',
+  ],
+  other: ({ name }) => [
+    'target.refused',
+    `Microsoft Graph refuses a request for ${name}`,
+    `Check drive, path or link (${docsPath('microsoft-365.md')}).`,
+  ],
+};
+
 export function graphFault(refusal: GraphRefusal, name: string): LeadsyncError {
   const { status, codes, waitMs, message, isWrite } = refusal;
+  if (status === 423 || codes.includes('resourceLocked')) return lockedFault(name, waitMs);
   const isUnsure = isWrite && (status === 408 || (status >= 500 && ![503, 507, 509].includes(status)));
   const refusedWrite = isUnsure ? mayBeWritten : 'Nothing was written.';
   const untouched = isWrite ? refusedWrite : 'Nothing was read or written.';
-  const said = `(${[status, ...codes].join(' ')})`;
   const words = message === '' ? '' : ` Microsoft says: ${visibleText(message, 200)}`;
-  const fault = (code: string, text: string, options: LeadsyncErrorOptions = {}) =>
-    new LeadsyncError(code, `${text} ${said}. ${untouched}${words}`, options);
-  const later = (ms: number | null, help: string): LeadsyncErrorOptions => ({
-    retry: 'later',
-    help,
-    ...(ms !== null && { retryAfterMs: ms }),
-  });
-  if (status === 423 || codes.includes('resourceLocked')) return lockedFault(name, waitMs);
-  if (status === 507 || codes.includes('quotaLimitReached'))
-    return fault(
-      'target.disk-full',
-      `There is no room for ${name}: the drive or the site is full`,
-      later(waitMs, 'Make room there; the next run writes what is left.'),
-    );
-  if (status === 429 || status === 503 || status === 509)
-    return fault(
-      'target.rate-limited',
-      'Microsoft accepts no more requests from this app for now',
-      later(waitMs ?? limitedMs, 'leadsync waits as long as Microsoft asked, then tries again.'),
-    );
-  if (status === 401)
-    return fault('target.unauthenticated', 'Microsoft Graph rejects the token of the app', {
-      help: 'Check in Entra that the app has the application permission Sites.Selected with admin consent.',
-    });
-  if (status === 403)
-    return fault(
-      'target.forbidden',
-      `Microsoft 365 does not let the app ${isWrite ? 'write' : 'read'} ${name.replace(/^Microsoft 365: /, '')}`,
-      { help: grantHelp() },
-    );
-  if (status >= 500 || status === 408)
-    return fault(
-      'target.unavailable',
-      'Microsoft Graph failed',
-      later(waitMs, 'A worker tries again by itself.'),
-    );
-  if (status === 404)
-    return fault('target.not-found', `Microsoft Graph does not find ${name}`, {
-      help: 'Check drive, path or link.',
-    });
-  return fault('target.refused', `Microsoft Graph refuses a request for ${name}`, {
-    help: `Check drive, path or link (${docsPath('microsoft-365.md')}).`,
-  });
+  const meant = codes.includes('quotaLimitReached') ? 507 : status;
+  const [code, says, options] = faultRow(faults, { ...refusal, name, status: meant });
+  return new LeadsyncError(code, `${says} (${[status, ...codes].join(' ')}). ${untouched}${words}`, options);
 }
 
 /** Somebody has it open: Microsoft does not tell who. */

@@ -3,11 +3,10 @@ import { LeadsyncError } from '../../lib/errors.ts';
 import { isLoopback } from '../../lib/loopback.ts';
 import { secretsOfAddress } from '../../http/credentials.ts';
 import type { Body } from '../../http/client.ts';
-import { callOnce } from '../../http/connection.ts';
-import { type ExchangeBounds, type ExchangeRequest, HttpFault, type OnReply } from '../../http/exchange.ts';
+import { callOnce, type HttpReply } from '../../http/connection.ts';
+import { type ExchangeBounds, type ExchangeRequest, type OnReply } from '../../http/exchange.ts';
 import { parseJson } from '../../lib/parse-json.ts';
 import type { Clock } from '../../ports/clock.ts';
-import { retryAfterMs } from '../../lib/retry-after.ts';
 import type { Upload } from '../remote/remote-file.ts';
 import type { GraphAccount } from './graph-account.ts';
 import { graphFault, type GraphRefusal, lostReply, readGraphError } from './graph-fault.ts';
@@ -72,17 +71,11 @@ export class GraphHttp {
   }
 
   async ask(call: GraphCall, signal: AbortSignal): Promise<GraphReply> {
-    const { answers = [], method = 'GET' } = call;
     this.#checkWait();
-    try {
-      let reply = await this.#attempt(call, signal, false);
-      if (reply.status === 401 && !isAbsolute(call.path)) reply = await this.#attempt(call, signal, true);
-      if ((reply.status >= 200 && reply.status < 300) || answers.includes(reply.status)) return reply;
-      if (reply.waitMs !== null) this.#notBefore = this.#options.clock.now() + reply.waitMs;
-      throw this.fault(reply);
-    } catch (error) {
-      throw error instanceof HttpFault ? lostReply(error, this.name, method !== 'GET') : error;
-    }
+    const { answers = [] } = call;
+    if (isAbsolute(call.path)) return this.#attempt(call, signal, false);
+    const reply = await this.#attempt({ ...call, answers: [...answers, 401] }, signal, false);
+    return reply.status === 401 ? this.#attempt(call, signal, true) : reply;
   }
 
   async #attempt(call: GraphCall, signal: AbortSignal, fresh: boolean): Promise<GraphReply> {
@@ -102,7 +95,8 @@ export class GraphHttp {
       ...(isElsewhere && { secrets: secretsOfAddress(address, 'query') }),
     } as const;
     const isLong = call.into !== undefined || call.upload !== undefined;
-    const { status, headers, receivedAt, body } = await callOnce(address, request, {
+    const isWrite = request.method !== 'GET';
+    const reply = await callOnce(address, request, {
       bounds: isLong ? long : usual,
       signal,
       clock,
@@ -111,11 +105,16 @@ export class GraphHttp {
       onSent: () => {
         this.requests += 1;
       },
+      answers: call.answers,
+      faults: {
+        lost: (fault) => lostReply(fault, this.name, isWrite),
+        refused: (refusal) => {
+          if (refusal.waitMs !== null) this.#notBefore = clock.now() + refusal.waitMs;
+          return this.fault(graphReply(refusal, isWrite));
+        },
+      },
     });
-    const json = parseJson(body);
-    const waitMs = retryAfterMs(headers['retry-after'], headers['date'], receivedAt);
-    const location = [headers['location'] ?? null].flat()[0] ?? null;
-    return { status, json, waitMs, location, isWrite: request.method !== 'GET', ...readGraphError(json) };
+    return graphReply(reply, isWrite);
   }
 
   /** Requests during a wait make it longer. */
@@ -132,6 +131,11 @@ export class GraphHttp {
     const message = `Microsoft named an address for ${this.name} that is not encrypted. Nothing was sent there.`;
     throw new LeadsyncError('target.unavailable', message, { retry: 'later' });
   }
+}
+
+function graphReply({ status, waitMs, header, body }: HttpReply, isWrite: boolean): GraphReply {
+  const json = parseJson(body);
+  return { status, json, waitMs, location: header('location'), isWrite, ...readGraphError(json) };
 }
 
 function bodyOf({ json, upload }: GraphCall): Body {

@@ -1,10 +1,9 @@
 import { extname } from 'node:path';
 import { type HttpRequest, shownAddress } from '../../http/client.ts';
-import { HttpConnection } from '../../http/connection.ts';
-import { type ExchangeBounds, HttpFault, type OnReply } from '../../http/exchange.ts';
+import { HttpConnection, type HttpReply } from '../../http/connection.ts';
+import type { ExchangeBounds, OnReply } from '../../http/exchange.ts';
 import { systemClock } from '../../ports/clock.ts';
-import { retryAfterMs } from '../../lib/retry-after.ts';
-import type { Upload } from '../remote/remote-file.ts';
+import type { LeadsyncError } from '../../lib/errors.ts';
 import { lostReply, refused } from './webdav-fault.ts';
 
 export interface WebDavAccess {
@@ -15,21 +14,12 @@ export interface WebDavAccess {
   readonly onReply?: OnReply;
 }
 
-export interface DavCall {
-  readonly method: HttpRequest['method'];
-  /** Encoded; absent: the file's. */
+interface DavCall extends Pick<HttpRequest, 'method'>, Partial<Omit<HttpRequest, 'method' | 'path'>> {
+  /** Encoded; absent: the file's, and redirects on the same host are followed. */
   readonly path?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string | Upload;
   /** Statuses that are answers, besides 2xx. */
   readonly answers?: readonly number[];
   readonly into?: (chunk: Buffer) => Promise<void>;
-}
-
-export interface DavReply {
-  readonly status: number;
-  readonly header: (name: string) => string | null;
-  readonly body: string;
 }
 
 /** Ms and bytes. A file of 50 MB takes seven minutes at 1 Mbit/s. */
@@ -40,6 +30,7 @@ const quick: ExchangeBounds = { headersMs: 60_000, totalMs: 60_000, bodyBytes: 8
 const look: ExchangeBounds = { ...quick, bodyBytes: transfer.bodyBytes };
 
 const writes: ReadonlySet<string> = new Set(['PUT', 'MOVE', 'DELETE', 'LOCK']);
+const moves: readonly number[] = [301, 302, 307, 308];
 const mostRedirects = 3;
 
 /** About one file, each once, but redirects on the same host are followed. Throws for replies but 2xx and `answers`, without the password. */
@@ -74,58 +65,55 @@ export class WebDavHttp {
     return this.#url.origin + path;
   }
 
-  async ask(call: DavCall, signal: AbortSignal): Promise<DavReply> {
+  async ask({ path, answers = [], ...call }: DavCall, signal: AbortSignal): Promise<HttpReply> {
+    if (path !== undefined) return this.#attempt({ ...call, path, answers }, signal);
     for (let redirects = 0; ; redirects++) {
-      signal.throwIfAborted();
-      const { reply, fault } = await this.#attempt(call, signal);
-      if (fault === null) return reply;
-      const moved = redirects < mostRedirects && call.path === undefined ? this.#sameHost(reply) : null;
-      if (moved === null) throw fault;
+      const reply = await this.#attempt({ ...call, answers: [...answers, ...moves] }, signal);
+      if (!moves.includes(reply.status)) return reply;
+      const moved = redirects < mostRedirects ? this.#sameHost(reply) : null;
+      if (moved === null) throw this.#refused(reply, call.method);
       this.#url = moved;
     }
   }
 
   /** Where a redirect leads, when it is on the same host, and a file of the same kind: no page to log in. */
-  #sameHost(reply: DavReply): URL | null {
-    if (![301, 302, 307, 308].includes(reply.status)) return null;
+  #sameHost(reply: HttpReply): URL | null {
     const to = URL.parse(reply.header('location') ?? '', this.#url.href);
     const isSame = to?.origin === this.#url.origin && to.search === '' && !to.pathname.endsWith('/');
     return isSame && endingOf(to) === endingOf(this.#url) && to.pathname !== this.#url.pathname ? to : null;
   }
 
-  async #attempt(
-    { answers = [], into, ...call }: DavCall,
+  #attempt(
+    { path = this.#url.pathname, headers, body = 'none', answers, into, ...call }: DavCall,
     signal: AbortSignal,
-  ): Promise<{ readonly reply: DavReply; readonly fault: Error | null }> {
+  ): Promise<HttpReply> {
+    const authorization = this.#access.authorization();
     const short = call.method === 'HEAD' ? look : quick;
-    const bounds = into !== undefined || typeof call.body === 'object' ? transfer : short;
-    try {
-      const asking = { bounds, signal, ...(into && { into }) };
-      const { status, headers, receivedAt, body } = await this.#connection.ask(this.#request(call), asking);
-      const header = (name: string): string | null => [headers[name] ?? []].flat().join(', ') || null;
-      const reply = { status, header, body };
-      if ((status >= 200 && status < 300) || answers.includes(status)) return { reply, fault: null };
-      const refusal = {
-        status,
-        isWrite: writes.has(call.method),
-        login: loginOf(this.#access),
-        waitMs: retryAfterMs(headers['retry-after'], headers['date'], receivedAt),
-        location: shownAddress(header('location'), this.#url),
-      };
-      return { reply, fault: refused(refusal, this.name) };
-    } catch (error) {
-      throw error instanceof HttpFault ? lostReply(error, this.name) : error;
-    }
+    const isLong = into !== undefined || (typeof body === 'object' && 'upload' in body);
+    return this.#connection.ask(
+      { ...call, path, headers: { ...(authorization !== null && { authorization }), ...headers }, body },
+      {
+        bounds: isLong ? transfer : short,
+        signal,
+        answers,
+        ...(into && { into }),
+        faults: {
+          lost: (fault) => lostReply(fault, this.name),
+          refused: (reply) => this.#refused(reply, call.method),
+        },
+      },
+    );
   }
 
-  #request({ method, path, headers, body }: DavCall): HttpRequest {
-    const authorization = this.#access.authorization();
-    return {
-      method,
-      path: path ?? this.#url.pathname,
-      headers: { ...(authorization !== null && { authorization }), ...headers },
-      body: body === undefined ? 'none' : typeof body === 'string' ? { text: body } : { upload: body },
-    };
+  #refused({ status, waitMs, header }: HttpReply, method: DavCall['method']): LeadsyncError {
+    return refused({
+      status,
+      name: this.name,
+      isWrite: writes.has(method),
+      login: loginOf(this.#access),
+      waitMs,
+      location: shownAddress(header('location'), this.#url),
+    });
   }
 }
 
