@@ -1,5 +1,4 @@
-import { faultRow, type FaultTable } from '../http/fault-table.ts';
-import { whyNoConnection } from '../http/no-connection.ts';
+import { faultRow, type FaultTable, whyNoConnection } from '../http/faults.ts';
 import type { ExchangeBounds, HttpFault } from '../http/exchange.ts';
 import { LeadsyncError } from '../lib/errors.ts';
 import { docsPath } from '../lib/version.ts';

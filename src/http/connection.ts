@@ -1,7 +1,7 @@
 import type { Client } from 'undici';
 import type { Clock } from '../ports/clock.ts';
 import { retryAfterMs } from '../lib/retry-after.ts';
-import { type HttpRequest, openClient, toExchange } from './client.ts';
+import { type Body, type HttpRequest, openClient, toExchange } from './client.ts';
 import { secretsOfAddress } from './credentials.ts';
 import { Exchange, type ExchangeBounds, HttpFault, type OnReply, type ReplyHead } from './exchange.ts';
 
@@ -108,25 +108,20 @@ export async function callOnce(
 /** Bytes: longer replies to a success are not read to the end. */
 const calledBytes = 16 * 1024;
 
-interface Call extends Pick<Asking, 'signal' | 'onSent'> {
-  /** By POST with this; absent: by GET. */
-  readonly json?: object;
+interface Call extends Pick<Asking, 'signal' | 'onSent' | 'faults'> {
+  /** Sent by POST; none: by GET. */
+  readonly body: Body;
   /** Ms from the call to the end of the reply. */
   readonly totalMs: number;
   readonly clock: Clock;
 }
 
 /** As `callOnce`, to an address whose path is a key: the status decides. */
-export function callAddress(address: string, { json, totalMs, ...call }: Call): Promise<HttpReply> {
+export function callAddress(address: string, { body, totalMs, ...call }: Call): Promise<HttpReply> {
   const bounds = { headersMs: totalMs, totalMs, bodyBytes: calledBytes };
-  const request = { headers: {}, secrets: secretsOfAddress(address, 'path') };
-  return callOnce(
-    address,
-    json === undefined
-      ? { ...request, method: 'GET', body: 'none' }
-      : { ...request, method: 'POST', body: { json } },
-    { ...call, bounds, mayBeCut: true },
-  );
+  const method = body === 'none' ? 'GET' : 'POST';
+  const request = { method, headers: {}, body, secrets: secretsOfAddress(address, 'path') } as const;
+  return callOnce(address, request, { ...call, bounds, mayBeCut: true });
 }
 
 function cutBody(error: unknown): string {

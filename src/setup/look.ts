@@ -79,7 +79,7 @@ export async function lookAtTable(
     return tableOf({ rows, sheets: tabs, freeCell: cellName });
   }
   if (target.type === 'postgres-table') {
-    const { listTables } = await import('../targets/postgres/list-tables.ts');
+    const { listTables } = await import('../targets/postgres/connection.ts');
     const { url, table, idColumn } = target;
     const found = (await listTables(url)).find(({ name }) => name === table.replace(/^public\./, ''));
     const idCell = `alter table ${table} add ${idColumn} text;`;

@@ -66,9 +66,9 @@ export async function handOnAuthors(db: Queryable, run: RunRef & RoundRef): Prom
        select a.id, jsonb_object_agg(h.field, h.author) as by_field
        from held h join actions a on a.lead_id = h.lead_id cross join lateral (select a.changes->h.field as change) c
        where h.kind = 'conflict' and h.connection = $1 and h.author is not null and a.run_id = $2 and a.round = $3 and a.kind <> 'hold'
-         and c.change->>'rule' in ('resolved', 'leads-win', 'target-wins')
+         and c.change->>'rule' = any($4)
          and h.row_value = (c.change->case a.kind when 'update-lead' then 'to' else 'from' end)::jsonb group by 1) said
      where a.id = said.id`,
-    [run.connection, run.id, run.round],
+    [run.connection, run.id, run.round, ['resolved', ...winners]],
   );
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Secret } from '../../src/config/secret.ts';
-import { hubspotFault } from '../../src/targets/hubspot/hubspot-fault.ts';
+import { hubspotFault } from '../../src/targets/hubspot/hubspot-http.ts';
 import { readError } from '../../src/targets/hubspot/hubspot-replies.ts';
 import { visibleText } from '../../src/lib/visible-text.ts';
 import { Differs, Skipped } from '../check.ts';

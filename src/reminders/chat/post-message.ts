@@ -4,7 +4,7 @@ import { callAddress, type HttpReply } from '../../http/connection.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { longestSendMs } from '../send/mail-limits.ts';
 import { chatPayload } from './payload.ts';
-import { faultRow, type FaultTable } from '../../http/fault-table.ts';
+import { faultRow, type FaultTable } from '../../http/faults.ts';
 import { HttpFault } from '../../http/exchange.ts';
 import { parseJson } from '../../lib/parse-json.ts';
 import { longestWaitMs } from '../../lib/retry-after.ts';
@@ -19,7 +19,7 @@ export async function postMessage(
   { elapsed, clock }: { readonly elapsed: () => number; readonly clock: Clock },
 ): Promise<string> {
   const reply = await callAddress(channel.url.reveal(), {
-    json: chatPayload(channel.kind, text),
+    body: { json: chatPayload(channel.kind, text) },
     totalMs: callMs,
     // What has begun is finished: its outcome would be unknown.
     signal: new AbortController().signal,

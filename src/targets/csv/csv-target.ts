@@ -4,13 +4,19 @@ import type { OnAsides, RowChange, Target, TargetRow } from '../../ports/target.
 import { cellName } from '../shared/cell-name.ts';
 import { headingRows, headingsOf } from '../shared/columns.ts';
 import { targetRow } from '../shared/row-content.ts';
-import { type CsvEncoding, csvEncodingOf, decodedFile, encodedChunks } from './encoding.ts';
+import {
+  type CsvEncoding,
+  csvEncodingOf,
+  csvHeadBytes,
+  decodedFile,
+  detectCsvDialect,
+  encodedChunks,
+  utf8Bom,
+} from './format.ts';
 import { visibleText } from '../../lib/visible-text.ts';
 import { type CsvRecord, readCsvRecords } from './records.ts';
-import { csvHeadBytes, detectCsvDialect, utf8Bom } from './format.ts';
 import { csvAsides, type CsvSheet, openCsvSheet, readCsvRow } from './sheet.ts';
-import { newLine } from './splices.ts';
-import { type KnownCsv, planCsvWrite, csvColumnSplices } from './write-plan.ts';
+import { csvColumnSplices, type KnownCsv, newLine, planCsvWrite } from './write-plan.ts';
 import type {
   FileFormat,
   FileHead,
@@ -19,9 +25,8 @@ import type {
   FirstRows,
   FormatCode,
 } from '../file/file-format.ts';
-import type { FilePlace } from '../file/file-place.ts';
+import type { FilePlace, SourceFile } from '../file/file-place.ts';
 import { FileTarget } from '../file/file-target.ts';
-import type { SourceFile } from '../file/source-file.ts';
 import { spliced } from '../file/splice.ts';
 
 /**

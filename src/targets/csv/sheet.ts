@@ -12,7 +12,7 @@ import { incompleteFile } from '../file/file-fault.ts';
 import { type FileTableOptions, resumed } from '../file/file-format.ts';
 import { unguarded } from '../../core/lead/formula-guard.ts';
 import { isBlank, type PresentRow } from '../shared/row-changes.ts';
-import type { SourceFile } from '../file/source-file.ts';
+import type { SourceFile } from '../file/file-place.ts';
 
 /** An open CSV file: its header, and the rows after it. */
 export interface CsvSheet {

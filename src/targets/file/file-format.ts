@@ -7,8 +7,7 @@ import type {
   TargetSnapshot,
 } from '../../ports/target.ts';
 import type { ColumnMapping } from '../shared/columns.ts';
-import type { FilePlace } from './file-place.ts';
-import type { SourceFile } from './source-file.ts';
+import type { FilePlace, SourceFile } from './file-place.ts';
 
 /** A format's way in. */
 export interface FormatCode {

@@ -5,7 +5,7 @@ import { LeadsyncError } from '../../lib/errors.ts';
 import type { OnReply } from '../../http/exchange.ts';
 import type { Target } from '../../ports/target.ts';
 import { localPlace } from '../local/local-place.ts';
-import type { MsGraphOptions } from '../msgraph/graph-place.ts';
+import type { MsGraphOptions } from '../msgraph/graph-file.ts';
 import type { FileTableOptions, FirstRows, FormatCode } from './file-format.ts';
 import type { FilePlace } from './file-place.ts';
 
@@ -87,12 +87,12 @@ async function openFilePlace(
 ): Promise<FilePlace> {
   const rest = { folder: join(dataDir, 'copies'), ...(onReply && { onReply }) };
   if (drive !== undefined || isSharingLink(path)) {
-    const { openGraphPlace } = await import('../msgraph/graph-place.ts');
+    const { openGraphPlace } = await import('../msgraph/graph-file.ts');
     const address = drive === undefined ? { link: path } : { drive, path };
     return openGraphPlace(address, msgraph, rest);
   }
   if (!/^https?:\/\//.test(path)) return localPlace(path);
-  const { webDavPlace } = await import('../webdav/webdav-place.ts');
+  const { webDavPlace } = await import('../webdav/webdav-file.ts');
   const authorization = (): string | null => {
     if (accessToken) return `Bearer ${accessToken.reveal()}`;
     return password ? `Basic ${Buffer.from(`${user}:${password.reveal()}`).toString('base64')}` : null;

@@ -2,15 +2,18 @@ import { fieldKinds } from '../../core/lead/field-kinds.ts';
 import { headingKey } from '../../core/lead/heading-line.ts';
 import type { sheets_v4 } from '@googleapis/sheets';
 import { type Columns, headingsOf, lastHeading } from '../shared/columns.ts';
-import type { GoogleSheetsOptions } from './google-sheets-options.ts';
+import type { GoogleSheetsOptions } from './sheets-api.ts';
 import {
   columnKey,
   columnRecordValue,
   type ManagedColumn,
   managedColumns,
   placesOf,
-} from './managed-columns.ts';
-import { type TabDescription, tabKey, type TabRecord, tabRecordValue } from './tab-description.ts';
+  type TabDescription,
+  tabKey,
+  type TabRecord,
+  tabRecordValue,
+} from './tab-description.ts';
 
 type Request = sheets_v4.Schema$Request;
 type Settings = Pick<

@@ -2,18 +2,16 @@ import { fieldKinds } from '../../core/lead/field-kinds.ts';
 import type { FieldType } from '../../core/lead/value.ts';
 import { type ColumnMapping, type Columns, headingRank, ownedColumns } from '../shared/columns.ts';
 import { freeCell, isTotalsRow, rangeBottom } from '../shared/table-range.ts';
-import { columnRange, quotedTab } from './a1.ts';
-import type { OwnColumns } from './alignment.ts';
+import { cellAt, columnRange, type Grid, type GridCell, gridCell, quotedTab, sameGridCell } from './grid.ts';
+import { alignColumns, headingRow, type OwnColumns } from './alignment.ts';
 import { askErrors, type CellErrors } from './cell-errors.ts';
 import { CellValues } from './cell-values.ts';
-import { alignColumns, headingRow } from './column-alignment.ts';
-import type { GoogleSheetsOptions } from './google-sheets-options.ts';
-import { cellAt, type Grid, type GridCell, gridCell, sameGridCell } from './grid.ts';
-import { assertHeadingsFirst, locateManagedColumns } from './managed-columns.ts';
-import type { SheetCell, SheetsTab } from './sheets-api.ts';
+import type { GoogleSheetsOptions, SheetCell, SheetsTab } from './sheets-api.ts';
 import {
   areasFields,
+  assertHeadingsFirst,
   isTab,
+  locateManagedColumns,
   readTab,
   readTabAreas,
   type TabDescription,

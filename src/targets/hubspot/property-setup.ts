@@ -5,8 +5,7 @@ import { markText, readMark } from '../../core/lead/table-mark.ts';
 import { LeadsyncError } from '../../lib/errors.ts';
 import type { MarkToWrite } from '../../ports/target.ts';
 import type { HubSpotApi, NewProperty } from './hubspot-api.ts';
-import { HubSpotFault } from './hubspot-fault.ts';
-import type { HubSpotOptions } from './hubspot-options.ts';
+import { HubSpotFault, type HubSpotOptions } from './hubspot-http.ts';
 import type { PropertyDefinition } from './hubspot-replies.ts';
 import type { CompanyTable } from './company-table.ts';
 

@@ -9,9 +9,8 @@ import { targetRow, rowBatches } from '../shared/row-content.ts';
 import type { RowChange, RowOutcome, Target } from '../../ports/target.ts';
 import { goneFault } from '../shared/gone-fault.ts';
 import { openClient, raise, type Ask, attempt, type Texts } from './connection.ts';
-import { isTableLeft, tablePlace } from './table-place.ts';
+import { isTableLeft, readTableMark, tablePlace, writeTableMark } from './table-place.ts';
 import { definitions, describe, type Place, type Table, type TableMapping } from './table-columns.ts';
-import { readTableMark, writeTableMark } from './table-mark.ts';
 import { store } from './table-writes.ts';
 
 export interface PostgresTableOptions extends TableMapping {

@@ -2,9 +2,8 @@ import { LeadsyncError } from '../../lib/errors.ts';
 import { type DavResponse, readMultistatus } from '../../http/multistatus.ts';
 import { parseHttpDate } from '../../lib/retry-after.ts';
 import { visibleText } from '../../lib/visible-text.ts';
-import { isFolder } from './webdav-fault.ts';
+import { isFolder, type WebDavHttp } from './webdav-http.ts';
 import type { HttpReply } from '../../http/connection.ts';
-import type { WebDavHttp } from './webdav-http.ts';
 
 /** Temporary files of killed runs are removed when they are this old (ms, by the server's clock). */
 const leftMs = 3_600_000;

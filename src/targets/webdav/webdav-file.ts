@@ -3,12 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { LeadsyncError } from '../../lib/errors.ts';
 import { parseHttpDate } from '../../lib/retry-after.ts';
 import { docsPath } from '../../lib/version.ts';
-import { openInEditor, type Editor, editorLocks } from '../file/editor-locks.ts';
-import type { RemoteFile, Upload } from '../remote/remote-file.ts';
-import type { FileState } from '../file/file-place.ts';
-import { assertFolder, assertNotLocked, removeLeftovers, stateHeaders, lockFile } from './dav-properties.ts';
+import { type Editor, editorLocks, openInEditor } from '../file/editor-locks.ts';
+import { type RemoteFile, RemoteLocation, type Upload } from '../remote/remote-location.ts';
+import type { FilePlace, FileState } from '../file/file-place.ts';
+import { assertFolder, assertNotLocked, lockFile, removeLeftovers, stateHeaders } from './dav-properties.ts';
 import type { HttpReply } from '../../http/connection.ts';
-import type { WebDavHttp } from './webdav-http.ts';
+import { WebDavHttp } from './webdav-http.ts';
+import type { OnReply } from '../../http/exchange.ts';
 
 /** While a file was only just changed it is looked at again: how often (ms), and how many times. */
 const settleMs = 700;
@@ -278,4 +279,40 @@ function davState({ header }: Pick<HttpReply, 'header'>): DavState {
     opaqueTag: opaque ?? null,
     isSettled,
   };
+}
+
+export interface WebDavOptions {
+  /** The address of the file: https, or http to this machine. */
+  readonly url: string;
+  /** As it is now; null: none. */
+  readonly authorization: () => string | null;
+  /** Absolute path of the folder for local copies. */
+  readonly folder: string;
+  readonly onReply?: OnReply;
+}
+
+const kind = 'webdav:';
+
+export function webDavPlace(options: WebDavOptions): FilePlace {
+  const { url, folder } = options;
+  const location = new RemoteLocation(new WebDavFile(new WebDavHttp(options), idOf(url)), folder);
+  return {
+    name: url,
+    isUploaded: true,
+    locate: async () => location,
+    // The password is for one host.
+    formerly(id) {
+      const former = id.startsWith(kind) ? URL.parse(id.slice(kind.length)) : null;
+      return former?.origin === new URL(url).origin ? webDavPlace({ ...options, url: former.href }) : null;
+    },
+  };
+}
+
+/** One spelling for all ways to encode a path. */
+function idOf(url: string): string {
+  const { origin, pathname } = new URL(url);
+  const names = pathname
+    .split('/')
+    .map((name) => encodeURIComponent(decodeURIComponent(name).normalize('NFC')));
+  return kind + origin + names.join('/');
 }

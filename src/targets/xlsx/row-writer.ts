@@ -6,8 +6,7 @@ import type { RowContent } from '../shared/row-content.ts';
 import { columnLetters } from '../shared/cell-name.ts';
 import { cellAt, columnStyle, type SheetCell, type SheetRow } from './rows.ts';
 import type { XlsxSheet } from './sheet.ts';
-import { attribute, attributePlace } from './xml-scanner.ts';
-import { escapeCellText, escapeXml } from './xml-text.ts';
+import { attribute, attributePlace, escapeCellText, escapeXml } from './xml.ts';
 
 /** The look of new cells. */
 export interface RowModel {

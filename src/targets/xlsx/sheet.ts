@@ -7,9 +7,15 @@ import { columnLetters } from '../shared/cell-name.ts';
 import { type Columns, headingRank, headingRows, headingsAmong, locateColumns } from '../shared/columns.ts';
 import { type FileTableOptions, resumed } from '../file/file-format.ts';
 import type { PresentRow } from '../shared/row-changes.ts';
-import { type CellReader, cellReader } from './cell-reader.ts';
+import {
+  type CellReader,
+  cellReader,
+  type DateStyles,
+  readDateStyles,
+  readSharedStrings,
+} from './cell-reader.ts';
 import { xlsxFaults } from './fault.ts';
-import { freeSheetCell } from './free-columns.ts';
+import { freeSheetCell, readTables, type SheetTable } from './tables.ts';
 import { cellAt, type SheetLayout, SheetReader, type SheetRow } from './rows.ts';
 import { SerialClock } from '../shared/serial-clock.ts';
 import {
@@ -20,12 +26,9 @@ import {
   standingIn,
   withOutgrown,
 } from '../shared/table-range.ts';
-import { readSharedStrings } from './strings.ts';
-import { type DateStyles, readDateStyles } from './styles.ts';
-import { readTables, type SheetTable } from './tables.ts';
 import { openWorkbook, type XlsxWorkbook } from './workbook.ts';
 import type { RandomAccess } from './zip-directory.ts';
-import { xmlText } from './xml-text.ts';
+import { xmlText } from './xml.ts';
 
 /** An open sheet: its headings, and the rows after them. */
 export interface XlsxSheet {

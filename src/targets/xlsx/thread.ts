@@ -2,7 +2,7 @@ import type { FileTableOptions } from '../file/file-format.ts';
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { codeOf, LeadsyncError } from '../../lib/errors.ts';
-import { watchedAccess, type SourceFile } from '../file/source-file.ts';
+import { type SourceFile, watchedAccess } from '../file/file-place.ts';
 import { xlsxFaults } from './fault.ts';
 import { doXlsxTask, type XlsxResults, type XlsxTask } from './task.ts';
 

@@ -3,7 +3,7 @@ import { LeadsyncError } from '../../lib/errors.ts';
 import { markedSheets } from './mark.ts';
 import { openPackage, type Relationship, type XlsxPackage } from './part.ts';
 import type { XlsxFault } from './fault.ts';
-import { attribute } from './xml-scanner.ts';
+import { attribute } from './xml.ts';
 import type { RandomAccess, ZipEntry } from './zip-directory.ts';
 
 export interface XlsxWorkbook {

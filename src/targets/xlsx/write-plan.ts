@@ -11,7 +11,7 @@ import { contentOf, notStorable, withPlaces } from '../shared/row-content.ts';
 import { RowChanges, type RowDecisions, type RowWrite, rulesOf } from '../shared/row-changes.ts';
 import { IdSet } from '../../core/lead/id-set.ts';
 import { type Splice, splice } from '../file/splice.ts';
-import { FreeRows } from './free-rows.ts';
+import { FreeRows, movedInChain, type MovedTail, movedTail, Tail } from './tail.ts';
 import { grownRanges } from './grown-ranges.ts';
 import { planXlsxMark } from './mark.ts';
 import type { Cuts, KnownSheet, SheetEnd } from './packed-rows.ts';
@@ -19,10 +19,9 @@ import { type RowWriter, rowWriter } from './row-writer.ts';
 import { cellAt, type SheetCell, type SheetLayout, type SheetRow } from './rows.ts';
 import { isOfSums, openXlsxSheet, readXlsxRow, type XlsxSheet } from './sheet.ts';
 import type { RandomAccess } from './zip-directory.ts';
-import type { NewPart } from './zip-rewrite.ts';
-import { type MovedTail, movedInChain, movedTail, Tail } from './tail.ts';
+import type { NewPart } from './zip-write.ts';
 import { isOn, type XlsxWorkbook } from './workbook.ts';
-import { attribute, attributePlace } from './xml-scanner.ts';
+import { attribute, attributePlace } from './xml.ts';
 
 /** What a write does to a workbook's parts; others stay. */
 export interface XlsxWritePlan {
