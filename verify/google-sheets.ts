@@ -13,7 +13,7 @@ import { Redactor } from '../src/lib/redact.ts';
 import { spreadsheet as spreadsheetSetting } from '../src/config/target-schema.ts';
 import { LeadsyncError } from '../src/lib/errors.ts';
 import { openGoogleAccount } from '../src/targets/google-sheets/google-account.ts';
-import { readGoogleReply } from '../src/targets/google-sheets/google-reply.ts';
+import { readGoogleReply } from '../src/targets/google-sheets/google-fault.ts';
 import { adapterChecks } from './adapter-checks.ts';
 import { assumptionChecks } from './assumption-checks.ts';
 import { headersCheck, protectedCheck, quotaCheck } from './refusal-checks.ts';

@@ -22,7 +22,7 @@ import {
 } from '../src/targets/msgraph/drive-item.ts';
 import { openGraphAccount } from '../src/targets/msgraph/graph-account.ts';
 import { GraphHttp, type GraphReply } from '../src/targets/msgraph/graph-http.ts';
-import { uploadInParts } from '../src/targets/msgraph/upload-session.ts';
+import { uploadInParts } from '../src/targets/msgraph/graph-file.ts';
 import { Differs } from './check.ts';
 
 const { env } = process;

@@ -1,5 +1,5 @@
 import { Redactor } from '../src/lib/redact.ts';
-import { readGoogleReply } from '../src/targets/google-sheets/google-reply.ts';
+import { readGoogleReply } from '../src/targets/google-sheets/google-fault.ts';
 import { Differs } from './check.ts';
 
 /** How Google refuses a request, as `400 words`; null: it does not. */

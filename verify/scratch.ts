@@ -4,9 +4,9 @@ import { Redactor } from '../src/lib/redact.ts';
 import { LeadsyncError } from '../src/lib/errors.ts';
 import type { FieldMapping } from '../src/core/lead/mapping.ts';
 import type { Cell, Cells, Values } from '../src/core/lead/value.ts';
-import { quotedTab } from '../src/targets/google-sheets/a1.ts';
+import { quotedTab } from '../src/targets/google-sheets/grid.ts';
 import type { GoogleAccount } from '../src/targets/google-sheets/google-account.ts';
-import { type GoogleReply, readGoogleReply } from '../src/targets/google-sheets/google-reply.ts';
+import { type GoogleReply, readGoogleReply } from '../src/targets/google-sheets/google-fault.ts';
 import {
   createGoogleSheetsTarget,
   type GoogleSheetsTarget,

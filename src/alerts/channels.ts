@@ -3,7 +3,6 @@ import type { Logger } from 'pino';
 import type { AlertSettings, ConnectionConfig } from '../config/config.ts';
 import { LeadsyncError } from '../lib/errors.ts';
 import { callAddress } from '../http/connection.ts';
-import { HttpFault } from '../http/exchange.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Mail, Mailer } from '../reminders/send/mail.ts';
 import { type AlertDelivery, claimDeliveries, noteAttempt } from '../store/alerts.ts';
@@ -110,13 +109,15 @@ export async function callOnce(
   signal: AbortSignal,
   json?: object,
 ): Promise<void> {
-  const call = { totalMs: callMs, signal, clock, ...(json && { json }) };
-  const { status } = await callAddress(url, call).catch((error: unknown) => {
-    throw error instanceof HttpFault ? notCalled(error.message) : error;
-  });
-  if (status >= 300 && status < 400)
-    throw notCalled(`it answered with a redirect (${status}), which is not followed`);
-  if (status >= 400) throw notCalled(`it answered ${status}`);
+  const refused = ({ status }: { readonly status: number }): LeadsyncError =>
+    notCalled(
+      status < 400
+        ? `it answered with a redirect (${status}), which is not followed`
+        : `it answered ${status}`,
+    );
+  const faults = { lost: ({ message }: Error) => notCalled(message), refused };
+  const body = json === undefined ? 'none' : { json };
+  await callAddress(url, { body, totalMs: callMs, signal, clock, faults });
 }
 
 export function faultText(error: unknown): string {

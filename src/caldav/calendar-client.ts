@@ -63,8 +63,8 @@ export class CalendarClient {
 
   /** Throws `caldav.not-a-calendar` for another collection. */
   async examine(signal: AbortSignal): Promise<CalendarFacts> {
-    const body = `<propfind xmlns="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav"><prop><resourcetype/><displayname/><current-user-privilege-set/><C:supported-calendar-component-set/></prop></propfind>`;
-    const { responses } = await this.#query({ method: 'PROPFIND', headers: { depth: '0' }, body }, signal);
+    const text = `<propfind xmlns="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav"><prop><resourcetype/><displayname/><current-user-privilege-set/><C:supported-calendar-component-set/></prop></propfind>`;
+    const { responses } = await this.#query({ method: 'PROPFIND', headers: { depth: '0' }, text }, signal);
     const [self] = responses;
     if (self === undefined || !mentions(self, 'resourcetype', 'calendar'))
       throw new LeadsyncError('caldav.not-a-calendar', `${this.#http.place} is no calendar.`, {
@@ -91,9 +91,9 @@ export class CalendarClient {
     const etags = new Map<string, string | null>();
     let from = token;
     for (let part = 0; part < mostParts; part++) {
-      const body = `<sync-collection xmlns="DAV:"><sync-token>${escaped(from ?? '')}</sync-token><sync-level>1</sync-level><prop><getetag/></prop></sync-collection>`;
+      const text = `<sync-collection xmlns="DAV:"><sync-token>${escaped(from ?? '')}</sync-token><sync-level>1</sync-level><prop><getetag/></prop></sync-collection>`;
       const answers = from === null ? noReport : staleToken;
-      const reply = await this.#http.ask({ method: 'REPORT', headers: xml, body, answers }, signal);
+      const reply = await this.#http.ask({ method: 'REPORT', headers: xml, text, answers }, signal);
       if (reply.status >= 300) {
         if (from === null) return this.#list(signal);
         if (part === 0) return this.changes(null, signal);
@@ -116,8 +116,8 @@ export class CalendarClient {
   /** A name that is gone is left out. */
   async read(entries: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, StoredEntry>> {
     const hrefs = entries.map((name) => `<href>${escaped(this.#http.pathOf(name))}</href>`).join('');
-    const body = `<C:calendar-multiget xmlns="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav"><prop><getetag/><C:calendar-data/></prop>${hrefs}</C:calendar-multiget>`;
-    const { responses } = await this.#query({ method: 'REPORT', headers: { depth: '0' }, body }, signal);
+    const text = `<C:calendar-multiget xmlns="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav"><prop><getetag/><C:calendar-data/></prop>${hrefs}</C:calendar-multiget>`;
+    const { responses } = await this.#query({ method: 'REPORT', headers: { depth: '0' }, text }, signal);
     return new Map(
       responses.flatMap((response) => {
         const text = textOf(response, 'calendar-data');
@@ -131,8 +131,8 @@ export class CalendarClient {
     const condition = etag === null ? { 'if-none-match': '*' } : { 'if-match': etag };
     const headers = { 'content-type': 'text/calendar; charset=utf-8', ...condition };
     const answers = etag === null ? [409, 412] : [404, 409, 410, 412];
-    const reply = await this.#http.ask({ method: 'PUT', name, headers, body: text, answers }, signal);
-    if (reply.status < 300) return { kind: 'stored', etag: reply.etag };
+    const reply = await this.#http.ask({ method: 'PUT', name, headers, text, answers }, signal);
+    if (reply.status < 300) return { kind: 'stored', etag: reply.header('etag') };
     return { kind: reply.status === 409 ? 'uid-taken' : 'changed' };
   }
 
@@ -145,14 +145,14 @@ export class CalendarClient {
   }
 
   async find(component: Component, uid: string, signal: AbortSignal): Promise<readonly string[]> {
-    const body = `<C:calendar-query xmlns="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav"><prop><getetag/></prop><C:filter><C:comp-filter name="VCALENDAR"><C:comp-filter name="${names[component]}"><C:prop-filter name="UID"><C:text-match collation="i;octet">${escaped(uid)}</C:text-match></C:prop-filter></C:comp-filter></C:comp-filter></C:filter></C:calendar-query>`;
-    const { responses } = await this.#query({ method: 'REPORT', headers: { depth: '1' }, body }, signal);
+    const text = `<C:calendar-query xmlns="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav"><prop><getetag/></prop><C:filter><C:comp-filter name="VCALENDAR"><C:comp-filter name="${names[component]}"><C:prop-filter name="UID"><C:text-match collation="i;octet">${escaped(uid)}</C:text-match></C:prop-filter></C:comp-filter></C:comp-filter></C:filter></C:calendar-query>`;
+    const { responses } = await this.#query({ method: 'REPORT', headers: { depth: '1' }, text }, signal);
     return responses.filter(({ status }) => status === null || status < 300).map(({ name }) => name);
   }
 
   async #list(signal: AbortSignal): Promise<Changes> {
-    const body = '<propfind xmlns="DAV:"><prop><getetag/></prop></propfind>';
-    const { responses } = await this.#query({ method: 'PROPFIND', headers: { depth: '1' }, body }, signal);
+    const text = '<propfind xmlns="DAV:"><prop><getetag/></prop></propfind>';
+    const { responses } = await this.#query({ method: 'PROPFIND', headers: { depth: '1' }, text }, signal);
     const etags = new Map(responses.map((response) => [response.name, etagOf(response)]));
     return { token: null, isWhole: true, etags };
   }

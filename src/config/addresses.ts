@@ -1,4 +1,5 @@
 import { isLoopback } from '../lib/loopback.ts';
+import { fileNameMistake, knownEndings } from './file-formats.ts';
 import { secret, text } from './values.ts';
 
 /** An address over HTTP, or null. `place`, such as {id}, may stand in its path and query; in the host it would choose the server. */
@@ -90,21 +91,6 @@ export function isPersonalOneDrive(path: string): boolean {
   return /^https?:\/\/(?:1drv\.ms|onedrive\.live\.com|[\w.-]+\.docs\.live\.net)(?:[/?#]|$)/i.test(path);
 }
 
-const tableEnding = /[^/\\]\.(csv|tsv|txt|xls[xm])$/i;
-const otherWorkbook = /\.(xls|xlsb|xltx|xltm|ods|fods|ots|numbers)$/i;
-
-export function isCsvName(path: string): boolean {
-  return /\.(csv|tsv|txt)$/i.test(path);
-}
-
-/** `unknown`: what is wrong with a name without any such ending. */
-export function fileNameMistake(path: string, unknown: string): string | null {
-  const [other] = otherWorkbook.exec(path) ?? [];
-  if (other !== undefined)
-    return `is a workbook of a kind that leadsync does not write (${other.toLowerCase()}): open it, save it as "Excel workbook (.xlsx)", and name that file`;
-  return tableEnding.test(path) ? null : unknown;
-}
-
 export function fileAddressMistake(written: string): string | null {
   const url = httpUrl(written.replaceAll(' ', '%20'), ' ');
   if (url === null)
@@ -113,10 +99,7 @@ export function fileAddressMistake(written: string): string | null {
     return 'must be the WebDAV address of the file, not that of a page which shows it (write "?" in a name as %3F and "#" as %23)';
   const path = decoded(url.pathname);
   if (path === null) return 'must be encoded: write "%" in a name as %25';
-  return (
-    keyMistake(url) ??
-    fileNameMistake(path, 'must end with the name of a file: .xlsx, .xlsm, .csv, .tsv or .txt')
-  );
+  return keyMistake(url) ?? fileNameMistake(path, `must end with the name of a file: ${knownEndings}`);
 }
 
 /** SharePoint's rules. */

@@ -6,7 +6,8 @@ import { defaultIdColumn, effectiveDirection, fieldMappings, fieldType, usualMat
 import type { Readable } from './readable.ts';
 import { connectionNamePattern, type ConnectionSettings, type FileSettings } from './schema.ts';
 import type { Report, Source } from './source.ts';
-import { drivePathMistake, isCsvName, isSharingLink, isWebAddress } from './addresses.ts';
+import { drivePathMistake, isSharingLink, isWebAddress } from './addresses.ts';
+import { fileFormats, formatOf, linkedFormat } from './file-formats.ts';
 import { filePlace, tablePlace } from './config.ts';
 import { headingKey } from '../core/lead/heading-line.ts';
 
@@ -86,8 +87,10 @@ function checkColumns(report: Report, connection: Connection): void {
 /** Edits of a field travel where those of the connection do; only a new workbook has lists to choose from. */
 function checkFields(report: Report, { target, fields = {}, sync }: Connection): void {
   const whole = sync?.direction ?? 'two-way';
-  const isCsv = target?.type === 'workbook' && isCsvName(target.path ?? '');
-  const unlisted = isCsv ? 'a CSV file' : target?.type === 'postgres-table' ? 'a table' : undefined;
+  const workbook = target?.type === 'workbook' ? target : undefined;
+  const format = fileFormats[formatOf(workbook?.path ?? '') ?? linkedFormat];
+  const unlisted =
+    target?.type === 'postgres-table' ? 'a table' : format.hasSheets ? undefined : format.title;
   for (const [field, entry] of Object.entries(fields)) {
     if (typeof entry !== 'object') continue;
     const { direction, values } = entry;
@@ -103,8 +106,8 @@ function checkFields(report: Report, { target, fields = {}, sync }: Connection):
         `must be left out: ${isInstant ? 'an instant is not chosen from a list' : `${unlisted} has no lists to choose from`}`,
       );
   }
-  if (isCsv && target.sheet !== undefined)
-    report(['target', 'sheet'], 'must be left out: a CSV file has no sheets');
+  if (!format.hasSheets && workbook?.sheet !== undefined)
+    report(['target', 'sheet'], `must be left out: ${format.title} has no sheets`);
 }
 
 /** A file on a server has a user with a password, a token, or neither; a file on this machine has none of them. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { fieldTypes } from '../core/lead/value.ts';
 import { leadsUrl, publicUrl } from './addresses.ts';
 import { alertsSchema, recipientsSchema, remindersSchema } from './reminder-schema.ts';
 import { targetSchema } from './target-schema.ts';
@@ -69,7 +70,7 @@ const field = z
             'Which way edits of this field travel: two-way, to-target, to-leads. Default: that of sync.direction.',
           ),
         type: z
-          .enum(['text', 'instant'])
+          .enum(fieldTypes)
           .exactOptional()
           .describe(
             'text, or instant (a moment in time). Default: instant for nextFollowUpAt, otherwise text.',

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import {
   fileAddressMistake,
-  fileNameMistake,
   isPersonalOneDrive,
   isSharingLink,
   isWebAddress,
   postgresUrl,
 } from './addresses.ts';
+import { fileNameMistake, knownEndings } from './file-formats.ts';
 import { count, heading, pathMistake, secret, secretToken, text, timeZone } from './values.ts';
 
 const kind = <T extends string>(type: T) =>
@@ -39,8 +39,7 @@ const zone = {
   }),
 };
 
-const supported =
-  'supported: a path ending in .xlsx, .xlsm, .csv, .tsv or .txt, or such an https address, google-sheets:SPREADSHEET_ID/TAB, hubspot, or postgres-table:TABLE';
+const supported = `supported: a path ending in ${knownEndings}, or such an https address, google-sheets:SPREADSHEET_ID/TAB, hubspot, or postgres-table:TABLE`;
 
 export const tablePath = text((path) => {
   if (path.includes('\0')) return 'must not contain a NUL character';
@@ -76,8 +75,7 @@ const workbook = z.strictObject({
   type: kind('workbook'),
   path: tablePath.meta({
     env: 'TARGET',
-    description:
-      'The file kept in step, a path ending in .xlsx, .xlsm, .csv, .tsv or .txt, or the address of such a file on a WebDAV server: https, http only for this machine. A sharing link of SharePoint or OneDrive for work leads to an Excel workbook there (docs/microsoft-365.md). Required for a workbook. A path is relative to the folder of leadsync.yaml, or for the variable to the current one. The variable also takes google-sheets:SPREADSHEET_ID/TAB, the address of a Google spreadsheet (tab Leads), hubspot and postgres-table:TABLE.',
+    description: `The file kept in step, a path ending in ${knownEndings}, or the address of such a file on a WebDAV server: https, http only for this machine. A sharing link of SharePoint or OneDrive for work leads to an Excel workbook there (docs/microsoft-365.md). Required for a workbook. A path is relative to the folder of leadsync.yaml, or for the variable to the current one. The variable also takes google-sheets:SPREADSHEET_ID/TAB, the address of a Google spreadsheet (tab Leads), hubspot and postgres-table:TABLE.`,
   }),
   drive: driveId.exactOptional().meta({
     env: 'MSGRAPH_DRIVE',

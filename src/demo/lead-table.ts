@@ -1,4 +1,5 @@
 import { LeadsyncError } from '../lib/errors.ts';
+import { defaultFields } from '../core/lead/mapping.ts';
 import { createRandom, type Random } from './random.ts';
 
 /** The time that the service goes by, epoch ms (UTC). */
@@ -21,14 +22,10 @@ export interface SandboxLead extends LeadFields {
   readonly id: string;
 }
 
-const emptyFields: LeadFields = {
-  companyName: '',
-  segment: '',
-  city: '',
-  region: '',
-  stage: '',
-  nextFollowUpAt: null,
-};
+/** A lead without any content: the fields of the API reference (section 2), in its order. */
+export const emptyFields = Object.fromEntries(
+  defaultFields.map(({ field, type }) => [field, type === 'text' ? '' : null]),
+) as LeadFields;
 
 /** The stored leads. Changes made here take effect as if a person had made them in the service's web app: unchecked. */
 export class LeadTable {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { defaultFields } from '../core/lead/mapping.ts';
 import type { LeadFields, SandboxLead } from './lead-table.ts';
 import type { SandboxBehaviour } from './options.ts';
 
@@ -15,14 +16,9 @@ const instant = z.iso
   .transform((value) => new Date(value).toISOString())
   .nullable();
 
-const knownFields = {
-  companyName: text.exactOptional(),
-  segment: text.exactOptional(),
-  city: text.exactOptional(),
-  region: text.exactOptional(),
-  stage: text.exactOptional(),
-  nextFollowUpAt: instant.exactOptional(),
-};
+const knownFields = Object.fromEntries(
+  defaultFields.map(({ field, type }) => [field, { text, instant }[type].exactOptional()]),
+);
 const plainSchema = z.object(knownFields);
 const extraSchema = z.looseObject({
   ...knownFields,

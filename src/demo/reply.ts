@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Fault } from './faults.ts';
-import type { SandboxLead } from './lead-table.ts';
+import { emptyFields, type SandboxLead } from './lead-table.ts';
 import type { SandboxBehaviour } from './options.ts';
 
 export interface Reply {
@@ -43,24 +43,20 @@ export function errorReply(
   }
 }
 
-/** A lead as the service shows it: a JSON object whose key order is that of the API reference, section 2. */
+/** A lead as the service shows it: the keys in the order of the API reference, section 2. */
 export function showLead(
   lead: SandboxLead,
   options: Pick<SandboxBehaviour, 'nullFollowUp' | 'followUpFormat' | 'extraFields'>,
 ): Record<string, unknown> {
-  const { id, companyName, segment, city, region, stage, nextFollowUpAt, ownerEmail, employees, ...others } =
-    lead;
+  const { id, nextFollowUpAt, ownerEmail, employees, ...others } = lead;
   const followUp = showInstant(nextFollowUpAt, options.followUpFormat);
+  const isAbsent = followUp === null && options.nullFollowUp === 'absent';
   return {
     id,
-    companyName,
-    segment,
-    city,
-    region,
-    stage,
-    ...(followUp === null && options.nullFollowUp === 'absent' ? {} : { nextFollowUpAt: followUp }),
-    ...(options.extraFields ? { ownerEmail, employees } : {}),
+    ...emptyFields,
     ...others,
+    nextFollowUpAt: isAbsent ? undefined : followUp,
+    ...(options.extraFields ? { ownerEmail, employees } : {}),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { Client } from 'undici';
 import type { Clock } from '../ports/clock.ts';
-import { type HttpRequest, openClient, toExchange } from './client.ts';
+import { retryAfterMs } from '../lib/retry-after.ts';
+import { type Body, type HttpRequest, openClient, toExchange } from './client.ts';
 import { secretsOfAddress } from './credentials.ts';
 import { Exchange, type ExchangeBounds, HttpFault, type OnReply, type ReplyHead } from './exchange.ts';
 
@@ -10,8 +11,30 @@ interface ConnectionOptions {
   readonly onReply?: OnReply | undefined;
 }
 
-export interface TextReply extends ReplyHead {
+export interface HttpReply extends ReplyHead {
   readonly body: string;
+  /** What Retry-After asks to wait (ms); null: nothing. */
+  readonly waitMs: number | null;
+  /** All values of a header; null: there is none. */
+  readonly header: (name: string) => string | null;
+}
+
+export function replyOf(head: ReplyHead, body: string): HttpReply {
+  const { headers, receivedAt } = head;
+  return {
+    ...head,
+    body,
+    waitMs: retryAfterMs(headers['retry-after'], headers['date'], receivedAt),
+    header: (name) => [headers[name] ?? []].flat().join(', ') || null,
+  };
+}
+
+/** How a client words what went wrong. */
+interface Faults {
+  /** No complete reply came; a write may have been carried out. */
+  readonly lost: (fault: HttpFault) => Error;
+  /** The reply is neither a success nor one of the `answers`. */
+  readonly refused: (reply: HttpReply) => Error;
 }
 
 interface Asking {
@@ -22,6 +45,10 @@ interface Asking {
   readonly onHead?: (head: ReplyHead) => void;
   /** As that of an Exchange. */
   readonly into?: (chunk: Buffer) => Promise<void>;
+  /** Statuses that are answers, besides 2xx. */
+  readonly answers?: readonly number[] | undefined;
+  /** Absent: any reply is an answer, and a HttpFault is thrown as it is. */
+  readonly faults?: Faults;
   /** A success whose body is cut is one, with an empty body. */
   readonly mayBeCut?: boolean;
 }
@@ -38,8 +65,17 @@ export class HttpConnection implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** The reply, with its body as text. Throws a HttpFault, or the signal's reason. */
-  async ask(request: HttpRequest, { mayBeCut = false, ...asking }: Asking): Promise<TextReply> {
+  /** The reply, with its body as text. Throws as `faults` say, or the signal's reason. */
+  async ask(request: HttpRequest, { answers = [], faults, ...asking }: Asking): Promise<HttpReply> {
+    asking.signal.throwIfAborted();
+    const reply = await this.#attempt(request, asking).catch((error: unknown) => {
+      throw faults !== undefined && error instanceof HttpFault ? faults.lost(error) : error;
+    });
+    if (faults === undefined || reply.status < 300 || answers.includes(reply.status)) return reply;
+    throw faults.refused(reply);
+  }
+
+  async #attempt(request: HttpRequest, { mayBeCut = false, ...asking }: Asking): Promise<HttpReply> {
     const { connectMs, clock, onReply } = this.#options;
     this.#client ??= openClient(this.#origin, connectMs);
     const onSent = (): void => {
@@ -49,7 +85,7 @@ export class HttpConnection implements AsyncDisposable {
     const exchange = Exchange.start(this.#client, toExchange(request), { clock, onReply, ...asking, onSent });
     const head = await exchange.head;
     const body = await (mayBeCut ? exchange.body.catch(cutBody) : exchange.body);
-    return { ...head, body };
+    return replyOf(head, body);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -62,7 +98,7 @@ export async function callOnce(
   address: string,
   request: Omit<HttpRequest, 'path'>,
   { clock, onReply, ...asking }: Asking & Omit<ConnectionOptions, 'connectMs'>,
-): Promise<TextReply> {
+): Promise<HttpReply> {
   const { origin, pathname, search } = new URL(address);
   const connectMs = asking.bounds.headersMs;
   await using connection = new HttpConnection(origin, { connectMs, clock, onReply });
@@ -72,25 +108,20 @@ export async function callOnce(
 /** Bytes: longer replies to a success are not read to the end. */
 const calledBytes = 16 * 1024;
 
-interface Call extends Pick<Asking, 'signal' | 'onSent'> {
-  /** By POST with this; absent: by GET. */
-  readonly json?: object;
+interface Call extends Pick<Asking, 'signal' | 'onSent' | 'faults'> {
+  /** Sent by POST; none: by GET. */
+  readonly body: Body;
   /** Ms from the call to the end of the reply. */
   readonly totalMs: number;
   readonly clock: Clock;
 }
 
 /** As `callOnce`, to an address whose path is a key: the status decides. */
-export function callAddress(address: string, { json, totalMs, ...call }: Call): Promise<TextReply> {
+export function callAddress(address: string, { body, totalMs, ...call }: Call): Promise<HttpReply> {
   const bounds = { headersMs: totalMs, totalMs, bodyBytes: calledBytes };
-  const request = { headers: {}, secrets: secretsOfAddress(address, 'path') };
-  return callOnce(
-    address,
-    json === undefined
-      ? { ...request, method: 'GET', body: 'none' }
-      : { ...request, method: 'POST', body: { json } },
-    { ...call, bounds, mayBeCut: true },
-  );
+  const method = body === 'none' ? 'GET' : 'POST';
+  const request = { method, headers: {}, body, secrets: secretsOfAddress(address, 'path') } as const;
+  return callOnce(address, request, { ...call, bounds, mayBeCut: true });
 }
 
 function cutBody(error: unknown): string {

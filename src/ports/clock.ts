@@ -12,3 +12,15 @@ export const steadyClock: Clock = {
   now: () => performance.timeOrigin + performance.now(),
   random: () => Math.random(),
 };
+
+/** What is made once for each clock and key: a process has one clock, tests have their own. */
+export function perClock<T>(make: (clock: Clock) => T): (clock: Clock, key: string) => T {
+  const made = new WeakMap<Clock, Map<string, T>>();
+  return (clock, key) => {
+    const ofClock = made.get(clock) ?? new Map<string, T>();
+    made.set(clock, ofClock);
+    const one = ofClock.get(key) ?? make(clock);
+    ofClock.set(key, one);
+    return one;
+  };
+}

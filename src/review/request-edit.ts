@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import type { ConnectionConfig } from '../config/config.ts';
 import { headingOf } from '../core/lead/mapping.ts';
-import { readInstant } from '../core/lead/instant.ts';
-import type { Value } from '../core/lead/value.ts';
+import { fieldKinds } from '../core/lead/field-kinds.ts';
+import { isUnreadable, type Value } from '../core/lead/value.ts';
 import { LeadsyncError } from '../lib/errors.ts';
 import { insertEdit, type NewEdit, type RequestedEdit } from '../store/requested-edits.ts';
 
@@ -19,11 +19,11 @@ export function requestEdit(
   const mapping = fields.find(({ field }) => field === edit.field);
   if (mapping?.direction !== 'two-way') throw notAllowed(headingOf(fields, edit.field), mapping?.direction);
   const canonical = (value: Value): Value => {
-    if (value === null || mapping.type === 'text') return value;
-    const instant = readInstant(value, 'UTC');
-    if (instant === null)
-      throw new LeadsyncError('edit.invalid', `${headingOf(fields, edit.field)} must be a date`);
-    return instant;
+    const { read, noun } = fieldKinds[mapping.type];
+    const cell = value === null ? null : read(value, 'UTC');
+    if (isUnreadable(cell))
+      throw new LeadsyncError('edit.invalid', `${headingOf(fields, edit.field)} must be ${noun}`);
+    return cell;
   };
   const requestedBy = edit.requestedBy.toLowerCase();
   return insertEdit(db, name, {

@@ -2,12 +2,13 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { formatOf } from '../config/file-formats.ts';
 import { countKnown } from '../core/lead/propose-mapping.ts';
 import { LeadsyncError } from '../lib/errors.ts';
 import { createLeadsClient } from '../leads-api/leads-client.ts';
 import { systemClock } from '../ports/clock.ts';
-import { type FirstRows, withFirstRows, writeHeading } from '../targets/file/first-rows.ts';
-import { openFilePlace } from '../targets/file/workbook-target.ts';
+import type { FirstRows } from '../targets/file/file-format.ts';
+import { withFirstRows, writeHeading } from '../targets/file/workbook-target.ts';
 import { cellName } from '../targets/shared/cell-name.ts';
 import { lastHeading } from '../targets/shared/columns.ts';
 import type { Draft } from './answers.ts';
@@ -51,10 +52,10 @@ export async function lookAtService({ connection: { leads } }: Draft, signal: Ab
     }
 }
 
-/** Names of the CSV files and workbooks in a folder, without what editors leave beside them. */
+/** Names of the tables in a folder, without what editors leave beside them, and without .txt: most of those are none. */
 export async function tablesIn(folder: string): Promise<readonly string[]> {
   const names = await readdir(folder).catch(() => []);
-  return names.filter((name) => /^[^~.].*\.(csv|tsv|xls[xm])$/i.test(name)).toSorted();
+  return names.filter((name) => /^[^~.].*(?<!\.txt)$/i.test(name) && formatOf(name) !== null).toSorted();
 }
 
 /**
@@ -68,10 +69,9 @@ export async function lookAtTable(
 ): Promise<FoundTable> {
   const { target } = draft.connection;
   if (target.type === 'workbook')
-    return inFolder(draft, async (around) => {
-      const place = await openFilePlace(target, around);
-      return withFirstRows(place, part, signal, async (found) => (found === null ? none : tableOf(found)));
-    });
+    return inFolder(draft, (around) =>
+      withFirstRows(target, around, part, signal, async (found) => (found === null ? none : tableOf(found))),
+    );
   if (target.type === 'google-sheets') {
     const { readTabFirstRows } = await import('../targets/google-sheets/first-rows.ts');
     const where = { ...target, credentials: draft.googleCredentials, apiUrl: `${draft.googleSheetsUrl}/` };
@@ -79,7 +79,7 @@ export async function lookAtTable(
     return tableOf({ rows, sheets: tabs, freeCell: cellName });
   }
   if (target.type === 'postgres-table') {
-    const { listTables } = await import('../targets/postgres/list-tables.ts');
+    const { listTables } = await import('../targets/postgres/connection.ts');
     const { url, table, idColumn } = target;
     const found = (await listTables(url)).find(({ name }) => name === table.replace(/^public\./, ''));
     const idCell = `alter table ${table} add ${idColumn} text;`;

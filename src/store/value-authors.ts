@@ -1,4 +1,5 @@
 import type { ShownCell, Author } from '../core/lead/author.ts';
+import { winners } from '../core/merge/policy.ts';
 import { type Queryable, rowsOf } from './database.ts';
 import type { RoundRef, RunRef } from './runs.ts';
 
@@ -20,10 +21,10 @@ export function cellsWithoutAuthor(
      select a.lead_id, c.key, a.row_number, c.value::jsonb->(case a.kind when 'update-row' then 'from' else 'to' end)
      from actions a, json_each(a.changes) c
      where $5 and a.run_id = $2 and a.round = $3 and a.state = 'planned' and a.kind in ('update-row', 'update-lead') and a.row_number is not null
-       and c.value->>'rule' in ('leads-win', 'target-wins') and c.value->'base' is not null
+       and c.value->>'rule' = any($6) and c.value->'base' is not null
        and a.authors->c.key is null
      limit $4`,
-    [run.connection, run.id, run.round, limit, isDecided],
+    [run.connection, run.id, run.round, limit, isDecided, winners],
   );
 }
 
@@ -65,9 +66,9 @@ export async function handOnAuthors(db: Queryable, run: RunRef & RoundRef): Prom
        select a.id, jsonb_object_agg(h.field, h.author) as by_field
        from held h join actions a on a.lead_id = h.lead_id cross join lateral (select a.changes->h.field as change) c
        where h.kind = 'conflict' and h.connection = $1 and h.author is not null and a.run_id = $2 and a.round = $3 and a.kind <> 'hold'
-         and c.change->>'rule' in ('resolved', 'leads-win', 'target-wins')
+         and c.change->>'rule' = any($4)
          and h.row_value = (c.change->case a.kind when 'update-lead' then 'to' else 'from' end)::jsonb group by 1) said
      where a.id = said.id`,
-    [run.connection, run.id, run.round],
+    [run.connection, run.id, run.round, ['resolved', ...winners]],
   );
 }

@@ -1,3 +1,4 @@
+import type { FileTableOptions } from '../../src/targets/file/file-format.ts';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -7,7 +8,6 @@ import { stringify } from 'csv-stringify/sync';
 import { createCsvTarget } from '../../src/targets/csv/csv-target.ts';
 import { localPlace } from '../../src/targets/local/local-place.ts';
 import type { FilePlace } from '../../src/targets/file/file-place.ts';
-import type { CsvTargetOptions } from '../../src/targets/csv/format.ts';
 import { contractFields, type LocalHarness } from './target-harness.ts';
 
 export interface CsvHarness extends LocalHarness {
@@ -19,7 +19,7 @@ export interface CsvHarness extends LocalHarness {
   write(content: string | Buffer): void;
 }
 
-export const csvOptions: Omit<CsvTargetOptions, 'name'> = {
+export const csvOptions: Omit<FileTableOptions, 'name'> = {
   fields: contractFields,
   idColumn: 'Lead ID',
   statusColumn: 'Sync',

@@ -9,7 +9,7 @@ import {
 } from '../stand-ins/google-sheets/sheets-sandbox.ts';
 import { columnLetters } from '../../src/targets/shared/cell-name.ts';
 import { openGoogleAccount } from '../../src/targets/google-sheets/google-account.ts';
-import type { GoogleSheetsOptions } from '../../src/targets/google-sheets/google-sheets-options.ts';
+import type { GoogleSheetsOptions } from '../../src/targets/google-sheets/sheets-api.ts';
 import {
   createGoogleSheetsTarget,
   type GoogleSheetsTarget,

@@ -9,7 +9,7 @@ import { createCsvTarget } from '../../src/targets/csv/csv-target.ts';
 import type { FilePlace } from '../../src/targets/file/file-place.ts';
 import type { GraphAddress } from '../../src/targets/msgraph/drive-item.ts';
 import { openGraphAccount } from '../../src/targets/msgraph/graph-account.ts';
-import { graphPlace, type GraphPlaceOptions } from '../../src/targets/msgraph/graph-place.ts';
+import { graphPlace, type GraphPlaceOptions } from '../../src/targets/msgraph/graph-file.ts';
 import {
   type MsGraphSandbox,
   sampleApp,

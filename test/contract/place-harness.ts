@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FilePlace } from '../../src/targets/file/file-place.ts';
 import { localPlace } from '../../src/targets/local/local-place.ts';
-import { webDavPlace } from '../../src/targets/webdav/webdav-place.ts';
+import { webDavPlace } from '../../src/targets/webdav/webdav-file.ts';
 import { davPassword, startApache } from '../support/apache.ts';
 import { type DavProgram, startProgram } from '../support/dav-programs.ts';
 import { type DavHabits, startDavServer } from '../support/dav-server.ts';

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { FilePlace } from '../../src/targets/file/file-place.ts';
-import { webDavPlace } from '../../src/targets/webdav/webdav-place.ts';
+import { webDavPlace } from '../../src/targets/webdav/webdav-file.ts';
 import { startDavServer } from '../support/dav-server.ts';
 import { type CsvHarness, makeCsvHarness } from './csv-harness.ts';
 import type { LocalHarness } from './target-harness.ts';

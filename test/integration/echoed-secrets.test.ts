@@ -109,7 +109,7 @@ const clients: Readonly<Record<string, (url: string) => Promise<unknown>>> = {
     return await http.ask({ method: 'PROPFIND' }, never);
   },
   'a webhook': (url) =>
-    callAddress(address(url), { json: {}, totalMs: 5_000, signal: never, clock: systemClock }),
+    callAddress(address(url), { body: { json: {} }, totalMs: 5_000, signal: never, clock: systemClock }),
 };
 
 describe('what a server repeats of a secret, in any form, a client gives to nobody', () => {

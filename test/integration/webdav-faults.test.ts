@@ -99,7 +99,7 @@ test('a file of more than 8 MB is read and replaced', async () => {
 test('a process that is killed while it has a copy leaves none', async () => {
   await using harness = await davHarness('leads.csv');
   await harness.save('old');
-  const module = new URL('../../src/targets/webdav/webdav-place.ts', import.meta.url).href;
+  const module = new URL('../../src/targets/webdav/webdav-file.ts', import.meta.url).href;
   const url = `${harness.server.origin}/leads.csv`;
   const program = `
     const { webDavPlace } = await import('${module}');

@@ -14,10 +14,12 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'merge: the policies are swapped',
     file: 'src/core/merge/merge-field.ts',
-    from: `  if (policy.onConflict === 'leads-win') return toRow('leads-win');
-  if (policy.onConflict === 'target-wins') return toLead('target-wins');`,
-    to: `  if (policy.onConflict === 'leads-win') return toLead('target-wins');
-  if (policy.onConflict === 'target-wins') return toRow('leads-win');`,
+    from: `      return toRow('leads-win');
+    case 'target-wins':
+      return toLead('target-wins');`,
+    to: `      return toLead('target-wins');
+    case 'target-wins':
+      return toRow('leads-win');`,
   },
   {
     name: 'commit: the baseline of a lead moves before the PATCH was confirmed',
@@ -180,7 +182,7 @@ async function notRecorded(`,
   },
   {
     name: 'Google Sheets: new rows are put over what stands below the table',
-    file: 'src/targets/google-sheets/cell-writes.ts',
+    file: 'src/targets/google-sheets/write-plan.ts',
     from: `[{ insertDimension: { range, inheritFromBefore: !isFirst } },`,
     to: `[{ appendDimension: { sheetId, dimension: isFirst ? range.dimension : 'ROWS', length: rows.length } },`,
     format: 'google-sheets',

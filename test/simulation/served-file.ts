@@ -4,7 +4,7 @@ import type { ConnectionConfig, WorkbookConfig } from '../../src/config/config.t
 import type { Target } from '../../src/ports/target.ts';
 import type { Random } from '../../src/demo/random.ts';
 import { createWorkbookTarget } from '../../src/targets/file/workbook-target.ts';
-import type { MsGraphOptions } from '../../src/targets/msgraph/graph-place.ts';
+import type { MsGraphOptions } from '../../src/targets/msgraph/graph-file.ts';
 import type { Customs } from './customs.ts';
 import { type Elsewhere, hideFile, switchFile } from './elsewhere.ts';
 import type { Life } from './life.ts';

@@ -1,4 +1,4 @@
-import type { WriteJournal } from '../../src/targets/google-sheets/write-journal.ts';
+import type { WriteJournal } from '../../src/targets/google-sheets/unsettled-write.ts';
 
 /** Notes that outlive a target, for the next one of the test. */
 export class MemoryJournal implements WriteJournal {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type ChatKind, chatChannel, chatKindOf, chatKinds } from '../../src/config/chat-webhook.ts';
+import { replyOf } from '../../src/http/connection.ts';
 import { Secret } from '../../src/config/secret.ts';
 import { replyFault } from '../../src/reminders/chat/post-message.ts';
 import { chatPayload, cutForChat, fitsChat, markupOf } from '../../src/reminders/chat/payload.ts';
@@ -128,7 +129,7 @@ test('a digest shows as much as the chat takes, and counts the rest', async () =
 describe('what a reply means', () => {
   const fault = (kind: ChatKind, status: number, body = '', headers = {}) => {
     const channel = chatChannel(new Secret('https://chat.example.com/geheim'), kind);
-    return replyFault(channel, { status, body, headers, receivedAt: 0 });
+    return replyFault(channel, replyOf({ status, headers, receivedAt: 0 }, body));
   };
 
   test.each<[ChatKind, number, string, string | null]>([

@@ -2,7 +2,7 @@ import { parse } from 'csv-parse/sync';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { guarded, unguarded } from '../../src/core/lead/formula-guard.ts';
-import { csvCell, longestCsvText } from '../../src/targets/csv/splices.ts';
+import { csvCell, longestCsvText } from '../../src/targets/csv/write-plan.ts';
 import { notStorable } from '../../src/targets/shared/row-content.ts';
 
 describe('the guard against formulas', () => {

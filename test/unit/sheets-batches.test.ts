@@ -1,13 +1,13 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { LeadsyncError } from '../../src/lib/errors.ts';
-import { bisect } from '../../src/targets/google-sheets/bisect.ts';
+import { bisect } from '../../src/targets/google-sheets/write-outcomes.ts';
 import {
   inBatches,
   insertedRows,
-  writtenCells,
   valueRanges,
-} from '../../src/targets/google-sheets/cell-writes.ts';
+  writtenCells,
+} from '../../src/targets/google-sheets/write-plan.ts';
 import type { GridCell } from '../../src/targets/google-sheets/grid.ts';
 import type { SentRow } from '../../src/targets/google-sheets/verify.ts';
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { ColumnMapping } from '../../src/targets/shared/columns.ts';
-import { quotedTab, rowRange } from '../../src/targets/google-sheets/a1.ts';
+import { quotedTab, rowRange } from '../../src/targets/google-sheets/grid.ts';
 import { columnLetters } from '../../src/targets/shared/cell-name.ts';
-import { type ColumnRecord, locateManagedColumns } from '../../src/targets/google-sheets/managed-columns.ts';
+import { type ColumnRecord, locateManagedColumns } from '../../src/targets/google-sheets/tab-description.ts';
 import { contractFields } from '../contract/target-harness.ts';
 
 const mapping: ColumnMapping = { fields: contractFields, idColumn: 'Lead ID', statusColumn: 'Sync' };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { CellArea } from '../../src/targets/google-sheets/a1.ts';
+import type { CellArea } from '../../src/targets/google-sheets/grid.ts';
 import { isProtected, protectedColumns } from '../../src/targets/google-sheets/protected-cells.ts';
 
 const size = 6;

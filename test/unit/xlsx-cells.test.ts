@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { RowChange } from '../../src/ports/target.ts';
-import { writeHeading } from '../../src/targets/file/first-rows.ts';
+import { writeHeading } from '../../src/targets/file/workbook-target.ts';
 import {
   append,
   link,

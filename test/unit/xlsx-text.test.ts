@@ -4,16 +4,17 @@ import { columnIndex, readRange } from '../../src/targets/xlsx/cell-reference.ts
 import { showRange } from '../../src/targets/shared/table-range.ts';
 import { columnLetters } from '../../src/targets/shared/cell-name.ts';
 import { generalNumber } from '../../src/targets/shared/general-number.ts';
-import { isDateFormat } from '../../src/targets/xlsx/styles.ts';
-import { readElements } from '../../src/targets/xlsx/xml-elements.ts';
-import { attribute, XmlScanner } from '../../src/targets/xlsx/xml-scanner.ts';
+import { isDateFormat } from '../../src/targets/xlsx/cell-reader.ts';
 import {
+  attribute,
   escapeCellText,
   escapeXml,
+  readElements,
   unescapeCellText,
   XmlFault,
+  XmlScanner,
   xmlText,
-} from '../../src/targets/xlsx/xml-text.ts';
+} from '../../src/targets/xlsx/xml.ts';
 
 test('law: any text comes back from XML', () => {
   fc.assert(

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Secret } from '../../src/config/secret.ts';
-import { hubspotFault } from '../../src/targets/hubspot/hubspot-fault.ts';
+import { hubspotFault } from '../../src/targets/hubspot/hubspot-http.ts';
 import { readError } from '../../src/targets/hubspot/hubspot-replies.ts';
 import { visibleText } from '../../src/lib/visible-text.ts';
 import { Differs, Skipped } from '../check.ts';
@@ -50,7 +50,7 @@ export class PortalClient {
         continue;
       }
       if ([401, 403, 408, 423, 477].includes(status) || status >= 500) {
-        const fault = hubspotFault({ status, said, retryAfterMs: null }, 'read');
+        const fault = hubspotFault({ status, said, retryAfterMs: null, kind: 'read' });
         throw new Skipped(`${fault.message}${fault.help === undefined ? '' : ` ${fault.help}`}`);
       }
       return reply;

@@ -1,3 +1,4 @@
+import { fieldKinds } from './field-kinds.ts';
 import type { FieldMapping } from './mapping.ts';
 import { type Cell, isUnreadable } from './value.ts';
 
@@ -9,7 +10,8 @@ export const followUpYears = { first: 1970, last: 2200 } as const;
 
 /** Whether a cell holds a follow-up in a year that nobody means. */
 export function isImplausible(cell: Cell, { field, type }: Pick<FieldMapping, 'field' | 'type'>): boolean {
-  if (field !== followUpField || type !== 'instant' || cell === null || isUnreadable(cell)) return false;
+  if (field !== followUpField || !fieldKinds[type].isMoment || cell === null || isUnreadable(cell))
+    return false;
   const year = new Date(cell).getUTCFullYear();
   return year < followUpYears.first || year > followUpYears.last;
 }

@@ -1,4 +1,4 @@
-import { readInstant } from './instant.ts';
+import { fieldKinds } from './field-kinds.ts';
 import { withinSize } from './large-record.ts';
 import { uuid } from './uuid.ts';
 import type { FieldMapping } from './mapping.ts';
@@ -58,8 +58,7 @@ function leadCell(json: unknown, mapping: FieldMapping): Cell {
     if (error instanceof RangeError) return { unreadable: '(lists nested too deeply to show)' };
     throw error;
   }
-  if (text === null || mapping.type === 'text') return text;
-  return readInstant(text, 'UTC') ?? { unreadable: text };
+  return text === null ? null : (fieldKinds[mapping.type].read(text, 'UTC') ?? { unreadable: text });
 }
 
 function jsonText(json: unknown): Value {

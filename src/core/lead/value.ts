@@ -17,7 +17,8 @@ export type Cell = Value | Unreadable;
 export type Cells = Readonly<Record<string, Cell>>;
 export type Values = Readonly<Record<string, Value>>;
 
-export type FieldType = 'text' | 'instant';
+export const fieldTypes = ['text', 'instant'] as const;
+export type FieldType = (typeof fieldTypes)[number];
 
 export function isUnreadable(cell: Cell | undefined): cell is Unreadable {
   return typeof cell === 'object' && cell !== null;

@@ -1,6 +1,7 @@
+import { fieldKinds } from '../lead/field-kinds.ts';
 import { type FieldMapping, headingOf } from '../lead/mapping.ts';
 import { followUpYears, isImplausible } from '../lead/follow-up.ts';
-import { type Cell, isUnreadable, showCell } from '../lead/value.ts';
+import { type Cell, isUnreadable, plainCell, showCell } from '../lead/value.ts';
 import type { HoldCode } from './merge-field.ts';
 
 /** Why an undone lead or row is not created again. */
@@ -60,16 +61,6 @@ export function unreadableAdvice(row: Cell, mapping: Pick<FieldMapping, 'field' 
     case 'large':
       return `the row has ${showCell(row)}. Shorten its texts`;
     case undefined:
-      if (mapping.type === 'instant' && mayBeTwoDays(row))
-        return `${showCell(row)} may be two days, as day or month may come first. Type it as 2026-11-21, or as a date of the table`;
-      return mapping.type === 'instant'
-        ? `${showCell(row)}. Type a date such as 2026-11-21 09:30`
-        : `${showCell(row)} is not text. Type it as text`;
+      return showCell(row) + fieldKinds[mapping.type].advice(plainCell(row) ?? '');
   }
-}
-
-function mayBeTwoDays(row: Cell): boolean {
-  const [, one, other] =
-    /^\s*(\d{1,2})\/(\d{1,2})\/\d{4}\b/.exec(isUnreadable(row) ? row.unreadable : '') ?? [];
-  return one !== other && [one, other].every((part) => Number(part) >= 1 && Number(part) <= 12);
 }

@@ -2,15 +2,14 @@ import type { Direction, FieldMapping } from '../lead/mapping.ts';
 import { isImplausible } from '../lead/follow-up.ts';
 import { isGarbled } from '../lead/garbled.ts';
 import { type Cell, isUnreadable, sameCell, type Value } from '../lead/value.ts';
-import type { Policy } from './policy.ts';
+import type { Policy, Winner } from './policy.ts';
 
 /** Why a value wins. Kept with each change and in the history. */
 export type Rule =
   | 'lead-edited'
   | 'row-edited'
   | 'fills-empty'
-  | 'leads-win'
-  | 'target-wins'
+  | Winner
   | 'one-way'
   | 'resolved'
   /** The side is an older copy, and a person chose to bring it forward. */
@@ -136,9 +135,16 @@ function decide(state: FieldState, direction: Direction, policy: Policy): FieldD
   if (sameCell(row, base)) return direction === 'to-leads' ? toLead('one-way') : toRow('lead-edited');
   if (direction === 'to-target') return toRow('one-way');
   if (direction === 'to-leads') return toLead('one-way');
-  if (policy.onConflict === 'leads-win') return toRow('leads-win');
-  if (policy.onConflict === 'target-wins') return toLead('target-wins');
-  return hold('conflict.both-edited');
+  switch (policy.onConflict) {
+    case 'leads-win':
+      return toRow('leads-win');
+    case 'target-wins':
+      return toLead('target-wins');
+    case 'hold':
+      return hold('conflict.both-edited');
+    default:
+      return policy.onConflict satisfies never;
+  }
 }
 
 /** Two different values without a baseline: an empty side takes the other's, else the policy decides. */
@@ -155,9 +161,17 @@ function firstSight(
   if (isEmpty(lead) && leadMayBeWritten) return toLead('fills-empty');
   // Values of a one-way field must not be emptied either.
   if (isEmpty(row) || isEmpty(lead)) return hold('conflict.first-sight');
-  if (policy.onFirstSync === 'leads-win' && rowMayBeWritten) return toRow('leads-win');
-  if (policy.onFirstSync === 'target-wins' && leadMayBeWritten) return toLead('target-wins');
-  return hold('conflict.first-sight');
+  const held = hold('conflict.first-sight');
+  switch (policy.onFirstSync) {
+    case 'leads-win':
+      return rowMayBeWritten ? toRow('leads-win') : held;
+    case 'target-wins':
+      return leadMayBeWritten ? toLead('target-wins') : held;
+    case 'hold':
+      return held;
+    default:
+      return policy.onFirstSync satisfies never;
+  }
 }
 
 const isEmpty = (cell: Cell): boolean => sameCell(cell, null);

@@ -96,16 +96,29 @@ function planNewLead(
 
 function planRowGone(state: PairState, base: Values, lead: Cells, policy: Policy): readonly PlannedAction[] {
   if (!sameRecord(lead, base, policy)) return planNewLead(state, lead, policy, 'row-deleted-but-lead-edited');
-  if (policy.onRowDeleted === 'ignore') return [];
-  if (policy.onRowDeleted === 'restore' || policy.direction === 'to-target') {
-    return planNewLead(state, lead, policy, 'row-deleted');
+  const restored = () => planNewLead(state, lead, policy, 'row-deleted');
+  switch (policy.onRowDeleted) {
+    case 'ignore':
+      return [];
+    case 'restore':
+      return restored();
+    case 'delete-lead':
+      if (policy.direction === 'to-target') return restored();
+      if (state.rowAbsences >= absencesThatProve)
+        return [action('delete-lead', state, { expect: lead, reason: 'row-deleted' })];
+      if (state.rowAbsences > 0) return [waitingDelete(state, base, 'row', 'the lead')];
+      return state.isRowDoubted === true ? [] : [unprovenDelete(state, base)];
+    default:
+      return policy.onRowDeleted satisfies never;
   }
-  if (state.rowAbsences < absencesThatProve) {
-    if (state.rowAbsences > 0) return [waitingDelete(state, base, 'row', 'the lead')];
-    return state.isRowDoubted === true ? [] : [unprovenDelete(state, base)];
-  }
-  return [action('delete-lead', state, { expect: lead, reason: 'row-deleted' })];
 }
+
+/** What becomes of the row of a lead that was deleted. */
+const afterLeadDeleted = {
+  keep: null,
+  mark: 'mark-row',
+  remove: 'remove-row',
+} as const satisfies Record<Policy['onLeadDeleted'], PlannedAction['kind'] | null>;
 
 function planLeadGone(
   state: PairState,
@@ -127,14 +140,12 @@ function planLeadGone(
       'the lead was deleted in the service, but this row was edited since: nothing was changed. Delete the row, or clear its id to make a new lead of it';
     return [action('hold', state, { changes, reason: 'conflict.edit-meets-delete', message })];
   }
-  if (state.leadAbsences < absencesThatProve) {
-    const isRemoved = policy.onLeadDeleted === 'remove' && policy.direction !== 'to-leads';
-    const isWaiting = isRemoved && !state.deletionDone && state.leadAbsences > 0;
-    return isWaiting ? [waitingDelete(state, base, 'lead', 'the row')] : [];
-  }
-  if (policy.onLeadDeleted === 'keep' || policy.direction === 'to-leads' || state.deletionDone) return [];
-  const kind = policy.onLeadDeleted === 'mark' ? 'mark-row' : 'remove-row';
-  return [action(kind, state, { expect: row.cells, reason: 'lead-deleted' })];
+  const kind = afterLeadDeleted[policy.onLeadDeleted];
+  if (kind === null || policy.direction === 'to-leads' || state.deletionDone) return [];
+  if (state.leadAbsences >= absencesThatProve)
+    return [action(kind, state, { expect: row.cells, reason: 'lead-deleted' })];
+  const isWaiting = kind === 'remove-row' && state.leadAbsences > 0;
+  return isWaiting ? [waitingDelete(state, base, 'lead', 'the row')] : [];
 }
 
 /** Warns while the row or lead can still be put back: the next complete scan without it proves the deletion. */

@@ -1,5 +1,9 @@
 import type { Direction, FieldMapping } from '../lead/mapping.ts';
 
+/** Whose value wins where both sides differ; each is also the rule of what is then written. */
+export const winners = ['leads-win', 'target-wins'] as const;
+export type Winner = (typeof winners)[number];
+
 /** The settings that decisions depend on (docs/architecture.md 5). */
 export interface Policy {
   /** Those that this run can see. */
@@ -7,8 +11,8 @@ export interface Policy {
   /** The mapped fields whose column is missing or there twice. */
   readonly unseen: readonly FieldMapping[];
   readonly direction: Direction;
-  readonly onConflict: 'hold' | 'leads-win' | 'target-wins';
-  readonly onFirstSync: 'hold' | 'leads-win' | 'target-wins';
+  readonly onConflict: 'hold' | Winner;
+  readonly onFirstSync: 'hold' | Winner;
   readonly onLeadDeleted: 'mark' | 'keep' | 'remove';
   readonly onRowDeleted: 'restore' | 'ignore' | 'delete-lead';
 }

@@ -1,12 +1,13 @@
 import type { ChatChannel, ChatKind } from '../../config/chat-webhook.ts';
 import { LeadsyncError } from '../../lib/errors.ts';
-import { callAddress, type TextReply } from '../../http/connection.ts';
+import { callAddress, type HttpReply } from '../../http/connection.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { longestSendMs } from '../send/mail-limits.ts';
 import { chatPayload } from './payload.ts';
+import { faultRow, type FaultTable } from '../../http/faults.ts';
 import { HttpFault } from '../../http/exchange.ts';
 import { parseJson } from '../../lib/parse-json.ts';
-import { longestWaitMs, retryAfterMs } from '../../lib/retry-after.ts';
+import { longestWaitMs } from '../../lib/retry-after.ts';
 
 /** A silent server is given up after this time (ms): the outcome is then unknown. */
 const callMs = 30_000;
@@ -18,7 +19,7 @@ export async function postMessage(
   { elapsed, clock }: { readonly elapsed: () => number; readonly clock: Clock },
 ): Promise<string> {
   const reply = await callAddress(channel.url.reveal(), {
-    json: chatPayload(channel.kind, text),
+    body: { json: chatPayload(channel.kind, text) },
     totalMs: callMs,
     // What has begun is finished: its outcome would be unknown.
     signal: new AbortController().signal,
@@ -61,50 +62,56 @@ export function channelName({ kind, host }: Pick<ChatChannel, 'kind' | 'host'>):
  * | chat.outcome-unknown | later | 504: the gateway does not know whether it was posted |
  * | chat.refused | never | any other 4xx, or `ok` or `success` is false: this message alone |
  */
-export function replyFault(channel: ChatChannel, reply: TextReply): LeadsyncError | null {
-  const status = statusOf(channel.kind, reply);
+export function replyFault(channel: ChatChannel, reply: HttpReply): LeadsyncError | null {
   const name = channelName(channel);
-  if (status < 300)
-    return isDenied(reply.body)
-      ? new LeadsyncError('chat.refused', `${name} did not post the message`)
-      : null;
-  if (status === 429)
-    return new LeadsyncError('chat.limited', `${name} takes no more messages for now (429)`, {
-      retry: 'later',
-      retryAfterMs: waitOf(reply),
-    });
-  if (status < 400) return channelGone(`${name} answered with a redirect (${status}), which is not followed`);
-  if ([401, 403, 404, 410].includes(status)) return channelGone(`${name} rejects the webhook (${status})`);
-  if (status === 504) return unknownOutcome(channel, `it answered ${status}`);
-  if (status >= 500 || status === 408)
-    return new LeadsyncError('chat.unavailable', `${name} is not available (${status})`, { retry: 'later' });
-  return new LeadsyncError('chat.refused', `${name} refused the message (${status})`);
+  const status = statusOf(channel.kind, reply);
+  if (status < 300 && !isDenied(reply.body)) return null;
+  if (status < 300) return new LeadsyncError('chat.refused', `${name} did not post the message`);
+  return new LeadsyncError(...faultRow(faults, { status, name, waitMs: waitOf(reply) }));
 }
 
-function channelGone(what: string): LeadsyncError {
-  return new LeadsyncError('chat.channel-gone', what, {
-    retry: 'later',
-    help: 'Make a new incoming webhook for the channel, set it as reminders.webhook (REMINDER_WEBHOOK), and start the worker again',
-  });
-}
+const newWebhook =
+  'Make a new incoming webhook for the channel, set it as reminders.webhook (REMINDER_WEBHOOK), and start the worker again';
+
+const faults: FaultTable<{ readonly status: number; readonly name: string; readonly waitMs: number }> = {
+  '3xx': ({ name, status }) => [
+    'chat.channel-gone',
+    `${name} answered with a redirect (${status}), which is not followed`,
+    newWebhook,
+    'later',
+  ],
+  '401 403 404 410': ({ name, status }) => [
+    'chat.channel-gone',
+    `${name} rejects the webhook (${status})`,
+    newWebhook,
+    'later',
+  ],
+  '429': ({ name, waitMs }) => ['chat.limited', `${name} takes no more messages for now (429)`, null, waitMs],
+  '504': ({ name }) => ['chat.outcome-unknown', unknown(name, 'it answered 504'), null, 'later'],
+  '408 5xx': ({ name, status }) => [
+    'chat.unavailable',
+    `${name} is not available (${status})`,
+    null,
+    'later',
+  ],
+  other: ({ name, status }) => ['chat.refused', `${name} refused the message (${status})`],
+};
 
 function callFault(channel: ChatChannel, error: unknown): unknown {
   if (!(error instanceof HttpFault)) return error;
-  if (error.kind !== 'unreachable') return unknownOutcome(channel, error.message);
-  const message = `${channelName(channel)} cannot be reached: ${error.message}`;
-  return new LeadsyncError('chat.unavailable', message, { retry: 'later' });
+  const name = channelName(channel);
+  const [code, says] =
+    error.kind === 'unreachable'
+      ? ['chat.unavailable', `${name} cannot be reached: ${error.message}`]
+      : ['chat.outcome-unknown', unknown(name, error.message)];
+  return new LeadsyncError(code, says, { retry: 'later' });
 }
 
-function unknownOutcome(channel: ChatChannel, why: string): LeadsyncError {
-  return new LeadsyncError(
-    'chat.outcome-unknown',
-    `${channelName(channel)} did not confirm the message, which may have been posted or not: ${why}`,
-    { retry: 'later' },
-  );
-}
+const unknown = (name: string, why: string): string =>
+  `${name} did not confirm the message, which may have been posted or not: ${why}`;
 
 /** A connector of Teams answers 200 and has the status of what it called in its words: this is how Microsoft describes it. */
-function statusOf(kind: ChatKind, { status, body }: TextReply): number {
+function statusOf(kind: ChatKind, { status, body }: HttpReply): number {
   const inner = kind === 'teams' && status === 200 ? /\bHTTP error (\d{3})\b/.exec(body)?.[1] : undefined;
   return inner === undefined ? status : Number(inner);
 }
@@ -115,9 +122,8 @@ function isDenied(body: string): boolean {
 }
 
 /** Retry-After, or `retry_after` of Discord's body (seconds): the longer one. */
-function waitOf({ headers, receivedAt, body }: TextReply): number {
-  const said = retryAfterMs(headers['retry-after'], headers['date'], receivedAt) ?? 0;
-  const waitMs = Math.max(said, secondsIn(body) * 1_000);
+function waitOf({ waitMs: asked, body }: HttpReply): number {
+  const waitMs = Math.max(asked ?? 0, secondsIn(body) * 1_000);
   return waitMs > 0 ? Math.min(longestWaitMs, Math.ceil(waitMs)) : unsaidWaitMs;
 }
 

@@ -1,3 +1,4 @@
+import { fieldKinds } from '../../core/lead/field-kinds.ts';
 import type { FieldMapping } from '../../core/lead/mapping.ts';
 import { type Cell, type Cells, isUnreadable, plainCell } from '../../core/lead/value.ts';
 import { dayOf } from '../../core/lead/day.ts';
@@ -102,7 +103,7 @@ export function leadView(
 /** A cell as single-line text; an instant as day and time in the reader's zone. Empty text for none. */
 export function shownCell(cell: Cell, { type }: Pick<FieldMapping, 'type'>, reader: Reader): string {
   const text = textOf(cell);
-  if (type !== 'instant' || isUnreadable(cell) || text === '') return oneLine(text, maxValue);
+  if (!fieldKinds[type].isMoment || isUnreadable(cell) || text === '') return oneLine(text, maxValue);
   const at = Date.parse(text);
   const { day, time, zone, isDay } = dueView(at, dayOf(at, reader.dayZone), reader);
   return isDay ? day : `${day}, ${time} ${zone}`;

@@ -1,3 +1,4 @@
+import { fieldKinds } from '../../core/lead/field-kinds.ts';
 import type { FieldMapping } from '../../core/lead/mapping.ts';
 import type { LanguageTemplates } from './templates.ts';
 import { type DigestItem, digestView } from './compose-digest.ts';
@@ -9,7 +10,10 @@ export function sampleViews(fields: readonly FieldMapping[], templates: Language
   const dueAt = now + 3_600_000;
   const id = '019a0000-0000-7000-8000-000000000000';
   const cells = Object.fromEntries(
-    fields.map(({ field, type }) => [field, type === 'instant' ? new Date(dueAt).toISOString() : 'Example']),
+    fields.map(({ field, type }) => [
+      field,
+      fieldKinds[type].isMoment ? new Date(dueAt).toISOString() : 'Example',
+    ]),
   );
   const zones = { timeZone: 'UTC', dayZone: 'UTC', templates };
   const row = { target: 'leads.xlsx', url: 'https://example.com', number: 2 };

@@ -1,26 +1,42 @@
 import { setImmediate as eventLoop } from 'node:timers/promises';
+import { unguarded } from '../../core/lead/formula-guard.ts';
 import type { OnAsides, RowChange, Target, TargetRow } from '../../ports/target.ts';
-import { headingsOf } from '../shared/columns.ts';
+import { cellName } from '../shared/cell-name.ts';
+import { headingRows, headingsOf } from '../shared/columns.ts';
 import { targetRow } from '../shared/row-content.ts';
-import { type CsvEncoding, csvEncodingOf, decodedFile, encodedChunks } from './encoding.ts';
+import {
+  type CsvEncoding,
+  csvEncodingOf,
+  csvHeadBytes,
+  decodedFile,
+  detectCsvDialect,
+  encodedChunks,
+  utf8Bom,
+} from './format.ts';
 import { visibleText } from '../../lib/visible-text.ts';
-import type { CsvRecord } from './records.ts';
-import { csvHeadBytes, type CsvTargetOptions, utf8Bom } from './format.ts';
+import { type CsvRecord, readCsvRecords } from './records.ts';
 import { csvAsides, type CsvSheet, openCsvSheet, readCsvRow } from './sheet.ts';
-import { newLine } from './splices.ts';
-import { type KnownCsv, planCsvWrite, csvColumnSplices } from './write-plan.ts';
-import type { FileFormat, FileHead, FilePlan } from '../file/file-format.ts';
-import type { FilePlace } from '../file/file-place.ts';
+import { csvColumnSplices, type KnownCsv, newLine, planCsvWrite } from './write-plan.ts';
+import type {
+  FileFormat,
+  FileHead,
+  FilePlan,
+  FileTableOptions,
+  FirstRows,
+  FormatCode,
+} from '../file/file-format.ts';
+import type { FilePlace, SourceFile } from '../file/file-place.ts';
 import { FileTarget } from '../file/file-target.ts';
-import type { SourceFile } from '../file/source-file.ts';
 import { spliced } from '../file/splice.ts';
 
 /**
  * A target that is one CSV file (RFC 4180, in UTF-8, UTF-16 or Windows-1252); all bytes other than mapped cells stay.
  */
-export function createCsvTarget(place: FilePlace, options: Omit<CsvTargetOptions, 'name'>): Target {
+export function createCsvTarget(place: FilePlace, options: Omit<FileTableOptions, 'name'>): Target {
   return new FileTarget(place, new CsvFormat({ ...options, name: place.name }));
 }
+
+export const csvFormat: FormatCode = { create: createCsvTarget, firstRows: readFirstRows };
 
 /** Of an average row. */
 const bytesOfRow = 100;
@@ -45,12 +61,12 @@ const clamp = (value: number, least: number, most: number): number =>
 
 class CsvFormat implements FileFormat {
   readonly part = '';
-  readonly #options: CsvTargetOptions;
+  readonly #options: FileTableOptions;
   #left: { readonly version: string; readonly known: KnownCsv } | null = null;
 
   #encoding: { readonly version: string; readonly encoding: CsvEncoding } | null = null;
 
-  constructor(options: CsvTargetOptions) {
+  constructor(options: FileTableOptions) {
     this.#options = options;
   }
 
@@ -151,4 +167,23 @@ class CsvFormat implements FileFormat {
       this.#encoding = { version, encoding: await csvEncodingOf(file, signal) };
     return this.#encoding.encoding;
   }
+}
+
+/** Headings are looked for in the first 20 rows; one more shows whether anything follows. */
+const mostRows = headingRows + 1;
+
+async function readFirstRows(file: SourceFile, path: string, signal: AbortSignal): Promise<FirstRows> {
+  const text = decodedFile(file, await csvEncodingOf(file, signal), path);
+  const format = detectCsvDialect(await text.head(csvHeadBytes), {
+    name: path,
+    timeZone: 'UTC',
+    idColumn: '',
+    fields: [],
+  });
+  const rows: string[][] = [];
+  for await (const records of readCsvRecords(text.chunks(signal), format, path)) {
+    rows.push(...records.map(({ cells }) => cells.map((cell) => unguarded(cell.text))));
+    if (rows.length >= mostRows) break;
+  }
+  return { sheets: [], rows: rows.slice(0, mostRows), freeCell: cellName };
 }

@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { CsvError, parse, type Parser } from 'csv-parse';
-import { cutLength } from './encoding.ts';
-import { unreadableCsv, type CsvDialect } from './format.ts';
+import { type CsvDialect, cutLength, unreadableCsv } from './format.ts';
 import { incompleteFile } from '../file/file-fault.ts';
 
 /** A cell and its bytes in the file, quotes included. */

@@ -1,18 +1,18 @@
 import { parse } from 'csv-parse/sync';
 import { counted } from '../../core/lead/counted.ts';
 import { type Aside, asidesIn, mayShowOthers, recordsIn } from '../../core/lead/aside.ts';
-import { instantCell } from '../../core/lead/instant.ts';
+import { fieldKinds } from '../../core/lead/field-kinds.ts';
 import { idKey } from '../../core/lead/lead.ts';
 import type { Cell } from '../../core/lead/value.ts';
 import { type Columns, locateColumns } from '../shared/columns.ts';
-import { type CsvDialect, csvHeadBytes, type CsvTargetOptions, detectCsvDialect } from './format.ts';
+import { type CsvDialect, csvHeadBytes, detectCsvDialect } from './format.ts';
 import { type CsvRecord, isComment, readCsvRecords } from './records.ts';
 import { freeCell } from '../shared/table-range.ts';
 import { incompleteFile } from '../file/file-fault.ts';
-import { resumed } from '../file/file-format.ts';
+import { type FileTableOptions, resumed } from '../file/file-format.ts';
 import { unguarded } from '../../core/lead/formula-guard.ts';
 import { isBlank, type PresentRow } from '../shared/row-changes.ts';
-import type { SourceFile } from '../file/source-file.ts';
+import type { SourceFile } from '../file/file-place.ts';
 
 /** An open CSV file: its header, and the rows after it. */
 export interface CsvSheet {
@@ -29,7 +29,7 @@ export interface CsvSheet {
  */
 export async function openCsvSheet(
   file: SourceFile,
-  options: CsvTargetOptions,
+  options: FileTableOptions,
   signal: AbortSignal,
 ): Promise<CsvSheet> {
   const format = detectCsvDialect(await file.head(csvHeadBytes), options);
@@ -52,7 +52,7 @@ export async function openCsvSheet(
 }
 
 /** A file that ends within its headings is incomplete, not wrong. */
-function columnsOf(header: CsvRecord, options: CsvTargetOptions): Columns {
+function columnsOf(header: CsvRecord, options: FileTableOptions): Columns {
   const isCut = header.contentEnd === header.end && header.end > 0;
   const cut = (cause?: unknown) =>
     incompleteFile(`${options.name} ends in the middle of its headings`, cause);
@@ -91,10 +91,10 @@ export function readCsvRow(
       cells[field] = { unreadable: shifted, why: 'shifted' };
       continue;
     }
-    cells[field] = type === 'instant' ? instantCell(text(index), timeZone) : textCell(text(index));
+    cells[field] = fieldKinds[type].read(text(index), timeZone);
   }
   if (leadId === '' && isBlank(cells)) return null;
-  const status = columns.status === null ? null : textCell(text(columns.status));
+  const status = columns.status === null ? null : text(columns.status) || null;
   const isNoRow = header.cells.length > 1 && isComment(record);
   if (isNoRow) return { leadId: null, standing: 'note', cells, status, place: record };
   return { leadId: leadId === '' ? null : leadId, cells, status, place: record };
@@ -152,8 +152,4 @@ function cellsIn(line: string, delimiter: string): readonly string[] {
 export function tooWide({ cells }: CsvRecord, headings: number): string | null {
   const width = cells.findLastIndex((cell) => cell.text.trim() !== '') + 1;
   return width > headings ? `${width} cells under ${counted(headings, 'heading')}` : null;
-}
-
-function textCell(text: string): string | null {
-  return text === '' ? null : text;
 }

@@ -1,5 +1,40 @@
-import type { OnAsides, RowChange, RowOutcome, TargetRow, TargetSnapshot } from '../../ports/target.ts';
-import type { SourceFile } from './source-file.ts';
+import type {
+  OnAsides,
+  RowChange,
+  RowOutcome,
+  Target,
+  TargetRow,
+  TargetSnapshot,
+} from '../../ports/target.ts';
+import type { ColumnMapping } from '../shared/columns.ts';
+import type { FilePlace, SourceFile } from './file-place.ts';
+
+/** A format's way in. */
+export interface FormatCode {
+  create(place: FilePlace, options: Omit<FileTableOptions, 'name'>): Target;
+  /** Of a file that is not empty. @param sheet default: the first that is not hidden */
+  firstRows(file: SourceFile, name: string, signal: AbortSignal, sheet?: string): Promise<FirstRows>;
+}
+
+export interface FileTableOptions extends ColumnMapping {
+  /** Of the file, for messages; its ending tells the format. */
+  readonly name: string;
+  /** IANA zone of dates without offset: cells have none. */
+  readonly timeZone: string;
+  /** Sheet name; default: the one that has the mark of `connection`, else the first, of those that are not hidden. */
+  readonly sheet?: string;
+  readonly connection?: string;
+}
+
+/** What a file shows to somebody who does not know its headings. */
+export interface FirstRows {
+  /** The sheets of a workbook that are not hidden. */
+  readonly sheets: readonly string[];
+  /** Texts. */
+  readonly rows: readonly (readonly string[])[];
+  /** A cell for one more heading, beside those in the row `at`, which has `width` cells. Can be called once. */
+  readonly freeCell: (at: number, width: number) => string | Promise<string>;
+}
 
 /** What one file format knows. All methods work on one state of the file and write nothing. */
 export interface FileFormat {

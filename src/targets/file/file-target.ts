@@ -14,8 +14,14 @@ import type {
 } from '../../ports/target.ts';
 import { goneFault } from '../shared/gone-fault.ts';
 import type { FileFormat, FilePlan } from './file-format.ts';
-import type { FileLocation, FilePlace, FileWriter } from './file-place.ts';
-import { digestOf, isOfHalfWritten, type SourceFile } from './source-file.ts';
+import {
+  digestOf,
+  type FileLocation,
+  type FilePlace,
+  type FileWriter,
+  isOfHalfWritten,
+  type SourceFile,
+} from './file-place.ts';
 
 interface Replacement<T> extends Pick<FilePlan, 'content' | 'written'> {
   readonly result: T;

@@ -1,13 +1,15 @@
 import { join } from 'node:path';
 import { isSharingLink } from '../../config/addresses.ts';
+import { type FileFormatName, formatOf, knownEndings, linkedFormat } from '../../config/file-formats.ts';
+import { LeadsyncError } from '../../lib/errors.ts';
 import type { OnReply } from '../../http/exchange.ts';
 import type { Target } from '../../ports/target.ts';
 import { localPlace } from '../local/local-place.ts';
-import type { XlsxTargetOptions } from '../xlsx/sheet.ts';
-import type { MsGraphOptions } from '../msgraph/graph-place.ts';
+import type { MsGraphOptions } from '../msgraph/graph-file.ts';
+import type { FileTableOptions, FirstRows, FormatCode } from './file-format.ts';
 import type { FilePlace } from './file-place.ts';
 
-export interface WorkbookTargetOptions extends Omit<XlsxTargetOptions, 'name'> {
+export interface WorkbookTargetOptions extends Omit<FileTableOptions, 'name'> {
   /** Absolute path (a symbolic link stays one), https address on a WebDAV server, sharing link of SharePoint, or path within `drive`. */
   readonly path: string;
   /** Id of a drive of Microsoft 365. */
@@ -29,19 +31,48 @@ interface Around {
   readonly onReply?: OnReply;
 }
 
-/** By path or address and ending: Excel workbook (.xlsx, .xlsm), or CSV. Loads only what is needed. */
+/** Loads only what is needed. */
+const formats: Readonly<Record<FileFormatName, () => Promise<FormatCode>>> = {
+  xlsx: async () => (await import('../xlsx/xlsx-target.ts')).xlsxFormat,
+  csv: async () => (await import('../csv/csv-target.ts')).csvFormat,
+};
+
+async function formatAt(path: string): Promise<FormatCode> {
+  const name = isSharingLink(path) ? linkedFormat : formatOf(path);
+  if (name !== null) return formats[name]();
+  const message = `${path} does not end in ${knownEndings}. Nothing was read or written.`;
+  throw new LeadsyncError('target.unreadable', message, { help: 'Correct the path of the target.' });
+}
+
+/** Throws `target.unreadable` for a path of no known ending. */
 export async function createWorkbookTarget(
   { path, drive, user, password, accessToken, ...options }: WorkbookTargetOptions,
   around: Around,
 ): Promise<Target> {
-  const place = await openFilePlace({ path, drive, user, password, accessToken }, around);
-  // A sharing link does not tell what it leads to: only workbooks are expected there.
-  if (/\.xls[xm]$/i.test(path) || isSharingLink(path)) {
-    const { createXlsxTarget } = await import('../xlsx/xlsx-target.ts');
-    return createXlsxTarget(place, options);
-  }
-  const { createCsvTarget } = await import('../csv/csv-target.ts');
-  return createCsvTarget(place, options);
+  const format = await formatAt(path);
+  return format.create(await openFilePlace({ path, drive, user, password, accessToken }, around), options);
+}
+
+/**
+ * Looks into a file that can be written; null: it is missing or empty. Writes nothing.
+ * @throws LeadsyncError `target.not-writable` when it can only be read, and what opening and reading throw: see `Target`
+ */
+export async function withFirstRows<T>(
+  where: Where,
+  around: Around,
+  sheet: string | undefined,
+  signal: AbortSignal,
+  look: (found: FirstRows | null) => Promise<T>,
+): Promise<T> {
+  const format = await formatAt(where.path ?? '');
+  const place = await openFilePlace(where, around);
+  const location = await place.locate(signal);
+  await location.assertWritable(signal);
+  await using file = await location.open(signal);
+  if (file === null || file.size === 0) return await look(null);
+  const why = await location.whyReadOnly(signal);
+  if (why !== null) throw new LeadsyncError('target.not-writable', why);
+  return await look(await format.firstRows(file, place.name, signal, sheet));
 }
 
 type Where = {
@@ -50,21 +81,33 @@ type Where = {
     | undefined;
 };
 
-export async function openFilePlace(
+async function openFilePlace(
   { path = '', drive, user = '', password, accessToken }: Where,
   { dataDir, msgraph, onReply }: Around,
 ): Promise<FilePlace> {
   const rest = { folder: join(dataDir, 'copies'), ...(onReply && { onReply }) };
   if (drive !== undefined || isSharingLink(path)) {
-    const { openGraphPlace } = await import('../msgraph/graph-place.ts');
+    const { openGraphPlace } = await import('../msgraph/graph-file.ts');
     const address = drive === undefined ? { link: path } : { drive, path };
     return openGraphPlace(address, msgraph, rest);
   }
   if (!/^https?:\/\//.test(path)) return localPlace(path);
-  const { webDavPlace } = await import('../webdav/webdav-place.ts');
+  const { webDavPlace } = await import('../webdav/webdav-file.ts');
   const authorization = (): string | null => {
     if (accessToken) return `Bearer ${accessToken.reveal()}`;
     return password ? `Basic ${Buffer.from(`${user}:${password.reveal()}`).toString('base64')}` : null;
   };
   return webDavPlace({ url: path, authorization, ...rest });
+}
+
+/** Writes one more heading beside the column `beside`, as a sync writes that of a new field. Throws what `Target.open` throws. */
+export async function writeHeading(
+  file: WorkbookTargetOptions,
+  around: Around,
+  { heading, beside }: { readonly heading: string; readonly beside: string },
+  signal: AbortSignal,
+): Promise<void> {
+  const field = { field: 'heading', column: heading, type: 'text', direction: 'two-way' } as const;
+  const target = await createWorkbookTarget({ ...file, idColumn: beside, fields: [field] }, around);
+  await target.open({ create: true, newFields: [field.field] }, signal);
 }

@@ -1,8 +1,7 @@
 import type { sheets_v4 } from '@googleapis/sheets';
-import { quotedTab } from './a1.ts';
+import { cellAt, type Grid, type GridCell, isFormula, quotedTab } from './grid.ts';
 import { columnLetters } from '../shared/cell-name.ts';
 import type { OwnColumns } from './alignment.ts';
-import { cellAt, type Grid, type GridCell, isFormula } from './grid.ts';
 import type { SheetCell, SheetsTab } from './sheets-api.ts';
 import { changed } from './tab-faults.ts';
 

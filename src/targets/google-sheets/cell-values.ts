@@ -1,8 +1,7 @@
-import { generalNumber } from '../shared/general-number.ts';
+import { generalNumber, isGeneralNumber } from '../shared/general-number.ts';
 import { Temporal } from 'temporal-polyfill';
 import { LeadsyncError } from '../../lib/errors.ts';
-import { instantText } from '../../core/lead/day.ts';
-import { instantCell } from '../../core/lead/instant.ts';
+import { type FieldKind, fieldKinds } from '../../core/lead/field-kinds.ts';
 import { type Cell, type FieldType, isUnreadable, type Value } from '../../core/lead/value.ts';
 import { SerialClock } from '../shared/serial-clock.ts';
 import { cellAt, type Formula, type Grid, type GridCell, isFormula } from './grid.ts';
@@ -38,12 +37,12 @@ export class CellValues {
     if (isFormula(cell)) return { unreadable: showFormula(cell), why: 'formula' };
     const text = cellText(cell);
     if (text === '') return null;
-    if (type === 'text') return text;
+    const { isMoment, read } = fieldKinds[type];
+    if (!isMoment) return read(text, this.#clock.timeZone);
     if (typeof cell === 'number') return this.#instantOf(cell, text);
     // A boolean in a date column: a guess could lose an edit.
     if (typeof cell === 'boolean') return { unreadable: text };
-    if (text.trim() === '') return null;
-    return this.#instantFrom(text);
+    return this.#momentFrom(text, read);
   }
 
   /**
@@ -52,14 +51,12 @@ export class CellValues {
    */
   write(value: Value, type: FieldType, asNumber: boolean): SheetCell {
     if (value === null || value === '') return null;
-    if (type === 'text') {
-      return asNumber && /^-?\d/.test(value) && generalNumber(Number(value)) === value
-        ? Number(value)
-        : value;
-    }
-    if (this.#dates === 'iso') return value;
-    const serial = asNumber ? this.#clock.fromInstant(value) : null;
-    return serial !== null && serial >= firstSerial ? serial : instantText(value, this.#clock.timeZone);
+    const { isMoment, write } = fieldKinds[type];
+    if (isMoment && this.#dates === 'iso') return value;
+    const serial = asNumber && isMoment ? this.#clock.fromInstant(value) : null;
+    if (serial !== null && serial >= firstSerial) return serial;
+    if (asNumber && !isMoment && isGeneralNumber(value)) return Number(value);
+    return write(value, this.#clock.timeZone);
   }
 
   #instantOf(serial: number, text: string): Cell {
@@ -70,17 +67,15 @@ export class CellValues {
   }
 
   /** Day and month in the locale's order, where both are possible. */
-  #instantFrom(text: string): Cell {
-    const read = instantCell(text, this.#clock.timeZone);
-    if (!isUnreadable(read) || read.why !== undefined || this.#isMonthFirst === null) return read;
+  #momentFrom(text: string, read: FieldKind['read']): Cell {
+    const cell = read(text, this.#clock.timeZone);
+    if (!isUnreadable(cell) || cell.why !== undefined || this.#isMonthFirst === null) return cell;
     const date = /^(\d{1,2})([-/])(\d{1,2})\2(\d{4})(?!\d)/.exec(text.trim());
-    if (date === null) return read;
+    if (date === null) return cell;
     const [whole, first = '', , second = '', year = ''] = date;
     const [month, day] = this.#isMonthFirst ? [first, second] : [second, first];
-    const ordered = instantCell(
-      `${year}-${month}-${day}${text.trim().slice(whole.length)}`,
-      this.#clock.timeZone,
-    );
+    const iso = `${year}-${month}-${day}${text.trim().slice(whole.length)}`;
+    const ordered = read(iso, this.#clock.timeZone);
     return isUnreadable(ordered) ? { ...ordered, unreadable: text } : ordered;
   }
 }

@@ -1,6 +1,6 @@
 import { systemClock } from '../../ports/clock.ts';
 import { headingRows } from '../shared/columns.ts';
-import { quotedTab } from './a1.ts';
+import { quotedTab } from './grid.ts';
 import { openGoogleAccount } from './google-account.ts';
 import { SheetsApi } from './sheets-api.ts';
 

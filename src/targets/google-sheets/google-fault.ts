@@ -1,25 +1,111 @@
-import { LeadsyncError, type LeadsyncErrorOptions } from '../../lib/errors.ts';
-import type { GoogleReply } from './google-reply.ts';
+import { z } from 'zod';
+import type { Redactor } from '../../lib/redact.ts';
+import { retryAfterMs } from '../../lib/retry-after.ts';
+import { visibleText } from '../../lib/visible-text.ts';
+import type { QuotaKind } from './quota.ts';
+import type { LeadsyncErrorOptions } from '../../lib/errors.ts';
+import { ServiceFault } from '../../http/faults.ts';
 
-interface GoogleFaultOptions extends LeadsyncErrorOptions {
-  readonly status?: number | null;
-  readonly words?: string | null;
-}
-
-/** A failed request to Google. Never carries the client's own error, which holds the request with its token. */
-export class GoogleFault extends LeadsyncError {
-  /** HTTP status; null: no reply. */
+/** A failed request, without any part of the request itself. */
+export interface GoogleReply {
   readonly status: number | null;
-  /** Google's words, shortened; null: nothing presentable. For people only. */
+  /** The system's or client's code without a reply: `ECONNRESET`, `TimeoutError`. */
+  readonly networkCode: string | null;
   readonly words: string | null;
-
-  constructor(code: string, message: string, options: GoogleFaultOptions = {}) {
-    super(code, message, options);
-    this.name = 'GoogleFault';
-    this.status = options.status ?? null;
-    this.words = options.words ?? null;
-  }
+  /** `google.rpc.ErrorInfo.reason`, such as `RATE_LIMIT_EXCEEDED`, or the OAuth code, such as `invalid_grant`. */
+  readonly reason: string | null;
+  /** The body is an OAuth server's (RFC 6749, section 5.2): the account itself was refused. */
+  readonly oauth: boolean;
+  readonly exhausted: boolean;
+  /** The exhausted quota; null: not named. */
+  readonly quota: QuotaKind | null;
+  readonly retryAfterMs: number | null;
+  readonly tooLarge: boolean;
 }
+
+const longestWords = 300;
+
+const headersSchema = z.custom<{ get(name: string): string | null }>(
+  (value) => typeof value === 'object' && value !== null && 'get' in value && typeof value.get === 'function',
+);
+
+/** gaxios' GaxiosError, matched by shape: the client brings its own copy of the class. */
+const clientErrorSchema = z.object({
+  config: z.object({}),
+  code: z.union([z.string(), z.number()]).nullish(),
+  cause: z.unknown().optional(),
+  response: z.object({ status: z.number(), headers: headersSchema }).nullish(),
+});
+
+/** Separate: reading the body of a refused reply is a deprecated call of node-fetch. */
+const dataSchema = z.object({ response: z.object({ data: z.unknown().optional() }) });
+
+const text = z.string().nullable().catch(null);
+const detailSchema = z.object({
+  reason: text,
+  metadata: z.object({ quota_limit: text }).nullable().catch(null),
+});
+
+/** Google's error body (AIP-193). */
+const apiBodySchema = z.object({
+  error: z.object({
+    status: text,
+    message: text,
+    details: z.array(detailSchema.nullable().catch(null)).catch([]),
+  }),
+});
+
+const oauthBodySchema = z.object({ error: z.string(), error_description: text });
+
+/** Null: no error of Google's client, so a fault before any request. `redactor` cleans shown text. `receivedAt`: epoch ms. */
+export function readGoogleReply(error: unknown, redactor: Redactor, receivedAt: number): GoogleReply | null {
+  const parsed = clientErrorSchema.safeParse(error);
+  if (!parsed.success) return null;
+  const { response, code, cause } = parsed.data;
+  const isFault = response !== null && response !== undefined && response.status >= 300;
+  const body = readBody(isFault ? dataSchema.safeParse(error).data?.response.data : undefined);
+  return {
+    ...body,
+    words: body.words === null ? null : visibleText(redactor.text(body.words), longestWords),
+    status: response?.status ?? null,
+    networkCode: typeof code === 'string' ? code : null,
+    retryAfterMs: retryAfterMs(
+      response?.headers.get('retry-after') ?? undefined,
+      response?.headers.get('date') ?? undefined,
+      receivedAt,
+    ),
+    // The client reports an oversized body as an error of a successful reply, or as node-fetch's `max-size`.
+    tooLarge:
+      (response?.status !== undefined && !isFault) ||
+      z.object({ type: z.literal('max-size') }).safeParse(cause).success,
+  };
+}
+
+function readBody(data: unknown): Pick<GoogleReply, 'words' | 'reason' | 'oauth' | 'exhausted' | 'quota'> {
+  const none = { words: null, reason: null, oauth: false, exhausted: false, quota: null };
+  const oauth = oauthBodySchema.safeParse(data);
+  if (oauth.success) {
+    const { error: reason, error_description: description } = oauth.data;
+    const words = description === null ? reason : `${reason}: ${description}`;
+    return { ...none, words, reason, oauth: true };
+  }
+  const api = apiBodySchema.safeParse(data);
+  if (!api.success) return none;
+  const { status, message: words, details } = api.data.error;
+  const reason = details.find((detail) => detail?.reason)?.reason ?? null;
+  const limit = details.find((detail) => detail?.metadata?.quota_limit)?.metadata?.quota_limit ?? '';
+  const exhausted = status === 'RESOURCE_EXHAUSTED' || reason === 'RATE_LIMIT_EXCEEDED';
+  return { words, reason, oauth: false, exhausted, quota: quotaKind(limit) };
+}
+
+/** Limits are named `ReadRequestsPerMinutePerUser`, `WriteRequestsPerMinutePerProject` and so on. */
+function quotaKind(limit: string): QuotaKind | null {
+  if (/^read/i.test(limit)) return 'read';
+  return /^write/i.test(limit) ? 'write' : null;
+}
+
+/** A failed request to Google. */
+export class GoogleFault extends ServiceFault {}
 
 /** A write without a reply may still be carried out: an immediate check could miss it, and the write be repeated. */
 const lateWriteMs = 30_000;

@@ -10,14 +10,12 @@ import type {
 } from '../../ports/target.ts';
 import { ownedColumns } from '../shared/columns.ts';
 import { rowBatches } from '../shared/row-content.ts';
-import type { GoogleSheetsOptions } from './google-sheets-options.ts';
+import { type GoogleSheetsOptions, SheetsApi, type SheetsTab } from './sheets-api.ts';
 import { type Found, type TabSnapshot, takeTabSnapshot } from './tab-snapshot.ts';
 import { rowsOf, tabAsides } from './present-rows.ts';
 import { protectedColumns } from './protected-cells.ts';
-import { RefusedValues } from './refused-values.ts';
-import { assertRoom, roomForTab } from './room.ts';
-import { SheetsApi, type SheetsTab } from './sheets-api.ts';
-import { changed, copiedFault, isRefused, trashedFault } from './tab-faults.ts';
+import { outcomesOf, RefusedValues, rememberRefused } from './write-outcomes.ts';
+import { assertRoom, changed, copiedFault, isRefused, roomForTab, trashedFault } from './tab-faults.ts';
 import { type TabDescription, assertNotRenamed, isTabLeft, tabPlace } from './tab-description.ts';
 import {
   adoptedTab,
@@ -29,10 +27,8 @@ import {
   newTabSize,
   ownRecord,
 } from './tab-setup.ts';
-import { nothingSettled, type Settled, UnsettledWrite } from './unsettled-write.ts';
-import { outcomesOf, rememberRefused } from './write-outcomes.ts';
+import { nothingSettled, packNote, type Settled, unpackNote, UnsettledWrite } from './unsettled-write.ts';
 import { planWrite, type WritePlan } from './write-plan.ts';
-import { packNote, unpackNote } from './write-journal.ts';
 import { type Job, WriteRequests, markingOf } from './write-requests.ts';
 
 export type GoogleSheetsTarget = Target & Required<Pick<Target, 'address' | 'fix'>>;

@@ -1,3 +1,4 @@
+import { fieldKinds } from '../../core/lead/field-kinds.ts';
 import { type Aside, asidesIn, mayShowOthers } from '../../core/lead/aside.ts';
 import { idKey } from '../../core/lead/lead.ts';
 import { isLikeId, type RowStanding, TablePieces } from '../../core/lead/table-pieces.ts';
@@ -7,11 +8,10 @@ import { ownedColumns, shownStatus } from '../shared/columns.ts';
 import { standingIn, withOutgrown } from '../shared/table-range.ts';
 import type { PresentRow } from '../shared/row-changes.ts';
 import type { TargetRow } from '../../ports/target.ts';
-import { isWithin } from './a1.ts';
+import { cellAt, type GridCell, isFormula, isWithin } from './grid.ts';
 import { cellName } from '../shared/cell-name.ts';
 import { holdsError } from './cell-errors.ts';
 import { cellText, idText, showFormula } from './cell-values.ts';
-import { cellAt, type GridCell, isFormula } from './grid.ts';
 import { bottomOf, isFooter, type TabSnapshot } from './tab-snapshot.ts';
 import { isProtected } from './protected-cells.ts';
 import type { SheetCell } from './sheets-api.ts';
@@ -74,7 +74,7 @@ function readCell(snapshot: TabSnapshot, row: number, column: number, type: Fiel
   if (merge !== null) return { unreadable: merge, why: 'merged' };
   if (holdsError(snapshot.errors, row, column) && !isFormula(raw))
     return { unreadable: cellText(raw), why: 'error' };
-  const date = type === 'text' ? dateText(raw, snapshot.shown.get(column)?.[row]) : null;
+  const date = fieldKinds[type].isMoment ? null : dateText(raw, snapshot.shown.get(column)?.[row]);
   return date ?? snapshot.values.read(raw, type);
 }
 

@@ -1,4 +1,4 @@
-import { isWithin } from './a1.ts';
+import { isWithin } from './grid.ts';
 import type { TabDescription } from './tab-description.ts';
 
 type Protected = Pick<TabDescription, 'protections'>;

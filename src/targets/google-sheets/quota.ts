@@ -1,5 +1,5 @@
 import { LeadsyncError } from '../../lib/errors.ts';
-import type { Clock } from '../../ports/clock.ts';
+import { type Clock, perClock } from '../../ports/clock.ts';
 
 /** Google meters reads and writes separately, per minute (Sheets API, usage limits). */
 export type QuotaKind = 'read' | 'write';
@@ -47,16 +47,8 @@ export class Quota {
   }
 }
 
-/** Quotas by clock and account: a process has one clock, tests have their own. */
-const quotas = new WeakMap<Clock, Map<string, Quota>>();
-
-export function quotaOf(clock: Clock, account: string): Quota {
-  const known = quotas.get(clock) ?? new Map<string, Quota>();
-  quotas.set(clock, known);
-  const quota = known.get(account) ?? new Quota(clock);
-  known.set(account, quota);
-  return quota;
-}
+/** By account. */
+export const quotaOf = perClock((clock) => new Quota(clock));
 
 class Bucket {
   refusals = 0;

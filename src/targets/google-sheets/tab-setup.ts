@@ -1,15 +1,19 @@
+import { fieldKinds } from '../../core/lead/field-kinds.ts';
 import { headingKey } from '../../core/lead/heading-line.ts';
 import type { sheets_v4 } from '@googleapis/sheets';
 import { type Columns, headingsOf, lastHeading } from '../shared/columns.ts';
-import type { GoogleSheetsOptions } from './google-sheets-options.ts';
+import type { GoogleSheetsOptions } from './sheets-api.ts';
 import {
   columnKey,
   columnRecordValue,
   type ManagedColumn,
   managedColumns,
   placesOf,
-} from './managed-columns.ts';
-import { type TabDescription, tabKey, type TabRecord, tabRecordValue } from './tab-description.ts';
+  type TabDescription,
+  tabKey,
+  type TabRecord,
+  tabRecordValue,
+} from './tab-description.ts';
 
 type Request = sheets_v4.Schema$Request;
 type Settings = Pick<
@@ -182,7 +186,7 @@ function columnRules(
   { sheetId, rowCount }: Pick<TabDescription, 'sheetId' | 'rowCount'>,
   column: number,
 ): Request[] {
-  const { type, values = [] } = fields.find(({ field }) => field === managed.field) ?? {};
+  const { type = 'text', values = [] } = fields.find(({ field }) => field === managed.field) ?? {};
   const range = { sheetId, startRowIndex: 1, startColumnIndex: column, endColumnIndex: column + 1 };
   const cell = { userEnteredFormat: { numberFormat: dateTimeFormat } };
   const format = { repeatCell: { range, cell, fields: 'userEnteredFormat.numberFormat' } };
@@ -192,7 +196,7 @@ function columnRules(
   };
   const choices = { setDataValidation: { range, rule: { condition, showCustomUi: true, strict: false } } };
   return [
-    ...(type === 'instant' && dates === 'native' && rowCount > 1 ? [format] : []),
+    ...(fieldKinds[type].isMoment && dates === 'native' && rowCount > 1 ? [format] : []),
     ...(values.length > 0 ? [choices] : []),
   ];
 }

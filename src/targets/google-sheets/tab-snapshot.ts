@@ -1,18 +1,17 @@
+import { fieldKinds } from '../../core/lead/field-kinds.ts';
 import type { FieldType } from '../../core/lead/value.ts';
 import { type ColumnMapping, type Columns, headingRank, ownedColumns } from '../shared/columns.ts';
 import { freeCell, isTotalsRow, rangeBottom } from '../shared/table-range.ts';
-import { columnRange, quotedTab } from './a1.ts';
-import type { OwnColumns } from './alignment.ts';
+import { cellAt, columnRange, type Grid, type GridCell, gridCell, quotedTab, sameGridCell } from './grid.ts';
+import { alignColumns, headingRow, type OwnColumns } from './alignment.ts';
 import { askErrors, type CellErrors } from './cell-errors.ts';
 import { CellValues } from './cell-values.ts';
-import { alignColumns, headingRow } from './column-alignment.ts';
-import type { GoogleSheetsOptions } from './google-sheets-options.ts';
-import { cellAt, type Grid, type GridCell, gridCell, sameGridCell } from './grid.ts';
-import { assertHeadingsFirst, locateManagedColumns } from './managed-columns.ts';
-import type { SheetCell, SheetsTab } from './sheets-api.ts';
+import type { GoogleSheetsOptions, SheetCell, SheetsTab } from './sheets-api.ts';
 import {
   areasFields,
+  assertHeadingsFirst,
   isTab,
+  locateManagedColumns,
   readTab,
   readTabAreas,
   type TabDescription,
@@ -101,7 +100,9 @@ function dateColumnsOf(
   grid: Grid,
   values: CellValues,
 ): ReadonlySet<number> {
-  const moments = [...fields.values()].flatMap(({ index, type }) => (type === 'instant' ? [index] : []));
+  const moments = [...fields.values()].flatMap(({ index, type }) =>
+    fieldKinds[type].isMoment ? [index] : [],
+  );
   const rows = grid.slice(1);
   return new Set(
     moments.filter(
@@ -122,7 +123,7 @@ export function showsNumbers(
 ): boolean {
   const old = row === null ? null : cellAt(snapshot.grid, row, index);
   // Text columns show dates as text. Numbers stay numbers, so that formulas keep working.
-  if (type === 'text') return row !== null && typeof snapshot.shown.get(index)?.[row] === 'number';
+  if (!fieldKinds[type].isMoment) return row !== null && typeof snapshot.shown.get(index)?.[row] === 'number';
   return old === null ? snapshot.dateColumns.has(index) : isDayNumber(old, snapshot.values);
 }
 

@@ -1,16 +1,62 @@
+import { promisify } from 'node:util';
+import { gunzip, gzip } from 'node:zlib';
+import { Alignment, type OwnColumns } from './alignment.ts';
+import { cellAt, type Grid, type GridCell, gridCell, isFormula, quotedTab, sameGridCell } from './grid.ts';
+import { hasArrived, linkedIds, type SentRow } from './verify.ts';
 import { idKey } from '../../core/lead/lead.ts';
-import { quotedTab } from './a1.ts';
 import { cellName } from '../shared/cell-name.ts';
-import { Alignment } from './alignment.ts';
-import { bisect } from './bisect.ts';
-import { inBatches, writtenCells } from './cell-writes.ts';
-import { cellAt, type Grid, type GridCell, gridCell, isFormula, sameGridCell } from './grid.ts';
+import { bisect } from './write-outcomes.ts';
+import { inBatches, writtenCells } from './write-plan.ts';
 import { readAgain } from './tab-snapshot.ts';
 import { cellsToPutBack, type PutBack, putBackAgain } from './repair.ts';
 import type { SheetsTab } from './sheets-api.ts';
 import { isRefused } from './tab-faults.ts';
-import { hasArrived, linkedIds, type SentRow } from './verify.ts';
-import type { Ground, SentFor } from './write-journal.ts';
+
+export interface WriteJournal {
+  /** Durable when it resolves; the note's id. */
+  keep(note: Uint8Array): Promise<number>;
+  /** The oldest first. */
+  kept(): Promise<readonly { readonly id: number; readonly note: Uint8Array }[]>;
+  over(id: number): Promise<void>;
+}
+
+export type SentFor = SentRow & { readonly leadId: string };
+
+export interface Ground {
+  readonly sheetId: number;
+  readonly grid: Grid;
+  readonly own: OwnColumns;
+}
+
+/** A write about to be sent to a tab, and the content it replaces. */
+export interface WriteNote {
+  readonly target: string;
+  readonly ground: Ground;
+  readonly rows: readonly SentFor[];
+}
+
+const stored = ({ target, ground: { sheetId, grid, own }, rows }: WriteNote) => ({
+  target,
+  sheetId,
+  grid,
+  id: own.id,
+  owned: [...own.owned],
+  rows: rows.map(({ row, isNew, leadId, cells }) => ({ row, isNew, leadId, cells: [...cells] })),
+});
+
+export async function packNote(note: WriteNote): Promise<Uint8Array> {
+  return promisify(gzip)(JSON.stringify(stored(note)));
+}
+
+export async function unpackNote(note: Uint8Array): Promise<WriteNote> {
+  const text = (await promisify(gunzip)(note)).toString();
+  const { target, sheetId, grid, id, owned, rows } = JSON.parse(text) as ReturnType<typeof stored>;
+  return {
+    target,
+    ground: { sheetId, grid, own: { id, owned: new Set(owned) } },
+    rows: rows.map(({ cells, ...row }) => ({ ...row, cells: new Map(cells) })),
+  };
+}
 
 /** Attempts to restore cells while people keep moving rows. */
 const rounds = 3;

@@ -1,13 +1,86 @@
-import { withoutStop } from '../../lib/errors.ts';
+import { LeadsyncError, withoutStop } from '../../lib/errors.ts';
+import type { RowChange, RowOutcome } from '../../ports/target.ts';
 import { idKey } from '../../core/lead/lead.ts';
 import type { Columns } from '../shared/columns.ts';
-import type { RowChange, RowOutcome } from '../../ports/target.ts';
-import type { Refused } from './bisect.ts';
 import { cellName } from '../shared/cell-name.ts';
 import { GoogleFault } from './google-fault.ts';
-import { heldAs, type RefusedValues } from './refused-values.ts';
 import type { Settled } from './unsettled-write.ts';
 import { fieldAt, type PlannedRow } from './write-plan.ts';
+
+export interface Refused<T> {
+  readonly item: T;
+  readonly error: LeadsyncError;
+}
+
+export interface Refusals<T> {
+  alone(refused: Refused<T>): void;
+  isEnough(): boolean;
+}
+
+/**
+ * Sends all at once; when refused (`target.refused`), halves until the refused ones stand alone. `parts` splits a single item, or gives
+ * what is still to try (itself: nothing is). Returns refused groups that were not split. Throws other faults.
+ */
+export async function bisect<T>(
+  items: readonly T[],
+  parts: (item: T) => readonly T[],
+  send: (items: readonly T[]) => Promise<void>,
+  refusals: Refusals<T>,
+): Promise<readonly Refused<T>[]> {
+  const [first] = items;
+  if (first === undefined) return [];
+  try {
+    await send(items);
+    return [];
+  } catch (error) {
+    if (!(error instanceof LeadsyncError) || error.code !== 'target.refused') throw error;
+    const smaller = items.length === 1 ? parts(first) : items;
+    if (smaller.length === 1 && smaller[0] === first) {
+      refusals.alone({ item: first, error });
+      return [];
+    }
+    if (refusals.isEnough()) return items.map((item) => ({ item, error }));
+    const half = Math.ceil(smaller.length / 2);
+    const front = await bisect(smaller.slice(0, half), parts, send, refusals);
+    return [...front, ...(await bisect(smaller.slice(half), parts, send, refusals))];
+  }
+}
+
+type Conflict = Extract<RowOutcome, { status: 'deferred' | 'held' }>;
+
+export class RefusedValues {
+  readonly #messages = new Map<string, string>();
+
+  /** `field`: of the lead; null: the change as a whole. */
+  remember(change: RowChange, field: string | null, message: string): void {
+    this.#messages.set(keyOf(change, field), message);
+  }
+
+  forget(): void {
+    this.#messages.clear();
+  }
+
+  heldBy(change: RowChange): Conflict | null {
+    if (this.#messages.size === 0) return null;
+    const fields = 'values' in change ? Object.keys(change.values) : [];
+    for (const field of [null, ...fields]) {
+      const message = this.#messages.get(keyOf(change, field));
+      if (message !== undefined) return heldAs(change, message);
+    }
+    return null;
+  }
+}
+
+function heldAs({ key }: RowChange, message: string): Conflict {
+  return { key, status: 'held', code: 'target.value-not-storable', message };
+}
+
+function keyOf(change: RowChange, field: string | null): string {
+  const values = 'values' in change ? change.values : 'text' in change ? { text: change.text } : {};
+  const what = field === null ? [change.kind, Object.entries(values)] : [field, values[field] ?? null];
+  const whose = change.leadId ?? ('expect' in change ? change.expect : null);
+  return JSON.stringify([whose, ...what]);
+}
 
 export function rememberRefused(
   { item, error }: Refused<PlannedRow>,

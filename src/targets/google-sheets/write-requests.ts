@@ -3,12 +3,18 @@ import { counted } from '../../core/lead/counted.ts';
 import { LeadsyncError } from '../../lib/errors.ts';
 import type { MarkToWrite } from '../../ports/target.ts';
 import { isAround } from '../shared/table-range.ts';
-import { bisect, type Refused } from './bisect.ts';
-import { inBatches, insertedRows, valueRanges, writtenCells } from './cell-writes.ts';
+import { bisect, type Refused } from './write-outcomes.ts';
+import {
+  inBatches,
+  insertedRows,
+  type PlannedRow,
+  valueRanges,
+  type WritePlan,
+  writtenCells,
+} from './write-plan.ts';
 import { type TabSnapshot, headerRow } from './tab-snapshot.ts';
-import { assertRoom, roomForRows } from './room.ts';
-import type { SheetsTab } from './sheets-api.ts';
-import { changed, isRefused } from './tab-faults.ts';
+import { assertRoom, changed, isRefused, roomForRows } from './tab-faults.ts';
+import type { GoogleSheetsOptions, SheetsTab } from './sheets-api.ts';
 import {
   areasFields,
   idOf,
@@ -18,9 +24,7 @@ import {
   tabsFields,
 } from './tab-description.ts';
 import type { UnsettledWrite } from './unsettled-write.ts';
-import type { PlannedRow, WritePlan } from './write-plan.ts';
 import { idText } from './cell-values.ts';
-import type { GoogleSheetsOptions } from './google-sheets-options.ts';
 import { markedTab, ownRecord } from './tab-setup.ts';
 
 /** Maximum of refused values identified per write: each costs up to twenty requests of quota. */

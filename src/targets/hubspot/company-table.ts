@@ -5,7 +5,7 @@ import { optInProperty } from '../../core/lead/mapping.ts';
 import type { PresentRow } from '../shared/row-changes.ts';
 import { contentKey } from '../shared/wanted-rows.ts';
 import type { RowChange, TargetRow, TargetSnapshot } from '../../ports/target.ts';
-import type { HubSpotOptions } from './hubspot-options.ts';
+import type { HubSpotOptions } from './hubspot-http.ts';
 import type { PropertyDefinition, ShownCompany } from './hubspot-replies.ts';
 import { cellOf, isReadOnly, type MappedProperty } from './property-values.ts';
 

@@ -1,6 +1,4 @@
-import { HubSpotFault, notRead } from './hubspot-fault.ts';
-import { HubSpotHttp } from './hubspot-http.ts';
-import type { HubSpotOptions } from './hubspot-options.ts';
+import { HubSpotFault, HubSpotHttp, type HubSpotOptions, notRead } from './hubspot-http.ts';
 import {
   accountReply,
   archiveReply,

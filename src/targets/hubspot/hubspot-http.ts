@@ -1,13 +1,184 @@
-import type { z } from 'zod';
+import type { Secret } from '../../config/secret.ts';
+import type { ExchangeBounds, HttpFault, OnReply } from '../../http/exchange.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { ColumnMapping } from '../shared/columns.ts';
 import { LeadsyncError } from '../../lib/errors.ts';
+import { faultRow, type FaultTable, ServiceFault, whenAgain } from '../../http/faults.ts';
+import { visibleText } from '../../lib/visible-text.ts';
+import { readError, type SaidFault } from './hubspot-replies.ts';
+import type { z } from 'zod';
 import { parseJson } from '../../lib/parse-json.ts';
 import { jsonRequest, parseServiceAddress, type ServiceAddress } from '../../http/client.ts';
-import { HttpConnection } from '../../http/connection.ts';
-import { type ExchangeBounds, HttpFault, type ReplyHead } from '../../http/exchange.ts';
-import { hubspotFault, lostReply, type RequestKind, senselessReply } from './hubspot-fault.ts';
-import type { HubSpotOptions } from './hubspot-options.ts';
-import { readError } from './hubspot-replies.ts';
-import { askedWaitMs, type RateLimits, rateLimitsOf } from './rate-limits.ts';
+import { HttpConnection, type HttpReply } from '../../http/connection.ts';
+import { type RateLimits, rateLimitsOf } from './rate-limits.ts';
+
+/** A mapping's `column` is a property's internal name. */
+export interface HubSpotOptions extends ColumnMapping {
+  /** `https://api.hubapi.com`, or a stand-in's address. */
+  readonly apiUrl: string;
+  /** Of a service key or a private app. */
+  readonly accessToken: Secret;
+  /** IANA zone of `date` properties. */
+  readonly timeZone: string;
+  readonly clock: Clock;
+  /** Also shows companies without a request, for matching. */
+  readonly showsOthers?: boolean;
+  /** Called for each request. */
+  readonly onReply?: OnReply;
+}
+
+/** A write without a reply may still be carried out: an immediate check could miss it, and the write be repeated. */
+const lateWriteMs = 10_000;
+/** The least time HubSpot wants a locked record to be left alone. */
+const lockedMs = 2_000;
+const migrationMs = 60_000;
+
+const scopes =
+  'crm.objects.companies.read, crm.objects.companies.write, crm.schemas.companies.read and crm.schemas.companies.write';
+
+/** Only a write can have taken effect. */
+export type RequestKind = 'read' | 'write';
+
+export class HubSpotFault extends ServiceFault {
+  readonly said: SaidFault | null;
+
+  constructor(
+    code: string,
+    message: string,
+    {
+      said = null,
+      ...options
+    }: ConstructorParameters<typeof ServiceFault>[2] & { said?: SaidFault | null } = {},
+  ) {
+    super(code, message, options);
+    this.said = said;
+  }
+}
+
+export function isForbidden(error: unknown): error is HubSpotFault {
+  return error instanceof HubSpotFault && error.code === 'target.forbidden';
+}
+
+interface RefusedReply {
+  readonly status: number;
+  readonly said: SaidFault;
+  /** From the header, if usable. */
+  readonly retryAfterMs: number | null;
+  readonly kind: RequestKind;
+}
+
+/** `named`: the status, and HubSpot's number of the case; `saying`: HubSpot's words, or a full stop. */
+type Refusal = RefusedReply & { readonly named: string; readonly saying: string };
+
+/** HubSpot, error handling. 423: a record is locked; 477: the account moves. */
+const faults: FaultTable<Refusal> = {
+  '401': ({ named, saying }) => [
+    'target.unauthenticated',
+    `HubSpot rejected the access token ${named}${saying}`,
+    'Create a service key in HubSpot (Development, Keys, Service keys) and set it as HUBSPOT_TOKEN.',
+  ],
+  '403': ({ said, named, saying }) => {
+    const missing = scopesOf(said);
+    const lacks = 'The access token lacks';
+    if (missing.length === 0) {
+      const help = `Give the key these scopes: ${scopes}.`;
+      return ['target.forbidden', `${lacks} permission in HubSpot ${named}${saying}`, help];
+    }
+    const [what, it] = missing.length === 1 ? ['the scope', 'it'] : ['each of the scopes', 'one of them'];
+    const help = `Add ${it} to the key in HubSpot: Development, Keys, Service keys.`;
+    return ['target.forbidden', `${lacks} ${what} ${missing.join(', ')} ${named}.`, help];
+  },
+  '404': ({ named, saying }) => [
+    'target.not-found',
+    `HubSpot does not have this address ${named}${saying}`,
+    'Check the address of the API, and that this version of leadsync is still supported by HubSpot.',
+  ],
+  '423': ({ named, saying, retryAfterMs }) => [
+    'target.busy',
+    `HubSpot has temporarily locked a record ${named}${saying}`,
+    null,
+    Math.max(lockedMs, retryAfterMs ?? 0),
+  ],
+  '477': ({ named, saying, retryAfterMs }) => [
+    'target.unavailable',
+    `HubSpot is moving the account's data ${named}${saying}`,
+    null,
+    retryAfterMs ?? migrationMs,
+  ],
+  '408 5xx': ({ named, saying, kind, retryAfterMs }) => [
+    'target.unavailable',
+    `HubSpot could not serve the request ${named}${saying}${effect(kind)}`,
+    null,
+    again(kind, retryAfterMs),
+  ],
+  other: ({ named, saying }) => ['target.refused', `HubSpot refuses the request ${named}${saying}`],
+};
+
+/** By the status alone. */
+export function hubspotFault(reply: RefusedReply): HubSpotFault {
+  const { status, said } = reply;
+  const id = said.correlationId === null ? '' : `, correlation id ${visibleText(said.correlationId, 100)}`;
+  const named = `(${status}${id})`;
+  const [code, message, options] = faultRow(faults, { ...reply, named, saying: saying(said) });
+  return new HubSpotFault(code, message, { status, said, words: wordsOf(said), ...options });
+}
+
+function saying(said: SaidFault): string {
+  const words = wordsOf(said);
+  return words === null ? '.' : `: ${words}`;
+}
+
+/** `target.unavailable` or `target.too-large`. */
+function lostReply(fault: HttpFault, kind: RequestKind): HubSpotFault {
+  const { kind: how, message: reason, cause } = fault;
+  if (how === 'too-large') {
+    const message = `HubSpot sent ${reason} for one reply; the rest was not read.`;
+    return new HubSpotFault('target.too-large', message);
+  }
+  if (how === 'unreachable') {
+    const message = `HubSpot cannot be reached (${visibleText(reason, 100)}). Nothing was sent.`;
+    return new HubSpotFault('target.unavailable', message, {
+      retry: 'now',
+      cause,
+      help: 'Check the network and the address of the API.',
+    });
+  }
+  const message = `HubSpot did not send a complete reply (${visibleText(reason, 100)}).${effect(kind)}`;
+  return new HubSpotFault('target.unavailable', message, { cause, ...whenAgain(again(kind, null)) });
+}
+
+/** For an unintelligible 2xx: a proxy's page, or a truncated body. */
+function senselessReply(status: number, kind: RequestKind, wanted: string): HubSpotFault {
+  const message = `HubSpot answered ${status}, but not with ${wanted}.${effect(kind)}`;
+  return new HubSpotFault('target.unavailable', message, { status, ...whenAgain(again(kind, null)) });
+}
+
+export function notRead(said: SaidFault): HubSpotFault {
+  const message = `HubSpot did not return all requested companies${saying(said)}`;
+  return new HubSpotFault('target.unavailable', message, { words: wordsOf(said), retry: 'now' });
+}
+
+/** HubSpot's own words; the useful part is in the details. */
+export function wordsOf(said: SaidFault): string | null {
+  const messages = said.errors.flatMap(({ message }) => message ?? []);
+  const text = messages.length > 0 ? messages.join(' ') : (said.message ?? said.category ?? '');
+  return text.trim() === '' ? null : visibleText(text, 300);
+}
+
+/** Alternative scopes, from the reply's context or details. */
+function scopesOf({ context, errors }: SaidFault): string[] {
+  const names = ['requiredGranularScopes', 'missingScopes', 'requiredScopes'];
+  const own = names.flatMap((name) => context[name] ?? []).flatMap((text) => text.split(/[\s,]+/));
+  const all = [...own, ...errors.flatMap(scopesOf)].filter((scope) => /^[\w.-]{1,100}$/.test(scope));
+  return [...new Set(all)];
+}
+
+const again = (kind: RequestKind, askedMs: number | null): number | 'now' =>
+  askedMs ?? (kind === 'write' ? lateWriteMs : 'now');
+
+function effect(kind: RequestKind): string {
+  return kind === 'write' ? ' The write may have taken effect; leadsync checks before it writes again.' : '';
+}
 
 export interface HubSpotCall<Reply> {
   readonly kind: RequestKind;
@@ -59,12 +230,21 @@ export class HubSpotHttp implements AsyncDisposable {
     if (this.#isClosed)
       throw new LeadsyncError('target.closed', 'The target was closed. No request was sent.');
     this.limits.check();
-    signal.throwIfAborted();
-    try {
-      return await this.#attempt(call, signal);
-    } catch (error) {
-      throw error instanceof HttpFault ? lostReply(error, call.kind) : error;
-    }
+    const path = this.#address.pathPrefix + call.path;
+    const method = call.method ?? (call.json === undefined ? 'GET' : 'POST');
+    const request = jsonRequest(method, path, this.#token.reveal(), call.json);
+    const { status, body } = await this.#connection.ask(request, {
+      bounds,
+      signal,
+      onHead: (received) => this.limits.note(received),
+      faults: {
+        lost: (fault) => lostReply(fault, call.kind),
+        refused: (reply) => this.#refused(reply, call.kind),
+      },
+    });
+    const { success, data } = call.reply.safeParse(jsonIn(body));
+    if (success) return data;
+    throw senselessReply(status, call.kind, call.reply.description ?? 'the expected reply');
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -72,24 +252,15 @@ export class HubSpotHttp implements AsyncDisposable {
     await this.#connection[Symbol.asyncDispose]();
   }
 
-  async #attempt<Reply>(call: HubSpotCall<Reply>, signal: AbortSignal): Promise<Reply> {
-    const path = this.#address.pathPrefix + call.path;
-    const method = call.method ?? (call.json === undefined ? 'GET' : 'POST');
-    const request = jsonRequest(method, path, this.#token.reveal(), call.json);
-    const onHead = (received: ReplyHead): void => this.limits.note(received);
-    const { body, ...head } = await this.#connection.ask(request, { bounds, signal, onHead });
-    const json = body === '' ? null : parseJson(body);
-    const { status } = head;
-    if (status < 300) {
-      const { success, data } = call.reply.safeParse(json);
-      if (success) return data;
-      throw senselessReply(status, call.kind, call.reply.description ?? 'the expected reply');
-    }
-    const said = readError(json);
-    if (status === 429) throw this.limits.refused(head, said.policyName);
-    throw hubspotFault({ status, said, retryAfterMs: askedWaitMs(head) }, call.kind);
+  #refused(reply: HttpReply, kind: RequestKind): LeadsyncError {
+    const { status, waitMs } = reply;
+    const said = readError(jsonIn(reply.body));
+    if (status === 429) return this.limits.refused(reply, said.policyName);
+    return hubspotFault({ status, said, retryAfterMs: waitMs, kind });
   }
 }
+
+const jsonIn = (body: string): unknown => (body === '' ? null : parseJson(body));
 
 function hubspotAddress(apiUrl: string): ServiceAddress {
   const address = parseServiceAddress(apiUrl);

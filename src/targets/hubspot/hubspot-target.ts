@@ -6,8 +6,8 @@ import { goneFault } from '../shared/gone-fault.ts';
 import type { MergedRow, Place, RowChange, RowOutcome, Target, TargetSnapshot } from '../../ports/target.ts';
 import { rowBatches } from '../shared/row-content.ts';
 import { isForLoose, type Verdict } from '../shared/row-changes.ts';
-import { batchesOf, BatchSender } from './batch-sender.ts';
-import { CompanyListing } from './company-listing.ts';
+import { batchesOf, BatchSender, type InputResult, type PlannedInput } from './batch-sender.ts';
+import { CompanyListing, isMerged, mergedCompanies, readBin, type RecycleBin } from './company-listing.ts';
 import {
   askingOf,
   changed,
@@ -27,11 +27,8 @@ import {
 } from './company-table.ts';
 import { propertyAuthors } from './property-authors.ts';
 import { HubSpotApi } from './hubspot-api.ts';
-import type { HubSpotOptions } from './hubspot-options.ts';
-import { isForbidden } from './hubspot-fault.ts';
+import { type HubSpotOptions, isForbidden } from './hubspot-http.ts';
 import type { PropertyDefinition, ShownCompany } from './hubspot-replies.ts';
-import type { InputResult, PlannedInput } from './input-results.ts';
-import { isMerged, mergedCompanies, readBin, type RecycleBin } from './lost-companies.ts';
 import { keptCompanies } from './own-content.ts';
 import { addMissingOptions, createMissing, markOf, PropertyMarker } from './property-setup.ts';
 import { inRecycleBin, outcomesOf } from './write-outcomes.ts';

@@ -1,13 +1,12 @@
 import { optInProperty } from '../../core/lead/mapping.ts';
 import type { Verdict } from '../shared/row-changes.ts';
-import { batchesOf } from './batch-sender.ts';
+import { batchesOf, type PlannedInput } from './batch-sender.ts';
 import { type CompanyTable, mergedProperty } from './company-table.ts';
 import type { HubSpotApi } from './hubspot-api.ts';
-import { HubSpotFault } from './hubspot-fault.ts';
+import { HubSpotFault } from './hubspot-http.ts';
 import type { PropertyDefinition, ShownCompany } from './hubspot-replies.ts';
 import { isReadOnly } from './property-values.ts';
 import { notSeen, notThere, withOwnContent } from './write-outcomes.ts';
-import type { PlannedInput } from './input-results.ts';
 
 /** Writable properties that HubSpot fills itself in any company. */
 const filledByHubSpot: ReadonlySet<string> = new Set([

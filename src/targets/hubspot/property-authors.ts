@@ -4,7 +4,7 @@ import { visibleText } from '../../lib/visible-text.ts';
 import { batchesOf } from './batch-sender.ts';
 import type { CompanyTable } from './company-table.ts';
 import { type HubSpotApi, mostWithHistory } from './hubspot-api.ts';
-import { HubSpotFault } from './hubspot-fault.ts';
+import { HubSpotFault } from './hubspot-http.ts';
 import type { PropertyVersion } from './hubspot-replies.ts';
 import { cellOf } from './property-values.ts';
 

@@ -1,11 +1,11 @@
 import { setTimeout } from 'node:timers/promises';
+import { fieldKinds } from '../../core/lead/field-kinds.ts';
 import { type FieldMapping, optInProperty } from '../../core/lead/mapping.ts';
 import { markText, readMark } from '../../core/lead/table-mark.ts';
 import { LeadsyncError } from '../../lib/errors.ts';
 import type { MarkToWrite } from '../../ports/target.ts';
 import type { HubSpotApi, NewProperty } from './hubspot-api.ts';
-import { HubSpotFault } from './hubspot-fault.ts';
-import type { HubSpotOptions } from './hubspot-options.ts';
+import { HubSpotFault, type HubSpotOptions } from './hubspot-http.ts';
 import type { PropertyDefinition } from './hubspot-replies.ts';
 import type { CompanyTable } from './company-table.ts';
 
@@ -16,7 +16,7 @@ const waitsMs = [0, 250, 500, 1_000, 2_000, 4_000, 8_000];
 
 /** In creation order. The id comes last: until it exists nothing counts as created, so an interrupted setup continues. */
 function wantedProperties({ idColumn, fields, statusColumn }: HubSpotOptions): NewProperty[] {
-  const text = { type: 'string', fieldType: 'text' };
+  const text = fieldKinds.text.hubspot;
   const status = statusColumn === undefined ? [] : [{ ...named(statusColumn), ...text }];
   const wanted = [
     {
@@ -94,8 +94,7 @@ function optionsLacking({ options }: PropertyDefinition, values: readonly string
 }
 
 function kindOf({ type, values = [] }: FieldMapping): Pick<NewProperty, 'type' | 'fieldType' | 'options'> {
-  if (type === 'instant') return { type: 'datetime', fieldType: 'date' };
-  if (values.length === 0) return { type: 'string', fieldType: 'text' };
+  if (values.length === 0) return fieldKinds[type].hubspot;
   const options = values.map((value, index) => option(value, value, index));
   return { type: 'enumeration', fieldType: 'select', options };
 }

@@ -1,6 +1,7 @@
-import { dayOf, instantText } from '../../core/lead/day.ts';
+import { dayOf } from '../../core/lead/day.ts';
+import { fieldKinds } from '../../core/lead/field-kinds.ts';
 import { readInstant } from '../../core/lead/instant.ts';
-import type { Cell, FieldType, Value } from '../../core/lead/value.ts';
+import { type Cell, type FieldType, isUnreadable, type Value } from '../../core/lead/value.ts';
 import type { PropertyDefinition } from './hubspot-replies.ts';
 
 export interface MappedProperty {
@@ -14,27 +15,29 @@ const mostCharacters = 65_536;
 const mostOptions = 20;
 
 /** HubSpot returns datetime as ISO with ms and date as YYYY-MM-DD; epoch ms is read as well. */
-export function cellOf(text: string | null | undefined, mapped: MappedProperty, timeZone: string): Cell {
-  if (text === null || text === undefined || text === '') return null;
-  if (mapped.type === 'text') return text;
-  return readMoment(text, mapped.property.type, timeZone) ?? { unreadable: text };
+export function cellOf(
+  text: string | null | undefined,
+  { type, property }: MappedProperty,
+  timeZone: string,
+): Cell {
+  if (!text) return null;
+  const { isMoment, read } = fieldKinds[type];
+  const cell = read(isMoment ? momentText(text, property.type) : text, timeZone);
+  return cell === null || isUnreadable(cell) ? { ...cell, unreadable: text } : cell;
 }
 
-function readMoment(text: string, type: string, timeZone: string): string | null {
+function momentText(text: string, type: string): string {
   const hasEpoch = type === 'date' || type === 'datetime';
-  const moment = hasEpoch && /^-?\d{1,16}$/.test(text) ? new Date(Number(text)) : null;
-  if (moment !== null && Number.isNaN(moment.getTime())) return null;
-  if (type !== 'date') return moment?.toISOString() ?? readInstant(text, timeZone);
+  const moment = new Date(hasEpoch && /^-?\d{1,16}$/.test(text) ? Number(text) : NaN);
+  const iso = Number.isNaN(moment.getTime()) ? text : moment.toISOString();
   // A date property stores the day: it travels as midnight UTC.
-  const day = (moment?.toISOString() ?? text).replace(/T00:00:00(\.000)?Z$/, '');
-  return readInstant(day, timeZone);
+  return type === 'date' ? iso.replace(/T00:00:00(\.000)?Z$/, '') : iso;
 }
 
 /** The text to send: empty for none. Only for values that pass `notStorable`. */
 export function storedText(value: Value, mapped: MappedProperty, timeZone: string): string {
-  if (value === null || value === '') return '';
-  const holdsMoments = mapped.type === 'text' || mapped.property.type === 'datetime';
-  return holdsMoments ? value : instantText(value, timeZone);
+  if (!value || mapped.property.type === 'datetime') return value ?? '';
+  return fieldKinds[mapped.type].write(value, timeZone);
 }
 
 /** Why a property cannot hold a value, as a sentence; null: no known reason. */
@@ -83,7 +86,7 @@ function notAnOption(value: string, { name, fieldType, options }: PropertyDefini
 }
 
 function notADay(value: string, { type, property }: MappedProperty, timeZone: string): string | null {
-  if (type === 'instant')
+  if (fieldKinds[type].isMoment)
     return dayOf(Date.parse(value), timeZone) === null
       ? `The property ${property.name} holds no time. Map a datetime property.`
       : null;

@@ -3,7 +3,7 @@ import { Temporal } from 'temporal-polyfill';
 import { LeadsyncError } from '../../lib/errors.ts';
 import type { ReplyHead } from '../../http/exchange.ts';
 import { retryAfterMs } from '../../lib/retry-after.ts';
-import type { Clock } from '../../ports/clock.ts';
+import { type Clock, perClock } from '../../ports/clock.ts';
 import { Semaphore } from '../../lib/semaphore.ts';
 
 /** Window of HubSpot's limit per app. */
@@ -91,20 +91,13 @@ export class RateLimits {
   }
 }
 
-/** Limits by clock and token: a process has one clock, tests have their own. */
-const known = new WeakMap<Clock, Map<string, RateLimits>>();
+const limitsOf = perClock((clock) => new RateLimits(clock));
 
-export function rateLimitsOf(clock: Clock, apiUrl: string, token: string): RateLimits {
-  const ofClock = known.get(clock) ?? new Map<string, RateLimits>();
-  known.set(clock, ofClock);
-  const key = `${apiUrl} ${hash('sha256', token)}`;
-  const limits = ofClock.get(key) ?? new RateLimits(clock);
-  ofClock.set(key, limits);
-  return limits;
-}
+export const rateLimitsOf = (clock: Clock, apiUrl: string, token: string): RateLimits =>
+  limitsOf(clock, `${apiUrl} ${hash('sha256', token)}`);
 
 /** The wait that Retry-After asks for (ms); null: none. */
-export function askedWaitMs({ headers, receivedAt }: ReplyHead): number | null {
+function askedWaitMs({ headers, receivedAt }: ReplyHead): number | null {
   const date = headers['date'];
   return retryAfterMs(headers['retry-after'], typeof date === 'string' ? date : undefined, receivedAt);
 }

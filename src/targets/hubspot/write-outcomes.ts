@@ -1,11 +1,11 @@
 import { showCell } from '../../core/lead/value.ts';
-import { withoutStop } from '../../lib/errors.ts';
+import { explain, withoutStop } from '../../lib/errors.ts';
 import { idKey } from '../../core/lead/lead.ts';
 import type { Verdict } from '../shared/row-changes.ts';
 import type { RowChange, RowOutcome } from '../../ports/target.ts';
 import type { CompanyTable } from './company-table.ts';
-import type { HubSpotFault } from './hubspot-fault.ts';
-import type { InputResult, PlannedInput } from './input-results.ts';
+import type { HubSpotFault } from './hubspot-http.ts';
+import type { InputResult, PlannedInput } from './batch-sender.ts';
 
 /** For an input that was not sent. */
 export const inRecycleBin: Verdict = {
@@ -33,17 +33,13 @@ export function notSeen(fault: HubSpotFault): Verdict {
   return {
     status: 'held',
     code: fault.code,
-    message: `The company may have tickets, which the key cannot see, so it was not changed. ${sentence(fault)}`,
+    message: `The company may have tickets, which the key cannot see, so it was not changed. ${explain(fault)}`,
   };
 }
 
 function notAllowed(fault: HubSpotFault, kind: PlannedInput['kind']): Verdict {
   const what = kind === 'create' ? 'No company was created' : 'The company was not changed';
-  return { status: 'held', code: fault.code, message: `${what}. ${sentence(fault)}` };
-}
-
-function sentence({ message, help }: HubSpotFault): string {
-  return help === null || help === undefined ? message : `${withoutStop(message)}. ${help}`;
+  return { status: 'held', code: fault.code, message: `${what}. ${explain(fault)}` };
 }
 
 /** The outcomes by the inputs' results. A status of a company without id is always done: the next run writes it again. */

@@ -4,7 +4,7 @@ import { RowChanges, type RowDecisions, type RowWrite } from '../shared/row-chan
 import type { RowChange } from '../../ports/target.ts';
 import { type CompanyRow, type CompanyTable, leadIdOf } from './company-table.ts';
 import type { ShownCompany } from './hubspot-replies.ts';
-import { type InputResult, type PlannedInput, shownCell } from './input-results.ts';
+import { type InputResult, type PlannedInput, shownCell } from './batch-sender.ts';
 import { isReadOnly, notStorable, storedText } from './property-values.ts';
 
 export function decideChanges(

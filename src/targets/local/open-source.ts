@@ -3,7 +3,7 @@ import { lstat, open, readlink, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { LeadsyncError } from '../../lib/errors.ts';
 import { hasCode, readFault } from '../file/file-fault.ts';
-import { type SourceFile, sourceFile } from '../file/source-file.ts';
+import { type SourceFile, sourceFile } from '../file/file-place.ts';
 
 /** Null when missing. Throws `target.unreadable` when it is no regular file or not readable. */
 export async function openSource(path: string): Promise<SourceFile | null> {

@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { LeadsyncError } from '../../lib/errors.ts';
 import { hasCode, writeFault } from '../file/file-fault.ts';
-import type { SourceFile } from '../file/source-file.ts';
+import type { SourceFile } from '../file/file-place.ts';
 import { sameContent } from './open-source.ts';
 
 export interface Replacement {

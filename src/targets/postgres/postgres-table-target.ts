@@ -1,3 +1,4 @@
+import { fieldKinds } from '../../core/lead/field-kinds.ts';
 import pg from 'pg';
 import type { Secret } from '../../config/secret.ts';
 import { LeadsyncError } from '../../lib/errors.ts';
@@ -8,16 +9,8 @@ import { targetRow, rowBatches } from '../shared/row-content.ts';
 import type { RowChange, RowOutcome, Target } from '../../ports/target.ts';
 import { goneFault } from '../shared/gone-fault.ts';
 import { openClient, raise, type Ask, attempt, type Texts } from './connection.ts';
-import { isTableLeft, tablePlace } from './table-place.ts';
-import {
-  columnType,
-  definitions,
-  describe,
-  type Place,
-  type Table,
-  type TableMapping,
-} from './table-columns.ts';
-import { readTableMark, writeTableMark } from './table-mark.ts';
+import { isTableLeft, readTableMark, tablePlace, writeTableMark } from './table-place.ts';
+import { definitions, describe, type Place, type Table, type TableMapping } from './table-columns.ts';
 import { store } from './table-writes.ts';
 
 export interface PostgresTableOptions extends TableMapping {
@@ -123,7 +116,8 @@ export function createPostgresTableTarget(options: PostgresTableOptions): Target
     const added = options.fields.filter(({ field }) => newFields.includes(field) && missing.includes(field));
     if (added.length === 0) return present;
     const columns = added.map(
-      ({ column, type }) => `add column if not exists ${pg.escapeIdentifier(column)} ${columnType(type)}`,
+      ({ column, type }) =>
+        `add column if not exists ${pg.escapeIdentifier(column)} ${fieldKinds[type].postgres}`,
     );
     await attempt(
       ask,

@@ -1,7 +1,6 @@
 import pg from 'pg';
 import { LeadsyncError } from '../../lib/errors.ts';
-import { instantText } from '../../core/lead/day.ts';
-import { instantCell } from '../../core/lead/instant.ts';
+import { fieldKinds } from '../../core/lead/field-kinds.ts';
 import type { Cell, Value } from '../../core/lead/value.ts';
 import {
   type ColumnMapping,
@@ -103,10 +102,10 @@ export async function describe(ask: Ask, table: string, options: TableMapping) {
   const quoted = (index: number) => pg.escapeIdentifier(names[index] ?? '');
   const zone = pg.escapeLiteral(options.timeZone);
   const idText = String.raw`btrim(coalesce(${quoted(columns.id)}::text, ''), E' \t\n\x0b\f\r')`;
-  const instants = new Set(
-    [...columns.fields.values()].flatMap(({ index, type }) => (type === 'instant' ? index : [])),
-  );
-  const isMoment = (index: number) => instants.has(index) && [withZone, withoutZone].includes(typeOf(index));
+  const kinds = new Map([...columns.fields.values()].map(({ index, type }) => [index, fieldKinds[type]]));
+  const kindOf = (index: number) => kinds.get(index) ?? fieldKinds.text;
+  const isMoment = (index: number) =>
+    kindOf(index).isMoment && [withZone, withoutZone].includes(typeOf(index));
   const shown = owned.map((index) => {
     if (index === columns.id) return idText;
     if (!isMoment(index)) return `${quoted(index)}::text`;
@@ -119,10 +118,9 @@ export async function describe(ask: Ask, table: string, options: TableMapping) {
     (index === null ? null : texts[owned.indexOf(index) + 2]) ?? '';
   const cell = (index: number, texts: Texts): Cell => {
     const shownText = text(index, texts);
-    if (shownText === '' || !instants.has(index)) return shownText === '' ? null : shownText;
-    const date = new Date(isMoment(index) ? Number(shownText) : NaN);
+    const date = new Date(isMoment(index) && shownText !== '' ? Number(shownText) : NaN);
     if (!Number.isNaN(date.getTime())) return date.toISOString();
-    return instantCell(shownText, options.timeZone);
+    return kindOf(index).read(shownText, options.timeZone);
   };
   return {
     columns,
@@ -134,7 +132,7 @@ export async function describe(ask: Ask, table: string, options: TableMapping) {
     taken: (index: number, expression: string): string => {
       // An explicit cast to a length would truncate silently.
       const type = typeOf(index) === 'character' ? 'bpchar' : typeOf(index);
-      const isLocal = instants.has(index) && [withoutZone, 'date'].includes(type);
+      const isLocal = kindOf(index).isMoment && [withoutZone, 'date'].includes(type);
       if (isLocal) return `(${expression}::timestamptz at time zone ${zone})::${type}`;
       return `${expression}::${type}`;
     },
@@ -147,8 +145,7 @@ export async function describe(ask: Ask, table: string, options: TableMapping) {
     /** What a column gets for a value: a column of texts gets a day as one, and where a value is required an empty one is ''. */
     given: (index: number, value: Value | undefined): Value => {
       if (!value) return all[index]?.isRequired === true ? '' : null;
-      const isText = instants.has(index) && textTypes.includes(typeOf(index));
-      return isText ? instantText(value, options.timeZone) : value;
+      return textTypes.includes(typeOf(index)) ? kindOf(index).write(value, options.timeZone) : value;
     },
     row: (texts: Texts): PresentRow<Place> => ({
       leadId: text(columns.id, texts) || null,
@@ -168,7 +165,7 @@ function withoutGuesses(
   const fields = new Map(columns.fields);
   const missing = [...columns.missing];
   for (const [field, { index, type }] of columns.fields) {
-    if (isZoneSet || type !== 'instant' || all[index]?.type !== withoutZone) continue;
+    if (isZoneSet || !fieldKinds[type].isMoment || all[index]?.type !== withoutZone) continue;
     fields.delete(field);
     const message = `The column ${JSON.stringify(all[index].name)} is a timestamp without time zone, and its zone is not configured; the field is left out until target.timeZone (or TARGET_TZ_NAME) is set: UTC for NocoDB and most grids, ${timeZone} when people type local times. Or make the column timestamptz.`;
     missing.push({ field, message });
@@ -188,10 +185,11 @@ function unsuited({ id, fields }: Columns, all: readonly CatalogueColumn[]): rea
   see(id, ({ type }) => (type === 'uuid' ? null : ': it cannot hold every lead id, since ids are texts.'));
   for (const { index, type: wanted } of fields.values())
     see(index, ({ type, kind, shownType }) => {
+      const { isMoment } = fieldKinds[wanted];
       // An enum or a domain is a deliberate choice of values.
-      if (wanted === 'text' && /^numeric\(\d+,[1-9]/.test(shownType))
+      if (!isMoment && /^numeric\(\d+,[1-9]/.test(shownType))
         return ': it shows numbers with that number of digits only (99.9 as 99.90), and a lead with another spelling is held; make it numeric without digits, or double precision.';
-      if (wanted === 'text') return ['e', 'd'].includes(kind) ? null : ': it cannot hold other texts.';
+      if (!isMoment) return ['e', 'd'].includes(kind) ? null : ': it cannot hold other texts.';
       if (type === 'date') return ': it cannot hold a follow-up with a time of day.';
       if (type === withZone || type === withoutZone) return null;
       return ': it cannot hold moments.';
@@ -203,14 +201,12 @@ function unsuited({ id, fields }: Columns, all: readonly CatalogueColumn[]): rea
 export function definitions({ idColumn, fields, statusColumn }: ColumnMapping): string {
   const mapped = [
     typed(idColumn, 'text unique'),
-    ...fields.map(({ column, type }) => typed(column, columnType(type))),
+    ...fields.map(({ column, type }) => typed(column, fieldKinds[type].postgres)),
     ...(statusColumn === undefined ? [] : [typed(statusColumn, 'text')]),
   ];
   const taken = new Set([idColumn, statusColumn, ...fields.map(({ column }) => column)]);
   const key = ['id', 'row_id', 'leadsync_row_id'].find((name) => !taken.has(name)) ?? 'leadsync_key';
   return [typed(key, 'bigint generated by default as identity primary key'), ...mapped].join(', ');
 }
-
-export const columnType = (type: 'text' | 'instant'): string => (type === 'instant' ? 'timestamptz' : 'text');
 
 const typed = (column: string, type: string): string => `${pg.escapeIdentifier(column)} ${type}`;

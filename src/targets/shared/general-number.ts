@@ -5,3 +5,7 @@ export function generalNumber(number: number): string {
     (_, sign: string, digits: string) => `E${sign}${digits.padStart(2, '0')}`,
   );
 }
+
+/** Whether a text is what a spreadsheet shows for that number. */
+export const isGeneralNumber = (text: string): boolean =>
+  /^-?\d/.test(text) && generalNumber(Number(text)) === text;

@@ -2,8 +2,8 @@ import { LeadsyncError } from '../../lib/errors.ts';
 import { type DavResponse, readMultistatus } from '../../http/multistatus.ts';
 import { parseHttpDate } from '../../lib/retry-after.ts';
 import { visibleText } from '../../lib/visible-text.ts';
-import { isFolder } from './webdav-fault.ts';
-import type { DavReply, WebDavHttp } from './webdav-http.ts';
+import { isFolder, type WebDavHttp } from './webdav-http.ts';
+import type { HttpReply } from '../../http/connection.ts';
 
 /** Temporary files of killed runs are removed when they are this old (ms, by the server's clock). */
 const leftMs = 3_600_000;
@@ -57,7 +57,7 @@ const stateProperties: Readonly<Record<string, string>> = {
 };
 
 /** What the properties of the file say where a reply to HEAD would have headers. */
-export async function stateHeaders(http: WebDavHttp, signal: AbortSignal): Promise<DavReply['header']> {
+export async function stateHeaders(http: WebDavHttp, signal: AbortSignal): Promise<HttpReply['header']> {
   const wanted = Object.values(stateProperties);
   const { responses, date } = await propertiesOf(http, http.path, '0', wanted, signal);
   const props = responses[0]?.props;
@@ -82,7 +82,9 @@ async function propertiesOf(
       method: 'PROPFIND',
       path,
       headers: { depth, 'content-type': 'application/xml; charset=utf-8' },
-      body: `<?xml version="1.0" encoding="utf-8"?><D:propfind xmlns:D="DAV:"><D:prop>${wanted}</D:prop></D:propfind>`,
+      body: {
+        text: `<?xml version="1.0" encoding="utf-8"?><D:propfind xmlns:D="DAV:"><D:prop>${wanted}</D:prop></D:propfind>`,
+      },
       answers: [301, 302, 307, 308, 400, 403, 404, 405, 410, 501],
     },
     signal,
@@ -116,7 +118,9 @@ export async function lockFile(http: WebDavHttp, signal: AbortSignal): Promise<D
         timeout: `Second-${lockSeconds}`,
         'content-type': 'application/xml; charset=utf-8',
       },
-      body: `<?xml version="1.0" encoding="utf-8"?><D:lockinfo xmlns:D="DAV:"><D:lockscope><D:exclusive/></D:lockscope><D:locktype><D:write/></D:locktype><D:owner>${lockOwner}</D:owner></D:lockinfo>`,
+      body: {
+        text: `<?xml version="1.0" encoding="utf-8"?><D:lockinfo xmlns:D="DAV:"><D:lockscope><D:exclusive/></D:lockscope><D:locktype><D:write/></D:locktype><D:owner>${lockOwner}</D:owner></D:lockinfo>`,
+      },
       answers: [400, 403, 404, 405, 412, 501],
     },
     signal,

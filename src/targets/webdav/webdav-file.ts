@@ -3,11 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { LeadsyncError } from '../../lib/errors.ts';
 import { parseHttpDate } from '../../lib/retry-after.ts';
 import { docsPath } from '../../lib/version.ts';
-import { openInEditor, type Editor, editorLocks } from '../file/editor-locks.ts';
-import type { RemoteFile, Upload } from '../remote/remote-file.ts';
-import type { FileState } from '../file/file-place.ts';
-import { assertFolder, assertNotLocked, removeLeftovers, stateHeaders, lockFile } from './dav-properties.ts';
-import type { DavReply, WebDavHttp } from './webdav-http.ts';
+import { type Editor, editorLocks, openInEditor } from '../file/editor-locks.ts';
+import { type RemoteFile, RemoteLocation, type Upload } from '../remote/remote-location.ts';
+import type { FilePlace, FileState } from '../file/file-place.ts';
+import { assertFolder, assertNotLocked, lockFile, removeLeftovers, stateHeaders } from './dav-properties.ts';
+import type { HttpReply } from '../../http/connection.ts';
+import { WebDavHttp } from './webdav-http.ts';
+import type { OnReply } from '../../http/exchange.ts';
 
 /** While a file was only just changed it is looked at again: how often (ms), and how many times. */
 const settleMs = 700;
@@ -100,7 +102,7 @@ export class WebDavFile implements RemoteFile {
       : 'the server does not honour If-Match, so leadsync stores under a temporary name and renames; a save within the moment of renaming is lost';
   }
 
-  #stateIn(reply: DavReply): DavState | null {
+  #stateIn(reply: HttpReply): DavState | null {
     if (reply.status >= 300) return null;
     if (/^text\/html\b/i.test(reply.header('content-type') ?? ''))
       throw new LeadsyncError(
@@ -165,7 +167,7 @@ export class WebDavFile implements RemoteFile {
     if (state !== null && state.strongTag === null) return 'refused';
     const tag = state?.strongTag ?? null;
     const headers: Record<string, string> = tag === null ? { 'if-none-match': '*' } : { 'if-match': tag };
-    const reply = await this.#http.ask({ method: 'PUT', headers, body: upload, answers: [412] }, signal);
+    const reply = await this.#http.ask({ method: 'PUT', headers, body: { upload }, answers: [412] }, signal);
     if (reply.status !== 412) return { version: versionTold(reply) };
     return ((await this.look(signal))?.version ?? null) === expected ? 'refused' : null;
   }
@@ -181,7 +183,7 @@ export class WebDavFile implements RemoteFile {
     const path = this.#temporaryPath();
     let isMoved = false;
     try {
-      await this.#http.ask({ method: 'PUT', path, body: upload }, signal);
+      await this.#http.ask({ method: 'PUT', path, body: { upload } }, signal);
       await using lock = state === null ? null : await lockFile(this.#http, signal);
       if (((await this.look(signal))?.version ?? null) !== expected) return null;
       const destination = this.#http.addressOf(this.#http.path);
@@ -260,7 +262,7 @@ const settledMs = 2_000;
 /** A file that is dated further into the future (ms) never settles. */
 const futureMs = 5_000;
 
-function davState({ header }: Pick<DavReply, 'header'>): DavState {
+function davState({ header }: Pick<HttpReply, 'header'>): DavState {
   const tag = header('etag')?.trim() ?? '';
   const [, weak, opaque] = /^(W\/)?("[^"]*")$/i.exec(tag) ?? [];
   const modified = header('last-modified') ?? '';
@@ -277,4 +279,40 @@ function davState({ header }: Pick<DavReply, 'header'>): DavState {
     opaqueTag: opaque ?? null,
     isSettled,
   };
+}
+
+export interface WebDavOptions {
+  /** The address of the file: https, or http to this machine. */
+  readonly url: string;
+  /** As it is now; null: none. */
+  readonly authorization: () => string | null;
+  /** Absolute path of the folder for local copies. */
+  readonly folder: string;
+  readonly onReply?: OnReply;
+}
+
+const kind = 'webdav:';
+
+export function webDavPlace(options: WebDavOptions): FilePlace {
+  const { url, folder } = options;
+  const location = new RemoteLocation(new WebDavFile(new WebDavHttp(options), idOf(url)), folder);
+  return {
+    name: url,
+    isUploaded: true,
+    locate: async () => location,
+    // The password is for one host.
+    formerly(id) {
+      const former = id.startsWith(kind) ? URL.parse(id.slice(kind.length)) : null;
+      return former?.origin === new URL(url).origin ? webDavPlace({ ...options, url: former.href }) : null;
+    },
+  };
+}
+
+/** One spelling for all ways to encode a path. */
+function idOf(url: string): string {
+  const { origin, pathname } = new URL(url);
+  const names = pathname
+    .split('/')
+    .map((name) => encodeURIComponent(decodeURIComponent(name).normalize('NFC')));
+  return kind + origin + names.join('/');
 }

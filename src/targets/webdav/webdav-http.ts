@@ -1,11 +1,123 @@
+import { type FaultRow, faultRow, type FaultTable, whyNoConnection } from '../../http/faults.ts';
+import type { ExchangeBounds, HttpFault, OnReply } from '../../http/exchange.ts';
+import { LeadsyncError } from '../../lib/errors.ts';
+import { docsPath } from '../../lib/version.ts';
 import { extname } from 'node:path';
 import { type HttpRequest, shownAddress } from '../../http/client.ts';
-import { HttpConnection } from '../../http/connection.ts';
-import { type ExchangeBounds, HttpFault, type OnReply } from '../../http/exchange.ts';
+import { HttpConnection, type HttpReply } from '../../http/connection.ts';
 import { systemClock } from '../../ports/clock.ts';
-import { retryAfterMs } from '../../lib/retry-after.ts';
-import type { Upload } from '../remote/remote-file.ts';
-import { lostReply, refused } from './webdav-fault.ts';
+
+interface DavRefusal {
+  readonly status: number;
+  readonly isWrite: boolean;
+  readonly login: 'password' | 'token' | null;
+  /** Where a redirect leads, without a query; null: nowhere. */
+  readonly location: string | null;
+}
+
+/** A request without a complete reply; it may have been carried out. `name`: the address of the file. */
+function lostReply(fault: HttpFault, name: string): LeadsyncError {
+  if (fault.kind === 'too-large')
+    return new LeadsyncError('target.too-large', `${name} is larger than leadsync reads: ${fault.message}.`, {
+      help: 'Move what is not the table to a file of its own.',
+    });
+  const none = whyNoConnection(fault);
+  const says = none
+    ? `No connection to the server of ${name}: ${none.says}. Nothing was sent.`
+    : `The server of ${name} gave no complete answer: ${fault.message}.`;
+  const help = none?.help ?? 'Check whether the server is running. A worker tries again by itself.';
+  return new LeadsyncError('target.unavailable', says, { retry: 'later', help });
+}
+
+const unchanged = 'The file is unchanged.';
+const untouched = 'Nothing was read or written.';
+const again = 'A worker tries again by itself.';
+const howToLogIn = (): string =>
+  `Set WEBDAV_USER and WEBDAV_PASSWORD (user and password of the target), or WEBDAV_TOKEN (${docsPath('webdav.md')}).`;
+
+function mayNot(code: string, { status, login, isWrite }: DavRefusal): FaultRow {
+  const [verb, effect] = isWrite ? ['write', unchanged] : ['read', untouched];
+  const who = login === null ? `anybody ${verb} without logging in` : `this user ${verb}`;
+  const rights = 'Give this user the right to change the file and to create files in its folder.';
+  const help = login === null ? howToLogIn() : rights;
+  return [code, `: the server does not let ${who} (${status}). ${effect}`, help];
+}
+
+function loginRefused(login: DavRefusal['login']): readonly [says: string, help: string] {
+  switch (login) {
+    case null:
+      return ['lets nobody read without logging in', howToLogIn()];
+    case 'password':
+      return [
+        'rejects the user name or the password',
+        `Check WEBDAV_USER and WEBDAV_PASSWORD (user and password of the target). Many servers want an app password (${docsPath('webdav.md')}).`,
+      ];
+    case 'token':
+      return ['rejects the token', 'Check WEBDAV_TOKEN (accessToken of the target): it may have expired.'];
+    default:
+      return login satisfies never;
+  }
+}
+
+/** What is said continues the address of the file. */
+const faults: FaultTable<DavRefusal> = {
+  '401': (refusal) => {
+    if (refusal.isWrite) return mayNot('target.unauthenticated', refusal);
+    const [says, help] = loginRefused(refusal.login);
+    return ['target.unauthenticated', `: the server ${says} (401). ${untouched}`, help];
+  },
+  '403': (refusal) => mayNot('target.forbidden', refusal),
+  '404 409 410': ({ status }) => [
+    'target.not-writable',
+    ` cannot be stored: its folder does not exist on the server (${status}). Nothing was written.`,
+    'Create the folder, or correct the path of the target.',
+  ],
+  '405 501': ({ status }) => [
+    'target.refused',
+    ` does not lie on a WebDAV server: it refused the method (${status}). ${unchanged}`,
+    `Set the path to the WebDAV address of the file, not to the page that shows it (${docsPath('webdav.md')}).`,
+  ],
+  '413': [
+    'target.too-large',
+    ` is larger than the server takes (413). ${unchanged}`,
+    'Raise the limit for uploads on the server.',
+  ],
+  '423': [
+    'target.busy',
+    ` is locked by somebody (423). ${unchanged}`,
+    `Save and close it in the program that has it open. ${again}`,
+    'later',
+  ],
+  '429 503': ({ status }) => [
+    'target.rate-limited',
+    `: the server accepts no requests for now (${status}). ${unchanged}`,
+    again,
+    'later',
+  ],
+  '507': [
+    'target.disk-full',
+    ` cannot be stored: there is no room on the server (507). ${unchanged}`,
+    'Make room in that account; the next run writes what is left.',
+    'later',
+  ],
+  '3xx': ({ status, location }) => [
+    'target.bad-url',
+    ` leads elsewhere${location === null ? '' : `, to ${location}`} (${status}), where leadsync does not follow: to another host, or to what is no table. ${untouched}`,
+    `Set the path to the WebDAV address of the file itself. When this is a page to log in, the server wants another kind of login, such as an app password (${docsPath('webdav.md')}).`,
+  ],
+  '5xx': ({ status }) => ['target.unavailable', `: the server failed (${status}).`, again, 'later'],
+  other: ({ status }) => [
+    'target.refused',
+    `: the server refused a request (${status}). ${unchanged}`,
+    `Check that the path is the WebDAV address of the file (${docsPath('webdav.md')}).`,
+  ],
+};
+
+export function isFolder(name: string): LeadsyncError {
+  return new LeadsyncError('target.unreadable', `${name} is a folder. Nothing was read or written.`, {
+    help: 'Add the name of the file to the path of the target.',
+  });
+}
 
 export interface WebDavAccess {
   /** The address of the file: https, or http to this machine; without user, query and fragment. */
@@ -15,21 +127,12 @@ export interface WebDavAccess {
   readonly onReply?: OnReply;
 }
 
-export interface DavCall {
-  readonly method: HttpRequest['method'];
-  /** Encoded; absent: the file's. */
+interface DavCall extends Pick<HttpRequest, 'method'>, Partial<Omit<HttpRequest, 'method' | 'path'>> {
+  /** Encoded; absent: the file's, and redirects on the same host are followed. */
   readonly path?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string | Upload;
   /** Statuses that are answers, besides 2xx. */
   readonly answers?: readonly number[];
   readonly into?: (chunk: Buffer) => Promise<void>;
-}
-
-export interface DavReply {
-  readonly status: number;
-  readonly header: (name: string) => string | null;
-  readonly body: string;
 }
 
 /** Ms and bytes. A file of 50 MB takes seven minutes at 1 Mbit/s. */
@@ -40,6 +143,7 @@ const quick: ExchangeBounds = { headersMs: 60_000, totalMs: 60_000, bodyBytes: 8
 const look: ExchangeBounds = { ...quick, bodyBytes: transfer.bodyBytes };
 
 const writes: ReadonlySet<string> = new Set(['PUT', 'MOVE', 'DELETE', 'LOCK']);
+const moves: readonly number[] = [301, 302, 307, 308];
 const mostRedirects = 3;
 
 /** About one file, each once, but redirects on the same host are followed. Throws for replies but 2xx and `answers`, without the password. */
@@ -74,58 +178,54 @@ export class WebDavHttp {
     return this.#url.origin + path;
   }
 
-  async ask(call: DavCall, signal: AbortSignal): Promise<DavReply> {
+  async ask({ path, answers = [], ...call }: DavCall, signal: AbortSignal): Promise<HttpReply> {
+    if (path !== undefined) return this.#attempt({ ...call, path, answers }, signal);
     for (let redirects = 0; ; redirects++) {
-      signal.throwIfAborted();
-      const { reply, fault } = await this.#attempt(call, signal);
-      if (fault === null) return reply;
-      const moved = redirects < mostRedirects && call.path === undefined ? this.#sameHost(reply) : null;
-      if (moved === null) throw fault;
+      const reply = await this.#attempt({ ...call, answers: [...answers, ...moves] }, signal);
+      if (!moves.includes(reply.status)) return reply;
+      const moved = redirects < mostRedirects ? this.#sameHost(reply) : null;
+      if (moved === null) throw this.#refused(reply, call.method);
       this.#url = moved;
     }
   }
 
   /** Where a redirect leads, when it is on the same host, and a file of the same kind: no page to log in. */
-  #sameHost(reply: DavReply): URL | null {
-    if (![301, 302, 307, 308].includes(reply.status)) return null;
+  #sameHost(reply: HttpReply): URL | null {
     const to = URL.parse(reply.header('location') ?? '', this.#url.href);
     const isSame = to?.origin === this.#url.origin && to.search === '' && !to.pathname.endsWith('/');
     return isSame && endingOf(to) === endingOf(this.#url) && to.pathname !== this.#url.pathname ? to : null;
   }
 
-  async #attempt(
-    { answers = [], into, ...call }: DavCall,
+  #attempt(
+    { path = this.#url.pathname, headers, body = 'none', answers, into, ...call }: DavCall,
     signal: AbortSignal,
-  ): Promise<{ readonly reply: DavReply; readonly fault: Error | null }> {
+  ): Promise<HttpReply> {
+    const authorization = this.#access.authorization();
     const short = call.method === 'HEAD' ? look : quick;
-    const bounds = into !== undefined || typeof call.body === 'object' ? transfer : short;
-    try {
-      const asking = { bounds, signal, ...(into && { into }) };
-      const { status, headers, receivedAt, body } = await this.#connection.ask(this.#request(call), asking);
-      const header = (name: string): string | null => [headers[name] ?? []].flat().join(', ') || null;
-      const reply = { status, header, body };
-      if ((status >= 200 && status < 300) || answers.includes(status)) return { reply, fault: null };
-      const refusal = {
-        status,
-        isWrite: writes.has(call.method),
-        login: loginOf(this.#access),
-        waitMs: retryAfterMs(headers['retry-after'], headers['date'], receivedAt),
-        location: shownAddress(header('location'), this.#url),
-      };
-      return { reply, fault: refused(refusal, this.name) };
-    } catch (error) {
-      throw error instanceof HttpFault ? lostReply(error, this.name) : error;
-    }
+    const isLong = into !== undefined || (typeof body === 'object' && 'upload' in body);
+    return this.#connection.ask(
+      { ...call, path, headers: { ...(authorization !== null && { authorization }), ...headers }, body },
+      {
+        bounds: isLong ? transfer : short,
+        signal,
+        answers,
+        ...(into && { into }),
+        faults: {
+          lost: (fault) => lostReply(fault, this.name),
+          refused: (reply) => this.#refused(reply, call.method),
+        },
+      },
+    );
   }
 
-  #request({ method, path, headers, body }: DavCall): HttpRequest {
-    const authorization = this.#access.authorization();
-    return {
-      method,
-      path: path ?? this.#url.pathname,
-      headers: { ...(authorization !== null && { authorization }), ...headers },
-      body: body === undefined ? 'none' : typeof body === 'string' ? { text: body } : { upload: body },
-    };
+  /** By the status alone. */
+  #refused({ status, waitMs, header }: HttpReply, method: DavCall['method']): LeadsyncError {
+    const location = shownAddress(header('location'), this.#url);
+    if (location === `${this.name}/`) return isFolder(this.name);
+    const [isWrite, login] = [writes.has(method), loginOf(this.#access)];
+    const [code, says, options] = faultRow(faults, { status, isWrite, login, location });
+    const wait = waitMs !== null && { retryAfterMs: waitMs };
+    return new LeadsyncError(code, this.name + says, { ...options, ...wait });
   }
 }
 

@@ -1,11 +1,116 @@
+import type { XlsxPackage } from './part.ts';
+import { attribute, localName, unescapeCellText, XmlFault, xmlText } from './xml.ts';
 import { generalNumber } from '../shared/general-number.ts';
-import { instantCell } from '../../core/lead/instant.ts';
+import { fieldKinds } from '../../core/lead/field-kinds.ts';
 import type { Cell, FieldType } from '../../core/lead/value.ts';
 import type { SheetCell } from './rows.ts';
 import type { SerialClock } from '../shared/serial-clock.ts';
-import type { SharedStrings } from './strings.ts';
-import type { DateStyles } from './styles.ts';
-import { unescapeCellText, xmlText } from './xml-text.ts';
+
+export type DateStyles = ReadonlySet<number>;
+
+/** `part` null: none. */
+export async function readDateStyles(pack: XlsxPackage, part: string | null): Promise<DateStyles> {
+  const entry = part === null ? null : pack.find(part);
+  if (entry === null) return new Set();
+  return pack.parse(entry, (elements) => {
+    const within = (list: string) => elements.filter(({ parent }) => parent?.local === list);
+    const idOf = (attributes: string) => Number(attribute(attributes, 'numFmtId') ?? 0);
+    const custom = new Map(
+      within('numFmts').map(({ attributes }) => [
+        idOf(attributes),
+        isDateFormat(attribute(attributes, 'formatCode') ?? ''),
+      ]),
+    );
+    const ids = within('cellXfs').map(({ attributes }) => idOf(attributes));
+    return new Set(
+      [...ids.keys()].filter((style) => {
+        const id = ids[style] ?? 0;
+        return custom.get(id) ?? isBuiltInDate(id);
+      }),
+    );
+  });
+}
+
+/** ECMA-376 part 1, 18.8.30, with the East Asian formats. */
+function isBuiltInDate(id: number): boolean {
+  return (id >= 14 && id <= 22) || (id >= 27 && id <= 36) || (id >= 45 && id <= 47) || (id >= 50 && id <= 58);
+}
+
+export function isDateFormat(code: string): boolean {
+  const [first = ''] = code
+    .replaceAll(/"[^"]*"?|\\.|[_*]./gs, '')
+    .replaceAll(/\[(?!(?:h+|m+|s+)\])[^\]]*\]/gi, '')
+    .split(';');
+  return !/general/i.test(first) && /[ymdhs]/i.test(first);
+}
+
+/** The shared texts that cells refer to by number; packed as bytes: there can be a million. */
+export class SharedStrings {
+  #bytes = Buffer.alloc(64 * 1024);
+  readonly #ends: number[] = [];
+
+  add(raw: string): void {
+    const start = this.#ends.at(-1) ?? 0;
+    if (start + raw.length > this.#bytes.length) {
+      const larger = Buffer.allocUnsafe(2 * (start + raw.length));
+      this.#bytes.copy(larger, 0, 0, start);
+      this.#bytes = larger;
+    }
+    this.#ends.push(start + this.#bytes.write(raw, start, 'latin1'));
+  }
+
+  /** @throws XmlFault when there is no such text */
+  get(index: number): string {
+    const end = this.#ends[index];
+    if (end === undefined) throw new XmlFault('refers to a missing shared text');
+    return unescapeCellText(xmlText(this.#bytes.toString('latin1', this.#ends[index - 1] ?? 0, end)));
+  }
+}
+
+/** `part` null: none. */
+export async function readSharedStrings(pack: XlsxPackage, part: string | null): Promise<SharedStrings> {
+  const strings = new SharedStrings();
+  const entry = part === null ? null : pack.find(part);
+  if (entry === null) return strings;
+  const collected = new TextRuns();
+  await pack.scanStrings(entry, {
+    open: (name) => collected.open(localName(name)),
+    close: (name) => {
+      const local = localName(name);
+      collected.close(local);
+      if (local === 'si') strings.add(collected.take());
+    },
+    text: (raw) => collected.text(raw),
+  });
+  return strings;
+}
+
+/** Joins the runs of a rich text, without its phonetic reading (`rPh`). */
+export class TextRuns {
+  #inText = false;
+  #inPhonetic = false;
+  #raw = '';
+
+  open(local: string): void {
+    if (local === 't') this.#inText = true;
+    else if (local === 'rPh') this.#inPhonetic = true;
+  }
+
+  close(local: string): void {
+    if (local === 't') this.#inText = false;
+    else if (local === 'rPh') this.#inPhonetic = false;
+  }
+
+  text(raw: string): void {
+    if (this.#inText && !this.#inPhonetic) this.#raw += raw;
+  }
+
+  take(): string {
+    const raw = this.#raw;
+    this.#raw = '';
+    return raw;
+  }
+}
 
 export type CellReader = ReturnType<typeof cellReader>;
 
@@ -14,7 +119,8 @@ export function cellReader(strings: SharedStrings, dates: DateStyles, clock: Ser
   /** The cell of a mapped column. Formulas and errors are unreadable: nothing is written over them. */
   function readCell(cell: SheetCell | undefined, type: FieldType): Cell {
     if (cell === undefined) return null;
-    if (type === 'instant' && cell.type === 'n' && cell.formula === null && isDate(cell)) {
+    const { isMoment, read } = fieldKinds[type];
+    if (isMoment && cell.type === 'n' && cell.formula === null && isDate(cell)) {
       const instant = cell.raw === '' ? null : clock.toInstant(Number(cell.raw));
       if (instant !== null) return instant;
     }
@@ -22,12 +128,12 @@ export function cellReader(strings: SharedStrings, dates: DateStyles, clock: Ser
     if (cell.formula !== null) return { unreadable: showFormula(cell.formula, text), why: 'formula' };
     if (text === '') return null;
     if (cell.type === 'e') return { unreadable: text, why: 'error' };
-    if (type === 'text') return text;
+    if (!isMoment) return read(text, clock.timeZone);
     if (cell.type === 'n' && isDate(cell) && clock.isSkipped(Number(cell.raw)))
       return { unreadable: text, why: 'skipped' };
     // A boolean, or a number that is no date: a guess could lose an edit.
     if (cell.type === 'n' || cell.type === 'b') return { unreadable: text };
-    return instantCell(text, clock.timeZone);
+    return read(text, clock.timeZone);
   }
 
   /** An id, which may come from a formula; or an error or a formula without a value, which must not be overwritten. */

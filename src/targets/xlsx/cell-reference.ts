@@ -1,5 +1,5 @@
 import type { CellRange } from '../shared/table-range.ts';
-import { attribute, attributePlace } from './xml-scanner.ts';
+import { attribute, attributePlace } from './xml.ts';
 
 /** Limits of the format. */
 export const mostRows = 1_048_576;

@@ -1,11 +1,9 @@
 import { readMark } from '../../core/lead/table-mark.ts';
 import { type Splice, splice } from '../file/splice.ts';
 import type { XlsxPackage } from './part.ts';
-import { withChild, type XmlElements } from './xml-elements.ts';
-import { attribute } from './xml-scanner.ts';
-import { escapeXml, xmlText } from './xml-text.ts';
+import { attribute, escapeXml, withChild, type XmlElements, xmlText } from './xml.ts';
 import type { ZipEntry } from './zip-directory.ts';
-import type { NewPart } from './zip-rewrite.ts';
+import type { NewPart } from './zip-write.ts';
 
 export interface MarkEdits {
   readonly edits: readonly { readonly part: string; readonly splices: readonly Splice[] }[];

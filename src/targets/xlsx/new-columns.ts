@@ -1,17 +1,15 @@
+import type { FileTableOptions } from '../file/file-format.ts';
 import { isAround } from '../shared/table-range.ts';
 import type { PlacedRange } from './cell-reference.ts';
-import { readUsed } from './free-columns.ts';
+import { readUsed, type SheetTable } from './tables.ts';
 import { type NewColumn, placeNewColumns } from '../file/new-columns.ts';
 import { type Splice, splice } from '../file/splice.ts';
 import type { RowContent } from '../shared/row-content.ts';
 import { rowWriter } from './row-writer.ts';
 import { replaced } from './grown-ranges.ts';
-import { openXlsxSheet, placeOf, textsOf, type XlsxTargetOptions } from './sheet.ts';
-import type { SheetTable } from './tables.ts';
+import { openXlsxSheet, placeOf, textsOf } from './sheet.ts';
 import type { PartEdit } from './write-plan.ts';
-import { withChild } from './xml-elements.ts';
-import { attributePlace } from './xml-scanner.ts';
-import { escapeCellText, escapeXml } from './xml-text.ts';
+import { attributePlace, escapeCellText, escapeXml, withChild } from './xml.ts';
 import type { RandomAccess } from './zip-directory.ts';
 
 /**
@@ -20,7 +18,7 @@ import type { RandomAccess } from './zip-directory.ts';
  */
 export async function planXlsxColumns(
   file: RandomAccess,
-  options: XlsxTargetOptions,
+  options: FileTableOptions,
   fields: ReadonlySet<string>,
 ): Promise<readonly PartEdit[]> {
   const sheet = await openXlsxSheet(file, options);

@@ -1,8 +1,17 @@
+import type { FileTableOptions } from '../file/file-format.ts';
+import { fieldKinds } from '../../core/lead/field-kinds.ts';
 import { columnLetters } from '../shared/cell-name.ts';
-import { escapeCellText, escapeXml } from './xml-text.ts';
+import { escapeCellText, escapeXml } from './xml.ts';
 import { xlsxFaults } from './fault.ts';
-import type { XlsxTargetOptions } from './sheet.ts';
-import { newZip } from './zip-rewrite.ts';
+import { newZip } from './zip-write.ts';
+import { LeadsyncError } from '../../lib/errors.ts';
+import { splice } from '../file/splice.ts';
+import { headingsOf } from '../shared/columns.ts';
+import { showRange } from '../shared/table-range.ts';
+import { SheetReader, type SheetRow } from './rows.ts';
+import { openWorkbook } from './workbook.ts';
+import type { PartEdit } from './write-plan.ts';
+import type { RandomAccess } from './zip-directory.ts';
 
 const head = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';
 const main = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
@@ -15,14 +24,14 @@ const instantStyle = 2;
 const textStyle = 3;
 
 /** A new workbook with one sheet: frozen headings, and a table with filters that grows with its rows. */
-export function newWorkbook(options: XlsxTargetOptions): AsyncGenerator<Buffer> {
+export function newWorkbook(options: FileTableOptions): AsyncGenerator<Buffer> {
   const { name, sheet, idColumn, statusColumn, fields } = options;
   const columns: NewColumn[] = [
     { heading: idColumn, style: textStyle, width: 38 },
     ...fields.map(({ field, column, type, values }) => ({
       heading: column,
       values,
-      style: type === 'instant' ? instantStyle : textStyle,
+      style: fieldKinds[type].isMoment ? instantStyle : textStyle,
       width: Math.max(field === 'companyName' ? 38 : 18, column.length + 4),
     })),
   ];
@@ -113,4 +122,43 @@ function table(columns: readonly NewColumn[]): string {
     ({ heading }, at) => `<tableColumn id="${at + 1}" name="${escapeXml(escapeCellText(heading))}"/>`,
   );
   return `<table xmlns="${main}" id="1" name="Leads" displayName="Leads" ref="${range}" totalsRowShown="0"><autoFilter ref="${range}"/><tableColumns count="${columns.length}">${named.join('')}</tableColumns><tableStyleInfo name="TableStyleMedium2" showFirstColumn="0" showLastColumn="0" showRowStripes="1" showColumnStripes="0"/></table>`;
+}
+
+/**
+ * The headings for a sheet in which no cell has anything; null: one has, or the workbook cannot be read, which its readers
+ * report.
+ */
+export async function planXlsxHeadings(
+  file: RandomAccess,
+  options: FileTableOptions,
+): Promise<PartEdit | null> {
+  try {
+    const { sheet, pack } = await openWorkbook(file, options, xlsxFaults(options.name));
+    const reader = new SheetReader({ sheet, pack });
+    let first: SheetRow | undefined;
+    for await (const rows of reader.rows()) {
+      if (rows.some(({ cells }) => cells.some(({ raw, formula }) => raw !== '' || formula !== null)))
+        return null;
+      first ??= rows[0];
+    }
+    const { prefix: p, dataStart, dataEnd, dimension } = reader.layout;
+    const headings = headingsOf(options);
+    const cells = headings.map(
+      (heading, at) =>
+        `<${p}c r="${columnLetters(at)}1" t="inlineStr"><${p}is><${p}t xml:space="preserve">${escapeXml(escapeCellText(heading))}</${p}t></${p}is></${p}c>`,
+    );
+    const row = `<${p}row r="1">${cells.join('')}</${p}row>`;
+    const isClosed = dataEnd === dataStart.start;
+    const written = isClosed
+      ? splice(dataStart.start, dataStart.end, `<${p}sheetData>${row}</${p}sheetData>`)
+      : first?.row === 1
+        ? splice(first.start, first.end, row)
+        : splice(dataStart.end, dataStart.end, row);
+    const range = { left: 0, top: 1, right: headings.length - 1, bottom: 1 };
+    const used = dimension === null ? [] : [splice(dimension.start, dimension.end, showRange(range))];
+    return { part: sheet.name, splices: [...used, written] };
+  } catch (error) {
+    if (error instanceof LeadsyncError) return null;
+    throw error;
+  }
 }

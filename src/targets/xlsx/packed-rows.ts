@@ -2,10 +2,8 @@ import { buffer } from 'node:stream/consumers';
 import { idKey } from '../../core/lead/lead.ts';
 import type { RowChange } from '../../ports/target.ts';
 import { IdSet } from '../../core/lead/id-set.ts';
-import type { RandomAccess } from './zip-directory.ts';
-import { copied } from './zip-inflate.ts';
-import { joined, once, pack, type Packed } from './zip-pack.ts';
-import type { NewContent } from './zip-rewrite.ts';
+import { copied, type RandomAccess } from './zip-directory.ts';
+import { joined, type NewContent, once, pack, type Packed } from './zip-write.ts';
 
 /** Where a sheet's new part is cut: after the headings, and before its last row. */
 export type Cuts = readonly [from: number, to: number];

@@ -1,10 +1,13 @@
 import type { XlsxFault } from './fault.ts';
-import { readElements, type XmlElements } from './xml-elements.ts';
-import { attribute, type XmlHandler, XmlScanner } from './xml-scanner.ts';
-import { XmlFault } from './xml-text.ts';
-import { once } from './zip-pack.ts';
-import { type RandomAccess, readZipDirectory, type ZipDirectory, type ZipEntry } from './zip-directory.ts';
-import { inflated } from './zip-inflate.ts';
+import { attribute, readElements, type XmlElements, XmlFault, type XmlHandler, XmlScanner } from './xml.ts';
+import { once } from './zip-write.ts';
+import {
+  inflated,
+  type RandomAccess,
+  readZipDirectory,
+  type ZipDirectory,
+  type ZipEntry,
+} from './zip-directory.ts';
 import { TextDecoder } from 'node:util';
 
 /** Maximum unpacked bytes of a sheet, and of any other part; sheets are never kept in memory. */

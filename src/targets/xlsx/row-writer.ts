@@ -1,13 +1,12 @@
-import { instantText } from '../../core/lead/day.ts';
+import { fieldKinds } from '../../core/lead/field-kinds.ts';
 import type { FieldType, Value } from '../../core/lead/value.ts';
 import { type Splice, splice } from '../file/splice.ts';
-import { generalNumber } from '../shared/general-number.ts';
+import { isGeneralNumber } from '../shared/general-number.ts';
 import type { RowContent } from '../shared/row-content.ts';
 import { columnLetters } from '../shared/cell-name.ts';
 import { cellAt, columnStyle, type SheetCell, type SheetRow } from './rows.ts';
 import type { XlsxSheet } from './sheet.ts';
-import { attribute, attributePlace } from './xml-scanner.ts';
-import { escapeCellText, escapeXml } from './xml-text.ts';
+import { attribute, attributePlace, escapeCellText, escapeXml } from './xml.ts';
 
 /** The look of new cells. */
 export interface RowModel {
@@ -30,11 +29,11 @@ export function rowWriter(
 
   function styleOf(column: number, type: FieldType): number | null {
     const usual = model.styles.get(column) ?? null;
-    if (type === 'instant' && usual !== null && dates.has(usual)) return usual;
+    if (fieldKinds[type].isMoment && usual !== null && dates.has(usual)) return usual;
     const above = model.row === null ? undefined : cellAt(model.row, column)?.style;
     const known = above === undefined ? model.styles.get(column) : above;
     const style = known === undefined ? columnStyle(layout, column) : known;
-    return style === null && type === 'instant' ? model.dateStyle : style;
+    return style === null && fieldKinds[type].isMoment ? model.dateStyle : style;
   }
 
   /** Replaces a cell and keeps its format; without one, uses the column's. */
@@ -61,10 +60,10 @@ export function rowWriter(
     old: SheetCell | null,
   ): string {
     if (value === null || value === '') return `<${p}c${attributes}/>`;
-    const number = type === 'instant' ? serial(value, style) : sameNumber(value, style, old);
+    const kind = fieldKinds[type];
+    const number = kind.isMoment ? serial(value, style) : sameNumber(value, style, old);
     if (number !== null) return `<${p}c${attributes}><${p}v>${number}</${p}v></${p}c>`;
-    const shown = type === 'instant' ? instantText(value, clock.timeZone) : value;
-    const text = escapeXml(escapeCellText(shown));
+    const text = escapeXml(escapeCellText(kind.write(value, clock.timeZone)));
     return `<${p}c${attributes} t="inlineStr"><${p}is><${p}t xml:space="preserve">${text}</${p}t></${p}is></${p}c>`;
   }
 
@@ -76,7 +75,7 @@ export function rowWriter(
   /** Numbers stay numbers, for formulas, if they read back as the same text. */
   function sameNumber(text: string, style: number | null, old: SheetCell | null): string | null {
     if (old === null || old.type !== 'n' || old.raw === '' || dates.has(style ?? 0)) return null;
-    return /^-?\d/.test(text) && generalNumber(Number(text)) === text ? text : null;
+    return isGeneralNumber(text) ? text : null;
   }
 
   return {

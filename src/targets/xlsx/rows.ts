@@ -8,9 +8,8 @@ import {
   readRange,
 } from './cell-reference.ts';
 import { assertTransitional, type XlsxWorkbook } from './workbook.ts';
-import { TextRuns } from './strings.ts';
-import { attribute, localName, type XmlHandler, XmlScanner } from './xml-scanner.ts';
-import { XmlFault } from './xml-text.ts';
+import { TextRuns } from './cell-reader.ts';
+import { attribute, localName, XmlFault, type XmlHandler, XmlScanner } from './xml.ts';
 
 export interface SheetCell {
   readonly column: number;

@@ -4,19 +4,18 @@ import { TotalsRows } from '../../core/lead/totals.ts';
 import type { Cell } from '../../core/lead/value.ts';
 import { mostRows, readRange } from './cell-reference.ts';
 import { columnLetters } from '../shared/cell-name.ts';
-import {
-  type ColumnMapping,
-  type Columns,
-  headingRank,
-  headingRows,
-  headingsAmong,
-  locateColumns,
-} from '../shared/columns.ts';
-import { resumed } from '../file/file-format.ts';
+import { type Columns, headingRank, headingRows, headingsAmong, locateColumns } from '../shared/columns.ts';
+import { type FileTableOptions, resumed } from '../file/file-format.ts';
 import type { PresentRow } from '../shared/row-changes.ts';
-import { type CellReader, cellReader } from './cell-reader.ts';
+import {
+  type CellReader,
+  cellReader,
+  type DateStyles,
+  readDateStyles,
+  readSharedStrings,
+} from './cell-reader.ts';
 import { xlsxFaults } from './fault.ts';
-import { freeSheetCell } from './free-columns.ts';
+import { freeSheetCell, readTables, type SheetTable } from './tables.ts';
 import { cellAt, type SheetLayout, SheetReader, type SheetRow } from './rows.ts';
 import { SerialClock } from '../shared/serial-clock.ts';
 import {
@@ -27,22 +26,9 @@ import {
   standingIn,
   withOutgrown,
 } from '../shared/table-range.ts';
-import { readSharedStrings } from './strings.ts';
-import { type DateStyles, readDateStyles } from './styles.ts';
-import { readTables, type SheetTable } from './tables.ts';
 import { openWorkbook, type XlsxWorkbook } from './workbook.ts';
 import type { RandomAccess } from './zip-directory.ts';
-import { xmlText } from './xml-text.ts';
-
-export interface XlsxTargetOptions extends ColumnMapping {
-  /** Of the file, for messages; ends in .xlsx or .xlsm. */
-  readonly name: string;
-  /** IANA zone of the workbook's dates: cells have none. */
-  readonly timeZone: string;
-  /** Sheet name; default: the one that has the mark of `connection`, else the first, of those that are not hidden. */
-  readonly sheet?: string;
-  readonly connection?: string;
-}
+import { xmlText } from './xml.ts';
 
 /** An open sheet: its headings, and the rows after them. */
 export interface XlsxSheet {
@@ -73,7 +59,7 @@ export interface XlsxSheet {
  */
 export async function openXlsxSheet(
   file: RandomAccess,
-  options: XlsxTargetOptions,
+  options: FileTableOptions,
   known?: Buffer,
 ): Promise<XlsxSheet> {
   const book = await openWorkbook(file, options, xlsxFaults(options.name));

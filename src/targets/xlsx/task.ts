@@ -1,11 +1,11 @@
 import type { Aside } from '../../core/lead/aside.ts';
 import type { RowChange, TargetRow } from '../../ports/target.ts';
-import type { FileHead } from '../file/file-format.ts';
+import type { FileTableOptions, FileHead } from '../file/file-format.ts';
 import { targetRow } from '../shared/row-content.ts';
 import { readXlsxMark } from './mark.ts';
 import { planXlsxColumns } from './new-columns.ts';
 import type { KnownSheet } from './packed-rows.ts';
-import { openXlsxSheet, readXlsxRow, xlsxAsides, type XlsxTargetOptions } from './sheet.ts';
+import { openXlsxSheet, readXlsxRow, xlsxAsides } from './sheet.ts';
 import { type PartEdit, planXlsxWrite, type XlsxWritePlan } from './write-plan.ts';
 import type { RandomAccess } from './zip-directory.ts';
 
@@ -33,7 +33,7 @@ export interface XlsxResults {
 /** @throws LeadsyncError as openXlsxSheet and planXlsxWrite do */
 export async function* doXlsxTask(
   file: RandomAccess,
-  options: XlsxTargetOptions,
+  options: FileTableOptions,
   task: XlsxTask,
 ): AsyncGenerator<XlsxResults[XlsxTask['kind']]> {
   if (task.kind === 'plan') {

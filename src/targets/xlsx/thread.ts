@@ -1,9 +1,9 @@
+import type { FileTableOptions } from '../file/file-format.ts';
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { codeOf, LeadsyncError } from '../../lib/errors.ts';
-import { watchedAccess, type SourceFile } from '../file/source-file.ts';
+import { type SourceFile, watchedAccess } from '../file/file-place.ts';
 import { xlsxFaults } from './fault.ts';
-import type { XlsxTargetOptions } from './sheet.ts';
 import { doXlsxTask, type XlsxResults, type XlsxTask } from './task.ts';
 
 /** From this packed size on (bytes) a thread is worth its start. */
@@ -14,7 +14,7 @@ const threadMegabytes = 512;
 export interface ThreadData {
   readonly fd: number;
   readonly size: number;
-  readonly options: XlsxTargetOptions;
+  readonly options: FileTableOptions;
   readonly task: XlsxTask;
 }
 
@@ -26,7 +26,7 @@ export type ThreadAnswer =
 /** Does the task without blocking the event loop: large files in a thread, small or known ones here in steps. */
 export function runXlsxTask<Kind extends XlsxTask['kind']>(
   file: SourceFile,
-  options: XlsxTargetOptions,
+  options: FileTableOptions,
   task: Extract<XlsxTask, { kind: Kind }>,
   signal: AbortSignal,
 ): AsyncGenerator<XlsxResults[Kind]> {

@@ -1,9 +1,9 @@
+import type { FileTableOptions } from '../file/file-format.ts';
 import { LeadsyncError } from '../../lib/errors.ts';
 import { markedSheets } from './mark.ts';
 import { openPackage, type Relationship, type XlsxPackage } from './part.ts';
 import type { XlsxFault } from './fault.ts';
-import type { XlsxTargetOptions } from './sheet.ts';
-import { attribute } from './xml-scanner.ts';
+import { attribute } from './xml.ts';
 import type { RandomAccess, ZipEntry } from './zip-directory.ts';
 
 export interface XlsxWorkbook {
@@ -34,7 +34,7 @@ interface SheetEntry {
  */
 export async function openWorkbook(
   file: RandomAccess,
-  { sheet: wanted, connection }: Pick<XlsxTargetOptions, 'sheet' | 'connection'>,
+  { sheet: wanted, connection }: Pick<FileTableOptions, 'sheet' | 'connection'>,
   fault: XlsxFault,
 ): Promise<XlsxWorkbook> {
   const { pack, workbook, sheets, date1904 } = await readWorkbook(file, fault);

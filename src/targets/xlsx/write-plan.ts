@@ -1,3 +1,5 @@
+import type { FileTableOptions } from '../file/file-format.ts';
+import { fieldKinds } from '../../core/lead/field-kinds.ts';
 import { idKey } from '../../core/lead/lead.ts';
 import { isLikeId, isNote, TablePieces } from '../../core/lead/table-pieces.ts';
 import type { RowChange, RowOutcome } from '../../ports/target.ts';
@@ -9,18 +11,17 @@ import { contentOf, notStorable, withPlaces } from '../shared/row-content.ts';
 import { RowChanges, type RowDecisions, type RowWrite, rulesOf } from '../shared/row-changes.ts';
 import { IdSet } from '../../core/lead/id-set.ts';
 import { type Splice, splice } from '../file/splice.ts';
-import { FreeRows } from './free-rows.ts';
+import { FreeRows, movedInChain, type MovedTail, movedTail, Tail } from './tail.ts';
 import { grownRanges } from './grown-ranges.ts';
 import { planXlsxMark } from './mark.ts';
 import type { Cuts, KnownSheet, SheetEnd } from './packed-rows.ts';
 import { type RowWriter, rowWriter } from './row-writer.ts';
 import { cellAt, type SheetCell, type SheetLayout, type SheetRow } from './rows.ts';
-import { isOfSums, openXlsxSheet, readXlsxRow, type XlsxSheet, type XlsxTargetOptions } from './sheet.ts';
+import { isOfSums, openXlsxSheet, readXlsxRow, type XlsxSheet } from './sheet.ts';
 import type { RandomAccess } from './zip-directory.ts';
-import type { NewPart } from './zip-rewrite.ts';
-import { type MovedTail, movedInChain, movedTail, Tail } from './tail.ts';
+import type { NewPart } from './zip-write.ts';
 import { isOn, type XlsxWorkbook } from './workbook.ts';
-import { attribute, attributePlace } from './xml-scanner.ts';
+import { attribute, attributePlace } from './xml.ts';
 
 /** What a write does to a workbook's parts; others stay. */
 export interface XlsxWritePlan {
@@ -44,7 +45,7 @@ export interface PartEdit {
  */
 export async function planXlsxWrite(
   file: RandomAccess,
-  options: XlsxTargetOptions,
+  options: FileTableOptions,
   changes: readonly RowChange[],
   mark: string | undefined,
   known: KnownSheet | null,
@@ -71,7 +72,7 @@ export async function planXlsxWrite(
   let model: SheetRow | null = null;
   const styles = new Map(known?.styles);
   const instants = [...columns.fields.values()].flatMap(({ index, type }) =>
-    type === 'instant' ? [index] : [],
+    fieldKinds[type].isMoment ? [index] : [],
   );
   const dateCells = new Map(instants.map((column) => [column, new Map<number, number>()]));
   const ids = changes.every(({ kind }) => kind === 'append') ? (known?.ids ?? new IdSet()) : null;

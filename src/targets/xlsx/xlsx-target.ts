@@ -1,30 +1,42 @@
 import type { Author } from '../../core/lead/author.ts';
 import { idKey } from '../../core/lead/lead.ts';
 import type { OnAsides, RowChange, Target, TargetRow } from '../../ports/target.ts';
-import type { FileFormat, FileHead, FilePlan } from '../file/file-format.ts';
-import type { FilePlace } from '../file/file-place.ts';
+import {
+  type FileFormat,
+  type FileHead,
+  type FilePlan,
+  type FileTableOptions,
+  type FirstRows,
+  type FormatCode,
+  resumed,
+} from '../file/file-format.ts';
+import { type FilePlace, type SourceFile, watchedAccess } from '../file/file-place.ts';
 import { FileTarget } from '../file/file-target.ts';
-import { type SourceFile, watchedAccess } from '../file/source-file.ts';
 import { spliced } from '../file/splice.ts';
-import { planXlsxHeadings } from './empty-sheet.ts';
+import { newWorkbook, planXlsxHeadings } from './new-workbook.ts';
 import { type XlsxFault, xlsxFaults } from './fault.ts';
-import { newWorkbook } from './new-workbook.ts';
-import type { XlsxTargetOptions } from './sheet.ts';
 import { runXlsxTask } from './thread.ts';
 import { addsOnly, type KnownSheet, packRows } from './packed-rows.ts';
 import { openPackage } from './part.ts';
-import { hasSheet } from './workbook.ts';
+import { hasSheet, openWorkbook, visibleSheets } from './workbook.ts';
 import type { PartEdit } from './write-plan.ts';
 import type { RandomAccess, ZipEntry } from './zip-directory.ts';
-import { pack } from './zip-pack.ts';
-import { type NewContent, type NewPart, rewrittenZip } from './zip-rewrite.ts';
+import { type NewContent, type NewPart, pack, rewrittenZip } from './zip-write.ts';
 import { visibleText } from '../../lib/visible-text.ts';
-import { xmlText } from './xml-text.ts';
+import { xmlText } from './xml.ts';
+import { headingRows } from '../shared/columns.ts';
+import { SerialClock } from '../shared/serial-clock.ts';
+import { cellReader, readDateStyles, readSharedStrings } from './cell-reader.ts';
+import { freeSheetCell, readTables } from './tables.ts';
+import { SheetReader } from './rows.ts';
+import { firstRows, textsOf } from './sheet.ts';
 
 /** One sheet of a workbook. Only changed cells are written; all other bytes of the sheet and all other parts stay. */
-export function createXlsxTarget(place: FilePlace, options: Omit<XlsxTargetOptions, 'name'>): Target {
+export function createXlsxTarget(place: FilePlace, options: Omit<FileTableOptions, 'name'>): Target {
   return new XlsxTarget(place, new XlsxFormat({ ...options, name: place.name }));
 }
+
+export const xlsxFormat: FormatCode = { create: createXlsxTarget, firstRows: readXlsxFirstRows };
 
 /** A workbook with an empty sheet and others that have much is not looked into. */
 const largestEmpty = 1024 * 1024;
@@ -43,10 +55,10 @@ class XlsxTarget extends FileTarget {
 }
 
 class XlsxFormat implements FileFormat {
-  readonly #options: XlsxTargetOptions;
+  readonly #options: FileTableOptions;
   #left: { readonly version: string; readonly known: KnownSheet } | null = null;
 
-  constructor(options: XlsxTargetOptions) {
+  constructor(options: FileTableOptions) {
     this.#options = options;
   }
 
@@ -166,4 +178,39 @@ async function xlsxLastSaver(file: RandomAccess, fault: XlsxFault): Promise<Auth
   const at = Date.parse(texts.get('modified') ?? '');
   if (by === '') return null;
   return { of: 'file', place: 'workbook', by, at: Number.isNaN(at) ? null : new Date(at).toISOString() };
+}
+
+/** Headings are looked for in the first 20 rows; one more shows whether anything follows. */
+const mostRows = headingRows + 1;
+
+/** @throws LeadsyncError `target.unreadable`, `target.incomplete` */
+export async function readXlsxFirstRows(
+  source: SourceFile,
+  path: string,
+  signal: AbortSignal,
+  sheet?: string,
+): Promise<FirstRows> {
+  const file = watchedAccess(source, signal);
+  const fault = xlsxFaults(path);
+  const book = await openWorkbook(file, sheet === undefined ? {} : { sheet }, fault);
+  const dates = await readDateStyles(book.pack, book.styles);
+  const strings = await readSharedStrings(book.pack, book.strings);
+  const cells = cellReader(strings, dates, new SerialClock('UTC', book.date1904));
+  const reader = new SheetReader(book);
+  const batches = reader.rows();
+  const found = await firstRows(batches);
+  const rows = found
+    .slice(0, mostRows)
+    .map((row) => book.pack.guarded(book.sheet, () => textsOf(row, cells)));
+  const tables = await readTables(book);
+  return {
+    sheets: await visibleSheets(file, fault),
+    rows,
+    freeCell: async (at) => {
+      const header = found[at];
+      if (header === undefined) throw new Error('no such row');
+      const rest = resumed(found.slice(at + 1), batches);
+      return freeSheetCell(header, rows[at] ?? [], rest, reader.layout, tables);
+    },
+  };
 }

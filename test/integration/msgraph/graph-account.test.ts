@@ -6,8 +6,7 @@ import { inspect } from 'node:util';
 import { afterAll, expect, test } from 'vitest';
 import { Secret } from '../../../src/config/secret.ts';
 import { systemClock } from '../../../src/ports/clock.ts';
-import { openGraphAccount } from '../../../src/targets/msgraph/graph-account.ts';
-import type { GraphApp } from '../../../src/targets/msgraph/graph-credentials.ts';
+import { type GraphApp, openGraphAccount } from '../../../src/targets/msgraph/graph-account.ts';
 import { sampleApp, startMsGraphSandbox } from '../../stand-ins/msgraph/msgraph-sandbox.ts';
 
 const graphUrl = 'https://graph.microsoft.com';

@@ -182,7 +182,7 @@ test('a link leads to a workbook that the app may write, and to nothing else', a
 
 test('a large file is uploaded in parts that go on after a fault, and stored only while nobody has saved', async () => {
   await using harness = await msGraphHarness('leads.csv');
-  const { uploadInParts } = await import('../../../src/targets/msgraph/upload-session.ts');
+  const { uploadInParts } = await import('../../../src/targets/msgraph/graph-file.ts');
   const { GraphHttp } = await import('../../../src/targets/msgraph/graph-http.ts');
   const { driveItem } = await import('../../../src/targets/msgraph/drive-item.ts');
   harness.save('a');

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createWriteJournal } from '../../../src/store/unsettled-writes.ts';
-import { packNote, unpackNote } from '../../../src/targets/google-sheets/write-journal.ts';
+import { packNote, unpackNote } from '../../../src/targets/google-sheets/unsettled-write.ts';
 import { useScenes } from './store-scene.ts';
 
 const scene = useScenes();
