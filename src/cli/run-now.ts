@@ -7,6 +7,7 @@ import { describeProgress } from '../ops/describe-progress.ts';
 import { pausedSince } from '../store/connections.ts';
 import { openSyncs } from '../store/run-list.ts';
 import { getRun, type Run } from '../store/runs.ts';
+import { assertOwnPlaces } from '../worker/claim-installation.ts';
 import { planSynced } from '../worker/plan-mails.ts';
 import { advance, type Request, type RunSummary } from '../worker/run-sync.ts';
 import { showProgress } from './progress.ts';
@@ -30,7 +31,7 @@ export interface ForegroundRun {
 
 /**
  * Returns the finished run. While another process has the lease, waits for it; a sync that another process began after the call counts as
- * done. Throws `connection.paused`, `run.waiting`, `database.unavailable`, and what ends a run early.
+ * done. Throws `connection.paused`, `run.waiting`, `database.unavailable`, what `assertOwnPlaces` does, and what ends a run early.
  */
 export async function runNow(
   app: App,
@@ -40,7 +41,10 @@ export async function runNow(
 ): Promise<Run> {
   // Of several connections the first may have been stopped: none is begun after that.
   stop.throwIfAborted();
-  if (mode === 'sync' && (await pausedSince(app.pool, connection)) !== null) throw paused(connection);
+  if (mode === 'sync') {
+    if ((await pausedSince(app.pool, connection)) !== null) throw paused(connection);
+    await assertOwnPlaces(app);
+  }
   const request = {
     mode,
     connection,

@@ -152,7 +152,11 @@ export async function openRedisBackend(
         const [seconds, micros] = await asking.time();
         return Number(seconds) * 1_000 + Number(micros) / 1_000;
       }),
-    claim: { ...claim, renew: (by, forMs) => ask(() => claim.renew(by, forMs)) },
+    claim: {
+      ...claim,
+      isOf: (owner) => ask(() => claim.isOf(owner)),
+      renew: (by, forMs) => ask(() => claim.renew(by, forMs)),
+    },
     examine: async () => examineRedis(asking, address),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
@@ -187,13 +191,18 @@ function redisClaim(client: RedisClient, key: string, place: string): QueueClaim
     const text = await client.get(key);
     return text === null ? null : claimed.parse(JSON.parse(text));
   };
+  const isOf: QueueClaim['isOf'] = async (owner) => {
+    const found = await read();
+    if (found !== null && found.owner !== owner) throw taken(place, found);
+    return found !== null;
+  };
   return {
     place,
+    isOf,
     async renew(by, forMs) {
       const text = JSON.stringify({ ...by, since: new Date().toISOString() });
       if ((await client.set(key, text, 'PX', forMs, 'NX')) === 'OK') return 'new';
-      const found = await read();
-      if (found !== null && found.owner !== by.owner) throw taken(place, found);
+      await isOf(by.owner);
       await client.pexpire(key, forMs);
       return 'known';
     },
@@ -209,7 +218,7 @@ function taken(
 ): LeadsyncError {
   return new LeadsyncError(
     'queue.taken',
-    `Another installation of leadsync has its jobs in ${place} since ${since}: its worker runs on ${machine}, with the database ${database}. Nothing was started here, and nothing was changed`,
+    `Another installation of leadsync has its jobs in ${place}: its worker runs on ${machine}, with the database ${database} (its mark there was made at ${since}, and is renewed while it runs). Nothing was started here, and nothing was changed`,
     {
       retry: 'later',
       help: 'Set REDIS_PREFIX to a name of its own, or another database in REDIS_URL. If it has moved to another database: stop the other worker, and start this one a minute later.',

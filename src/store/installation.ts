@@ -36,11 +36,7 @@ export function claimDatabase(pool: pg.Pool, own: Installation, sharesJobs: bool
     pool,
     async (client) => {
       await keeperOf(client);
-      const { claim } = await oneOf<{ claim: Claim | null }>(
-        client,
-        `select case when claimed_at > now() - $1 * interval '1 ms' then claim end as claim from keeper for update`,
-        [claimMs],
-      );
+      const claim = await claimIn(client, 'for update');
       if (claim !== null && !isSameInstallation(own, claim, sharesJobs)) return claim;
       const since = claim?.since ?? new Date().toISOString();
       await client.query('update keeper set claim = $1, claimed_at = now()', [{ ...own, since }]);
@@ -48,6 +44,22 @@ export function claimDatabase(pool: pg.Pool, own: Installation, sharesJobs: bool
     },
     'repeatable',
   );
+}
+
+/** The claim of another installation that lives in the database, else null. */
+export async function otherInDatabase(
+  pool: pg.Pool,
+  own: Installation,
+  sharesJobs: boolean,
+): Promise<Claim | null> {
+  const claim = await claimIn(pool);
+  return claim === null || isSameInstallation(own, claim, sharesJobs) ? null : claim;
+}
+
+/** The claim that holds now. */
+function claimIn(db: Queryable, lock = ''): Promise<Claim | null> {
+  const text = `select case when claimed_at > now() - $1 * interval '1 ms' then claim end from keeper ${lock}`;
+  return valueOf<Claim>(db, text, [claimMs]);
 }
 
 /** Other workers of the installation, if there are any, claim it again. */
