@@ -21,6 +21,9 @@ const longestWaitMs = 60_000;
 
 const outageRetryMs = 1_000;
 
+/** A shorter outage (ms) is not told. */
+const untoldMs = 3_000;
+
 /** `undoOf` (of a plan or the application of a plan): the run to undo; `approval`: the batch of reviewed lines. */
 export interface ForegroundRun {
   readonly mode: 'sync' | 'plan';
@@ -87,6 +90,7 @@ async function stoppedAt(app: App, connection: string, mode: ForegroundRun['mode
 async function toItsEnd(app: App, request: Request, stop: AbortSignal): Promise<RunSummary> {
   /** When the outage began; null: the last attempt met none. */
   let awaySince: number | null = null;
+  let isTold = false;
   for (;;) {
     stop.throwIfAborted();
     const from = performance.now();
@@ -99,11 +103,20 @@ async function toItsEnd(app: App, request: Request, stop: AbortSignal): Promise<
     } catch (error) {
       const now = performance.now();
       // An attempt that went on for long met an outage of its own.
-      if (awaySince === null || now - from > longestWaitMs) awaySince = now;
+      if (awaySince === null || now - from > longestWaitMs) [awaySince, isTold] = [now, false];
       if (!isDatabaseOutage(error) || now - awaySince > longestWaitMs) throw asOutage(error);
+      if (now - awaySince > untoldMs && !isTold) {
+        isTold = true;
+        const waits = `the database is unavailable: the command waits for it, up to ${longestWaitMs / 1_000} s`;
+        app.log.warn({ connection: request.connection, reason: reasonOf(error) }, waits);
+      }
     }
     await sleep(waitMs, undefined, { signal: stop }).catch(() => stop.throwIfAborted());
   }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** The run is over, whatever becomes of this: a worker plans the mails, and adds their jobs, when it can. */

@@ -18,29 +18,14 @@ import {
   type RedisClient,
   workingOptions,
 } from './redis-client.ts';
-import {
-  describeHosts,
-  lastingFault,
-  readOnly,
-  refusal,
-  replyCode,
-  sentinelFault,
-  unavailable,
-} from './redis-fault.ts';
+import { describeHosts, lastingFault, refusal, sentinelFault, unavailable } from './redis-fault.ts';
+import { patienceMs, pingRedis, waitForStart } from './redis-ping.ts';
 import { z } from 'zod';
 
 const { Queue, Worker } = withBackend(createRedisBackend);
 
-/** Ms that a server may take to be ready: at the start, and for each operation. */
-const patienceMs = 3_000;
-
 /** Ms that a worker has to leave a server that answers. */
 const closeMs = 2_000;
-
-const pingMs = 2_000;
-
-/** Ms for which the key of the last `ping` stays. */
-const pingKeptMs = 60_000;
 
 /** Nothing reads BullMQ's events. */
 const keptEvents = 100;
@@ -134,18 +119,7 @@ export async function openRedisBackend(
       };
     },
     ask,
-    async ping() {
-      const answer = isReadyWithin(asking, pingMs).then((isReady) =>
-        isReady ? asking.set(`${shared.prefix}:ping`, '', 'PX', pingKeptMs) : null,
-      );
-      const reply = await Promise.race([answer, sleep(pingMs, null, { ref: false })]).catch(
-        (error: unknown) => {
-          if (replyCode(error) !== null) throw lastingFault(error, address) ?? readOnly(error, address);
-          return null;
-        },
-      );
-      if (reply === null) throw unavailable(fault, address);
-    },
+    ping: () => pingRedis(asking, address, shared.prefix, () => fault),
     connections: () => connections,
     clock: () =>
       ask(async () => {
@@ -160,22 +134,6 @@ export async function openRedisBackend(
     examine: async () => examineRedis(asking, address),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
-}
-
-/** Waits until the server answers. Throws lasting faults at once. */
-async function waitForStart(client: RedisClient, address: RedisAddress, fault: () => unknown): Promise<void> {
-  const { promise: broken, reject } = Promise.withResolvers<never>();
-  const look = (error: Error): void => {
-    const found = lastingFault(error, address);
-    if (found !== null) reject(found);
-  };
-  client.on('error', look);
-  try {
-    const isReady = await Promise.race([isReadyWithin(client, patienceMs), broken]);
-    if (!isReady) throw unavailable(fault(), address);
-  } finally {
-    client.off('error', look);
-  }
 }
 
 const claimed = z.object({

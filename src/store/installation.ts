@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { LeadsyncError } from '../lib/errors.ts';
-import { oneOf, type Queryable, transaction, valueOf } from './database.ts';
+import { epochMs, oneOf, type Queryable, transaction, valueOf } from './database.ts';
 import { keeperOf } from './marks.ts';
 
 /** What a worker says of itself to others that find the same database. */
@@ -60,6 +60,11 @@ export async function otherInDatabase(
 function claimIn(db: Queryable, lock = ''): Promise<Claim | null> {
   const text = `select case when claimed_at > now() - $1 * interval '1 ms' then claim end from keeper ${lock}`;
   return valueOf<Claim>(db, text, [claimMs]);
+}
+
+/** When (epoch ms) a worker last reached the database and its queue; null: it was stopped, or there was none. */
+export function claimedAt(db: Queryable): Promise<number | null> {
+  return valueOf(db, `select floor(${epochMs('claimed_at')}) from keeper`);
 }
 
 /** Other workers of the installation, if there are any, claim it again. */
