@@ -81,7 +81,7 @@ export async function ownerOf(pool: pg.Pool): Promise<string> {
 
 /** How a state left this database. */
 interface Move {
-  /** An ISO instant. */
+  /** An ISO instant, by which the file is known. */
   readonly at: string;
   readonly file: string;
   readonly machine: string;
@@ -97,6 +97,19 @@ export async function noteMove(db: Queryable, move: Move): Promise<void> {
 export async function endMove(db: Queryable): Promise<boolean> {
   const { rowCount } = await db.query('update keeper set moved = null where moved is not null');
   return rowCount === 1;
+}
+
+/** When (ISO instant) the state of this database moved away; null: it has not. Throws `usage.moved-from-here` when it was into the file of this moment. */
+export async function movedBefore(db: Queryable, fileOf: string): Promise<string | null> {
+  const moved = await valueOf<Move>(db, 'select moved from keeper');
+  if (moved?.at !== fileOf) return moved?.at ?? null;
+  throw new LeadsyncError(
+    'usage.moved-from-here',
+    'The state in this file is still in this database, as it was when it moved away. Nothing was changed',
+    {
+      help: 'If the file was restored nowhere: leadsync resume, for all connections, goes on here; then delete the file. Otherwise leadsync backup FILE --move there, and leadsync restore FILE --replace here, bring back what was done there.',
+    },
+  );
 }
 
 /** Throws `state.moved` when the state goes on in another database. */

@@ -205,6 +205,10 @@ export const ofCommands: readonly Family[] = [
         'The lead or the row is to be linked with another one already.',
         'Take that back first: `leadsync resolve ID --use apart`.',
       ],
+      'usage.moved-from-here': [
+        'The file holds the state that moved away from this database, and is still in it.',
+        '`leadsync resume` goes on with it.',
+      ],
       'usage.no-channel': ['No connection has a chat channel.', 'Set `reminders.webhook`.'],
       'usage.no-feeds': ['No connection has calendar feeds.', 'Set `reminders.calendarFeed`.'],
       'usage.no-follow-up': ['The lead has no follow-up date.', 'Give it one.'],
