@@ -104,8 +104,7 @@ function watched({ name, leads, sync, reminders }: ConnectionConfig): WatchedCon
   return {
     name,
     throttleScope: serviceScope(leads.baseUrl, leads.apiKey.reveal()),
-    schedule: sync.schedule,
-    timeZone: sync.timeZone,
+    timing: { pattern: sync.schedule, timeZone: sync.timeZone },
     hasReminders: reminders !== undefined,
   };
 }
