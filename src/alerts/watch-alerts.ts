@@ -58,10 +58,7 @@ async function decide(
   const watched: WatchedConnection[] = [];
   for (const { name, sync } of context.connections) {
     const facts = await connectionFacts(db, name, now);
-    const successDueSince =
-      alerts.noSuccessForMs === undefined
-        ? await lastDueBefore(db, name, sync, now - scheduleGraceMs)
-        : now - alerts.noSuccessForMs;
+    const successDueSince = await lastDueBefore(db, name, sync, now - scheduleGraceMs);
     const { lastSuccess } = facts;
     const lastRun = lastSuccess === null || lastSuccess.at < successDueSince ? 0 : lastSuccess.runId;
     watched.push({ name, isOverdue: isSuccessOverdue(facts, successDueSince), lastRun });

@@ -151,13 +151,12 @@ async function assertKnown(
 async function checkTemplates({ connection }: SyncContext): Promise<CheckLine[]> {
   const { reminders } = connection;
   if (reminders === undefined) return [];
-  const { templates: folder, language, languages } = reminders;
-  const wanted = [...new Set([language, ...Object.values(languages)])];
-  if (folder === null && wanted.every((one) => one === 'en')) return [];
+  const { templates: folder, language } = reminders;
+  if (folder === null && language === 'en') return [];
   const line = await runCheck(`${connection.name}: mail templates`, async () => {
-    const mistakes = await templateMistakes(folder, connection.fields, wanted);
+    const mistakes = await templateMistakes(folder, connection.fields, language);
     if (mistakes.length === 0)
-      return folder === null ? `mails are in ${wanted.join(', ')}` : `those in ${folder} are right`;
+      return folder === null ? `mails are in ${language}` : `those in ${folder} are right`;
     throw new LeadsyncError('mail.template-broken', mistakes.join('; '), {
       help: 'Until then mails use the built-in templates.',
     });
@@ -192,9 +191,7 @@ async function checkStages({ pool, connection }: SyncContext): Promise<CheckLine
   const skipped = connection.reminders?.rules.skipStages ?? [];
   if (skipped.join() !== closedStages.join()) return [];
   const stages = await valuesOfFollowUps(pool, connection.name, followUpField, stageField);
-  const over = stages.filter(
-    ({ value }) => !isStageWanted({ stage: value }, { skipStages: skipped, onlyStages: null }),
-  );
+  const over = stages.filter(({ value }) => !isStageWanted({ stage: value }, { skipStages: skipped }));
   if (over.length === 0) return [];
   const count = over.reduce((all, stage) => all + stage.count, 0);
   const names = over.map(({ value }) => JSON.stringify(value)).join(', ');

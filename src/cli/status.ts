@@ -26,7 +26,7 @@ export function status({ runs: run, limit, ...options }: StatusOptions): Promise
     const outages = await serverOutages(pool, config);
     const many = forMany(pool);
     const all = await Promise.all(connections.map((connection) => connectionStatus(many, connection)));
-    if (options.json) return printJson({ outages, connections: all });
+    if (options.json) return printJson({ ...(outages.length > 0 && { outages }), connections: all });
     for (const outage of outages) print(describeOutage(outage, connections[0]?.timeZone ?? 'UTC'));
     for (const [nth, connection] of connections.entries()) {
       const one = all[nth];
@@ -66,7 +66,7 @@ async function describe(
     if (running.fault !== null)
       lines.push(`  fails    since ${time(running.fault.since)}: ${running.fault.message}`);
   }
-  for (const { title, since } of status.alerts) lines.push(`  alert    ${title}, since ${time(since)}`);
+  for (const { title, since } of status.alerts ?? []) lines.push(`  alert    ${title}, since ${time(since)}`);
   lines.push(
     `  next     ${status.nextRunAt === null ? 'not scheduled (leadsync worker keeps the schedule)' : time(status.nextRunAt)}`,
   );

@@ -31,8 +31,8 @@ export interface ConnectionStatus {
     /** What its attempts fail with; null: they do not. */
     readonly fault: { readonly code: string; readonly message: string; readonly since: string } | null;
   } | null;
-  /** What the operators were told of, and is not over. */
-  readonly alerts: readonly { readonly kind: AlertKind; readonly title: string; readonly since: string }[];
+  /** What the operators were told of, and is not over; absent: nothing. */
+  readonly alerts?: readonly { readonly kind: AlertKind; readonly title: string; readonly since: string }[];
   readonly nextRunAt: string | null;
   readonly throttledUntil: string | null;
   /** When a person paused it. */
@@ -71,6 +71,7 @@ export async function connectionStatus(
   const places = await listPlaces(pool, name);
   const edits = await openEdits(pool, name);
   const outsideLeads = await countOutside(pool, name);
+  const alerts = await alertsOf(pool, name);
   const coming = await comingReminders(pool, name, remindersShown);
   return {
     connection: name,
@@ -85,7 +86,7 @@ export async function connectionStatus(
           ? null
           : { ...open.fault, since: new Date(open.fault.since).toISOString() },
     },
-    alerts: await alertsOf(pool, name),
+    ...(alerts.length > 0 && { alerts }),
     nextRunAt: schedule && iso(await nextRunOf(schedule)),
     throttledUntil: notBefore > Date.now() ? iso(notBefore) : null,
     pausedSince: iso(await pausedSince(pool, name)),
@@ -107,7 +108,10 @@ export async function connectionStatus(
   };
 }
 
-async function alertsOf(pool: Queryable, connection: string): Promise<ConnectionStatus['alerts']> {
+async function alertsOf(
+  pool: Queryable,
+  connection: string,
+): Promise<NonNullable<ConnectionStatus['alerts']>> {
   const open = (await openAlerts(pool, connection)).filter(({ clearedAt }) => clearedAt === null);
   return open.map((alert) => {
     const { title } = describeAlert({ ...alert, connection: '', event: 'raised' });

@@ -84,14 +84,13 @@ function yamlOf({ connection, env, part, idColumn, fields, hasRows }: Answers, f
 
 /** TARGET as settings; what is secret stays in its variable. */
 function placeOf(env: NodeJS.ProcessEnv, part: string | undefined, folder: string): object {
-  const { TARGET = '', MSGRAPH_DRIVE: drive } = env;
+  const { TARGET = '' } = env;
   const inside = within(folder, TARGET);
   const path = kindOf(env) !== 'file' ? TARGET : isAbsolute(inside) ? inside : `./${inside}`;
-  const login = { user: 'WEBDAV_USER', password: 'WEBDAV_PASSWORD', accessToken: 'WEBDAV_TOKEN' };
+  const login = { user: 'WEBDAV_USER', password: 'WEBDAV_PASSWORD' };
   const set = Object.entries(login).filter(([, name]) => isSet(env, name));
   const place = targetOf({
     path: literal(path),
-    ...(drive && { drive }),
     token: '${HUBSPOT_TOKEN}',
     url: '${POSTGRES_TABLE_URL}',
     ...Object.fromEntries(set.map(([key, name]) => [key, `\${${name}}`])),

@@ -71,7 +71,7 @@ export interface Run {
 }
 
 /** What the last attempts of a run failed with. */
-export interface RunFault {
+interface RunFault {
   readonly code: string;
   readonly message: string;
   /** When (epoch ms) the first of those in a row failed. */

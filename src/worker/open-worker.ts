@@ -67,10 +67,10 @@ export function alertingOf({ config, pool, log }: App, mailer: Mailer): AlertCon
 
 /** A mailer whose mails are counted: as sent, or by the code of the fault. */
 export function openMailer({ config, activity }: App): Mailer {
-  const { smtpUrl, smtpRate: rate, dataDir } = config;
+  const { smtpUrl, dataDir } = config;
   const create = async (): Promise<Mailer> => {
     const { createMailer } = await import('../reminders/send/mail.ts');
-    return createMailer(smtpUrl, join(dataDir, 'outbox'), rate === undefined ? {} : { rate });
+    return createMailer(smtpUrl, join(dataDir, 'outbox'));
   };
   let opened: Promise<Mailer> | undefined;
   const open = (): Promise<Mailer> => (opened ??= create());

@@ -4,7 +4,7 @@ import type { OnReply } from '../../http/exchange.ts';
 import type { Target } from '../../ports/target.ts';
 import { localPlace } from '../local/local-place.ts';
 import type { XlsxTargetOptions } from '../xlsx/sheet.ts';
-import type { MsGraphOptions } from '../msgraph/graph-place.ts';
+import type { GraphApp } from '../msgraph/graph-credentials.ts';
 import type { FilePlace } from './file-place.ts';
 
 export interface WorkbookTargetOptions extends Omit<XlsxTargetOptions, 'name'> {
@@ -14,8 +14,6 @@ export interface WorkbookTargetOptions extends Omit<XlsxTargetOptions, 'name'> {
   readonly drive?: string;
   readonly user?: string;
   readonly password?: Revealed;
-  /** Bearer token, instead of user and password. */
-  readonly accessToken?: Revealed;
 }
 
 interface Revealed {
@@ -25,16 +23,18 @@ interface Revealed {
 interface Around {
   /** Absolute path; local copies lie in a folder below it. */
   readonly dataDir: string;
-  readonly msgraph: MsGraphOptions;
+  readonly msgraph: GraphApp;
+  /** Root of Microsoft Graph; absent: Microsoft's own. */
+  readonly apiUrl?: string | undefined;
   readonly onReply?: OnReply;
 }
 
 /** By path or address and ending: Excel workbook (.xlsx, .xlsm), or CSV. Loads only what is needed. */
 export async function createWorkbookTarget(
-  { path, drive, user, password, accessToken, ...options }: WorkbookTargetOptions,
+  { path, drive, user, password, ...options }: WorkbookTargetOptions,
   around: Around,
 ): Promise<Target> {
-  const place = await openFilePlace({ path, drive, user, password, accessToken }, around);
+  const place = await openFilePlace({ path, drive, user, password }, around);
   // A sharing link does not tell what it leads to: only workbooks are expected there.
   if (/\.xls[xm]$/i.test(path) || isSharingLink(path)) {
     const { createXlsxTarget } = await import('../xlsx/xlsx-target.ts');
@@ -45,25 +45,22 @@ export async function createWorkbookTarget(
 }
 
 type Where = {
-  readonly [Key in 'path' | 'drive' | 'user' | 'password' | 'accessToken']?:
-    | WorkbookTargetOptions[Key]
-    | undefined;
+  readonly [Key in 'path' | 'drive' | 'user' | 'password']?: WorkbookTargetOptions[Key] | undefined;
 };
 
 export async function openFilePlace(
-  { path = '', drive, user = '', password, accessToken }: Where,
-  { dataDir, msgraph, onReply }: Around,
+  { path = '', drive, user = '', password }: Where,
+  { dataDir, msgraph, apiUrl, onReply }: Around,
 ): Promise<FilePlace> {
   const rest = { folder: join(dataDir, 'copies'), ...(onReply && { onReply }) };
   if (drive !== undefined || isSharingLink(path)) {
     const { openGraphPlace } = await import('../msgraph/graph-place.ts');
     const address = drive === undefined ? { link: path } : { drive, path };
-    return openGraphPlace(address, msgraph, rest);
+    return openGraphPlace(address, msgraph, { ...rest, apiUrl });
   }
   if (!/^https?:\/\//.test(path)) return localPlace(path);
   const { webDavPlace } = await import('../webdav/webdav-place.ts');
   const authorization = (): string | null => {
-    if (accessToken) return `Bearer ${accessToken.reveal()}`;
     return password ? `Basic ${Buffer.from(`${user}:${password.reveal()}`).toString('base64')}` : null;
   };
   return webDavPlace({ url: path, authorization, ...rest });

@@ -3,9 +3,11 @@ import type { OnReply } from '../../http/exchange.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { ColumnMapping } from '../shared/columns.ts';
 
+export const hubSpotUrl = 'https://api.hubapi.com';
+
 /** A mapping's `column` is a property's internal name. */
 export interface HubSpotOptions extends ColumnMapping {
-  /** `https://api.hubapi.com`, or a stand-in's address. */
+  /** `hubSpotUrl`, or a stand-in's address. */
   readonly apiUrl: string;
   /** Of a service key or a private app. */
   readonly accessToken: Secret;

@@ -18,12 +18,25 @@ export interface GraphAccount {
 
 /** For the addresses and keys that are documented; https alone is accepted by Microsoft's library. */
 const publicCloud = 'https://login.microsoftonline.com';
+
+/** Root of Graph, without the version. */
+export const publicGraph = 'https://graph.microsoft.com';
+
+/** Where tokens are requested, by the root of Graph ("National cloud deployments" in Microsoft's documentation). */
+const logins: Readonly<Record<string, string>> = {
+  'https://graph.microsoft.us': 'https://login.microsoftonline.us',
+  'https://dod-graph.microsoft.us': 'https://login.microsoftonline.us',
+  'https://microsoftgraph.chinacloudapi.cn': 'https://login.chinacloudapi.cn',
+};
+
 const bounds = { headersMs: 30_000, totalMs: 30_000, bodyBytes: 256 * 1024 };
 const errorReply = z.object({ error_codes: z.array(z.coerce.number()).catch([]).default([]) });
 
 export function openGraphAccount(app: GraphApp, url: string, clock: Clock): GraphAccount {
-  const scope = `${url.startsWith('https:') ? url : 'https://graph.microsoft.com'}/.default`;
-  const requests = new TokenRequests(app.loginUrl, clock);
+  const isStandIn = url.startsWith('http:');
+  const scope = `${isStandIn ? publicGraph : url}/.default`;
+  const loginUrl = isStandIn ? url : (logins[url] ?? publicCloud);
+  const requests = new TokenRequests(loginUrl, clock);
   let client: ConfidentialClientApplication | null = null;
   let madeOf = '';
   return {
@@ -32,7 +45,7 @@ export function openGraphAccount(app: GraphApp, url: string, clock: Clock): Grap
       const now = JSON.stringify(credentials);
       if (now !== madeOf) client = null;
       madeOf = now;
-      client ??= await createClient(credentials, app.loginUrl, requests);
+      client ??= await createClient(credentials, loginUrl, requests);
       try {
         const wait = client.acquireTokenByClientCredential({ scopes: [scope], skipCache: fresh });
         const token = (await untilAborted(wait, signal))?.accessToken;

@@ -7,11 +7,8 @@ import { docsPath } from '../../lib/version.ts';
 export interface GraphApp {
   readonly tenant?: string | undefined;
   readonly clientId?: string | undefined;
+  /** Its value, or a private key and its certificate, both as PEM. */
   readonly clientSecret?: Secret | undefined;
-  /** A private key and its certificate, both as PEM. */
-  readonly certificate?: Secret | undefined;
-  /** Where tokens are requested: https, or http to this machine. */
-  readonly loginUrl: string;
 }
 
 /** The app's proof of identity. Secret, except the thumbprint. */
@@ -29,33 +26,30 @@ const howTo = (): string => `${docsPath('microsoft-365.md')} shows how to regist
 
 /** Throws `target.credentials-missing` and `-invalid` (never); messages name the setting, never its value. */
 export function readGraphCredentials(app: GraphApp): GraphCredentials {
-  const { tenant, clientId, clientSecret, certificate } = app;
+  const { tenant, clientId } = app;
+  const secret = app.clientSecret?.reveal();
   if (tenant === undefined) throw missing('MSGRAPH_TENANT is not set');
   if (clientId === undefined) throw missing('MSGRAPH_CLIENT_ID is not set');
-  if (clientSecret === undefined && certificate === undefined)
-    throw missing('neither MSGRAPH_CLIENT_SECRET nor MSGRAPH_CERTIFICATE is set');
-  if (clientSecret !== undefined && certificate !== undefined)
-    throw invalid('MSGRAPH_CLIENT_SECRET and MSGRAPH_CERTIFICATE are both set', 'Unset one of them.');
-  if (certificate !== undefined)
-    return { tenant, clientId, proof: { clientCertificate: readCertificate(certificate.reveal()) } };
-  return { tenant, clientId, proof: { clientSecret: clientSecret?.reveal() ?? '' } };
+  if (secret === undefined) throw missing('MSGRAPH_CLIENT_SECRET is not set');
+  if (!secret.includes('-----BEGIN ')) return { tenant, clientId, proof: { clientSecret: secret } };
+  return { tenant, clientId, proof: { clientCertificate: readCertificate(secret) } };
 }
 
 const wanted =
-  'It must hold a private key (RSA, without a passphrase) and its certificate, both as PEM. MSGRAPH_CERTIFICATE_FILE names a file with both.';
+  'It must hold a private key (RSA, without a passphrase) and its certificate, both as PEM. MSGRAPH_CLIENT_SECRET_FILE names a file with both.';
 
 function readCertificate(pem: string): { thumbprintSha256: string; privateKey: string } {
   const certificate = unlessThrown(() => new X509Certificate(pem));
   const privateKey = /-----BEGIN ([A-Z ]*)PRIVATE KEY-----[^-]+-----END \1PRIVATE KEY-----/.exec(pem)?.[0];
   const key = privateKey === undefined ? null : unlessThrown(() => createPrivateKey(privateKey));
-  if (certificate === null) throw invalid('MSGRAPH_CERTIFICATE holds no certificate', wanted);
+  if (certificate === null) throw invalid('MSGRAPH_CLIENT_SECRET holds no certificate', wanted);
   if (key === null || privateKey === undefined || key.asymmetricKeyType !== 'rsa')
-    throw invalid('MSGRAPH_CERTIFICATE holds no private key that leadsync can use', wanted);
+    throw invalid('MSGRAPH_CLIENT_SECRET holds no private key that leadsync can use', wanted);
   if (!certificate.checkPrivateKey(key))
-    throw invalid('The private key in MSGRAPH_CERTIFICATE does not belong to its certificate', wanted);
+    throw invalid('The private key in MSGRAPH_CLIENT_SECRET does not belong to its certificate', wanted);
   if (certificate.validToDate.getTime() < Date.now())
     throw invalid(
-      `The certificate in MSGRAPH_CERTIFICATE expired on ${certificate.validToDate.toISOString().slice(0, 10)}`,
+      `The certificate in MSGRAPH_CLIENT_SECRET expired on ${certificate.validToDate.toISOString().slice(0, 10)}`,
       'Make a new one and upload it in Entra: App registrations, your app, Certificates & secrets.',
     );
   return { thumbprintSha256: certificate.fingerprint256.replaceAll(':', ''), privateKey };

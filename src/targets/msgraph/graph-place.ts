@@ -2,7 +2,7 @@ import { systemClock } from '../../ports/clock.ts';
 import type { FilePlace } from '../file/file-place.ts';
 import { RemoteLocation } from '../remote/remote-location.ts';
 import { type GraphAddress, shownAddress } from './drive-item.ts';
-import { openGraphAccount } from './graph-account.ts';
+import { openGraphAccount, publicGraph } from './graph-account.ts';
 import type { GraphApp } from './graph-credentials.ts';
 import { findFile, GraphFile } from './graph-file.ts';
 import { GraphHttp, type GraphOptions } from './graph-http.ts';
@@ -12,21 +12,19 @@ export interface GraphPlaceOptions extends GraphOptions {
   readonly folder: string;
 }
 
-export interface MsGraphOptions extends GraphApp {
-  /** Root of Graph, without the version. */
-  readonly url: string;
-}
-
 const kind = 'msgraph:';
 
 export function openGraphPlace(
   address: GraphAddress,
-  { url, ...app }: MsGraphOptions,
-  rest: Pick<GraphPlaceOptions, 'folder' | 'onReply'>,
+  app: GraphApp,
+  {
+    apiUrl = publicGraph,
+    ...rest
+  }: Pick<GraphPlaceOptions, 'folder' | 'onReply'> & { readonly apiUrl?: string | undefined },
 ): FilePlace {
   const clock = systemClock;
-  const account = openGraphAccount(app, url, clock);
-  return graphPlace(address, { ...rest, apiUrl: `${url}/v1.0`, account, clock });
+  const account = openGraphAccount(app, apiUrl, clock);
+  return graphPlace(address, { ...rest, apiUrl: `${apiUrl}/v1.0`, account, clock });
 }
 
 export function graphPlace(address: GraphAddress, options: GraphPlaceOptions): FilePlace {

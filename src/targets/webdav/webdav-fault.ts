@@ -6,7 +6,7 @@ import { docsPath } from '../../lib/version.ts';
 export interface DavRefusal {
   readonly status: number;
   readonly isWrite: boolean;
-  readonly login: 'password' | 'token' | null;
+  readonly hasLogin: boolean;
   /** What the server asks to wait (ms); null: nothing. */
   readonly waitMs: number | null;
   /** Where a redirect leads, without a query; null: nowhere. */
@@ -38,42 +38,36 @@ interface Words {
 const unchanged = 'The file is unchanged.';
 const untouched = 'Nothing was read or written.';
 const howToLogIn = (): string =>
-  `Set WEBDAV_USER and WEBDAV_PASSWORD (user and password of the target), or WEBDAV_TOKEN (${docsPath('webdav.md')}).`;
+  `Set WEBDAV_USER and WEBDAV_PASSWORD (user and password of the target; ${docsPath('webdav.md')}).`;
+const howToCorrect = (): string =>
+  `Check WEBDAV_USER and WEBDAV_PASSWORD (user and password of the target). Many servers want an app password (${docsPath('webdav.md')}).`;
 const readWrite = 'Give this user the right to change the file and to create files in its folder.';
 
-const rejected = () =>
-  ({
-    password: [
-      'rejects the user name or the password',
-      `Check WEBDAV_USER and WEBDAV_PASSWORD (user and password of the target). Many servers want an app password (${docsPath('webdav.md')}).`,
-    ],
-    token: ['rejects the token', 'Check WEBDAV_TOKEN (accessToken of the target): it may have expired.'],
-  }) as const;
-
 /** A reader whom the server lets read, but not write. */
-function mayNotWrite({ status, login }: DavRefusal): Words {
+function mayNotWrite({ status, hasLogin }: DavRefusal): Words {
   return {
     code: status === 401 ? 'target.unauthenticated' : 'target.forbidden',
-    says: `: the server does not let ${login === null ? 'anybody write without logging in' : 'this user write'} (${status}). ${unchanged}`,
-    help: login === null ? howToLogIn() : readWrite,
+    says: `: the server does not let ${hasLogin ? 'this user write' : 'anybody write without logging in'} (${status}). ${unchanged}`,
+    help: hasLogin ? readWrite : howToLogIn(),
   };
 }
 
 function wordsOf(refusal: DavRefusal): Words {
-  const { status, isWrite, location, login } = refusal;
+  const { status, isWrite, location, hasLogin } = refusal;
   switch (status) {
     case 401: {
       if (isWrite) return mayNotWrite(refusal);
-      const [says, help] =
-        login === null ? ['lets nobody read without logging in', howToLogIn()] : rejected()[login];
+      const [says, help] = hasLogin
+        ? ['rejects the user name or the password', howToCorrect()]
+        : ['lets nobody read without logging in', howToLogIn()];
       return { code: 'target.unauthenticated', says: `: the server ${says} (401). ${untouched}`, help };
     }
     case 403:
       if (isWrite) return mayNotWrite(refusal);
       return {
         code: 'target.forbidden',
-        says: `: the server does not let ${login === null ? 'anybody read without logging in' : 'this user read'} (403). ${untouched}`,
-        help: login === null ? howToLogIn() : readWrite,
+        says: `: the server does not let ${hasLogin ? 'this user read' : 'anybody read without logging in'} (403). ${untouched}`,
+        help: hasLogin ? readWrite : howToLogIn(),
       };
     case 404:
     case 409:

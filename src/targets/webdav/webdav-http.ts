@@ -108,7 +108,7 @@ export class WebDavHttp {
       const refusal = {
         status,
         isWrite: writes.has(call.method),
-        login: loginOf(this.#access),
+        hasLogin: this.#access.authorization() !== null,
         waitMs: retryAfterMs(headers['retry-after'], headers['date'], receivedAt),
         location: shownAddress(header('location'), this.#url),
       };
@@ -130,9 +130,3 @@ export class WebDavHttp {
 }
 
 const endingOf = ({ pathname }: URL): string => extname(pathname).toLowerCase();
-
-function loginOf(access: WebDavAccess): 'password' | 'token' | null {
-  const authorization = access.authorization();
-  if (authorization === null) return null;
-  return authorization.startsWith('Basic ') ? 'password' : 'token';
-}
