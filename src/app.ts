@@ -17,6 +17,7 @@ import type { PostgresUrl } from './postgres/postgres-client.ts';
 import { createThrottle, serviceScope } from './store/throttles.ts';
 import type { OnRun, SyncContext } from './sync/context.ts';
 import type { Throttle } from './ports/leads-service.ts';
+import { hubSpotUrl, sheetsUrl } from './targets/shared/api-urls.ts';
 import type { GoogleAccount } from './targets/google-sheets/google-account.ts';
 import { createWriteJournal } from './store/unsettled-writes.ts';
 import type { Target } from './ports/target.ts';
@@ -80,7 +81,7 @@ export async function openApp(config: Config, log: Logger, telemetry = noTelemet
   const contexts = new Map<string, SyncContext>();
   // Connections with one key share a throttle: a 429 of one stops the others at once.
   const throttles = new Map<string, Throttle>();
-  const runs = new Semaphore(runsAtOnce(config.databasePoolMax));
+  const runs = new Semaphore(runsAtOnce(pool.options.max));
   const account = once(async () => {
     const { openGoogleAccount } = await import('./targets/google-sheets/google-account.ts');
     return openGoogleAccount(config.googleCredentials);
@@ -167,18 +168,30 @@ async function openTarget(
     }
     case 'google-sheets': {
       const { createGoogleSheetsTarget } = await import('./targets/google-sheets/google-sheets-target.ts');
-      const apiUrl = `${config.googleSheetsUrl}/`;
+      const { apiUrl: root = sheetsUrl } = config;
+      const apiUrl = `${root}/`;
       const account = await openAccount();
       const clock = systemClock;
       const connection = name;
       const journal = createWriteJournal(pool, name);
-      const options = { ...target, fields, apiUrl, account, clock, onReply, connection, journal };
+      const dates = 'native';
+      const options = {
+        ...target,
+        fields,
+        dates,
+        apiUrl,
+        account,
+        clock,
+        onReply,
+        connection,
+        journal,
+      } as const;
       return createGoogleSheetsTarget(options);
     }
     case 'hubspot': {
       const { createHubSpotTarget } = await import('./targets/hubspot/hubspot-target.ts');
       const { token: accessToken } = target;
-      const apiUrl = config.hubspotUrl;
+      const apiUrl = config.apiUrl ?? hubSpotUrl;
       const clock = systemClock;
       const showsOthers = sync.match !== 'off';
       const options = { ...target, fields, apiUrl, accessToken, clock, onReply, showsOthers };

@@ -5,7 +5,7 @@
  *     GOOGLE_APPLICATION_CREDENTIALS=key.json npm run verify:google-sheets -- --spreadsheet ID
  *
  * `--protected 'TAB!A1'`: a cell that you have protected from the account. `--quota`: uses up the reads of a minute.
- * `--per-minute N`: requests of each kind, 50 unless given (Google allows 60). GOOGLE_SHEETS_URL: another address.
+ * `--per-minute N`: requests of each kind, 50 unless given (Google allows 60). TARGET_API_URL: another address.
  * Exit code 0: all is so; 1: something differs; 2: it could not begin.
  */
 import { parseArgs } from 'node:util';
@@ -37,10 +37,7 @@ async function verify(spreadsheet: string | undefined, perMinute: number): Promi
     return 2;
   }
   const account = openGoogleAccount(process.env['GOOGLE_APPLICATION_CREDENTIALS']);
-  const apiUrl = `${process.env['GOOGLE_SHEETS_URL'] ?? 'https://sheets.googleapis.com'}/`.replace(
-    /\/+$/,
-    '/',
-  );
+  const apiUrl = `${process.env['TARGET_API_URL'] ?? 'https://sheets.googleapis.com'}/`.replace(/\/+$/, '/');
   const scratch = new Scratch({
     spreadsheetId: spreadsheetSetting.parse(spreadsheet),
     apiUrl,

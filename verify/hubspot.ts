@@ -5,7 +5,7 @@
  *     HUBSPOT_TOKEN=pat-… npm run verify:hubspot
  *
  * Take a portal for tests: its workflows see the companies, and its recycle bin keeps some hundred for a while. Not two at
- * once in one portal. HUBSPOT_URL: another address than https://api.hubapi.com.
+ * once in one portal. TARGET_API_URL: another address than https://api.hubapi.com.
  * Exit code 0: all is as expected; 1: something is not, could not be tried, or was left behind; 2: it could not begin.
  */
 import { Secret } from '../src/config/secret.ts';
@@ -25,7 +25,7 @@ const outcomes = ['as expected', 'otherwise', 'not tried'] as const;
 type Outcome = (typeof outcomes)[number];
 
 // oxlint-disable-next-line node/no-process-env -- a script of its own, with variables of its own
-const { HUBSPOT_TOKEN: token = '', HUBSPOT_URL: apiUrl = 'https://api.hubapi.com' } = process.env;
+const { HUBSPOT_TOKEN: token = '', TARGET_API_URL: apiUrl = 'https://api.hubapi.com' } = process.env;
 process.exitCode = await verify(token, apiUrl);
 
 async function verify(token: string, apiUrl: string): Promise<number> {

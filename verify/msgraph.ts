@@ -2,9 +2,9 @@
  * Finds out whether Microsoft Graph is as leadsync and its stand-in take it to be, on a file of its own in a drive of yours,
  * which is deleted afterwards:
  *
- *     MSGRAPH_TENANT=… MSGRAPH_CLIENT_ID=… MSGRAPH_CLIENT_SECRET=… MSGRAPH_DRIVE='b!…' npm run verify:msgraph
+ *     MSGRAPH_TENANT=… MSGRAPH_CLIENT_ID=… MSGRAPH_CLIENT_SECRET=… VERIFY_DRIVE='b!…' npm run verify:msgraph
  *
- * Take a site for tests. MSGRAPH_URL, MSGRAPH_LOGIN_URL: other addresses than Microsoft's.
+ * Take a site for tests. TARGET_API_URL: another address than Microsoft's.
  * Exit code 0: all is as expected; 1: something is not, or the file was left behind; 2: it could not begin.
  */
 import { randomUUID } from 'node:crypto';
@@ -20,28 +20,26 @@ import {
   itemFields,
   itemPath,
 } from '../src/targets/msgraph/drive-item.ts';
-import { openGraphAccount } from '../src/targets/msgraph/graph-account.ts';
+import { openGraphAccount, publicGraph } from '../src/targets/msgraph/graph-account.ts';
 import { GraphHttp, type GraphReply } from '../src/targets/msgraph/graph-http.ts';
 import { uploadInParts } from '../src/targets/msgraph/graph-file.ts';
 import { Differs } from './check.ts';
 
 const { env } = process;
 const signal = AbortSignal.timeout(10 * 60_000);
-const url = env['MSGRAPH_URL'] ?? 'https://graph.microsoft.com';
+const url = env['TARGET_API_URL'] ?? publicGraph;
 const secret = (name: string) => (env[name] === undefined ? undefined : new Secret(env[name]));
 const account = openGraphAccount(
   {
     tenant: env['MSGRAPH_TENANT'],
     clientId: env['MSGRAPH_CLIENT_ID'],
     clientSecret: secret('MSGRAPH_CLIENT_SECRET'),
-    certificate: secret('MSGRAPH_CERTIFICATE'),
-    loginUrl: env['MSGRAPH_LOGIN_URL'] ?? 'https://login.microsoftonline.com',
   },
   url,
   systemClock,
 );
 const http = new GraphHttp('the file', { apiUrl: `${url}/v1.0`, account, clock: systemClock });
-const drive = env['MSGRAPH_DRIVE'] ?? '';
+const drive = env['VERIFY_DRIVE'] ?? '';
 const path = `leadsync verify ${randomUUID()}.csv`;
 const statuses = [400, 403, 404, 409, 412, 423];
 

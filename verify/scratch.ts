@@ -73,8 +73,7 @@ export class Scratch {
       dates,
       fields,
       idColumn: 'Lead ID',
-      readsPerMinute: Math.ceil(perMinute / 2),
-      writesPerMinute: Math.ceil(perMinute / 2),
+      perMinute: { read: Math.ceil(perMinute / 2), write: Math.ceil(perMinute / 2) },
       account: {
         ...account,
         authorize: async (aborted) => watched(await account.authorize(aborted), () => this.#actMeanwhile()),
@@ -182,7 +181,7 @@ export class Scratch {
   /** For the adapter's lowest layer alone. */
   apiOptions(): SheetsApiOptions {
     const { perMinute, ...rest } = this.#options;
-    return { ...rest, readsPerMinute: perMinute, writesPerMinute: perMinute, clock: this.#clock };
+    return { ...rest, perMinute: { read: perMinute, write: perMinute }, clock: this.#clock };
   }
 
   async update(requests: sheets_v4.Schema$Request[]): Promise<sheets_v4.Schema$Response[]> {

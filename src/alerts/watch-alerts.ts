@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { previousRun } from '../queue/due-times.ts';
+import { lastAgreedDue } from '../queue/due-times.ts';
 import { connectionFacts } from '../store/alert-facts.ts';
 import {
   type AlertProblem,
@@ -11,7 +11,7 @@ import {
 import { transaction } from '../store/database.ts';
 import { leftConnections } from '../store/forget.ts';
 import { repeat } from '../lib/repeat.ts';
-import { getHeartbeat, type Heartbeat, noteHeartbeat } from '../store/connections.ts';
+import { getHeartbeat, getSchedule, type Heartbeat, noteHeartbeat } from '../store/connections.ts';
 import { type AlertContext, callOnce, channelsOf, deliverAlerts, faultText } from './channels.ts';
 import { decideAlerts, heartbeatProblems, isSuccessOverdue, problemsOf } from './problems-of.ts';
 
@@ -58,10 +58,7 @@ async function decide(
   const watched: WatchedConnection[] = [];
   for (const { name, sync } of context.connections) {
     const facts = await connectionFacts(db, name, now);
-    const successDueSince =
-      alerts.noSuccessForMs === undefined
-        ? previousRun(sync.schedule, sync.timeZone, now - scheduleGraceMs)
-        : now - alerts.noSuccessForMs;
+    const successDueSince = await lastDueBefore(db, name, sync, now - scheduleGraceMs);
     const { lastSuccess } = facts;
     const lastRun = lastSuccess === null || lastSuccess.at < successDueSince ? 0 : lastSuccess.runId;
     watched.push({ name, isOverdue: isSuccessOverdue(facts, successDueSince), lastRun });
@@ -75,6 +72,16 @@ async function decide(
     await note(context, db, name, [], now);
   await forgetAlerts(db, now, keptMs);
   return watched;
+}
+
+/** 0: never. */
+async function lastDueBefore(
+  db: pg.PoolClient,
+  connection: string,
+  { schedule: pattern, timeZone }: AlertContext['connections'][number]['sync'],
+  at: number,
+): Promise<number> {
+  return lastAgreedDue(await getSchedule(db, connection), { pattern, timeZone }, at) ?? 0;
 }
 
 async function note(

@@ -41,8 +41,6 @@ export interface EntryFacts {
   readonly shown: Shown | { readonly kind: 'missing' };
   /** Whether a title or a text is to be written anew. */
   readonly isStale: boolean;
-  /** What a deleted or completed entry means: the follow-up is cleared, or it stays and is reported. */
-  readonly onDone: 'clear' | 'report';
 }
 
 export type Decision =
@@ -52,8 +50,7 @@ export type Decision =
   | {
       readonly do: 'request';
       readonly from: number;
-      readonly to: number | null;
-      readonly ended: Ended | null;
+      readonly to: number;
     }
   | { readonly do: 'end'; readonly ended: Ended };
 
@@ -75,7 +72,7 @@ export function decideEntry(facts: EntryFacts): Decision {
   const from = edit?.to ?? shown.mark ?? known.due;
   if (isMovedByPerson(shown, known)) {
     if (isSame(agreed?.due ?? null, shown.at)) return { do: 'change' };
-    return { do: 'request', from, to: shown.at, ended: null };
+    return { do: 'request', from, to: shown.at };
   }
   if (agreed === null) return { do: 'take-back' };
   if (agreed.isHeld) return nothing;
@@ -107,7 +104,7 @@ export function noted(
       return {
         ...known,
         due: decision.from,
-        ended: decision.ended,
+        ended: null,
         edit: { to: decision.to, state: 'open' },
       };
     case 'end':
@@ -141,22 +138,22 @@ function whileWaiting(known: Known, edit: Edit, shown: EntryFacts['shown']): Dec
   // Taken back by the person: nothing is left of the conflict here.
   if (edit.state === 'conflict' && isSame(shown.at, known.due)) return { do: 'settle' };
   const from = edit.state === 'applied' && edit.to !== null ? edit.to : known.due;
-  return { do: 'request', from, to: shown.at, ended: null };
+  return { do: 'request', from, to: shown.at };
 }
 
-function whenMissing({ agreed, onDone }: EntryFacts, known: Known): Decision {
+function whenMissing({ agreed }: EntryFacts, known: Known): Decision {
   if (agreed === null) return { do: 'forget' };
   if (!known.isThere) return agreed.isHeld ? nothing : { do: 'put' };
-  return endedByPerson(agreed, known, 'deleted', onDone);
+  return endedByPerson(agreed, known, 'deleted');
 }
 
-function whenDone({ agreed, onDone }: EntryFacts, known: Known): Decision {
+function whenDone({ agreed }: EntryFacts, known: Known): Decision {
   // It stays as the person's own record.
   if (agreed === null) return nothing;
-  return endedByPerson(agreed, known, 'completed', onDone);
+  return endedByPerson(agreed, known, 'completed');
 }
 
-function endedByPerson(agreed: Agreed, known: Known, ended: Ended, onDone: 'clear' | 'report'): Decision {
+function endedByPerson(agreed: Agreed, known: Known, ended: Ended): Decision {
   const due = known.edit === null ? known.due : known.edit.to;
   if (agreed.isHeld) return nothing;
   if (!isSame(agreed.due, due)) {
@@ -164,6 +161,5 @@ function endedByPerson(agreed: Agreed, known: Known, ended: Ended, onDone: 'clea
     return agreed.isPast ? { do: 'forget' } : { do: 'put' };
   }
   if (known.ended === ended) return known.edit === null ? nothing : { do: 'settle' };
-  if (onDone === 'report') return { do: 'end', ended };
-  return { do: 'request', from: agreed.due, to: null, ended };
+  return { do: 'end', ended };
 }

@@ -12,11 +12,7 @@ const pastMs = 86_400_000;
 /** What decides about an entry, from what is stored; `madeOf`: of what its texts would be made now. */
 function factsOf(
   { dueAt, component, isHeld, state, edit }: EntryRow,
-  {
-    madeOf,
-    now,
-    onDone,
-  }: { readonly madeOf: string; readonly now: number; readonly onDone: 'clear' | 'report' },
+  { madeOf, now }: { readonly madeOf: string; readonly now: number },
 ): EntryFacts {
   return {
     agreed:
@@ -26,7 +22,6 @@ function factsOf(
     known: state && knownOf(state, edit),
     shown: state === null ? { kind: 'missing' } : shownOf(state.shown),
     isStale: state !== null && state.madeOf !== madeOf,
-    onDone,
   };
 }
 
@@ -64,27 +59,17 @@ function editOf({ due }: EntryState, edit: EntryRow['edit']): Edit {
 
 /** What becomes of an entry, from what is stored. Where people may not move follow-ups, an entry that was moved goes back. */
 export function decideRow(context: CalendarContext, row: EntryRow): Decision {
-  const { reminders, clock, connection } = context;
-  const settings = { madeOf: madeOf(context, row), now: clock.now(), onDone: reminders.onCalendarDone };
-  const decision = decideEntry(factsOf(row, settings));
+  const { clock, connection } = context;
+  const decision = decideEntry(factsOf(row, { madeOf: madeOf(context, row), now: clock.now() }));
   const mapping = connection.fields.find(({ field }) => field === followUpField);
   if (decision.do !== 'request' || mapping?.direction === 'two-way') return decision;
-  if (decision.ended !== null) return { do: 'end', ended: decision.ended };
   return { do: row.dueAt === null ? 'take-back' : 'change' };
 }
 
 /** A hash of all that the texts of an entry are made of, besides the templates. */
 export function madeOf({ connection, reminders }: CalendarContext, { cellsHash }: EntryRow): string {
-  const { leadUrl, language, languages, rules } = reminders;
+  const { leadUrl, language, rules } = reminders;
   return shortHash(
-    JSON.stringify([
-      cellsHash,
-      connection.fields,
-      leadUrl,
-      language,
-      languages,
-      rules.timeZone,
-      rules.timeZones,
-    ]),
+    JSON.stringify([cellsHash, connection.fields, leadUrl, language, rules.timeZone, rules.timeZones]),
   );
 }

@@ -7,7 +7,7 @@ import { createGunzip, createGzip } from 'node:zlib';
 import { isDatabaseOutage } from '../postgres/database-outage.ts';
 import { codeOf, LeadsyncError } from '../lib/errors.ts';
 import { transaction } from '../store/database.ts';
-import { assertState, dumpState } from '../store/dump.ts';
+import { assertState, dumpState, instantOf } from '../store/dump.ts';
 import { assertNotMoved, noteMove } from '../store/installation.ts';
 import { migrateLock } from '../store/migrate.ts';
 import { broken } from '../store/read-dump.ts';
@@ -30,9 +30,9 @@ export async function backup(file: string, { move = false, ...options }: BackupO
     const began = performance.now();
     {
       await using progress = await showDumpProgress('backup');
-      const write = (): Promise<void> =>
-        writeBackupFile(file, dumpState(pool, version, progress.tell, move), stopping);
-      if (!move) await write();
+      const write = (movedAt: string | null): Promise<void> =>
+        writeBackupFile(file, dumpState(pool, version, progress.tell, movedAt), stopping);
+      if (!move) await write(null);
       else
         await transaction(pool, async (client) => {
           // Who starts now waits, and so does who would begin a run or a mail.
@@ -41,9 +41,9 @@ export async function backup(file: string, { move = false, ...options }: BackupO
           await client.query('lock table leases, mails in share mode');
           await assertUnused(client);
           await assertNotMoved(client);
-          await write();
+          const at = await instantOf(client);
+          await write(at);
           // Two states for one table would undo each other's work, and send each mail twice.
-          const at = new Date().toISOString();
           await noteMove(client, { at, file: resolve(file), machine: hostname() });
         });
     }

@@ -28,6 +28,7 @@ import { memoryBudget } from '../lib/byte-budget.ts';
 import { countKnownLeads, knownOf, someKnown } from '../store/pairs.ts';
 import type { SyncContext } from '../sync/context.ts';
 import { askedKnown, hasAny } from '../sync/foreign-leads.ts';
+import { assertOwnPlaces } from '../worker/claim-installation.ts';
 import { type CheckLine, describeLine, failed, never, passed, runCheck } from './check-line.ts';
 import { checkTarget } from './check-target.ts';
 import { exitCodes, print, printJson } from './output.ts';
@@ -91,7 +92,8 @@ export async function* checkApp(
 }
 
 /** Weaknesses that lose nothing are warnings. */
-async function checkStores({ config: { databaseUrl, dataDir }, ...app }: App): Promise<CheckLine[]> {
+async function checkStores(app: App): Promise<CheckLine[]> {
+  const { databaseUrl, dataDir } = app.config;
   await probeWrite(app.pool);
   await (await acquireLease(app.pool, `check ${randomUUID()}`))?.[Symbol.asyncDispose]();
   const queues = await app.queues();
@@ -102,12 +104,17 @@ async function checkStores({ config: { databaseUrl, dataDir }, ...app }: App): P
     await queues.queue(upkeep['plan-reminders'].queue).counts();
   }
   const name = findings.length === 0 ? 'database and queue' : 'database';
+  const whose = await runCheck('installation', async () => {
+    await assertOwnPlaces(app);
+    return 'no worker of another one has this database or its queue';
+  });
   return [
     passed(
       name,
       databaseUrl === undefined ? `embedded Postgres in ${dataDir}` : 'DATABASE_URL answers and takes writes',
     ),
     ...findings.map(({ fault, ...line }) => ({ ...line, ok: fault === undefined, ...fault })),
+    ...(whose.ok ? [] : [whose]),
   ];
 }
 
@@ -144,13 +151,12 @@ async function assertKnown(
 async function checkTemplates({ connection }: SyncContext): Promise<CheckLine[]> {
   const { reminders } = connection;
   if (reminders === undefined) return [];
-  const { templates: folder, language, languages } = reminders;
-  const wanted = [...new Set([language, ...Object.values(languages)])];
-  if (folder === null && wanted.every((one) => one === 'en')) return [];
+  const { templates: folder, language } = reminders;
+  if (folder === null && language === 'en') return [];
   const line = await runCheck(`${connection.name}: mail templates`, async () => {
-    const mistakes = await templateMistakes(folder, connection.fields, wanted);
+    const mistakes = await templateMistakes(folder, connection.fields, language);
     if (mistakes.length === 0)
-      return folder === null ? `mails are in ${wanted.join(', ')}` : `those in ${folder} are right`;
+      return folder === null ? `mails are in ${language}` : `those in ${folder} are right`;
     throw new LeadsyncError('mail.template-broken', mistakes.join('; '), {
       help: 'Until then mails use the built-in templates.',
     });
@@ -185,9 +191,7 @@ async function checkStages({ pool, connection }: SyncContext): Promise<CheckLine
   const skipped = connection.reminders?.rules.skipStages ?? [];
   if (skipped.join() !== closedStages.join()) return [];
   const stages = await valuesOfFollowUps(pool, connection.name, followUpField, stageField);
-  const over = stages.filter(
-    ({ value }) => !isStageWanted({ stage: value }, { skipStages: skipped, onlyStages: null }),
-  );
+  const over = stages.filter(({ value }) => !isStageWanted({ stage: value }, { skipStages: skipped }));
   if (over.length === 0) return [];
   const count = over.reduce((all, stage) => all + stage.count, 0);
   const names = over.map(({ value }) => JSON.stringify(value)).join(', ');

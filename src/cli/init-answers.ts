@@ -112,7 +112,6 @@ export const variables = {
   target: 'TARGET',
   webdavUser: 'WEBDAV_USER',
   webdavPasswordFile: 'WEBDAV_PASSWORD_FILE',
-  msgraphDrive: 'MSGRAPH_DRIVE',
   msgraphTenant: 'MSGRAPH_TENANT',
   msgraphClientId: 'MSGRAPH_CLIENT_ID',
   msgraphClientSecretFile: 'MSGRAPH_CLIENT_SECRET_FILE',
@@ -175,9 +174,8 @@ const isOfKey = ({ code }: LeadsyncError): boolean =>
 /** The variables without which a place cannot be opened; a WebDAV server may want no login. */
 function neededFor(env: NodeJS.ProcessEnv, isRefused = false): readonly string[] {
   if (kindOf(env) === 'webdav') return isRefused ? ['WEBDAV_USER', 'WEBDAV_PASSWORD'] : [];
-  const proof = isSet(env, 'MSGRAPH_CERTIFICATE') ? 'MSGRAPH_CLIENT_SECRET' : 'MSGRAPH_CERTIFICATE';
   const [, ...names] = keys[kindOf(env)];
-  return names.filter((name) => name !== proof);
+  return names;
 }
 
 /** Throws `usage.init-missing` with all answers that are missing without a terminal. */

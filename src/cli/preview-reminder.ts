@@ -82,7 +82,7 @@ export async function previewOf(app: App, context: SyncContext, leadId: string):
   const recipient = next?.recipient ?? addressKey(settings.rules.to[0] ?? '');
   const mails = reminders.map((one) => ({ ...one, past: isPast(one), shown: one === next }));
   const [background] = await leadBackgrounds(pool, [{ connection: connection.name, leadId }]);
-  const { before, row } = background ?? { before: {}, row: null };
+  const { before, row, place } = background ?? { before: {}, row: null, place: null };
   const facts = {
     connection,
     settings,
@@ -94,6 +94,7 @@ export async function previewOf(app: App, context: SyncContext, leadId: string):
     sequence: 0,
     changes: changesOf(before, cells),
     row,
+    place,
     notes,
     now: Math.max(now, next?.sendAt ?? now),
   };

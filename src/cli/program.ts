@@ -89,7 +89,7 @@ export function createProgram(): Command {
     .option('--leads-key-file <file>', 'a file with its key')
     .option(
       '--target <place>',
-      './leads.xlsx, ./leads.csv, https://…/leads.xlsx (WebDAV), a sharing link of SharePoint, google-sheets:SPREADSHEET_ID/TAB or the address of that spreadsheet, hubspot, postgres-table:TABLE',
+      './leads.xlsx, ./leads.csv, https://…/leads.xlsx (WebDAV), a sharing link of SharePoint, msgraph:DRIVE/PATH, google-sheets:SPREADSHEET_ID/TAB or the address of that spreadsheet, hubspot, postgres-table:TABLE',
     )
     .option('--sheet <name>', 'the sheet of an Excel workbook')
     .option('--webdav-user <name>', 'the user on the WebDAV server')
@@ -97,7 +97,6 @@ export function createProgram(): Command {
     .option('--msgraph-tenant <id>', 'directory of Microsoft 365: its id or a domain')
     .option('--msgraph-client-id <id>', 'id of the app that leadsync signs in as there')
     .option('--msgraph-client-secret-file <file>', "a file with the value of the app's client secret")
-    .option('--msgraph-drive <id>', 'the document library; --target is then the path of the file in it')
     .option('--id-column <heading>', 'the column with the ids of the Leads service')
     .option('--map <field=heading...>', 'the column of a lead field; FIELD= leaves it out')
     .option('--remind <addresses>', 'who gets reminders, with commas between; none: nobody')

@@ -305,8 +305,8 @@ export async function calendarFeeds(
 ): Promise<void> {
   const connections = connectionsWithFeed(config);
   if (connections.length === 0) {
-    throw new LeadsyncError('usage.no-feeds', 'no connection has calendar feeds', {
-      help: 'Set reminders.calendarFeed: true of a connection in leadsync.yaml.',
+    throw new LeadsyncError('usage.no-feeds', 'no connection has reminders', {
+      help: 'Set reminders of a connection in leadsync.yaml.',
     });
   }
   const configured = connections.flatMap(({ reminders: { rules } }) =>
@@ -326,7 +326,7 @@ export async function calendarFeeds(
     }
     await replaceFeedToken(pool, chosen);
   }
-  const tokens = await feedTokens(pool, recipients);
+  const tokens = await feedTokens(pool, recipients, true);
   const feeds = recipients
     .filter((recipient) => chosen === undefined || recipient === chosen)
     .map((recipient) => ({ recipient, path: feedPath(tokens.get(recipient) ?? '') }))

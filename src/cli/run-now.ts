@@ -7,6 +7,7 @@ import { describeProgress } from '../ops/describe-progress.ts';
 import { pausedSince } from '../store/connections.ts';
 import { openSyncs } from '../store/run-list.ts';
 import { getRun, type Run } from '../store/runs.ts';
+import { assertOwnPlaces } from '../worker/claim-installation.ts';
 import { planSynced } from '../worker/plan-mails.ts';
 import { advance, type Request, type RunSummary } from '../worker/run-sync.ts';
 import { showProgress } from './progress.ts';
@@ -20,6 +21,9 @@ const longestWaitMs = 60_000;
 
 const outageRetryMs = 1_000;
 
+/** A shorter outage (ms) is not told. */
+const untoldMs = 3_000;
+
 /** `undoOf` (of a plan or the application of a plan): the run to undo; `approval`: the batch of reviewed lines. */
 export interface ForegroundRun {
   readonly mode: 'sync' | 'plan';
@@ -30,7 +34,7 @@ export interface ForegroundRun {
 
 /**
  * Returns the finished run. While another process has the lease, waits for it; a sync that another process began after the call counts as
- * done. Throws `connection.paused`, `run.waiting`, `database.unavailable`, and what ends a run early.
+ * done. Throws `connection.paused`, `run.waiting`, `database.unavailable`, what `assertOwnPlaces` does, and what ends a run early.
  */
 export async function runNow(
   app: App,
@@ -40,7 +44,10 @@ export async function runNow(
 ): Promise<Run> {
   // Of several connections the first may have been stopped: none is begun after that.
   stop.throwIfAborted();
-  if (mode === 'sync' && (await pausedSince(app.pool, connection)) !== null) throw paused(connection);
+  if (mode === 'sync') {
+    if ((await pausedSince(app.pool, connection)) !== null) throw paused(connection);
+    await assertOwnPlaces(app);
+  }
   const request = {
     mode,
     connection,
@@ -83,6 +90,7 @@ async function stoppedAt(app: App, connection: string, mode: ForegroundRun['mode
 async function toItsEnd(app: App, request: Request, stop: AbortSignal): Promise<RunSummary> {
   /** When the outage began; null: the last attempt met none. */
   let awaySince: number | null = null;
+  let isTold = false;
   for (;;) {
     stop.throwIfAborted();
     const from = performance.now();
@@ -95,11 +103,20 @@ async function toItsEnd(app: App, request: Request, stop: AbortSignal): Promise<
     } catch (error) {
       const now = performance.now();
       // An attempt that went on for long met an outage of its own.
-      if (awaySince === null || now - from > longestWaitMs) awaySince = now;
+      if (awaySince === null || now - from > longestWaitMs) [awaySince, isTold] = [now, false];
       if (!isDatabaseOutage(error) || now - awaySince > longestWaitMs) throw asOutage(error);
+      if (now - awaySince > untoldMs && !isTold) {
+        isTold = true;
+        const waits = `the database is unavailable: the command waits for it, up to ${longestWaitMs / 1_000} s`;
+        app.log.warn({ connection: request.connection, reason: reasonOf(error) }, waits);
+      }
     }
     await sleep(waitMs, undefined, { signal: stop }).catch(() => stop.throwIfAborted());
   }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** The run is over, whatever becomes of this: a worker plans the mails, and adds their jobs, when it can. */

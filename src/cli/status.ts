@@ -4,6 +4,7 @@ import { LeadsyncError } from '../lib/errors.ts';
 import { counted } from '../core/lead/counted.ts';
 import { shownDates, shownMoment } from '../core/lead/shown-date.ts';
 import { type ConnectionStatus, connectionStatus } from '../ops/connection-status.ts';
+import { type ServerOutage, serverOutages } from '../ops/server-outages.ts';
 import { forMany } from '../store/for-many.ts';
 import { companiesOf } from '../store/pairs.ts';
 import { print, printJson } from './output.ts';
@@ -20,15 +21,23 @@ interface StatusOptions extends CommonOptions {
 export function status({ runs: run, limit, ...options }: StatusOptions): Promise<void> {
   if (run !== undefined) return runs(run === true ? null : run, limit ?? '20', options);
   if (limit !== undefined) throw new LeadsyncError('usage.invalid', '--limit goes with --runs');
-  return withStore(options, async (pool, { connections }) => {
+  return withStore(options, async (pool, config) => {
+    const { connections } = config;
+    const outages = await serverOutages(pool, config);
     const many = forMany(pool);
     const all = await Promise.all(connections.map((connection) => connectionStatus(many, connection)));
-    if (options.json) return printJson({ connections: all });
+    if (options.json) return printJson({ ...(outages.length > 0 && { outages }), connections: all });
+    for (const outage of outages) print(describeOutage(outage, connections[0]?.timeZone ?? 'UTC'));
     for (const [nth, connection] of connections.entries()) {
       const one = all[nth];
       if (one !== undefined) print(await describe(pool, one, connection));
     }
   });
+}
+
+function describeOutage({ of, message, lastReachedAt }: ServerOutage, timeZone: string): string {
+  const last = lastReachedAt === null ? '' : `, last reached ${shownMoment(lastReachedAt, timeZone)}`;
+  return `${of}: away${last}: ${message}`;
 }
 
 async function describe(
@@ -54,7 +63,10 @@ async function describe(
     const who =
       running.holder === null ? 'interrupted; leadsync sync goes on with it' : `by ${running.holder}`;
     lines.push(`  running  run ${running.runId}, ${running.phase}, ${who}`);
+    if (running.fault !== null)
+      lines.push(`  fails    since ${time(running.fault.since)}: ${running.fault.message}`);
   }
+  for (const { title, since } of status.alerts ?? []) lines.push(`  alert    ${title}, since ${time(since)}`);
   lines.push(
     `  next     ${status.nextRunAt === null ? 'not scheduled (leadsync worker keeps the schedule)' : time(status.nextRunAt)}`,
   );

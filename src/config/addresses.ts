@@ -102,11 +102,24 @@ export function fileAddressMistake(written: string): string | null {
   return keyMistake(url) ?? fileNameMistake(path, `must end with the name of a file: ${knownEndings}`);
 }
 
-/** SharePoint's rules. */
-export function drivePathMistake(path: string): string | null {
-  return /["*:<>?\\|]/.test(path) || path.split('/').some((part) => part === '.' || part === '..')
-    ? 'must be a path within the drive: folders separated by /, none of them . or .., and none of " * : < > ? \\ |'
-    : null;
+/** Begins the path of a file in a drive of Microsoft 365: `msgraph:DRIVE/PATH`. */
+export const driveMark = 'msgraph:';
+
+/** The drive and the path within it; null: another kind of path. */
+export function drivePath(path: string): { readonly drive: string; readonly path: string } | null {
+  if (!path.startsWith(driveMark)) return null;
+  const [drive = '', ...parts] = path.slice(driveMark.length).split('/');
+  return { drive, path: parts.filter((part) => part !== '').join('/') };
+}
+
+/** By SharePoint's rules. */
+export function drivePathMistake(written: string): string | null {
+  const { drive = '', path = '' } = drivePath(written) ?? {};
+  if (!/^[\w!.-]{1,200}$/.test(drive))
+    return 'must be msgraph:DRIVE/PATH, where DRIVE is the id of a drive of Microsoft 365, such as b!…';
+  if (/["*:<>?\\|]/.test(path) || path.split('/').some((part) => part === '.' || part === '..'))
+    return 'must be a path within the drive: folders separated by /, none of them . or .., and none of " * : < > ? \\ |';
+  return fileNameMistake(path, 'must end with the name of a file: .xlsx, .xlsm, .csv, .tsv or .txt');
 }
 
 /** The one spelling of the address of a file. */

@@ -15,20 +15,17 @@ export interface ChatChannel {
   readonly recipient: string;
 }
 
-/** The kind of an address by its host; null: a server of one's own. */
-export function chatKindOf(address: string): ChatKind | null {
+/** Microsoft's and Discord's addresses have hosts and paths that no other chat has; all others take Slack's format. */
+export function chatKindOf(address: string): ChatKind {
   const { hostname, pathname } = new URL(address);
-  const isOf = (...domains: readonly string[]): boolean =>
-    domains.some((domain) => hostname === domain || hostname.endsWith(`.${domain}`));
-  if (isOf('hooks.slack.com', 'hooks.slack-gov.com')) return 'slack';
-  if (isOf('webhook.office.com', 'logic.azure.com', 'powerplatform.com')) return 'teams';
-  // Below /slack it takes Slack's format, without protection from mentions.
-  const isDiscord = isOf('discord.com', 'discordapp.com');
-  return isDiscord && /^\/api(\/v\d+)?\/webhooks\/\d+\/[^/]+$/.test(pathname) ? 'discord' : null;
+  if (/^\/api(\/v\d+)?\/webhooks\/\d+\/[^/]+$/.test(pathname)) return 'discord';
+  const isTeams = /(^|\.)(webhook\.office|logic\.azure|powerplatform)\.com$/.test(hostname);
+  return isTeams || pathname.startsWith('/webhookb2/') ? 'teams' : 'slack';
 }
 
-export function chatChannel(url: Secret, kind: ChatKind): ChatChannel {
+export function chatChannel(url: Secret): ChatChannel {
   const address = url.reveal();
+  const kind = chatKindOf(address);
   const recipient = `${kind}:${hash('sha256', address).slice(0, 8)}`;
   return { kind, url, host: new URL(address).host, recipient };
 }

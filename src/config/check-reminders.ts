@@ -2,7 +2,6 @@ import { readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { addressKey, isEmailAddress } from '../core/lead/email-address.ts';
 import { isQuiet } from '../core/lead/quiet-hours.ts';
-import { chatKindOf, chatKinds } from './chat-webhook.ts';
 import { readFault } from './environment.ts';
 import { fieldMappings } from './fields.ts';
 import { didYouMean } from './nearest-name.ts';
@@ -22,21 +21,16 @@ export function checkReminders(
   const { reminders } = connection;
   if (reminders === undefined) return;
   const mistake = (key: string, message: string) => report(['reminders', key], message);
-  const { from, to, webhook, before, calendar, digest, quietHours, skipStages, onlyStages, toColumn } =
-    reminders;
+  const { from, to, webhook, before, calendar, digest, quietHours, skipStages, toColumn } = reminders;
   const fields = fieldMappings(connection);
   const names = fields.map(({ field }) => field);
 
   const isMailed = [to, toColumn, reminders.routes].some((one) => one !== undefined);
   if (to === undefined && webhook === undefined)
     mistake('to', 'is missing: name the recipients, or a chat channel in webhook');
-  if (webhook !== undefined && (reminders.webhookKind ?? chatKindOf(webhook.reveal())) === null)
-    mistake(
-      'webhookKind',
-      `is missing: the host of webhook does not say which chat it is; must be ${chatKinds.join(', ')} (slack for Mattermost and Rocket.Chat)`,
-    );
-  if (webhook === undefined && reminders.webhookKind !== undefined)
-    mistake('webhookKind', 'must be left out: there is no webhook');
+  // Discord's Slack format protects nobody from the mentions in a lead's text.
+  if (webhook !== undefined && /^\/api\/.*\/slack$/.test(new URL(webhook.reveal()).pathname))
+    mistake('webhook', 'must be the address as Discord shows it, without /slack at its end');
 
   if (smtpIsSet && from === undefined && isMailed)
     mistake(
@@ -67,11 +61,8 @@ export function checkReminders(
     mistake('digest', `must not be in the quiet hours (${String(written)})`);
   }
 
-  const stages = skipStages === undefined ? 'onlyStages' : 'skipStages';
-  if (skipStages !== undefined && onlyStages !== undefined)
-    mistake('onlyStages', 'must be left out: skipStages is set, and one of the two decides');
-  else if (reminders[stages] !== undefined && !names.includes('stage'))
-    mistake(stages, 'needs the field stage to be mapped to a column');
+  if (skipStages !== undefined && !names.includes('stage'))
+    mistake('skipStages', 'needs the field stage to be mapped to a column');
 
   for (const [index, route] of (reminders.routes ?? []).entries())
     for (const field of Object.keys(route?.when ?? {}))

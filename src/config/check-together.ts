@@ -6,7 +6,7 @@ import { defaultIdColumn, effectiveDirection, fieldMappings, fieldType, usualMat
 import type { Readable } from './readable.ts';
 import { connectionNamePattern, type ConnectionSettings, type FileSettings } from './schema.ts';
 import type { Report, Source } from './source.ts';
-import { drivePathMistake, isSharingLink, isWebAddress } from './addresses.ts';
+import { isSharingLink, isWebAddress } from './addresses.ts';
 import { fileFormats, formatOf, linkedFormat } from './file-formats.ts';
 import { filePlace, tablePlace } from './config.ts';
 import { headingKey } from '../core/lead/heading-line.ts';
@@ -32,7 +32,6 @@ export function checkTogether(
     checkFields(below, connection);
     checkMatch(below, connection);
     checkLogin(below, connection);
-    checkDrive(below, connection);
     checkReminders(below, source, path, connection, smtpIsSet);
     const { blame, kind, place } = placeOf(connection.target ?? {}, source.folder);
     const earlier = place === undefined ? undefined : places.get(place);
@@ -110,11 +109,11 @@ function checkFields(report: Report, { target, fields = {}, sync }: Connection):
     report(['target', 'sheet'], `must be left out: ${format.title} has no sheets`);
 }
 
-/** A file on a server has a user with a password, a token, or neither; a file on this machine has none of them. */
+/** A file on a server has a user with a password, or neither; a file on this machine has none of them. */
 function checkLogin(report: Report, { target }: Connection): void {
   if (target?.type !== 'workbook') return;
-  const { path, user, password, accessToken } = target;
-  const set = Object.entries({ user, password, accessToken }).filter(([, value]) => value !== undefined);
+  const { path, user, password } = target;
+  const set = Object.entries({ user, password }).filter(([, value]) => value !== undefined);
   const other =
     path === undefined || (isWebAddress(path) && !isSharingLink(path))
       ? null
@@ -122,21 +121,10 @@ function checkLogin(report: Report, { target }: Connection): void {
         ? 'a sharing link, which the app of MSGRAPH_CLIENT_ID opens'
         : 'a file of this machine, not an address';
   if (other !== null) for (const [key] of set) report(['target', key], `must be left out: path is ${other}`);
-  else if (accessToken !== undefined && set.length > 1)
-    report(['target', 'accessToken'], 'must be left out beside user and password: one of them logs in');
   else if (user !== undefined && password === undefined)
-    report(['target', 'password'], 'is missing: user has a password, or set accessToken alone');
+    report(['target', 'password'], 'is missing: user has a password');
   else if (password !== undefined && user === undefined)
     report(['target', 'user'], 'is missing: the password is that of a user');
-}
-
-/** A path within a drive is one as SharePoint has them. */
-function checkDrive(report: Report, { target }: Connection): void {
-  if (target?.type !== 'workbook' || target.drive === undefined || target.path === undefined) return;
-  const { path } = target;
-  const mistake = drivePathMistake(path);
-  if (isWebAddress(path)) report(['target', 'drive'], 'must be left out: path is an address by itself');
-  else if (mistake !== null) report(['target', 'path'], mistake);
 }
 
 function checkMatch(report: Report, connection: Connection): void {
@@ -164,15 +152,11 @@ function placeOf(target: NonNullable<Connection['target']>, folder: string) {
       return { blame: 'table', kind: 'table', place: url && table && tablePlace(url.reveal(), table) };
     }
     case 'workbook': {
-      const { path, drive } = target;
+      if (target.path === undefined) return { blame: 'path', kind: 'file', place: undefined };
+      const { drive, path } = filePlace(folder, target.path);
       // SharePoint's paths do not differ in case alone.
-      if (path !== undefined && drive !== undefined)
-        return {
-          blame: 'path',
-          kind: 'file',
-          place: `${drive}/${filePlace(folder, path, drive).toLowerCase()}`,
-        };
-      return { blame: 'path', kind: 'file', place: path && realPath(filePlace(folder, path)) };
+      const place = drive === undefined ? realPath(path) : `${drive}/${path.toLowerCase()}`;
+      return { blame: 'path', kind: 'file', place };
     }
     default:
       return { blame: 'type', kind: 'target', place: undefined };

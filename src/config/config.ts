@@ -1,8 +1,8 @@
 import { addressKey } from '../core/lead/email-address.ts';
 import { resolve } from 'node:path';
 import type { FieldMapping } from '../core/lead/mapping.ts';
-import { fileAddress, isSharingLink, isWebAddress } from './addresses.ts';
-import { chatChannel, chatKindOf } from './chat-webhook.ts';
+import { drivePath, fileAddress, isSharingLink, isWebAddress } from './addresses.ts';
+import { chatChannel } from './chat-webhook.ts';
 import { defaultIdColumn, fieldMappings, usualMatchBy } from './fields.ts';
 import type { ProcessSettings } from './process-schema.ts';
 import type { ConnectionSettings, FileSettings } from './schema.ts';
@@ -19,6 +19,8 @@ export interface Config extends Frozen<ProcessSettings> {
   readonly configured: readonly ConnectionConfig[];
   readonly alerts?: AlertSettings;
   readonly publicUrl?: string;
+  /** OpenTelemetry's variables ask for traces. */
+  readonly tracing?: true;
 }
 
 /** The schema (and docs/settings.md) explains each setting. */
@@ -31,11 +33,14 @@ export type ReminderRules = ReminderSettings['rules'];
 export type CalendarSettings = ReminderSettings['calendars'][number];
 export type AlertSettings = Frozen<ReturnType<typeof buildAlerts>>;
 
-/** Closed stages, as services name them: by default they get no reminders (without `skipStages` and `onlyStages`). */
+/** Closed stages, as services name them: by default they get no reminders (without `skipStages`). */
 export const closedStages: readonly string[] = (
   'won, closed won, closed-won, closed_won, closedwon, gewonnen, ' +
   'lost, closed lost, closed-lost, closed_lost, closedlost, verloren'
 ).split(', ');
+
+/** Minutes since midnight: when mails about a day leave, without a digest. */
+const usualMorning = 8 * 60;
 
 /** Sender of mails that are only written to the outbox. */
 const localSender = 'leadsync@localhost';
@@ -68,12 +73,10 @@ export function buildConnection(
   };
 }
 
-function buildTarget({ marker, ...target }: ConnectionSettings['target'], folder: string, timeZone: string) {
+function buildTarget(target: ConnectionSettings['target'], folder: string, timeZone: string) {
   const common = {
     /** Also the default one. For HubSpot an internal name of a property, as are the columns of the fields and `statusColumn`. */
     idColumn: target.idColumn ?? defaultIdColumn(target.type),
-    /** The target is not marked as ours (docs/which-is-which.md). */
-    ...(!marker && { marker: false as const }),
   };
   if (target.type === 'google-sheets') {
     const { spreadsheet, ...others } = target;
@@ -83,7 +86,7 @@ function buildTarget({ marker, ...target }: ConnectionSettings['target'], folder
   const inZone = { ...common, timeZone: target.timeZone ?? timeZone };
   switch (target.type) {
     case 'workbook':
-      return { ...target, ...inZone, path: filePlace(folder, target.path, target.drive) };
+      return { ...target, ...inZone, ...filePlace(folder, target.path) };
     case 'hubspot':
       return { ...target, ...inZone };
     case 'postgres-table':
@@ -93,15 +96,10 @@ function buildTarget({ marker, ...target }: ConnectionSettings['target'], folder
   }
 }
 
-/** In one spelling; a path within a drive stays one. */
-export function filePlace(folder: string, path: string, drive?: string): string {
-  if (isSharingLink(path)) return path;
-  if (drive !== undefined)
-    return path
-      .split('/')
-      .filter((part) => part !== '')
-      .join('/');
-  return isWebAddress(path) ? fileAddress(path) : resolve(folder, path);
+/** In one spelling, absolute unless it is within a drive. */
+export function filePlace(folder: string, path: string): { readonly path: string; readonly drive?: string } {
+  if (isSharingLink(path)) return { path };
+  return drivePath(path) ?? { path: isWebAddress(path) ? fileAddress(path) : resolve(folder, path) };
 }
 
 function buildReminders(
@@ -112,32 +110,29 @@ function buildReminders(
   folder: string,
   people: NonNullable<FileSettings['recipients']>,
 ) {
-  const { from, to = [], before, workingDays, calendar, calendarFeed, leadUrl, toColumn } = settings;
-  const { webhook, webhookKind, templates, onUnknown } = settings;
-  const kind = webhookKind ?? (webhook === undefined ? null : chatKindOf(webhook.reveal()));
-  const chat = webhook === undefined || kind === null ? null : chatChannel(webhook, kind);
+  const { from, to = [], before, workingDays, calendar, leadUrl, toColumn } = settings;
+  const { webhook, templates } = settings;
+  const chat = webhook === undefined ? null : chatChannel(webhook);
   const toField = fields.find(({ column }) => headingKey(column) === headingKey(toColumn ?? ''))?.field;
   return {
     from: from ?? localSender,
     // plan-reminders.ts hashes them in this order: another one would plan every reminder again.
     rules: {
-      /** Of recipients without their own. recipients.ts looks up both. */
+      /** Of recipients without their own: see recipients.ts. */
       timeZone: settings.timeZone ?? timeZone,
-      timeZones: ownSettings(people, 'timeZone'),
+      timeZones: timeZonesOf(people),
       /** In which the table's dates without a time are read: an instant that is midnight there is a day (`dayOf`). */
       dayZone,
       /** Minutes since midnight: when mails about a day leave. */
-      dateOnlyAt: settings.dateOnlyAt,
+      dateOnlyAt: settings.digest ?? usualMorning,
       /** Empty: no single mails, the digest alone. */
       before,
       /** `from` may be later than `to`: over midnight. */
       quietHours: settings.quietHours ?? null,
       workingDays,
       /** A delayed mail is still sent within this time (ms); afterwards it is missed. */
-      graceMs: settings.grace,
-      skipStages: settings.skipStages ?? (settings.onlyStages === undefined ? closedStages : []),
-      /** Null: every stage. */
-      onlyStages: settings.onlyStages ?? null,
+      graceMs: 86_400_000,
+      skipStages: settings.skipStages ?? closedStages,
       to,
       /** The chat channel, which gets what everybody gets; null: none. */
       channel: chat?.recipient ?? null,
@@ -148,53 +143,38 @@ function buildReminders(
       /** Local time of the daily digest. Null: none. */
       digestAt: settings.digest ?? null,
     },
-    /** Of recipients without their own. recipients.ts looks up both. */
     language: settings.language,
-    languages: ownSettings(people, 'language'),
     chat,
     calendar,
-    /** Whether its follow-ups are in the recipients' calendar feeds. */
-    calendarFeed,
     /** By recipient. */
     calendars: Object.entries(settings.caldav ?? {}).map(([recipient, { as, ...access }]) => ({
       ...access,
       recipient: addressKey(recipient),
       components: as === 'both' ? (['event', 'task'] as const) : ([as] as const),
     })),
-    onCalendarDone: settings.caldavDone,
     /** With `{id}` for the lead's id; null: no link. */
     leadUrl: leadUrl ?? null,
     /** Absolute path of the folder with the user's own templates, or null. */
     templates: templates === undefined ? null : resolve(folder, templates),
-    onUnknown,
   };
 }
 
 /** By address in lower case. */
-function ownSettings(
-  people: NonNullable<FileSettings['recipients']>,
-  key: 'timeZone' | 'language',
-): Record<string, string> {
+function timeZonesOf(people: NonNullable<FileSettings['recipients']>): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(people).flatMap(([address, { [key]: own }]) =>
-      own === undefined ? [] : [[addressKey(address), own]],
+    Object.entries(people).flatMap(([address, { timeZone }]) =>
+      timeZone === undefined ? [] : [[addressKey(address), timeZone]],
     ),
   );
 }
 
 /** Their default sender is that of the first reminders. */
 export function buildAlerts(
-  { email = [], from, noSuccessFor, ...addresses }: NonNullable<FileSettings['alerts']>,
+  { email = [], from, ...addresses }: NonNullable<FileSettings['alerts']>,
   connections: readonly ConnectionConfig[],
 ) {
   const ofReminders = connections.find(({ reminders }) => reminders !== undefined)?.reminders?.from;
-  return {
-    ...addresses,
-    email,
-    from: from ?? ofReminders ?? localSender,
-    /** Absent: by each connection's schedule. */
-    ...(noSuccessFor !== undefined && { noSuccessForMs: noSuccessFor }),
-  };
+  return { ...addresses, email, from: from ?? ofReminders ?? localSender };
 }
 
 /** A key does not tell its HubSpot portal. */

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { codeOf } from '../lib/errors.ts';
 import { isSharingLink, isWebAddress } from './addresses.ts';
 import type { Mistake } from './config-error.ts';
+import { noLongerSetting, olderNames } from './former-settings.ts';
 import { nearestName } from './nearest-name.ts';
 import {
   fileSettings,
@@ -61,7 +62,8 @@ export class Environment {
   }
 
   plain(name: string): string | undefined {
-    return this.#env[name] || undefined;
+    const names = [name, ...(olderNames[name] ?? [])];
+    return names.map((one) => this.#env[one]).find((value) => value !== undefined && value !== '');
   }
 
   similar(name: string): string | undefined {
@@ -79,6 +81,14 @@ export class Environment {
       } catch {
         return false;
       }
+    });
+  }
+
+  /** Variables that meant something once. */
+  former(): readonly Mistake[] {
+    return Object.keys(this.#env).flatMap((where) => {
+      const message = this.plain(where) && noLongerSetting(where.replace(/_FILE$/, ''));
+      return message ? [{ where, path: '', message }] : [];
     });
   }
 
@@ -192,7 +202,7 @@ function sourceOf(environment: Environment, folder: string, raw: Raw): Source {
 }
 
 /** TARGET as settings of leadsync.yaml; else a path or an address. What is secret stands in variables of its own. */
-export function targetOf({ path, token, url, drive, user, password, accessToken, ...common }: Raw): Raw {
+export function targetOf({ path, token, url, user, password, ...common }: Raw): Raw {
   if (typeof path !== 'string') return { type: 'workbook' };
   const [kind = '', rest] = path.split(/:(.*)/s);
   const type = kind.toLowerCase();
@@ -206,7 +216,7 @@ export function targetOf({ path, token, url, drive, user, password, accessToken,
     return { type, ...(token !== undefined && { token }), ...common };
   if (type === 'postgres-table' && rest !== undefined)
     return { type, table: rest, ...(url !== undefined && { url }), ...common };
-  const own = isSharingLink(path) ? {} : isWebAddress(path) ? { user, password, accessToken } : { drive };
+  const own = isWebAddress(path) && !isSharingLink(path) ? { user, password } : {};
   const set = Object.entries(own).filter(([, value]) => value !== undefined);
   return { type: 'workbook', path, ...Object.fromEntries(set), ...common };
 }

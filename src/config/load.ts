@@ -112,6 +112,7 @@ function configOf(
     readSettings(fileSchema, source, mistakes, (report, read) =>
       checkTogether(report, source, read, smtpIsSet),
     );
+  mistakes.push(...environment.former());
   // The mistake of a missing setting names a misspelt variable already.
   if (mistakes.length === 0) mistakes.push(...environment.misspelled());
   if (mistakes.length > 0 || own === undefined || source === undefined || settings === undefined)
@@ -137,7 +138,20 @@ function configOf(
     configured: connections,
     ...(settings.alerts && { alerts: buildAlerts(settings.alerts, connections) }),
     ...(settings.publicUrl !== undefined && { publicUrl: settings.publicUrl }),
+    ...(asksForTraces(environment) && { tracing: true as const }),
   });
+}
+
+/** By OpenTelemetry's own variables, whose SDK reads the rest of them. */
+function asksForTraces(environment: Environment): boolean {
+  const [disabled, exporter, ...endpoints] = [
+    'OTEL_SDK_DISABLED',
+    'OTEL_TRACES_EXPORTER',
+    'OTEL_EXPORTER_OTLP_ENDPOINT',
+    'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
+  ].map((name) => environment.plain(name));
+  if (disabled?.toLowerCase() === 'true') return false;
+  return exporter === undefined ? endpoints.some((one) => one !== undefined) : exporter !== 'none';
 }
 
 /** Undefined when one is wrong, which is added to `mistakes`. `together` looks at what was read, whether all of it is right or not. */

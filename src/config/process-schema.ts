@@ -8,9 +8,6 @@ import { count, filePath, secret, secretToken, text } from './values.ts';
 /** Shorter ones (characters) can be guessed. */
 const leastToken = 16;
 const makeToken = `node -p "crypto.randomBytes(24).toString('base64url')"`;
-/** With fewer, one run, its helpers and the other work of a worker would wait for each other. */
-const leastPool = 8;
-
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 const http = z
@@ -39,26 +36,6 @@ const http = z
     issues.push({ code: 'custom', path: ['adminToken'], message, input: adminToken });
   });
 
-const ofOpenTelemetry = (env: string, description: string) =>
-  z.string().exactOptional().meta({ env, description });
-
-/** OpenTelemetry's own variables: leadsync reads only whether they ask for traces, and leaves the rest to the SDK. Undefined: nothing of it is loaded. */
-const tracing = z
-  .object({
-    endpoint: ofOpenTelemetry(
-      'OTEL_EXPORTER_OTLP_ENDPOINT',
-      "Where traces are sent; leadsync makes none unless this or one of the next two is set. OpenTelemetry's other variables mean what they always do.",
-    ),
-    tracesEndpoint: ofOpenTelemetry('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'The same, for traces alone.'),
-    exporter: ofOpenTelemetry('OTEL_TRACES_EXPORTER', 'otlp, console or none.'),
-    disabled: ofOpenTelemetry('OTEL_SDK_DISABLED', 'true: no traces.'),
-  })
-  .transform(({ endpoint, tracesEndpoint, exporter, disabled }): true | undefined => {
-    const isWanted =
-      exporter === undefined ? (endpoint ?? tracesEndpoint) !== undefined : exporter !== 'none';
-    return isWanted && disabled?.toLowerCase() !== 'true' ? true : undefined;
-  });
-
 const msgraph = z.object({
   tenant: text((value) =>
     /^[A-Za-z0-9][A-Za-z0-9.-]{0,252}$/.test(value) && !/^(?:common|organizations|consumers)$/i.test(value)
@@ -81,29 +58,19 @@ const msgraph = z.object({
       env: 'MSGRAPH_CLIENT_ID',
       description: 'Application (client) ID of the app that leadsync signs in as at Microsoft Entra.',
     }),
-  clientSecret: secretToken('the value of a client secret').exactOptional().meta({
-    env: 'MSGRAPH_CLIENT_SECRET',
-    description: "Value of the app's client secret; or set MSGRAPH_CERTIFICATE.",
-  }),
-  certificate: secret(
+  clientSecret: secret(
     text((value) =>
-      value.includes('-----BEGIN ') ? null : 'must hold a private key and its certificate as PEM',
+      /-----BEGIN |^[!-~]+$/.test(value)
+        ? null
+        : 'must be the value of a client secret, or a private key and its certificate as PEM',
     ),
   )
     .exactOptional()
     .meta({
-      env: 'MSGRAPH_CERTIFICATE',
+      env: 'MSGRAPH_CLIENT_SECRET',
       description:
-        "The app's private key and certificate as PEM, instead of a client secret; with _FILE the file that holds both.",
+        "Value of the app's client secret, or the app's private key and certificate as PEM; with _FILE the file that holds it.",
     }),
-  url: baseUrl.prefault('https://graph.microsoft.com').meta({
-    env: 'MSGRAPH_URL',
-    description: 'Root of Microsoft Graph: another one for a national cloud, or for tests.',
-  }),
-  loginUrl: baseUrl.prefault('https://login.microsoftonline.com').meta({
-    env: 'MSGRAPH_LOGIN_URL',
-    description: 'Root of Microsoft Entra: another one for a national cloud, or for tests.',
-  }),
 });
 
 export const processSchema = z.object({
@@ -117,12 +84,6 @@ export const processSchema = z.object({
     description:
       'Postgres for state and jobs: postgres://user:password@host/database?sslmode=verify-full, without sslmode on this machine. Without it leadsync starts one under DATA_DIR.',
   }),
-  databasePoolMax: count(leastPool, 999)
-    .prefault('20')
-    .meta({
-      env: 'DATABASE_POOL_MAX',
-      description: `Connections to Postgres that each process opens for the state at most, ${leastPool} or more: with 20 it runs four connections at a time, with 12 two, with 8 one. Without REDIS_URL the jobs take up to 13 more, and 1 for each chat of leadsync.yaml.`,
-    }),
   redisUrl: secret(text(redisAddressMistake)).exactOptional().meta({
     env: 'REDIS_URL',
     description:
@@ -153,30 +114,15 @@ export const processSchema = z.object({
     description:
       'Mail server: smtp://user:password@host:587 or smtps://…. Without it: mails become .eml files under DATA_DIR/outbox.',
   }),
-  smtpRate: text((value) =>
-    /^\d{1,4}(\.\d{1,3})?$/.test(value) && Number(value) > 0
-      ? null
-      : 'must be a number of mails a second above 0, such as 10 or 0.5',
-  )
-    .transform(Number)
-    .exactOptional()
-    .meta({
-      env: 'SMTP_RATE',
-      description:
-        'Mails a second at most from each process that sends, such as 10 or 0.5: with two workers, set half. Default: as many as the mail server takes.',
-    }),
   googleCredentials: filePath('file').exactOptional().meta({
     env: 'GOOGLE_APPLICATION_CREDENTIALS',
     description:
       "File with the key of a Google service account, or the description of a workload identity. Required for google-sheets; share the spreadsheet with the account's address, which leadsync check shows.",
   }),
-  googleSheetsUrl: baseUrl.prefault('https://sheets.googleapis.com').meta({
-    env: 'GOOGLE_SHEETS_URL',
-    description: 'Root of the Google Sheets API: another one for tests or behind a proxy.',
-  }),
-  hubspotUrl: baseUrl.prefault('https://api.hubapi.com').meta({
-    env: 'HUBSPOT_URL',
-    description: "Root of HubSpot's API: another one for tests or behind a proxy.",
+  apiUrl: baseUrl.exactOptional().meta({
+    env: 'TARGET_API_URL',
+    description:
+      "Root of the API of Google Sheets, HubSpot or Microsoft Graph: another one than the provider's, for a national cloud of Microsoft, a proxy or tests.",
   }),
   msgraph,
   http,
@@ -184,7 +130,6 @@ export const processSchema = z.object({
     .enum(logLevels)
     .default('info')
     .meta({ env: 'LOG_LEVEL', description: 'fatal, error, warn, info, debug, trace or silent.' }),
-  tracing,
 });
 
 export type ProcessSettings = z.output<typeof processSchema>;

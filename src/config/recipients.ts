@@ -8,13 +8,6 @@ export function recipientTimeZone(
   return timeZones[recipient] ?? timeZone;
 }
 
-export function recipientLanguage(
-  { language, languages }: Pick<ReminderSettings, 'language' | 'languages'>,
-  recipient: string,
-): string {
-  return languages[recipient] ?? language;
-}
-
 export function recipientSettings(settings: ReminderSettings, recipient: string): ReminderSettings {
   return { ...settings, rules: recipientRules(settings.rules, recipient) };
 }

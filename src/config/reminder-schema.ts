@@ -1,9 +1,7 @@
 import { headingKey } from '../core/lead/heading-line.ts';
 import { z } from 'zod';
 import { calendarUrl, calledUrl, chatUrl, leadUrl } from './addresses.ts';
-import { chatKinds } from './chat-webhook.ts';
 import {
-  duration,
   filePath,
   filled,
   heading,
@@ -78,14 +76,8 @@ export const remindersSchema = z.strictObject({
   webhook: chatUrl.exactOptional().meta({
     env: 'REMINDER_WEBHOOK',
     description:
-      'Incoming webhook of a chat channel in Slack, Microsoft Teams or Discord, which gets every reminder and the digest of the connection as well. https, or this machine. Default: none.',
+      'Incoming webhook of a chat channel in Slack, Microsoft Teams or Discord, or of Mattermost or Rocket.Chat, which gets every reminder and the digest of the connection as well. https, or this machine. Default: none.',
   }),
-  webhookKind: z
-    .enum(chatKinds)
-    .exactOptional()
-    .describe(
-      'Format of the webhook. Needed where its host does not say it: slack for Mattermost, Rocket.Chat and others that take it. Default: by the host.',
-    ),
   timeZone: timeZone
     .exactOptional()
     .describe(
@@ -93,18 +85,11 @@ export const remindersSchema = z.strictObject({
     ),
   language: language
     .default('en')
-    .describe(
-      'Language of the mails: en, de, or the name of a folder with templates in another language. A person may have another one (recipients).',
-    ),
+    .describe('Language of the mails: en, de, or the name of a folder with templates in another language.'),
   before: before
     .prefault(['0m'])
     .describe(
-      'How long before the follow-up a mail is sent, a list such as [0m, 2h, 1d]; a day is a calendar day in timeZone, at the same time of the day. [] with a digest: the digest alone.',
-    ),
-  dateOnlyAt: timeOfDay
-    .prefault('08:00')
-    .describe(
-      "Time of the day for a follow-up that is a date without a time: 0m is this time of that day in the recipient's zone, 1d one day before, 2h two hours before it.",
+      'How long before the follow-up a mail is sent, a list such as [0m, 2h, 1d]; a day is a calendar day in timeZone, at the same time of the day. A follow-up that is a date without a time counts as at the time of the digest, or at 08:00. [] with a digest: the digest alone.',
     ),
   quietHours: quietHours
     .exactOptional()
@@ -121,21 +106,13 @@ export const remindersSchema = z.strictObject({
     .describe(
       'Days on which mails are sent; others wait for the next of them, for the time of the digest or, without one, the same time of the day.',
     ),
-  grace: duration('1m', '30d', '90m, 24h or 2d')
-    .prefault('24h')
-    .describe(
-      'How late a mail that missed its time is still sent; afterwards the follow-up is in the digest alone. 1m to 30d.',
-    ),
   skipStages: z
     .array(filled('must not be empty'))
     .refine((list) => new Set(list.map(headingKey)).size === list.length, 'must name no value twice')
     .exactOptional()
     .describe(
-      'Stages of leads for which no reminder is sent, such as [won, lost, paused]; [] for none. Default: won, lost and their like (closed won, closed-lost, gewonnen, verloren), unless onlyStages is set.',
+      'Stages of leads for which no reminder is sent, such as [won, lost, paused]; [] for none. Default: won, lost and their like (closed won, closed-lost, gewonnen, verloren).',
     ),
-  onlyStages: leadValues
-    .exactOptional()
-    .describe('The only stages of leads for which reminders are sent. Not together with skipStages.'),
   routes: z.array(route).exactOptional(),
   toColumn: heading
     .exactOptional()
@@ -153,12 +130,6 @@ export const remindersSchema = z.strictObject({
     .describe(
       'Whether mails have a calendar entry attached. When the date moves, or the recipient gets no more reminders of the lead, a further mail moves the entry or takes it back.',
     ),
-  calendarFeed: z
-    .boolean()
-    .default(false)
-    .describe(
-      "Whether each recipient's calendar feed has the follow-ups of this connection: an address on the worker's HTTP port to which calendar programs subscribe. `leadsync reminders --feeds` shows the addresses.",
-    ),
   caldav: z
     .record(
       // checkReminders judges addresses: zod would not look into a calendar whose address is wrong.
@@ -166,12 +137,6 @@ export const remindersSchema = z.strictObject({
       caldav,
     )
     .exactOptional(),
-  caldavDone: z
-    .enum(['clear', 'report'])
-    .default('report')
-    .describe(
-      'What it means when a recipient deletes or completes an entry in a calendar of caldav: clear (the follow-up is cleared) or report (the follow-up stays, `leadsync reminders` lists it, and the entry comes back with the next date).',
-    ),
   leadUrl: leadUrl
     .exactOptional()
     .describe(
@@ -181,12 +146,6 @@ export const remindersSchema = z.strictObject({
     .exactOptional()
     .describe(
       'Folder with templates of the mails, such as reminder.text.liquid for every language and de/reminder.text.liquid for one. The templates of leadsync stand in for those that are missing. Relative to the folder of leadsync.yaml.',
-    ),
-  onUnknown: z
-    .enum(['resend', 'hold'])
-    .default('resend')
-    .describe(
-      'What becomes of a mail when the connection broke before the server confirmed it: resend (once, with the same Message-ID) or hold.',
     ),
 });
 
@@ -199,9 +158,6 @@ export const recipientsSchema = z.record(
       .describe(
         "IANA time zone of this recipient: days and times of the day in a connection's reminders are meant in it, and mails show dates in it. Default: that of the connection's reminders.",
       ),
-    language: language
-      .exactOptional()
-      .describe("Language of this recipient's mails. Default: that of the connection's reminders."),
   }),
 );
 
@@ -225,13 +181,8 @@ export const alertsSchema = z
     heartbeat: calledUrl.exactOptional().meta({
       env: 'ALERT_HEARTBEAT',
       description:
-        'Address that leadsync calls (GET) after each completed sync, for a service that notices silence. With {connection} in it each connection has its own; without, leadsync calls it only while no connection waits too long for a success. Default: none.',
+        'Address that leadsync calls (GET) after each completed sync, for a service that notices silence. With {connection} in it each connection has its own; without, leadsync calls it only while no connection has waited for a success for 2 hours after one was due. Default: none.',
     }),
-    noSuccessFor: duration('1h', '90d', '90m, 26h or 2d')
-      .exactOptional()
-      .describe(
-        'leadsync sends an alert after this long without a completed sync: 1h to 90d, such as 26h. Default: 2 hours after one was due by sync.schedule.',
-      ),
   })
   .refine(
     ({ email, webhook, heartbeat }) => (email ?? webhook ?? heartbeat) !== undefined,

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Mistake } from './config-error.ts';
+import { noLongerSetting } from './former-settings.ts';
 import { didYouMean } from './nearest-name.ts';
 import { homeOf, keysBelow, type Path, settingAt } from './settings.ts';
 import { mistakeAt, type Source, unreadable, valueAt } from './source.ts';
@@ -49,6 +50,8 @@ function messageOf(issue: Issue, value: unknown): string {
 }
 
 function unknownKey(source: Source, parent: Path, key: string): Mistake {
+  const former = noLongerSetting([...parent, key]);
+  if (former !== undefined) return { ...source.locate([...parent, key]), message: former };
   const kind = valueAt(source.raw, [...parent, 'type']);
   const allowed = keysBelow(parent).filter((known) => {
     const only = settingAt([...parent, known])?.only;

@@ -85,7 +85,7 @@ const field = z
     { error: 'must be a heading, or a mapping with column' },
   )
   .describe(
-    'Lead field and the heading of its column (for hubspot: the internal name of a company property); order is column order. Without `fields`: the fields of the API reference.',
+    'Lead field and the heading of its column (for hubspot: the internal name of a company property); order is column order. Or a mapping with column and what follows. Without `fields`: the fields of the API reference.',
   );
 
 const onDifference = z.enum(['hold', 'leads-win', 'target-wins']).default('hold');

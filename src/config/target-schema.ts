@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import {
+  driveMark,
+  drivePathMistake,
   fileAddressMistake,
   isPersonalOneDrive,
   isSharingLink,
@@ -7,7 +9,7 @@ import {
   postgresUrl,
 } from './addresses.ts';
 import { fileNameMistake, knownEndings } from './file-formats.ts';
-import { count, heading, pathMistake, secret, secretToken, text, timeZone } from './values.ts';
+import { heading, pathMistake, secret, secretToken, text, timeZone } from './values.ts';
 
 const kind = <T extends string>(type: T) =>
   z.literal(type).describe('Kind of target: workbook, google-sheets, hubspot or postgres-table. Required.');
@@ -22,12 +24,6 @@ const columns = {
     .exactOptional()
     .describe(
       'Heading of a column in which leadsync writes the state of each row: in step, held (why), waiting (why), deleted (when). leadsync never reads it as data. Without it the table shows no state, and the row of a deleted lead stays as it is.',
-    ),
-  marker: z
-    .boolean()
-    .default(true)
-    .describe(
-      'Whether a mark of leadsync travels with the table; by it leadsync recognises an older copy of the table and another leadsync that writes into it (docs/which-is-which.md). A CSV file has none.',
     ),
 };
 
@@ -50,6 +46,7 @@ export const tablePath = text((path) => {
   if (googleAddress.test(path))
     return 'is a Google spreadsheet: type is google-sheets for it, and spreadsheet the address';
   if (isWebAddress(path)) return fileAddressMistake(path);
+  if (path.startsWith(driveMark)) return drivePathMistake(path);
   const unknown = `is no target of a known kind; ${supported}`;
   return isOfOtherKind ? unknown : (fileNameMistake(path, unknown) ?? pathMistake(path));
 });
@@ -58,10 +55,6 @@ export const sheetName = text((name) =>
   name.trim() !== '' && name.length <= 31 && !/[[\]:*?/\\\p{Cc}]|^'|'$/u.test(name)
     ? null
     : "must be a name of 1 to 31 characters without [ ] : * ? / \\, not starting or ending with '",
-);
-
-const driveId = text((id) =>
-  /^[\w!.-]{1,200}$/.test(id) ? null : 'must be the id of a drive of Microsoft 365, such as b!…',
 );
 
 const davUser = text((name) =>
@@ -75,12 +68,7 @@ const workbook = z.strictObject({
   type: kind('workbook'),
   path: tablePath.meta({
     env: 'TARGET',
-    description: `The file kept in step, a path ending in ${knownEndings}, or the address of such a file on a WebDAV server: https, http only for this machine. A sharing link of SharePoint or OneDrive for work leads to an Excel workbook there (docs/microsoft-365.md). Required for a workbook. A path is relative to the folder of leadsync.yaml, or for the variable to the current one. The variable also takes google-sheets:SPREADSHEET_ID/TAB, the address of a Google spreadsheet (tab Leads), hubspot and postgres-table:TABLE.`,
-  }),
-  drive: driveId.exactOptional().meta({
-    env: 'MSGRAPH_DRIVE',
-    description:
-      'Id of a drive of Microsoft 365 (a document library of SharePoint, or a OneDrive for work); path is then the path of the file within it. Default: path is a file of this machine, or an address.',
+    description: `The file kept in step, a path ending in ${knownEndings}, or the address of such a file on a WebDAV server: https, http only for this machine. A sharing link of SharePoint or OneDrive for work leads to an Excel workbook there, and msgraph:DRIVE/PATH to a file of the drive with this id (docs/microsoft-365.md). Required for a workbook. A path is relative to the folder of leadsync.yaml, or for the variable to the current one. The variable also takes google-sheets:SPREADSHEET_ID/TAB, the address of a Google spreadsheet (tab Leads), hubspot and postgres-table:TABLE.`,
   }),
   user: davUser
     .exactOptional()
@@ -88,10 +76,6 @@ const workbook = z.strictObject({
   password: linePassword.exactOptional().meta({
     env: 'WEBDAV_PASSWORD',
     description: 'Password, or app password, of `user` at the WebDAV server of the file.',
-  }),
-  accessToken: secretToken('a bearer token').exactOptional().meta({
-    env: 'WEBDAV_TOKEN',
-    description: 'Bearer token for the WebDAV server of the file, instead of `user` and `password`.',
   }),
   sheet: sheetName
     .exactOptional()
@@ -116,14 +100,6 @@ export const spreadsheet = text((written) => {
     : 'must be the address of a spreadsheet, https://docs.google.com/spreadsheets/d/…, or the id in it';
 }).transform((written) => inAddress.exec(written)?.[1] ?? written);
 
-/** A read of a tab takes up to four requests. */
-const perMinute = (what: string) =>
-  count(6, 6000)
-    .prefault(60)
-    .describe(
-      `${what} requests a minute to Google Sheets, at least 6; more than 60 only with a raised quota.`,
-    );
-
 const googleSheets = z.strictObject({
   type: kind('google-sheets'),
   spreadsheet: spreadsheet.describe(
@@ -136,14 +112,6 @@ const googleSheets = z.strictObject({
   )
     .default('Leads')
     .describe('Name of the tab of a Google spreadsheet; leadsync makes it when it is missing.'),
-  dates: z
-    .enum(['native', 'iso'])
-    .default('native')
-    .describe(
-      "How leadsync writes moments into a Google spreadsheet: native (its own dates, in the spreadsheet's time zone) or iso (text).",
-    ),
-  readsPerMinute: perMinute('Read'),
-  writesPerMinute: perMinute('Write'),
   ...columns,
 });
 
@@ -153,13 +121,6 @@ const hubspot = z.strictObject({
     env: 'HUBSPOT_TOKEN',
     description: 'Access token of HubSpot: of a service key or a private app. Required for hubspot.',
   }),
-  portal: count(
-    1,
-    Number.MAX_SAFE_INTEGER,
-    'must be the number of the portal, as in the addresses of HubSpot',
-  )
-    .exactOptional()
-    .describe('Number of the HubSpot portal (account), for links to companies in mails. Default: no links.'),
   ...columns,
   ...zone,
 });

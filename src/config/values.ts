@@ -118,15 +118,6 @@ function readDuration(written: string) {
   return { amount, unit, ms: amount * unitMs[unit as keyof typeof unitMs] };
 }
 
-/** Ms. A day is 24 hours. */
-export function duration(least: string, most: string, examples: string) {
-  const [leastMs, mostMs] = [readDuration(least)?.ms ?? 0, readDuration(most)?.ms ?? 0];
-  return parsed((written) => {
-    const { ms } = readDuration(written) ?? { ms: -1 };
-    return ms >= leastMs && ms <= mostMs ? ms : null;
-  }, `must be a time from ${least} to ${most}: minutes, hours or days such as ${examples}`);
-}
-
 /**
  * A time before the follow-up. Its text is part of a reminder's key, so it is always the same for the same time: `60m` is
  * `1h`, nothing is `0m`. `24h` is not `1d`, which is a calendar day.

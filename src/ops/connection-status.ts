@@ -1,4 +1,5 @@
 import type { ConnectionConfig } from '../config/config.ts';
+import { describeAlert } from '../alerts/describe-alert.ts';
 import { countHeld } from '../store/held.ts';
 import { leaseHolder } from '../store/leases.ts';
 import { companiesOf, countOutside, listDeleted } from '../store/pairs.ts';
@@ -13,7 +14,7 @@ import { systemClock } from '../ports/clock.ts';
 import { leaseName } from '../sync/context.ts';
 import type { SyncReport } from '../sync/report.ts';
 import { columnsOf } from '../core/lead/mapping.ts';
-import { type OpenAlert, openAlerts } from '../store/alerts.ts';
+import { type AlertKind, type OpenAlert, openAlerts } from '../store/alerts.ts';
 import { lastSuccessAt, openSyncs } from '../store/run-list.ts';
 import { countWaitingDeletes, type DeleteSides } from '../store/waiting-deletes.ts';
 import { describeProgress } from './describe-progress.ts';
@@ -23,7 +24,15 @@ export interface ConnectionStatus {
   readonly connection: string;
   readonly lastRun: SyncReport | null;
   readonly lastRunAt: string | null;
-  readonly running: { readonly runId: string; readonly phase: string; readonly holder: string | null } | null;
+  readonly running: {
+    readonly runId: string;
+    readonly phase: string;
+    readonly holder: string | null;
+    /** What its attempts fail with; null: they do not. */
+    readonly fault: { readonly code: string; readonly message: string; readonly since: string } | null;
+  } | null;
+  /** What the operators were told of, and is not over; absent: nothing. */
+  readonly alerts?: readonly { readonly kind: AlertKind; readonly title: string; readonly since: string }[];
   readonly nextRunAt: string | null;
   readonly throttledUntil: string | null;
   /** When a person paused it. */
@@ -62,6 +71,7 @@ export async function connectionStatus(
   const places = await listPlaces(pool, name);
   const edits = await openEdits(pool, name);
   const outsideLeads = await countOutside(pool, name);
+  const alerts = await alertsOf(pool, name);
   const coming = await comingReminders(pool, name, remindersShown);
   return {
     connection: name,
@@ -71,7 +81,12 @@ export async function connectionStatus(
       runId: String(open.id),
       phase: open.phase,
       holder: await leaseHolder(pool, leaseName(name, 'sync')),
+      fault:
+        open.attempts === 0 || open.fault === null
+          ? null
+          : { ...open.fault, since: new Date(open.fault.since).toISOString() },
     },
+    ...(alerts.length > 0 && { alerts }),
     nextRunAt: schedule && iso(await nextRunOf(schedule)),
     throttledUntil: notBefore > Date.now() ? iso(notBefore) : null,
     pausedSince: iso(await pausedSince(pool, name)),
@@ -91,6 +106,17 @@ export async function connectionStatus(
       ),
     },
   };
+}
+
+async function alertsOf(
+  pool: Queryable,
+  connection: string,
+): Promise<NonNullable<ConnectionStatus['alerts']>> {
+  const open = (await openAlerts(pool, connection)).filter(({ clearedAt }) => clearedAt === null);
+  return open.map((alert) => {
+    const { title } = describeAlert({ ...alert, connection: '', event: 'raised' });
+    return { kind: alert.kind, title, since: new Date(alert.raisedAt).toISOString() };
+  });
 }
 
 function iso(epochMs: number | null | undefined): string | null {

@@ -6,10 +6,12 @@ import {
   lastRunFigures,
   mailFigures,
   openRunFigures,
+  scheduleFigures,
   successFigures,
   throttleFigures,
 } from '../store/figures.ts';
-import { previousRun } from '../queue/due-times.ts';
+import { lastAgreedDue } from '../queue/due-times.ts';
+import type { Timing } from '../store/agreed-schedule.ts';
 import type { Activity } from './activity.ts';
 import type { ClockDifference } from './clock-differences.ts';
 import type { OutageWatch } from './outage-watch.ts';
@@ -18,9 +20,8 @@ export interface WatchedConnection {
   readonly name: string;
   /** The row of `services` that its requests obey. */
   readonly throttleScope: string;
-  /** A cron pattern, in the time zone. */
-  readonly schedule: string;
-  readonly timeZone: string;
+  /** Of this configuration; what counts is what workers have agreed on. */
+  readonly timing: Timing;
   readonly hasReminders: boolean;
 }
 
@@ -61,7 +62,7 @@ export class FigureSource<Row extends object = object> {
   }
 
   /**
-   * Adds the gauge `leadsync_<name>`. `labels` are properties of the row; those that have values here are shown as `initial`
+   * Adds the gauge `leadsync_<name>`. `labels` are properties of the row; those that have values here are shown as 0
    * when no row has them. Of samples with the same labels the last one is shown.
    */
   show(
@@ -69,7 +70,6 @@ export class FigureSource<Row extends object = object> {
     labels: Readonly<Record<string, readonly string[]>>,
     help: string,
     shown: (row: Row) => Shown,
-    initial: (known: Labels) => number = () => 0,
   ): this {
     const labelNames = Object.keys(labels);
     const rowsNow = (): readonly Row[] | null => this.rows;
@@ -82,7 +82,7 @@ export class FigureSource<Row extends object = object> {
         this.reset();
         const rows = rowsNow();
         if (rows === null) return;
-        for (const known of combinations(labels)) this.set(known, initial(known));
+        for (const known of combinations(labels)) this.set(known, 0);
         for (const row of rows) {
           const value = shown(row);
           const own = Object.entries(row).filter(([property]) => labelNames.includes(property));
@@ -105,28 +105,34 @@ export function figureSources(
 ): { readonly stored: readonly FigureSource[]; readonly queues: FigureSource } {
   const connection = connections.map(({ name }) => name);
   const reminding = connections.filter(({ hasReminders }) => hasReminders).map(({ name }) => name);
-  const byName = new Map(connections.map((one) => [one.name, one]));
   const ofConnection = { connection: [] };
   const source = <Row extends object>(
     name: string,
     query: () => Promise<readonly Row[]>,
   ): FigureSource<Row> => new FigureSource(registry, name, query);
   const stored = [
-    source('runs', () => successFigures(pool, connection))
+    // In one source: an alert compares both.
+    source('runs', async () => {
+      const ages = new Map((await successFigures(pool, connection)).map((run) => [run.connection, run.age]));
+      const stored = await scheduleFigures(pool, connection);
+      const agreed = new Map(stored.map((one) => [one.connection, one]));
+      return connections.map(({ name, timing }) => ({
+        connection: name,
+        age: ages.get(name) ?? Number.POSITIVE_INFINITY,
+        due: (lastAgreedDue(agreed.get(name) ?? null, timing, Date.now()) ?? 0) / 1000,
+      }));
+    })
       .show(
         'last_success_age_seconds',
-        { connection },
+        ofConnection,
         'Time since the end of the newest sync that was carried out (succeeded or partial), by the clock of the database; +Inf when there is none',
         (run) => run.age,
-        () => Number.POSITIVE_INFINITY,
       )
-      // Beside the successes: an alert compares both.
       .show(
         'last_due_timestamp_seconds',
-        { connection },
-        'When the schedule was last due',
-        () => null,
-        (known) => lastDue(byName.get(known['connection'] ?? '')) / 1000,
+        ofConnection,
+        'When the schedule was last due; 0: not since it was changed',
+        (run) => run.due,
       ),
     source('last_run', () => lastRunFigures(pool, connection))
       .show('last_run_status', { connection: [], status: [] }, 'Always 1; how the newest sync ended', () => 1)
@@ -183,11 +189,6 @@ export function figureSources(
     ),
   ).show('queue_jobs', { queue: [], state: [] }, 'Jobs in a queue', (jobs) => jobs.count);
   return { stored, queues };
-}
-
-/** When (epoch ms) the schedule was last due before now. */
-function lastDue(watched: WatchedConnection | undefined): number {
-  return watched === undefined ? 0 : previousRun(watched.schedule, watched.timeZone, Date.now());
 }
 
 function combinations(labels: Readonly<Record<string, readonly string[]>>): readonly Labels[] {

@@ -4,7 +4,7 @@ import { type Context, Hono } from 'hono';
 import { z } from 'zod';
 import { editJob, syncQueue } from '../../jobs/runs.ts';
 import type { App } from '../app.ts';
-import { recipientLanguage, recipientTimeZone } from '../config/recipients.ts';
+import { recipientTimeZone } from '../config/recipients.ts';
 import { type Snooze, snoozed, snoozes, type SnoozeZones } from '../core/lead/snooze.ts';
 import { LeadsyncError } from '../lib/errors.ts';
 import { type FollowUpLink, linkRoot, openLink } from '../reminders/links/link-token.ts';
@@ -69,7 +69,7 @@ export function followUpPages(app: App): Hono {
     if (connection?.reminders === undefined) return c.html(noFollowUpPage('en', title, unknown), 404);
     const settings = connection.reminders;
     if (found.expiresAt > Date.now()) return { link: found, connection, settings };
-    const words = followUpWords(recipientLanguage(settings, found.recipient));
+    const words = followUpWords(settings.language);
     return c.html(noFollowUpPage(words.language, words.title, words.expired), 410);
   }
 
@@ -140,7 +140,7 @@ async function followUpState(
 ): Promise<FollowUpPage> {
   const { link, connection, settings } = opened;
   const zones = zonesOf(opened);
-  const words = followUpWords(recipientLanguage(settings, link.recipient));
+  const words = followUpWords(settings.language);
   const shown = (at: number): string =>
     shownDue(at, dayOf(at, zones.dayZone), words.language, zones.timeZone);
   const present = await presentFollowUp(pool, connection.name, link.leadId, followUpField);

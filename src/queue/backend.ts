@@ -64,6 +64,8 @@ export interface QueueOwner {
 export interface QueueClaim {
   /** The server, and where in it. */
   readonly place: string;
+  /** Whether the queues are the owner's; false: nobody's. Throws `queue.taken` when they are another's. */
+  isOf(owner: string): Promise<boolean>;
   /** Claims the queues for `forMs`. `known`: they were the owner's already. Throws `queue.taken` when they are another's. */
   renew(by: QueueOwner, forMs: number): Promise<'new' | 'known'>;
   release(owner: string): Promise<void>;

@@ -43,23 +43,24 @@ export function previousRun(pattern: string, timeZone: string, now: number): num
   return gapAt(pattern, timeZone, now).last;
 }
 
-/** When a schedule that is so since a moment (null: always) was due last; null: not since then, and the one before owed nothing. */
-export function lastDue(
-  {
-    pattern,
-    timeZone,
-    since,
-    owedAt,
-  }: Readonly<{
-    pattern: string;
-    timeZone: string;
-    since: number | null;
-    owedAt: number | null;
-  }>,
-  now: number,
-): number | null {
+/** A cron pattern, in an IANA time zone. */
+type Timing = Readonly<Record<'pattern' | 'timeZone', string>>;
+
+/** A schedule that is so since a moment (epoch ms; null: always). `owedAt`: when the one before came due without a run; null: it did not. */
+interface Since extends Timing {
+  readonly since: number | null;
+  readonly owedAt: number | null;
+}
+
+/** When a schedule was due last; null: not since it is so, and the one before owed nothing. */
+export function lastDue({ pattern, timeZone, since, owedAt }: Since, now: number): number | null {
   const last = previousRun(pattern, timeZone, now);
   return since === null || last >= since ? last : owedAt;
+}
+
+/** The same of the schedule that workers have agreed on; null: of `own`, because no worker has stored one. */
+export function lastAgreedDue(agreed: Since | null, own: Timing, now: number): number | null {
+  return agreed === null ? previousRun(own.pattern, own.timeZone, now) : lastDue(agreed, now);
 }
 
 /** The next time after `now` (epoch ms) at which a cron pattern is due. */

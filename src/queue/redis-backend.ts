@@ -18,29 +18,14 @@ import {
   type RedisClient,
   workingOptions,
 } from './redis-client.ts';
-import {
-  describeHosts,
-  lastingFault,
-  readOnly,
-  refusal,
-  replyCode,
-  sentinelFault,
-  unavailable,
-} from './redis-fault.ts';
+import { describeHosts, lastingFault, refusal, sentinelFault, unavailable } from './redis-fault.ts';
+import { patienceMs, pingRedis, waitForStart } from './redis-ping.ts';
 import { z } from 'zod';
 
 const { Queue, Worker } = withBackend(createRedisBackend);
 
-/** Ms that a server may take to be ready: at the start, and for each operation. */
-const patienceMs = 3_000;
-
 /** Ms that a worker has to leave a server that answers. */
 const closeMs = 2_000;
-
-const pingMs = 2_000;
-
-/** Ms for which the key of the last `ping` stays. */
-const pingKeptMs = 60_000;
 
 /** Nothing reads BullMQ's events. */
 const keptEvents = 100;
@@ -134,44 +119,21 @@ export async function openRedisBackend(
       };
     },
     ask,
-    async ping() {
-      const answer = isReadyWithin(asking, pingMs).then((isReady) =>
-        isReady ? asking.set(`${shared.prefix}:ping`, '', 'PX', pingKeptMs) : null,
-      );
-      const reply = await Promise.race([answer, sleep(pingMs, null, { ref: false })]).catch(
-        (error: unknown) => {
-          if (replyCode(error) !== null) throw lastingFault(error, address) ?? readOnly(error, address);
-          return null;
-        },
-      );
-      if (reply === null) throw unavailable(fault, address);
-    },
+    ping: () => pingRedis(asking, address, shared.prefix, () => fault),
     connections: () => connections,
     clock: () =>
       ask(async () => {
         const [seconds, micros] = await asking.time();
         return Number(seconds) * 1_000 + Number(micros) / 1_000;
       }),
-    claim: { ...claim, renew: (by, forMs) => ask(() => claim.renew(by, forMs)) },
+    claim: {
+      ...claim,
+      isOf: (owner) => ask(() => claim.isOf(owner)),
+      renew: (by, forMs) => ask(() => claim.renew(by, forMs)),
+    },
     examine: async () => examineRedis(asking, address),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
-}
-
-/** Waits until the server answers. Throws lasting faults at once. */
-async function waitForStart(client: RedisClient, address: RedisAddress, fault: () => unknown): Promise<void> {
-  const { promise: broken, reject } = Promise.withResolvers<never>();
-  const look = (error: Error): void => {
-    const found = lastingFault(error, address);
-    if (found !== null) reject(found);
-  };
-  client.on('error', look);
-  try {
-    const isReady = await Promise.race([isReadyWithin(client, patienceMs), broken]);
-    if (!isReady) throw unavailable(fault(), address);
-  } finally {
-    client.off('error', look);
-  }
 }
 
 const claimed = z.object({
@@ -187,13 +149,18 @@ function redisClaim(client: RedisClient, key: string, place: string): QueueClaim
     const text = await client.get(key);
     return text === null ? null : claimed.parse(JSON.parse(text));
   };
+  const isOf: QueueClaim['isOf'] = async (owner) => {
+    const found = await read();
+    if (found !== null && found.owner !== owner) throw taken(place, found);
+    return found !== null;
+  };
   return {
     place,
+    isOf,
     async renew(by, forMs) {
       const text = JSON.stringify({ ...by, since: new Date().toISOString() });
       if ((await client.set(key, text, 'PX', forMs, 'NX')) === 'OK') return 'new';
-      const found = await read();
-      if (found !== null && found.owner !== by.owner) throw taken(place, found);
+      await isOf(by.owner);
       await client.pexpire(key, forMs);
       return 'known';
     },
@@ -209,7 +176,7 @@ function taken(
 ): LeadsyncError {
   return new LeadsyncError(
     'queue.taken',
-    `Another installation of leadsync has its jobs in ${place} since ${since}: its worker runs on ${machine}, with the database ${database}. Nothing was started here, and nothing was changed`,
+    `Another installation of leadsync has its jobs in ${place}: its worker runs on ${machine}, with the database ${database} (its mark there was made at ${since}, and is renewed while it runs). Nothing was started here, and nothing was changed`,
     {
       retry: 'later',
       help: 'Set REDIS_PREFIX to a name of its own, or another database in REDIS_URL. If it has moved to another database: stop the other worker, and start this one a minute later.',

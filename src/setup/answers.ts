@@ -1,4 +1,4 @@
-import { isSharingLink, isWebAddress } from '../config/addresses.ts';
+import { driveMark, isSharingLink, isWebAddress } from '../config/addresses.ts';
 import { Environment, targetOf } from '../config/environment.ts';
 import { loadConfig } from '../config/load.ts';
 
@@ -16,22 +16,23 @@ export interface Answers {
   readonly hasRows: boolean;
 }
 
-const msgraph = ['TENANT', 'CLIENT_ID', 'CLIENT_SECRET', 'CERTIFICATE'].map((name) => `MSGRAPH_${name}`);
+const msgraph = ['TENANT', 'CLIENT_ID', 'CLIENT_SECRET'].map((name) => `MSGRAPH_${name}`);
 
 /** The variables that open each kind of place, after the page that shows how to get them. */
 export const keys = {
   file: ['excel.md'],
-  webdav: ['webdav.md', 'WEBDAV_USER', 'WEBDAV_PASSWORD', 'WEBDAV_TOKEN'],
+  webdav: ['webdav.md', 'WEBDAV_USER', 'WEBDAV_PASSWORD'],
   msgraph: ['microsoft-365.md', ...msgraph],
   'google-sheets': ['google-sheets.md', 'GOOGLE_APPLICATION_CREDENTIALS'],
   hubspot: ['hubspot.md', 'HUBSPOT_TOKEN'],
   'postgres-table': ['postgres.md', 'POSTGRES_TABLE_URL'],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
-export function kindOf({ TARGET: path = '', MSGRAPH_DRIVE: drive }: NodeJS.ProcessEnv): keyof typeof keys {
+export function kindOf({ TARGET: path = '' }: NodeJS.ProcessEnv): keyof typeof keys {
   const { type } = targetOf({ path });
   if (type !== 'workbook') return type as keyof typeof keys;
-  return isSharingLink(path) ? 'msgraph' : isWebAddress(path) ? 'webdav' : drive ? 'msgraph' : 'file';
+  if (isSharingLink(path) || path.startsWith(driveMark)) return 'msgraph';
+  return isWebAddress(path) ? 'webdav' : 'file';
 }
 
 /** A variable, also from its file; undefined: unset. */

@@ -16,9 +16,6 @@ import { type Answers, isSet, keys, kindOf, valueOf } from './answers.ts';
 /** Contents by the path of the file; leadsync.yaml is the last. */
 export type SetupFiles = ReadonlyMap<string, string>;
 
-/** Other addresses of APIs are kept where the environment has some. */
-const roots = ['GOOGLE_SHEETS_URL', 'HUBSPOT_URL', 'MSGRAPH_URL', 'MSGRAPH_LOGIN_URL'];
-
 /** The files that these answers make; secrets are in files of their own. `yamlFile`: absolute path of leadsync.yaml. */
 export function setupFiles(answers: Answers, yamlFile: string): SetupFiles {
   const { env } = answers;
@@ -26,7 +23,7 @@ export function setupFiles(answers: Answers, yamlFile: string): SetupFiles {
   const [, ...names] = keys[kindOf(env)];
   const secrets: [path: string, content: string][] = [];
   const variables: [name: string, value: string][] = [];
-  for (const name of ['LEADS_API_KEY', ...names, 'SMTP_URL', ...roots]) {
+  for (const name of ['LEADS_API_KEY', ...names, 'SMTP_URL', 'TARGET_API_URL']) {
     const { [name]: value = '', [`${name}_FILE`]: file = '' } = env;
     const own = `secrets/${name.toLowerCase().replaceAll('_', '-')}`;
     if (file !== '') variables.push([`${name}_FILE`, within(folder, file)]);
@@ -84,14 +81,13 @@ function yamlOf({ connection, env, part, idColumn, fields, hasRows }: Answers, f
 
 /** TARGET as settings; what is secret stays in its variable. */
 function placeOf(env: NodeJS.ProcessEnv, part: string | undefined, folder: string): object {
-  const { TARGET = '', MSGRAPH_DRIVE: drive } = env;
+  const { TARGET = '' } = env;
   const inside = within(folder, TARGET);
   const path = kindOf(env) !== 'file' ? TARGET : isAbsolute(inside) ? inside : `./${inside}`;
-  const login = { user: 'WEBDAV_USER', password: 'WEBDAV_PASSWORD', accessToken: 'WEBDAV_TOKEN' };
+  const login = { user: 'WEBDAV_USER', password: 'WEBDAV_PASSWORD' };
   const set = Object.entries(login).filter(([, name]) => isSet(env, name));
   const place = targetOf({
     path: literal(path),
-    ...(drive && { drive }),
     token: '${HUBSPOT_TOKEN}',
     url: '${POSTGRES_TABLE_URL}',
     ...Object.fromEntries(set.map(([key, name]) => [key, `\${${name}}`])),

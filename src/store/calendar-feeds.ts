@@ -2,12 +2,13 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { Cells } from '../core/lead/value.ts';
 import { columnOf, epochMs, firstOf, mapOf, type Queryable, rowsOf, timestamp } from './database.ts';
 
-/** The secret part of each recipient's feed address; made for those who have none. Addresses in lower case. */
+/** The secret part of each recipient's feed address; `makes`: also of those who had none. Addresses in lower case. */
 export async function feedTokens(
   db: Queryable,
   recipients: readonly string[],
+  makes: boolean,
 ): Promise<ReadonlyMap<string, string>> {
-  const made = recipients.map((recipient) => ({ recipient, ...newToken() }));
+  const made = makes ? recipients.map((recipient) => ({ recipient, ...newToken() })) : [];
   await db.query(
     `insert into calendar_feeds (recipient, token, token_hash)
      select recipient, token, hash from json_to_recordset($1::json) as n (recipient text, token text, hash text)

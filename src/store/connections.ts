@@ -87,7 +87,8 @@ async function noteSchedules(
   return new Map(agreed.map(({ connection, right }) => [connection, right]));
 }
 
-const schedule = `pattern, time_zone as "timeZone", ${epochMs('next_run_at')} as "nextRunAt",
+/** SQL for a schedule that is stored. */
+export const schedule = `pattern, time_zone as "timeZone", ${epochMs('next_run_at')} as "nextRunAt",
   floor(${epochMs('scheduled_at')}) as since, floor(${epochMs('owed_at')}) as "owedAt"`;
 
 /** Null: no worker has scheduled the connection so far. */

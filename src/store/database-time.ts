@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
-import { epochMs, oneOf } from './database.ts';
+import { epochMs, oneOf, type Queryable, valueOf } from './database.ts';
 
 /** Ms between two corrections. */
 const lookEveryMs = 15_000;
@@ -23,6 +23,11 @@ export async function probeWrite(db: Pick<pg.Pool, 'query'>): Promise<void> {
   await db.query(
     `insert into write_probe (written_at) values (now()) on conflict (only_row) do update set written_at = excluded.written_at`,
   );
+}
+
+/** When (epoch ms) the last of these rows was written; null: none was. */
+export function lastWriteAt(db: Queryable): Promise<number | null> {
+  return valueOf(db, `select floor(${epochMs('written_at')}) from write_probe`);
 }
 
 /**

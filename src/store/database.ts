@@ -115,7 +115,7 @@ const int8 = 20;
  */
 export function openDatabase({
   connectionString,
-  max = 20,
+  max = mostConnections,
 }: {
   readonly connectionString: PostgresUrl;
   readonly max?: number;
@@ -145,6 +145,20 @@ export function openDatabase({
   });
   pool.on('error', () => {});
   return pool;
+}
+
+/** Connections of a pool at most, and at least: with fewer, one run, its helpers and the other work of a worker would wait for each other. */
+const [mostConnections, leastConnections] = [20, 8];
+
+/** Takes a third of the connections that the server, the database and the user allow, so that two workers and a command have room. */
+export async function fitPool(pool: pg.Pool): Promise<void> {
+  const allowed = await valueOf<number>(
+    pool,
+    `select least(current_setting('max_connections')::int, nullif(datconnlimit, -1), nullif(rolconnlimit, -1))
+     from pg_database, pg_roles where datname = current_database() and rolname = session_user`,
+  );
+  const third = Math.floor((allowed ?? 0) / 3);
+  pool.options.max = Math.min(mostConnections, Math.max(leastConnections, third));
 }
 
 /**

@@ -43,20 +43,21 @@ export const endOfRows = '\\.';
 
 /**
  * Streams one snapshot of the whole state, while other processes keep writing: a header; for each table a line with its name,
- * its rows as COPY writes them, and `endOfRows`; at the end the number of rows by table. All lines but rows are JSON. Throws
- * `database.no-state` when there is no state.
+ * its rows as COPY writes them, and `endOfRows`; at the end the number of rows by table. All lines but rows are JSON.
+ * `movedAt`: an ISO instant, for `noteMove`. Throws `database.no-state` when there is no state.
  */
 export async function* dumpState(
   pool: pg.Pool,
   leadsync: string,
   onProgress: OnDumpProgress,
-  isMove = false,
+  movedAt: string | null = null,
 ): AsyncGenerator<Buffer, void> {
   const client = await pool.connect();
   let isComplete = false;
   try {
     await client.query(`begin isolation level repeatable read read only; ${copySettings}`);
-    yield line({ ...(await readHeader(client, leadsync)), isMove });
+    const header = await readHeader(client, leadsync);
+    yield line({ ...header, at: movedAt ?? header.at, isMove: movedAt !== null });
     const counts: Record<string, number> = {};
     for (const { name, columns } of await listTables(client)) {
       yield line({ table: name, columns });
@@ -96,8 +97,13 @@ async function readHeader(client: pg.PoolClient, leadsync: string): Promise<Omit
   await assertState(client);
   const text = 'select name, checksum from migrations order by name';
   const migrations = await rowsOf<RanMigration>(client, text);
-  const at = (await oneOf<{ at: Date }>(client, 'select now() as at')).at.toISOString();
+  const at = await instantOf(client);
   return { format: dumpFormat, leadsync, at, migrations, sequences: await lastNumbers(client) };
+}
+
+/** When the transaction began, as an ISO instant. */
+export async function instantOf(client: pg.PoolClient): Promise<string> {
+  return (await oneOf<{ at: Date }>(client, 'select now() as at')).at.toISOString();
 }
 
 /** The last number of each table's sequence; tables that never used theirs are left out. */

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { heldItems } from './conflicts.ts';
 import { isWhole, type RunMode, type RunStatus } from './runs.ts';
+import { type Schedule, schedule } from './connections.ts';
 import { transaction } from './database.ts';
 
 /** Timeout of a query for metrics (ms). */
@@ -32,6 +33,11 @@ export interface SuccessFigures {
 export const successFigures = figures<SuccessFigures>(
   `select connection, extract(epoch from now() - max(finished_at))::float8 as age from runs
      where connection = any($1) and mode = 'sync' and status in ('succeeded', 'partial') and ${isWhole} group by 1`,
+);
+
+/** The schedules that workers have agreed on. */
+export const scheduleFigures = figures<Schedule & { readonly connection: string }>(
+  `select connection, ${schedule} from connections where connection = any($1) and pattern is not null`,
 );
 
 /** The newest sync that ended. */

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { LeadsyncError } from '../lib/errors.ts';
-import { oneOf, type Queryable, transaction, valueOf } from './database.ts';
+import { epochMs, oneOf, type Queryable, transaction, valueOf } from './database.ts';
 import { keeperOf } from './marks.ts';
 
 /** What a worker says of itself to others that find the same database. */
@@ -36,11 +36,7 @@ export function claimDatabase(pool: pg.Pool, own: Installation, sharesJobs: bool
     pool,
     async (client) => {
       await keeperOf(client);
-      const { claim } = await oneOf<{ claim: Claim | null }>(
-        client,
-        `select case when claimed_at > now() - $1 * interval '1 ms' then claim end as claim from keeper for update`,
-        [claimMs],
-      );
+      const claim = await claimIn(client, 'for update');
       if (claim !== null && !isSameInstallation(own, claim, sharesJobs)) return claim;
       const since = claim?.since ?? new Date().toISOString();
       await client.query('update keeper set claim = $1, claimed_at = now()', [{ ...own, since }]);
@@ -48,6 +44,27 @@ export function claimDatabase(pool: pg.Pool, own: Installation, sharesJobs: bool
     },
     'repeatable',
   );
+}
+
+/** The claim of another installation that lives in the database, else null. */
+export async function otherInDatabase(
+  pool: pg.Pool,
+  own: Installation,
+  sharesJobs: boolean,
+): Promise<Claim | null> {
+  const claim = await claimIn(pool);
+  return claim === null || isSameInstallation(own, claim, sharesJobs) ? null : claim;
+}
+
+/** The claim that holds now. */
+function claimIn(db: Queryable, lock = ''): Promise<Claim | null> {
+  const text = `select case when claimed_at > now() - $1 * interval '1 ms' then claim end from keeper ${lock}`;
+  return valueOf<Claim>(db, text, [claimMs]);
+}
+
+/** When (epoch ms) a worker last reached the database and its queue; null: it was stopped, or there was none. */
+export function claimedAt(db: Queryable): Promise<number | null> {
+  return valueOf(db, `select floor(${epochMs('claimed_at')}) from keeper`);
 }
 
 /** Other workers of the installation, if there are any, claim it again. */
@@ -64,7 +81,7 @@ export async function ownerOf(pool: pg.Pool): Promise<string> {
 
 /** How a state left this database. */
 interface Move {
-  /** An ISO instant. */
+  /** An ISO instant, by which the file is known. */
   readonly at: string;
   readonly file: string;
   readonly machine: string;
@@ -80,6 +97,19 @@ export async function noteMove(db: Queryable, move: Move): Promise<void> {
 export async function endMove(db: Queryable): Promise<boolean> {
   const { rowCount } = await db.query('update keeper set moved = null where moved is not null');
   return rowCount === 1;
+}
+
+/** When (ISO instant) the state of this database moved away; null: it has not. Throws `usage.moved-from-here` when it was into the file of this moment. */
+export async function movedBefore(db: Queryable, fileOf: string): Promise<string | null> {
+  const moved = await valueOf<Move>(db, 'select moved from keeper');
+  if (moved?.at !== fileOf) return moved?.at ?? null;
+  throw new LeadsyncError(
+    'usage.moved-from-here',
+    'The state in this file is still in this database, as it was when it moved away. Nothing was changed',
+    {
+      help: 'If the file was restored nowhere: leadsync resume, for all connections, goes on here; then delete the file. Otherwise leadsync backup FILE --move there, and leadsync restore FILE --replace here, bring back what was done there.',
+    },
+  );
 }
 
 /** Throws `state.moved` when the state goes on in another database. */

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { EmbeddedPostgresOptions } from '../postgres/embedded-postgres.ts';
 import type { PostgresUrl } from '../postgres/postgres-client.ts';
-import { openDatabase } from './database.ts';
+import { fitPool, openDatabase } from './database.ts';
 import { assertOwnSession } from './own-session.ts';
 import { assertNotMoved } from './installation.ts';
 import { migrate, migrateLock } from './migrate.ts';
@@ -20,7 +20,6 @@ const longestEndMs = 3_000;
 interface Place {
   readonly databaseUrl?: PostgresUrl;
   readonly dataDir: string;
-  readonly databasePoolMax: number;
 }
 
 /** Callbacks of the embedded server; by default its repairs are reported on stderr. */
@@ -43,17 +42,20 @@ export async function openStore(place: Place, callbacks?: Callbacks, evenMoved =
 
 /** The same without migrating the schema. Throws what `startEmbeddedPostgres`, `openDatabase` and `assertOwnSession` do. */
 export async function openStoreAsIs(
-  { databaseUrl, dataDir, databasePoolMax }: Place,
+  { databaseUrl, dataDir }: Place,
   callbacks: Callbacks = { tell: (line) => void process.stderr.write(`leadsync: ${line}\n`) },
 ): Promise<Store> {
   await using stack = new AsyncDisposableStack();
   const connectionString = databaseUrl ?? (await useEmbedded(dataDir, stack, callbacks));
-  const pool = stack.adopt(openDatabase({ connectionString, max: databasePoolMax }), async (opened) => {
+  const pool = stack.adopt(openDatabase({ connectionString }), async (opened) => {
     // A query that a stop left behind may wait for a lock: what ends after us, server or process, ends its session.
     await Promise.race([opened.end(), sleep(longestEndMs, undefined, { ref: false })]);
   });
   // The embedded one has no pooler in front of it.
-  if (databaseUrl !== undefined) await assertOwnSession(pool);
+  if (databaseUrl !== undefined) {
+    await assertOwnSession(pool);
+    await fitPool(pool);
+  }
   const owned = stack.move();
   return { pool, connectionString, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }

@@ -52,7 +52,7 @@ export function pooled(does: string, cause?: unknown): LeadsyncError {
     'config.database-pooler',
     `A pooler (PgBouncer or the like) between leadsync and Postgres ${does}. Nothing was done`,
     {
-      help: 'Set DATABASE_URL to the address of Postgres itself, which managed databases call direct or session; DATABASE_POOL_MAX keeps the number of connections down.',
+      help: 'Set DATABASE_URL to the address of Postgres itself, which managed databases call direct or session.',
       cause,
     },
   );

@@ -6,7 +6,7 @@ import { isDatabaseOutage } from '../postgres/database-outage.ts';
 import { LeadsyncError } from '../lib/errors.ts';
 import { columnOf, mapOf, oneOf, transaction, valueOf } from './database.ts';
 import { copySettings, type DumpHeader, hasState, lastNumbers, type OnDumpProgress } from './dump.ts';
-import { endMove } from './installation.ts';
+import { endMove, movedBefore } from './installation.ts';
 import { isAlive } from './leases.ts';
 import { migrateAround, migrateLock } from './migrate.ts';
 import { connectionOf } from './places.ts';
@@ -49,7 +49,7 @@ const endingMs = 2000;
  * restored state is in doubt: it syncs only after a person has allowed it (`judgeTable`), and mails that were due before now are not sent,
  * because they may have been sent already. The next run abandons one that was under way.
  *
- * Throws `usage.state-not-empty`, `database.in-use`, what `DumpReader` and `migrate` throw, `database.disk-full`, and
+ * Throws `usage.moved-from-here`, `usage.state-not-empty`, `database.in-use`, what `DumpReader` and `migrate` throw, `database.disk-full`, and
  * `database.restore-failed`; nothing has changed then.
  */
 export async function restoreState(
@@ -65,9 +65,11 @@ export async function restoreState(
       await client.query(`set local lock_timeout = ${lockTimeoutMs}`);
       await client.query('select pg_advisory_xact_lock($1, $2)', [...migrateLock]);
       await assertUnused(client);
+      const movedAt = header.isMove && (await hasState(client)) ? await movedBefore(client, header.at) : null;
       if (!replace) await assertEmpty(client);
-      // Where a state is replaced, or the file is old, something may have happened since.
-      const isMove = header.isMove && !replace && Date.now() - Date.parse(header.at) < movesForMs;
+      // In a state that is replaced something may have happened since, unless it moved away before; so may where the file is old.
+      const isNext = !replace || (movedAt !== null && movedAt < header.at);
+      const isMove = header.isMove && isNext && Date.now() - Date.parse(header.at) < movesForMs;
       const before = await lastNumbers(client);
       await dropAll(client);
       let rows: Readonly<Record<string, number>> = {};

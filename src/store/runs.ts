@@ -52,7 +52,10 @@ export interface Run {
   readonly rowsReadEqual: number;
   /** The mark found in the target; '' when it has none, null when it was not read. */
   readonly mark: string | null;
+  /** Failures in a row without any progress. */
   readonly attempts: number;
+  /** The last of them; it stays when there was progress since. */
+  readonly fault: RunFault | null;
   readonly pausedAt: number | null;
   readonly waitedMs: number;
   readonly leadRequests: number;
@@ -65,6 +68,14 @@ export interface Run {
   /** Ms since then, by the clock of the database: those of workers differ from it, and jump. */
   readonly idleMs: number;
   readonly finishedAt: number | null;
+}
+
+/** What the last attempts of a run failed with. */
+interface RunFault {
+  readonly code: string;
+  readonly message: string;
+  /** When (epoch ms) the first of those in a row failed. */
+  readonly since: number;
 }
 
 /** A run, and the key of its baselines. */
@@ -81,7 +92,7 @@ const columns = `id, coalesce(baseline, connection) as connection, place, mode, 
   ${epochMs('scan_started_at')} as "scanStartedAt", page_size as "pageSize", scan_incomplete as "scanIncomplete", scan_restarted as "scanRestarted", pages, pulled,
   pulled_bytes as "pulledBytes", moves, unmoved_leads as "unmovedLeads", unmoved_rows as "unmovedRows",
   target_rows as "targetRows", records, left_alone as "leftAlone", compared_equal as "comparedEqual", waiting,
-  rows_read_equal as "rowsReadEqual", mark, attempts, ${epochMs('paused_at')} as "pausedAt", waited_ms as "waitedMs",
+  rows_read_equal as "rowsReadEqual", mark, attempts, fault, ${epochMs('paused_at')} as "pausedAt", waited_ms as "waitedMs",
   lead_requests as "leadRequests", target_requests as "targetRequests", problems, refusals, report,
   ${epochMs('created_at')} as "createdAt", ${epochMs('progress_at')} as "progressAt",
   floor(extract(epoch from now() - progress_at) * 1000)::float8 as "idleMs",
@@ -94,7 +105,7 @@ type Moments = 'scanStartedAt' | 'createdAt' | 'progressAt' | 'finishedAt';
 /** What a step of a run may set. `baseline`: the key of the baselines of its place; null: its connection. */
 export type RunPatch = Partial<Omit<Run, Fixed | Counted | Moments>> & { readonly baseline?: string | null };
 
-const jsonColumns: ReadonlySet<string> = new Set(['problems', 'refusals', 'report']);
+const jsonColumns: ReadonlySet<string> = new Set(['problems', 'refusals', 'report', 'fault']);
 
 /** Starts a run. The database refuses a second open one of the same connection. */
 export async function insertRun(

@@ -168,6 +168,8 @@ export interface LeadBackground {
   readonly before: Readonly<Record<string, Cell>>;
   /** The row's number in the target as the last sync saw or left it; null when there was none. */
   readonly row: number | null;
+  /** What the target is known by; null: no sync has found it so far. */
+  readonly place: string | null;
 }
 
 /** Of one lead of one connection. */
@@ -192,7 +194,8 @@ export function leadBackgrounds(
        coalesce((select row_number from actions where lead_id = l.lead_id and row_number is not null and state = 'done'
          and run_id = (select id from runs where connection = l.connection and mode = 'sync' order by id desc limit 1)
          order by id desc limit 1),
-         (select row_number from pairs where connection = l.connection and lead_id = l.lead_id)) as row
+         (select row_number from pairs where connection = l.connection and lead_id = l.lead_id)) as row,
+       (select identity from places where connection = l.connection and is_current) as place
      from unnest($1::text[], $2::text[]) with ordinality as l (connection, lead_id, nth) order by nth`,
     [leads.map(({ connection }) => connection), leads.map(({ leadId }) => leadId)],
   );
@@ -213,7 +216,7 @@ export async function readMails(
   const found = reminders.filter((reminder) => reminder !== null);
   const backgrounds = await leadBackgrounds(db, found);
   const mails = found.map((reminder, index): [number, ReadMail] => {
-    const background = backgrounds[index] ?? { before: {}, row: null };
+    const background = backgrounds[index] ?? { before: {}, row: null, place: null };
     return [reminder.id, { reminder, background }];
   });
   const byId = new Map(mails);

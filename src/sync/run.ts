@@ -263,7 +263,10 @@ async function interrupted(
   }
   const current = (await getRun(pool, run.id)) ?? run;
   if (fault.retry !== 'never' && current.attempts + 1 < request.maxAttempts) {
-    await inLeasedTransaction(context, (db) => updateRun(db, run.id, { attempts: current.attempts + 1 }));
+    const since = (current.attempts > 0 && current.fault?.since) || clock.now();
+    const { code, message } = fault;
+    const failed = { attempts: current.attempts + 1, fault: { code, message, since } };
+    await inLeasedTransaction(context, (db) => updateRun(db, run.id, failed));
     const afterMs = fault.retryAfterMs ?? backoff(current.attempts, clock);
     log.debug({ run: run.id, code: fault.code, attempts: current.attempts + 1, afterMs }, fault.message);
     return { kind: 'again', afterMs, why: 'fault' };

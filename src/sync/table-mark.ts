@@ -17,10 +17,10 @@ interface RunMark extends MarkToWrite {
 
 /**
  * The mark of a run, stored before the first write: the next process knows it even if this one dies in between. Undefined
- * where the table has no place for one, or the settings turn it off.
+ * where the table has no place for one.
  */
 export async function markOf(context: StepContext, run: Run): Promise<RunMark | undefined> {
-  if (run.mark === null || context.connection.target.marker === false) return undefined;
+  if (run.mark === null) return undefined;
   const { nonce, keeper } = await inLeasedTransaction(context, async (db) => ({
     nonce: await intendMark(db, run),
     keeper: await keeperOf(db),

@@ -4,12 +4,15 @@ import type { App } from '../app.ts';
 import type { Config, ConnectionConfig } from '../config/config.ts';
 import { LeadsyncError } from '../lib/errors.ts';
 import { repeat } from '../lib/repeat.ts';
+import type { QueueClaim } from '../queue/backend.ts';
+import { isQueueOutage } from '../queue/backend.ts';
 import { placeOf } from '../store/database.ts';
 import {
   type Claim,
   claimDatabase,
   claimMs,
   type Installation,
+  otherInDatabase,
   ownerOf,
   releaseDatabase,
 } from '../store/installation.ts';
@@ -28,16 +31,13 @@ export async function claimInstallation(
   const database = databaseOf(config);
   const { claim: queue } = await app.queues();
   const owner = await ownerOf(pool);
-  const own: Installation = {
-    machine: hostname(),
-    jobs: queue?.place ?? null,
-    connections: config.configured.map(({ name }) => name),
-    traits: config.configured.flatMap(traitsOf),
-  };
+  /** Also of keys that were exchanged since: another process may still have the one before. */
+  const traits = new Set<string>();
   const claim = async (): Promise<void> => {
-    const { machine } = own;
-    const found = await queue?.renew({ owner, machine, database }, claimMs);
-    const other = await claimDatabase(pool, own, found === 'known');
+    const own = installationOf(config, queue);
+    for (const trait of own.traits) traits.add(trait);
+    const found = await queue?.renew({ owner, machine: own.machine, database }, claimMs);
+    const other = await claimDatabase(pool, { ...own, traits: [...traits] }, found === 'known');
     if (other === null) return;
     if (found === 'new') await queue?.release(owner);
     throw taken(database, other);
@@ -61,6 +61,35 @@ export async function claimInstallation(
   };
 }
 
+/**
+ * Throws `database.taken` or `queue.taken` when a worker of another installation has the database, or the queues, now. A
+ * queue that is away is taken for the same one.
+ */
+export async function assertOwnPlaces(app: App): Promise<void> {
+  const { pool, config } = app;
+  let queue: QueueClaim | null = null;
+  // A command takes no jobs: without REDIS_URL in its shell it is of the same installation all the same.
+  let sharesJobs = true;
+  if (config.redisUrl !== undefined)
+    try {
+      ({ claim: queue } = await app.queues());
+      sharesJobs = (await queue?.isOf(await ownerOf(pool))) === true;
+    } catch (error) {
+      if (!isQueueOutage(error)) throw error;
+    }
+  const other = await otherInDatabase(pool, installationOf(config, queue), sharesJobs);
+  if (other !== null) throw taken(databaseOf(config), other);
+}
+
+function installationOf({ configured }: Config, queue: QueueClaim | null): Installation {
+  return {
+    machine: hostname(),
+    jobs: queue?.place ?? null,
+    connections: configured.map(({ name }) => name),
+    traits: configured.flatMap(traitsOf),
+  };
+}
+
 function isTaken(error: unknown): error is LeadsyncError {
   return error instanceof LeadsyncError && ['database.taken', 'queue.taken'].includes(error.code);
 }
@@ -69,20 +98,19 @@ function databaseOf({ databaseUrl, dataDir }: Config): string {
   return databaseUrl === undefined ? `the bundled one in ${dataDir}` : placeOf(databaseUrl.reveal());
 }
 
-/** A path on a disk says little: every container may have the same. */
+/** A path on a disk says little without its machine: every container may have the same. */
 function traitsOf({ name, leads, target }: ConnectionConfig): readonly string[] {
   const service = serviceScope(leads.baseUrl, leads.apiKey.reveal());
   const isLocal = target.type === 'workbook' && 'path' in target;
-  return [service, ...(isLocal ? [] : [JSON.stringify(target)])].map((of) =>
-    hash('sha256', `${name}\n${of}`),
-  );
+  const place = JSON.stringify(isLocal ? [hostname(), target.path] : target);
+  return [service, place].map((of) => hash('sha256', `${name}\n${of}`));
 }
 
 function taken(database: string, { machine, connections, jobs, since }: Claim): LeadsyncError {
   const where = jobs === null ? 'in this database, too' : `in ${jobs}`;
   return new LeadsyncError(
     'database.taken',
-    `Another installation of leadsync works with the database ${database} since ${since}: its worker runs on ${machine}, with ${connections.join(', ')} and its jobs ${where}. Nothing was started here, and nothing was changed`,
+    `Another installation of leadsync works with the database ${database}: its worker runs on ${machine}, with ${connections.join(', ')} and its jobs ${where} (its mark there was made at ${since}, and is renewed while it runs). Nothing was started here, and nothing was changed`,
     {
       retry: 'later',
       help: 'Set DATABASE_URL to a database of its own, or, if both are one installation, give both the same settings (REDIS_URL, REDIS_PREFIX, connections). If it has moved: stop the other worker, and start this one a minute later.',

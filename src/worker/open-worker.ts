@@ -67,11 +67,11 @@ export function alertingOf({ config, pool, log }: App, mailer: Mailer): AlertCon
 
 /** A mailer whose mails are counted: as sent, or by the code of the fault. */
 export function openMailer({ config, activity }: App): Mailer {
-  const { smtpUrl, smtpRate: rate, dataDir } = config;
+  const { smtpUrl, dataDir } = config;
   let opened: Promise<Mailer> | undefined;
   const open = (): Promise<Mailer> =>
     (opened ??= import('../reminders/send/mail.ts').then(({ createMailer }) =>
-      createMailer(smtpUrl, join(dataDir, 'outbox'), rate === undefined ? {} : { rate }),
+      createMailer(smtpUrl, join(dataDir, 'outbox')),
     ));
   const counted = async (sending: Promise<string>): Promise<string> => {
     try {
@@ -103,8 +103,7 @@ function watched({ name, leads, sync, reminders }: ConnectionConfig): WatchedCon
   return {
     name,
     throttleScope: serviceScope(leads.baseUrl, leads.apiKey.reveal()),
-    schedule: sync.schedule,
-    timeZone: sync.timeZone,
+    timing: { pattern: sync.schedule, timeZone: sync.timeZone },
     hasReminders: reminders !== undefined,
   };
 }

@@ -11,7 +11,7 @@ const count = 12;
 
 test('a worker is killed amid the messages of a channel: the other goes on, and none is posted twice', async () => {
   await using server = await startChatServer(() => null);
-  const reminders = { webhook: server.url('slack'), webhookKind: 'slack', timeZone: 'UTC' };
+  const reminders = { webhook: server.url('slack'), timeZone: 'UTC' };
   await using workspace = await Workspace.open({ connection: { reminders, sync } });
   for (let n = 0; n < count; n++) {
     const nextFollowUpAt = new Date(Date.now() - 1_000 - count + n).toISOString();

@@ -32,10 +32,11 @@ async function countOf({ database }: Workspace, state: string): Promise<number> 
 
 test('mails that wait for their turn for over a minute, while syncs plan and a second worker helps: each comes once', async () => {
   const count = 20;
-  await using server = await startMailServer();
+  await using server = await startMailServer({
+    onRcptTo: (_address, _session, callback) => void setTimeout(callback, 5_000),
+  });
   await using workspace = await dueLeads(count, {
-    SMTP_URL: `smtp://127.0.0.1:${server.port}`,
-    SMTP_RATE: '0.2',
+    SMTP_URL: `smtp://127.0.0.1:${server.port}?maxConnections=1`,
   });
   const worker = workspace.start(['worker']);
   await until('the first mail is there', () => server.mails.length > 0);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { startMailServer } from '../support/mail-server.ts';
+import { type MailServerOptions, startMailServer } from '../support/mail-server.ts';
 import { jobPlaces, startRedis } from '../support/redis.ts';
 import { messageId } from '../support/reminder-worker.ts';
 import { until } from '../support/until.ts';
@@ -20,12 +20,14 @@ async function atWork(where: string) {
     arrivals.push(Date.now());
     return null;
   };
-  const server = stack.use(await startMailServer({ taken }));
+  // Some forty a second, on three connections.
+  const slow: MailServerOptions['onRcptTo'] = (_address, _session, callback) => void setTimeout(callback, 75);
+  const server = stack.use(await startMailServer({ taken, onRcptTo: slow }));
   const redis = where === 'Redis' ? stack.use(await startRedis()) : undefined;
   const workspace = stack.use(
     await Workspace.open({
       connection: { reminders, sync },
-      env: { SMTP_URL: `smtp://127.0.0.1:${server.port}`, SMTP_RATE: '40' },
+      env: { SMTP_URL: `smtp://127.0.0.1:${server.port}` },
       ...(redis && { redis }),
     }),
   );

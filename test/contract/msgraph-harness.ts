@@ -36,8 +36,7 @@ export async function msGraphHarness(name: string): Promise<MsGraphHarness> {
   const makeOptions = (): GraphPlaceOptions => {
     const { tenant, clientId, secret } = sampleApp;
     const clientSecret = new Secret(secret?.value ?? '');
-    const app = { tenant, clientId, clientSecret, certificate: undefined, loginUrl: sandbox.loginUrl };
-    const account = openGraphAccount(app, 'https://graph.microsoft.com', systemClock);
+    const account = openGraphAccount({ tenant, clientId, clientSecret }, sandbox.loginUrl, systemClock);
     return { apiUrl: sandbox.apiUrl, account, clock: systemClock, folder };
   };
   const at = (address: GraphAddress): FilePlace => graphPlace(address, makeOptions());

@@ -94,10 +94,8 @@ const clients: Readonly<Record<string, (url: string) => Promise<unknown>>> = {
       tenant,
       clientId: tenant,
       clientSecret: new Secret(secret),
-      certificate: undefined,
-      loginUrl: url,
     };
-    return openGraphAccount(app, 'https://graph.microsoft.com', systemClock).token(never);
+    return openGraphAccount(app, url, systemClock).token(never);
   },
   WebDAV: (url) =>
     new WebDavHttp({ url: `${url}/a.csv`, authorization: () => authorization }).ask(

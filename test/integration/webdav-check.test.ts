@@ -57,13 +57,6 @@ test('check says what is wrong with a place on Apache, and changes nothing there
       /: the server rejects the user name or the password \(401\)\. Nothing was read or written\.$/,
       /^Check WEBDAV_USER and WEBDAV_PASSWORD .* app password \([^ ]*docs\/webdav\.md\)\.$/,
     ],
-    token: [
-      '/dav/token.csv',
-      { accessToken: 'old' },
-      'target.unauthenticated',
-      /rejects the token \(401\)/,
-      /WEBDAV_TOKEN/,
-    ],
     nobody: [
       '/dav/nobody.csv',
       {},

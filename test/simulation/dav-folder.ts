@@ -34,7 +34,7 @@ export const davServer =
     };
     return {
       desk: person,
-      msgraph: { url: 'http://127.0.0.1:9', loginUrl: 'http://127.0.0.1:9' },
+      msgraph: {},
       addressOf: (name) => ({ path: `${server.origin}/${name}` }),
       fail: (chance) => faults.fail(randomDavFaults(chance), chance),
       recover: () => faults.recover(),

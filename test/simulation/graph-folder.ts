@@ -45,12 +45,11 @@ export const graphServer =
     return {
       desk: localDesk,
       msgraph: {
-        url: sandbox.loginUrl,
-        loginUrl: sandbox.loginUrl,
         tenant,
         clientId,
         clientSecret: new Secret(secret?.value ?? ''),
       },
+      apiUrl: sandbox.loginUrl,
       addressOf: (name) => ({ drive: sampleDrive, path: `Sales/${name}` }),
       fail: (chance) => faults.fail(randomGraphFaults(chance), chance),
       recover: () => faults.recover(),

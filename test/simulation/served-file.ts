@@ -4,7 +4,7 @@ import type { ConnectionConfig, WorkbookConfig } from '../../src/config/config.t
 import type { Target } from '../../src/ports/target.ts';
 import type { Random } from '../../src/demo/random.ts';
 import { createWorkbookTarget } from '../../src/targets/file/workbook-target.ts';
-import type { MsGraphOptions } from '../../src/targets/msgraph/graph-file.ts';
+import type { GraphApp } from '../../src/targets/msgraph/graph-account.ts';
 import type { Customs } from './customs.ts';
 import { type Elsewhere, hideFile, switchFile } from './elsewhere.ts';
 import type { Life } from './life.ts';
@@ -27,7 +27,9 @@ type HearRequest = (request: ServedRequest) => Promise<'lost' | 'unheard' | null
 /** A server that keeps files, and what people have it in. */
 export interface FileServer extends AsyncDisposable {
   readonly desk: Desk;
-  readonly msgraph: MsGraphOptions;
+  readonly msgraph: GraphApp;
+  /** Root of its API; absent: it has none. */
+  readonly apiUrl?: string;
   /** The address of a file of this name. */
   addressOf(name: string): Pick<WorkbookConfig, 'path' | 'drive'>;
   fail(random: Random): string | null;
@@ -90,7 +92,8 @@ export class ServedFile implements OnlineTable {
   }
 
   async target(life: Life, { fields }: Pick<ConnectionConfig, 'fields'>): Promise<Target> {
-    const around = { dataDir: this.#dataDir, msgraph: this.#server.msgraph };
+    const { msgraph, apiUrl } = this.#server;
+    const around = { dataDir: this.#dataDir, msgraph, apiUrl };
     const target = await createWorkbookTarget({ ...this.config, fields }, around);
     return new Proxy(target, {
       get: (_, key) => {

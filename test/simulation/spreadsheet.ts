@@ -10,6 +10,7 @@ import {
 import { openGoogleAccount } from '../../src/targets/google-sheets/google-account.ts';
 import { createWriteJournal } from '../../src/store/unsettled-writes.ts';
 import type { WriteJournal } from '../../src/targets/google-sheets/unsettled-write.ts';
+import type { GoogleSheetsOptions } from '../../src/targets/google-sheets/sheets-api.ts';
 import { createGoogleSheetsTarget } from '../../src/targets/google-sheets/google-sheets-target.ts';
 import type { Random } from '../../src/demo/random.ts';
 import type { Target } from '../../src/ports/target.ts';
@@ -44,11 +45,19 @@ export class Spreadsheet implements OnlineTable {
   readonly #sandbox: SheetsSandbox;
   readonly #clock: SimClock;
   readonly #keyFile: string;
+  readonly #options: Pick<GoogleSheetsOptions, 'dates' | 'perMinute'>;
   /** The process whose operation is under way. */
   #working: Life | null = null;
   #now: Moment | null = null;
 
-  private constructor(sandbox: SheetsSandbox, config: SheetsConfig, clock: SimClock, keyFile: string) {
+  private constructor(
+    sandbox: SheetsSandbox,
+    config: SheetsConfig,
+    clock: SimClock,
+    keyFile: string,
+    options: Pick<GoogleSheetsOptions, 'dates' | 'perMinute'>,
+  ) {
+    this.#options = options;
     this.#sandbox = sandbox;
     this.#clock = clock;
     this.#keyFile = keyFile;
@@ -75,12 +84,10 @@ export class Spreadsheet implements OnlineTable {
       type: 'google-sheets',
       spreadsheetId: sandbox.spreadsheetId,
       tab,
-      dates,
-      readsPerMinute: ours,
-      writesPerMinute: ours,
       ...columns,
     };
-    return new Spreadsheet(sandbox, config, clock, keyFile);
+    const perMinute = { read: ours, write: ours };
+    return new Spreadsheet(sandbox, config, clock, keyFile, { dates, perMinute });
   }
 
   get now(): Moment | null {
@@ -124,6 +131,7 @@ export class Spreadsheet implements OnlineTable {
     const apiUrl = this.#sandbox.url;
     const target = createGoogleSheetsTarget({
       ...this.config,
+      ...this.#options,
       fields,
       account,
       apiUrl,

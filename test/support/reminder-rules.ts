@@ -13,7 +13,6 @@ export const plainRules: ReminderRules = {
   workingDays: [1, 2, 3, 4, 5, 6, 7],
   graceMs: 24 * 3_600_000,
   skipStages: [],
-  onlyStages: null,
   to: ['anna@example.com'],
   channel: null,
   routes: [],
@@ -27,15 +26,11 @@ export function reminderConnection(name: string, rules: Partial<ReminderRules> =
     from: 'sales@example.com',
     rules: { ...plainRules, ...rules },
     language: 'en',
-    languages: {},
     chat: null,
     calendar: false,
-    calendarFeed: false,
     calendars: [],
-    onCalendarDone: 'report' as const,
     leadUrl: null,
     templates: null,
-    onUnknown: 'resend',
   };
   // A key of its own: ids of other tests are those of other leads.
   const leads = { baseUrl: 'http://127.0.0.1:1', apiKey: new Secret(name), query: {}, pageSize: 0 };

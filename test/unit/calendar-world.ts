@@ -53,12 +53,10 @@ export class CalendarWorld {
   writes = 0;
   /** Dates that people chose and that nobody may lose: they were requested, or the same person chose another. */
   readonly #keepsMarks: boolean;
-  readonly #onDone: 'clear' | 'report';
   #last = 1;
 
-  constructor(keepsMarks: boolean, onDone: 'clear' | 'report') {
+  constructor(keepsMarks: boolean) {
     this.#keepsMarks = keepsMarks;
-    this.#onDone = onDone;
   }
 
   play(move: Move): void {
@@ -149,7 +147,7 @@ export class CalendarWorld {
     const shown = entry === null ? { kind: 'missing' as const } : { kind: 'entry' as const, ...entry };
     if (known !== null && entry !== null) person.known = { ...known, isThere: true };
     const seen = person.known === null ? null : { ...person.known, edit: known?.edit ?? null };
-    const decision = decideEntry({ agreed, known: seen, shown, isStale: false, onDone: this.#onDone });
+    const decision = decideEntry({ agreed, known: seen, shown, isStale: false });
     if (meanwhile) this.#act(person, 'move');
     this.#carry(person, decision, entry?.version ?? null, cut);
   }

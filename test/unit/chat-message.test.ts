@@ -9,22 +9,22 @@ import { composeDigestMessage } from '../../src/reminders/compose/compose-digest
 import { openTemplates } from '../../src/reminders/compose/templates.ts';
 import { payloadFault } from '../stand-ins/chat/payload-fault.ts';
 
-test.each<[string, ChatKind | null]>([
+test.each<[string, ChatKind]>([
   ['https://hooks.slack.com/services/T0/B0/x', 'slack'],
   ['https://hooks.slack.com/triggers/T0/1/x', 'slack'],
   ['https://discord.com/api/webhooks/123/x', 'discord'],
   ['https://canary.discord.com/api/v10/webhooks/123/x', 'discord'],
   ['https://discordapp.com/api/webhooks/123/x', 'discord'],
-  ['https://discord.com/api/webhooks/123/x/slack', null],
+  ['https://discord.com/api/webhooks/123/x/slack', 'slack'],
   ['https://acme.webhook.office.com/webhookb2/x/IncomingWebhook/y/z', 'teams'],
   ['https://prod-01.westeurope.logic.azure.com:443/workflows/x?sig=y', 'teams'],
   ['https://x.1.environment.api.powerplatform.com/powerautomate/automations/direct/workflows/y', 'teams'],
-  ['https://hooks.slack.com.evil.example/services/x', null],
-  ['https://chat.example.com/hooks/x', null],
+  ['https://hooks.slack.com.evil.example/services/x', 'slack'],
+  ['https://chat.example.com/hooks/x', 'slack'],
 ])('%s is a webhook of %s', (address, kind) => expect(chatKindOf(address)).toBe(kind));
 
 test('a channel is known by a key without its address', () => {
-  const channel = chatChannel(new Secret('https://hooks.slack.com/services/T0/B0/geheim'), 'slack');
+  const channel = chatChannel(new Secret('https://hooks.slack.com/services/T0/B0/geheim'));
   expect(channel.recipient).toMatch(/^slack:[0-9a-f]{8}$/);
   expect(JSON.stringify(channel)).not.toContain('geheim');
   expect(channel.host).toBe('hooks.slack.com');
@@ -128,8 +128,8 @@ test('a digest shows as much as the chat takes, and counts the rest', async () =
 
 describe('what a reply means', () => {
   const fault = (kind: ChatKind, status: number, body = '', headers = {}) => {
-    const channel = chatChannel(new Secret('https://chat.example.com/geheim'), kind);
-    return replyFault(channel, replyOf({ status, headers, receivedAt: 0 }, body));
+    const channel = chatChannel(new Secret('https://chat.example.com/geheim'));
+    return replyFault({ ...channel, kind }, replyOf({ status, headers, receivedAt: 0 }, body));
   };
 
   test.each<[ChatKind, number, string, string | null]>([

@@ -36,13 +36,11 @@ describe('a chat channel', () => {
   test.each([
     ['nobody at all', ['digest: "08:00"'], 'name the recipients, or a chat channel'],
     [
-      'a server of one’s own',
-      ['webhook: "https://chat.example.com/geheim"'],
-      'must be slack, teams, discord',
+      'the form of Slack at Discord',
+      ['webhook: "https://discord.com/api/webhooks/1/geheim/slack"'],
+      'without /slack',
     ],
     ['not encrypted', ['webhook: "http://hooks.slack.com/geheim"'], 'must begin with https://'],
-    ['a kind alone', [to, 'webhookKind: slack'], 'there is no webhook'],
-    ['another kind', [webhook, 'webhookKind: irc'], 'slack'],
   ])('mistake: %s', async (_, lines, said) => {
     const found = JSON.stringify(await mistakesOf(lines));
     expect(found).toContain(said);

@@ -47,13 +47,10 @@ describe('the environment alone', () => {
           timeZone: 'UTC',
         },
       ],
-      googleSheetsUrl: 'https://sheets.googleapis.com',
-      hubspotUrl: 'https://api.hubapi.com',
-      msgraph: { url: 'https://graph.microsoft.com', loginUrl: 'https://login.microsoftonline.com' },
+      msgraph: {},
       dataDir: join(folder(), 'data'),
       http: { host: '127.0.0.1', port: 3000 },
       logLevel: 'info',
-      databasePoolMax: 20,
       redisPrefix: 'leadsync',
       requireTls: false,
     });
@@ -67,7 +64,6 @@ describe('the environment alone', () => {
       DATABASE_URL: 'postgres://u:p@h/d',
       DATA_DIR: '/var/lib/leadsync',
       SMTP_URL: 'smtps://u:p@mail:465',
-      SMTP_RATE: '0.5',
       REMINDER_FROM: 'Sales <sales@example.com>',
       REMINDER_TO: 'anna@example.com, ben@example.com,',
       SCHEDULE: '30 1 * * 1-5',
@@ -84,7 +80,6 @@ describe('the environment alone', () => {
     const [connection] = config.connections;
     expect(config.databaseUrl?.reveal()).toBe('postgres://u:p@h/d');
     expect(config.smtpUrl?.reveal()).toBe('smtps://u:p@mail:465');
-    expect(config.smtpRate).toBe(0.5);
     expect(config.dataDir).toBe('/var/lib/leadsync');
     expect(config.http).toMatchObject({ host: '0.0.0.0', port: 0 });
     expect(config.http.adminToken?.reveal()).toBe('sixteen-and-more');
@@ -111,21 +106,16 @@ describe('the environment alone', () => {
         workingDays: [1, 2, 3, 4, 5, 6, 7],
         graceMs: 86_400_000,
         skipStages: closedStages,
-        onlyStages: null,
         to: ['anna@example.com', 'ben@example.com'],
         routes: [],
         toField: null,
         digestAt: null,
       },
       language: 'en',
-      languages: {},
       calendar: false,
-      calendarFeed: false,
       calendars: [],
-      onCalendarDone: 'report',
       leadUrl: null,
       templates: null,
-      onUnknown: 'resend',
     });
   });
 

@@ -30,9 +30,6 @@ test.each([
     spreadsheetId: id,
     tab,
     idColumn: 'Lead ID',
-    dates: 'native',
-    readsPerMinute: 60,
-    writesPerMinute: 60,
   });
   expect(target && targetName(target)).toBe(`google-sheets:${id}/${tab}`);
 });
@@ -51,13 +48,10 @@ test.each([
   `https://docs.google.com/spreadsheets/d/${id}/edit?gid=0#gid=0`,
   `https://docs.google.com/spreadsheets/u/1/d/${id}/edit`,
 ])('the spreadsheet %s in the file', async (spreadsheet) => {
-  const options = `spreadsheet: "${spreadsheet}", tab: L, dates: iso, readsPerMinute: 300, writesPerMinute: "10"`;
+  const options = `spreadsheet: "${spreadsheet}", tab: L`;
   await writeFile(join(cwd, 'leadsync.yaml'), `connections:\n${connection('a', options)}`);
   expect((await loadConfig({ env: {}, cwd })).connections[0]?.target).toMatchObject({
     spreadsheetId: id,
-    dates: 'iso',
-    readsPerMinute: 300,
-    writesPerMinute: 10,
   });
 });
 

@@ -34,14 +34,14 @@ test.each(['hubspot', 'hubspot:companies', 'HubSpot'])('TARGET=%s', async (TARGE
     ['nextFollowUpAt', 'lead_next_follow_up', 'instant'],
   ]);
   expect(connection && targetName(connection.target)).toBe('hubspot:companies');
-  expect(config.hubspotUrl).toBe('https://api.hubapi.com');
+  expect(config.apiUrl).toBeUndefined();
 });
 
 test('the token comes from a file as well, and another address is taken', async () => {
   await writeFile(join(cwd, 'token'), 'pat-2\n');
   const env = { ...minimal, TARGET: 'hubspot', HUBSPOT_TOKEN_FILE: join(cwd, 'token') };
-  const config = await loadConfig({ env: { ...env, HUBSPOT_URL: 'http://127.0.0.1:9/' }, cwd });
-  expect(config.hubspotUrl).toBe('http://127.0.0.1:9');
+  const config = await loadConfig({ env: { ...env, TARGET_API_URL: 'http://127.0.0.1:9/' }, cwd });
+  expect(config.apiUrl).toBe('http://127.0.0.1:9');
   const target = config.connections[0]?.target;
   expect(target?.type === 'hubspot' && target.token.reveal()).toBe('pat-2');
 });
@@ -61,18 +61,30 @@ const connection = (name: string, target: string): string =>
   `  ${name}:\n    leads: { baseUrl: https://x, apiKey: k }\n    target: { type: hubspot, ${target} }\n`;
 
 test('everything in the file', async () => {
-  const options =
-    'token: "${HUB}", portal: 12345678, idColumn: their_id, statusColumn: sync, timeZone: Asia/Tokyo';
+  const options = 'token: "${HUB}", idColumn: their_id, statusColumn: sync, timeZone: Asia/Tokyo';
   await writeFile(join(cwd, 'leadsync.yaml'), `connections:\n${connection('a', options)}`);
   const config = await loadConfig({ env: { HUB: 'pat-3' }, cwd });
   expect(JSON.parse(JSON.stringify(config.connections[0]?.target))).toEqual({
     type: 'hubspot',
     token: '[secret]',
-    portal: 12_345_678,
     idColumn: 'their_id',
     statusColumn: 'sync',
     timeZone: 'Asia/Tokyo',
   });
+});
+
+test('a setting that is none any more says what is so instead', async () => {
+  const lines = connection('a', 'token: t, portal: 12345678');
+  await writeFile(join(cwd, 'leadsync.yaml'), `connections:\n${lines}`);
+  expect(
+    await mistakesIn(loadConfig({ env: { SMTP_RATE: '5', HUBSPOT_URL: 'https://x' }, cwd })),
+  ).toMatchObject([
+    { where: 'SMTP_RATE', message: expect.stringMatching(/^is no longer a setting: leadsync sends /) },
+    {
+      path: 'connections.a.target.portal',
+      message: 'is no longer a setting: leadsync finds the portal by the token',
+    },
+  ]);
 });
 
 test('two connections with one token', async () => {

@@ -1,26 +1,24 @@
 import { expect, test } from 'vitest';
-import { recipientLanguage, recipientTimeZone } from '../../src/config/recipients.ts';
+import { recipientTimeZone } from '../../src/config/recipients.ts';
 import { configFolder, connection, mistakeAt as at, withLines } from './config-file-scene.ts';
 
 const { load, mistakesOf } = configFolder();
 
 const reminders = '    reminders: { to: [anna@example.com], timeZone: Europe/Berlin, language: de }\n';
 
-test('a person has a time zone and a language of their own, however the address is written', async () => {
+test('a person has a time zone of their own, however the address is written', async () => {
   const { connections } = await load(
     connection(
-      `${reminders}recipients:\n  Anna@Example.com: { timeZone: America/New_York }\n  ben@example.com: { language: pt-BR }`,
+      `${reminders}recipients:\n  Anna@Example.com: { timeZone: America/New_York }\n  ben@example.com: {}`,
     ),
   );
   const settings = connections[0]?.reminders;
   if (settings === undefined) throw new Error('no reminders');
   const people = ['anna@example.com', 'ben@example.com', 'carla@example.com'];
-  expect(
-    people.map((person) => [recipientTimeZone(settings.rules, person), recipientLanguage(settings, person)]),
-  ).toEqual([
-    ['America/New_York', 'de'],
-    ['Europe/Berlin', 'pt-BR'],
-    ['Europe/Berlin', 'de'],
+  expect(people.map((person) => recipientTimeZone(settings.rules, person))).toEqual([
+    'America/New_York',
+    'Europe/Berlin',
+    'Europe/Berlin',
   ]);
 });
 
@@ -37,15 +35,15 @@ test.each([
     at(7, 'recipients["a@b.c"].timeZone', 'must be an IANA time zone'),
   ],
   [
-    'a language that is a path',
-    'a@b.c: { language: ../de }',
-    at(7, 'recipients["a@b.c"].language', 'letters and hyphens'),
+    'a setting of before',
+    'a@b.c: { language: de }',
+    at(
+      7,
+      'recipients["a@b.c"].language',
+      'is no longer a setting: the mails of a connection have one language',
+    ),
   ],
-  [
-    'another key',
-    'a@b.c: { zone: UTC }',
-    at(7, 'recipients["a@b.c"].zone', 'allowed here: timeZone, language'),
-  ],
+  ['another key', 'a@b.c: { zone: UTC }', at(7, 'recipients["a@b.c"].zone', 'allowed here: timeZone')],
   ['an address twice', 'a@b.c: {}\n  A@b.c: {}', at(8, 'recipients["A@b.c"]', 'a@b.c is the same address')],
 ])('%s is a mistake', async (_, lines, expected) => {
   const mistakes = await mistakesOf(

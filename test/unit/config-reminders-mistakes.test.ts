@@ -29,10 +29,7 @@ describe('mistakes', () => {
     ['a day that is none', ['workingDays: [mon, tues]'], [at(7, '.workingDays[1]', 'did you mean "tue"?')]],
     ['no working day', ['workingDays: []'], [at(7, '.workingDays', 'must leave a working day: mon, tue')]],
     ['a day twice', ['workingDays: [mon, mon]'], [at(7, '.workingDays', 'no day twice')]],
-    ['too long a grace', ['grace: 1y'], [at(7, '.grace', 'from 1m to 30d')]],
     ['an empty stage', ['skipStages: [""]'], [at(7, '.skipStages[0]', 'must not be empty')]],
-    ['no stage', ['onlyStages: []'], [at(7, '.onlyStages', 'at least one value')]],
-    ['both', ['skipStages: [won]', 'onlyStages: [new]'], [at(8, '.onlyStages', 'skipStages is set')]],
     [
       'a route without fields',
       ['routes: [{ when: {}, to: [a@b.c] }]'],
@@ -110,7 +107,11 @@ describe('mistakes', () => {
     ['no folder', ['templates: ./nowhere'], [at(7, '.templates', 'there is no such file or folder')]],
     ['a file for a folder', ['templates: ./leadsync.yaml'], [at(7, '.templates', 'is not a folder')]],
     ['a folder without templates', ['templates: .'], [at(7, '.templates', 'de/reminder.text.liquid')]],
-    ['another choice', ['onUnknown: ignore'], [at(7, '.onUnknown', 'one of resend, hold')]],
+    [
+      'a setting of before',
+      ['onUnknown: hold'],
+      [at(7, '.onUnknown', 'is no longer a setting: a mail of unknown outcome')],
+    ],
     ['an unknown key', ['quiethours: 20:00-08:00'], [at(7, '.quiethours', 'did you mean "quietHours"?')]],
   ])('%s', async (_, lines, expected) => {
     const mistakes = await mistakesOf([to, ...lines]);

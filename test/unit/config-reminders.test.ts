@@ -3,13 +3,11 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { leadUrl } from '../../src/config/addresses.ts';
 import { closedStages } from '../../src/config/config.ts';
-import { remindersSchema } from '../../src/config/reminder-schema.ts';
 import { Secret } from '../../src/config/secret.ts';
 import { offset, quietHours, timeOfDay } from '../../src/config/values.ts';
 import { mistakeOf, parseOffset, parseQuietHours } from '../support/config-values.ts';
 import { reminderFiles, to } from './config-reminders-scene.ts';
 
-const { grace } = remindersSchema.shape;
 const { load, folder } = reminderFiles();
 
 describe('each value', () => {
@@ -19,12 +17,6 @@ describe('each value', () => {
       mistakeOf(offset),
       ['0m', '0d', '30m', '2h', '1d', '365d', '8760h'],
       ['', '1', 'm', '1w', '-1d', '1.5h', '366d', '8761h', '1 d', '1D', '1d2h', '525601m'],
-    ],
-    [
-      'grace period',
-      mistakeOf(grace),
-      ['1m', '24h', '30d'],
-      ['', '0m', '0d', '24', '31d', '721h', 'forever'],
     ],
     [
       'quiet hours',
@@ -84,12 +76,6 @@ describe('each value', () => {
   ])('the time before %s has one name', (text, expected) => expect(parseOffset(text)).toEqual(expected));
 
   test.each([
-    ['90m', 5_400_000],
-    ['24h', 86_400_000],
-    ['2d', 172_800_000],
-  ])('the grace %s', (text, expected) => expect(grace.parse(text)).toBe(expected));
-
-  test.each([
     ['20:00-08:30', { from: 1200, to: 510 }],
     ['12:00-24:00', { from: 720, to: 0 }],
   ])('the quiet hours %s', (text, expected) => expect(parseQuietHours(text)).toEqual(expected));
@@ -103,21 +89,17 @@ test('all settings', async () => {
       to,
       'timeZone: America/New_York',
       'language: de',
-      'dateOnlyAt: "10:00"',
       'before: [1d, 90m, 0h]',
       'quietHours: 20:00-08:00',
       'workingDays: [mon, sun]',
-      'grace: 2d',
       'skipStages: [won, lost]',
       'routes: [{ when: { region: [BY, BW] }, to: [south@example.com] }]',
       'toColumn: " owner"',
       'digest: 08:00',
       'calendar: true',
       'caldav: { Anna@example.com: { url: https://dav.example.com/anna/leads, username: anna, password: pw, as: both } }',
-      'caldavDone: clear',
       'leadUrl: "https://app.example.com/leads/{id}"',
       'templates: ./mails',
-      'onUnknown: hold',
     ],
     '{ nextFollowUpAt: When, region: Region, stage: Stage, ownerEmail: Owner }',
   );
@@ -129,7 +111,7 @@ test('all settings', async () => {
       timeZone: 'America/New_York',
       timeZones: {},
       dayZone: 'UTC',
-      dateOnlyAt: 600,
+      dateOnlyAt: 480,
       before: [
         { text: '1d', days: 1, ms: 0 },
         { text: '90m', days: 0, ms: 5_400_000 },
@@ -137,18 +119,15 @@ test('all settings', async () => {
       ],
       quietHours: { from: 1200, to: 480 },
       workingDays: [1, 7],
-      graceMs: 172_800_000,
+      graceMs: 86_400_000,
       skipStages: ['won', 'lost'],
-      onlyStages: null,
       to: ['anna@example.com'],
       routes: [{ when: { region: ['BY', 'BW'] }, to: ['south@example.com'] }],
       toField: 'ownerEmail',
       digestAt: 480,
     },
     language: 'de',
-    languages: {},
     calendar: true,
-    calendarFeed: false,
     calendars: [
       {
         recipient: 'anna@example.com',
@@ -158,27 +137,23 @@ test('all settings', async () => {
         components: ['event', 'task'],
       },
     ],
-    onCalendarDone: 'clear',
     leadUrl: 'https://app.example.com/leads/{id}',
     templates: join(folder(), 'mails'),
-    onUnknown: 'hold',
   });
 });
 
-test('leads that are over are skipped, unless the settings say which stages', async () => {
+test('leads that are over are skipped, unless the settings say otherwise', async () => {
   const skipped = async (line: string) =>
     (await load([to, line])).connections[0]?.reminders?.rules.skipStages;
   expect(await skipped('calendar: false')).toEqual(closedStages);
   expect(await skipped('skipStages: []')).toEqual([]);
-  expect(await skipped('onlyStages: [won]')).toEqual([]);
 });
 
 test('the digest alone', async () => {
-  const config = await load([to, 'before: []', 'digest: "08:00"', 'onlyStages: [new]']);
+  const config = await load([to, 'before: []', 'digest: "08:00"', 'skipStages: []']);
   expect(config.connections[0]?.reminders?.rules).toMatchObject({
     before: [],
     digestAt: 480,
-    onlyStages: ['new'],
     skipStages: [],
   });
 });

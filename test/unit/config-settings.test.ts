@@ -75,11 +75,13 @@ test('each variable that is read is a setting exactly once, and the other way ro
     },
   });
   await loadConfig({ env, cwd: '/nonexistent' });
+  // OpenTelemetry's own are no settings of leadsync.
+  const ours = [...read].filter((name) => !name.startsWith('OTEL_'));
   const expected = all.flatMap(({ variable, secret }) => {
     if (variable === undefined) return [];
     return secret === true ? [variable, `${variable}_FILE`] : [variable];
   });
-  expect(expected.toSorted()).toEqual([...read].toSorted());
+  expect(expected.toSorted()).toEqual(ours.toSorted());
 });
 
 test('the defaults of process-wide settings are those of the table', async () => {
@@ -93,9 +95,10 @@ test('the defaults of process-wide settings are those of the table', async () =>
   expect(await load(Object.fromEntries(written))).toEqual(await load({}));
 });
 
-test('the table of docs/settings.md has a row for each setting', () => {
+test('the table of docs/settings.md has a row for each setting; the long form of one is no other', () => {
   const rows = settingsTable().trimEnd().split('\n');
-  expect(rows).toHaveLength(settings.length + 2);
+  expect(rows).toHaveLength(settings.length - 1 + 2);
+  expect(rows.length - 2).toBeLessThanOrEqual(75);
   for (const row of rows) expect(row.match(/(?<!\\)\|/g)).toHaveLength(5);
   expect(settingsTable()).toContain('`LEADS_API_KEY` or `LEADS_API_KEY_FILE`');
 });

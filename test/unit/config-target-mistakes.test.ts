@@ -38,14 +38,6 @@ describe('mistakes in the target and the fields', () => {
       [at(4, `${a}.target.user`, 'path is a file of this machine', '"anna"')],
     ],
     [
-      'two ways to log in',
-      connection(
-        '',
-        '{ type: workbook, path: "https://dav.example.com/a.xlsx", user: anna, password: pw, accessToken: abc }',
-      ),
-      [at(4, `${a}.target.accessToken`, 'one of them logs in', '[secret]')],
-    ],
-    [
       'a sheet of a CSV file',
       connection('', '{ type: workbook, path: a.csv, sheet: X }'),
       [at(4, `${a}.target.sheet`, 'a CSV file has no sheets', '"X"')],
@@ -80,16 +72,11 @@ describe('mistakes in the target and the fields', () => {
       'a company without a token, and with columns that are no properties',
       connection(
         '    fields:\n      city: City\n      stage: { column: lead stage }',
-        '{ type: hubspot, object: companies, idColumn: Lead ID, portal: EU1 }',
+        '{ type: hubspot, object: companies, idColumn: Lead ID }',
       ),
       [
         at(4, `${a}.target.token`, 'is missing: Access token of HubSpot'),
-        at(4, `${a}.target.portal`, 'the number of the portal', '"EU1"'),
-        at(
-          4,
-          `${a}.target.object`,
-          'allowed here: type, token, portal, idColumn, statusColumn, marker, timeZone',
-        ),
+        at(4, `${a}.target.object`, 'allowed here: type, token, idColumn, statusColumn, timeZone'),
         at(4, `${a}.target.idColumn`, 'internal name of a company property', '"Lead ID"'),
         at(6, `${a}.fields.city`, 'internal name of a company property', '"City"'),
         at(7, `${a}.fields.stage.column`, 'internal name of a company property', '"lead stage"'),
@@ -104,7 +91,7 @@ describe('mistakes in the target and the fields', () => {
       [
         at(4, `${a}.target.url`, 'must be an address such as postgres://', '[secret]'),
         at(4, `${a}.target.table`, 'TABLE or SCHEMA.TABLE', '"a.b.c"'),
-        at(4, `${a}.target.tab`, 'allowed here: type, url, table, idColumn, statusColumn, marker, timeZone'),
+        at(4, `${a}.target.tab`, 'allowed here: type, url, table, idColumn, statusColumn, timeZone'),
         at(6, `${a}.fields.stage.values`, 'a table has no lists', 'a list'),
       ],
     ],
@@ -139,7 +126,7 @@ describe('mistakes in the target and the fields', () => {
           '"https://docs.google.com/document/d/x"',
         ),
         at(4, `${a}.target.tab`, 'must be the name of a tab', '""'),
-        at(4, `${a}.target.path`, 'allowed here: type, spreadsheet, tab, dates,'),
+        at(4, `${a}.target.path`, 'allowed here: type, spreadsheet, tab, idColumn,'),
       ],
     ],
     [

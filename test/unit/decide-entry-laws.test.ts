@@ -13,12 +13,12 @@ const moves = fc.array(
   ),
   { maxLength: 30 },
 );
-const world = fc.tuple(fc.boolean(), fc.constantFrom('clear', 'report'), moves);
+const world = fc.tuple(fc.boolean(), moves);
 
 test('no date that a person chose in a calendar is lost: the service gets it, or it is a conflict', () => {
   fc.assert(
-    fc.property(world, ([keepsMarks, onDone, played]) => {
-      const one = new CalendarWorld(keepsMarks, onDone);
+    fc.property(world, ([keepsMarks, played]) => {
+      const one = new CalendarWorld(keepsMarks);
       for (const move of played) one.play(move);
       const chosen = one.people.flatMap((person) => person.chosen ?? []);
       one.rest();
@@ -31,8 +31,8 @@ test('no date that a person chose in a calendar is lost: the service gets it, or
 
 test('when nobody edits any more, the calendars show the agreed date, and no pass writes again', () => {
   fc.assert(
-    fc.property(world, ([keepsMarks, onDone, played]) => {
-      const one = new CalendarWorld(keepsMarks, onDone);
+    fc.property(world, ([keepsMarks, played]) => {
+      const one = new CalendarWorld(keepsMarks);
       for (const move of played) one.play(move);
       one.rest();
       expect(one.agreed).toBe(one.service);
@@ -52,7 +52,7 @@ test('when nobody edits any more, the calendars show the agreed date, and no pas
 });
 
 test('an entry is never written over a date that the person chose after it was read', () => {
-  const one = new CalendarWorld(true, 'report');
+  const one = new CalendarWorld(true);
   one.play({ kind: 'pass', who: 0, cut: false, meanwhile: false });
   one.play({ kind: 'serve' });
   one.play({ kind: 'sync' });

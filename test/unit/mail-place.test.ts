@@ -13,7 +13,7 @@ async function placeIn(
   target: string,
   row: number | null,
   env: NodeJS.ProcessEnv,
-  portal?: number,
+  place: string | null = null,
 ): Promise<string> {
   const cwd = await mkdtemp(join(tmpdir(), 'leadsync-mail-'));
   try {
@@ -23,10 +23,8 @@ async function placeIn(
     if (connection?.reminders === undefined) throw new Error('no reminders');
     const { text } = composeFor(
       {
-        connection: {
-          ...connection,
-          target: { ...connection.target, ...(portal !== undefined && { portal }) },
-        },
+        connection,
+        place,
         settings: connection.reminders,
         recipient: 'a@example.com',
         leadId: 'id-1',
@@ -67,6 +65,8 @@ test.each([
 
 test('a company has an address where the portal is known, while the company is', async () => {
   const address = 'https://app.hubspot.com/contacts/4711/record/0-2/51234567890';
-  expect(await placeIn('hubspot', 51_234_567_890, hubspot, 4711)).toBe(`In HubSpot: ${address}`);
-  expect(await placeIn('hubspot', null, hubspot, 4711)).toBe('In HubSpot');
+  expect(await placeIn('hubspot', 51_234_567_890, hubspot, 'hubspot:4711/companies')).toBe(
+    `In HubSpot: ${address}`,
+  );
+  expect(await placeIn('hubspot', null, hubspot, 'hubspot:4711/companies')).toBe('In HubSpot');
 });

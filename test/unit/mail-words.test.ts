@@ -44,7 +44,7 @@ test.each(languages.flatMap((language) => kinds.map((kind) => [kind, language] a
 
 const connection = reminderConnection('berlin', { timeZone: 'Europe/Berlin', dayZone: 'Europe/Berlin' });
 
-/** A follow-up of Anna, who reads German. */
+/** A follow-up of Anna, in German. */
 function facts(due: string, cells: object = {}, now = '2026-11-21T08:00:00Z') {
   return {
     connection: { ...connection, target: { type: 'workbook', path: '/x/leads.xlsx' } as never },
@@ -52,7 +52,7 @@ function facts(due: string, cells: object = {}, now = '2026-11-21T08:00:00Z') {
       ...connection.reminders,
       leadUrl: 'https://app.example.com/{id}',
       calendar: true,
-      languages: { 'anna@example.com': 'de' },
+      language: 'de',
     },
     recipient: 'anna@example.com',
     leadId: 'l1',
@@ -107,7 +107,7 @@ test.each<[CancelReason, string, string]>([
     'Der Filter der Liste („leads.query“) zeigt diesen Lead nicht mehr.',
     'The filter of the list (leads.query) no longer shows this lead.',
   ],
-])('a cancelled follow-up has its true reason in mail and entry: %s', (reason, german, english) => {
+])('a cancelled follow-up has its true reason in mail and entry: %s', (reason, german, said) => {
   const about = facts('2026-11-23T23:00:00.000Z');
   const mail = composeCancellation(about, reason, templates);
   expect(mail.subject).toBe('Wiedervorlage entfällt: Bäckerei, Di., 24. Nov. 2026');
@@ -115,8 +115,9 @@ test.each<[CancelReason, string, string]>([
   expect(mail.calendar?.replaceAll('\r\n ', '')).toContain(`DESCRIPTION:${german}\\n\\n`);
   expect(mail.calendar).toContain('STATUS:CANCELLED');
   expect(mail.text.includes('https://app.example.com/l1')).toBe(reason !== 'deleted');
-  const other = composeCancellation({ ...about, recipient: 'ben@example.com' }, reason, templates);
-  expect(other.text).toContain(english);
+  const english = { ...about, settings: { ...about.settings, language: 'en' } };
+  const other = composeCancellation(english, reason, templates);
+  expect(other.text).toContain(said);
   expect(other.subject).toBe('Follow-up cancelled: Bäckerei, Tue 24 Nov 2026');
 });
 
@@ -129,7 +130,7 @@ test('what is past when the mail leaves gets no entry; a day is not past before 
   expect(reminderOf(day, '2026-11-21T23:00:00Z').calendar).toBeUndefined();
 });
 
-test('the entry of a follow-up, in the language of its recipient', () => {
+test('the entry of a follow-up, in the language of its connection', () => {
   const text = calendarAttachment(followUpEvent(facts('2026-11-21T13:30:00.000Z'), templates));
   const [, , [event]] = ICAL.parse(text) as [string, unknown, [unknown[]]];
   const { summary, description } = new ICAL.Event(new ICAL.Component(event));

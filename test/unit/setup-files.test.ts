@@ -118,11 +118,9 @@ const places: readonly (readonly [env: NodeJS.ProcessEnv, settings: object, secr
     { path: 'https://cloud.example.com/dav/a%20b/leads.csv', user: "o'neil" },
     ['WEBDAV_PASSWORD'],
   ],
-  [{ TARGET: 'https://cloud.example.com/leads.csv' }, { type: 'workbook' }, ['WEBDAV_TOKEN']],
   [
     {
-      TARGET: 'Sales/leads.xlsx',
-      MSGRAPH_DRIVE: 'b!x',
+      TARGET: 'msgraph:b!x/Sales/leads.xlsx',
       MSGRAPH_TENANT: 'contoso.onmicrosoft.com',
       MSGRAPH_CLIENT_ID: '9a1f5b4e-6a0c-4b6e-8d2d-0c1b2a3d4e5f',
     },

@@ -1,6 +1,6 @@
 import type { ChatKind } from '../../config/chat-webhook.ts';
 import type { ConnectionConfig, ReminderSettings } from '../../config/config.ts';
-import { recipientLanguage, recipientTimeZone } from '../../config/recipients.ts';
+import { recipientTimeZone } from '../../config/recipients.ts';
 import { dayOf } from '../../core/lead/day.ts';
 import { type Cell, type Cells, sameCell } from '../../core/lead/value.ts';
 import { type FollowUpLinks, followUpLinks, type LinkMaker } from '../links/link-token.ts';
@@ -34,6 +34,8 @@ interface FollowUpFacts {
   readonly sequence: number;
   /** As the target counts; in HubSpot the company's record id. Null: unknown. */
   readonly row: number | null;
+  /** What the target is known by; absent: unknown. */
+  readonly place?: string | null;
   readonly now: number;
   /** Null or absent: mails have no links that move the follow-up. */
   readonly linkMaker?: LinkMaker | null;
@@ -105,13 +107,13 @@ function contentOf(
     dayZone: settings.rules.dayZone,
     now: facts.now,
     changes: facts.changes,
-    row: reason === 'deleted' ? null : rowPlace(connection.target, row),
+    row: reason === 'deleted' ? null : rowPlace(connection.target, row, facts.place),
     leadUrl: settings.leadUrl,
     links: kind === 'cancelled' ? undefined : linksOf(facts),
     notes: facts.notes,
     reason,
     hasEntry,
-    templates: templates.in(recipientLanguage(settings, recipient)),
+    templates: templates.in(settings.language),
   };
 }
 

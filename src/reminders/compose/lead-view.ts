@@ -133,8 +133,12 @@ export interface RowPlace {
 
 const maxTarget = 200;
 
-/** `row`: in HubSpot the record id. */
-export function rowPlace(target: ConnectionConfig['target'], row: number | null): RowPlace {
+/** `row`: in HubSpot the record id; `place`: what the target is known by, which names the portal. */
+export function rowPlace(
+  target: ConnectionConfig['target'],
+  row: number | null,
+  place: string | null = null,
+): RowPlace {
   switch (target.type) {
     case 'workbook':
       return isSharingLink(target.path)
@@ -147,8 +151,9 @@ export function rowPlace(target: ConnectionConfig['target'], row: number | null)
         number: row,
       };
     case 'hubspot': {
-      if (target.portal === undefined || row === null) return { target: 'HubSpot', number: null };
-      const url = `https://app.hubspot.com/contacts/${target.portal}/record/0-2/${row}`;
+      const [, portal] = /^hubspot:(\d+)\//.exec(place ?? '') ?? [];
+      if (portal === undefined || row === null) return { target: 'HubSpot', number: null };
+      const url = `https://app.hubspot.com/contacts/${portal}/record/0-2/${row}`;
       return { target: 'HubSpot', url, number: null };
     }
     case 'postgres-table':

@@ -26,7 +26,7 @@ import {
 export async function templateMistakes(
   folder: string | null,
   fields: readonly FieldMapping[],
-  languages: readonly string[],
+  language: string,
 ): Promise<readonly string[]> {
   const ours = await ownSources();
   let theirs: TemplateFolder | null;
@@ -35,9 +35,10 @@ export async function templateMistakes(
   } catch (error) {
     return [`the folder of the mail templates, ${folder}, cannot be read: ${reasonOf(error)}`];
   }
-  const unknown = languages
-    .filter((language) => languageOf(language, ours, theirs) !== language)
-    .map((language) => `there are no mail templates in ${language}: these mails are in English`);
+  const unknown =
+    languageOf(language, ours, theirs) === language
+      ? []
+      : [`there are no mail templates in ${language}: these mails are in English`];
   if (folder === null || theirs === null) return unknown;
   const words = Object.keys(ours.languages.get(fallbackLanguage) ?? {});
   const known = new Set<string>([...templateNames, ...Object.keys(ours.common), ...words]);
@@ -50,13 +51,13 @@ export async function templateMistakes(
   return [
     ...unknown,
     ...strange.map((name) => `${name}${extension} in ${folder} is never used; known are ${list}`),
-    ...new Set([...toTry].flatMap((language) => mistakesIn(language, folder, ours, theirs, fields))),
-    ...[...theirs.languages].flatMap(([language, sources]) => {
-      if (languageOf(language, ours, null) === language) return [];
-      const here = { ...theirs.common, ...theirs.languages.get(baseOf(language)), ...sources };
+    ...new Set([...toTry].flatMap((one) => mistakesIn(one, folder, ours, theirs, fields))),
+    ...[...theirs.languages].flatMap(([own, sources]) => {
+      if (languageOf(own, ours, null) === own) return [];
+      const here = { ...theirs.common, ...theirs.languages.get(baseOf(own)), ...sources };
       const missing = words.filter((name) => here[name] === undefined).map((name) => `${name}${extension}`);
       if (missing.length === 0) return [];
-      return [`${language} in ${folder} lacks ${missing.join(', ')}: what these say is in English`];
+      return [`${own} in ${folder} lacks ${missing.join(', ')}: what these say is in English`];
     }),
   ];
 }

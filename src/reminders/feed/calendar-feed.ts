@@ -1,7 +1,6 @@
 import { setImmediate as letOthersWork } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Config, ConnectionConfig, ReminderSettings } from '../../config/config.ts';
-import { recipientLanguage } from '../../config/recipients.ts';
 import { shortHash } from '../../core/lead/content-hash.ts';
 import { isEmailAddress } from '../../core/lead/email-address.ts';
 import { type FeedItem, feedItems, feedTokens } from '../../store/calendar-feeds.ts';
@@ -42,11 +41,9 @@ const refresh = 'PT1H';
 
 type FeedConnection = ConnectionConfig & { readonly reminders: ReminderSettings };
 
-/** The connections whose follow-ups are in feeds, in the order of the configuration. */
+/** In the order of the configuration. */
 export function connectionsWithFeed({ configured }: Pick<Config, 'configured'>): readonly FeedConnection[] {
-  return configured.filter(
-    (connection): connection is FeedConnection => connection.reminders?.calendarFeed === true,
-  );
+  return configured.filter((connection): connection is FeedConnection => connection.reminders !== undefined);
 }
 
 /** `recipient` in lower case; `now`: epoch ms. What is due since 30 days before, 5,000 entries at most. */
@@ -67,7 +64,7 @@ export async function readFeed(
     return maker === undefined ? '' : entryText(item, maker, recipient);
   };
   const [first] = connections.values();
-  const name = first === undefined ? '' : feedName(first, recipient);
+  const name = first === undefined ? '' : feedName(first);
   const settings = [...connections.values()].map(({ connection: { leads: _, ...shown } }) => shown);
   // The first entry shows whether the templates are others.
   const sample = items.slice(0, 1).map(entry);
@@ -85,8 +82,8 @@ export async function readFeed(
   };
 }
 
-function feedName({ connection, templates }: Maker, recipient: string): string {
-  return templates.in(recipientLanguage(connection.reminders, recipient)).render('label', { of: 'calendar' });
+function feedName({ connection, templates }: Maker): string {
+  return templates.in(connection.reminders.language).render('label', { of: 'calendar' });
 }
 
 /**
@@ -127,15 +124,15 @@ export const feedPath = (token: string): string => `${feedRoot}/${token}${extens
 export const tokenOf = (file: string): string =>
   file.endsWith(extension) ? file.slice(0, -extension.length) : '';
 
-/** Null when people cannot reach it (`publicUrl`), or no connection has one. The address is a secret of the recipient. */
+/** Null when people cannot reach it (`publicUrl`), or nobody has asked for it yet. The address is a secret of the recipient. */
 export async function feedAddress(
   pool: pg.Pool,
   config: Pick<Config, 'configured' | 'publicUrl'>,
   recipient: string,
 ): Promise<string | null> {
-  if (config.publicUrl === undefined || connectionsWithFeed(config).length === 0) return null;
+  if (config.publicUrl === undefined) return null;
   // A chat channel has no calendar.
   if (!isEmailAddress(recipient)) return null;
-  const token = (await feedTokens(pool, [recipient])).get(recipient);
+  const token = (await feedTokens(pool, [recipient], false)).get(recipient);
   return token === undefined ? null : `${config.publicUrl}${feedPath(token)}`;
 }

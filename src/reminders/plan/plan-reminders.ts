@@ -184,14 +184,9 @@ export function shownMinute(at: number | null): number | null {
   return at === null ? null : Math.floor(at / 60_000) * 60_000;
 }
 
-function decidingFields({
-  skipStages,
-  onlyStages,
-  routes,
-  toField,
-}: ReminderRules): readonly [string, ...string[]] {
+function decidingFields({ skipStages, routes, toField }: ReminderRules): readonly [string, ...string[]] {
   const others = [
-    ...(skipStages.length > 0 || onlyStages !== null ? [stageField] : []),
+    ...(skipStages.length > 0 ? [stageField] : []),
     ...routes.flatMap(({ when }) => Object.keys(when)),
     ...(toField === null ? [] : [toField]),
   ];

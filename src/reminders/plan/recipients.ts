@@ -6,7 +6,6 @@ import type { ReminderRules } from '../../config/config.ts';
 export const stageField = 'stage';
 
 type Addressing = Pick<ReminderRules, 'to' | 'routes' | 'toField'>;
-type Stages = Pick<ReminderRules, 'skipStages' | 'onlyStages'>;
 
 /** Its own address column, else the first matching route, else `to`; and the chat channel. Lower case, without duplicates: one person has one key. */
 export function recipientsOf(
@@ -32,10 +31,8 @@ function addressesFor(cells: Cells, { to, routes, toField }: Addressing): readon
   return route?.to ?? to;
 }
 
-export function isStageWanted(cells: Cells, { skipStages, onlyStages }: Stages): boolean {
-  const stage = cells[stageField];
-  if (isOneOf(stage, skipStages)) return false;
-  return onlyStages === null || isOneOf(stage, onlyStages);
+export function isStageWanted(cells: Cells, { skipStages }: Pick<ReminderRules, 'skipStages'>): boolean {
+  return !isOneOf(cells[stageField], skipStages);
 }
 
 function isOneOf(cell: Cell | undefined, values: readonly string[]): boolean {

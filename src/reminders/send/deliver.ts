@@ -93,7 +93,7 @@ export function retryDelayMs({ waits, clock }: Pick<DeliveryContext, 'waits' | '
 export async function notNow(
   context: DeliveryContext,
   owed: Owed,
-  { rules, onUnknown }: Pick<ReminderSettings, 'rules' | 'onUnknown'>,
+  { rules }: Pick<ReminderSettings, 'rules'>,
 ): Promise<Outcome<'missed' | 'failed'> | null> {
   const { pool, ledger, clock, waits, breakers } = context;
   const now = clock.now();
@@ -102,8 +102,7 @@ export async function notNow(
     if (ledger.isUnderWay(owed)) return later(waits.doubtMs);
     const wait = (sender === null ? waits.doubtMs : waits.cutOffMs) - owed.idleMs;
     if (wait > 0) return later(wait);
-    if (owed.unknownOutcomes > 1 || owed.resends >= maxResends || onUnknown === 'hold')
-      return inDoubt(context, owed, null);
+    if (owed.unknownOutcomes > 1 || owed.resends >= maxResends) return inDoubt(context, owed, null);
   }
   if (sendAt > now) return later(sendAt - now);
   if (now - sendAt > rules.graceMs) {
@@ -128,7 +127,7 @@ export async function deliver(
   context: DeliveryContext,
   owed: Owed,
   outgoing: Outgoing,
-  settings: Pick<ReminderSettings, 'rules' | 'onUnknown'>,
+  settings: Pick<ReminderSettings, 'rules'>,
   stop: AbortSignal,
 ): Promise<Outcome<'sending' | 'sent' | 'failed' | 'missed'>> {
   const { log, breakers } = context;
@@ -145,8 +144,7 @@ export async function deliver(
     return { state: 'sent' };
   }
   const fault: unknown = result.reason;
-  if (fault instanceof LeadsyncError)
-    return undelivered(context, begun, outgoing.whose, fault, settings.onUnknown, stop);
+  if (fault instanceof LeadsyncError) return undelivered(context, begun, outgoing.whose, fault, stop);
   // A file system error: the outbox is not writable.
   await end(context, begun, 'scheduled', String(fault), stop);
   throw fault;
@@ -163,7 +161,7 @@ async function attemptInTurn(
   context: DeliveryContext,
   owed: Owed,
   outgoing: Outgoing,
-  settings: Pick<ReminderSettings, 'rules' | 'onUnknown'>,
+  settings: Pick<ReminderSettings, 'rules'>,
   stop: AbortSignal,
 ): Promise<Attempt | Outcome<'sending' | 'missed' | 'failed'>> {
   const { ledger, clock } = context;
@@ -184,15 +182,13 @@ async function undelivered(
   owed: Begun,
   sentBy: string,
   error: LeadsyncError,
-  onUnknown: ReminderSettings['onUnknown'],
   stop: AbortSignal,
 ): Promise<Outcome<'failed'>> {
   const { ledger, log, waits, breakers, clock } = context;
   const { id, recipient, unknownOutcomes, resends, attempts, sender } = owed;
   const about = { mail: id, recipient, code: error.code };
   if (error.code === 'mail.outcome-unknown' || error.code === 'chat.outcome-unknown') {
-    if (unknownOutcomes > 0 || resends >= maxResends || onUnknown === 'hold')
-      return inDoubt(context, owed, error, stop);
+    if (unknownOutcomes > 0 || resends >= maxResends) return inDoubt(context, owed, error, stop);
     await ledger.unknown(id, sender, stop);
     log.warn(about, `${error.message}; leadsync sends it once more`);
     return later(waits.doubtMs);

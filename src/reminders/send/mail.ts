@@ -8,11 +8,11 @@ import { needsUtf8 } from '../../core/lead/email-address.ts';
 import { LeadsyncError } from '../../lib/errors.ts';
 import { Redactor } from '../../lib/redact.ts';
 import { isLoopback } from '../../lib/loopback.ts';
+import { Semaphore } from '../../lib/semaphore.ts';
 import { mailError } from './mail-error.ts';
 import {
   connectMs as usualConnectMs,
   longestSendMs,
-  MailTurns,
   silenceMs as usualSilenceMs,
   stopwatch,
 } from './mail-limits.ts';
@@ -36,8 +36,6 @@ interface MailTurn extends Disposable {
 }
 
 export interface MailLimits {
-  /** Mails per second; absent: unlimited. */
-  readonly rate?: number;
   /** See mail-limits.ts; other values are for tests. */
   readonly connectMs?: number;
   readonly silenceMs?: number;
@@ -67,7 +65,7 @@ interface Watched extends SendMailOptions {
 
 function smtpMailer(
   smtpUrl: Secret,
-  { rate, connectMs = usualConnectMs, silenceMs = usualSilenceMs, longestMs = longestSendMs }: MailLimits,
+  { connectMs = usualConnectMs, silenceMs = usualSilenceMs, longestMs = longestSendMs }: MailLimits,
 ): Mailer {
   const connectionsOf = (url: URL): number =>
     Number(url.searchParams.get('maxConnections')) || usualConnections;
@@ -98,7 +96,7 @@ function smtpMailer(
     return { href: url.href, transport, redactor };
   };
   let current = openTransport(new URL(smtpUrl.reveal()));
-  const turns = new MailTurns(connectionsOf(new URL(current.href)), rate);
+  const turns = new Semaphore(connectionsOf(new URL(current.href)));
   /** Another one when the password is another: nodemailer keeps what it was made with. Mails under way end on the old one. */
   const opened = () => {
     const url = new URL(smtpUrl.reveal());
@@ -149,12 +147,9 @@ function smtpMailer(
     }
   };
   const takeTurn = async (signal?: AbortSignal): Promise<MailTurn> => {
-    const turn = await turns.take(signal);
+    const turn = await turns.acquire(signal);
     return {
-      send: (mail, elapsed) => {
-        turn.used();
-        return attempt(mail, elapsed, false);
-      },
+      send: (mail, elapsed) => attempt(mail, elapsed, false),
       [Symbol.dispose]: () => turn[Symbol.dispose](),
     };
   };

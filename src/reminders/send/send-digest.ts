@@ -1,6 +1,6 @@
 import { isChannel } from '../../config/chat-webhook.ts';
 import type { Config, ConnectionConfig, ReminderSettings } from '../../config/config.ts';
-import { recipientLanguage, recipientTimeZone } from '../../config/recipients.ts';
+import { recipientTimeZone } from '../../config/recipients.ts';
 import { dayOf } from '../../core/lead/day.ts';
 import { followUpsOf } from '../../store/follow-ups.ts';
 import { besidesDigest, type Digest, type DigestState, getDigest } from '../../store/mails.ts';
@@ -67,7 +67,7 @@ export async function sendDigest(
   const feedUrl = await feedAddress(pool, config, recipient);
   const days = digestDays(localDate, timeZone);
   const groups = groupFollowUps(items, days, timeZone);
-  const templates = context.templates.in(recipientLanguage(settings, recipient));
+  const templates = context.templates.in(settings.language);
   const content = { ...groups, ...others, recipient, feedUrl, timeZone, now, templates };
   const outgoing = isChannel(recipient)
     ? messageOf(context, settings, recipient, content)
@@ -155,7 +155,7 @@ async function dueItems(
         fields: of.fields,
         day: dayOf(item.dueAt, dayZone),
         dayZone,
-        row: rowPlace(of.target, backgrounds[index]?.row ?? null),
+        row: rowPlace(of.target, backgrounds[index]?.row ?? null, backgrounds[index]?.place),
         leadUrl: of.reminders.leadUrl,
         page: linksOf({
           ...item,

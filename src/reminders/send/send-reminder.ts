@@ -172,7 +172,7 @@ function reminderFor(
   reminder: Reminder,
   settings: ReminderSettings,
   { cells, notes }: Asked,
-  { before, row }: LeadBackground,
+  { before, row, place }: LeadBackground,
 ): Outgoing | null {
   const { connection, clock, templates, linkMaker = null } = context;
   const { leadId, dueAt, kind, offsetText, sequence, sendAt, recipient } = reminder;
@@ -189,6 +189,7 @@ function reminderFor(
     dueAt,
     sequence,
     row,
+    place,
     now,
     changes: changesOf(before, cells),
     notes: { ...notes, ...(isLate && { lateSince: sendAt }) },
@@ -209,7 +210,7 @@ async function cancellationFor(
   reminder: Reminder,
   settings: ReminderSettings,
   { cells: known, notes }: Asked,
-  { row }: LeadBackground,
+  { row, place }: LeadBackground,
 ): Promise<Outgoing | null> {
   const { pool, connection, clock, templates } = context;
   const { leadId, dueAt, sequence, recipient } = reminder;
@@ -218,7 +219,7 @@ async function cancellationFor(
   if (reason === null) return null;
   const cells = known ?? (await basesOf(pool, connection.name, [leadId])).get(leadId) ?? {};
   const now = clock.now();
-  const facts = { connection, settings, recipient, leadId, cells, dueAt, sequence, row, now, notes };
+  const facts = { connection, settings, recipient, leadId, cells, dueAt, sequence, row, place, now, notes };
   return mailOf(context, reminder, settings, known, composeCancellation(facts, reason, templates));
 }
 

@@ -75,6 +75,8 @@ create table runs (
   target_rows int not null default 0,
   -- Failures in a row without any progress.
   attempts int not null default 0,
+  -- The last of them, and since when.
+  fault jsonb,
   paused_at timestamptz,
   waited_ms bigint not null default 0,
   lead_requests bigint not null default 0,

@@ -5,7 +5,7 @@ import { LeadsyncError } from '../../lib/errors.ts';
 import type { OnReply } from '../../http/exchange.ts';
 import type { Target } from '../../ports/target.ts';
 import { localPlace } from '../local/local-place.ts';
-import type { MsGraphOptions } from '../msgraph/graph-file.ts';
+import type { GraphApp } from '../msgraph/graph-account.ts';
 import type { FileTableOptions, FirstRows, FormatCode } from './file-format.ts';
 import type { FilePlace } from './file-place.ts';
 
@@ -16,8 +16,6 @@ export interface WorkbookTargetOptions extends Omit<FileTableOptions, 'name'> {
   readonly drive?: string;
   readonly user?: string;
   readonly password?: Revealed;
-  /** Bearer token, instead of user and password. */
-  readonly accessToken?: Revealed;
 }
 
 interface Revealed {
@@ -27,7 +25,9 @@ interface Revealed {
 interface Around {
   /** Absolute path; local copies lie in a folder below it. */
   readonly dataDir: string;
-  readonly msgraph: MsGraphOptions;
+  readonly msgraph: GraphApp;
+  /** Root of Microsoft Graph; absent: Microsoft's own. */
+  readonly apiUrl?: string | undefined;
   readonly onReply?: OnReply;
 }
 
@@ -46,11 +46,11 @@ async function formatAt(path: string): Promise<FormatCode> {
 
 /** Throws `target.unreadable` for a path of no known ending. */
 export async function createWorkbookTarget(
-  { path, drive, user, password, accessToken, ...options }: WorkbookTargetOptions,
+  { path, drive, user, password, ...options }: WorkbookTargetOptions,
   around: Around,
 ): Promise<Target> {
   const format = await formatAt(path);
-  return format.create(await openFilePlace({ path, drive, user, password, accessToken }, around), options);
+  return format.create(await openFilePlace({ path, drive, user, password }, around), options);
 }
 
 /**
@@ -76,25 +76,22 @@ export async function withFirstRows<T>(
 }
 
 type Where = {
-  readonly [Key in 'path' | 'drive' | 'user' | 'password' | 'accessToken']?:
-    | WorkbookTargetOptions[Key]
-    | undefined;
+  readonly [Key in 'path' | 'drive' | 'user' | 'password']?: WorkbookTargetOptions[Key] | undefined;
 };
 
 async function openFilePlace(
-  { path = '', drive, user = '', password, accessToken }: Where,
-  { dataDir, msgraph, onReply }: Around,
+  { path = '', drive, user = '', password }: Where,
+  { dataDir, msgraph, apiUrl, onReply }: Around,
 ): Promise<FilePlace> {
   const rest = { folder: join(dataDir, 'copies'), ...(onReply && { onReply }) };
   if (drive !== undefined || isSharingLink(path)) {
     const { openGraphPlace } = await import('../msgraph/graph-file.ts');
     const address = drive === undefined ? { link: path } : { drive, path };
-    return openGraphPlace(address, msgraph, rest);
+    return openGraphPlace(address, msgraph, { ...rest, apiUrl });
   }
   if (!/^https?:\/\//.test(path)) return localPlace(path);
   const { webDavPlace } = await import('../webdav/webdav-file.ts');
   const authorization = (): string | null => {
-    if (accessToken) return `Bearer ${accessToken.reveal()}`;
     return password ? `Basic ${Buffer.from(`${user}:${password.reveal()}`).toString('base64')}` : null;
   };
   return webDavPlace({ url: path, authorization, ...rest });

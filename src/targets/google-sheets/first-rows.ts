@@ -18,8 +18,8 @@ export async function readTabFirstRows(
   tab: string,
   signal: AbortSignal,
 ): Promise<{ readonly tabs: readonly string[]; readonly rows: readonly (readonly string[])[] }> {
-  const rates = { clock: systemClock, readsPerMinute: 60, writesPerMinute: 60 };
-  const api = new SheetsApi({ ...where, account: openGoogleAccount(where.credentials), ...rates });
+  const account = openGoogleAccount(where.credentials);
+  const api = new SheetsApi({ ...where, account, clock: systemClock });
   const { sheets = [] } = await api.describe([], 'sheets(properties(title))', signal);
   const tabs = sheets.flatMap(({ properties }) => properties?.title ?? []);
   if (!tabs.some((title) => title.toLowerCase() === tab.toLowerCase())) return { tabs, rows: [] };

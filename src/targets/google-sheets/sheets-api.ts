@@ -153,9 +153,8 @@ export interface GoogleSheetsOptions extends ColumnMapping, SheetsApiOptions {
 
 export interface SheetsApiOptions {
   readonly spreadsheetId: string;
-  /** Maximum requests per 60 seconds of this process for one account. */
-  readonly readsPerMinute: number;
-  readonly writesPerMinute: number;
+  /** Maximum requests of each kind per 60 seconds of this process for one account; default: Google's own quota. */
+  readonly perMinute?: Readonly<Record<QuotaKind, number>>;
   readonly apiUrl: string;
   readonly account: GoogleAccount;
   readonly clock: Clock;
@@ -168,6 +167,9 @@ export interface SheetsTab {
   readonly tab: string;
   readonly name: string;
 }
+
+/** Google's own, of one user. */
+const usualQuota = { read: 60, write: 60 };
 
 /** Ms per request. Google itself gives up after 180 s; Drive is not worth a long wait. */
 export type SheetsTimeouts = Readonly<Record<QuotaKind | 'drive', number>>;
@@ -279,9 +281,9 @@ export class SheetsApi {
   /** One request in turn, from its kind's bucket (Drive has none). Checks the signal once its turn has come. */
   async #send(kind: QuotaKind | 'drive', url: URL, signal: AbortSignal, body?: object): Promise<unknown> {
     using _turn = await this.#oneAtATime.acquire(signal);
-    const { account, clock, onReply, readsPerMinute: read, writesPerMinute: write } = this.#options;
+    const { account, clock, onReply, perMinute = usualQuota } = this.#options;
     const { client, token } = await account.authorize(signal);
-    const replied = kind === 'drive' ? null : this.#quota.take(kind, { read, write }[kind]);
+    const replied = kind === 'drive' ? null : this.#quota.take(kind, perMinute[kind]);
     this.requests += 1;
     const redactor = new Redactor([token]);
     try {

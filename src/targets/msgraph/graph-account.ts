@@ -15,11 +15,8 @@ import { callOnce } from '../../http/connection.ts';
 export interface GraphApp {
   readonly tenant?: string | undefined;
   readonly clientId?: string | undefined;
+  /** Its value, or a private key and its certificate, both as PEM. */
   readonly clientSecret?: Secret | undefined;
-  /** A private key and its certificate, both as PEM. */
-  readonly certificate?: Secret | undefined;
-  /** Where tokens are requested: https, or http to this machine. */
-  readonly loginUrl: string;
 }
 
 /** The app's proof of identity. Secret, except the thumbprint. */
@@ -37,33 +34,30 @@ const howTo = (): string => `${docsPath('microsoft-365.md')} shows how to regist
 
 /** Throws `target.credentials-missing` and `-invalid` (never); messages name the setting, never its value. */
 function readGraphCredentials(app: GraphApp): GraphCredentials {
-  const { tenant, clientId, clientSecret, certificate } = app;
+  const { tenant, clientId } = app;
+  const secret = app.clientSecret?.reveal();
   if (tenant === undefined) throw missing('MSGRAPH_TENANT is not set');
   if (clientId === undefined) throw missing('MSGRAPH_CLIENT_ID is not set');
-  if (clientSecret === undefined && certificate === undefined)
-    throw missing('neither MSGRAPH_CLIENT_SECRET nor MSGRAPH_CERTIFICATE is set');
-  if (clientSecret !== undefined && certificate !== undefined)
-    throw invalid('MSGRAPH_CLIENT_SECRET and MSGRAPH_CERTIFICATE are both set', 'Unset one of them.');
-  if (certificate !== undefined)
-    return { tenant, clientId, proof: { clientCertificate: readCertificate(certificate.reveal()) } };
-  return { tenant, clientId, proof: { clientSecret: clientSecret?.reveal() ?? '' } };
+  if (secret === undefined) throw missing('MSGRAPH_CLIENT_SECRET is not set');
+  if (!secret.includes('-----BEGIN ')) return { tenant, clientId, proof: { clientSecret: secret } };
+  return { tenant, clientId, proof: { clientCertificate: readCertificate(secret) } };
 }
 
 const wanted =
-  'It must hold a private key (RSA, without a passphrase) and its certificate, both as PEM. MSGRAPH_CERTIFICATE_FILE names a file with both.';
+  'It must hold a private key (RSA, without a passphrase) and its certificate, both as PEM. MSGRAPH_CLIENT_SECRET_FILE names a file with both.';
 
 function readCertificate(pem: string): { thumbprintSha256: string; privateKey: string } {
   const certificate = unlessThrown(() => new X509Certificate(pem));
   const privateKey = /-----BEGIN ([A-Z ]*)PRIVATE KEY-----[^-]+-----END \1PRIVATE KEY-----/.exec(pem)?.[0];
   const key = privateKey === undefined ? null : unlessThrown(() => createPrivateKey(privateKey));
-  if (certificate === null) throw invalid('MSGRAPH_CERTIFICATE holds no certificate', wanted);
+  if (certificate === null) throw invalid('MSGRAPH_CLIENT_SECRET holds no certificate', wanted);
   if (key === null || privateKey === undefined || key.asymmetricKeyType !== 'rsa')
-    throw invalid('MSGRAPH_CERTIFICATE holds no private key that leadsync can use', wanted);
+    throw invalid('MSGRAPH_CLIENT_SECRET holds no private key that leadsync can use', wanted);
   if (!certificate.checkPrivateKey(key))
-    throw invalid('The private key in MSGRAPH_CERTIFICATE does not belong to its certificate', wanted);
+    throw invalid('The private key in MSGRAPH_CLIENT_SECRET does not belong to its certificate', wanted);
   if (certificate.validToDate.getTime() < Date.now())
     throw invalid(
-      `The certificate in MSGRAPH_CERTIFICATE expired on ${certificate.validToDate.toISOString().slice(0, 10)}`,
+      `The certificate in MSGRAPH_CLIENT_SECRET expired on ${certificate.validToDate.toISOString().slice(0, 10)}`,
       'Make a new one and upload it in Entra: App registrations, your app, Certificates & secrets.',
     );
   return { thumbprintSha256: certificate.fingerprint256.replaceAll(':', ''), privateKey };
@@ -113,10 +107,10 @@ const meanings: Readonly<Record<number, readonly [what: string, help: string]>> 
   700038: ['MSGRAPH_CLIENT_ID is not the id of an app', `Set it to the Application (client) ID ${page}.`],
   7000215: ['MSGRAPH_CLIENT_SECRET is wrong', newSecret],
   7000222: ['MSGRAPH_CLIENT_SECRET has expired', newSecret],
-  700027: ['the app does not have the certificate in MSGRAPH_CERTIFICATE', upload],
-  7000274: ['the app does not have the certificate in MSGRAPH_CERTIFICATE', upload],
-  1000502: ['the certificate in MSGRAPH_CERTIFICATE is not valid today', `Make a new one. ${upload}`],
-  7000214: ['the certificate in MSGRAPH_CERTIFICATE was revoked', `Make a new one. ${upload}`],
+  700027: ['the app does not have the certificate in MSGRAPH_CLIENT_SECRET', upload],
+  7000274: ['the app does not have the certificate in MSGRAPH_CLIENT_SECRET', upload],
+  1000502: ['the certificate in MSGRAPH_CLIENT_SECRET is not valid today', `Make a new one. ${upload}`],
+  7000214: ['the certificate in MSGRAPH_CLIENT_SECRET was revoked', `Make a new one. ${upload}`],
   700024: [
     'the clock of this machine is wrong',
     'Set the clock; a signature with the certificate holds for minutes.',
@@ -139,7 +133,7 @@ function tokenFault(refusal: TokenRefusal | null, reason: string): LeadsyncError
     const how = refusal === null ? `cannot be reached (${reason})` : `gives no token now (${refusal.status})`;
     const options: LeadsyncErrorOptions = {
       retry: 'later',
-      help: 'Check the network and MSGRAPH_LOGIN_URL. A worker tries again by itself.',
+      help: 'Check the network. A worker tries again by itself.',
       ...(typeof refusal?.waitMs === 'number' && { retryAfterMs: refusal.waitMs }),
     };
     return new LeadsyncError('target.unavailable', `Microsoft Entra ${how}. ${nothing}`, options);
@@ -162,12 +156,25 @@ export interface GraphAccount {
 
 /** For the addresses and keys that are documented; https alone is accepted by Microsoft's library. */
 const publicCloud = 'https://login.microsoftonline.com';
+
+/** Root of Graph, without the version. */
+export const publicGraph = 'https://graph.microsoft.com';
+
+/** Where tokens are requested, by the root of Graph ("National cloud deployments" in Microsoft's documentation). */
+const logins: Readonly<Record<string, string>> = {
+  'https://graph.microsoft.us': 'https://login.microsoftonline.us',
+  'https://dod-graph.microsoft.us': 'https://login.microsoftonline.us',
+  'https://microsoftgraph.chinacloudapi.cn': 'https://login.chinacloudapi.cn',
+};
+
 const bounds = { headersMs: 30_000, totalMs: 30_000, bodyBytes: 256 * 1024 };
 const errorReply = z.object({ error_codes: z.array(z.coerce.number()).catch([]).default([]) });
 
 export function openGraphAccount(app: GraphApp, url: string, clock: Clock): GraphAccount {
-  const scope = `${url.startsWith('https:') ? url : 'https://graph.microsoft.com'}/.default`;
-  const requests = new TokenRequests(app.loginUrl, clock);
+  const isStandIn = url.startsWith('http:');
+  const scope = `${isStandIn ? publicGraph : url}/.default`;
+  const loginUrl = isStandIn ? url : (logins[url] ?? publicCloud);
+  const requests = new TokenRequests(loginUrl, clock);
   let client: ConfidentialClientApplication | null = null;
   let madeOf = '';
   return {
@@ -176,7 +183,7 @@ export function openGraphAccount(app: GraphApp, url: string, clock: Clock): Grap
       const now = JSON.stringify(credentials);
       if (now !== madeOf) client = null;
       madeOf = now;
-      client ??= await createClient(credentials, app.loginUrl, requests);
+      client ??= await createClient(credentials, loginUrl, requests);
       try {
         const wait = client.acquireTokenByClientCredential({ scopes: [scope], skipCache: fresh });
         const token = (await untilAborted(wait, signal))?.accessToken;

@@ -23,7 +23,7 @@ import {
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { systemClock } from '../../ports/clock.ts';
-import { type GraphApp, openGraphAccount } from './graph-account.ts';
+import { type GraphApp, openGraphAccount, publicGraph } from './graph-account.ts';
 
 /** The documented limit of an upload in one request (bytes). */
 const simpleBytes = 250_000_000;
@@ -327,21 +327,19 @@ export interface GraphPlaceOptions extends GraphOptions {
   readonly folder: string;
 }
 
-export interface MsGraphOptions extends GraphApp {
-  /** Root of Graph, without the version. */
-  readonly url: string;
-}
-
 const kind = 'msgraph:';
 
 export function openGraphPlace(
   address: GraphAddress,
-  { url, ...app }: MsGraphOptions,
-  rest: Pick<GraphPlaceOptions, 'folder' | 'onReply'>,
+  app: GraphApp,
+  {
+    apiUrl = publicGraph,
+    ...rest
+  }: Pick<GraphPlaceOptions, 'folder' | 'onReply'> & { readonly apiUrl?: string | undefined },
 ): FilePlace {
   const clock = systemClock;
-  const account = openGraphAccount(app, url, clock);
-  return graphPlace(address, { ...rest, apiUrl: `${url}/v1.0`, account, clock });
+  const account = openGraphAccount(app, apiUrl, clock);
+  return graphPlace(address, { ...rest, apiUrl: `${apiUrl}/v1.0`, account, clock });
 }
 
 export function graphPlace(address: GraphAddress, options: GraphPlaceOptions): FilePlace {

@@ -10,7 +10,7 @@ import { systemClock } from '../../ports/clock.ts';
 interface DavRefusal {
   readonly status: number;
   readonly isWrite: boolean;
-  readonly login: 'password' | 'token' | null;
+  readonly hasLogin: boolean;
   /** Where a redirect leads, without a query; null: nowhere. */
   readonly location: string | null;
 }
@@ -33,37 +33,29 @@ const unchanged = 'The file is unchanged.';
 const untouched = 'Nothing was read or written.';
 const again = 'A worker tries again by itself.';
 const howToLogIn = (): string =>
-  `Set WEBDAV_USER and WEBDAV_PASSWORD (user and password of the target), or WEBDAV_TOKEN (${docsPath('webdav.md')}).`;
+  `Set WEBDAV_USER and WEBDAV_PASSWORD (user and password of the target; ${docsPath('webdav.md')}).`;
 
-function mayNot(code: string, { status, login, isWrite }: DavRefusal): FaultRow {
+function mayNot(code: string, { status, hasLogin, isWrite }: DavRefusal): FaultRow {
   const [verb, effect] = isWrite ? ['write', unchanged] : ['read', untouched];
-  const who = login === null ? `anybody ${verb} without logging in` : `this user ${verb}`;
+  const who = hasLogin ? `this user ${verb}` : `anybody ${verb} without logging in`;
   const rights = 'Give this user the right to change the file and to create files in its folder.';
-  const help = login === null ? howToLogIn() : rights;
+  const help = hasLogin ? rights : howToLogIn();
   return [code, `: the server does not let ${who} (${status}). ${effect}`, help];
 }
 
-function loginRefused(login: DavRefusal['login']): readonly [says: string, help: string] {
-  switch (login) {
-    case null:
-      return ['lets nobody read without logging in', howToLogIn()];
-    case 'password':
-      return [
-        'rejects the user name or the password',
-        `Check WEBDAV_USER and WEBDAV_PASSWORD (user and password of the target). Many servers want an app password (${docsPath('webdav.md')}).`,
-      ];
-    case 'token':
-      return ['rejects the token', 'Check WEBDAV_TOKEN (accessToken of the target): it may have expired.'];
-    default:
-      return login satisfies never;
-  }
+function loginRefused(hasLogin: boolean): readonly [says: string, help: string] {
+  if (!hasLogin) return ['lets nobody read without logging in', howToLogIn()];
+  return [
+    'rejects the user name or the password',
+    `Check WEBDAV_USER and WEBDAV_PASSWORD (user and password of the target). Many servers want an app password (${docsPath('webdav.md')}).`,
+  ];
 }
 
 /** What is said continues the address of the file. */
 const faults: FaultTable<DavRefusal> = {
   '401': (refusal) => {
     if (refusal.isWrite) return mayNot('target.unauthenticated', refusal);
-    const [says, help] = loginRefused(refusal.login);
+    const [says, help] = loginRefused(refusal.hasLogin);
     return ['target.unauthenticated', `: the server ${says} (401). ${untouched}`, help];
   },
   '403': (refusal) => mayNot('target.forbidden', refusal),
@@ -222,17 +214,11 @@ export class WebDavHttp {
   #refused({ status, waitMs, header }: HttpReply, method: DavCall['method']): LeadsyncError {
     const location = shownAddress(header('location'), this.#url);
     if (location === `${this.name}/`) return isFolder(this.name);
-    const [isWrite, login] = [writes.has(method), loginOf(this.#access)];
-    const [code, says, options] = faultRow(faults, { status, isWrite, login, location });
+    const [isWrite, hasLogin] = [writes.has(method), this.#access.authorization() !== null];
+    const [code, says, options] = faultRow(faults, { status, isWrite, hasLogin, location });
     const wait = waitMs !== null && { retryAfterMs: waitMs };
     return new LeadsyncError(code, this.name + says, { ...options, ...wait });
   }
 }
 
 const endingOf = ({ pathname }: URL): string => extname(pathname).toLowerCase();
-
-function loginOf(access: WebDavAccess): 'password' | 'token' | null {
-  const authorization = access.authorization();
-  if (authorization === null) return null;
-  return authorization.startsWith('Basic ') ? 'password' : 'token';
-}

@@ -205,8 +205,12 @@ export const ofCommands: readonly Family[] = [
         'The lead or the row is to be linked with another one already.',
         'Take that back first: `leadsync resolve ID --use apart`.',
       ],
+      'usage.moved-from-here': [
+        'The file holds the state that moved away from this database, and is still in it.',
+        '`leadsync resume` goes on with it.',
+      ],
       'usage.no-channel': ['No connection has a chat channel.', 'Set `reminders.webhook`.'],
-      'usage.no-feeds': ['No connection has calendar feeds.', 'Set `reminders.calendarFeed`.'],
+      'usage.no-feeds': ['No connection has reminders, and so none has calendar feeds.', 'Set `reminders`.'],
       'usage.no-follow-up': ['The lead has no follow-up date.', 'Give it one.'],
       'usage.no-reminders': ['There are no reminders.', 'Set `reminders.to`.'],
       'usage.not-a-number': ['The option takes a whole number.', 'Type one.'],

@@ -46,6 +46,7 @@ test('what becomes of real runs is told once, by its name, also across a restart
   ahead = hour;
   await check();
   expect(receivers.subjects()).toEqual(titles.slice(0, 1));
+  expect((await workspace.cli('status')).stdout).toMatch(/^ {2}alert {4}the sync failed, since \d{4}-/m);
   expect(receivers.mails[0]).toMatchObject({ from: 'leadsync@example.com', to: ['ops@example.com'] });
   expect(receivers.mails[0]?.source).toContain('leads.unavailable');
 

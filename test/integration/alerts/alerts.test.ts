@@ -1,12 +1,14 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { clearedForMs } from '../../../src/alerts/problems-of.ts';
+import { nextRun } from '../../../src/queue/due-times.ts';
+import { agreeSchedules } from '../../../src/store/connections.ts';
 import { claimDeliveries } from '../../../src/store/alerts.ts';
 import { watchAlerts } from '../../../src/alerts/watch-alerts.ts';
 import { refusal } from '../../support/mail-server.ts';
 import { messageId } from '../../support/reminder-worker.ts';
 import { slackMs, until } from '../../support/until.ts';
-import { alertScene, pathKey } from './alert-scene.ts';
+import { alertScene, pathKey, yearly } from './alert-scene.ts';
 
 const hour = 3_600_000;
 const minute = 60_000;
@@ -60,6 +62,18 @@ test('a channel that could not be told of a problem hears of it before it hears 
     'leadsync: main: the sync failed',
     'leadsync: main: over: the sync failed',
   ]);
+});
+
+test('nothing is overdue that the schedule which workers have agreed on has not brought', async () => {
+  await using scene = await alertScene({ schedule: '0 2 * * *' });
+  const { pool, worker, pass, hooked } = scene;
+  const { check } = worker();
+  await check();
+  const agreed = { connection: 'main', pattern: yearly, timeZone: 'UTC' };
+  await agreeSchedules(pool, 'another', [{ ...agreed, nextRunAt: nextRun(yearly, 'UTC', Date.now()) }]);
+  pass(3 * 24 * hour);
+  await check();
+  expect(hooked()).toEqual([]);
 });
 
 test('a connection whose worker is dead is noticed by another one, before and after a success', async () => {

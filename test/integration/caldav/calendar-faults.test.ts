@@ -123,7 +123,6 @@ describe('a calendar whose server fails', { tags: 'radicale' }, () => {
     });
     await using scene = await calendarScene(server, {
       through: (url) => url.replace(server.origin, proxy.origin),
-      reminders: { caldavDone: 'clear' },
     });
     await scene.pass();
     const program = await scene.program();

@@ -86,7 +86,7 @@ test('a used-up quota is said before anything is sent, and what was begun is fin
   const clock = { now: () => now, random: () => 0.5 };
   await using harness = await makeGoogleSheetsHarness();
   harness.edit(() => table);
-  const target = harness.target({ clock, readsPerMinute: 2 });
+  const target = harness.target({ clock, perMinute: { read: 2, write: 1e6 } });
   // Both writes leave; the look at them does not.
   await expect(target.write(changes, never())).rejects.toMatchObject({
     code: 'target.rate-limited',

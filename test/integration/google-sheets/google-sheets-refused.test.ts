@@ -47,7 +47,7 @@ describe('values that the spreadsheet refuses', () => {
     const ids = Array.from({ length: 300 }, (_, n) => `id-${n}`);
     harness.edit(() => [headings, ...ids.map((id) => bare.with(0, id))]);
     harness.sandbox.person.setValidation('Leads', 'D2:D400', ['Rome']);
-    const target = harness.target({ clock, readsPerMinute: 60, writesPerMinute: 60 });
+    const target = harness.target({ clock, perMinute: { read: 60, write: 60 } });
     await target.open({ create: true }, never());
     // Refused are all with an odd number, which every small group has.
     const changes = ids.map((id, n) => update(id, { city: null }, { city: n % 2 ? 'Atlantis' : 'Rome' }));

@@ -26,8 +26,6 @@ async function withSandbox(
     await writeFile(keyPath, sandbox.keyFile());
     const all = {
       spreadsheetId: sandbox.spreadsheetId,
-      readsPerMinute: 60,
-      writesPerMinute: 60,
       apiUrl: sandbox.url,
       account: openGoogleAccount(keyPath),
       clock,

@@ -80,8 +80,6 @@ export async function startGoogle(answer: Answer, tokenAnswer: Answer = giveToke
     api(options = {}, timeouts) {
       const all: SheetsApiOptions = {
         spreadsheetId,
-        readsPerMinute: 60,
-        writesPerMinute: 60,
         apiUrl: server.url,
         account,
         clock,

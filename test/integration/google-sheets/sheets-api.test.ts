@@ -122,8 +122,8 @@ test('an aborted signal: nothing is sent; what is under way is broken off', asyn
 
 test('the bucket of an account is the same for all its spreadsheets, and reads are not writes', async () => {
   await using google = await startGoogle((response) => json(response, 200, { valueRanges: [] }));
-  const one = google.api({ readsPerMinute: 2 });
-  const two = google.api({ readsPerMinute: 2, spreadsheetId: 'two' });
+  const one = google.api({ perMinute: { read: 2, write: 60 } });
+  const two = google.api({ perMinute: { read: 2, write: 60 }, spreadsheetId: 'two' });
   await one.read([], 'FORMULA', never);
   google.clock.epochMs += 20_000;
   await two.describe([], 'sheets', never);

@@ -19,7 +19,7 @@ async function verify(sheets: SheetsSandbox, ...args: readonly string[]) {
       ...compiledEnv,
       PATH: process.env['PATH'],
       GOOGLE_APPLICATION_CREDENTIALS: keyPath,
-      GOOGLE_SHEETS_URL: sheets.url,
+      TARGET_API_URL: sheets.url,
     };
     const all = [script, '--spreadsheet', sheets.spreadsheetId, '--per-minute', '5000', ...args];
     return await new Promise<{ code: number | string | null | undefined; stdout: string }>((resolve) => {

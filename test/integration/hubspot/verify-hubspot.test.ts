@@ -17,7 +17,7 @@ const start = (options: HubSpotSandboxOptions = {}) => startHubSpotSandbox({ lim
 
 /** Starts `npm run verify:hubspot`; no `token`: without the variable. */
 function begin(url: string, token?: string) {
-  const env = { ...compiledEnv, HUBSPOT_URL: url, ...(token !== undefined && { HUBSPOT_TOKEN: token }) };
+  const env = { ...compiledEnv, TARGET_API_URL: url, ...(token !== undefined && { HUBSPOT_TOKEN: token }) };
   const child = spawn(process.execPath, [script], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   let stdout = '';
   for (const stream of [child.stdout, child.stderr]) {

@@ -81,13 +81,6 @@ test('the mark comes with the rows, says which run wrote them, and a run without
   expect(second?.nonce).not.toBe(first?.nonce);
 });
 
-test('marker: false leaves no mark', async () => {
-  await using workspace = await inStep({ marker: false });
-  expect(await markIn(workspace)).toBeNull();
-  const { rows } = await workspace.database.pool.query(`select from place_notes where marks <> '[]'`);
-  expect(rows).toEqual([]);
-});
-
 test('a mark that was lost is no alarm, and comes again with the next rows', async () => {
   await using workspace = await inStep();
   await strip(workspace);

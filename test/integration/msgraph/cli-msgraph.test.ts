@@ -13,10 +13,9 @@ test('check and sync a workbook in Microsoft 365, with edits on both sides; one 
   const secret = sampleApp.secret?.value ?? '';
   await using workspace = await Workspace.open({
     sandbox: { leads: 3 },
-    connection: { target: { type: 'workbook', drive: sampleDrive, path: 'Sales/leads.csv' } },
+    connection: { target: { type: 'workbook', path: `msgraph:${sampleDrive}/Sales/leads.csv` } },
     env: {
-      MSGRAPH_URL: graph.loginUrl,
-      MSGRAPH_LOGIN_URL: graph.loginUrl,
+      TARGET_API_URL: graph.loginUrl,
       MSGRAPH_TENANT: sampleApp.tenant,
       MSGRAPH_CLIENT_ID: sampleApp.clientId,
       MSGRAPH_CLIENT_SECRET: secret,

@@ -9,7 +9,6 @@ import { systemClock } from '../../../src/ports/clock.ts';
 import { type GraphApp, openGraphAccount } from '../../../src/targets/msgraph/graph-account.ts';
 import { sampleApp, startMsGraphSandbox } from '../../stand-ins/msgraph/msgraph-sandbox.ts';
 
-const graphUrl = 'https://graph.microsoft.com';
 const never = new AbortController().signal;
 const secret = sampleApp.secret?.value ?? '';
 const folder = mkdtempSync(join(tmpdir(), 'leadsync-entra-'));
@@ -23,23 +22,20 @@ function makeCertificate(name: string, days = '2'): { readonly key: string; read
   return { key: readFileSync(at('key'), 'utf8'), certificate: readFileSync(at('crt'), 'utf8') };
 }
 
-type Settings = Partial<Record<'tenant' | 'clientId' | 'clientSecret' | 'certificate' | 'loginUrl', string>>;
+type Settings = Partial<Record<'tenant' | 'clientId' | 'clientSecret' | 'loginUrl', string>>;
 
-function appOf(settings: Settings): GraphApp {
-  const { tenant, clientId, clientSecret, certificate, loginUrl = 'http://127.0.0.1:9' } = settings;
-  const hidden = (value: string | undefined) => (value === undefined ? undefined : new Secret(value));
+function appOf({ tenant, clientId, clientSecret }: Settings): GraphApp {
   return {
     tenant,
     clientId,
-    clientSecret: hidden(clientSecret),
-    certificate: hidden(certificate),
-    loginUrl,
+    clientSecret: clientSecret === undefined ? undefined : new Secret(clientSecret),
   };
 }
 
 const { tenant, clientId } = sampleApp;
 const right = { tenant, clientId, clientSecret: secret };
-const open = (settings: Settings) => openGraphAccount(appOf(settings), graphUrl, systemClock);
+const open = (settings: Settings) =>
+  openGraphAccount(appOf(settings), settings.loginUrl ?? 'http://127.0.0.1:9', systemClock);
 
 test('a token comes with a secret, once until it is wanted anew', async () => {
   await using sandbox = await startMsGraphSandbox();
@@ -59,7 +55,7 @@ test('a token comes with a certificate, whose thumbprint is computed, whatever s
   const { key, certificate } = makeCertificate('right');
   await using sandbox = await startMsGraphSandbox({ tenant, clientId, certificate });
   for (const pem of [key + certificate, `Bag Attributes\n${certificate}\n${key}`]) {
-    const account = open({ tenant, clientId, certificate: pem, loginUrl: sandbox.loginUrl });
+    const account = open({ tenant, clientId, clientSecret: pem, loginUrl: sandbox.loginUrl });
     expect(sandbox.entra.isValid(await account.token(never))).toBe(true);
   }
 });
@@ -91,9 +87,9 @@ test('an expired secret and a certificate that was not uploaded are told apart',
   });
   const { key, certificate } = makeCertificate('other');
   await using sandbox = await startMsGraphSandbox();
-  const account = open({ tenant, clientId, certificate: key + certificate, loginUrl: sandbox.loginUrl });
+  const account = open({ tenant, clientId, clientSecret: key + certificate, loginUrl: sandbox.loginUrl });
   await expect(account.token(never)).rejects.toMatchObject({
-    message: expect.stringContaining('does not have the certificate in MSGRAPH_CERTIFICATE (AADSTS700027)'),
+    message: expect.stringContaining('does not have the certificate in MSGRAPH_CLIENT_SECRET (AADSTS700027)'),
   });
 });
 
@@ -118,20 +114,15 @@ test('what is set is looked at before anything is sent, and named', { tags: 'ope
   const cases: readonly (readonly [Settings, string, string])[] = [
     [{}, 'target.credentials-missing', 'MSGRAPH_TENANT is not set'],
     [{ tenant }, 'target.credentials-missing', 'MSGRAPH_CLIENT_ID is not set'],
+    [{ tenant, clientId }, 'target.credentials-missing', 'MSGRAPH_CLIENT_SECRET is not set'],
+    [{ tenant, clientId, clientSecret: one.key }, 'target.credentials-invalid', 'holds no certificate'],
     [
-      { tenant, clientId },
-      'target.credentials-missing',
-      'neither MSGRAPH_CLIENT_SECRET nor MSGRAPH_CERTIFICATE',
-    ],
-    [{ ...right, certificate: one.key }, 'target.credentials-invalid', 'are both set'],
-    [{ tenant, clientId, certificate: one.key }, 'target.credentials-invalid', 'holds no certificate'],
-    [
-      { tenant, clientId, certificate: one.certificate },
+      { tenant, clientId, clientSecret: one.certificate },
       'target.credentials-invalid',
       'holds no private key',
     ],
     [
-      { tenant, clientId, certificate: one.key + two.certificate },
+      { tenant, clientId, clientSecret: one.key + two.certificate },
       'target.credentials-invalid',
       'does not belong',
     ],

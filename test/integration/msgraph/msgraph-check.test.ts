@@ -2,6 +2,7 @@ import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { openWorker } from '../../../src/worker/open-worker.ts';
 import { checkTarget } from '../../../src/cli/check-target.ts';
+import { drivePath } from '../../../src/config/addresses.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import type { Reply } from '../../stand-ins/hubspot/send-reply.ts';
 import * as refuse from '../../stand-ins/msgraph/graph-error.ts';
@@ -17,8 +18,7 @@ const headings = 'Lead ID,Company,Segment,City,Region,Stage,Next follow-up,Statu
 
 function settingsFor({ loginUrl }: MsGraphSandbox): Record<string, string | undefined> {
   return {
-    MSGRAPH_URL: loginUrl,
-    MSGRAPH_LOGIN_URL: loginUrl,
+    TARGET_API_URL: loginUrl,
     MSGRAPH_TENANT: sampleApp.tenant,
     MSGRAPH_CLIENT_ID: sampleApp.clientId,
     MSGRAPH_CLIENT_SECRET: sampleApp.secret?.value,
@@ -33,7 +33,7 @@ async function checked(workspace: Workspace, env: Record<string, string | undefi
   return (await Promise.all(lines)).flat();
 }
 
-const path = (name: string): object => ({ drive: sampleDrive, path: name });
+const path = (name: string): object => ({ path: `msgraph:${sampleDrive}/${name}` });
 const link = (rest: string): object => ({ path: `https://contoso.sharepoint.com/${rest}` });
 const tooWide: Reply = refuse.graphError(401, 'AccessDenied', 'Either scp or roles claim need to be present');
 
@@ -68,7 +68,7 @@ const places: Record<string, readonly [object, Reply | null, string | null, RegE
     /^Check drive and path\. Grant the site .*docs\/microsoft-365\.md/,
   ],
   noDrive: [
-    { drive: 'b!other', path: 'leads.csv' },
+    { path: 'msgraph:b!other/leads.csv' },
     null,
     'target.not-found',
     /shows the app no drive b!other\. Nothing was made\.$/,
@@ -135,8 +135,9 @@ test('check says what is wrong with a place in Microsoft 365', async () => {
 
 /** As it stands in the path of a request. */
 function addressOf(target: object): string {
-  const { drive, path: at } = target as { readonly drive?: string; readonly path: string };
-  return drive === undefined ? Buffer.from(at).toString('base64url') : `/${drive}/root:/${at}`;
+  const { path: at } = target as { readonly path: string };
+  const inDrive = drivePath(at);
+  return inDrive === null ? Buffer.from(at).toString('base64url') : `/${inDrive.drive}/root:/${inDrive.path}`;
 }
 
 test('check says what is wrong with the app', async () => {
@@ -159,17 +160,8 @@ test('check says what is wrong with the app', async () => {
       /client\) ID/,
     ],
     [{ MSGRAPH_CLIENT_SECRET: 'wrong-one' }, 'MSGRAPH_CLIENT_SECRET is wrong \\(AADSTS7000215\\)', /value/],
-    [
-      { MSGRAPH_CLIENT_SECRET: undefined },
-      'neither MSGRAPH_CLIENT_SECRET nor MSGRAPH_CERTIFICATE is set',
-      /docs/,
-    ],
-    [{ MSGRAPH_LOGIN_URL: nowhere }, 'Entra cannot be reached \\(ECONNREFUSED\\)', /network/],
-    [
-      { MSGRAPH_URL: nowhere },
-      'cannot be reached for Microsoft 365.*ECONNREFUSED\\)\\. Nothing was sent',
-      /network/,
-    ],
+    [{ MSGRAPH_CLIENT_SECRET: undefined }, 'MSGRAPH_CLIENT_SECRET is not set', /docs/],
+    [{ TARGET_API_URL: nowhere }, 'Entra cannot be reached \\(ECONNREFUSED\\)', /network/],
   ];
   for (const [env, says, helps] of wrong) {
     const [line] = await checked(workspace, env);

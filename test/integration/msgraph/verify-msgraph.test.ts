@@ -7,12 +7,11 @@ test('verify:msgraph finds its assumptions to hold on the stand-in, and leaves n
   await using graph = await startMsGraphSandbox();
   const { stdout } = await promisify(execFile)(process.execPath, ['verify/msgraph.ts'], {
     env: {
-      MSGRAPH_URL: graph.loginUrl,
-      MSGRAPH_LOGIN_URL: graph.loginUrl,
+      TARGET_API_URL: graph.loginUrl,
       MSGRAPH_TENANT: sampleApp.tenant,
       MSGRAPH_CLIENT_ID: sampleApp.clientId,
       MSGRAPH_CLIENT_SECRET: sampleApp.secret?.value,
-      MSGRAPH_DRIVE: sampleDrive,
+      VERIFY_DRIVE: sampleDrive,
       VERIFY_PAUSE_MS: '1',
     },
   });

@@ -18,13 +18,13 @@ const berlin = { timeZone: 'Europe/Berlin' };
 const settings = {
   connection: {
     sync: berlin,
-    reminders: { ...reminders, from: 'Main <main@example.com>', calendarFeed: true },
+    reminders: { ...reminders, from: 'Main <main@example.com>' },
   },
   others: {
-    west: { sync: berlin, reminders: { ...reminders, from: 'west@example.org', calendarFeed: true } },
-    off: { sync: berlin, reminders },
+    west: { sync: berlin, reminders: { ...reminders, from: 'west@example.org' } },
+    nord: { sync: berlin, reminders: { ...reminders, from: 'nord@example.org', language: 'de' } },
+    off: { sync: berlin },
   },
-  beside: { recipients: { [ben]: { language: 'de' } } },
 };
 /** At nine in Berlin, whole seconds. */
 const noon = Math.floor(Date.now() / day) * day + 12 * 3_600_000;
@@ -54,7 +54,7 @@ async function follow(
 }
 
 async function addressOf(recipient: string): Promise<string> {
-  return `/calendar/${(await feedTokens(site.app.pool, [recipient])).get(recipient)}.ics`;
+  return `/calendar/${(await feedTokens(site.app.pool, [recipient], true)).get(recipient)}.ics`;
 }
 
 const read = async (recipient = anna) => site.ask(await addressOf(recipient));
@@ -123,11 +123,13 @@ describe('a calendar feed', () => {
     );
   });
 
-  test('in the language of its recipient, with nothing of anybody else', async () => {
-    await follow('main', 'bens', noon + day, { recipients: [ben] });
+  test('in the language of each connection, with nothing of anybody else', async () => {
+    await follow('nord', 'nords', noon + 2 * day, { recipients: [ben] });
     const { body } = await read(ben);
-    expect(parsed(body).getFirstPropertyValue('x-wr-calname')).toBe('Wiedervorlagen');
-    expect(events(body).map(({ summary }) => summary)).toEqual(['Wiedervorlage: bens AG']);
+    expect(events(body).map(({ summary }) => summary)).toEqual([
+      'Follow-up: bens AG',
+      'Wiedervorlage: nords AG',
+    ]);
   });
 
   test('an entry keeps its UID when it moves, and a follow-up that ends leaves the feed', async () => {

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { WorkerApp } from '../../../src/worker/open-worker.ts';
 import { runNow } from '../../../src/cli/run-now.ts';
+import { nextRun, previousRun } from '../../../src/queue/due-times.ts';
+import { agreeSchedules } from '../../../src/store/connections.ts';
 import { workReminders } from '../../../src/worker/work-reminders.ts';
 import { parseFaults } from '../../../src/demo/faults.ts';
 import type { SyncReport } from '../../../src/sync/report.ts';
@@ -8,6 +10,7 @@ import { Exposition } from '../../support/exposition.ts';
 import { promtool } from '../../support/promtool.ts';
 import { jobPlaces, startRedis } from '../../support/redis.ts';
 import { slackMs, until } from '../../support/until.ts';
+import { yearly } from '../../support/worker.ts';
 import { connectionName as connection, Workspace } from '../../support/workspace.ts';
 
 const never = new AbortController().signal;
@@ -105,6 +108,18 @@ test('after nights with a 429, an edit that is held, one that is put off, and a 
   }
   expect(text).not.toContain('anna@');
   expect(text).not.toContain(sandbox.apiKey);
+});
+
+test('a sync is due by the schedule that workers have agreed on, whatever this one has', async () => {
+  await using workspace = await Workspace.open({ connection: { sync: yearly } });
+  await using app = await workspace.openApp();
+  const due = async (): Promise<number | undefined> =>
+    (await scrape(app)).value('leadsync_last_due_timestamp_seconds', { connection });
+  expect(await due()).toBe(previousRun(yearly.schedule, 'UTC', Date.now()) / 1_000);
+  const agreed = { connection, pattern: '30 * * * *', timeZone: 'UTC' };
+  const nextRunAt = nextRun(agreed.pattern, agreed.timeZone, Date.now());
+  await agreeSchedules(app.pool, 'another', [{ ...agreed, nextRunAt }]);
+  await until('it is shown', async () => (await due()) === nextRunAt / 1_000 - 3_600);
 });
 
 test('promtool finds the metrics well named and described', { tags: 'promtool' }, async () => {

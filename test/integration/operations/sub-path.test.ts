@@ -72,7 +72,7 @@ beforeAll(async () => {
   site = await openStatusSite({
     sandbox: { leads: 3 },
     connection: {
-      reminders: { from: 'sales@example.com', to: ['anna@example.com'], timeZone: 'UTC', calendarFeed: true },
+      reminders: { from: 'sales@example.com', to: ['anna@example.com'], timeZone: 'UTC' },
     },
     beside: { publicUrl: `http://127.0.0.1${base}` },
     env: { ADMIN_TOKEN: adminToken },

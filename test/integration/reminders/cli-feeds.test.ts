@@ -14,7 +14,6 @@ test('the addresses of the feeds: listed, replaced for one recipient, and for re
     to: ['Anna@example.com'],
     routes: [{ when: { stage: ['new'] }, to: ['ben@example.com'] }],
     timeZone: 'UTC',
-    calendarFeed: true,
   };
   const beside = { publicUrl: 'https://leads.example.com/team' };
   await using workspace = await Workspace.open({ connection: { reminders }, beside });

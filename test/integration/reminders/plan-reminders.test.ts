@@ -129,12 +129,6 @@ describe('bringing reminders in line with the follow-ups', () => {
       { skipStages: ['won'] },
       'the stage',
     ],
-    [
-      'of a stage that is not one of the only ones',
-      (here, due) => agree(here, 'a', due, { stage: 'won' }),
-      { onlyStages: ['new'] },
-      'the stage',
-    ],
     ['for somebody who is no recipient any more', async () => {}, { to: ['x@example.com'] }, 'the recipient'],
     [
       'for a lead that has another route',
@@ -158,7 +152,7 @@ describe('bringing reminders in line with the follow-ups', () => {
     const here = scene();
     const due = at(hour);
     await agree(here, 'a', due, { stage: 'new' });
-    await plan(here, rules.onlyStages ? rules : {});
+    await plan(here, {});
     const { id } = await only(here);
     await change(here, due);
     await plan(here, rules);

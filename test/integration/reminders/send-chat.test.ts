@@ -15,7 +15,7 @@ type Server = Awaited<ReturnType<typeof startChatServer>>;
 
 /** A lead that is due, of which a channel alone is reminded. */
 function dueMessage(server: Server, kind: ChatKind, more: object = {}) {
-  const reminders = { to: undefined, webhook: server.url(kind), webhookKind: kind, ...more };
+  const reminders = { to: undefined, webhook: server.url(kind), ...more };
   return dueLead(1, { reminders, lead: { companyName: '@everyone <GmbH> & *Söhne*' } });
 }
 
@@ -53,7 +53,9 @@ test.each(chatKinds)('%s gets a reminder and the digest, once', async (kind) => 
   expect(reminder?.text).toContain(`https://app.example.com/leads/${scene.leadId}`);
   expect(digest?.text).toContain(shownName[kind]);
   expect(server.refused).toEqual([]);
-  expect(new Set(server.requests.map(({ url }) => url))).toEqual(new Set([`/${kind}/T0/B0/geheim`]));
+  expect(new Set(server.requests.map(({ url }) => url))).toEqual(
+    new Set([new URL(server.url(kind)).pathname]),
+  );
 
   const { stdout } = await workspace.cli('reminders');
   expect(stdout).toMatch(new RegExp(`to ${kind}:[0-9a-f]{8}`));
@@ -83,12 +85,6 @@ describe('a channel that', () => {
     expect(await one.scene.send(one.scene.id)).toEqual({ state: 'failed' });
     expect(one.server.posted).toHaveLength(2);
     expect((await one.scene.states())[0]?.note).toContain('sent twice');
-  });
-
-  test('breaks the connection, and doubtful messages are held: failed after one', async () => {
-    await using one = await tryOnce('teams', 'cut', { onUnknown: 'hold' });
-    expect(one.outcome).toEqual({ state: 'failed' });
-    expect((await one.scene.states())[0]?.note).toContain('may have been posted or not');
   });
 
   test('limits: the whole queue waits for as long as it asks', async () => {
@@ -128,7 +124,7 @@ describe('the worker', () => {
         return null;
       },
     });
-    const reminders = { webhook: chat.url('slack'), webhookKind: 'slack' };
+    const reminders = { webhook: chat.url('slack') };
     await using worker = await reminderWorker(`127.0.0.1:${mails.port}`, { count: 7, reminders });
     await worker.settled();
     expect(postedBefore).toHaveLength(7);
@@ -145,7 +141,7 @@ describe('the worker', () => {
   test('a channel that is gone: mails go on, and no message is tried for each of them', async () => {
     await using chat = await startChatServer(() => 'gone');
     await using mails = await startMailServer();
-    const reminders = { webhook: chat.url('slack'), webhookKind: 'slack' };
+    const reminders = { webhook: chat.url('slack') };
     await using worker = await reminderWorker(`127.0.0.1:${mails.port}`, { count: 8, reminders });
     await expect.poll(() => mails.mails.length).toBe(8);
     await expect.poll(() => worker.states()).toEqual({ sent: 8, scheduled: 8 });
@@ -157,7 +153,7 @@ describe('the worker', () => {
 
 test('check says what is set and posts nothing; --send-test chat posts a test in the language of the connection', async () => {
   await using server = await startChatServer();
-  const webhook = { webhook: server.url('teams'), webhookKind: 'teams' };
+  const webhook = { webhook: server.url('teams') };
   await using workspace = await Workspace.open({ connection: { reminders: { ...webhook, language: 'de' } } });
   const check = await workspace.cli('check');
   expect(check.stdout).toContain('ok    main: chat: Microsoft Teams (127.0.0.1:');
@@ -170,7 +166,7 @@ test('check says what is set and posts nothing; --send-test chat posts a test in
 
 test('--preview shows the message of a channel, as it is posted, and not a mail', async () => {
   await using server = await startChatServer();
-  const webhook = { to: undefined, webhook: server.url('discord'), webhookKind: 'discord' };
+  const webhook = { to: undefined, webhook: server.url('discord') };
   await using workspace = await Workspace.open({ connection: { reminders: webhook } });
   const lead = workspace.sandbox.leads.add({
     companyName: 'A * B',

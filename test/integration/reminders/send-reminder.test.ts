@@ -215,7 +215,8 @@ describe('late', () => {
 
   test('into the quiet hours: put off to their end, and not late by then', async () => {
     await using server = await startMailServer();
-    await using scene = await dueLead(server.port, { reminders: { grace: '1h' } });
+    await using scene = await dueLead(server.port);
+    scene.setRules({ graceMs: 60 * minute });
     const minuteOfDay = (fromNow: number): number => {
       const text = new Date(Date.now() + fromNow).toISOString();
       return Number(text.slice(11, 13)) * 60 + Number(text.slice(14, 16));

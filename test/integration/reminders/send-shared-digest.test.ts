@@ -1,3 +1,4 @@
+import { feedTokens } from '../../../src/store/calendar-feeds.ts';
 import { expect, test } from 'vitest';
 import { localDateOf } from '../../../src/reminders/plan/local-time.ts';
 import { planDigests } from '../../../src/reminders/plan/plan-digests.ts';
@@ -27,7 +28,6 @@ const west = {
   sync: { timeZone: tableZone },
   reminders: {
     from: 'west@example.com',
-    calendarFeed: true,
     leadUrl: 'https://west.example.com/{id}',
     ...reminders,
   },
@@ -108,6 +108,7 @@ test('one mail of both connections: each lead once, in its group, with its conne
     main: { today: dateOnly(0), old: timed(-3, 9), far: dateOnly(8) },
     west: { yesterday: dateOnly(-1), week: dateOnly(7), noon: timed(0, 12) },
   });
+  const tokens = await feedTokens(here.pool, ['anna@example.com'], true);
   expect(await here.send(7), 'the job of another round').toEqual({ state: 'scheduled' });
   expect(await here.send()).toEqual({ state: 'sent' });
   expect(await here.send()).toEqual({ state: 'sent' });
@@ -123,8 +124,7 @@ test('one mail of both connections: each lead once, in its group, with its conne
   expect(lines).not.toContain('far AG');
   expect(lines).toContain('https://west.example.com/noon');
   expect(lines).not.toContain('https://west.example.com/today');
-  const { rows } = await here.pool.query<{ token: string }>('select token from calendar_feeds');
-  expect(lines).toContain(`https://leadsync.example.com/calendar/${rows[0]?.token}.ics`);
+  expect(lines).toContain(`https://leadsync.example.com/calendar/${tokens.get('anna@example.com')}.ics`);
   for (const name of ['main', 'west']) expect(lines, name).toContain(` =C2=B7 ${name}\r\n`);
 });
 

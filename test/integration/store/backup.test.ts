@@ -281,7 +281,7 @@ test('a move is one for a day: after that the state is an older one as any other
   const doubtedAfter = async (hours: number): Promise<readonly string[]> => {
     const aged = async function* (): AsyncGenerator<Buffer> {
       let isHeader = true;
-      for await (const chunk of dumpState(old.pool, '0', () => {}, true)) {
+      for await (const chunk of dumpState(old.pool, '0', () => {}, new Date().toISOString())) {
         const at = new Date(Date.now() - hours * 3_600_000).toISOString();
         yield isHeader ? Buffer.from(`${JSON.stringify({ ...JSON.parse(chunk.toString()), at })}\n`) : chunk;
         isHeader = false;

@@ -101,6 +101,40 @@ test('resume takes back a state that was restored nowhere, and so does restore w
   expect(await here.start(['status'], { env }).ended).toMatchObject({ stderr: '' });
 });
 
+test('the file of a move is no way back: what moved is still here; one that moved back goes on without a doubt', async () => {
+  await using here = await withMail();
+  await closeSessions(here.database);
+  const there = join(here.folder, 'there.backup');
+  expect(await here.cli('backup', there, '--move')).toMatchObject({ code: 0 });
+  for (const args of [[], ['--replace']]) {
+    const { code, stderr } = await here.cli('restore', there, ...args);
+    expect([args, code, stderr]).toEqual([args, 2, expect.stringContaining('[usage.moved-from-here]')]);
+    expect(stderr).toContain('leadsync resume');
+  }
+
+  await using fresh = await anotherDatabase();
+  const env = { DATABASE_URL: fresh.url };
+  expect(await here.start(['restore', there], { env }).ended).toMatchObject({ code: 0 });
+  here.sandbox.leads.add({ companyName: 'Later GmbH' });
+  expect(await here.start(['sync'], { env }).ended).toMatchObject({ code: 0 });
+  const back = join(here.folder, 'back.backup');
+  expect(await here.start(['backup', back, '--move'], { env }).ended).toMatchObject({ code: 0 });
+  const restored = await here.cli('restore', back, '--replace', '--json');
+  expect(JSON.parse(restored.stdout)).toMatchObject({ restored: { doubted: [] } });
+  expect(await here.cli('sync')).toMatchObject({ code: 0 });
+});
+
+test('the file of an earlier move is an older state, also where the state has moved away since', async () => {
+  await using here = await withMail();
+  await closeSessions(here.database);
+  const [first, second] = ['first', 'second'].map((name) => join(here.folder, `${name}.backup`));
+  expect(await here.cli('backup', first ?? '', '--move')).toMatchObject({ code: 0 });
+  expect(await here.cli('resume')).toMatchObject({ code: 0 });
+  expect(await here.cli('backup', second ?? '', '--move')).toMatchObject({ code: 0 });
+  const restored = await here.cli('restore', first ?? '', '--replace', '--json');
+  expect(JSON.parse(restored.stdout)).toMatchObject({ restored: { doubted: [connectionName] } });
+});
+
 test('a worker that was cut off while the state moved takes no work any more', async () => {
   await using here = await withMail();
   const { process: worker, url } = await startWorker(here);

@@ -97,6 +97,17 @@ for (const [where, tags] of Object.entries(jobPlaces))
     ]);
   });
 
+test('a command that meets a database without writes says for what it waits, and goes on when they are taken', async () => {
+  await using workspace = await Workspace.open({ sandbox: { leads: 3 } });
+  await workspace.sync();
+  await failOver(workspace, false);
+  const sync = workspace.start(['sync', '--json']);
+  await until('it says so', () => told(sync).length > 0);
+  await failOver(workspace, true);
+  expect((await sync.ended).code).toBe(0);
+  expect(told(sync)).toEqual(['40 the database is unavailable: the command waits for it, up to 60 s']);
+});
+
 for (const [where, tags] of Object.entries(jobPlaces))
   test(`what is due and has no job, in ${where}, is found within a minute: a sync, not of a paused connection, and a mail`, {
     tags,

@@ -4,7 +4,7 @@ import { until } from '../../support/until.ts';
 import { startWorker, yearly } from '../../support/worker.ts';
 import { connectionName, Workspace } from '../../support/workspace.ts';
 
-const since = new RegExp(`since ${new Date().getUTCFullYear()}-`);
+const since = new RegExp(`its mark there was made at ${new Date().getUTCFullYear()}-`);
 const other = { LEADS_API_KEY: 'another-key' };
 
 /** Starts a worker that must not start, and returns what it says. */
@@ -13,6 +13,22 @@ async function refusal(workspace: Workspace, env: NodeJS.ProcessEnv = {}): Promi
   expect(stderr).not.toContain('"worker is ready"');
   expect(code).toBe(1);
   return stderr;
+}
+
+/** What the commands say that would work beside a worker: they neither ask the service nor write. */
+async function assertRefused(
+  workspace: Workspace,
+  code: 'queue.taken' | 'database.taken',
+  env: NodeJS.ProcessEnv = {},
+): Promise<void> {
+  const check = await workspace.start(['check'], { env }).ended;
+  expect(check.code).toBe(1);
+  expect(check.stdout).toMatch(new RegExp(`^FAIL  installation: .*its worker runs on .*\\[${code}\\]$`, 'm'));
+  const { requests } = workspace.sandbox.stats;
+  const sync = await workspace.start(['sync', '--json'], { env }).ended;
+  expect(sync.code).toBe(1);
+  expect(JSON.parse(sync.stdout)).toMatchObject({ status: 'failed', problems: [{ code }] });
+  expect(workspace.sandbox.stats.requests).toBe(requests);
 }
 
 describe('two installations on one Redis:', { tags: 'redis-server' }, () => {
@@ -29,6 +45,8 @@ describe('two installations on one Redis:', { tags: 'redis-server' }, () => {
     expect(said).toContain(`127.0.0.1:${redis.port}`);
     expect(said).toContain('REDIS_PREFIX');
     expect(second.sandbox.stats.requests).toBe(0);
+    await assertRefused(second, 'queue.taken');
+    expect((await first.cli('sync')).code).toBe(0);
 
     const { process } = await startWorker(second, { REDIS_PREFIX: 'second' });
     expect((await process.kill('SIGTERM')).code).toBe(0);
@@ -70,6 +88,15 @@ describe('two installations on one database:', () => {
     expect(said).toContain(connectionName);
     expect(said).toContain('DATABASE_URL');
     expect(second.sandbox.stats.requests).toBe(0);
+    await assertRefused(second, 'database.taken', { DATABASE_URL: first.database.url, ...other });
+    expect((await first.cli('sync')).code).toBe(0);
+  });
+
+  test('a command with another key on the machine of the worker is of its installation', async () => {
+    await using first = await Workspace.open({ connection: { sync: yearly } });
+    await startWorker(first);
+    const { stdout } = await first.start(['check'], { env: other }).ended;
+    expect(stdout).not.toContain('installation');
   });
 
   test('nor with its jobs elsewhere', { tags: 'redis-server' }, async () => {

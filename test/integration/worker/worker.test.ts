@@ -142,8 +142,7 @@ test('two jobs that ask for the same, the second of which is late: one run', asy
   const ask = () => runHandlers(app).sync(payload, job, new AbortController().signal);
   await using stack = new AsyncDisposableStack();
   // With all places taken but one, the second job looks around while the first is under way, and begins after its end.
-  for (let taken = 1; taken < runsAtOnce(app.config.databasePoolMax); taken++)
-    stack.use(await app.runs.acquire());
+  for (let taken = 1; taken < runsAtOnce(app.pool.options.max); taken++) stack.use(await app.runs.acquire());
   const results = await Promise.all([ask(), ask()]);
   expect(results).toEqual([{ done: { runId: 1 } }, { done: { runId: 1 } }]);
   expect(await lastRuns(workspace)).toHaveLength(1);

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import type { ChatKind } from '../../../src/config/chat-webhook.ts';
+import { type ChatKind, chatKinds } from '../../../src/config/chat-webhook.ts';
 import { payloadFault } from './payload-fault.ts';
 
 /** What becomes of a message: taken, or a vendor's fault. `cut`: taken, and the connection breaks before the reply. */
@@ -25,6 +25,13 @@ export interface Posted {
   /** What people read, escapes as they were sent. */
   readonly text: string;
 }
+
+/** What the path of each kind begins with. */
+const roots: Readonly<Record<ChatKind, string>> = {
+  slack: '/services/',
+  teams: '/webhookb2/',
+  discord: '/api/webhooks/1/',
+};
 
 /** How many seconds a limited channel asks for. */
 export const limitSeconds = 2;
@@ -71,7 +78,7 @@ export async function startChatServer(
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const url = request.url ?? '';
     requests.push({ url, at: Date.now() });
-    const kind = /^\/(slack|discord|teams)\//.exec(url)?.[1] as ChatKind | undefined;
+    const kind = chatKinds.find((one) => url.startsWith(roots[one]));
     const body = await text(request);
     if (kind === undefined || request.method !== 'POST') return void response.writeHead(404).end();
     const mistake = payloadFault(kind, request.headers['content-type'], body);
@@ -103,7 +110,7 @@ export async function startChatServer(
     requests,
     /** Why payloads were refused; a sender that is right has none. */
     refused,
-    url: (kind: ChatKind, key = 'T0/B0/geheim') => `http://127.0.0.1:${port}/${kind}/${key}`,
+    url: (kind: ChatKind, key = 'T0-B0-geheim') => `http://127.0.0.1:${port}${roots[kind]}${key}`,
     [Symbol.asyncDispose]: () =>
       new Promise<void>((resolve) => {
         server.close(() => resolve());
