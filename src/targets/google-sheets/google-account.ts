@@ -10,7 +10,7 @@ import { readGoogleReply } from './google-reply.ts';
 type SigningClient = JWT | BaseExternalAccountClient;
 
 /** A client that signs requests, and its token, which must never be shown. */
-export interface Authorized {
+interface Authorized {
   readonly client: SigningClient;
   readonly token: string;
 }
