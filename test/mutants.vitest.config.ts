@@ -10,7 +10,7 @@ export default defineConfig({
     include: [
       'test/unit/{guard,instant,laws-*,lead-*,merge-*,plan-*,planner*,fingerprint*,lost-*,undo*}.test.ts',
       'test/unit/{apart-rows,count-outcomes,difference,first-leads,judge-mark,match*,missed-columns}.test.ts',
-      'test/unit/{older-copy*,refused-create,row-*,shifted-rows,shuffled-rows,unlisted,whose-lead}.test.ts',
+      'test/unit/{older-cop*,choose-matches,refused-create,row-*,shifted-rows,shuffled-rows,unlisted,whose-lead}.test.ts',
     ],
     setupFiles: ['test/support/fixed-seed.ts'],
     env: { LAW_RUNS: '200' },
