@@ -10,7 +10,7 @@ const contentHash = hashContent(cells, fields);
 
 test('a match is linked behind what it writes into the lead, both told by what the row shows', () => {
   const actions = planMatchedRow(state, policy({ onFirstSync: 'target-wins' }), 'the same name');
-  expect(actions.map(told)).toEqual(['update-lead (first-sync); stage: new > won', 'link (matched)']);
+  expect(actions.map(told)).toEqual(['update-lead (target-wins); stage: new > won', 'link (matched)']);
   expect(actions.map((one) => one.contentHash)).toEqual([contentHash, contentHash]);
   expect(actions.at(-1)).toMatchObject({ leadId: 'lead-1', row: 3, expect: cells, message: 'the same name' });
 });
