@@ -31,7 +31,7 @@ async function countOf({ database }: Workspace, state: string): Promise<number> 
 }
 
 test('mails that wait for their turn for over a minute, while syncs plan and a second worker helps: each comes once', async () => {
-  const count = 20;
+  const count = 14;
   await using server = await startMailServer({
     onRcptTo: (_address, _session, callback) => void setTimeout(callback, 5_000),
   });

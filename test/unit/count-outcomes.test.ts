@@ -39,10 +39,46 @@ describe('what became of a record', () => {
     [{ kind: 'update-row' }, { rowsReadEqual: 2 }, { putOff: 1 }],
     [{ kind: 'update-row', receipt: 'equal' }, { rowsReadEqual: 1 }, { written: 1 }],
     [{}, { rowsReadEqual: 0 }, { putOff: 1 }],
+    [{ receipt: 'changed' }, { isFinished: true }, { putOff: 1 }],
+    [{ state: 'deferred' }, { isFinished: true }, { putOff: 1 }],
+    // Of an action that was not done, and of one that was read, nothing is unread.
+    [{ kind: 'update-row', state: 'held' }, { rowsReadEqual: 0 }, { held: 1 }],
+    [{ kind: 'update-row', state: 'deferred' }, { rowsReadEqual: 1 }, { putOff: 1 }],
+    [{ kind: 'update-row', receipt: 'changed' }, { rowsReadEqual: 1, isFinished: true }, { putOff: 1 }],
     [{ state: 'planned' }, { isUndo: true }, { putOff: 1 }],
+    [{ state: 'deferred', receipt: 'equal' }, { isUndo: true }, { putOff: 1 }],
+    [{ state: 'done' }, { isUndo: true }, { putOff: 1 }],
     [{ receipt: 'equal' }, { isUndo: true }, { written: 1 }],
   ])('%j of %j: %j', (given, of, counts) => {
     expect(countOutcomes([{ ...act, ...given }], [], [], { ...run, ...of })).toEqual({ ...none, ...counts });
+  });
+
+  test('rows that were seen at once are those that have no receipt, and no others', () => {
+    const acts = [
+      { ...act, kind: 'update-row' as const },
+      { ...act, leadId: 'b' },
+      { ...act, leadId: 'c', kind: 'update-row' as const, receipt: 'changed' as const },
+      { ...act, leadId: 'd', kind: 'update-row' as const, state: 'held' },
+    ];
+    const counts = countOutcomes(acts, [], [], { ...run, rowsReadEqual: 1 });
+    expect(counts).toEqual({ ...none, written: 1, putOff: 2, held: 1 });
+  });
+
+  test('an undo counts what it wrote, several of one record too', () => {
+    const acts = [
+      { ...act, receipt: 'equal' as const },
+      { ...act, kind: 'update-row' as const, receipt: 'equal' as const },
+    ];
+    expect(countOutcomes(acts, [], [], { ...run, isUndo: true })).toEqual({ ...none, written: 2 });
+    expect(countOutcomes(acts, [], [], run)).toEqual({ ...none, written: 1 });
+  });
+
+  test('leads that are held without a row, and a create that made none, are not one record', () => {
+    const made = { ...act, kind: 'create-lead' as const, row: null, receipt: 'equal' as const };
+    const lone = { leadId: null, row: null, contentHash: 'h' };
+    expect(countOutcomes([made], [lone], [], run)).toEqual({ ...none, held: 1, written: 1 });
+    const unmade = { ...made, row: 2, leadId: null, contentHash: 'x' };
+    expect(countOutcomes([unmade], [held], [], run)).toEqual({ ...none, held: 1 });
   });
 
   test('rows written together count each, as far as they were seen', () => {

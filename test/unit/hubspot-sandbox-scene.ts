@@ -6,7 +6,6 @@ import {
 } from '../stand-ins/hubspot/hubspot-sandbox.ts';
 
 export const companies = '/crm/objects/2026-09/companies';
-export const properties = '/crm/properties/2026-09/companies';
 
 export interface Answer {
   readonly status: number;

@@ -82,3 +82,31 @@ test('which cells hold whole rows, and whose rows stand in cells', () => {
   ]);
   expect([...placesInCells(missing).keys()]).toEqual(['a', 'c', 'd']);
 });
+
+test('the messages say where the row stands, and how to put it right', () => {
+  const missing = (where: string | typeof table) => planMissingRow(state({}), [remove], where)[0]?.message;
+  expect(missing('F7')).toBe(
+    'the lead has no row, but its id stands in another cell (F7): no row was written, and no lead deleted. Put the row back, or take the id out of that cell',
+  );
+  expect(missing(table)).toContain(
+    'the row of this lead stands in ./north.csv of the connection north (row 7 when it was last synced): no row was written',
+  );
+  const here = state({ lead: null, row: { row: 3, cells: values } });
+  const home = { ...table, address: null, row: null };
+  expect(planRowOfOther({ ...here, base: null }, { ...home, isThere: true })?.message).toContain(
+    'row 3 carries the id of a lead whose row stands in the table of the connection north too: this one was not synced',
+  );
+  expect(planRowOfOther(here, { ...table, isThere: false })?.message).toContain(
+    'that belongs to ./north.csv of the connection north, where its row is gone',
+  );
+  expect(planRowOfOther(state({ lead: null }), { ...home, isThere: false })).toBeNull();
+});
+
+test('a cell with rows of which one has an id holds bare ones as well', () => {
+  const aside = { place: 'F7', kind: 'record' } as const;
+  const found = misreadCells([
+    { ...aside, leadId: 'a' },
+    { ...aside, leadId: '' },
+  ]);
+  expect(found).toEqual([{ place: 'F7', leadIds: ['a'], bare: true }]);
+});

@@ -124,7 +124,7 @@ function systemCode(error: unknown): string {
 type SigningClient = JWT | BaseExternalAccountClient;
 
 /** A client that signs requests, and its token, which must never be shown. */
-export interface Authorized {
+interface Authorized {
   readonly client: SigningClient;
   readonly token: string;
 }
