@@ -9,8 +9,7 @@ import {
 } from '../stand-ins/google-sheets/sheets-sandbox.ts';
 import { openGoogleAccount } from '../../src/targets/google-sheets/google-account.ts';
 import { createWriteJournal } from '../../src/store/unsettled-writes.ts';
-import type { WriteJournal } from '../../src/targets/google-sheets/unsettled-write.ts';
-import type { GoogleSheetsOptions } from '../../src/targets/google-sheets/sheets-api.ts';
+import type { GoogleSheetsOptions, WriteJournal } from '../../src/targets/google-sheets/sheets-api.ts';
 import { createGoogleSheetsTarget } from '../../src/targets/google-sheets/google-sheets-target.ts';
 import type { Random } from '../../src/demo/random.ts';
 import type { Target } from '../../src/ports/target.ts';

@@ -1,4 +1,4 @@
-import type { WriteJournal } from '../../src/targets/google-sheets/unsettled-write.ts';
+import type { WriteJournal } from '../../src/targets/google-sheets/sheets-api.ts';
 
 /** Notes that outlive a target, for the next one of the test. */
 export class MemoryJournal implements WriteJournal {

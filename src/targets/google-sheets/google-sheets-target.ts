@@ -14,7 +14,7 @@ import { type GoogleSheetsOptions, SheetsApi, type SheetsTab } from './sheets-ap
 import { type Found, type TabSnapshot, takeTabSnapshot } from './tab-snapshot.ts';
 import { rowsOf, tabAsides } from './present-rows.ts';
 import { protectedColumns } from './protected-cells.ts';
-import { outcomesOf, RefusedValues, rememberRefused } from './write-outcomes.ts';
+import { outcomesOf, RefusedValues, rememberRefused, type Settled } from './write-outcomes.ts';
 import { assertRoom, changed, copiedFault, isRefused, roomForTab, trashedFault } from './tab-faults.ts';
 import { type TabDescription, assertNotRenamed, isTabLeft, tabPlace } from './tab-description.ts';
 import {
@@ -27,7 +27,7 @@ import {
   newTabSize,
   ownRecord,
 } from './tab-setup.ts';
-import { nothingSettled, packNote, type Settled, unpackNote, UnsettledWrite } from './unsettled-write.ts';
+import { nothingSettled, packNote, unpackNote, UnsettledWrite } from './unsettled-write.ts';
 import { planWrite, type WritePlan } from './write-plan.ts';
 import { type Job, WriteRequests, markingOf } from './write-requests.ts';
 

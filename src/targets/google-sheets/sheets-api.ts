@@ -4,7 +4,6 @@ import type { Author } from '../../core/lead/author.ts';
 import { visibleText } from '../../lib/visible-text.ts';
 import { GoogleFault, googleFault, type GoogleReply, readGoogleReply } from './google-fault.ts';
 import type { ColumnMapping } from '../shared/columns.ts';
-import type { WriteJournal } from './unsettled-write.ts';
 import { LeadsyncError } from '../../lib/errors.ts';
 import { mostWhole } from '../../lib/heap.ts';
 import { Redactor } from '../../lib/redact.ts';
@@ -140,6 +139,14 @@ export function senseless(): GoogleFault {
     status: 200,
     help: 'If this persists, check for a proxy or sign-in page between this machine and Google.',
   });
+}
+
+export interface WriteJournal {
+  /** Durable when it resolves; the note's id. */
+  keep(note: Uint8Array): Promise<number>;
+  /** The oldest first. */
+  kept(): Promise<readonly { readonly id: number; readonly note: Uint8Array }[]>;
+  over(id: number): Promise<void>;
 }
 
 export interface GoogleSheetsOptions extends ColumnMapping, SheetsApiOptions {

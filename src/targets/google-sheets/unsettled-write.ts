@@ -5,20 +5,12 @@ import { cellAt, type Grid, type GridCell, gridCell, isFormula, quotedTab, sameG
 import { hasArrived, linkedIds, type SentRow } from './verify.ts';
 import { idKey } from '../../core/lead/lead.ts';
 import { cellName } from '../shared/cell-name.ts';
-import { bisect } from './write-outcomes.ts';
+import { bisect, type Settled } from './write-outcomes.ts';
 import { inBatches, writtenCells } from './write-plan.ts';
 import { readAgain } from './tab-snapshot.ts';
 import { cellsToPutBack, type PutBack, putBackAgain } from './repair.ts';
 import type { SheetsTab } from './sheets-api.ts';
 import { isRefused } from './tab-faults.ts';
-
-export interface WriteJournal {
-  /** Durable when it resolves; the note's id. */
-  keep(note: Uint8Array): Promise<number>;
-  /** The oldest first. */
-  kept(): Promise<readonly { readonly id: number; readonly note: Uint8Array }[]>;
-  over(id: number): Promise<void>;
-}
 
 export type SentFor = SentRow & { readonly leadId: string };
 
@@ -63,14 +55,6 @@ const rounds = 3;
 
 /** Maximum of refused cells identified during a restoration. */
 const mostAlone = 8;
-
-export interface Settled {
-  /** Leads whose rows do not show what was sent. */
-  readonly astray: ReadonlySet<string>;
-  /** By lead: other people's cells that were hit and restored; and those that could not be restored. */
-  readonly putBack: ReadonlyMap<string, readonly string[]>;
-  readonly notPutBack: ReadonlyMap<string, readonly string[]>;
-}
 
 export const nothingSettled: Settled = { astray: new Set(), putBack: new Map(), notPutBack: new Map() };
 

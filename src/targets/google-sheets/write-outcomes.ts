@@ -4,7 +4,6 @@ import { idKey } from '../../core/lead/lead.ts';
 import type { Columns } from '../shared/columns.ts';
 import { cellName } from '../shared/cell-name.ts';
 import { GoogleFault } from './google-fault.ts';
-import type { Settled } from './unsettled-write.ts';
 import { fieldAt, type PlannedRow } from './write-plan.ts';
 
 export interface Refused<T> {
@@ -80,6 +79,14 @@ function keyOf(change: RowChange, field: string | null): string {
   const what = field === null ? [change.kind, Object.entries(values)] : [field, values[field] ?? null];
   const whose = change.leadId ?? ('expect' in change ? change.expect : null);
   return JSON.stringify([whose, ...what]);
+}
+
+export interface Settled {
+  /** Leads whose rows do not show what was sent. */
+  readonly astray: ReadonlySet<string>;
+  /** By lead: other people's cells that were hit and restored; and those that could not be restored. */
+  readonly putBack: ReadonlyMap<string, readonly string[]>;
+  readonly notPutBack: ReadonlyMap<string, readonly string[]>;
 }
 
 export function rememberRefused(

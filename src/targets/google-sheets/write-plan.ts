@@ -9,7 +9,6 @@ import { idText, notStorableInSheets } from './cell-values.ts';
 import { showsNumbers, type TabSnapshot } from './tab-snapshot.ts';
 import { lastRow, presentRows } from './present-rows.ts';
 import { isClosedAt, isProtected } from './protected-cells.ts';
-import type { RefusedValues } from './write-outcomes.ts';
 import type { SentRow } from './verify.ts';
 import type { sheets_v4 } from '@googleapis/sheets';
 
@@ -30,7 +29,7 @@ export interface WritePlan {
 export function planWrite(
   snapshot: TabSnapshot,
   changes: readonly RowChange[],
-  refused: RefusedValues,
+  refused: { heldBy(change: RowChange): Extract<RowOutcome, { status: 'deferred' | 'held' }> | null },
 ): WritePlan {
   const { columns, grid, tab } = snapshot;
   const held = new Map(changes.map((change) => [change, refused.heldBy(change)]));

@@ -115,7 +115,7 @@ const faults: FaultTable<Refusal> = {
 };
 
 /** By the status alone. */
-export function hubspotFault(reply: RefusedReply): HubSpotFault {
+function hubspotFault(reply: RefusedReply): HubSpotFault {
   const { status, said } = reply;
   const id = said.correlationId === null ? '' : `, correlation id ${visibleText(said.correlationId, 100)}`;
   const named = `(${status}${id})`;
