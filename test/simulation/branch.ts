@@ -31,14 +31,14 @@ export class Branch {
     if (end?.kind === 'threw') this.faults.push(`the branch threw ${String(end.error)}`);
   }
 
-  /** Puts a row into its table; null: there is none yet. Returns what takes it out again, and gives it; null: it is gone. */
-  paste(
-    headings: readonly string[],
-    record: readonly string[],
-  ): (() => Record<string, string> | null) | null {
+  get hasTable(): boolean {
+    return this.#grid().length > 0;
+  }
+
+  /** Puts a row into its table, which is there. Returns what takes it out again, and gives it; null: it is gone. */
+  paste(headings: readonly string[], record: readonly string[]): () => Record<string, string> | null {
     const grid = this.#grid();
-    const [own] = grid;
-    if (own === undefined) return null;
+    const [own = []] = grid;
     const row = Object.fromEntries(headings.map((heading, at) => [heading, record[at] ?? '']));
     this.#write([...grid, own.map((heading) => row[heading] ?? '')]);
     return () => this.#cut(row['Lead ID'] ?? '');

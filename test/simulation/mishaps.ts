@@ -214,12 +214,11 @@ export class Mishaps {
         const branch = this.#book.branch();
         const entity = entityOf(record[headings.indexOf('Company')] ?? '') ?? '';
         const isOpen = Object.values(columns).some((heading) => this.#isEdited(entity, heading));
-        if (branch === null || isOpen || whole.length < 6) return null;
+        if (branch === null || !branch.hasTable || isOpen || whole.length < 6) return null;
         const before = [...record];
         if (this.#random.below(2) === 0) this.#book.retype(record, headings);
         const typed = headings.filter((_, at) => record[at] !== before[at]);
         const back = branch.paste(headings, record);
-        if (back === null) return null;
         this.#hits(record, headings);
         for (const heading of Object.values(columns))
           this.#lostIn.set(`${entity}.${heading}`, this.#book.night());
