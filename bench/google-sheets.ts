@@ -32,7 +32,7 @@ try {
     LEADS_BASE_URL: service.url,
     LEADS_API_KEY: service.apiKey,
     TARGET: `google-sheets:${sheets.spreadsheetId}/${tab}`,
-    TARGET_API_URL: sheets.url,
+    GOOGLE_SHEETS_URL: sheets.url,
     GOOGLE_APPLICATION_CREDENTIALS: keyPath,
     DATA_DIR: join(folder, 'data'),
     LOG_LEVEL: 'warn',

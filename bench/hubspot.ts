@@ -30,7 +30,7 @@ try {
     LEADS_BASE_URL: service.url,
     LEADS_API_KEY: service.apiKey,
     TARGET: 'hubspot',
-    TARGET_API_URL: portal.url,
+    HUBSPOT_URL: portal.url,
     HUBSPOT_TOKEN: portal.token,
     DATA_DIR: join(folder, 'data'),
     LOG_LEVEL: 'warn',

@@ -17,7 +17,6 @@ import type { PostgresUrl } from './postgres/postgres-client.ts';
 import { createThrottle, serviceScope } from './store/throttles.ts';
 import type { OnRun, SyncContext } from './sync/context.ts';
 import type { Throttle } from './ports/leads-service.ts';
-import { hubSpotUrl, sheetsUrl } from './targets/shared/api-urls.ts';
 import type { GoogleAccount } from './targets/google-sheets/google-account.ts';
 import { createWriteJournal } from './store/unsettled-writes.ts';
 import type { Target } from './ports/target.ts';
@@ -168,8 +167,7 @@ async function openTarget(
     }
     case 'google-sheets': {
       const { createGoogleSheetsTarget } = await import('./targets/google-sheets/google-sheets-target.ts');
-      const { apiUrl: root = sheetsUrl } = config;
-      const apiUrl = `${root}/`;
+      const apiUrl = `${config.googleSheetsUrl}/`;
       const account = await openAccount();
       const clock = systemClock;
       const connection = name;
@@ -191,7 +189,7 @@ async function openTarget(
     case 'hubspot': {
       const { createHubSpotTarget } = await import('./targets/hubspot/hubspot-target.ts');
       const { token: accessToken } = target;
-      const apiUrl = config.apiUrl ?? hubSpotUrl;
+      const apiUrl = config.hubspotUrl;
       const clock = systemClock;
       const showsOthers = sync.match !== 'off';
       const options = { ...target, fields, apiUrl, accessToken, clock, onReply, showsOthers };

@@ -6,7 +6,6 @@ import { systemClock } from '../src/ports/clock.ts';
 import { openGoogleAccount } from '../src/targets/google-sheets/google-account.ts';
 import { createGoogleSheetsTarget } from '../src/targets/google-sheets/google-sheets-target.ts';
 import { type GoogleSheetsOptions, SheetsApi } from '../src/targets/google-sheets/sheets-api.ts';
-import { sheetsUrl } from '../src/targets/shared/api-urls.ts';
 import { describeTarget } from '../test/contract/target.ts';
 import {
   append,
@@ -21,7 +20,7 @@ import { asker, patient } from './ask.ts';
 const { env } = process;
 const prefix = 'leadsync verify';
 const spreadsheetId = spreadsheet.parse(env['VERIFY_SPREADSHEET']);
-const apiUrl = `${env['TARGET_API_URL'] ?? sheetsUrl}/`.replace(/\/+$/, '/');
+const apiUrl = `${env['GOOGLE_SHEETS_URL'] ?? 'https://sheets.googleapis.com'}/`.replace(/\/+$/, '/');
 // The adapter and the person share the 60 requests of each kind that Google allows in a minute.
 const share = Math.ceil(Number(env['VERIFY_PER_MINUTE'] ?? 50) / 2);
 const account = openGoogleAccount(env['GOOGLE_APPLICATION_CREDENTIALS']);

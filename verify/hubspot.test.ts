@@ -4,7 +4,6 @@ import { Secret } from '../src/config/secret.ts';
 import { systemClock } from '../src/ports/clock.ts';
 import { historiesReply } from '../src/targets/hubspot/hubspot-replies.ts';
 import { createHubSpotTarget, type HubSpotOptions } from '../src/targets/hubspot/hubspot-target.ts';
-import { hubSpotUrl } from '../src/targets/shared/api-urls.ts';
 import { asks, hubspotCannot, keptRows, propertyOf } from '../test/contract/hubspot-harness.ts';
 import { describeWriters } from '../test/contract/target-meanwhile.ts';
 import { describeNewRows } from '../test/contract/target-new-rows.ts';
@@ -17,7 +16,7 @@ import { asker, patient } from './ask.ts';
 
 const { env } = process;
 const token = env['HUBSPOT_TOKEN'] ?? '';
-const apiUrl = (env['TARGET_API_URL'] ?? hubSpotUrl).replace(/\/+$/, '');
+const apiUrl = (env['HUBSPOT_URL'] ?? 'https://api.hubapi.com').replace(/\/+$/, '');
 const ask = asker(apiUrl, () => ({ authorization: `Bearer ${token}` }));
 const companies = '/crm/objects/2026-09/companies';
 const definitions = '/crm/properties/2026-09/companies';

@@ -16,7 +16,7 @@ import type { PlaceHarness } from '../test/contract/place-harness.ts';
 import { asker } from './ask.ts';
 
 const { env } = process;
-const url = (env['TARGET_API_URL'] ?? publicGraph).replace(/\/+$/, '');
+const url = (env['MSGRAPH_URL'] ?? publicGraph).replace(/\/+$/, '');
 const drive = env['VERIFY_DRIVE'] ?? '';
 const secret = (name: string) => (env[name] === undefined ? undefined : new Secret(env[name]));
 const app = {

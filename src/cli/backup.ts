@@ -9,7 +9,7 @@ import { codeOf, LeadsyncError } from '../lib/errors.ts';
 import { transaction } from '../store/database.ts';
 import { assertState, dumpState, instantOf } from '../store/dump.ts';
 import { assertNotMoved, noteMove } from '../store/installation.ts';
-import { migrateLock } from '../store/migrate.ts';
+import { migrateLock, moveLock } from '../store/migrate.ts';
 import { broken } from '../store/read-dump.ts';
 import { assertUnused, restoreState } from '../store/restore.ts';
 import { version } from '../lib/version.ts';
@@ -36,7 +36,8 @@ export async function backup(file: string, { move = false, ...options }: BackupO
       else
         await transaction(pool, async (client) => {
           // Who starts now waits, and so does who would begin a run or a mail.
-          await client.query('select pg_advisory_xact_lock($1, $2)', [...migrateLock]);
+          for (const lock of [migrateLock, moveLock])
+            await client.query('select pg_advisory_xact_lock($1, $2)', [...lock]);
           await assertState(client);
           await client.query('lock table leases, mails in share mode');
           await assertUnused(client);

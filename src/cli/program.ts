@@ -160,7 +160,7 @@ export function createProgram(): Command {
     )
     .option('--send-test <address>', 'send a sample mail to this address, or a message to the channel: chat')
     .option('--cancelled', 'list those that were cancelled too, and why')
-    .option('--feeds', "list the address of each recipient's calendar feed, and nothing else")
+    .option('--feeds', 'begin a calendar feed for each recipient, and list its address')
     .option('--new-feed <address>', "give this recipient's feed another address; the former one ends")
     .option('--new-link-key', 'end the links of all mails that were sent so far')
     .action(lazily(async () => (await import('./reminders.ts')).reminders));

@@ -19,8 +19,13 @@ export interface ChatChannel {
 export function chatKindOf(address: string): ChatKind {
   const { hostname, pathname } = new URL(address);
   if (/^\/api(\/v\d+)?\/webhooks\/\d+\/[^/]+$/.test(pathname)) return 'discord';
-  const isTeams = /(^|\.)(webhook\.office|logic\.azure|powerplatform)\.com$/.test(hostname);
-  return isTeams || pathname.startsWith('/webhookb2/') ? 'teams' : 'slack';
+  const isTeamsHost =
+    /(^|\.)(webhook\.office\.com|logic\.azure\.(com|us|cn)|powerplatform(\.microsoft)?\.(com|us|cn))$/.test(
+      hostname,
+    );
+  // Also behind a proxy, or at a host of a national cloud.
+  const isTeamsPath = /^\/webhook(b2)?\/|\/triggers\/[^/]+\/paths\/invoke$/.test(pathname);
+  return isTeamsHost || isTeamsPath ? 'teams' : 'slack';
 }
 
 export function chatChannel(url: Secret): ChatChannel {

@@ -29,7 +29,10 @@ export function checkReminders(
   if (to === undefined && webhook === undefined)
     mistake('to', 'is missing: name the recipients, or a chat channel in webhook');
   // Discord's Slack format protects nobody from the mentions in a lead's text.
-  if (webhook !== undefined && /^\/api\/.*\/slack$/.test(new URL(webhook.reveal()).pathname))
+  if (
+    webhook !== undefined &&
+    /^\/api(\/v\d+)?\/webhooks\/\d+\/[^/]+\/slack$/.test(new URL(webhook.reveal()).pathname)
+  )
     mistake('webhook', 'must be the address as Discord shows it, without /slack at its end');
 
   if (smtpIsSet && from === undefined && isMailed)

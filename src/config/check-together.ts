@@ -6,7 +6,7 @@ import { defaultIdColumn, effectiveDirection, fieldMappings, fieldType, usualMat
 import type { Readable } from './readable.ts';
 import { connectionNamePattern, type ConnectionSettings, type FileSettings } from './schema.ts';
 import type { Report, Source } from './source.ts';
-import { isSharingLink, isWebAddress } from './addresses.ts';
+import { driveMark, isSharingLink, isWebAddress } from './addresses.ts';
 import { fileFormats, formatOf, linkedFormat } from './file-formats.ts';
 import { filePlace, tablePlace } from './config.ts';
 import { headingKey } from '../core/lead/heading-line.ts';
@@ -119,7 +119,9 @@ function checkLogin(report: Report, { target }: Connection): void {
       ? null
       : isSharingLink(path)
         ? 'a sharing link, which the app of MSGRAPH_CLIENT_ID opens'
-        : 'a file of this machine, not an address';
+        : path.startsWith(driveMark)
+          ? 'a file of Microsoft 365, which the app of MSGRAPH_CLIENT_ID opens'
+          : 'a file of this machine, not an address';
   if (other !== null) for (const [key] of set) report(['target', key], `must be left out: path is ${other}`);
   else if (user !== undefined && password === undefined)
     report(['target', 'password'], 'is missing: user has a password');

@@ -124,7 +124,7 @@ function buildReminders(
       /** In which the table's dates without a time are read: an instant that is midnight there is a day (`dayOf`). */
       dayZone,
       /** Minutes since midnight: when mails about a day leave. */
-      dateOnlyAt: settings.digest ?? usualMorning,
+      dateOnlyAt: usualMorning,
       /** Empty: no single mails, the digest alone. */
       before,
       /** `from` may be later than `to`: over midnight. */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { codeOf } from '../lib/errors.ts';
 import { isSharingLink, isWebAddress } from './addresses.ts';
 import type { Mistake } from './config-error.ts';
-import { noLongerSetting, olderNames } from './former-settings.ts';
+import { noLongerSetting } from './former-settings.ts';
 import { nearestName } from './nearest-name.ts';
 import {
   fileSettings,
@@ -62,8 +62,7 @@ export class Environment {
   }
 
   plain(name: string): string | undefined {
-    const names = [name, ...(olderNames[name] ?? [])];
-    return names.map((one) => this.#env[one]).find((value) => value !== undefined && value !== '');
+    return this.#env[name] || undefined;
   }
 
   similar(name: string): string | undefined {
@@ -161,7 +160,6 @@ export function processSource(environment: Environment, cwd: string): Source {
     ...read(''),
     http: read('http'),
     msgraph: read('msgraph'),
-    tracing: read('tracing'),
   });
 }
 

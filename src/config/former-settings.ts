@@ -13,8 +13,7 @@ const former: Readonly<Record<string, string>> = {
     'leadsync reminders --feeds gives each recipient a feed, and shows its address',
   'connections.NAME.reminders.caldavDone':
     'the follow-up stays when its entry is deleted or completed, and leadsync reminders lists it',
-  'connections.NAME.reminders.dateOnlyAt':
-    'mails about a date without a time leave at the time of the digest, or at 08:00',
+  'connections.NAME.reminders.dateOnlyAt': 'mails about a date without a time leave at 08:00',
   'connections.NAME.reminders.grace': 'a late mail is sent within 24 hours',
   'connections.NAME.reminders.onlyStages': 'skipStages names the stages that get no mails',
   'connections.NAME.reminders.onUnknown':
@@ -26,14 +25,9 @@ const former: Readonly<Record<string, string>> = {
   DATABASE_POOL_MAX: 'leadsync finds out how many connections the database allows',
   MSGRAPH_CERTIFICATE: 'MSGRAPH_CLIENT_SECRET takes the private key and its certificate, too',
   MSGRAPH_DRIVE: 'begin TARGET with it: msgraph:DRIVE/PATH',
-  MSGRAPH_LOGIN_URL: 'leadsync finds the login by TARGET_API_URL',
+  MSGRAPH_LOGIN_URL: 'leadsync finds the login by MSGRAPH_URL',
   SMTP_RATE: 'leadsync sends as fast as the mail server takes',
   WEBDAV_TOKEN: 'set WEBDAV_USER and WEBDAV_PASSWORD, which every WebDAV server takes',
-};
-
-/** Variables that go on to mean what another one means now. */
-export const olderNames: Readonly<Record<string, readonly string[]>> = {
-  TARGET_API_URL: ['GOOGLE_SHEETS_URL', 'HUBSPOT_URL', 'MSGRAPH_URL'],
 };
 
 /** What is below these has a name of the user's own. */
@@ -45,6 +39,5 @@ export function noLongerSetting(place: Path | string): string | undefined {
     typeof place === 'string'
       ? place
       : place.map((part, index) => (index === 1 && named.has(place[0]) ? 'NAME' : part)).join('.');
-  const why = former[key];
-  return why === undefined ? undefined : `is no longer a setting: ${why}`;
+  return Object.hasOwn(former, key) ? `is no longer a setting: ${former[key]}` : undefined;
 }

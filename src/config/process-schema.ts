@@ -119,10 +119,17 @@ export const processSchema = z.object({
     description:
       "File with the key of a Google service account, or the description of a workload identity. Required for google-sheets; share the spreadsheet with the account's address, which leadsync check shows.",
   }),
-  apiUrl: baseUrl.exactOptional().meta({
-    env: 'TARGET_API_URL',
-    description:
-      "Root of the API of Google Sheets, HubSpot or Microsoft Graph: another one than the provider's, for a national cloud of Microsoft, a proxy or tests.",
+  googleSheetsUrl: baseUrl.prefault('https://sheets.googleapis.com').meta({
+    env: 'GOOGLE_SHEETS_URL',
+    description: 'Root of the Google Sheets API: another one for tests or behind a proxy.',
+  }),
+  hubspotUrl: baseUrl.prefault('https://api.hubapi.com').meta({
+    env: 'HUBSPOT_URL',
+    description: "Root of HubSpot's API: another one for tests or behind a proxy.",
+  }),
+  msgraphUrl: baseUrl.prefault('https://graph.microsoft.com').meta({
+    env: 'MSGRAPH_URL',
+    description: 'Root of Microsoft Graph: another one for a national cloud, or for tests.',
   }),
   msgraph,
   http,

@@ -89,7 +89,7 @@ export const remindersSchema = z.strictObject({
   before: before
     .prefault(['0m'])
     .describe(
-      'How long before the follow-up a mail is sent, a list such as [0m, 2h, 1d]; a day is a calendar day in timeZone, at the same time of the day. A follow-up that is a date without a time counts as at the time of the digest, or at 08:00. [] with a digest: the digest alone.',
+      'How long before the follow-up a mail is sent, a list such as [0m, 2h, 1d]; a day is a calendar day in timeZone, at the same time of the day. A follow-up that is a date without a time counts as at 08:00. [] with a digest: the digest alone.',
     ),
   quietHours: quietHours
     .exactOptional()

@@ -16,7 +16,7 @@ export async function googleSheetsTarget(folder: string): Promise<DemoTarget> {
   return {
     env: {
       TARGET: `google-sheets:${sheets.spreadsheetId}/${tab}`,
-      TARGET_API_URL: sheets.url,
+      GOOGLE_SHEETS_URL: sheets.url,
       GOOGLE_APPLICATION_CREDENTIALS: keyFile,
     },
     place: 'sheet',

@@ -10,7 +10,7 @@ const repository: string | null =
 
 /**
  * Where a page of the documentation is, for messages: in a published leadsync an address, of the same version, else a path
- * from the current folder. @param page with an anchor if need be: `csv.md#limits`
+ * from the current folder. @param page with an anchor if need be: `backup.md#restore`
  */
 export function docsPath(page: string): string {
   if (repository !== null) return `${repository}/blob/v${version}/docs/${page}`;

@@ -9,7 +9,6 @@ import { createLeadsClient } from '../leads-api/leads-client.ts';
 import { systemClock } from '../ports/clock.ts';
 import type { FirstRows } from '../targets/file/file-format.ts';
 import { withFirstRows, writeHeading } from '../targets/file/workbook-target.ts';
-import { hubSpotUrl, sheetsUrl } from '../targets/shared/api-urls.ts';
 import { cellName } from '../targets/shared/cell-name.ts';
 import { lastHeading } from '../targets/shared/columns.ts';
 import type { Draft } from './answers.ts';
@@ -78,7 +77,7 @@ export async function lookAtTable(
     const where = {
       ...target,
       credentials: draft.googleCredentials,
-      apiUrl: `${draft.apiUrl ?? sheetsUrl}/`,
+      apiUrl: `${draft.googleSheetsUrl}/`,
     };
     const { tabs, rows } = await readTabFirstRows(where, part ?? target.tab, signal);
     return tableOf({ rows, sheets: tabs, freeCell: cellName });
@@ -91,7 +90,7 @@ export async function lookAtTable(
     return found === undefined ? none : { ...none, headings: found.columns, idCell };
   }
   const { HubSpotApi } = await import('../targets/hubspot/hubspot-api.ts');
-  const options = { ...target, apiUrl: draft.apiUrl ?? hubSpotUrl, accessToken: target.token, fields: [] };
+  const options = { ...target, apiUrl: draft.hubspotUrl, accessToken: target.token, fields: [] };
   await using api = new HubSpotApi({ ...options, clock: systemClock });
   await api.properties(signal);
   return none;
@@ -121,12 +120,12 @@ export async function writeIdHeading(
   await inFolder(draft, (around) => writeHeading({ ...target, ...sheet, fields: [] }, around, names, signal));
 }
 
-type Around = Pick<Draft, 'msgraph' | 'dataDir' | 'apiUrl'>;
+type Around = Pick<Draft, 'msgraph' | 'msgraphUrl' | 'dataDir'>;
 
-async function inFolder<T>({ msgraph, apiUrl }: Draft, work: (around: Around) => Promise<T>): Promise<T> {
+async function inFolder<T>({ msgraph, msgraphUrl }: Draft, work: (around: Around) => Promise<T>): Promise<T> {
   const dataDir = await mkdtemp(join(tmpdir(), 'leadsync-look-'));
   try {
-    return await work({ dataDir, msgraph, ...(apiUrl !== undefined && { apiUrl }) });
+    return await work({ dataDir, msgraph, msgraphUrl });
   } finally {
     await rm(dataDir, { recursive: true, force: true });
   }

@@ -16,6 +16,9 @@ import { type Answers, isSet, keys, kindOf, valueOf } from './answers.ts';
 /** Contents by the path of the file; leadsync.yaml is the last. */
 export type SetupFiles = ReadonlyMap<string, string>;
 
+/** Other addresses of APIs are kept where the environment has some. */
+const roots = ['GOOGLE_SHEETS_URL', 'HUBSPOT_URL', 'MSGRAPH_URL'];
+
 /** The files that these answers make; secrets are in files of their own. `yamlFile`: absolute path of leadsync.yaml. */
 export function setupFiles(answers: Answers, yamlFile: string): SetupFiles {
   const { env } = answers;
@@ -23,7 +26,7 @@ export function setupFiles(answers: Answers, yamlFile: string): SetupFiles {
   const [, ...names] = keys[kindOf(env)];
   const secrets: [path: string, content: string][] = [];
   const variables: [name: string, value: string][] = [];
-  for (const name of ['LEADS_API_KEY', ...names, 'SMTP_URL', 'TARGET_API_URL']) {
+  for (const name of ['LEADS_API_KEY', ...names, 'SMTP_URL', ...roots]) {
     const { [name]: value = '', [`${name}_FILE`]: file = '' } = env;
     const own = `secrets/${name.toLowerCase().replaceAll('_', '-')}`;
     if (file !== '') variables.push([`${name}_FILE`, within(folder, file)]);

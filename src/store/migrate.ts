@@ -22,6 +22,8 @@ export type RanMigration = Pick<Migration, 'name' | 'checksum'>;
 const ownMigrations = fileURLToPath(new URL('./migrations', import.meta.url));
 /** Two-part key of the advisory lock under which the schema is changed: "lead", "migr". */
 export const migrateLock: readonly number[] = [0x6c656164, 0x6d696772];
+/** The same of the lock under which a state moves away, which each start waits for: "lead", "move". */
+export const moveLock: readonly number[] = [0x6c656164, 0x6d6f7665];
 
 /**
  * Brings the schema `leadsync` up to date: runs each `.sql` file of the folder that has not run yet, in the order of

@@ -5,7 +5,7 @@ import type { PostgresUrl } from '../postgres/postgres-client.ts';
 import { fitPool, openDatabase } from './database.ts';
 import { assertOwnSession } from './own-session.ts';
 import { assertNotMoved } from './installation.ts';
-import { migrate, migrateLock } from './migrate.ts';
+import { migrate, moveLock } from './migrate.ts';
 
 /** A database with the state, open. */
 export interface Store extends AsyncDisposable {
@@ -34,7 +34,7 @@ export async function openStore(place: Place, callbacks?: Callbacks, evenMoved =
   const store = stack.use(await openStoreAsIs(place, callbacks));
   await migrate(store.pool);
   // Waits for a move that is under way.
-  await store.pool.query('select pg_advisory_xact_lock_shared($1, $2)', [...migrateLock]);
+  await store.pool.query('select pg_advisory_xact_lock_shared($1, $2)', [...moveLock]);
   if (!evenMoved) await assertNotMoved(store.pool);
   const owned = stack.move();
   return { ...store, [Symbol.asyncDispose]: () => owned.disposeAsync() };

@@ -44,7 +44,7 @@ export async function live(
   const leads = stack.use(createLeadsClient({ baseUrl, apiKey, query, throttle }));
   const target = await createWorkbookTarget(
     { ...targetOf(options), fields: connection.fields },
-    { dataDir: options.dataDir, msgraph: {}, apiUrl: 'http://127.0.0.1:9' },
+    { dataDir: options.dataDir, msgraph: {}, msgraphUrl: 'http://127.0.0.1:9' },
   );
   const context: SyncContext = {
     connection,

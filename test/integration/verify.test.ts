@@ -31,7 +31,7 @@ const limits = { tenSeconds: 10_000, daily: 250_000 };
 test.each([
   ['google-sheets', 'GOOGLE_APPLICATION_CREDENTIALS, VERIFY_SPREADSHEET'],
   ['hubspot', 'HUBSPOT_TOKEN'],
-  ['msgraph', 'MSGRAPH_TENANT, MSGRAPH_CLIENT_ID, MSGRAPH_DRIVE'],
+  ['msgraph', 'MSGRAPH_TENANT, MSGRAPH_CLIENT_ID, VERIFY_DRIVE'],
 ])('verify:%s without a key says what it needs, and ends with 2', async (name, needs) => {
   const { code, said } = await verify({}, name);
   expect(said).toMatch(new RegExp(`^verify:${name} needs ${needs}: .*\n$`));
@@ -50,7 +50,7 @@ test('verify:google-sheets finds the stand-in as it takes Google to be, and leav
   const folder = await mkdtemp(join(tmpdir(), 'leadsync-verify-'));
   const key = join(folder, 'key.json');
   await writeFile(key, sheets.keyFile());
-  const env = { GOOGLE_APPLICATION_CREDENTIALS: key, TARGET_API_URL: sheets.url };
+  const env = { GOOGLE_APPLICATION_CREDENTIALS: key, GOOGLE_SHEETS_URL: sheets.url };
   const given = ['--spreadsheet', sheets.spreadsheetId, '--per-minute', '100000', '--protected', 'Locked!B1'];
   const { code, said } = await verify(env, 'google-sheets', ...given, ...only);
   await rm(folder, { recursive: true });
@@ -65,7 +65,7 @@ test('verify:google-sheets finds the stand-in as it takes Google to be, and leav
 test('verify:hubspot finds the stand-in as it takes HubSpot to be, and leaves nothing there', async () => {
   await using portal = await startHubSpotSandbox({ limits });
   const { code, said } = await verify(
-    { HUBSPOT_TOKEN: portal.token, TARGET_API_URL: portal.url },
+    { HUBSPOT_TOKEN: portal.token, HUBSPOT_URL: portal.url },
     'hubspot',
     ...only,
   );
@@ -83,7 +83,7 @@ test.for([
   { options: { limits: null }, told: 'the headers of the limits' },
 ] as const)('verify:hubspot tells what is otherwise: $options', async ({ options, told }) => {
   await using portal = await startHubSpotSandbox({ limits, ...options });
-  const env = { HUBSPOT_TOKEN: portal.token, TARGET_API_URL: portal.url };
+  const env = { HUBSPOT_TOKEN: portal.token, HUBSPOT_URL: portal.url };
   const { code, said } = await verify(env, 'hubspot', '--only', told);
   expect(said).toMatch(/FAIL .*cannot ask/);
   expect(code).toBe(1);
@@ -93,7 +93,7 @@ test.for([
 test('verify:hubspot touches no portal that has companies', async () => {
   await using portal = await startHubSpotSandbox({ limits });
   portal.person.create({ name: 'Somebody else' });
-  const { code, said } = await verify({ HUBSPOT_TOKEN: portal.token, TARGET_API_URL: portal.url }, 'hubspot');
+  const { code, said } = await verify({ HUBSPOT_TOKEN: portal.token, HUBSPOT_URL: portal.url }, 'hubspot');
   expect(said).toContain('The portal has companies');
   expect(code).toBe(1);
   expect(portal.person.companies()).toHaveLength(1);
@@ -104,7 +104,7 @@ test('verify:msgraph finds the stand-in as it takes Microsoft to be, and leaves 
   await using graph = await startMsGraphSandbox();
   const { code, said } = await verify(
     {
-      TARGET_API_URL: graph.loginUrl,
+      MSGRAPH_URL: graph.loginUrl,
       MSGRAPH_TENANT: sampleApp.tenant,
       MSGRAPH_CLIENT_ID: sampleApp.clientId,
       MSGRAPH_CLIENT_SECRET: sampleApp.secret?.value,

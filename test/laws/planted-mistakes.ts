@@ -59,10 +59,10 @@ export const plantedMistakes: readonly PlantedMistake[] = [
   {
     name: 'two values at first sight are not held',
     file: mergeField,
-    from: `  if (policy.onFirstSync === 'target-wins' && leadMayBeWritten) return toLead('target-wins');
-  return hold('conflict.first-sight');`,
-    to: `  if (policy.onFirstSync === 'target-wins' && leadMayBeWritten) return toLead('target-wins');
-  return same;`,
+    from: `    case 'hold':
+      return held;`,
+    to: `    case 'hold':
+      return same;`,
   },
   {
     name: 'a cell that cannot be read is no difference',
@@ -85,8 +85,10 @@ export const plantedMistakes: readonly PlantedMistake[] = [
   {
     name: 'each deletion of a row is ignored',
     file: plan,
-    from: `  if (policy.onRowDeleted === 'ignore') return [];`,
-    to: `  if (policy.onRowDeleted !== 'delete-lead') return [];`,
+    from: `    case 'restore':
+      return restored();`,
+    to: `    case 'restore':
+      return [];`,
   },
   {
     name: 'an edit that meets a deletion is not held',

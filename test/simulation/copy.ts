@@ -216,8 +216,15 @@ export class Copy {
     const typed = new Set(
       tonight.map(({ entity, field, value }) => `${entity}.${field} ${shown(field, value)}`),
     );
+    // So is a value that many cells have had: nobody can tell that it was typed.
+    const common = new Set(
+      tonight.flatMap(({ entity, field, value }) =>
+        isCommon(shown(field, value)) ? [`${entity}.${field}`] : [],
+      ),
+    );
     for (const [key, older] of this.#putBack)
-      if (outcome !== 'forward' || typed.has(`${key} ${older}`)) people.heldFields.add(key);
+      if (outcome !== 'forward' || typed.has(`${key} ${older}`) || common.has(key))
+        people.heldFields.add(key);
   }
 
   /** Whether what became of it is what was asked for. */

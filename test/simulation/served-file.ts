@@ -92,8 +92,8 @@ export class ServedFile implements OnlineTable {
   }
 
   async target(life: Life, { fields }: Pick<ConnectionConfig, 'fields'>): Promise<Target> {
-    const { msgraph, apiUrl } = this.#server;
-    const around = { dataDir: this.#dataDir, msgraph, apiUrl };
+    const { msgraph, apiUrl = 'http://127.0.0.1:9' } = this.#server;
+    const around = { dataDir: this.#dataDir, msgraph, msgraphUrl: apiUrl };
     const target = await createWorkbookTarget({ ...this.config, fields }, around);
     return new Proxy(target, {
       get: (_, key) => {

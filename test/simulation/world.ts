@@ -227,7 +227,7 @@ export class World implements AsyncDisposable {
     if (target.type !== 'workbook') throw new Error('a table that is not there');
     return createWorkbookTarget(
       { ...target, fields },
-      { dataDir: '', msgraph: {}, apiUrl: 'http://127.0.0.1:9' },
+      { dataDir: '', msgraph: {}, msgraphUrl: 'http://127.0.0.1:9' },
     );
   }
 

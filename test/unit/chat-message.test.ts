@@ -19,6 +19,9 @@ test.each<[string, ChatKind]>([
   ['https://acme.webhook.office.com/webhookb2/x/IncomingWebhook/y/z', 'teams'],
   ['https://prod-01.westeurope.logic.azure.com:443/workflows/x?sig=y', 'teams'],
   ['https://x.1.environment.api.powerplatform.com/powerautomate/automations/direct/workflows/y', 'teams'],
+  ['https://prod-01.usgovtexas.logic.azure.us:443/workflows/x/triggers/manual/paths/invoke?sig=y', 'teams'],
+  ['https://proxy.example.com/workflows/x/triggers/manual/paths/invoke', 'teams'],
+  ['https://outlook.office.com/webhook/x/IncomingWebhook/y/z', 'teams'],
   ['https://hooks.slack.com.evil.example/services/x', 'slack'],
   ['https://chat.example.com/hooks/x', 'slack'],
 ])('%s is a webhook of %s', (address, kind) => expect(chatKindOf(address)).toBe(kind));

@@ -34,14 +34,14 @@ test.each(['hubspot', 'hubspot:companies', 'HubSpot'])('TARGET=%s', async (TARGE
     ['nextFollowUpAt', 'lead_next_follow_up', 'instant'],
   ]);
   expect(connection && targetName(connection.target)).toBe('hubspot:companies');
-  expect(config.apiUrl).toBeUndefined();
+  expect(config.hubspotUrl).toBe('https://api.hubapi.com');
 });
 
 test('the token comes from a file as well, and another address is taken', async () => {
   await writeFile(join(cwd, 'token'), 'pat-2\n');
   const env = { ...minimal, TARGET: 'hubspot', HUBSPOT_TOKEN_FILE: join(cwd, 'token') };
-  const config = await loadConfig({ env: { ...env, TARGET_API_URL: 'http://127.0.0.1:9/' }, cwd });
-  expect(config.apiUrl).toBe('http://127.0.0.1:9');
+  const config = await loadConfig({ env: { ...env, HUBSPOT_URL: 'http://127.0.0.1:9/' }, cwd });
+  expect(config.hubspotUrl).toBe('http://127.0.0.1:9');
   const target = config.connections[0]?.target;
   expect(target?.type === 'hubspot' && target.token.reveal()).toBe('pat-2');
 });
@@ -76,9 +76,7 @@ test('everything in the file', async () => {
 test('a setting that is none any more says what is so instead', async () => {
   const lines = connection('a', 'token: t, portal: 12345678');
   await writeFile(join(cwd, 'leadsync.yaml'), `connections:\n${lines}`);
-  expect(
-    await mistakesIn(loadConfig({ env: { SMTP_RATE: '5', HUBSPOT_URL: 'https://x' }, cwd })),
-  ).toMatchObject([
+  expect(await mistakesIn(loadConfig({ env: { SMTP_RATE: '5' }, cwd }))).toMatchObject([
     { where: 'SMTP_RATE', message: expect.stringMatching(/^is no longer a setting: leadsync sends /) },
     {
       path: 'connections.a.target.portal',

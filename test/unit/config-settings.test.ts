@@ -1,4 +1,3 @@
-import { olderNames } from '../../src/config/former-settings.ts';
 import { copyFile, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -76,9 +75,8 @@ test('each variable that is read is a setting exactly once, and the other way ro
     },
   });
   await loadConfig({ env, cwd: '/nonexistent' });
-  // OpenTelemetry's own are no settings of leadsync, older names of a setting no others.
-  const isOther = new Set(Object.values(olderNames).flat());
-  const ours = [...read].filter((name) => !name.startsWith('OTEL_') && !isOther.has(name));
+  // OpenTelemetry's own are no settings of leadsync.
+  const ours = [...read].filter((name) => !name.startsWith('OTEL_'));
   const expected = all.flatMap(({ variable, secret }) => {
     if (variable === undefined) return [];
     return secret === true ? [variable, `${variable}_FILE`] : [variable];

@@ -18,7 +18,7 @@ test.each([
 
 test('a file of no known ending is refused in words, not read as CSV', async () => {
   const options = { path: '/data/leads.jsonl', idColumn: 'Lead ID', timeZone: 'UTC', fields: [] };
-  const around = { dataDir: '/data', msgraph: {} };
+  const around = { dataDir: '/data', msgraph: {}, msgraphUrl: '' };
   await expect(createWorkbookTarget(options, around)).rejects.toMatchObject({
     code: 'target.unreadable',
     message:

@@ -184,7 +184,7 @@ test.each([
         help: expect.stringContaining(`write "Lead ID" into ${cell}`),
       });
       const file = { path: join(harness.folder, 'leads.xlsx'), timeZone: 'UTC', idColumn: '', fields: [] };
-      const around = { dataDir: harness.folder, msgraph: {} };
+      const around = { dataDir: harness.folder, msgraph: {}, msgraphUrl: '' };
       await writeHeading(file, around, { heading: 'Lead ID', beside: 'Company' }, never());
       expect((await readAll(harness.target())).map(({ row, leadId }) => [row, leadId])).toEqual([[4, null]]);
       expect(/<autoFilter ref="(.*?)"/.exec(harness.parts()[sheet1] ?? '')?.[1] ?? '').toBe(grown);

@@ -27,7 +27,8 @@ interface Around {
   readonly dataDir: string;
   readonly msgraph: GraphApp;
   /** Root of Microsoft Graph; absent: Microsoft's own. */
-  readonly apiUrl?: string | undefined;
+  /** Root of Microsoft Graph, without the version. */
+  readonly msgraphUrl: string;
   readonly onReply?: OnReply;
 }
 
@@ -81,13 +82,13 @@ type Where = {
 
 async function openFilePlace(
   { path = '', drive, user = '', password }: Where,
-  { dataDir, msgraph, apiUrl, onReply }: Around,
+  { dataDir, msgraph, msgraphUrl, onReply }: Around,
 ): Promise<FilePlace> {
   const rest = { folder: join(dataDir, 'copies'), ...(onReply && { onReply }) };
   if (drive !== undefined || isSharingLink(path)) {
     const { openGraphPlace } = await import('../msgraph/graph-file.ts');
     const address = drive === undefined ? { link: path } : { drive, path };
-    return openGraphPlace(address, msgraph, { ...rest, apiUrl });
+    return openGraphPlace(address, msgraph, { ...rest, apiUrl: msgraphUrl });
   }
   if (!/^https?:\/\//.test(path)) return localPlace(path);
   const { webDavPlace } = await import('../webdav/webdav-file.ts');

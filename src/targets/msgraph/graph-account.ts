@@ -172,7 +172,8 @@ const errorReply = z.object({ error_codes: z.array(z.coerce.number()).catch([]).
 
 export function openGraphAccount(app: GraphApp, url: string, clock: Clock): GraphAccount {
   const isStandIn = url.startsWith('http:');
-  const scope = `${isStandIn ? publicGraph : url}/.default`;
+  // A proxy has no rights of its own to ask for.
+  const scope = `${logins[url] === undefined ? publicGraph : url}/.default`;
   const loginUrl = isStandIn ? url : (logins[url] ?? publicCloud);
   const requests = new TokenRequests(loginUrl, clock);
   let client: ConfidentialClientApplication | null = null;

@@ -23,7 +23,7 @@ import {
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { systemClock } from '../../ports/clock.ts';
-import { type GraphApp, openGraphAccount, publicGraph } from './graph-account.ts';
+import { type GraphApp, openGraphAccount } from './graph-account.ts';
 
 /** The documented limit of an upload in one request (bytes). */
 const simpleBytes = 250_000_000;
@@ -332,10 +332,7 @@ const kind = 'msgraph:';
 export function openGraphPlace(
   address: GraphAddress,
   app: GraphApp,
-  {
-    apiUrl = publicGraph,
-    ...rest
-  }: Pick<GraphPlaceOptions, 'folder' | 'onReply'> & { readonly apiUrl?: string | undefined },
+  { apiUrl, ...rest }: Pick<GraphPlaceOptions, 'apiUrl' | 'folder' | 'onReply'>,
 ): FilePlace {
   const clock = systemClock;
   const account = openGraphAccount(app, apiUrl, clock);

@@ -144,7 +144,7 @@ function lostReply({ kind, message, cause }: HttpFault, name: string, isWrite: b
       {
         retry: 'now',
         cause,
-        help: 'Check the network and TARGET_API_URL.',
+        help: 'Check the network and MSGRAPH_URL.',
       },
     );
   const effect = isWrite ? ` ${mayBeWritten}` : '';

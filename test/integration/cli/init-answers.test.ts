@@ -168,7 +168,7 @@ test('a Google spreadsheet, by its address: its tabs are shown', async () => {
   await using sheets = await startSheetsSandbox({ tabs: ['Kunden', 'Info'] });
   for (const [column, heading] of ['Firma', 'Wiedervorlage', 'Lead ID'].entries())
     sheets.person.type('Kunden', 0, column, heading);
-  vi.stubEnv('TARGET_API_URL', sheets.url.replace(/\/$/, ''));
+  vi.stubEnv('GOOGLE_SHEETS_URL', sheets.url.replace(/\/$/, ''));
   const address = `https://docs.google.com/spreadsheets/d/${sheets.spreadsheetId}/edit`;
   const ui = new ScriptedDialogue(file('google.json', sheets.keyFile()), 'Kunden', null);
   expect(await ask(ui, { target: address })).toMatchObject({
@@ -183,7 +183,7 @@ test('a Google spreadsheet, by its address: its tabs are shown', async () => {
 
 test('HubSpot: a wrong token is asked again; the usual properties are proposed', async () => {
   await using hubspot = await startHubSpotSandbox();
-  vi.stubEnv('TARGET_API_URL', hubspot.url.replace(/\/$/, ''));
+  vi.stubEnv('HUBSPOT_URL', hubspot.url.replace(/\/$/, ''));
   const ui = new ScriptedDialogue('wrong', hubspot.token);
   expect(await ask(ui, { target: 'hubspot' })).toMatchObject({
     idColumn: 'lead_id',
@@ -233,7 +233,7 @@ test('WebDAV: a server that wants a login is told, and a wrong password is asked
 test('Microsoft 365: a missing secret is asked for, a wrong one again', async () => {
   await using graph = await startMsGraphSandbox();
   graph.state.drive.save('Sales/kunden.xlsx', await workbook(), 'Anna');
-  vi.stubEnv('TARGET_API_URL', graph.loginUrl);
+  vi.stubEnv('MSGRAPH_URL', graph.loginUrl);
   const { tenant: msgraphTenant, clientId: msgraphClientId, secret } = sampleApp;
   const options = { target: `msgraph:${sampleDrive}/Sales/kunden.xlsx`, msgraphTenant, msgraphClientId };
   const ui = new ScriptedDialogue('wrong', null, null, secret?.value ?? '', null);

@@ -37,7 +37,7 @@ async function portalScene(options: HubSpotSandboxOptions = {}, sync: object = {
     await Workspace.open({
       sandbox: { leads },
       connection: { target: { type: 'hubspot', token: '${HUBSPOT_TOKEN}', path: undefined }, sync },
-      env: { TARGET_API_URL: portal.url, HUBSPOT_TOKEN: portal.token },
+      env: { HUBSPOT_URL: portal.url, HUBSPOT_TOKEN: portal.token },
     }),
   );
   expect(await workspace.sync()).toMatchObject({ created: { rows: leads } });

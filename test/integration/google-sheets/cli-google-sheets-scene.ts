@@ -37,7 +37,7 @@ export class Scene implements AsyncDisposable {
 
   static async open(options: SheetsSandboxOptions = {}, leads = 5): Promise<Scene> {
     const sheets = await startSheetsSandbox({ quotas: null, timeZone: 'Europe/Berlin', ...options });
-    const workspace = await Workspace.open({ sandbox: { leads }, env: { TARGET_API_URL: sheets.url } });
+    const workspace = await Workspace.open({ sandbox: { leads }, env: { GOOGLE_SHEETS_URL: sheets.url } });
     return new Scene(sheets, workspace);
   }
 

@@ -19,7 +19,7 @@ test('check, sync, edits on both sides, a new company: through HubSpot', async (
     connection: {
       target: { type: 'hubspot', token: '${HUBSPOT_TOKEN}', statusColumn: 'lead_status', path: undefined },
     },
-    env: { TARGET_API_URL: portal.url, HUBSPOT_TOKEN: portal.token },
+    env: { HUBSPOT_URL: portal.url, HUBSPOT_TOKEN: portal.token },
   });
   const { leads } = workspace.sandbox;
   let said = '';
@@ -77,7 +77,7 @@ test('ids that vanish from the companies stop the sync: no second company for ev
   await using workspace = await Workspace.open({
     sandbox: { leads: 30 },
     connection: { target: { type: 'hubspot', token: '${HUBSPOT_TOKEN}', path: undefined } },
-    env: { TARGET_API_URL: portal.url, HUBSPOT_TOKEN: portal.token },
+    env: { HUBSPOT_URL: portal.url, HUBSPOT_TOKEN: portal.token },
   });
   const sync = async () => workspace.cli('sync', '--json');
   expect((await sync()).code).toBe(0);

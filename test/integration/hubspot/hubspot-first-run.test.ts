@@ -13,7 +13,7 @@ test('the first sync of a fresh portal whose new properties take 700 ms writes e
   await using workspace = await Workspace.open({
     sandbox: { leads: 5 },
     connection,
-    env: { TARGET_API_URL: portal.url, HUBSPOT_TOKEN: portal.token },
+    env: { HUBSPOT_URL: portal.url, HUBSPOT_TOKEN: portal.token },
   });
   // One try: nothing fails and is tried again.
   expect(await workspace.sync({ maxAttempts: 1 })).toMatchObject({
@@ -32,7 +32,7 @@ test('a key that may only read: edits travel to the leads, what would be written
   await using workspace = await Workspace.open({
     sandbox: { leads: 3 },
     connection: { ...connection, fields: { companyName: 'name', city: 'city' } },
-    env: { TARGET_API_URL: portal.url, HUBSPOT_TOKEN: portal.token },
+    env: { HUBSPOT_URL: portal.url, HUBSPOT_TOKEN: portal.token },
   });
   const [edited, other, fresh] = workspace.sandbox.leads.list();
   if (!edited || !other || !fresh) throw new Error('too few leads');

@@ -18,7 +18,7 @@ async function inStep(portal: HubSpotSandbox, sync: object = {}) {
   const workspace = await Workspace.open({
     sandbox: { leads: 3 },
     connection: { target: { type: 'hubspot', token: '${HUBSPOT_TOKEN}', path: undefined }, sync },
-    env: { TARGET_API_URL: portal.url, HUBSPOT_TOKEN: portal.token },
+    env: { HUBSPOT_URL: portal.url, HUBSPOT_TOKEN: portal.token },
   });
   expect(await workspace.sync({ maxAttempts: 3 })).toMatchObject({ created: { leads: 0, rows: 3 } });
   const [one, two] = workspace.sandbox.leads.list();

@@ -20,7 +20,7 @@ async function sheetsScene(): Promise<{
   await using stack = new AsyncDisposableStack();
   const sheets = stack.use(await startSheetsSandbox({ quotas: null, timeZone: 'Europe/Berlin' }));
   const workspace = stack.use(
-    await Workspace.open({ sandbox: { leads: 8 }, env: { TARGET_API_URL: sheets.url } }),
+    await Workspace.open({ sandbox: { leads: 8 }, env: { GOOGLE_SHEETS_URL: sheets.url } }),
   );
   const { person, spreadsheetId } = sheets;
   const keyPath = join(workspace.folder, 'key.json');
@@ -181,7 +181,7 @@ test('HubSpot: another portal and back', async () => {
       person.companies().find(({ properties }) => properties['lead_id'] === leadId);
     return {
       point: () => {
-        workspace.env['TARGET_API_URL'] = url;
+        workspace.env['GOOGLE_SHEETS_URL'] = url;
         workspace.configure({ target: { type: 'hubspot', token, path: undefined } });
       },
       city: (leadId) => companyOf(leadId)?.properties['city'] ?? undefined,

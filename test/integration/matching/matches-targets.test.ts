@@ -78,7 +78,7 @@ test('HubSpot: companies that nobody asked a lead for get the id of theirs; of t
   const target = { type: 'hubspot', token: '${HUBSPOT_TOKEN}', statusColumn: 'lead_status', path: undefined };
   await using here = await Workspace.open({
     connection: { target, sync: exact },
-    env: { TARGET_API_URL: portal.url, HUBSPOT_TOKEN: portal.token },
+    env: { HUBSPOT_URL: portal.url, HUBSPOT_TOKEN: portal.token },
   });
   const acme = here.sandbox.leads.add({ companyName: 'Acme', city: 'Berlin', stage: 'won' });
   const dorn = here.sandbox.leads.add({ companyName: 'Dorn Logistik', city: 'Linz' });

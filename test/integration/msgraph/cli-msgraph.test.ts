@@ -15,7 +15,7 @@ test('check and sync a workbook in Microsoft 365, with edits on both sides; one 
     sandbox: { leads: 3 },
     connection: { target: { type: 'workbook', path: `msgraph:${sampleDrive}/Sales/leads.csv` } },
     env: {
-      TARGET_API_URL: graph.loginUrl,
+      MSGRAPH_URL: graph.loginUrl,
       MSGRAPH_TENANT: sampleApp.tenant,
       MSGRAPH_CLIENT_ID: sampleApp.clientId,
       MSGRAPH_CLIENT_SECRET: secret,

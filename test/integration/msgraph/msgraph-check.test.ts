@@ -18,7 +18,7 @@ const headings = 'Lead ID,Company,Segment,City,Region,Stage,Next follow-up,Statu
 
 function settingsFor({ loginUrl }: MsGraphSandbox): Record<string, string | undefined> {
   return {
-    TARGET_API_URL: loginUrl,
+    MSGRAPH_URL: loginUrl,
     MSGRAPH_TENANT: sampleApp.tenant,
     MSGRAPH_CLIENT_ID: sampleApp.clientId,
     MSGRAPH_CLIENT_SECRET: sampleApp.secret?.value,
@@ -161,7 +161,7 @@ test('check says what is wrong with the app', async () => {
     ],
     [{ MSGRAPH_CLIENT_SECRET: 'wrong-one' }, 'MSGRAPH_CLIENT_SECRET is wrong \\(AADSTS7000215\\)', /value/],
     [{ MSGRAPH_CLIENT_SECRET: undefined }, 'MSGRAPH_CLIENT_SECRET is not set', /docs/],
-    [{ TARGET_API_URL: nowhere }, 'Entra cannot be reached \\(ECONNREFUSED\\)', /network/],
+    [{ MSGRAPH_URL: nowhere }, 'Entra cannot be reached \\(ECONNREFUSED\\)', /network/],
   ];
   for (const [env, says, helps] of wrong) {
     const [line] = await checked(workspace, env);

@@ -40,7 +40,7 @@ async function googleSheets(): Promise<Kind> {
   const workspace = await Workspace.open({
     sandbox: { leads: 30 },
     connection: { target: { type: 'google-sheets', spreadsheet: sheets.spreadsheetId, path: undefined } },
-    env: { TARGET_API_URL: sheets.url },
+    env: { GOOGLE_SHEETS_URL: sheets.url },
   });
   writeFileSync(join(workspace.folder, 'key.json'), sheets.keyFile());
   Object.assign(workspace.env, { GOOGLE_APPLICATION_CREDENTIALS: join(workspace.folder, 'key.json') });

@@ -124,6 +124,7 @@ describe('a calendar feed', () => {
   });
 
   test('in the language of each connection, with nothing of anybody else', async () => {
+    await follow('main', 'bens', noon + day, { recipients: [ben] });
     await follow('nord', 'nords', noon + 2 * day, { recipients: [ben] });
     const { body } = await read(ben);
     expect(events(body).map(({ summary }) => summary)).toEqual([

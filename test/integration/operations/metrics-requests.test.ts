@@ -42,7 +42,7 @@ test('requests to HubSpot and to the Leads service are counted by the status tha
   await using workspace = await Workspace.open({
     sandbox: { leads: 2, faults: parseFaults('unfinished:once=1') },
     connection: { target: { type: 'hubspot', token: '${HUBSPOT_TOKEN}', path: undefined } },
-    env: { TARGET_API_URL: portal.url, HUBSPOT_TOKEN: portal.token },
+    env: { HUBSPOT_URL: portal.url, HUBSPOT_TOKEN: portal.token },
   });
   portal.before = ({ n }) => (n === 1 ? { status: 503 } : undefined);
   await using app = await workspace.openApp();
@@ -59,7 +59,7 @@ test('requests to Google Sheets are counted, those for a token are not', async (
     connection: {
       target: { type: 'google-sheets', spreadsheet: sheets.spreadsheetId, path: undefined },
     },
-    env: { TARGET_API_URL: sheets.url },
+    env: { GOOGLE_SHEETS_URL: sheets.url },
   });
   const keyPath = join(workspace.folder, 'key.json');
   writeFileSync(keyPath, sheets.keyFile());

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { transaction } from '../../../src/store/database.ts';
 import { endMove, noteMove } from '../../../src/store/installation.ts';
 import { acquireLease } from '../../../src/store/leases.ts';
-import { migrateLock } from '../../../src/store/migrate.ts';
+import { moveLock } from '../../../src/store/migrate.ts';
 import { beginSending, type Claim } from '../../../src/store/sending.ts';
 import { planMails } from '../../../src/worker/plan-mails.ts';
 import { administrate } from '../../support/administrate.ts';
@@ -178,6 +178,6 @@ test('what starts while the state moves waits, and then refuses: a command, a ru
   await back();
   expect(await begin()).toEqual([true]);
 
-  const pause = moving(() => here.cli('pause'), `select pg_advisory_xact_lock(${migrateLock.join(', ')})`);
+  const pause = moving(() => here.cli('pause'), `select pg_advisory_xact_lock(${moveLock.join(', ')})`);
   expect(await pause).toMatchObject({ code: 1, stderr: expect.stringContaining('[state.moved]') });
 });

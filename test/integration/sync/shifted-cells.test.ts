@@ -97,7 +97,7 @@ async function googleSheets(): Promise<Kind> {
       sync,
       target: { type: 'google-sheets', spreadsheet: sheets.spreadsheetId, path: undefined },
     },
-    env: { TARGET_API_URL: sheets.url },
+    env: { GOOGLE_SHEETS_URL: sheets.url },
   });
   writeFileSync(join(workspace.folder, 'key.json'), sheets.keyFile());
   Object.assign(workspace.env, { GOOGLE_APPLICATION_CREDENTIALS: join(workspace.folder, 'key.json') });
