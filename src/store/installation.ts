@@ -12,6 +12,8 @@ export interface Installation {
   readonly connections: readonly string[];
   /** Hashes of what each connection is by, so that a changed key or place alone makes no other installation. */
   readonly traits: readonly string[];
+  /** Hashes of the name and the service of each connection, without the key. */
+  readonly services: readonly string[];
 }
 
 export interface Claim extends Installation {
@@ -46,14 +48,15 @@ export function claimDatabase(pool: pg.Pool, own: Installation, sharesJobs: bool
   );
 }
 
-/** The claim of another installation that lives in the database, else null. */
+/** The claim of another installation that lives in the database, else null. A command may be the first with a corrected key. */
 export async function otherInDatabase(
   pool: pg.Pool,
   own: Installation,
   sharesJobs: boolean,
 ): Promise<Claim | null> {
   const claim = await claimIn(pool);
-  return claim === null || isSameInstallation(own, claim, sharesJobs) ? null : claim;
+  if (claim === null || isSameInstallation(own, claim, sharesJobs)) return null;
+  return own.services.some((service) => claim.services.includes(service)) ? null : claim;
 }
 
 /** The claim that holds now. */

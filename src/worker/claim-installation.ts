@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { App } from '../app.ts';
+import { isWebAddress } from '../config/addresses.ts';
 import type { Config, ConnectionConfig } from '../config/config.ts';
 import { LeadsyncError } from '../lib/errors.ts';
 import { repeat } from '../lib/repeat.ts';
@@ -87,6 +88,7 @@ function installationOf({ configured }: Config, queue: QueueClaim | null): Insta
     jobs: queue?.place ?? null,
     connections: configured.map(({ name }) => name),
     traits: configured.flatMap(traitsOf),
+    services: configured.map(({ name, leads }) => hash('sha256', `${name}\n${leads.baseUrl}`)),
   };
 }
 
@@ -101,7 +103,7 @@ function databaseOf({ databaseUrl, dataDir }: Config): string {
 /** A path on a disk says little without its machine: every container may have the same. */
 function traitsOf({ name, leads, target }: ConnectionConfig): readonly string[] {
   const service = serviceScope(leads.baseUrl, leads.apiKey.reveal());
-  const isLocal = target.type === 'workbook' && 'path' in target;
+  const isLocal = target.type === 'workbook' && target.drive === undefined && !isWebAddress(target.path);
   const place = JSON.stringify(isLocal ? [hostname(), target.path] : target);
   return [service, place].map((of) => hash('sha256', `${name}\n${of}`));
 }

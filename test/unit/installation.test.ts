@@ -1,7 +1,13 @@
 import { expect, test } from 'vitest';
 import { isSameInstallation } from '../../src/store/installation.ts';
 
-const one = { machine: 'a', jobs: null, connections: ['leads'], traits: ['key', 'place'] };
+const one = {
+  machine: 'a',
+  jobs: null,
+  connections: ['leads'],
+  traits: ['key', 'place'],
+  services: ['service'],
+};
 
 test.each([
   ['another machine', { machine: 'b' }, true],
