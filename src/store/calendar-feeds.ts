@@ -49,6 +49,8 @@ export interface FeedItem {
   readonly cells: Cells;
   /** The row's number as of the last read; null: unknown. */
   readonly row: number | null;
+  /** What the table is known by; null: unknown. */
+  readonly place: string | null;
   /** When the follow-up, or a value of the lead, last changed. */
   readonly changedAt: number;
 }
@@ -64,7 +66,7 @@ export function feedItems(
   return rowsOf(
     db,
     `select f.connection, f.lead_id as "leadId", floor(${epochMs('f.due_at')}) as "dueAt", f.sequence, p.base as cells,
-       p.row_number as row, floor(${epochMs(`greatest(f.changed_at, (select max(at) from history h
+       p.row_number as row, (select identity from places where connection = f.connection and is_current limit 1) as place, floor(${epochMs(`greatest(f.changed_at, (select max(at) from history h
          where h.connection = f.connection and h.lead_id = f.lead_id))`)}) as "changedAt"
      from follow_ups f join pairs p on p.connection = f.connection and p.lead_id = f.lead_id
      where f.connection = any($1) and f.due_at >= $3::timestamptz and $2 = any(f.recipients)

@@ -53,6 +53,9 @@ describe('the environment alone', () => {
       logLevel: 'info',
       redisPrefix: 'leadsync',
       requireTls: false,
+      googleSheetsUrl: 'https://sheets.googleapis.com',
+      hubspotUrl: 'https://api.hubapi.com',
+      msgraphUrl: 'https://graph.microsoft.com',
     });
     expect(config.connections[0]?.leads.apiKey.reveal()).toBe('top-secret');
     expect(JSON.stringify(config)).not.toContain('top-secret');

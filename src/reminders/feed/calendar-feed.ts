@@ -91,12 +91,13 @@ function feedName({ connection, templates }: Maker): string {
  * thousands at once would hold up the process.
  */
 function entryText(
-  { dueAt, sequence, leadId, cells, row, changedAt }: FeedItem,
+  { dueAt, sequence, leadId, cells, row, place, changedAt }: FeedItem,
   { connection, templates }: Maker,
   recipient: string,
 ): string {
   const { reminders: settings } = connection;
-  const facts = { connection, settings, recipient, leadId, cells, dueAt, sequence, row, now: changedAt };
+  const lead = { leadId, cells, dueAt, sequence, row, place };
+  const facts = { connection, settings, recipient, ...lead, now: changedAt };
   return subscribedEvent(followUpEvent(facts, templates), changedAt);
 }
 
