@@ -101,7 +101,7 @@ const [notMet, asBase, moved] = [0, 1, 2] as const;
 /** What a scan makes of a lead: `again`: it was met before in this scan, and the last sight counts. */
 export type LeadSight = 'as-base' | 'moved' | 'new' | 'again';
 
-/** How a row compares; `duplicate`: an earlier row has its id. */
+/** How a row compares; `duplicate`: an earlier row has its id, of one that is no pair almost certainly (see `IdSet`). */
 export interface RowSight {
   readonly isAsBase: boolean;
   readonly duplicate: boolean;

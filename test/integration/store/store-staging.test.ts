@@ -1,13 +1,16 @@
 import { describe, expect, test } from 'vitest';
+import { hashId } from '../../../src/core/lead/id-set.ts';
 import { LooseRows, memoOf } from '../../../src/core/merge/difference.ts';
 import { decideConflict, listConflicts, recordConflicts } from '../../../src/store/conflicts.ts';
 import { advanceBaselines } from '../../../src/store/baselines.ts';
 import { looseRows, scannedLeadCells, unknownLeads, wantedRows } from '../../../src/store/differences.ts';
+import { stageRows } from '../../../src/store/staging.ts';
 import { clearStagedRows } from '../../../src/store/runs.ts';
 import { logLeads } from '../../../src/store/scan-log.ts';
 import { collect, stagedCounts, useScenes } from './store-scene.ts';
 
 const scene = useScenes();
+const staging = { isWhole: true, usualStatus: null, spellings: new Map() };
 const acme = { companyName: 'Acme', stage: 'new' };
 const won = { companyName: 'Acme', stage: 'won' };
 const soon = { unreadable: 'soon' };
@@ -241,4 +244,39 @@ test('unknown leads are those that no earlier scan of the connection showed', as
     { id: 'new1', cells: won, knownSince: null },
     { id: 'new2', cells: acme, knownSince: null },
   ]);
+});
+
+describe('rows with ids that are no pairs', () => {
+  // Different ids with one 53-bit hash.
+  const [one, other] = ['0hoducygqnb', '4kc5nbxvhkb'];
+
+  test.each([
+    ['in one batch', [[one, other, one]]],
+    ['in several batches', [[one], [other], [one]]],
+  ])('are copies of one another only when the ids are the same, %s', async (_, batches) => {
+    expect(hashId(one)).toBe(hashId(other));
+    const here = scene();
+    const run = await here.run();
+    const live = await here.live(run);
+    let ordinal = 0;
+    for (const ids of batches) {
+      const rows = ids.map((leadId) => ({
+        ordinal: ordinal++,
+        row: ordinal + 1,
+        leadId,
+        cells: acme,
+        status: null,
+      }));
+      await stageRows(here.pool, run, rows, staging, live);
+    }
+    const { rows: staged } = await here.pool.query(
+      `select lead_id as "leadId", duplicate from staged_rows where run_id = $1 order by ordinal`,
+      [run.id],
+    );
+    expect(staged).toEqual([
+      { leadId: one, duplicate: false },
+      { leadId: other, duplicate: false },
+      { leadId: one, duplicate: true },
+    ]);
+  });
 });
