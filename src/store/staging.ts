@@ -5,7 +5,7 @@ import { type Cells, isUnreadable, type Value } from '../core/lead/value.ts';
 import type { LiveScan, RowSight } from '../core/merge/live-scan.ts';
 import type { MergedPlace } from '../core/merge/plan.ts';
 import { columnOf, type Queryable } from './database.ts';
-import { type Spellings, spelled, storeSpellings } from './lead-spellings.ts';
+import { loadSpellings, spelled, storeSpellings } from './lead-spellings.ts';
 import type { RunRef } from './runs.ts';
 import { type PageLine, storePage } from './scan-pages.ts';
 
@@ -105,7 +105,8 @@ export interface RowStaging {
   readonly isWhole: boolean;
   /** What the status column shows of an ordinary row; null: there is no status column. */
   readonly usualStatus: string | null;
-  readonly spellings: Spellings;
+  /** Whether the service spells any id otherwise than it is compared. */
+  readonly isSpelled: boolean;
 }
 
 /** A row that is staged; `duplicate`: an earlier one has its id. */
@@ -119,13 +120,15 @@ export interface LeftRow extends ScannedRow {
  */
 export async function stageRows(
   db: Queryable,
-  run: Pick<RunRef, 'id'>,
+  run: RunRef,
   read: readonly ScannedRow[],
-  { isWhole, usualStatus, spellings }: RowStaging,
+  { isWhole, usualStatus, isSpelled }: RowStaging,
   scan: LiveScan,
 ): Promise<{ readonly bytes: number; readonly left: readonly LeftRow[] }> {
   const { fields } = scan.base;
   const left: LeftRow[] = [];
+  const ids = isSpelled ? read.flatMap(({ leadId }) => leadId ?? []) : [];
+  const spellings = await loadSpellings(db, run.connection, ids);
   const seen = read.map((row) => {
     const leadId = row.leadId && spelled(spellings, row.leadId);
     const hasAll = isWhole && fields.every(({ field }) => field in row.cells);
