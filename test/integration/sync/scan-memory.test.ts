@@ -2,6 +2,7 @@ import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { ByteBudget, memoryBudget } from '../../../src/lib/byte-budget.ts';
 import { advanceBaselines } from '../../../src/store/baselines.ts';
+import { loadBaselines, sizeOfBaselines } from '../../../src/store/load-baselines.ts';
 import { type Run, updateRun } from '../../../src/store/runs.ts';
 import { type StepContext } from '../../../src/sync/context.ts';
 import { openScan } from '../../../src/sync/open-scan.ts';
@@ -122,4 +123,16 @@ test('a run waits for memory that others have without a try, and needs none once
   });
   expect(takenInWrites).not.toEqual([]);
   expect(takenInWrites.every((taken) => taken === 0)).toBe(true);
+});
+
+test('what `check` counts is no less than what a run reserves', async () => {
+  const here = scene();
+  const long = { companyName: 'x'.repeat(200), stage: 'new' };
+  const pairs = Array.from({ length: 5_000 }, (_, nth) => ({ leadId: `lead-${nth}`, values: long }));
+  await advanceBaselines(here.pool, here.connection, pairs);
+  let reserved = 0;
+  await loadBaselines(here.pool, here.connection, fields, (bytes) => (reserved += bytes));
+  expect(reserved).toBeGreaterThan(1024 ** 2);
+  const { bytes } = await sizeOfBaselines(here.pool, here.connection);
+  expect(bytes).toBeGreaterThanOrEqual(reserved);
 });
