@@ -192,7 +192,7 @@ export async function planOf(records: number, times: number): Promise<Part> {
 
 /** Both sides as a scan stages them, batch by batch. */
 async function stageAll(pool: pg.Pool, run: Run, scan: LiveScan): Promise<void> {
-  const staging = { isWhole: true, usualStatus: null, spellings: new Map<string, string>() };
+  const staging = { isWhole: true, usualStatus: null, isSpelled: false };
   for (let from = 0; ; from += batch) {
     const { rows: some } = await pool.query<{ leadId: string; row: number; cells: Cells; edited: Cells }>(
       `select r.lead_id as "leadId", row_number as row, r.cells, e.cells as edited from records r join edited e using (row_number)

@@ -2,7 +2,7 @@ import type { Cells } from '../core/lead/value.ts';
 import { type ActionKind, type Changes, type PlannedAction, silentKinds } from '../core/merge/action.ts';
 import { fingerprint } from '../core/merge/fingerprint.ts';
 import type pg from 'pg';
-import { charactersIn } from '../core/lead/text-size.ts';
+import { batchesBySize, charactersIn } from '../core/lead/text-size.ts';
 import { LeadsyncError } from '../lib/errors.ts';
 import { mostWhole } from '../lib/heap.ts';
 import { type Queryable, rowsOf } from './database.ts';
@@ -88,6 +88,37 @@ export function pendingSizes(
      where run_id = $1 and round = $2 and kind = any($3) and state in ('planned', 'proven') order by id`,
     [run.id, run.round, kinds],
   );
+}
+
+/** The most actions that are looked at in one go. */
+const together = 1_000;
+
+/**
+ * The ids of actions in batches that fit into memory together, oldest first. SQL: `which` of them (of `actions a`), and
+ * `size`, the bytes that are read of each.
+ */
+export async function* actionBatches(
+  db: Queryable,
+  run: RoundRef,
+  kind: ActionKind,
+  { which = 'true', size }: { readonly which?: string; readonly size: string },
+): AsyncGenerator<readonly number[]> {
+  for (let after = 0, isMore = true; isMore; ) {
+    const page = await rowsOf<{ readonly id: number; readonly size: number }>(
+      db,
+      `select id, ${size} as size from actions a
+       where run_id = $1 and round = $2 and kind = $4 and ${which} and id > $3 order by id limit ${together}`,
+      [run.id, run.round, after, kind],
+    );
+    const batches = batchesBySize(
+      page,
+      () => together,
+      (one) => one.size,
+    );
+    for (const batch of batches) yield batch.map(({ id }) => id);
+    after = page.at(-1)?.id ?? after;
+    isMore = page.length === together;
+  }
 }
 
 /** Those of these actions that are still to be done, oldest first. */

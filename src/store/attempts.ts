@@ -1,6 +1,7 @@
-import type { ActionKind } from '../core/merge/action.ts';
+import type { Cell } from '../core/lead/value.ts';
+import { type ActionKind, plannedAction } from '../core/merge/action.ts';
 import { HeldConflicts } from '../core/merge/held-conflicts.ts';
-import { type Action, actionColumns } from './actions.ts';
+import { type Action, actionBatches, actionColumns } from './actions.ts';
 import { recordConflicts } from './conflicts.ts';
 import { countOf, type Queryable, rowsOf } from './database.ts';
 import type { RoundRef, RunRef } from './runs.ts';
@@ -41,17 +42,31 @@ export async function holdRemaining(
   kind: ActionKind,
   { code, message }: { readonly code: string; readonly message: string },
 ): Promise<void> {
-  const refused = await rowsOf<Action>(
-    db,
-    `with refused as (
-       update actions set state = 'held', outcome_code = $4, outcome_message = $5, done_at = now()
-       where run_id = $1 and round = $2 and kind = $3 and state = 'planned' returning ${actionColumns})
-     select * from refused order by id`,
-    [run.id, run.round, kind, code, message],
-  );
   const held = new HeldConflicts();
-  const items = refused.flatMap((action) => held.of({ ...action, changes: {}, reason: code, message }));
-  await recordConflicts(db, run, items);
+  const batches = actionBatches(db, run, kind, {
+    which: `state = 'planned'`,
+    size: `coalesce(octet_length(expect->>'companyName'), 0)`,
+  });
+  for await (const ids of batches) {
+    const refused = await rowsOf<Refused>(
+      db,
+      `with refused as (
+         update actions set state = 'held', outcome_code = $2, outcome_message = $3, done_at = now()
+         where id = any($1)
+         returning id, lead_id as "leadId", row_number as row, content_hash as "contentHash", expect->'companyName' as name)
+       select * from refused order by id`,
+      [ids, code, message],
+    );
+    const items = refused.flatMap(({ leadId, row, contentHash, name }) =>
+      held.of(plannedAction(kind, { leadId, row, contentHash, reason: code, message }), [name]),
+    );
+    await recordConflicts(db, run, items);
+  }
+}
+
+/** What is kept of an action that is held. */
+interface Refused extends Pick<Action, 'leadId' | 'row' | 'contentHash'> {
+  readonly name: Cell;
 }
 
 /** How many actions of these kinds were deferred with one of these codes since the last that was done. */

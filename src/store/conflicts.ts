@@ -1,7 +1,7 @@
 import type { Author } from '../core/lead/author.ts';
 import { type Cell, plainCell } from '../core/lead/value.ts';
 import { HeldConflicts, type NewConflict } from '../core/merge/held-conflicts.ts';
-import { type Action, actionColumns } from './actions.ts';
+import { type Action, actionBatches, actionColumns } from './actions.ts';
 import { countOf, type Queryable, rowsOf } from './database.ts';
 import { type Decided, decidedOn, heldAgain } from './decisions.ts';
 import type { RoundRef, RunRef } from './runs.ts';
@@ -120,26 +120,24 @@ export function listPlannedConflicts(db: Queryable, run: RunRef & RoundRef): Pro
   return holdPlanned(db, run, 'on conflict do nothing');
 }
 
-/** What is looked at in one go. */
-const batch = 1_000;
-
 /** A record that is held may be no pair. */
 const stagedName = (table: 'staged_leads' | 'staged_rows'): string =>
   `(select s.cells->'companyName' from ${table} s where s.run_id = $1 and s.lead_id = a.lead_id limit 1)`;
 
+const stagedNames = `json_build_array(${stagedName('staged_leads')}, ${stagedName('staged_rows')})`;
+
+const sizeOfHold = `octet_length(changes::text) + octet_length(expect::text) + octet_length(${stagedNames}::text)`;
+
 async function holdPlanned(db: Queryable, run: RunRef & RoundRef, onKnown: string): Promise<void> {
   const held = new HeldConflicts();
-  for (let after = 0, isMore = true; isMore; ) {
+  for await (const ids of actionBatches(db, run, 'hold', { size: sizeOfHold })) {
     const holds = await rowsOf<Action & { readonly names: readonly Cell[] }>(
       db,
-      `select ${actionColumns}, json_build_array(${stagedName('staged_leads')}, ${stagedName('staged_rows')}) as names
-       from actions a where run_id = $1 and round = $2 and kind = 'hold' and id > $3 order by id limit ${batch}`,
-      [run.id, run.round, after],
+      `select ${actionColumns}, ${stagedNames} as names from actions a where run_id = $1 and id = any($2) order by id`,
+      [run.id, ids],
     );
     const items = holds.flatMap((hold) => held.of(hold, hold.names));
     await recordConflicts(db, run, items, onKnown);
-    after = holds.at(-1)?.id ?? after;
-    isMore = holds.length === batch;
   }
 }
 

@@ -1,5 +1,5 @@
 import { idKey } from '../core/lead/lead.ts';
-import { columnOf, mapOf, type Queryable } from './database.ts';
+import { columnOf, mapOf, type Queryable, valueOf } from './database.ts';
 import type { RunRef } from './runs.ts';
 
 /** Remembers the ids that the service spells otherwise than they are compared; of nearly all services none. */
@@ -20,17 +20,21 @@ export async function storeSpellings(
 /** The ids that the service spells otherwise, by how they are compared. */
 export type Spellings = ReadonlyMap<string, string>;
 
-/** Those of all ids, or of some. */
-export function loadSpellings(
+/** Whether the service spells any id otherwise than it is compared. */
+export async function hasSpellings(db: Queryable, connection: string): Promise<boolean> {
+  const text = `select exists (select from lead_spellings where connection = $1)`;
+  return (await valueOf<boolean>(db, text, [connection])) === true;
+}
+
+/** Those of some ids. */
+export async function loadSpellings(
   db: Queryable,
   connection: string,
-  ids: readonly string[] | null = null,
+  ids: readonly string[],
 ): Promise<Spellings> {
-  return mapOf(
-    db,
-    `select lead_key, lead_id from lead_spellings where connection = $1 and ($2::text[] is null or lead_key = any($2))`,
-    [connection, ids?.map(idKey)],
-  );
+  if (ids.length === 0) return new Map();
+  const text = `select lead_key, lead_id from lead_spellings where connection = $1 and lead_key = any($2)`;
+  return mapOf(db, text, [connection, ids.map(idKey)]);
 }
 
 /** An id of a table, in the service's spelling where that is known. */
@@ -43,11 +47,19 @@ export function spelled(spellings: Spellings, id: string): string {
  * Gives rows that were staged before their leads were the service's spelling of their ids. Called once, after both sides are
  * staged. Returns these ids.
  */
-export function respellRows(db: Queryable, run: RunRef): Promise<readonly string[]> {
-  return columnOf(
+export async function respellRows(db: Queryable, run: RunRef): Promise<readonly string[]> {
+  const leadIds = await columnOf<string>(
     db,
     `update staged_rows r set lead_id = s.lead_id from lead_spellings s
      where r.run_id = $1 and s.connection = $2 and r.lead_id = s.lead_key returning r.lead_id`,
     [run.id, run.connection],
   );
+  if (leadIds.length === 0) return leadIds;
+  // A further row with the id may have been staged in the new spelling.
+  await db.query(
+    `update staged_rows r set duplicate = true where run_id = $1 and lead_id = any($2) and not duplicate
+       and exists (select from staged_rows e where e.run_id = $1 and e.lead_id = r.lead_id and e.ordinal < r.ordinal)`,
+    [run.id, leadIds],
+  );
+  return leadIds;
 }

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import type { FieldMapping } from '../core/lead/mapping.ts';
 import { Baselines, digestMark } from '../core/merge/live-scan.ts';
-import type { Reserve } from '../core/merge/records.ts';
+import { largestChunk, type Reserve } from '../core/merge/records.ts';
 import { transaction, valueOf, type Queryable } from './database.ts';
 
 /** SQL for how often the pairs under a key (SQL as well) have moved. */
@@ -48,7 +48,7 @@ export function loadBaselines(
   });
 }
 
-/** What the baselines under a key take in memory, roughly (bytes). */
+/** What a run reserves for the baselines under a key, roughly and rather too much (bytes): the last chunk may be nearly empty. */
 export async function sizeOfBaselines(
   db: Queryable,
   connection: string,
@@ -58,7 +58,8 @@ export async function sizeOfBaselines(
      from pairs where connection = $1`,
     [connection],
   );
-  return rows[0] ?? { pairs: 0, bytes: 0 };
+  const { pairs, bytes } = rows[0] ?? { pairs: 0, bytes: 0 };
+  return { pairs, bytes: bytes + Math.min(largestChunk, bytes) };
 }
 
 /** Bytes of what COPY sends first in its binary format (PostgreSQL, COPY, Binary Format), without extensions. */

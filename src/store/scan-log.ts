@@ -29,5 +29,6 @@ export async function takeUpLeads(db: Queryable, runId: number, scan: LiveScan):
     cursors,
   }));
   const staged = await columnOf<string>(db, `select lead_id from staged_leads where run_id = $1`, [runId]);
-  scan.takeUpLeads(checkpoints, [...staged, ...(await newIdsInPages(db, runId))]);
+  scan.takeUpLeads(checkpoints, staged);
+  for await (const leadIds of newIdsInPages(db, runId)) scan.takeUpWhole(leadIds);
 }

@@ -60,12 +60,10 @@ async function* readPages(db: Queryable, runId: number, where: string, values: r
   }
 }
 
-/** The ids of new leads that the scan of a run has stored together so far. */
-export async function newIdsInPages(db: Queryable, runId: number): Promise<readonly string[]> {
-  const ids: string[] = [];
+/** The ids of new leads that the scan of a run has stored together so far, page by page. */
+export async function* newIdsInPages(db: Queryable, runId: number): AsyncGenerator<readonly string[]> {
   for await (const { lines } of readPages(db, runId, 'round is null'))
-    for (const line of lines) if (line !== null) ids.push(line[0]);
-  return ids;
+    yield lines.flatMap((line) => line?.[0] ?? []);
 }
 
 /** What of the leads in pages has to be looked at one by one; `all`: every one of them. */

@@ -4,8 +4,8 @@ import { batchesBySize } from '../core/lead/text-size.ts';
 import { type Cells, isUnreadable, type Value } from '../core/lead/value.ts';
 import type { LiveScan, RowSight } from '../core/merge/live-scan.ts';
 import type { MergedPlace } from '../core/merge/plan.ts';
-import type { Queryable } from './database.ts';
-import { type Spellings, spelled, storeSpellings } from './lead-spellings.ts';
+import { columnOf, type Queryable } from './database.ts';
+import { loadSpellings, spelled, storeSpellings } from './lead-spellings.ts';
 import type { RunRef } from './runs.ts';
 import { type PageLine, storePage } from './scan-pages.ts';
 
@@ -105,7 +105,8 @@ export interface RowStaging {
   readonly isWhole: boolean;
   /** What the status column shows of an ordinary row; null: there is no status column. */
   readonly usualStatus: string | null;
-  readonly spellings: Spellings;
+  /** Whether the service spells any id otherwise than it is compared. */
+  readonly isSpelled: boolean;
 }
 
 /** A row that is staged; `duplicate`: an earlier one has its id. */
@@ -119,17 +120,32 @@ export interface LeftRow extends ScannedRow {
  */
 export async function stageRows(
   db: Queryable,
-  run: Pick<RunRef, 'id'>,
+  run: RunRef,
   read: readonly ScannedRow[],
-  { isWhole, usualStatus, spellings }: RowStaging,
+  { isWhole, usualStatus, isSpelled }: RowStaging,
   scan: LiveScan,
 ): Promise<{ readonly bytes: number; readonly left: readonly LeftRow[] }> {
   const { fields } = scan.base;
   const left: LeftRow[] = [];
-  const staged = read.flatMap((row): readonly StagedRow[] => {
+  const ids = isSpelled ? read.flatMap(({ leadId }) => leadId ?? []) : [];
+  const spellings = await loadSpellings(db, run.connection, ids);
+  const seen = read.map((row) => {
     const leadId = row.leadId && spelled(spellings, row.leadId);
     const hasAll = isWhole && fields.every(({ field }) => field in row.cells);
-    const { isAsBase, duplicate, place } = leadId === null ? noPair : scan.seeRow(leadId, row.cells, hasAll);
+    return { row, leadId, sight: leadId === null ? noPair : scan.seeRow(leadId, row.cells, hasAll) };
+  });
+  const isGuess = ({ leadId, sight }: (typeof seen)[number]): boolean =>
+    leadId !== null && sight.duplicate && scan.base.find(leadId) < 0;
+  const met = await stagedIds(
+    db,
+    run.id,
+    seen.filter(isGuess).flatMap(({ leadId }) => leadId ?? []),
+  );
+  const staged = seen.flatMap((one): readonly StagedRow[] => {
+    const { row, leadId, sight } = one;
+    const { isAsBase, place } = sight;
+    const duplicate = isGuess(one) ? met.has(leadId ?? '') : sight.duplicate;
+    if (leadId !== null) met.add(leadId);
     if (isAsBase && place === row.row && row.status === usualStatus) return [];
     left.push({ ...row, duplicate });
     const at = { ...row, leadId, duplicate };
@@ -149,6 +165,13 @@ export async function stageRows(
     [run.id, json],
   );
   return { bytes: bytesOf(json, staged), left };
+}
+
+/** Those of these ids under which rows are staged. */
+async function stagedIds(db: Queryable, runId: number, leadIds: readonly string[]): Promise<Set<string>> {
+  if (leadIds.length === 0) return new Set();
+  const text = `select distinct lead_id from staged_rows where run_id = $1 and lead_id = any($2)`;
+  return new Set(await columnOf<string>(db, text, [runId, leadIds]));
 }
 
 interface StagedRow extends Omit<ScannedRow, 'cells'> {

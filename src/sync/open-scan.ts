@@ -1,7 +1,7 @@
 import { counted } from '../core/lead/counted.ts';
 import { LiveScan } from '../core/merge/live-scan.ts';
 import type { ByteBudget } from '../lib/byte-budget.ts';
-import { LeadsyncError } from '../lib/errors.ts';
+import { LeadsyncError, type LeadsyncErrorOptions } from '../lib/errors.ts';
 import { loadBaselines, sizeOfBaselines } from '../store/load-baselines.ts';
 import { clearScannedLeads, type Run, updateRun } from '../store/runs.ts';
 import { takeUpLeads } from '../store/scan-log.ts';
@@ -9,7 +9,7 @@ import { inLeasedTransaction, type StepContext } from './context.ts';
 
 /**
  * The scan of a run, with the run as it goes on: taken up where an earlier process left it, or begun again when pairs have
- * moved since. Throws `memory.too-small`.
+ * moved since. Throws `memory.too-small`: retry later when other connections have memory that it lacks, else never.
  */
 export async function openScan(
   context: StepContext,
@@ -26,18 +26,24 @@ export async function openScan(
   return { run: taken, scan };
 }
 
+/** Other connections may have read their sides by then (ms). */
+const othersReadMs = 5_000;
+
 async function load({ pool, connection, memory }: StepContext, run: Run): Promise<LiveScan['base']> {
-  let isOver = false;
+  let [isOver, isAlone] = [false, false];
   const reserve = (bytes: number): void => {
     isOver = !memory.take(bytes);
-    if (isOver) throw new RangeError('no memory is left');
+    if (!isOver) return;
+    ({ isAlone } = memory);
+    throw new RangeError('no memory is left');
   };
   try {
     return await loadBaselines(pool, run.connection, connection.fields, reserve);
   } catch (error) {
     memory[Symbol.dispose]();
     if (!isOver) throw error;
-    throw tooSmall(await sizeOfBaselines(pool, run.connection), memory.budget);
+    const size = await sizeOfBaselines(pool, run.connection);
+    throw tooSmall(size, memory.budget, isAlone ? {} : { retry: 'later', retryAfterMs: othersReadMs });
   }
 }
 
@@ -60,10 +66,12 @@ const megabytes = (bytes: number): string => `${Math.ceil(bytes / 1024 ** 2)} MB
 export function tooSmall(
   { pairs, bytes }: { readonly pairs: number; readonly bytes: number },
   { limit, memory }: ByteBudget,
+  again: Pick<LeadsyncErrorOptions, 'retry' | 'retryAfterMs'> = {},
 ): LeadsyncError {
   const leads = counted(pairs, 'lead', 'leads');
   const message = `what is remembered of ${leads} takes ${megabytes(bytes)} of memory; this process may use ${megabytes(limit)} of its ${megabytes(memory)} for all connections together. Nothing was changed`;
   return new LeadsyncError('memory.too-small', message, {
+    ...again,
     help: 'Give the container or the machine more memory, or sync fewer leads (leads.query).',
   });
 }

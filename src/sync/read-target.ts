@@ -9,7 +9,7 @@ import { charactersIn, mostTogether } from '../core/lead/text-size.ts';
 import { type Cell, isUnreadable, storable } from '../core/lead/value.ts';
 import { stageAsides } from '../store/asides.ts';
 import type { LiveScan } from '../core/merge/live-scan.ts';
-import { loadSpellings, respellRows } from '../store/lead-spellings.ts';
+import { hasSpellings, respellRows } from '../store/lead-spellings.ts';
 import { wasEverInStep } from '../store/pairs.ts';
 import { keepNotesBelow, newFields, notesBelow } from '../store/place-notes.ts';
 import { unpackPages } from '../store/scan-pages.ts';
@@ -65,9 +65,9 @@ export async function stageTable(
   const isGoneAllowed = run.allow.includes('target-gone');
   const wasFilled = !isGoneAllowed && (await wasEverInStep(context.pool, run.connection));
   const elsewhere = run.connection !== connection.name;
-  const spellings = await loadSpellings(context.pool, run.connection);
+  const isSpelled = await hasSpellings(context.pool, run.connection);
   // The service spells some ids otherwise, and may spell more of them so the next time: a row may become another lead's.
-  const isKnowable = added.length === 0 && spellings.size === 0;
+  const isKnowable = added.length === 0 && !isSpelled;
   const known = isKnowable ? await lookAtTable(context, wasFilled) : null;
   const same = known && (await stageAsBefore(context, run, known, scan));
   if (same !== null) return same;
@@ -81,7 +81,7 @@ export async function stageTable(
   const snapshot = await target.open(options, context.stop);
   if (snapshot.created) await noteMade(context, run);
   const isWhole = snapshot.missing.length === 0;
-  const staging: RowStaging = { isWhole, usualStatus: usualStatusOf(context), spellings };
+  const staging: RowStaging = { isWhole, usualStatus: usualStatusOf(context), isSpelled };
   const left: LeftRow[] = [];
   const outside = new RowsOutside(
     connection.fields,

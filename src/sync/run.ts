@@ -65,7 +65,10 @@ export type RunResult =
   | { readonly kind: 'finished'; readonly run: Run }
   | { readonly kind: 'again'; readonly afterMs: number; readonly why: AgainReason };
 
-/** `throttled`: by the Leads service, for all its connections; `target-throttled`: by the target. Neither counts as an attempt. */
+/**
+ * `throttled`: by the Leads service, for all its connections; `target-throttled`: by the target; `busy`: another process leads
+ * the run, or other connections have the memory. None of these counts as an attempt.
+ */
 export type AgainReason = 'throttled' | 'target-throttled' | 'fault' | 'busy' | 'settling' | 'stopping';
 
 /** An unfinished run is resumed within this time (ms); an older one is abandoned: its scan is out of date. */
@@ -141,6 +144,8 @@ async function advance(leased: LeasedContext, request: RunRequest, stop: AbortSi
         return await again(0, 'stopping');
       log.debug({ run: run.id, phase: run.phase, round: run.round }, 'step');
       run = await traced(step, run, steps[run.phase]);
+      // Nothing after reading uses the scan; others may wait for its memory.
+      if (run.phase === 'plan') memory[Symbol.dispose]();
       await count();
     }
     const delayMs = await nextRoundDelay(step, run);
@@ -261,6 +266,11 @@ async function interrupted(
     log.debug({ run: run.id, afterMs }, fault.message);
     return { kind: 'again', afterMs, why: isTarget ? 'target-throttled' : 'throttled' };
   }
+  if (fault.code === 'memory.too-small' && fault.retry === 'later') {
+    const afterMs = spread(fault.retryAfterMs ?? 1_000, clock);
+    log.debug({ run: run.id, afterMs }, fault.message);
+    return { kind: 'again', afterMs, why: 'busy' };
+  }
   const current = (await getRun(pool, run.id)) ?? run;
   if (fault.retry !== 'never' && current.attempts + 1 < request.maxAttempts) {
     const since = (current.attempts > 0 && current.fault?.since) || clock.now();
@@ -285,7 +295,12 @@ function asLeadsyncError(thrown: unknown): LeadsyncError {
   });
 }
 
-/** Exponential from 250 ms to 5 minutes; jitter keeps connections from retrying together. */
+/** Exponential from 250 ms to 5 minutes. */
 function backoff(attempts: number, clock: Clock): number {
-  return Math.round(Math.min(250 * 2 ** attempts, 300_000) * (0.75 + clock.random() / 2));
+  return spread(Math.min(250 * 2 ** attempts, 300_000), clock);
+}
+
+/** A wait with jitter, which keeps connections from retrying together. */
+function spread(ms: number, clock: Clock): number {
+  return Math.round(ms * (0.75 + clock.random() / 2));
 }

@@ -20,6 +20,11 @@ export class ScanMemory implements Disposable {
     this.#held = { of, scan };
   }
 
+  /** Whether nobody else has any of it. */
+  get isAlone(): boolean {
+    return this.budget.limit - this.budget.left <= this.#taken;
+  }
+
   /** False, and nothing is taken, when there are not as many. */
   take(bytes: number): boolean {
     const isTaken = this.budget.take(bytes);

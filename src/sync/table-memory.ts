@@ -3,7 +3,6 @@ import type { LiveScan } from '../core/merge/live-scan.ts';
 import { inStep } from '../core/merge/row-status.ts';
 import { stageAsides } from '../store/asides.ts';
 import type { Run } from '../store/runs.ts';
-import type { Spellings } from '../store/lead-spellings.ts';
 import { type RowStaging, stageRows } from '../store/staging.ts';
 import { keepTableRead, keepWrittenTable, repeatTableRead, type TableRead } from '../store/table-reads.ts';
 import { version } from '../lib/version.ts';
@@ -48,7 +47,7 @@ export function stageAsBefore(
     const staging: RowStaging = {
       isWhole: true,
       usualStatus: usualStatusOf(context),
-      spellings: noSpellings,
+      isSpelled: false,
     };
     // The first row of a copy shows its baseline unless it is left itself.
     const left = read.left.flatMap(({ leadId, duplicate }) => (leadId === null || duplicate ? [] : [leadId]));
@@ -58,8 +57,6 @@ export function stageAsBefore(
     return read;
   });
 }
-
-const noSpellings: Spellings = new Map();
 
 /** Remembers what a table showed. `before`: the table before it was read; null: it cannot be recognised. */
 export async function rememberTable(

@@ -6,7 +6,7 @@ import { doubtReplies } from '../store/services.ts';
 import { IdSet } from '../core/lead/id-set.ts';
 import { insertActions } from '../store/actions.ts';
 import { storeUnmappedHashes, unreadCreates } from '../store/intents.ts';
-import { loadSpellings, spelled } from '../store/lead-spellings.ts';
+import { hasSpellings, loadSpellings, spelled } from '../store/lead-spellings.ts';
 import {
   acceptReplies,
   countUnexplained,
@@ -131,7 +131,7 @@ async function readRowsAgain(context: StepContext, run: Run): Promise<void> {
   let [isExplained, isUsual] = [true, run.targetRows === 0];
   const [seenNew, changedNew] = [new IdSet(), new Set<string>()];
   const usualStatus = usualStatusOf(context);
-  const spellings = await loadSpellings(pool, run.connection);
+  const isSpelled = await hasSpellings(pool, run.connection);
   const purpose = `${run.id} ${run.round} receipt`;
   const snapshot = await target.open({ create: false, purpose }, context.stop);
   for await (const read of batchesWeighed(snapshot.rows, batchesTogether)) {
@@ -139,6 +139,8 @@ async function readRowsAgain(context: StepContext, run: Run): Promise<void> {
     const rows = new Map<string, TargetRow>();
     rowsRead += read.length;
     isUsual &&= read.every(({ status, other }) => status === usualStatus && other !== true);
+    const ids = isSpelled ? read.flatMap(({ leadId }) => leadId ?? []) : [];
+    const spellings = await loadSpellings(pool, run.connection, ids);
     for (const row of read) {
       const leadId = row.leadId === null ? null : spelled(spellings, row.leadId);
       if (leadId !== null && !rows.has(leadId)) rows.set(leadId, row);

@@ -39,7 +39,7 @@ describe('a hold', () => {
     expect(held).toMatchObject([{ cells: { companyName } }]);
   });
 
-  test('of records that are alike has a key of its own; another lead, content or field is another key', () => {
+  test('of rows without id that are alike has a key of its own; another content or field is another key, a lead needs none', () => {
     const held = new HeldConflicts();
     const keys = (given: Parameters<typeof hold>[0]) =>
       held.of(hold(given)).map(({ contentHash, field }) => [contentHash, field]);
@@ -49,6 +49,7 @@ describe('a hold', () => {
       ['k#3', undefined],
     ]);
     expect(keys({ contentHash: 'other' })).toEqual([['other', undefined]]);
+    expect(keys({ leadId: 'a' })).toEqual([['k', undefined]]);
     expect(keys({ leadId: 'a' })).toEqual([['k', undefined]]);
     expect(keys({ changes: { city } })).toEqual([['k', 'city']]);
     expect(keys({ changes: { city } })).toEqual([['k#2', 'city']]);

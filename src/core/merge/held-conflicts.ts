@@ -20,6 +20,7 @@ export interface NewConflict {
 
 /** What the holds of one plan keep for people. */
 export class HeldConflicts {
+  /** How many rows without id have a key so far. */
   readonly #alike = new Map<string, number>();
 
   /** Of the next hold each field, or the whole record. `names`: how its company may be called besides, the likeliest first. */
@@ -34,9 +35,10 @@ export class HeldConflicts {
     });
   }
 
-  /** Records that are alike share a key: the further ones get a number, so that each is listed. */
+  /** Rows without id that are alike share a key: the further ones get a number, so that each is listed. */
   #keyOf({ leadId, contentHash }: PlannedAction, field: string): string {
-    const key = JSON.stringify([leadId, contentHash, field]);
+    if (leadId !== null) return contentHash;
+    const key = JSON.stringify([contentHash, field]);
     const nth = (this.#alike.get(key) ?? 0) + 1;
     this.#alike.set(key, nth);
     return nth === 1 ? contentHash : `${contentHash}#${nth}`;

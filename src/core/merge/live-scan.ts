@@ -101,7 +101,7 @@ const [notMet, asBase, moved] = [0, 1, 2] as const;
 /** What a scan makes of a lead: `again`: it was met before in this scan, and the last sight counts. */
 export type LeadSight = 'as-base' | 'moved' | 'new' | 'again';
 
-/** How a row compares; `duplicate`: an earlier row has its id. */
+/** How a row compares; `duplicate`: an earlier row has its id, of one that is no pair almost certainly (see `IdSet`). */
 export interface RowSight {
   readonly isAsBase: boolean;
   readonly duplicate: boolean;
@@ -205,12 +205,17 @@ export class LiveScan {
       const [first, count] = ranges[lastBefore(ranges, id)] ?? [0, 0];
       if (id < first + count) this.#leads[n] = asBase;
     }
-    for (const leadId of others) {
+    this.takeUpWhole(others);
+    for (const { cursors } of checkpoints) this.useCursors(cursors);
+  }
+
+  /** Takes up leads that an earlier process stored whole. */
+  takeUpWhole(leadIds: Iterable<string>): void {
+    for (const leadId of leadIds) {
       const n = this.base.find(leadId);
       if (n >= 0) this.#leads[n] = moved;
       else this.#newIds.add(leadId);
     }
-    for (const { cursors } of checkpoints) this.useCursors(cursors);
   }
 
   forgetLeads(): void {

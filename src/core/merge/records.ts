@@ -1,5 +1,6 @@
-/** Bytes of the largest usual chunk: records never move, so that growing copies nothing. */
 const chunkBits = 23;
+/** Bytes of the largest usual chunk, each up to it twice as large as the one before: records never move, so that growing copies nothing. */
+export const largestChunk = 1 << chunkBits;
 const leastChunk = 1 << 16;
 /** Bytes before the id: the lengths of id and text. */
 const head = 6;
@@ -105,7 +106,7 @@ export class Records {
   }
 
   #addChunk(least: number): void {
-    const usual = Math.min(1 << chunkBits, Math.max(leastChunk, 2 * (this.#chunks.at(-1)?.length ?? 0)));
+    const usual = Math.min(largestChunk, Math.max(leastChunk, 2 * (this.#chunks.at(-1)?.length ?? 0)));
     this.#left = Math.max(least, usual);
     if (this.#chunks.length === 1 << (32 - chunkBits)) this.#reserve(Infinity);
     this.#reserve(this.#left);

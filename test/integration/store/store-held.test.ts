@@ -1,5 +1,6 @@
 import { listDecisions } from '../../../src/store/decisions.ts';
 import { describe, expect, test } from 'vitest';
+import { charactersIn, mostTogether } from '../../../src/core/lead/text-size.ts';
 import type { PlannedAction } from '../../../src/core/merge/action.ts';
 import { insertActions } from '../../../src/store/actions.ts';
 import { holdRemaining } from '../../../src/store/attempts.ts';
@@ -256,6 +257,51 @@ describe('the holds of a plan', () => {
     await plan(here, await here.scan({}, []), alike);
     expect((await list(here)).map(({ id }) => id)).toEqual(before.map(({ id }) => id));
   });
+
+  test('are never read with more text than fits into memory together', async () => {
+    const here = scene();
+    const run = await here.run();
+    const long = 'x'.repeat(mostTogether / 2 - 1_000);
+    const changes = { stage: { from: 'won', to: long, base: 'new' } };
+    await insertActions(
+      here.pool,
+      run,
+      ['a', 'b', 'c'].map((leadId) => action({ leadId, changes })),
+    );
+    const sizes: number[] = [];
+    const query = async (text: string, values: unknown[]) => {
+      const found = await here.pool.query<object>(text, values);
+      sizes.push(charactersIn(found.rows));
+      return found;
+    };
+    await recordPlannedConflicts({ query } as never, run);
+    expect(Math.max(...sizes)).toBeLessThan(mostTogether);
+    expect(keys(await list(here))).toEqual(['a/stage', 'b/stage', 'c/stage']);
+  });
+});
+
+test('thousands of rows that a missing permission keeps from becoming leads are held each, and their values are not read', async () => {
+  const here = scene();
+  const run = await here.run();
+  const create = action({ kind: 'create-lead', leadId: null, contentHash: 'k', reason: 'new-row' });
+  const expected = { companyName: 'Acme', stage: 'a stage' };
+  const rows = Array.from({ length: 1_234 }, (_, nth) => nth + 2);
+  await insertActions(
+    here.pool,
+    run,
+    rows.map((row) => ({ ...create, row, expect: expected })),
+  );
+  const read: unknown[] = [];
+  const query = async (text: string, values: unknown[]) => {
+    const found = await here.pool.query<object>(text, values);
+    read.push(found.rows);
+    return found;
+  };
+  await holdRemaining({ query } as never, run, 'create-lead', { code: 'leads.forbidden', message: 'no' });
+  expect((await list(here)).map(({ row, company }) => [row, company])).toEqual(
+    rows.map((row) => [row, 'Acme']),
+  );
+  expect(JSON.stringify(read)).not.toContain('a stage');
 });
 
 test('what a missing permission keeps from being done is held, the rest of the plan is not', async () => {

@@ -103,7 +103,7 @@ export class Scene {
       cells,
       status: null,
     }));
-    const staging = { isWhole: true, usualStatus: null, spellings: new Map() };
+    const staging = { isWhole: true, usualStatus: null, isSpelled: false };
     await stageRows(this.pool, run, scannedRows, staging, live);
     await storeAbsent(this.pool, run.id, live, new Map());
     this.#unmoved.set(run.id, live.unmoved());

@@ -1,13 +1,18 @@
 import { describe, expect, test } from 'vitest';
+import { hashId } from '../../../src/core/lead/id-set.ts';
+import { idKey } from '../../../src/core/lead/lead.ts';
 import { LooseRows, memoOf } from '../../../src/core/merge/difference.ts';
 import { decideConflict, listConflicts, recordConflicts } from '../../../src/store/conflicts.ts';
 import { advanceBaselines } from '../../../src/store/baselines.ts';
 import { looseRows, scannedLeadCells, unknownLeads, wantedRows } from '../../../src/store/differences.ts';
-import { clearStagedRows } from '../../../src/store/runs.ts';
+import { respellRows, storeSpellings } from '../../../src/store/lead-spellings.ts';
+import { stageRows } from '../../../src/store/staging.ts';
+import { clearStagedRows, type Run } from '../../../src/store/runs.ts';
 import { logLeads } from '../../../src/store/scan-log.ts';
-import { collect, stagedCounts, useScenes } from './store-scene.ts';
+import { collect, type Scene, stagedCounts, useScenes } from './store-scene.ts';
 
 const scene = useScenes();
+const staging = { isWhole: true, usualStatus: null, isSpelled: true };
 const acme = { companyName: 'Acme', stage: 'new' };
 const won = { companyName: 'Acme', stage: 'won' };
 const soon = { unreadable: 'soon' };
@@ -241,4 +246,83 @@ test('unknown leads are those that no earlier scan of the connection showed', as
     { id: 'new1', cells: won, knownSince: null },
     { id: 'new2', cells: acme, knownSince: null },
   ]);
+});
+
+describe('rows with ids that are no pairs', () => {
+  // Different ids with one 53-bit hash.
+  const [one, other] = ['0hoducygqnb', '4kc5nbxvhkb'];
+
+  test.each([
+    ['in one batch', [[one, other, one]]],
+    ['in several batches', [[one], [other], [one]]],
+  ])('are copies of one another only when the ids are the same, %s', async (_, batches) => {
+    expect(hashId(one)).toBe(hashId(other));
+    const here = scene();
+    const run = await here.run();
+    const live = await here.live(run);
+    let ordinal = 0;
+    for (const ids of batches) {
+      const rows = ids.map((leadId) => ({
+        ordinal: ordinal++,
+        row: ordinal + 1,
+        leadId,
+        cells: acme,
+        status: null,
+      }));
+      await stageRows(here.pool, run, rows, staging, live);
+    }
+    const { rows: staged } = await here.pool.query(
+      `select lead_id as "leadId", duplicate from staged_rows where run_id = $1 order by ordinal`,
+      [run.id],
+    );
+    expect(staged).toEqual([
+      { leadId: one, duplicate: false },
+      { leadId: other, duplicate: false },
+      { leadId: one, duplicate: true },
+    ]);
+  });
+});
+
+describe('ids that the service spells otherwise', () => {
+  const ids = Array.from({ length: 50 }, (_, nth) => `AAAAAAAA-0000-4000-8000-0000000000${10 + nth}`);
+  const [one = '', other = ''] = ids;
+  const rowOf = (leadId: string, nth: number) => {
+    return { ordinal: nth, row: nth + 2, leadId: idKey(leadId), cells: acme, status: null };
+  };
+  const staged = async ({ pool }: Scene, { id }: Run) => {
+    const text = `select lead_id as "leadId", duplicate from staged_rows where run_id = $1 order by ordinal`;
+    return (await pool.query(text, [id])).rows;
+  };
+
+  test('are loaded for the rows of a batch alone', async () => {
+    const here = scene();
+    const run = await here.run();
+    await storeSpellings(here.pool, here.connection, ids);
+    const sizes: number[] = [];
+    const query = async (text: string, values: unknown[]) => {
+      const found = await here.pool.query<object>(text, values);
+      if (text.includes('lead_spellings')) sizes.push(found.rows.length);
+      return found;
+    };
+    await stageRows({ query } as never, run, [rowOf(one, 0), rowOf(other, 1)], staging, await here.live(run));
+    expect(sizes).toEqual([2]);
+    expect(await staged(here, run)).toEqual([
+      { leadId: one, duplicate: false },
+      { leadId: other, duplicate: false },
+    ]);
+  });
+
+  test('that become known while the rows are read make no second row of a copy', async () => {
+    const here = scene();
+    const run = await here.run();
+    const live = await here.live(run);
+    await stageRows(here.pool, run, [rowOf(one, 0)], staging, live);
+    await storeSpellings(here.pool, here.connection, [one]);
+    await stageRows(here.pool, run, [rowOf(one, 1)], staging, live);
+    expect(await respellRows(here.pool, run)).toEqual([one]);
+    expect(await staged(here, run)).toEqual([
+      { leadId: one, duplicate: false },
+      { leadId: one, duplicate: true },
+    ]);
+  });
 });

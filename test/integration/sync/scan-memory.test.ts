@@ -1,12 +1,16 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { ByteBudget } from '../../../src/lib/byte-budget.ts';
+import { ByteBudget, memoryBudget } from '../../../src/lib/byte-budget.ts';
 import { advanceBaselines } from '../../../src/store/baselines.ts';
+import { loadBaselines, sizeOfBaselines } from '../../../src/store/load-baselines.ts';
 import { type Run, updateRun } from '../../../src/store/runs.ts';
 import { type StepContext } from '../../../src/sync/context.ts';
 import { openScan } from '../../../src/sync/open-scan.ts';
+import { advanceRun } from '../../../src/sync/run.ts';
+import type { Target } from '../../../src/ports/target.ts';
 import { ScanMemory } from '../../../src/sync/scan-memory.ts';
 import { fields, type Scene, stagedCounts, useScenes } from '../store/store-scene.ts';
+import { connectionName, Workspace } from '../../support/workspace.ts';
 
 const scene = useScenes();
 const acme = { companyName: 'Acme', stage: 'new' };
@@ -55,7 +59,7 @@ test.each(['pull', 'read'] as const)(
   },
 );
 
-test('baselines that do not fit are refused with what they take, and those of all connections count', async () => {
+test('baselines that do not fit beside those of others wait for these; what does not fit alone is refused with what it takes', async () => {
   const [here, other] = [scene(), scene()];
   const pairs = Array.from({ length: 3_000 }, (_, nth) => ({ leadId: `lead-${nth}`, values: acme }));
   for (const { pool, connection } of [here, other]) await advanceBaselines(pool, connection, pairs);
@@ -68,12 +72,67 @@ test('baselines that do not fit are refused with what they take, and those of al
     expect(budget.left).toBeLessThan(left);
     await expect(open(here, run)).rejects.toMatchObject({
       code: 'memory.too-small',
-      retry: 'never',
-      message: expect.stringMatching(
-        /^what is remembered of 3,000 leads takes 1 MB of memory; this process may use 1 MB of its 201 MB for all/,
-      ),
+      retry: 'later',
+      retryAfterMs: expect.any(Number),
     });
   }
   expect(budget.left).toBe(left);
   expect((await open(here, run)).scan.base.size).toBe(3_000);
+  using alone = new ScanMemory(new ByteBudget(201 * 1024 ** 2, 200 * 1024));
+  await expect(openScan(stepOf(here, alone), run)).rejects.toMatchObject({
+    code: 'memory.too-small',
+    retry: 'never',
+    message: expect.stringMatching(
+      /^what is remembered of 3,000 leads takes 1 MB of memory; this process may use 1 MB of its 201 MB for all/,
+    ),
+  });
+  expect(alone.budget.left).toBe(alone.budget.limit);
+});
+
+test('a run waits for memory that others have without a try, and needs none once both sides are read', async () => {
+  await using workspace = await Workspace.open({ sandbox: { leads: 2 } });
+  await using app = await workspace.openApp();
+  const real = app.contexts.get(connectionName);
+  if (real === undefined) throw new Error('the connection is not configured');
+  const takenInWrites: number[] = [];
+  const target: Target = {
+    name: real.target.name,
+    batchSize: real.target.batchSize,
+    get requests() {
+      return real.target.requests;
+    },
+    open: (...args) => real.target.open(...args),
+    write: (...args) => {
+      takenInWrites.push(memoryBudget.limit - memoryBudget.left);
+      return real.target.write(...args);
+    },
+  };
+  const context = { ...real, log: pino({ enabled: false }), target };
+  const request = { mode: 'sync', allow: ['first-leads'], maxAttempts: 1 } as const;
+  const sync = () => advanceRun(context, request, new AbortController().signal);
+  expect(await sync()).toMatchObject({ kind: 'finished', run: { report: { status: 'succeeded' } } });
+  workspace.sandbox.leads.add({ companyName: 'Bolt' });
+  const others = memoryBudget.left;
+  memoryBudget.take(others);
+  for (const _ of [1, 2]) expect(await sync()).toMatchObject({ kind: 'again', why: 'busy' });
+  memoryBudget.give(others);
+  takenInWrites.length = 0;
+  expect(await sync()).toMatchObject({
+    kind: 'finished',
+    run: { report: { status: 'succeeded' }, attempts: 0 },
+  });
+  expect(takenInWrites).not.toEqual([]);
+  expect(takenInWrites.every((taken) => taken === 0)).toBe(true);
+});
+
+test('what `check` counts is no less than what a run reserves', async () => {
+  const here = scene();
+  const long = { companyName: 'x'.repeat(200), stage: 'new' };
+  const pairs = Array.from({ length: 5_000 }, (_, nth) => ({ leadId: `lead-${nth}`, values: long }));
+  await advanceBaselines(here.pool, here.connection, pairs);
+  let reserved = 0;
+  await loadBaselines(here.pool, here.connection, fields, (bytes) => (reserved += bytes));
+  expect(reserved).toBeGreaterThan(1024 ** 2);
+  const { bytes } = await sizeOfBaselines(here.pool, here.connection);
+  expect(bytes).toBeGreaterThanOrEqual(reserved);
 });
