@@ -112,8 +112,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'holds: released by each run',
     file: 'src/store/conflicts.ts',
-    from: `and kind = 'hold' and id > $3`,
-    to: `and kind = 'none' and id > $3`,
+    from: `actionBatches(db, run, 'hold',`,
+    to: `actionBatches(db, run, 'none',`,
   },
   {
     name: 'history: what the loser of a policy typed is not kept',
