@@ -265,7 +265,7 @@ function isGone({ deletedRows, deletedLeads, doubled, joined }: People, key: str
 }
 
 function isCommon(value: string): boolean {
-  return value === '' || value === 'new';
+  return value === '' || value === 'new' || value === 'open';
 }
 
 /** What one record shows of a company. */
