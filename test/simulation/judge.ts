@@ -52,6 +52,7 @@ export async function judgeSides(world: TwoSides, people: People, pool: pg.Pool)
   const { direction } = world.connection.sync;
   const sendsNames = directionOf(world, 'companyName') !== 'to-target';
   const doubted = await inDoubt(world, pool);
+  const carried = await carriedToLeads(world, pool);
 
   const leadsOf = Map.groupBy(leads, (lead) => entityOf(lead.companyName) ?? nobody);
   const rowsOf = Map.groupBy(rows, ({ row }) => entityOf(row['Company'] ?? '') ?? nobody);
@@ -134,8 +135,9 @@ export async function judgeSides(world: TwoSides, people: People, pool: pg.Pool)
       const left = shown(field, lead[field]);
       const right = shown(field, row[columns[field]]);
       const key = `${entity}.${field}`;
-      // A row that nobody changed shows what its lead had when the list showed it last.
-      if (isOutside && !isHeld && left !== right && !isTyped(people, key, right)) {
+      // A row shows what its lead had when the list showed it last, also when that came from the row.
+      const isOwn = isTyped(people, key, right) && !carried.has(`${lead.id} ${field} ${right}`);
+      if (isOutside && !isHeld && left !== right && !isOwn) {
         people.heldFields.add(key);
         continue;
       }
@@ -168,6 +170,15 @@ function isStopped(world: TwoSides): boolean {
 }
 
 /** Whether somebody typed the value into the row since it was last in step. */
+/** What was written into leads: id, field and value. */
+async function carriedToLeads(world: TwoSides, pool: pg.Pool): Promise<ReadonlySet<string>> {
+  const { rows } = await pool.query<{ id: string; field: Field; after: string }>(
+    `select lead_id as id, field, coalesce(after #>> '{}', '') as after from history where connection = $1 and side = 'lead'`,
+    [world.connection.name],
+  );
+  return new Set(rows.map(({ id, field, after }) => `${id} ${field} ${shown(field, after)}`));
+}
+
 function isTyped(people: People, key: string, value: string): boolean {
   if (value === (people.settled.get(key) ?? value)) return false;
   return people.edits.some(
