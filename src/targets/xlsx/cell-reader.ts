@@ -3,7 +3,7 @@ import { attribute, localName, unescapeCellText, XmlFault, xmlText } from './xml
 import { generalNumber } from '../shared/general-number.ts';
 import { fieldKinds } from '../../core/lead/field-kinds.ts';
 import type { Cell, FieldType } from '../../core/lead/value.ts';
-import type { SheetCell } from './rows.ts';
+import { type SheetCell, TextRuns } from './rows.ts';
 import type { SerialClock } from '../shared/serial-clock.ts';
 
 export type DateStyles = ReadonlySet<number>;
@@ -83,33 +83,6 @@ export async function readSharedStrings(pack: XlsxPackage, part: string | null):
     text: (raw) => collected.text(raw),
   });
   return strings;
-}
-
-/** Joins the runs of a rich text, without its phonetic reading (`rPh`). */
-export class TextRuns {
-  #inText = false;
-  #inPhonetic = false;
-  #raw = '';
-
-  open(local: string): void {
-    if (local === 't') this.#inText = true;
-    else if (local === 'rPh') this.#inPhonetic = true;
-  }
-
-  close(local: string): void {
-    if (local === 't') this.#inText = false;
-    else if (local === 'rPh') this.#inPhonetic = false;
-  }
-
-  text(raw: string): void {
-    if (this.#inText && !this.#inPhonetic) this.#raw += raw;
-  }
-
-  take(): string {
-    const raw = this.#raw;
-    this.#raw = '';
-    return raw;
-  }
 }
 
 export type CellReader = ReturnType<typeof cellReader>;

@@ -8,7 +8,6 @@ import {
   readRange,
 } from './cell-reference.ts';
 import { assertTransitional, type XlsxWorkbook } from './workbook.ts';
-import { TextRuns } from './cell-reader.ts';
 import { attribute, localName, XmlFault, type XmlHandler, XmlScanner } from './xml.ts';
 
 export interface SheetCell {
@@ -231,4 +230,31 @@ export class SheetReader implements XmlHandler {
 function rangeOf(attributes: string): CellRange[] {
   const range = readRange(attribute(attributes, 'ref') ?? '');
   return range === null ? [] : [range];
+}
+
+/** Joins the runs of a rich text, without its phonetic reading (`rPh`). */
+export class TextRuns {
+  #inText = false;
+  #inPhonetic = false;
+  #raw = '';
+
+  open(local: string): void {
+    if (local === 't') this.#inText = true;
+    else if (local === 'rPh') this.#inPhonetic = true;
+  }
+
+  close(local: string): void {
+    if (local === 't') this.#inText = false;
+    else if (local === 'rPh') this.#inPhonetic = false;
+  }
+
+  text(raw: string): void {
+    if (this.#inText && !this.#inPhonetic) this.#raw += raw;
+  }
+
+  take(): string {
+    const raw = this.#raw;
+    this.#raw = '';
+    return raw;
+  }
 }

@@ -181,7 +181,7 @@ test('HubSpot: another portal and back', async () => {
       person.companies().find(({ properties }) => properties['lead_id'] === leadId);
     return {
       point: () => {
-        workspace.env['GOOGLE_SHEETS_URL'] = url;
+        workspace.env['HUBSPOT_URL'] = url;
         workspace.configure({ target: { type: 'hubspot', token, path: undefined } });
       },
       city: (leadId) => companyOf(leadId)?.properties['city'] ?? undefined,
