@@ -187,7 +187,8 @@ describeQueues((at) => {
     const queue = at.queues.queue('q');
     for (const connection of ['berlin', 'paris'])
       await queue.schedule(connection, '* * * * * *', 'UTC', 'night', { connection });
-    const [nights, end] = [new Set<unknown>(), Promise.withResolvers<void>()];
+    const nights = new Set<unknown>();
+    const [begun, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const worker = queue.work(
       {
         night: async (payload) => {
@@ -195,6 +196,7 @@ describeQueues((at) => {
           return { done: {} };
         },
         long: async () => {
+          begun.resolve();
           await end.promise;
           return { done: {} };
         },
@@ -205,7 +207,8 @@ describeQueues((at) => {
     for (const connection of ['berlin', 'paris'])
       await queue.schedule(connection, '0 0 1 1 *', 'UTC', 'night', { connection });
     const long = await queue.add('long', { connection: 'berlin' });
-    await until('it is under way', async () => (await queue.counts()).active === 1);
+    await begun.promise;
+    await until('no night is under way', async () => (await queue.counts()).active === 1);
     for (const connection of ['berlin', 'paris']) {
       await queue.add('later', { connection }, { id: connection, delayMs: 3_600_000 });
       await queue.add('later', { connection }, { delayMs: 3_600_000 });
