@@ -2,7 +2,7 @@ import type { PlannedAction } from '../../src/core/merge/action.ts';
 import { type LooseRow, LooseRows, type Sight } from '../../src/core/merge/difference.ts';
 import { type FoundRows, foundRows } from '../../src/core/merge/lost-rows.ts';
 import { bringForward, type CopyFound, OlderCopies } from '../../src/core/merge/older-copy.ts';
-import type { PlanFacts } from '../../src/core/merge/planner.ts';
+import { type PlanFacts, Planner } from '../../src/core/merge/planner.ts';
 import { RefusedCreates, sentContent, sentKey } from '../../src/core/merge/refused-create.ts';
 import { UndoneRecords } from '../../src/core/merge/undone-records.ts';
 import { fields, policy } from './pair-state.ts';
@@ -28,6 +28,16 @@ export const plain: PlanFacts = {
   first: null,
   names: null,
 };
+
+/** What keeps count while a plan is made is new for each. */
+export const plannerOf = (facts: Partial<PlanFacts> = {}): Planner =>
+  new Planner({
+    ...plain,
+    undone: new UndoneRecords([], fields),
+    refused: new RefusedCreates(new Map()),
+    loose: new LooseRows(new Set(), new Set()),
+    ...facts,
+  });
 
 export const told = (actions: readonly PlannedAction[]): string[] =>
   actions.map(({ kind, reason }) => `${kind} ${reason}`);

@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
 import { type LooseRow, LooseRows, type Sight } from '../../src/core/merge/difference.ts';
 import { FirstLeadsTally, Names } from '../../src/core/merge/first-leads.ts';
-import { type PlanFacts, Planner } from '../../src/core/merge/planner.ts';
+import type { PlanFacts } from '../../src/core/merge/planner.ts';
 import { fields, policy } from './pair-state.ts';
 import { sight } from './sight.ts';
 import {
   plain,
+  plannerOf,
   told,
   edited,
   isNew,
@@ -66,7 +67,7 @@ test.each<[string, readonly Sight[], Partial<PlanFacts>, object]>([
     { strangers: 0 },
   ],
 ])('what is counted of pairs: %s', (_name, sights, facts, expected) => {
-  const planner = new Planner({ ...plain, ...facts });
+  const planner = plannerOf(facts);
   for (const one of sights) planner.pair(one);
   const { tally, shuffled } = planner;
   const { records } = tally.records.counts({ pairs: 10, metLeads: 0, metRows: 0, newRows: 0 });
@@ -76,7 +77,7 @@ test.each<[string, readonly Sight[], Partial<PlanFacts>, object]>([
 });
 
 test('the ids of rows that are not as before: how many, and the first of them', () => {
-  const planner = new Planner(plain);
+  const planner = plannerOf();
   expect(planner.ids).toEqual({ ids: 0, row: Infinity, id: '' });
   const rowsOf: readonly (readonly [string, number | null])[] = [
     ['e', null],
@@ -92,10 +93,10 @@ test('the ids of rows that are not as before: how many, and the first of them', 
 });
 
 test('nothing is planned of a pair in step, nor of the lead of an unfinished create', () => {
-  expect(new Planner(plain).pair({ ...sight, isSame: true })).toEqual({ actions: [], absences: null });
+  expect(plannerOf().pair({ ...sight, isSame: true })).toEqual({ actions: [], absences: null });
   const creates = { leadIds: new Set(['a']), rows: new Set<number>() };
-  expect(new Planner({ ...plain, creates }).pair(isNew)).toEqual({ actions: [], absences: null });
-  expect(new Planner({ ...plain, ...noStage }).pair(isNew)).toEqual({ actions: [], absences: null });
+  expect(plannerOf({ creates }).pair(isNew)).toEqual({ actions: [], absences: null });
+  expect(plannerOf(noStage).pair(isNew)).toEqual({ actions: [], absences: null });
 });
 
 test.each<[string, readonly Partial<LooseRow>[], Partial<PlanFacts>, object]>([
@@ -128,7 +129,7 @@ test.each<[string, readonly Partial<LooseRow>[], Partial<PlanFacts>, object]>([
   ],
   ['new rows while a column is missing', [{}, { row: 3 }, { row: 4 }], noStage, { waiting: 2 }],
 ])('what is counted of rows that no lead id names: %s', (_name, rows, facts, expected) => {
-  const planner = new Planner({ ...plain, loose: new LooseRows(new Set(), new Set()), ...facts });
+  const planner = plannerOf(facts);
   for (const one of rows) planner.row({ ...acme, ...one });
   const { tally, twins } = planner;
   const { records } = tally.records.counts({ pairs: 10, metLeads: 0, metRows: 0, newRows: 0 });
@@ -137,7 +138,7 @@ test.each<[string, readonly Partial<LooseRow>[], Partial<PlanFacts>, object]>([
 });
 
 test('a row into which another was merged may be the lead of that one', () => {
-  const planner = new Planner({ ...plain, loose: new LooseRows(new Set(), new Set()) });
+  const planner = plannerOf();
   planner.pair({ ...rowMissed, merged: { row: 3, message: 'merged' } });
   expect(told(planner.row({ ...acme, row: 3 }))).toEqual(['hold row.id-lost']);
 });
@@ -146,21 +147,19 @@ test('what was refused, and what an undo took, is noted as met, or as released w
   for (const isWanted of [false, true]) {
     const [known, before] = [refused(), undone('').undone ?? plain.undone];
     const loose = new LooseRows(new Set(isWanted ? ['h'] : []), new Set());
-    new Planner({ ...plain, loose, refused: known, undone: before }).row(acme);
+    plannerOf({ loose, refused: known, undone: before }).row(acme);
     expect([[...known.met], [...known.released]]).toEqual(isWanted ? [[], [key]] : [[key], []]);
     expect(before.seen).toHaveLength(isWanted ? 0 : 1);
   }
   const { undone: before = plain.undone } = undone('');
   const matches = { ...plain.matches, heldRows: new Map([[2, held]]) };
-  new Planner({ ...plain, loose: new LooseRows(new Set(), new Set()), undone: before, matches }).row(acme);
+  plannerOf({ undone: before, matches }).row(acme);
   expect(before.seen).toHaveLength(1);
 });
 
 test('the rows of which a first sync makes leads, and those that look like another', () => {
   const first = new FirstLeadsTally(fields);
-  const planner = new Planner({
-    ...plain,
-    loose: new LooseRows(new Set(), new Set()),
+  const planner = plannerOf({
     first,
     names: new Names(),
   });
@@ -170,8 +169,8 @@ test('the rows of which a first sync makes leads, and those that look like anoth
 });
 
 test('while a column is missing one line tells of all that is not made', () => {
-  expect(new Planner(plain).end()).toEqual([]);
-  const planner = new Planner({ ...plain, ...noStage, loose: new LooseRows(new Set(), new Set()) });
+  expect(plannerOf().end()).toEqual([]);
+  const planner = plannerOf(noStage);
   planner.pair(isNew);
   for (const row of [2, 3]) planner.row({ ...acme, row });
   const [line, ...more] = toldWhole(planner.end());

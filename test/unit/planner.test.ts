@@ -1,13 +1,14 @@
 import { expect, test } from 'vitest';
-import { type LooseRow, LooseRows, type Sight } from '../../src/core/merge/difference.ts';
+import type { LooseRow, Sight } from '../../src/core/merge/difference.ts';
 import { Names } from '../../src/core/merge/first-leads.ts';
 import { OlderCopies } from '../../src/core/merge/older-copy.ts';
-import { type PlanFacts, Planner } from '../../src/core/merge/planner.ts';
+import type { PlanFacts } from '../../src/core/merge/planner.ts';
 import { policy } from './pair-state.ts';
 import { sight } from './sight.ts';
 import {
   found,
   plain,
+  plannerOf,
   told,
   edited,
   isNew,
@@ -87,7 +88,7 @@ test.each<[string, Sight, Partial<PlanFacts>, string[]]>([
     [],
   ],
 ])('of a pair: %s', (_name, one, facts, expected) => {
-  expect(told(new Planner({ ...plain, ...facts }).pair(one).actions)).toEqual(expected);
+  expect(told(plannerOf(facts).pair(one).actions)).toEqual(expected);
 });
 
 test.each<[string, Partial<LooseRow>, Partial<PlanFacts>, string[]]>([
@@ -112,13 +113,12 @@ test.each<[string, Partial<LooseRow>, Partial<PlanFacts>, string[]]>([
   ['a row apart from the table', { isApart: true }, {}, []],
   ['a row whose id cell is closed', { idClosed: 'is protected' }, {}, ['hold row.id-closed']],
 ])('of a row that no lead id names: %s', (_name, given, facts, expected) => {
-  const loose = new LooseRows(new Set(), new Set());
-  expect(told(new Planner({ ...plain, loose, ...facts }).row({ ...acme, ...given }))).toEqual(expected);
+  expect(told(plannerOf(facts).row({ ...acme, ...given }))).toEqual(expected);
 });
 
 test('two rows of one company are two leads only where nobody looks', () => {
   const plan = (names: Names | null) => {
-    const planner = new Planner({ ...plain, loose: new LooseRows(new Set(), new Set()), names });
+    const planner = plannerOf({ names });
     return [2, 3].flatMap((row) => told(planner.row({ ...acme, row, contentHash: `h${row}` })));
   };
   expect(plan(null)).toEqual(['create-lead new-row', 'create-lead new-row']);
@@ -243,7 +243,7 @@ test.each<[string, Sight, Partial<PlanFacts>, string[]]>([
     ['forget, gone-on-both-sides'],
   ],
 ])('of a pair, where and why: %s', (_name, one, facts, expected) => {
-  const said = toldWhole(new Planner({ ...plain, ...facts }).pair(one).actions);
+  const said = toldWhole(plannerOf(facts).pair(one).actions);
   expect(said).toEqual(expected.map((part) => expect.stringContaining(part)));
 });
 
@@ -261,7 +261,7 @@ test.each<[string, Sight, Partial<PlanFacts>, object | null]>([
   ['that stands elsewhere', rowMissed, { elsewhere: new Map([['a', 'F7']]) }, { row: 1 }],
   ['in step again', { ...sight, isSame: true, rowAbsences: 1 }, {}, { lead: 0, row: 0 }],
 ])('the absences of a pair: %s', (_name, one, facts, expected) => {
-  const { absences } = new Planner({ ...plain, ...facts }).pair(one);
+  const { absences } = plannerOf(facts).pair(one);
   if (expected === null) expect(absences).toBeNull();
   else expect(absences).toMatchObject(expected);
 });
@@ -300,7 +300,6 @@ test.each<[string, Partial<LooseRow>, () => Partial<PlanFacts>, string[]]>([
     ['hold, row.id-closed'],
   ],
 ])('of a row that no lead id names, and why: %s', (_name, given, facts, expected) => {
-  const loose = new LooseRows(new Set(), new Set());
-  const said = toldWhole(new Planner({ ...plain, loose, ...facts() }).row({ ...acme, ...given }));
+  const said = toldWhole(plannerOf(facts()).row({ ...acme, ...given }));
   expect(said).toEqual(expected.map((part) => expect.stringContaining(part)));
 });

@@ -7,9 +7,9 @@ import { type Run, updateRun } from '../../../src/store/runs.ts';
 import { type StepContext } from '../../../src/sync/context.ts';
 import { openScan } from '../../../src/sync/open-scan.ts';
 import { advanceRun } from '../../../src/sync/run.ts';
-import type { Target } from '../../../src/ports/target.ts';
 import { ScanMemory } from '../../../src/sync/scan-memory.ts';
 import { fields, type Scene, stagedCounts, useScenes } from '../store/store-scene.ts';
+import { otherTarget } from '../../support/other-target.ts';
 import { connectionName, Workspace } from '../../support/workspace.ts';
 
 const scene = useScenes();
@@ -95,18 +95,12 @@ test('a run waits for memory that others have without a try, and needs none once
   const real = app.contexts.get(connectionName);
   if (real === undefined) throw new Error('the connection is not configured');
   const takenInWrites: number[] = [];
-  const target: Target = {
-    name: real.target.name,
-    batchSize: real.target.batchSize,
-    get requests() {
-      return real.target.requests;
-    },
-    open: (...args) => real.target.open(...args),
+  const target = otherTarget(real.target, {
     write: (...args) => {
       takenInWrites.push(memoryBudget.limit - memoryBudget.left);
       return real.target.write(...args);
     },
-  };
+  });
   const context = { ...real, log: pino({ enabled: false }), target };
   const request = { mode: 'sync', allow: ['first-leads'], maxAttempts: 1 } as const;
   const sync = () => advanceRun(context, request, new AbortController().signal);

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { LeadsyncError } from '../../../src/lib/errors.ts';
 import type { SyncContext } from '../../../src/sync/context.ts';
 import { advanceRun } from '../../../src/sync/run.ts';
-import type { Target } from '../../../src/ports/target.ts';
+import { otherTarget } from '../../support/other-target.ts';
 import { until } from '../../support/until.ts';
 import { connectionName, Workspace } from '../../support/workspace.ts';
 
@@ -26,13 +26,8 @@ async function syncInBatches(workspace: Workspace, meanwhile: (storing: Storing)
     waits = false;
     await blocker.query('rollback');
   };
-  const target: Target = {
-    name: real.target.name,
+  const target = otherTarget(real.target, {
     batchSize: 1,
-    get requests() {
-      return real.target.requests;
-    },
-    open: (...args) => real.target.open(...args),
     async write(...args) {
       const outcomes = await real.target.write(...args);
       written += 1;
@@ -44,7 +39,7 @@ async function syncInBatches(workspace: Workspace, meanwhile: (storing: Storing)
       }
       return outcomes;
     },
-  };
+  });
   const context: SyncContext = { ...real, log: pino({ level: 'silent' }), target };
   const request = { mode: 'sync', allow: ['first-leads'], maxAttempts: 3 } as const;
   const { signal } = new AbortController();

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { LeadsyncError } from '../../../src/lib/errors.ts';
 import type { SyncContext } from '../../../src/sync/context.ts';
 import { advanceRun } from '../../../src/sync/run.ts';
-import type { Target } from '../../../src/ports/target.ts';
+import { otherTarget } from '../../support/other-target.ts';
 import { connectionName, Workspace } from '../../support/workspace.ts';
 
 /** A sync whose writes to the target fail, after they were carried out or before; it gives up, or tries once more. */
@@ -16,13 +16,7 @@ async function syncInVain(
   const real = app.contexts.get(connectionName);
   if (real === undefined) throw new Error('the connection is not configured');
   let isOver = false;
-  const target: Target = {
-    name: real.target.name,
-    batchSize: real.target.batchSize,
-    get requests() {
-      return real.target.requests;
-    },
-    open: (...args) => real.target.open(...args),
+  const target = otherTarget(real.target, {
     write: async (...args) => {
       if (isOver) return real.target.write(...args);
       if (isCarriedOut) await real.target.write(...args);
@@ -30,7 +24,7 @@ async function syncInVain(
       isOver = maxAttempts > 1;
       throw new LeadsyncError('target.unavailable', 'no reply', { retry: 'later', retryAfterMs: 1 });
     },
-  };
+  });
   const context: SyncContext = { ...real, log: pino({ level: 'silent' }), target };
   const request = { mode: 'sync', allow: ['first-leads'], maxAttempts } as const;
   for (let turn = 0; turn < maxAttempts; turn++) {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { LeadsyncError } from '../../../src/lib/errors.ts';
 import type { SyncContext } from '../../../src/sync/context.ts';
 import { advanceRun, type RunResult } from '../../../src/sync/run.ts';
-import type { Target } from '../../../src/ports/target.ts';
+import { otherTarget } from '../../support/other-target.ts';
 import { connectionName, Workspace } from '../../support/workspace.ts';
 
 /** Takes a sync on until it is finished; the target throws this before each of its first `times` openings. */
@@ -12,15 +12,9 @@ async function syncWith(workspace: Workspace, fault: LeadsyncError, times: numbe
   const real = app.contexts.get(connectionName);
   if (real === undefined) throw new Error('the connection is not configured');
   let left = times;
-  const target: Target = {
-    name: real.target.name,
-    batchSize: real.target.batchSize,
-    get requests() {
-      return real.target.requests;
-    },
+  const target = otherTarget(real.target, {
     open: (...args) => (left-- > 0 ? Promise.reject(fault) : real.target.open(...args)),
-    write: (...args) => real.target.write(...args),
-  };
+  });
   const context: SyncContext = { ...real, log: pino({ level: 'silent' }), target };
   const results: RunResult[] = [];
   while (results.at(-1)?.kind !== 'finished') {
