@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import type { AlertSettings, ConnectionConfig } from '../config/config.ts';
-import { LeadsyncError } from '../lib/errors.ts';
+import { faultText, LeadsyncError } from '../lib/errors.ts';
 import { callAddress } from '../http/connection.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Mail, Mailer } from '../reminders/send/mail.ts';
@@ -118,10 +118,6 @@ export async function callOnce(
   const faults = { lost: ({ message }: Error) => notCalled(message), refused };
   const body = json === undefined ? 'none' : { json };
   await callAddress(url, { body, totalMs: callMs, signal, clock, faults });
-}
-
-export function faultText(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** Without a cause: nothing of the address may get into a log. */

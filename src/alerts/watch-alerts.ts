@@ -12,7 +12,8 @@ import { transaction } from '../store/database.ts';
 import { leftConnections } from '../store/forget.ts';
 import { repeat } from '../lib/repeat.ts';
 import { getHeartbeat, getSchedule, type Heartbeat, noteHeartbeat } from '../store/connections.ts';
-import { type AlertContext, callOnce, channelsOf, deliverAlerts, faultText } from './channels.ts';
+import { type AlertContext, callOnce, channelsOf, deliverAlerts } from './channels.ts';
+import { faultText } from '../lib/errors.ts';
 import { decideAlerts, heartbeatProblems, isSuccessOverdue, problemsOf } from './problems-of.ts';
 
 const usualMs = 60_000;

@@ -131,7 +131,7 @@ export interface Named {
 }
 
 /** All that waits, or what has the number `id`. */
-export async function namedHeld(
+async function namedHeld(
   pool: pg.Pool,
   connections: readonly ConnectionConfig[],
   id: number | null = null,

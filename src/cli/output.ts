@@ -3,7 +3,7 @@ import { keyCodes } from '../alerts/problems-of.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { headingOf, type Headings } from '../core/lead/mapping.ts';
 import { asOutage } from '../postgres/database-outage.ts';
-import { codeOf, LeadsyncError, type Problem } from '../lib/errors.ts';
+import { codeOf, faultText, LeadsyncError, type Problem } from '../lib/errors.ts';
 import { unsaidPlaces } from '../ops/unsaid-places.ts';
 import type { RunStatus } from '../store/runs.ts';
 import { docsPage } from './docs-page.ts';
@@ -125,7 +125,7 @@ export function reportError(thrown: unknown, json: boolean): void {
         ? exitCodes.stopped
         : exitCodes.failed;
   const code = known ? error.code : 'internal';
-  const message = error instanceof Error ? error.message : String(error);
+  const message = faultText(error);
   const help = known ? error.help : undefined;
   if (json) printJson({ error: { code, message, ...(help !== undefined && { help }) } });
   const lines = [`leadsync: ${message} [${code}]`, ...(help === undefined ? [] : [`  ${help}`])];

@@ -230,7 +230,7 @@ type Calendar = Omit<CalendarReport, 'reported'> & {
   readonly reported: readonly (ReportedEntry & { readonly company: string | null })[];
 };
 
-export async function calendarsOf({ pool, connection }: SyncContext): Promise<readonly Calendar[]> {
+async function calendarsOf({ pool, connection }: SyncContext): Promise<readonly Calendar[]> {
   const configured = connection.reminders?.calendars ?? [];
   if (configured.length === 0) return [];
   const reports = await reportCalendars(pool, connection.name, shown);
@@ -247,7 +247,7 @@ export async function calendarsOf({ pool, connection }: SyncContext): Promise<re
     }));
 }
 
-export function calendarJson({ seenAt, reported, ...calendar }: Calendar): object {
+function calendarJson({ seenAt, reported, ...calendar }: Calendar): object {
   const iso = (at: number): string => new Date(at).toISOString();
   return {
     ...calendar,
@@ -260,7 +260,7 @@ export function calendarJson({ seenAt, reported, ...calendar }: Calendar): objec
 }
 
 /** Epoch ms; `dueTime` shows a follow-up, which may be a day. */
-export function describeCalendars(
+function describeCalendars(
   calendars: readonly Calendar[],
   time: (at: number) => string,
   dueTime: (at: number) => string,

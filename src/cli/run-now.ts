@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { App } from '../app.ts';
 import { asOutage, isDatabaseOutage } from '../postgres/database-outage.ts';
 import { shownMoment } from '../core/lead/shown-date.ts';
-import { codeOf, LeadsyncError } from '../lib/errors.ts';
+import { codeOf, faultText, LeadsyncError } from '../lib/errors.ts';
 import { describeProgress } from '../ops/describe-progress.ts';
 import { pausedSince } from '../store/connections.ts';
 import { openSyncs } from '../store/run-list.ts';
@@ -108,15 +108,11 @@ async function toItsEnd(app: App, request: Request, stop: AbortSignal): Promise<
       if (now - awaySince > untoldMs && !isTold) {
         isTold = true;
         const waits = `the database is unavailable: the command waits for it, up to ${longestWaitMs / 1_000} s`;
-        app.log.warn({ connection: request.connection, reason: reasonOf(error) }, waits);
+        app.log.warn({ connection: request.connection, reason: faultText(error) }, waits);
       }
     }
     await sleep(waitMs, undefined, { signal: stop }).catch(() => stop.throwIfAborted());
   }
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** The run is over, whatever becomes of this: a worker plans the mails, and adds their jobs, when it can. */

@@ -119,7 +119,7 @@ export function drivePathMistake(written: string): string | null {
     return 'must be msgraph:DRIVE/PATH, where DRIVE is the id of a drive of Microsoft 365, such as b!…';
   if (/["*:<>?\\|]/.test(path) || path.split('/').some((part) => part === '.' || part === '..'))
     return 'must be a path within the drive: folders separated by /, none of them . or .., and none of " * : < > ? \\ |';
-  return fileNameMistake(path, 'must end with the name of a file: .xlsx, .xlsm, .csv, .tsv or .txt');
+  return fileNameMistake(path, `must end with the name of a file: ${knownEndings}`);
 }
 
 /** The one spelling of the address of a file. */

@@ -1,7 +1,7 @@
 import { addressKey } from '../core/lead/email-address.ts';
 import { resolve } from 'node:path';
 import type { FieldMapping } from '../core/lead/mapping.ts';
-import { drivePath, fileAddress, isSharingLink, isWebAddress } from './addresses.ts';
+import { driveMark, drivePath, fileAddress, isSharingLink, isWebAddress } from './addresses.ts';
 import { chatChannel } from './chat-webhook.ts';
 import { defaultIdColumn, fieldMappings, usualMatchBy } from './fields.ts';
 import type { ProcessSettings } from './process-schema.ts';
@@ -110,8 +110,7 @@ function buildReminders(
   folder: string,
   people: NonNullable<FileSettings['recipients']>,
 ) {
-  const { from, to = [], before, workingDays, calendar, leadUrl, toColumn } = settings;
-  const { webhook, templates } = settings;
+  const { from, to = [], before, workingDays, calendar, leadUrl, toColumn, webhook, templates } = settings;
   const chat = webhook === undefined ? null : chatChannel(webhook);
   const toField = fields.find(({ column }) => headingKey(column) === headingKey(toColumn ?? ''))?.field;
   return {
@@ -181,7 +180,7 @@ export function buildAlerts(
 export function targetName(target: TargetConfig): string {
   switch (target.type) {
     case 'workbook':
-      return target.drive === undefined ? target.path : `msgraph:${target.drive}/${target.path}`;
+      return target.drive === undefined ? target.path : `${driveMark}${target.drive}/${target.path}`;
     case 'google-sheets':
       return `google-sheets:${target.spreadsheetId}/${target.tab}`;
     case 'hubspot':

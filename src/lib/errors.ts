@@ -38,6 +38,10 @@ export function codeOf(error: unknown): string | null {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
 }
 
+export function faultText(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 /** A message without its full stop, to continue the sentence. */
 export function withoutStop(message: string): string {
   return message.replace(/\.$/, '');

@@ -57,10 +57,11 @@ export interface ConnectionStatus {
 
 const remindersShown = 5;
 
-/** Reads the database alone: it affects no run. */
+/** Reads the database alone: it affects no run. `openNow`: its open alerts, where they were read already. */
 export async function connectionStatus(
   pool: Queryable,
   connection: ConnectionConfig,
+  openNow?: readonly OpenAlert[],
 ): Promise<ConnectionStatus> {
   const { name, leads, reminders, timeZone } = connection;
   const last = await lastRun(pool, name, 'sync');
@@ -71,7 +72,7 @@ export async function connectionStatus(
   const places = await listPlaces(pool, name);
   const edits = await openEdits(pool, name);
   const outsideLeads = await countOutside(pool, name);
-  const alerts = await alertsOf(pool, name);
+  const alerts = (openNow ?? (await alertsNow(pool, name))).map(shownAlert);
   const coming = await comingReminders(pool, name, remindersShown);
   return {
     connection: name,
@@ -108,15 +109,13 @@ export async function connectionStatus(
   };
 }
 
-async function alertsOf(
-  pool: Queryable,
-  connection: string,
-): Promise<NonNullable<ConnectionStatus['alerts']>> {
-  const open = (await openAlerts(pool, connection)).filter(({ clearedAt }) => clearedAt === null);
-  return open.map((alert) => {
-    const { title } = describeAlert({ ...alert, connection: '', event: 'raised' });
-    return { kind: alert.kind, title, since: new Date(alert.raisedAt).toISOString() };
-  });
+async function alertsNow(pool: Queryable, connection: string): Promise<readonly OpenAlert[]> {
+  return (await openAlerts(pool, connection)).filter(({ clearedAt }) => clearedAt === null);
+}
+
+function shownAlert(alert: OpenAlert): NonNullable<ConnectionStatus['alerts']>[number] {
+  const { title } = describeAlert({ ...alert, connection: '', event: 'raised' });
+  return { kind: alert.kind, title, since: new Date(alert.raisedAt).toISOString() };
 }
 
 function iso(epochMs: number | null | undefined): string | null {
@@ -160,7 +159,8 @@ export async function connectionFacts(
   connection: ConnectionConfig,
 ): Promise<ConnectionFacts> {
   const { name, timeZone } = connection;
-  const status = await connectionStatus(pool, connection);
+  const alerts = await alertsNow(pool, name);
+  const status = await connectionStatus(pool, connection, alerts);
   const [open] = status.running === null ? [] : await openSyncs(pool, [name]);
   const problems = status.lastRun?.problems.slice(0, namesShown) ?? [];
   const ids = [...problems.map(({ leadId = '' }) => leadId), ...status.deletedLeads.slice(0, namesShown)];
@@ -171,7 +171,7 @@ export async function connectionFacts(
     progress: open === undefined ? null : describeProgress(open),
     deletesWaiting: await countWaitingDeletes(pool, name, deleteSides(connection)),
     late: await lateReminders(pool, name),
-    alerts: (await openAlerts(pool, name)).filter(({ clearedAt }) => clearedAt === null),
+    alerts,
     companies: await companiesOf(pool, name, ids),
     columns: columnsOf(connection.fields),
   };

@@ -5,8 +5,7 @@ import { isWebAddress } from '../config/addresses.ts';
 import type { Config, ConnectionConfig } from '../config/config.ts';
 import { LeadsyncError } from '../lib/errors.ts';
 import { repeat } from '../lib/repeat.ts';
-import type { QueueClaim } from '../queue/backend.ts';
-import { isQueueOutage } from '../queue/backend.ts';
+import { isQueueOutage, type QueueClaim } from '../queue/backend.ts';
 import { placeOf } from '../store/database.ts';
 import {
   type Claim,

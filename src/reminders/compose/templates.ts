@@ -1,4 +1,5 @@
 import { Liquid, type LiquidOptions, type Template } from 'liquidjs';
+import { faultText } from '../../lib/errors.ts';
 import type { ChatKind } from '../../config/chat-webhook.ts';
 import { type Markup, markupOf } from '../chat/payload.ts';
 import { localeOf } from '../plan/local-time.ts';
@@ -182,5 +183,5 @@ function withFilters(engine: Liquid, language: string): Liquid {
 }
 
 export function reasonOf(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).replaceAll(/\s+/g, ' ');
+  return faultText(error).replaceAll(/\s+/g, ' ');
 }

@@ -124,7 +124,7 @@ function modulo(value: number, by: number): number {
   return ((value % by) + by) % by;
 }
 
-export interface FollowUp {
+interface FollowUp {
   readonly leadId: string;
   /** Epoch ms. */
   readonly dueAt: number;

@@ -1,4 +1,4 @@
-import { LeadsyncError, withoutStop } from '../../lib/errors.ts';
+import { faultText, LeadsyncError, withoutStop } from '../../lib/errors.ts';
 import type { Redactor } from '../../lib/redact.ts';
 
 interface Fault {
@@ -30,7 +30,7 @@ interface Fault {
  * `begun`: whether a byte of the mail itself has left. What `redactor` knows is removed from the server's words.
  */
 export function mailError(error: unknown, begun: boolean, redactor: Redactor): LeadsyncError {
-  const said = error instanceof Error ? error.message : String(error);
+  const said = faultText(error);
   const words = withoutStop(shortened(redactor.text(said)));
   const [code, what, help] = meaningOf(faultOf(error), begun);
   const retry = code === 'mail.refused' ? 'never' : 'later';

@@ -26,7 +26,6 @@ interface Around {
   /** Absolute path; local copies lie in a folder below it. */
   readonly dataDir: string;
   readonly msgraph: GraphApp;
-  /** Root of Microsoft Graph; absent: Microsoft's own. */
   /** Root of Microsoft Graph, without the version. */
   readonly msgraphUrl: string;
   readonly onReply?: OnReply;

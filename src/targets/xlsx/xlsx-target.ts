@@ -184,7 +184,7 @@ async function xlsxLastSaver(file: RandomAccess, fault: XlsxFault): Promise<Auth
 const mostRows = headingRows + 1;
 
 /** @throws LeadsyncError `target.unreadable`, `target.incomplete` */
-export async function readXlsxFirstRows(
+async function readXlsxFirstRows(
   source: SourceFile,
   path: string,
   signal: AbortSignal,
