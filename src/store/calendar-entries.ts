@@ -174,6 +174,9 @@ export interface CalendarState {
   readonly answer: CalendarAnswer | null;
 }
 
+/** SQL: what the recipient $2 is asked about a calendar of the connection $1. */
+const asked = `held where kind = 'calendar' and connection = $1 and requested_by = $2`;
+
 /** Null: it was never read. */
 export function calendarState(
   db: Queryable,
@@ -181,7 +184,7 @@ export function calendarState(
 ): Promise<CalendarState | null> {
   return firstOf(
     db,
-    `select url, token, code, note, (select resolution from held where kind = 'calendar' and connection = $1 and requested_by = $2) as answer,
+    `select url, token, code, note, (select resolution from ${asked}) as answer,
        coalesce(${epochMs('not_before')} - ${epochMs('now()')}, 0) as "waitMs"
      from calendars where connection = $1 and recipient = $2`,
     [connection, recipient],
@@ -196,7 +199,7 @@ export async function useCalendar(
 ): Promise<void> {
   await db.query(
     `with other as (delete from calendars where connection = $1 and recipient = $2 and url <> $3 returning 1),
-       asked as (delete from held where kind = 'calendar' and connection = $1 and requested_by = $2 and exists (select from other))
+       asked as (delete from ${asked} and exists (select from other))
      delete from calendar_entries where connection = $1 and recipient = $2 and exists (select from other)`,
     [connection, recipient, url],
   );
@@ -213,7 +216,7 @@ export async function noteRead(
   token: string | null,
 ): Promise<void> {
   await db.query(
-    `with answered as (delete from held where kind = 'calendar' and connection = $1 and requested_by = $2)
+    `with answered as (delete from ${asked})
      update calendars set token = $3, seen_at = now() where connection = $1 and recipient = $2`,
     [connection, recipient, token],
   );

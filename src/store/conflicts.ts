@@ -146,8 +146,11 @@ const columns = `id, case when kind = 'edit' then 'edit' when field = '' then 'r
   nullif(author, 'null') as author, requested_by as "requestedBy", ${decidedOn('resolution is not null')} as decided,
   to_char(coalesce(settled_at, since) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as since`;
 
+/** SQL: of an edit, whether a person has to look at it. */
+export const isEditHeld = `state in ('conflict', 'failed')`;
+
 /** SQL: what a sync holds, and requested edits that the lead did not fit. */
-export const heldItems = `held h where (kind = 'conflict' or kind = 'edit' and state in ('conflict', 'failed'))`;
+export const heldItems = `held h where (kind = 'conflict' or kind = 'edit' and ${isEditHeld})`;
 
 /** What is held, oldest first; of `lastRun` alone when it is given. */
 export function listConflicts(

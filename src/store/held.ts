@@ -1,6 +1,6 @@
 import { plainCell } from '../core/lead/value.ts';
 import { type EmptiedCalendar, emptiedCalendars } from './calendar-reports.ts';
-import { type Conflict, conflictsOf } from './conflicts.ts';
+import { type Conflict, conflictsOf, isEditHeld } from './conflicts.ts';
 import { columnOf, countOf, type Queryable } from './database.ts';
 import { type Match, matchesOf } from './matches.ts';
 import { companiesOf } from './pairs.ts';
@@ -26,7 +26,7 @@ const matched = `from held where kind = 'match' and current`;
 const ofHolders = `from held where connection = any(array(select jsonb_object_keys($1::jsonb))) and case kind
   when 'conflict' then code not like 'match.%' or ((connection, lead_id) in (select connection, lead_id ${matched})
     or (connection, row_number) in (select connection, row_number ${matched})) is not true
-  when 'edit' then state in ('conflict', 'failed')
+  when 'edit' then ${isEditHeld}
   when 'match' then current and ($1::jsonb -> connection ->> 'matches')::boolean
   when 'calendar' then $1::jsonb -> connection -> 'calendars' ? requested_by end`;
 

@@ -90,6 +90,9 @@ interface Move {
   readonly machine: string;
 }
 
+/** Null: the state of this database has not moved. */
+const movedAway = (db: Queryable): Promise<Move | null> => valueOf(db, 'select moved from keeper');
+
 /** Within the transaction that nobody can work beside: the state is in this file from now on. */
 export async function noteMove(db: Queryable, move: Move): Promise<void> {
   await keeperOf(db);
@@ -104,7 +107,7 @@ export async function endMove(db: Queryable): Promise<boolean> {
 
 /** When (ISO instant) the state of this database moved away; null: it has not. Throws `usage.moved-from-here` when it was into the file of this moment. */
 export async function movedBefore(db: Queryable, fileOf: string): Promise<string | null> {
-  const moved = await valueOf<Move>(db, 'select moved from keeper');
+  const moved = await movedAway(db);
   if (moved?.at !== fileOf) return moved?.at ?? null;
   throw new LeadsyncError(
     'usage.moved-from-here',
@@ -117,7 +120,7 @@ export async function movedBefore(db: Queryable, fileOf: string): Promise<string
 
 /** Throws `state.moved` when the state goes on in another database. */
 export async function assertNotMoved(db: Queryable): Promise<void> {
-  const moved = await valueOf<Move>(db, 'select moved from keeper');
+  const moved = await movedAway(db);
   if (moved === null) return;
   const { at, file, machine } = moved;
   throw new LeadsyncError(

@@ -3,7 +3,7 @@ import { to as copyTo } from 'pg-copy-streams';
 import type { FieldMapping } from '../core/lead/mapping.ts';
 import { Baselines, digestMark } from '../core/merge/live-scan.ts';
 import { largestChunk, type Reserve } from '../core/merge/records.ts';
-import { transaction, valueOf, type Queryable } from './database.ts';
+import { oneOf, transaction, valueOf, type Queryable } from './database.ts';
 
 /** SQL for how often the pairs under a key (SQL as well) have moved. */
 export const movesOf = (key: string): string =>
@@ -53,12 +53,12 @@ export async function sizeOfBaselines(
   db: Queryable,
   connection: string,
 ): Promise<{ readonly pairs: number; readonly bytes: number }> {
-  const { rows } = await db.query<{ pairs: number; bytes: number }>(
+  const { pairs, bytes } = await oneOf<{ pairs: number; bytes: number }>(
+    db,
     `select count(*)::int as pairs, (coalesce(sum(octet_length(lead_id) + least(coalesce(octet_length(base::text), 0), ${longestText})), 0) + 48 * count(*))::float8 as bytes
      from pairs where connection = $1`,
     [connection],
   );
-  const { pairs, bytes } = rows[0] ?? { pairs: 0, bytes: 0 };
   return { pairs, bytes: bytes + Math.min(largestChunk, bytes) };
 }
 

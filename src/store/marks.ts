@@ -70,10 +70,12 @@ export async function knownMarks(
      where nonce = $2 order by connection = $1 desc limit 1`,
     [connection, nonce],
   );
-  const marks = await marksOf(db, connection);
-  const backedUpAt = await valueOf<Date>(db, 'select backed_up_at from place_notes where connection = $1', [
-    connection,
-  ]);
+  const notes = await firstOf<{ readonly marks: readonly Mark[]; readonly backedUpAt: Date | null }>(
+    db,
+    'select marks, backed_up_at as "backedUpAt" from place_notes where connection = $1',
+    [connection],
+  );
+  const { marks, backedUpAt } = notes ?? { marks: [], backedUpAt: null };
   return {
     keeper: await keeperOf(db),
     found,

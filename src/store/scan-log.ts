@@ -29,6 +29,7 @@ export async function takeUpLeads(db: Queryable, runId: number, scan: LiveScan):
     cursors,
   }));
   const staged = await columnOf<string>(db, `select lead_id from staged_leads where run_id = $1`, [runId]);
-  scan.takeUpLeads(checkpoints, staged);
+  scan.takeUpLeads(checkpoints);
+  scan.takeUpWhole(staged);
   for await (const leadIds of newIdsInPages(db, runId)) scan.takeUpWhole(leadIds);
 }

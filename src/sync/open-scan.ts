@@ -16,13 +16,10 @@ export async function openScan(
   run: Run,
 ): Promise<{ readonly run: Run; readonly scan: LiveScan }> {
   const { memory } = context;
-  const of = `${run.id} ${run.round}`;
-  const held = memory.find(of);
-  if (held !== null) return { run, scan: held };
-  memory[Symbol.dispose]();
+  if (memory.scan !== null) return { run, scan: memory.scan };
   const scan = new LiveScan(await load(context, run));
   const taken = await takeUp(context, run, scan);
-  memory.hold(of, scan);
+  memory.scan = scan;
   return { run: taken, scan };
 }
 

@@ -4,20 +4,12 @@ import { type ByteBudget, memoryBudget } from '../lib/byte-budget.ts';
 /** The scan of a run, while a process has it in memory, and the bytes that it takes of what all may take. */
 export class ScanMemory implements Disposable {
   readonly budget: ByteBudget;
+  /** Null: it is not in memory. */
+  scan: LiveScan | null = null;
   #taken = 0;
-  #held: { readonly of: string; readonly scan: LiveScan } | null = null;
 
   constructor(budget = memoryBudget) {
     this.budget = budget;
-  }
-
-  /** Null: it is not in memory. `of`: the run and its round. */
-  find(of: string): LiveScan | null {
-    return this.#held?.of === of ? this.#held.scan : null;
-  }
-
-  hold(of: string, scan: LiveScan): void {
-    this.#held = { of, scan };
   }
 
   /** Whether nobody else has any of it. */
@@ -34,6 +26,6 @@ export class ScanMemory implements Disposable {
 
   [Symbol.dispose](): void {
     this.budget.give(this.#taken);
-    [this.#taken, this.#held] = [0, null];
+    [this.#taken, this.scan] = [0, null];
   }
 }

@@ -100,7 +100,8 @@ describe('a live scan', () => {
           log.push(live.takeLeads([]));
           if (!isKilled) continue;
           live = new LiveScan(base);
-          live.takeUpLeads(log, staged);
+          live.takeUpLeads(log);
+          live.takeUpWhole(staged);
         }
         expect(live.unmoved()).toEqual({ leads: model.unmoved(), rows: 0 });
         const missed = [...live.absent()].filter(({ lead }) => lead).map(({ leadId }) => leadId);

@@ -197,15 +197,14 @@ export class LiveScan {
     return { asBase: ranges, cursors };
   }
 
-  /** Takes up what the checkpoints of an earlier process have; `others`: the leads that they stored whole. */
-  takeUpLeads(checkpoints: readonly LeadCheckpoint[], others: Iterable<string>): void {
+  /** Takes up what the checkpoints of an earlier process have; then `takeUpWhole` what it stored whole. */
+  takeUpLeads(checkpoints: readonly LeadCheckpoint[]): void {
     const ranges = checkpoints.flatMap((one) => one.asBase).toSorted(([a], [b]) => a - b);
     for (let n = 0; n < this.base.size; n++) {
       const id = this.base.pairId(n);
       const [first, count] = ranges[lastBefore(ranges, id)] ?? [0, 0];
       if (id < first + count) this.#leads[n] = asBase;
     }
-    this.takeUpWhole(others);
     for (const { cursors } of checkpoints) this.useCursors(cursors);
   }
 
