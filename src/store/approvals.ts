@@ -43,7 +43,7 @@ interface ApprovedRun {
 const isOfLine = `a.plan_id = p.plan_id and a.plan_line = p.line`;
 
 /** A create that was begun may have been carried out. */
-const isBegun = `(a.state = 'done' or exists (select from intents i where i.action_id = a.id and i.state <> 'abandoned'))`;
+const isBegun = `(a.state = 'done' or a.intent <> 'abandoned')`;
 
 /** The last run except $1 that did the same as line `p` to this record since the plan was made, for another reason. */
 const doneTo = (
@@ -89,7 +89,7 @@ export function openLines(
 
 /** The creates that a run has begun: the links that finish them belong to the lines that were approved. */
 export async function intentsOfRun(db: Queryable, runId: number): Promise<ReadonlySet<number>> {
-  const text = `select i.id from intents i join actions a on a.id = i.action_id where a.run_id = $1`;
+  const text = `select id from actions where run_id = $1 and intent is not null`;
   return new Set(await columnOf<number>(db, text, [runId]));
 }
 
@@ -124,8 +124,7 @@ export function countDoneLines(
   return countOf(
     db,
     `from approvals p where p.batch = $2 and exists (
-       select from actions a where a.run_id = $1 and ${isOfLine} and (a.state = 'done' or exists (
-         select from intents i where i.action_id = a.id and i.state in ('created', 'linked'))))`,
+       select from actions a where a.run_id = $1 and ${isOfLine} and (a.state = 'done' or a.intent in ('created', 'linked')))`,
     [id, approval],
   );
 }

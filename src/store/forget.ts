@@ -18,7 +18,7 @@ const tablesOfRuns = [
   'actions',
 ] as const;
 const tablesOfKeys = [
-  ...tablesOfPlaces,
+  ...tablesOfPlaces.filter((table) => table !== 'actions'),
   'approvals',
   'mails',
   'follow_ups',

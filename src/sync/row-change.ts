@@ -56,14 +56,11 @@ export function rowHistory(action: Action): HistoryEntry {
 }
 
 /** The next action on the row: a link for a new lead, or an update with what the service stored instead. */
-export function actionsOnRow(
-  action: Action,
-  leadId: string,
-  changes: Changes,
-  intentId: number | undefined,
-): readonly NewAction[] {
-  if (action.kind === 'create-lead' && intentId !== undefined)
+export function actionsOnRow(action: Action, leadId: string, changes: Changes): readonly NewAction[] {
+  if (action.kind === 'create-lead') {
+    const { id: intentId } = action;
     return [{ ...action, kind: 'link', leadId, changes, reason: 'created', intentId, state: 'planned' }];
+  }
   if (putsBack(action) || Object.keys(changes).length === 0) return [];
   const { row } = action;
   const expect = shownBefore(changes);

@@ -3,11 +3,18 @@ import { insertActions, pendingSizes } from '../../../src/store/actions.ts';
 import { approve, countApproved } from '../../../src/store/approvals.ts';
 import { recordConflicts } from '../../../src/store/conflicts.ts';
 import { recordHistory } from '../../../src/store/history.ts';
-import { abandonIntents, beginIntent, intentsCreated, intentsLinked } from '../../../src/store/intents.ts';
+import {
+  abandonIntents,
+  beginIntent,
+  intentsCreated,
+  intentsLinked,
+  openIntents,
+} from '../../../src/store/intents.ts';
 import { advanceBaselines, moveBaselines } from '../../../src/store/baselines.ts';
 import { knownService } from '../../../src/store/places.ts';
 import { listDecisions } from '../../../src/store/decisions.ts';
 import { prune } from '../../../src/store/retention.ts';
+import { listRuns } from '../../../src/store/run-list.ts';
 import {
   finishRun,
   insertRun,
@@ -231,31 +238,31 @@ describe('pruning by age', () => {
     expect(left.rows).toEqual([{ pairs: 1, held: 1 }]);
   });
 
-  test('of creates only those that are finished and whose action is not kept', async () => {
+  test('of creates only those that are settled; the others outlive their run', async () => {
     const here = scene();
     const { pool, connection } = here;
-    const begin = async (runId: number): Promise<number> => {
-      const { rows } = await pool.query<{ id: number }>(`select id from actions where run_id = $1`, [runId]);
-      const actionId = rows[0]?.id ?? 0;
-      return beginIntent(pool, { connection, actionId, contentHash: 'k', row: {}, content: {} });
+    const begun = async (days: number, actions: number): Promise<readonly number[]> => {
+      const run = await finishedRun(here, days, { actions });
+      const { rows } = await pool.query<{ id: number }>(
+        `update actions set kind = 'create-lead' where run_id = $1 returning id`,
+        [run],
+      );
+      for (const { id } of rows) await beginIntent(pool, connection, id);
+      return rows.map(({ id }) => id).toSorted((a, b) => a - b);
     };
-    const old = await finishedRun(here, 300);
-    const linked = await begin(old);
-    const abandoned = await begin(old);
-    const inDoubt = await begin(old);
-    const created = await begin(old);
-    const young = await begin(old);
-    const kept = await finishedRun(here, 200);
-    const ofKept = await begin(kept);
-    await intentsLinked(pool, [linked, ofKept, young]);
+    const [linked = 0, abandoned = 0, inDoubt = 0, created = 0] = await begun(300, 4);
+    const [ofKept = 0] = await begun(200, 1);
+    await intentsLinked(pool, [linked, ofKept]);
     await abandonIntents(pool, [abandoned]);
     await intentsCreated(pool, [{ id: created, leadId: 'x' }]);
-    await pool.query(
-      `update intents set attempted_at = now() - interval '300 days' where connection = $1 and id <> $2`,
-      [connection, young],
-    );
-    expect(await pruneOf(here)).toMatchObject({ runs: 1, intents: 2 });
-    expect(await ids(here, 'intents')).toEqual([inDoubt, created, young, ofKept]);
+    expect(await pruneOf(here)).toMatchObject({ runs: 0, actions: 2 });
+    expect(await ids(here, 'actions')).toEqual([inDoubt, created, ofKept]);
+    expect((await openIntents(pool, { id: 0, connection })).map(({ id }) => id)).toEqual([inDoubt, created]);
+    expect(await listRuns(pool, connection, null, 10)).toHaveLength(1);
+    // The rest goes once they are settled.
+    await intentsLinked(pool, [inDoubt, created]);
+    expect(await pruneOf(here)).toMatchObject({ runs: 1, actions: 2 });
+    expect(await ids(here, 'actions')).toEqual([ofKept]);
   });
 
   test('of decisions those that were taken before', async () => {
