@@ -1,9 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { App } from '../app.ts';
 import { asOutage, isDatabaseOutage } from '../postgres/database-outage.ts';
 import { shownMoment } from '../core/lead/shown-date.ts';
 import { codeOf, faultText, LeadsyncError } from '../lib/errors.ts';
 import { describeProgress } from '../ops/describe-progress.ts';
+import type { Approval } from '../store/approvals.ts';
 import { pausedSince } from '../store/connections.ts';
 import { openSyncs } from '../store/run-list.ts';
 import { getRun, type Run } from '../store/runs.ts';
@@ -24,11 +26,11 @@ const outageRetryMs = 1_000;
 /** A shorter outage (ms) is not told. */
 const untoldMs = 3_000;
 
-/** `undoOf` (of a plan or the application of a plan): the run to undo; `approval`: the batch of reviewed lines. */
+/** `undoOf` (of a plan or the application of a plan): the run to undo; `approved`: the reviewed lines. */
 export interface ForegroundRun {
   readonly mode: 'sync' | 'plan';
   readonly allow?: readonly string[];
-  readonly approval?: string;
+  readonly approved?: Approval;
   readonly undoOf?: number | undefined;
 }
 
@@ -39,7 +41,7 @@ export interface ForegroundRun {
 export async function runNow(
   app: App,
   connection: string,
-  { mode, allow = [], approval, undoOf }: ForegroundRun,
+  { mode, allow = [], approved, undoOf }: ForegroundRun,
   stop: AbortSignal,
 ): Promise<Run> {
   // Of several connections the first may have been stopped: none is begun after that.
@@ -52,11 +54,11 @@ export async function runNow(
     mode,
     connection,
     allow,
-    approval,
+    ...(approved && { approval: randomUUID(), approved }),
     undoOf,
     maxAttempts: foregroundAttempts,
     mostWaitMs: longestWaitMs,
-    ...(mode === 'sync' && approval === undefined && { since: Date.now() }),
+    ...(mode === 'sync' && approved === undefined && { since: Date.now() }),
   };
   // From the database: another process may do the work.
   await using progress = await showProgress(connection, async () => {

@@ -19,7 +19,6 @@ const tablesOfRuns = [
 ] as const;
 const tablesOfKeys = [
   ...tablesOfPlaces.filter((table) => table !== 'actions'),
-  'approvals',
   'mails',
   'follow_ups',
   'calendar_entries',

@@ -101,6 +101,7 @@ export async function intentsLinked(db: Queryable, ids: readonly number[]): Prom
 
 /** The lead was certainly not made (refused, looked for in vain, or not there when it was read again), or its row is gone. */
 export async function abandonIntents(db: Queryable, ids: readonly number[]): Promise<void> {
+  if (ids.length === 0) return;
   await db.query(`update actions set intent = 'abandoned' where id = any($1) and intent is not null`, [ids]);
 }
 

@@ -8,7 +8,6 @@ import { isWhole } from './runs.ts';
 export interface Pruned {
   readonly runs: number;
   readonly actions: number;
-  readonly approvals: number;
   readonly mails: number;
   readonly followUps: number;
   readonly earlierValues: number;
@@ -21,7 +20,7 @@ export interface Pruned {
 const earlierValuesDays = 400;
 
 /** Those that have no id of their own. */
-const withoutId: readonly (keyof typeof prunable)[] = ['approvals', 'follow_ups', 'earlier_values'];
+const withoutId: readonly (keyof typeof prunable)[] = ['follow_ups', 'earlier_values'];
 
 /** The key of runs that wait to be deleted: no query finds them, and no undo. */
 const prunedKey = (connection: string): string => `${connection}#pruned`;
@@ -44,8 +43,6 @@ const takeOldRuns = `
 
 /** The others of $1, when they are older than $2 days. */
 const prunable = {
-  approvals: `select ctid as id from approvals t where connection = $1 and created_at < now() - $2 * interval '1 day'
-    and not exists (select from runs r where r.connection = $1 and r.approval = t.batch)`,
   // One whose follow-up still stands is kept: it says that the mail was sent, or why not. Of one that was moved away and
   // back it has to be known for as long as a late mail may be sent, which is 30 days at most.
   mails: `select id from mails t where connection = $1 and state not in ('scheduled', 'sending')
@@ -83,7 +80,6 @@ export async function prune(
   };
   return {
     ...runs,
-    approvals: await rest('approvals'),
     mails: await rest('mails', [followUpField]),
     followUps: await rest('follow_ups'),
     earlierValues: await rest('earlier_values'),

@@ -88,7 +88,10 @@ create table runs (
   created_at timestamptz not null default now(),
   progress_at timestamptz not null default now(),
   finished_at timestamptz,
+  -- Names the lines of a reviewed plan that it may carry out, and all but they are left out.
   approval uuid,
+  -- {planId: the run of the plan, lines: […]}; kept until they are carried out by it, or by the next run of the same approval.
+  approved json,
   -- The run that this one puts back.
   undo_of bigint,
   -- Records on either side, and those that differ and are left so by the settings or for want of proof.
@@ -457,22 +460,6 @@ create index held_of_lead on held (connection, lead_id, id) where (kind in ('dec
 create index held_edits on held (connection) where (kind = 'edit' and (state in ('open', 'conflict', 'failed') or not planned));
 create unique index held_calendar on held (connection, requested_by) where (kind = 'calendar');
 create index held_by_action on held (action_id) where (action_id is not null);
-
-create table approvals (
-  batch uuid not null,
-  -- The id of the line in the plan file, and the run of the plan.
-  line text not null,
-  connection text not null,
-  plan_id bigint not null,
-  fingerprint text not null,
-  kind text not null,
-  lead_id text,
-  row_number bigint,
-  created_at timestamptz not null default now(),
-  primary key (batch, line)
-);
-comment on table approvals is
-  'The lines of a reviewed plan that a run may carry out. One batch for each apply.';
 
 create table unsettled_writes (
   id bigint generated always as identity primary key,

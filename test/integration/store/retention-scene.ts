@@ -8,7 +8,6 @@ export const field = 'nextFollowUpAt';
 export const nothing = {
   runs: 0,
   actions: 0,
-  approvals: 0,
   mails: 0,
   followUps: 0,
   earlierValues: 0,

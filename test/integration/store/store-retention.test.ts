@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { insertActions, pendingSizes } from '../../../src/store/actions.ts';
-import { approve, countApproved } from '../../../src/store/approvals.ts';
 import { recordConflicts } from '../../../src/store/conflicts.ts';
 import { recordHistory } from '../../../src/store/history.ts';
 import {
@@ -94,30 +93,7 @@ describe('pruning by age', () => {
     const here = scene();
     for (let run = 0; run < 3; run += 1) await finishedRun(here, 100, { actions: 7 });
     await finishedRun(here, 1);
-    for (let batch = 0; batch < 2; batch += 1) {
-      await approve(
-        here.pool,
-        here.connection,
-        1,
-        Array.from({ length: 3 }, (_, line) => ({
-          id: String(line),
-          kind: 'update-row' as const,
-          leadId: 'a',
-          row: 2,
-          fingerprint: 'p',
-        })),
-      );
-    }
-    await here.pool.query(
-      `update approvals set created_at = now() - interval '91 days' where connection = $1`,
-      [here.connection],
-    );
-    expect(await pruneOf(here, 90, 2)).toEqual({
-      ...nothing,
-      actions: 21,
-      runs: 3,
-      approvals: 6,
-    });
+    expect(await pruneOf(here, 90, 2)).toEqual({ ...nothing, actions: 21, runs: 3 });
     expect(await pruneOf(here, 90, 2)).toEqual(nothing);
   });
 
@@ -127,21 +103,14 @@ describe('pruning by age', () => {
     const long = await finishedRun(here, 89);
     await pool.query(`update actions set written_at = now() - interval '91 days' where run_id = $1`, [long]);
     const nightly = await finishedRun(here, 300);
-    const batch = await approve(pool, connection, 1, [
-      { id: '1', kind: 'update-lead', leadId: 'lead-0', row: 2, fingerprint: 'p' },
-    ]);
     const applied = await finishedRun(here, 200);
-    await pool.query(`update runs set approval = $2, undo_of = 1 where id = $1`, [applied, batch]);
+    await pool.query(`update runs set approval = gen_random_uuid(), undo_of = 1 where id = $1`, [applied]);
     await pool.query(`update runs set finished_at = now() - interval '400 days' where id = $1`, [long]);
-    await pool.query(`update approvals set created_at = now() - interval '200 days' where connection = $1`, [
-      connection,
-    ]);
     expect(await pruneOf(here)).toEqual({ ...nothing, runs: 1, actions: 1 });
     expect(await ids(here, 'runs')).toEqual([nightly, applied]);
     expect((await lastRun(pool, connection, 'sync'))?.id).toBe(nightly);
-    expect(await countApproved(pool, batch)).toBe(1);
     await finishedRun(here, 0);
-    expect(await pruneOf(here)).toEqual({ ...nothing, runs: 2, actions: 2, approvals: 1 });
+    expect(await pruneOf(here)).toEqual({ ...nothing, runs: 2, actions: 2 });
   });
 
   test('nothing more once it is to stop', async () => {
