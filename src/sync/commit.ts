@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { isDeepStrictEqual } from 'node:util';
 import { codeOf } from '../lib/errors.ts';
-import type { Values } from '../core/lead/value.ts';
+import { readable, type Values } from '../core/lead/value.ts';
 import type { ActionKind, Changes } from '../core/merge/action.ts';
 import { movesAfter } from '../core/merge/baseline-moves.ts';
 import { putsBack } from '../core/merge/put-back.ts';
@@ -36,7 +36,7 @@ import { type Finding, storeVerifications } from '../store/verifications.ts';
 import { type Run, updateRun } from '../store/runs.ts';
 import { ownAction, type PageLine, type EndedPage, endPages } from '../store/scan-pages.ts';
 import { inLeasedTransaction, inRepeatable, type StepContext } from './context.ts';
-import { actionsOnRow, basesOfMatched, isReplacing, readable, rowHistory } from './row-change.ts';
+import { actionsOnRow, basesOfMatched, isReplacing, rowHistory } from './row-change.ts';
 
 /** What became of an action on a lead. */
 export interface LeadResult {

@@ -3,6 +3,7 @@ import { type Lead, leadCells } from '../core/lead/lead.ts';
 import {
   type Cells,
   isUnreadable,
+  readable,
   sameButSpelling,
   sameCell,
   showCell,
@@ -34,7 +35,6 @@ import type { Run } from '../store/runs.ts';
 import { deferred, type LeadResult, sentKeyOf } from './commit.ts';
 import { inLeasedTransaction, serviceOf, type StepContext } from './context.ts';
 import { mayHaveActed } from '../ports/leads-service.ts';
-import { readable } from './row-change.ts';
 import { refusal } from './update-lead.ts';
 
 const notReadBack = 'the lead was created, but could not be read back; the next complete scan shows it';

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { type Cells, isUnreadable, sameCell, type Value, type Values } from '../core/lead/value.ts';
+import { type Cells, isUnreadable, readable, sameCell, type Value, type Values } from '../core/lead/value.ts';
 import { type Changes, plannedAction, shownBefore } from '../core/merge/action.ts';
 import { putsBack, takenAway } from '../core/merge/put-back.ts';
 import type { RowChange } from '../ports/target.ts';
@@ -37,12 +37,6 @@ export function rowChange(
     default:
       return { kind: 'update', key, leadId, expect, values };
   }
-}
-
-/** The cells that can be written. */
-export function readable(cells: Cells): Values {
-  const entries = Object.entries(cells).filter((entry): entry is [string, Value] => !isUnreadable(entry[1]));
-  return Object.fromEntries(entries);
 }
 
 /** Whether an action changes an existing row. */
