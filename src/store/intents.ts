@@ -32,14 +32,12 @@ export function openIntents(db: Queryable, run: RunRef): Promise<readonly Intent
     `select id, content_hash as "contentHash", expect as row, ${sentBy('changes')} as content, lead_id as "leadId", answered,
        floor(extract(epoch from attempted_at) * 1000)::float8 as "attemptedAt", scans_without_it as "scansWithoutIt",
        intent = 'linked' as "lostItsRow"
-     from (
-       select * from actions where connection = $1 and ${isUnsettled}
-       union all
-       select a.* from (
-         select content_hash from staged_rows where run_id = $2 and lead_id is null group by 1 having count(*) = 1) s
-       join actions a on a.connection = $1 and a.intent = 'linked' and a.content_hash = s.content_hash
-       where exists (select from scanned_leads where run_id = $2 and lead_id = a.lead_id)
-         and not exists (select from scanned_rows where run_id = $2 and lead_id = a.lead_id)) i
+     from actions a
+     where connection = $1 and (${isUnsettled} or intent = 'linked'
+       and content_hash = any(array(
+         select content_hash from staged_rows where run_id = $2 and lead_id is null group by 1 having count(*) = 1))
+       and exists (select from scanned_leads where run_id = $2 and lead_id = a.lead_id)
+       and not exists (select from scanned_rows where run_id = $2 and lead_id = a.lead_id))
      order by id`,
     [run.connection, run.id],
   );
