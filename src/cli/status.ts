@@ -10,15 +10,18 @@ import { companiesOf } from '../store/pairs.ts';
 import { print, printJson } from './output.ts';
 import { tellReport } from './plan-output.ts';
 import { runs } from './runs.ts';
-import { type CommonOptions, withStore } from './with-store.ts';
+import { reminders, type RemindersOptions } from './reminders.ts';
+import { withStore } from './with-store.ts';
 
-interface StatusOptions extends CommonOptions {
+interface StatusOptions extends RemindersOptions {
   /** True: the list of the runs. */
   readonly runs?: string | true;
   readonly limit?: string;
 }
 
 export function status({ runs: run, limit, ...options }: StatusOptions): Promise<void> {
+  const { reminders: mails, cancelled, feeds, newFeed, newLinkKey } = options;
+  if ((mails ?? cancelled ?? feeds ?? newFeed ?? newLinkKey) !== undefined) return reminders(options);
   if (run !== undefined) return runs(run === true ? null : run, limit ?? '20', options);
   if (limit !== undefined) throw new LeadsyncError('usage.invalid', '--limit goes with --runs');
   return withStore(options, async (pool, config) => {

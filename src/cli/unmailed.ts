@@ -17,7 +17,10 @@ export interface Addressless {
 }
 
 /** Null: no such column is configured, or its cells are addresses or empty, and most are addresses. */
-export async function addressless({ pool, connection }: SyncContext): Promise<Addressless | null> {
+export async function addressless({
+  pool,
+  connection,
+}: Pick<SyncContext, 'pool' | 'connection'>): Promise<Addressless | null> {
   const field = connection.reminders?.rules.toField ?? null;
   if (field === null) return null;
   const values = await valuesOfFollowUps(pool, connection.name, followUpField, field);
@@ -57,7 +60,10 @@ export interface OddYears {
   readonly row: number | null;
 }
 
-export async function oddYears({ pool, connection }: SyncContext): Promise<OddYears | null> {
+export async function oddYears({
+  pool,
+  connection,
+}: Pick<SyncContext, 'pool' | 'connection'>): Promise<OddYears | null> {
   const mapping = connection.fields.find(({ field }) => field === followUpField);
   if (mapping === undefined || connection.reminders === undefined) return null;
   const dates = await valuesOfFollowUps(pool, connection.name, followUpField, followUpField);

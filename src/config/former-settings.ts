@@ -10,9 +10,9 @@ const former: Readonly<Record<string, string>> = {
   'connections.NAME.target.readsPerMinute': "leadsync keeps to Google's own quota",
   'connections.NAME.target.writesPerMinute': "leadsync keeps to Google's own quota",
   'connections.NAME.reminders.calendarFeed':
-    'leadsync reminders --feeds gives each recipient a feed, and shows its address',
+    'leadsync status --feeds gives each recipient a feed, and shows its address',
   'connections.NAME.reminders.caldavDone':
-    'the follow-up stays when its entry is deleted or completed, and leadsync reminders lists it',
+    'the follow-up stays when its entry is deleted or completed, and leadsync status --reminders lists it',
   'connections.NAME.reminders.dateOnlyAt': 'mails about a date without a time leave at 08:00',
   'connections.NAME.reminders.grace': 'a late mail is sent within 24 hours',
   'connections.NAME.reminders.onlyStages': 'skipStages names the stages that get no mails',

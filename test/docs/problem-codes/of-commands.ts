@@ -244,7 +244,7 @@ export const ofCommands: readonly Family[] = [
       'usage.unknown-lead': ['No lead fits.', 'Type an id or part of the company name.'],
       'usage.unknown-recipient': [
         'That is no recipient of reminders.',
-        '`leadsync reminders --feeds` lists them.',
+        '`leadsync status --feeds` lists them.',
       ],
       'usage.unknown-run': [
         'There is no such run, or it cannot be undone.',
