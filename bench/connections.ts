@@ -53,7 +53,7 @@ const worker = spawn(process.execPath, [bin, 'worker'], {
     DATA_DIR: join(folder, 'data'),
     PORT: '0',
     LOG_LEVEL: 'info',
-    ...(REDIS_URL !== undefined && { REDIS_URL, REDIS_PREFIX: `bench-${Date.now()}` }),
+    ...(REDIS_URL !== undefined && { REDIS_URL }),
   },
   stdio: ['ignore', 'ignore', 'pipe'],
 });

@@ -4,7 +4,7 @@
  *
  *     npx node bench/workers.ts [connections] [leads] [workers]
  *
- * The services and one Postgres run on the same machine; the jobs are on it, or in Redis when REDIS_URL is set.
+ * The services and one Postgres run on the same machine; the jobs are on it, or in Redis when REDIS_URL is set (one that nobody else uses).
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -66,7 +66,7 @@ async function measure(workers: number): Promise<void> {
     DATA_DIR: join(folder, 'data'),
     PORT: '0',
     LOG_LEVEL: 'warn',
-    ...(REDIS_URL !== undefined && { REDIS_URL, REDIS_PREFIX: `bench-${Date.now()}` }),
+    ...(REDIS_URL !== undefined && { REDIS_URL }),
   };
   const config = await loadConfig({ env, cwd: folder });
   const app = stack.use(await openWorker(config, pino({ level: 'warn' }, pino.destination(2))));

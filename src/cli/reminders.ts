@@ -280,7 +280,7 @@ interface FeedsOptions {
 }
 
 /** `--new-feed` replaces an address. Throws `usage.no-feeds` and `usage.unknown-recipient`. */
-export async function calendarFeeds(
+async function calendarFeeds(
   pool: pg.Pool,
   config: Config,
   { newFeed, json }: FeedsOptions,

@@ -97,7 +97,7 @@ export class World implements AsyncDisposable {
     const where: QueueBackend =
       this.redis === null
         ? { kind: 'postgres', connectionString: this.postgres.url() }
-        : { kind: 'redis', address: parseRedisAddress(this.redis.url), prefix: 'leadsync' };
+        : { kind: 'redis', address: parseRedisAddress(this.redis.url) };
     this.queues = stack.use(await openQueues(where, pino({ level: 'silent' }), 0));
     const mail = stack.use(
       await startMailServer({

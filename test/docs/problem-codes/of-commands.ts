@@ -149,7 +149,7 @@ export const ofCommands: readonly Family[] = [
       'queue.read-only': ['This Redis is a replica.', 'Name the master.'],
       'queue.taken': [
         'Another installation has its jobs in this Redis.',
-        'Set `REDIS_PREFIX` to a name of its own.',
+        'Name another database in `REDIS_URL`, such as `/1`.',
       ],
       'queue.unavailable': ['The queue does not answer.', 'Start it. leadsync fills it again.'],
       'queue.unknown-host': ['The host of Redis is unknown.', 'Correct `REDIS_URL`.'],
