@@ -1,6 +1,6 @@
 import { headingOf } from '../core/lead/mapping.ts';
 import { shownDates } from '../core/lead/shown-date.ts';
-import { type Cells, folded, plainCell, sameCell, showCell } from '../core/lead/value.ts';
+import { folded, plainCell, plainCells, sameCell, showCell } from '../core/lead/value.ts';
 import { answerOf, answersTo, decide, unknownItem } from '../review/decide-held.ts';
 import type { Conflict } from '../store/conflicts.ts';
 import type { Match, MatchState } from '../store/matches.ts';
@@ -51,7 +51,16 @@ function heldJson({ item, connection }: Named): object {
   if (item.kind === 'match') {
     const { state, why, lead, cells } = item;
     const score = Math.round(item.score * 100) / 100;
-    return { ...head, state, score, why, ...place, lead: plain(lead), target: plain(cells), ...decided };
+    return {
+      ...head,
+      state,
+      score,
+      why,
+      ...place,
+      lead: plainCells(lead),
+      target: plainCells(cells),
+      ...decided,
+    };
   }
   const { code, message, field, author, requestedBy, resolution, since } = item;
   return {
@@ -59,17 +68,13 @@ function heldJson({ item, connection }: Named): object {
     code,
     message,
     ...place,
-    ...(field !== '' && { field, lead: plainCell(item.lead), target: plainCell(item.rowValue) }),
+    ...(field !== '' && { field, ...plainCells({ lead: item.lead, target: item.rowValue }) }),
     ...(author !== null && { changedBy: author }),
     ...(requestedBy !== null && { requestedBy }),
     resolution,
     ...decided,
     since,
   };
-}
-
-function plain(cells: Cells): Readonly<Record<string, string | null>> {
-  return Object.fromEntries(Object.entries(cells).map(([field, cell]) => [field, plainCell(cell)]));
 }
 
 const stateWords: Readonly<Record<MatchState, string>> = {

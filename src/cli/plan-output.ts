@@ -17,17 +17,6 @@ import { allowable } from '../core/merge/older-copy.ts';
 import { describeVerification } from '../ops/describe-progress.ts';
 import { companiesOf } from '../store/pairs.ts';
 
-/** One action of a plan, as in the contract (docs/architecture.md 8). */
-interface PlanLine {
-  readonly id: string;
-  readonly kind: Action['kind'];
-  readonly company?: string;
-  readonly leadId?: string;
-  readonly row?: number;
-  readonly changes: Readonly<Record<string, { readonly from: string | null; readonly to: string | null }>>;
-  readonly reason: string;
-}
-
 /**
  * A contract (docs/architecture.md 8). `planId` is empty when no run could begin; `guard.ok` is false for what was not compared. `problems`
  * only when there are any.
@@ -37,7 +26,7 @@ export interface PlanOutput {
   readonly connection: string;
   /** Only for an undo. */
   readonly undoOf?: string;
-  readonly actions: readonly PlanLine[];
+  readonly actions: readonly ReturnType<typeof planLine>[];
   readonly guard: { readonly ok: boolean; readonly refusals: readonly Refusal[] };
   readonly problems?: SyncReport['problems'];
   /** Not for a run that failed or stopped before it compared anything. */
@@ -101,8 +90,9 @@ function forecastOf({ report }: Run): Pick<SyncReport, 'forecast'> {
   return forecast === undefined ? {} : { forecast };
 }
 
-function planLine(action: Action, companies: Companies): PlanLine {
-  const { id, kind, leadId, row, changes, reason, message } = action;
+/** As in the contract (docs/architecture.md 8). */
+function planLine(action: Action, companies: Companies) {
+  const { id, kind, leadId, row, changes, reason, message = null } = action;
   const company = companyOf(action, companies);
   return {
     id: String(id),
@@ -110,14 +100,16 @@ function planLine(action: Action, companies: Companies): PlanLine {
     ...(company !== null && { company }),
     ...(leadId !== null && { leadId }),
     ...(row !== null && { row }),
-    changes: Object.fromEntries(
-      Object.entries(changes).map(([field, { from, to }]) => [
-        field,
-        { from: plainCell(from), to: plainCell(to) },
-      ]),
-    ),
-    reason: message === undefined || message === null ? reason : `${reason}: ${message}`,
+    changes: plainChanges(changes),
+    reason: message === null ? reason : `${reason}: ${message}`,
   };
+}
+
+export function plainChanges(changes: Action['changes']) {
+  const plain = Object.entries(changes).map(
+    ([field, { from, to }]) => [field, { from: plainCell(from), to: plainCell(to) }] as const,
+  );
+  return Object.fromEntries(plain);
 }
 
 /** The baseline's name; without a baseline, what the action saw or writes. */

@@ -280,11 +280,7 @@ interface FeedsOptions {
 }
 
 /** `--new-feed` replaces an address. Throws `usage.no-feeds` and `usage.unknown-recipient`. */
-async function calendarFeeds(
-  pool: pg.Pool,
-  config: Config,
-  { newFeed, json }: FeedsOptions,
-): Promise<void> {
+async function calendarFeeds(pool: pg.Pool, config: Config, { newFeed, json }: FeedsOptions): Promise<void> {
   const connections = connectionsWithFeed(config);
   if (connections.length === 0) {
     throw new LeadsyncError('usage.no-feeds', 'no connection has reminders', {
