@@ -83,12 +83,8 @@ export async function* checkApp(
     yield* await checkTarget(context, fix);
   }
   yield describeClocks(await clockDifferences(app));
-  for (const context of contexts) yield* await checkTemplates(context);
-  for (const context of contexts) yield* await checkRecipients(context);
-  for (const context of contexts) yield* await checkStages(context);
-  for (const context of contexts) yield* await checkYears(context);
-  for (const context of contexts) yield* await checkMemory(context);
-  for (const context of contexts) yield* await checkCalendars(context);
+  const each = [checkTemplates, checkRecipients, checkStages, checkYears, checkMemory, checkCalendars];
+  for (const one of each) for (const context of contexts) yield* await one(context);
   await using mailer = openMailer(app);
   yield await runCheck('mail', () => checkMail(app, mailer));
   for (const { connection } of contexts) yield* checkChat(connection);
@@ -278,7 +274,6 @@ async function checkAlertChannels(
   return [...(await Promise.all(lines)), ...heartbeat];
 }
 
-/** A line for each calendar of a connection: whether it is one, takes what is configured, and may be written to. */
 async function checkCalendars(context: SyncContext): Promise<CheckLine[]> {
   const calendars = context.connection.reminders?.calendars ?? [];
   const lines: CheckLine[] = [];

@@ -25,21 +25,7 @@ import { print, printEachJson, printJson } from './output.ts';
 import { openMailer } from '../worker/open-worker.ts';
 import { channelName, postMessage } from '../reminders/chat/post-message.ts';
 
-/** `past`: its time is over. `shown`: the one that is rendered. */
-interface PreviewedMail extends WantedReminder {
-  readonly past: boolean;
-  readonly shown: boolean;
-}
-
-interface Preview {
-  readonly connection: string;
-  readonly leadId: string;
-  readonly from: string;
-  readonly timeZone: string;
-  readonly mails: readonly PreviewedMail[];
-  /** A chat message is a text alone. */
-  readonly mail: FollowUpMail | Pick<FollowUpMail, 'text'>;
-}
+type Preview = Awaited<ReturnType<typeof previewOf>>;
 
 export async function previewReminder(app: App, lead: string, json: boolean): Promise<void> {
   const found = await findLead(app.pool, app.config.connections, lead);
@@ -54,8 +40,8 @@ export async function previewReminder(app: App, lead: string, json: boolean): Pr
   print(previews.map(describe).join('\n\n'));
 }
 
-/** Throws `usage.no-follow-up` and `usage.lead-gone`. */
-export async function previewOf(app: App, context: SyncContext, leadId: string): Promise<Preview> {
+/** Of the mails, `past`: its time is over; `shown`: the one that is rendered. Throws `usage.no-follow-up` and `usage.lead-gone`. */
+export async function previewOf(app: App, context: SyncContext, leadId: string) {
   const { connection, clock, pool } = context;
   const { settings, templates } = await openReminders(app, context);
   const { cells, notes } = await cellsOf(context, leadId);
@@ -97,7 +83,8 @@ export async function previewOf(app: App, context: SyncContext, leadId: string):
     now: Math.max(now, next?.sendAt ?? now),
   };
   const { chat } = settings;
-  const mail =
+  /** A chat message is a text alone. */
+  const mail: FollowUpMail | Pick<FollowUpMail, 'text'> =
     chat?.recipient === recipient
       ? { text: composeMessage(facts, templates, chat.kind) }
       : composeFor(facts, templates);

@@ -3,7 +3,6 @@ import { dayOf } from '../core/lead/day.ts';
 import { localTime } from '../reminders/plan/local-time.ts';
 import {
   comingReminders,
-  type Digest,
   listDigests,
   listReminders,
   mailName,
@@ -13,14 +12,7 @@ import {
 import { replaceLinkKey } from '../store/link-key.ts';
 import type { SyncContext } from '../sync/context.ts';
 import { type CommonOptions, withStore } from './with-store.ts';
-import {
-  type Addressless,
-  addressless,
-  describeAddressless,
-  describeOddYears,
-  type OddYears,
-  oddYears,
-} from './unmailed.ts';
+import { addressless, describeAddressless, describeOddYears, oddYears } from './unmailed.ts';
 import { companiesIn } from './plan-output.ts';
 import { beforeWords, shownCompany } from './names.ts';
 import { print, printJson } from './output.ts';
@@ -59,19 +51,7 @@ const lists = {
 
 type ListName = keyof typeof lists;
 
-interface Mails {
-  readonly connection: string;
-  readonly timeZone: string;
-  /** In which a due moment may be a day. */
-  readonly dayZone: string;
-  readonly comingCount: number;
-  /** The cancelled ones only when they were requested. */
-  readonly listed: ReadonlyMap<ListName, readonly Item[]>;
-  readonly addressless: Addressless | null;
-  readonly oddYears: OddYears | null;
-  readonly digests: readonly Digest[];
-  readonly calendars: Awaited<ReturnType<typeof calendarsOf>>;
-}
+type Mails = Awaited<ReturnType<typeof mailsOf>>;
 
 /** What `leadsync status` does of reminders: lists or previews them, renews the addresses that mails and feeds have. */
 export function reminders(options: RemindersOptions): Promise<void> {
@@ -79,7 +59,7 @@ export function reminders(options: RemindersOptions): Promise<void> {
   if (typeof lead === 'string')
     return withApp(options, (app) => unlessStopped(() => previewReminder(app, lead, asJson)));
   return withStore(options, async (pool, config) => {
-    if (feeds || newFeed !== undefined) return calendarFeeds(pool, config, { newFeed, json: asJson });
+    if (feeds || newFeed !== undefined) return calendarFeeds(pool, config, newFeed, asJson);
     if (options.newLinkKey === true) return renewLinks(pool, asJson);
     const all = await Promise.all(
       config.connections.map((one) => mailsOf({ pool, connection: one }, cancelled)),
@@ -98,7 +78,8 @@ async function renewLinks(pool: pg.Pool, asJson: boolean): Promise<void> {
 
 type Scope = Pick<SyncContext, 'pool' | 'connection'>;
 
-async function mailsOf(context: Scope, withCancelled: boolean): Promise<Mails> {
+/** The cancelled ones only when they were requested. */
+async function mailsOf(context: Scope, withCancelled: boolean) {
   const { pool, connection } = context;
   const { name } = connection;
   const names = (Object.keys(lists) as ListName[]).filter((list) => withCancelled || list !== 'cancelled');
@@ -110,6 +91,7 @@ async function mailsOf(context: Scope, withCancelled: boolean): Promise<Mails> {
   return {
     connection: name,
     timeZone: connection.reminders?.rules.timeZone ?? 'UTC',
+    /** In which a due moment may be a day. */
     dayZone: connection.reminders?.rules.dayZone ?? 'UTC',
     comingCount: Math.max(count, found[0]?.length ?? 0),
     listed: new Map(names.map((list, nth) => [list, named(found[nth])])),
@@ -273,14 +255,13 @@ function reportOf({ ended, why, note }: ReportedEntry): string {
   return (why === null ? note : unclear[why]) ?? '';
 }
 
-/** Another address for this recipient; undefined: the list alone. */
-interface FeedsOptions {
-  readonly newFeed?: string | undefined;
-  readonly json: boolean;
-}
-
-/** `--new-feed` replaces an address. Throws `usage.no-feeds` and `usage.unknown-recipient`. */
-async function calendarFeeds(pool: pg.Pool, config: Config, { newFeed, json }: FeedsOptions): Promise<void> {
+/** The list; with `newFeed` this recipient's address is another one first. Throws `usage.no-feeds` and `usage.unknown-recipient`. */
+async function calendarFeeds(
+  pool: pg.Pool,
+  config: Config,
+  newFeed: string | undefined,
+  asJson: boolean,
+): Promise<void> {
   const connections = connectionsWithFeed(config);
   if (connections.length === 0) {
     throw new LeadsyncError('usage.no-feeds', 'no connection has reminders', {
@@ -312,7 +293,7 @@ async function calendarFeeds(pool: pg.Pool, config: Config, { newFeed, json }: F
       ...feed,
       url: config.publicUrl === undefined ? null : `${config.publicUrl}${feed.path}`,
     }));
-  if (json) return printJson({ feeds });
+  if (asJson) return printJson({ feeds });
   print(
     [
       ...(chosen === undefined

@@ -169,26 +169,24 @@ function describeStory(story: LeadStory): string {
 
 function describeRecord(story: LeadStory): readonly string[] {
   const { record, deletions, joins, decisions, held, fields, mappings } = story;
-  const lines: string[] = [];
-  if (record !== null) lines.push(`known since ${toSecond(record.firstSeenAt)}`);
-  else if (deletions.length > 0 || fields.some(({ history }) => history.length > 0))
-    lines.push('gone on both sides; what it was is below');
-  else lines.push('never seen in the service');
-  if (record?.deletedAt)
-    lines.push(`deleted in the service; its row was handled at ${toSecond(record.deletedAt)}`);
-  if (record?.outsideSince)
-    lines.push(
+  const isGone = deletions.length > 0 || fields.some(({ history }) => history.length > 0);
+  const unknown = isGone ? 'gone on both sides; what it was is below' : 'never seen in the service';
+  const lines = [
+    record === null ? unknown : `known since ${toSecond(record.firstSeenAt)}`,
+    record?.deletedAt && `deleted in the service; its row was handled at ${toSecond(record.deletedAt)}`,
+    record?.outsideSince &&
       `leads.query has not shown it since ${toSecond(record.outsideSince)}: its row stays, and no mails are sent`,
-    );
-  for (const { at, run, message } of joins)
-    lines.push(`${toSecond(at)}, run ${run}: the row was matched with the lead: ${message}`);
-  for (const deletion of deletions)
-    lines.push(
-      `${toSecond(deletion.at)}, run ${deletion.run}: ${deletionWords[deletion.kind][deletion.reason === 'undone' ? 1 : 0]}`,
-    );
-  for (const decision of decisions) lines.push(describeDecision(decision));
-  for (const item of held) lines.push(describeConflict(item, mappings));
-  return lines;
+    ...joins.map(
+      ({ at, run, message }) => `${toSecond(at)}, run ${run}: the row was matched with the lead: ${message}`,
+    ),
+    ...deletions.map(
+      ({ at, run, kind, reason }) =>
+        `${toSecond(at)}, run ${run}: ${deletionWords[kind][reason === 'undone' ? 1 : 0]}`,
+    ),
+    ...decisions.map(describeDecision),
+    ...held.map((item) => describeConflict(item, mappings)),
+  ];
+  return lines.filter((line) => typeof line === 'string');
 }
 
 const deletionWords: Readonly<Record<Deletion['kind'], readonly [done: string, undone: string]>> = {

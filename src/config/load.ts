@@ -30,7 +30,6 @@ export function loadConfigFromProcess(file?: string): Promise<Config> {
   return loadConfig({ env: process.env, cwd: process.cwd(), ...(file === undefined ? {} : { file }) });
 }
 
-/** The variables of this process that are set, for what is not a configuration yet. */
 export function variablesOfProcess(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([, value]) => value));
 }
