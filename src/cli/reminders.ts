@@ -11,7 +11,7 @@ import {
   type Reminder,
   type ReminderState,
 } from '../store/mails.ts';
-import { replaceLinkKey } from '../store/link-key.ts';
+import { beginFeeds, feedTokens, replaceFeedToken, replaceLinkKey } from '../store/keeper.ts';
 import type { SyncContext } from '../sync/context.ts';
 import type { CommonOptions } from './with-store.ts';
 import {
@@ -34,7 +34,7 @@ import type { Config } from '../config/config.ts';
 import { addressKey, isEmailAddress } from '../core/lead/email-address.ts';
 import { LeadsyncError } from '../lib/errors.ts';
 import { connectionsWithFeed, feedPath } from '../reminders/feed/calendar-feed.ts';
-import { feedRecipients, feedTokens, replaceFeedToken } from '../store/calendar-feeds.ts';
+import { feedRecipients } from '../store/calendar-feeds.ts';
 
 interface RemindersOptions extends CommonOptions {
   readonly preview?: string;
@@ -326,7 +326,8 @@ export async function calendarFeeds(
     }
     await replaceFeedToken(pool, chosen);
   }
-  const tokens = await feedTokens(pool, recipients, true);
+  await beginFeeds(pool, recipients);
+  const tokens = await feedTokens(pool, recipients);
   const feeds = recipients
     .filter((recipient) => chosen === undefined || recipient === chosen)
     .map((recipient) => ({ recipient, path: feedPath(tokens.get(recipient) ?? '') }))
