@@ -642,28 +642,13 @@ create table alerts (
   raised_at timestamptz not null,
   -- Not seen any more since then; null while it is there.
   cleared_at timestamptz,
-  over_at timestamptz
+  over_at timestamptz,
+  -- What has still to be told, and to whom: the webhook, or one address. In its order; written with the change that it is about.
+  owed jsonb not null default '[]'
 );
 comment on table alerts is
-  'A problem, from when it was first seen until it has stayed away.';
+  'A problem, from when it was first seen until it has stayed away, and who has to be told.';
 create unique index alerts_one_open on alerts (connection, kind) where (over_at is null);
-
-create table alert_deliveries (
-  id bigint generated always as identity primary key,
-  alert_id bigint not null references alerts on delete cascade,
-  event text not null check (event in ('raised', 'grown', 'over')),
-  level int not null,
-  channel text not null,
-  created_at timestamptz not null,
-  attempts int not null default 0,
-  next_try_at timestamptz not null,
-  ended_at timestamptz,
-  fault text,
-  unique (alert_id, event, level, channel)
-);
-comment on table alert_deliveries is
-  'What is owed to each channel: the webhook, or one address. Written with the change that it is about.';
-create index alert_deliveries_open on alert_deliveries (next_try_at) where (ended_at is null);
 
 -- What both sides show in the scan of a run, until its writes move the baselines.
 create view scanned_leads as
