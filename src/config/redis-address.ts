@@ -72,6 +72,11 @@ export function parseRedisAddress(text: string): RedisAddress {
   };
 }
 
+/** What all keys begin with. A cluster must keep all keys of a queue in one slot. */
+export function keyPrefix({ kind }: RedisAddress, prefix: string): string {
+  return kind === 'cluster' ? `{${prefix}}` : prefix;
+}
+
 /** Its logins are those of the setting at any moment. */
 export function redisAddressOf(url: Secret): RedisAddress {
   const now = (): RedisAddress => parseRedisAddress(url.reveal());

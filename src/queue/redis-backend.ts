@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createRedisBackend, withBackend } from 'bullmq';
-import type { RedisAddress } from '../config/redis-address.ts';
+import { keyPrefix, type RedisAddress } from '../config/redis-address.ts';
 import { LeadsyncError } from '../lib/errors.ts';
 import {
   type Backend,
@@ -71,8 +71,7 @@ export async function openRedisBackend(
   });
   const working = open(workingOptions);
   const shared = {
-    // A cluster must keep all keys of a queue in one slot.
-    prefix: address.kind === 'cluster' ? `{${prefix}}` : prefix,
+    prefix: keyPrefix(address, prefix),
     settings: scheduleSettings,
     ...(telemetry && { telemetry }),
   };
@@ -119,7 +118,7 @@ export async function openRedisBackend(
       };
     },
     ask,
-    ping: () => pingRedis(asking, address, shared.prefix, () => fault),
+    ping: () => pingRedis(asking, address, prefix, () => fault),
     connections: () => connections,
     clock: () =>
       ask(async () => {

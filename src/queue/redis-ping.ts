@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RedisAddress } from '../config/redis-address.ts';
+import { keyPrefix, type RedisAddress } from '../config/redis-address.ts';
 import { LeadsyncError } from '../lib/errors.ts';
 import { askingOptions, createRedisClient, isReadyWithin, type RedisClient } from './redis-client.ts';
 import { lastingFault, readOnly, replyCode, sentinelFault, unavailable } from './redis-fault.ts';
@@ -40,7 +40,7 @@ export async function pingRedis(
   fault: () => unknown,
 ): Promise<void> {
   const answer = isReadyWithin(client, pingMs).then((isReady) =>
-    isReady ? client.set(`${prefix}:ping`, '', 'PX', pingKeptMs) : null,
+    isReady ? client.set(`${keyPrefix(address, prefix)}:ping`, '', 'PX', pingKeptMs) : null,
   );
   const reply = await Promise.race([answer, sleep(pingMs, null, { ref: false })]).catch((error: unknown) => {
     if (replyCode(error) !== null) throw lastingFault(error, address) ?? readOnly(error, address);
