@@ -5,7 +5,6 @@ import { asOutage, isDatabaseOutage } from '../postgres/database-outage.ts';
 import { shownMoment } from '../core/lead/shown-date.ts';
 import { codeOf, faultText, LeadsyncError } from '../lib/errors.ts';
 import { describeProgress } from '../ops/describe-progress.ts';
-import type { Approval } from '../store/approvals.ts';
 import { pausedSince } from '../store/connections.ts';
 import { openSyncs } from '../store/run-list.ts';
 import { getRun, type Run } from '../store/runs.ts';
@@ -27,12 +26,9 @@ const outageRetryMs = 1_000;
 const untoldMs = 3_000;
 
 /** `undoOf` (of a plan or the application of a plan): the run to undo; `approved`: the reviewed lines. */
-export interface ForegroundRun {
-  readonly mode: 'sync' | 'plan';
-  readonly allow?: readonly string[];
-  readonly approved?: Approval;
-  readonly undoOf?: number | undefined;
-}
+type ForegroundRun = { readonly mode: 'sync' | 'plan' } & Partial<
+  Pick<Request, 'allow' | 'approved' | 'undoOf'>
+>;
 
 /**
  * Returns the finished run. While another process has the lease, waits for it; a sync that another process began after the call counts as
