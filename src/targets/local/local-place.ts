@@ -2,7 +2,6 @@ import { constants } from 'node:fs';
 import { access, open, readdir, stat } from 'node:fs/promises';
 import { dirname, basename, join, extname } from 'node:path';
 import { LeadsyncError } from '../../lib/errors.ts';
-import type { CopyBeside } from '../../ports/target.ts';
 import type { FileLocation, FilePlace, FileWriter, SourceFile } from '../file/file-place.ts';
 import { editorLocks, openInEditor } from '../file/editor-locks.ts';
 import { hasCode, readFault } from '../file/file-fault.ts';
@@ -142,7 +141,7 @@ function isComputerName(text: string, stem: string): boolean {
   return letters >= 8 || (letters >= 4 && letters < name.length && !/(?:19|20)\d\d/.test(name));
 }
 
-async function conflictCopiesOf(path: string): Promise<readonly CopyBeside[]> {
+async function conflictCopiesOf(path: string): ReturnType<NonNullable<FileLocation['conflictCopies']>> {
   const folder = dirname(path);
   const names = await readdir(folder).catch(() => []);
   const copies: { name: string; changedAt: number }[] = [];
