@@ -169,19 +169,8 @@ async function openTarget(
       const clock = systemClock;
       const connection = name;
       const journal = createWriteJournal(pool, name);
-      const dates = 'native';
-      const options = {
-        ...target,
-        fields,
-        dates,
-        apiUrl,
-        account,
-        clock,
-        onReply,
-        connection,
-        journal,
-      } as const;
-      return createGoogleSheetsTarget(options);
+      const around = { apiUrl, account, clock, onReply, connection, journal };
+      return createGoogleSheetsTarget({ ...target, fields, ...around });
     }
     case 'hubspot': {
       const { createHubSpotTarget } = await import('./targets/hubspot/hubspot-target.ts');

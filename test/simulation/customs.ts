@@ -162,7 +162,6 @@ function randomFormat(random: Random, on: ReadonlySet<Trouble>): Format {
 /** Mostly with more requests than anybody needs; else with Google's quotas, which others may use, too. */
 function randomSpreadsheet(random: Random): SpreadsheetSettings {
   return {
-    dates: random.pick(['native', 'native', 'iso']),
     locale: random.pick(['en_US', 'de_DE']),
     quota: random.pick([
       { allowed: 10_000, ours: 10_000 },

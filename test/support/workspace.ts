@@ -198,7 +198,7 @@ export class Workspace implements AsyncDisposable {
 
   async #age(ms: number): Promise<void> {
     await this.database.pool.query(
-      `update intents set attempted_at = attempted_at - make_interval(secs => $1)`,
+      `update actions set attempted_at = attempted_at - make_interval(secs => $1) where intent is not null`,
       [ms / 1000],
     );
   }
