@@ -26,11 +26,10 @@ const leftOut = [
   'leases',
   'write_probe',
   'scan_log',
+  'run_sights',
   'staged_leads',
   'staged_rows',
-  'staged_asides',
   'absent_pairs',
-  'asked_leads',
   'migrations',
 ];
 

@@ -1,6 +1,7 @@
 import type { Cells, Values } from '../core/lead/value.ts';
+import type { LiveScan } from '../core/merge/live-scan.ts';
 import type { Intent } from '../core/merge/match-lost-creates.ts';
-import { columnOf, oneOf, type Queryable, rowsOf, valueOf } from './database.ts';
+import { columnOf, countOf, oneOf, type Queryable, rowsOf, valueOf } from './database.ts';
 import type { RunRef } from './runs.ts';
 
 /** Commits that a lead is about to be created; must be durable before the request leaves. Returns the intent's id. */
@@ -27,20 +28,31 @@ export function intentOfAction(db: Queryable, actionId: number): Promise<number 
  * Unfinished intents, oldest first, and those whose row lost its id again (in an older copy of the table, for example): the
  * scan has the lead, no row has its id, and a row without id shows what the lead was created from.
  */
-export function openIntents(db: Queryable, run: RunRef): Promise<readonly Intent[]> {
-  return rowsOf(
+export async function openIntents(db: Queryable, run: RunRef, scan: LiveScan): Promise<readonly Intent[]> {
+  const counts = new Map<string, number>();
+  for (const { leadId, contentHash } of scan.rows.loose())
+    if (leadId === null) counts.set(contentHash, (counts.get(contentHash) ?? 0) + 1);
+  const single = [...counts].flatMap(([contentHash, count]) => (count === 1 ? [contentHash] : []));
+  const intents = await rowsOf<Intent>(
     db,
     `select id, content_hash as "contentHash", row_cells as row, content, lead_id as "leadId", answered,
        floor(extract(epoch from attempted_at) * 1000)::float8 as "attemptedAt", scans_without_it as "scansWithoutIt",
        state = 'linked' as "lostItsRow"
-     from intents i
-     where connection = $1 and (state in ('in-doubt', 'created') or state = 'linked'
-       and 1 = (select count(*) from staged_rows where run_id = $2 and lead_id is null and content_hash = i.content_hash)
-       and exists (select from scanned_leads where run_id = $2 and lead_id = i.lead_id)
-       and not exists (select from scanned_rows where run_id = $2 and lead_id = i.lead_id))
+     from intents
+     where connection = $1 and (state in ('in-doubt', 'created') or state = 'linked' and content_hash = any($2))
      order by id`,
-    [run.connection, run.id],
+    [run.connection, single],
   );
+  return intents.filter(
+    ({ lostItsRow, leadId }) =>
+      !lostItsRow || (leadId !== null && scan.hasLead(leadId) && !scan.hasRow(leadId)),
+  );
+}
+
+/** Whether creates are unfinished. */
+export async function hasCreatesInDoubt(db: Queryable, connection: string): Promise<boolean> {
+  const text = `from intents where connection = $1 and state in ('in-doubt', 'created')`;
+  return (await countOf(db, text, [connection])) > 0;
 }
 
 /** How long ago (ms) unfinished creates without a conflict were attempted. */

@@ -4,7 +4,7 @@ import { plannedAction } from '../core/merge/action.ts';
 import { planLink } from '../core/merge/plan-link.ts';
 import type { Policy } from '../core/merge/policy.ts';
 import { findIntentRows } from '../core/merge/intent-rows.ts';
-import type { LooseRow } from '../core/merge/difference.ts';
+import type { LiveScan } from '../core/merge/live-scan.ts';
 import type { LostLead } from '../core/merge/lost-rows.ts';
 import {
   agreedContent,
@@ -18,12 +18,12 @@ import {
 } from '../core/merge/match-lost-creates.ts';
 import type { NewAction } from '../store/actions.ts';
 import { openIntents } from '../store/intents.ts';
-import { basesOf, countUnlisted } from '../store/pairs.ts';
+import { basesOf } from '../store/pairs.ts';
 import type { Service } from '../store/places.ts';
 import type { Run } from '../store/runs.ts';
 import { inTurns } from './concurrency.ts';
 import { readable } from './row-change.ts';
-import { idsInRows, looseRows, scannedLeadCells, unknownLeads } from '../store/differences.ts';
+import { scannedLeadCells, unknownLeads } from '../store/differences.ts';
 
 /** What a scan says about unfinished creates. */
 export interface LostCreates {
@@ -54,15 +54,15 @@ export interface LostCreates {
 
 /** Finds the lead and the row of every unfinished create, and plans the link between them (docs/architecture.md 6). */
 export async function findLostCreates(
-  pool: pg.Pool,
   db: pg.PoolClient,
   run: Run,
+  scan: LiveScan,
   policy: Policy,
   { weight: most, filtered, service }: { weight: number; filtered: boolean; service: Service },
 ): Promise<LostCreates> {
-  const intents = await openIntents(db, run);
+  const intents = await openIntents(db, run, scan);
   const isTorn = intents.length > 0 && run.scanIncomplete;
-  const weight = isTorn ? Math.min(most, tornWeight(await countUnlisted(db, run))) : most;
+  const weight = isTorn ? Math.min(most, tornWeight(scan.unlisted())) : most;
   const lost: LostCreates = {
     actions: [],
     leadIds: new Set(),
@@ -77,19 +77,17 @@ export async function findLostCreates(
     weight,
   };
   if (intents.length === 0) return lost;
-  const scan = { weight, startedAt: run.scanStartedAt };
-  const matches = await inTurns(matchLostCreates(intents, await unknownLeads(db, run, service), scan));
+  const proof = { weight, startedAt: run.scanStartedAt };
+  const matches = await inTurns(matchLostCreates(intents, await unknownLeads(db, run, scan, service), proof));
   const foundIds = [...matches.values()].flatMap((match) => (match.kind === 'found' ? [match.leadId] : []));
-  const leads = await scannedLeadCells(db, run.id, foundIds);
+  const leads = await scannedLeadCells(db, run, scan, foundIds);
   const bases = await basesOf(db, run.connection, foundIds);
-  const inRows = await idsInRows(db, run.id, foundIds);
   const isLinked = ({ id }: Intent): boolean => {
     const match = matches.get(id);
-    return match?.kind === 'found' && inRows.has(match.leadId);
+    return match?.kind === 'found' && scan.hasRow(match.leadId);
   };
   const open = intents.filter((intent) => !isLinked(intent));
-  const loose: LooseRow[] = [];
-  for await (const row of looseRows(pool, run)) if (row.leadId === null) loose.push(row);
+  const loose = [...scan.rows.loose()].filter(({ leadId }) => leadId === null);
   const intentRows = await inTurns(findIntentRows(open, loose));
 
   for (const intent of intents) {
@@ -110,7 +108,7 @@ export async function findLostCreates(
       }
       lost.leadIds.add(foundId);
     } else if (match.kind === 'ambiguous') lost.offered.push(intent.id);
-    else if (speaksAgainst(intent, scan) > 0) lost.unseen.push(intent.id);
+    else if (speaksAgainst(intent, proof) > 0) lost.unseen.push(intent.id);
 
     const { rows, certain } = intentRows.get(intent.id) ?? { rows: [], certain: false };
     if (rows.length === 0) {

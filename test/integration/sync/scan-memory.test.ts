@@ -8,7 +8,7 @@ import { type StepContext } from '../../../src/sync/context.ts';
 import { openScan } from '../../../src/sync/open-scan.ts';
 import { advanceRun } from '../../../src/sync/run.ts';
 import { ScanMemory } from '../../../src/sync/scan-memory.ts';
-import { fields, type Scene, stagedCounts, useScenes } from '../store/store-scene.ts';
+import { fields, type Scene, useScenes } from '../store/store-scene.ts';
 import { otherTarget } from '../../support/other-target.ts';
 import { connectionName, Workspace } from '../../support/workspace.ts';
 
@@ -29,7 +29,7 @@ async function interrupted(here: Scene): Promise<Run> {
   await advanceBaselines(here.pool, here.connection, pairs);
   const run = await here.run();
   const live = await here.live(run);
-  await here.stageLeads(run, { a: acme, b: won }, live);
+  await here.seeLeads(run, { a: acme, b: won }, live);
   return updateRun(here.pool, run.id, { cursor: 'next', pages: 1, pulled: 2, moves: live.base.moves });
 }
 
@@ -54,7 +54,7 @@ test.each(['pull', 'read'] as const)(
     using memory = new ScanMemory();
     const opened = await openScan(stepOf(here, memory), run);
     expect(opened.run).toMatchObject({ phase: 'pull', cursor: null, pages: 0, pulled: 0 });
-    expect(await stagedCounts(here.pool, run.id)).toEqual({ leads: 0, rows: 0 });
+    expect([...opened.scan.leads()]).toEqual([]);
     expect(opened.scan.seeLead('a', acme)).toBe('moved');
   },
 );
