@@ -32,7 +32,7 @@ async function syncWith(
 }
 
 describe('a service without end', () => {
-  const bounds = { bytes: 10_000, barrenPages: 5 };
+  const bounds = { bytes: 4_000, barrenPages: 5 };
   /** Pages that may be under way, or wait to be stored, when the end is seen (see pull.ts). */
   const askedAhead = 16;
 
