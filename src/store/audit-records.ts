@@ -3,6 +3,7 @@ import type { AuditConditions, AuditedAction, AuditedRecord } from '../core/audi
 import type { Cells, Values } from '../core/lead/value.ts';
 import type { Changes } from '../core/merge/action.ts';
 import { oneOf, type Queryable } from './database.ts';
+import { isUnsettled } from './intents.ts';
 import { streamRows } from './stream-rows.ts';
 import type { RoundRef, Run, RunRef } from './runs.ts';
 
@@ -41,7 +42,7 @@ export async function* auditRecords(
        select l.* from run_sights s cross join lateral json_to_recordset(s.leads) as l ("leadId" text, "row" bigint, lead jsonb, cells jsonb,
          "isLeadMissed" boolean, "isRowMissed" boolean) where s.run_id = $1),
      acted as (
-       select distinct lead_id from actions a where run_id = $1 and round = $2 and lead_id is not null and kind <> 'hold'
+       select distinct lead_id from actions a where run_id = $1 and round = $2 and lead_id is not null and kind not in ('hold', 'create-lead')
          and not exists (select from sighted where "leadId" = a.lead_id))
      select w."leadId", coalesce(w."row", p.row_number) as row, p.base, w.lead, w.cells, coalesce(w."isLeadMissed", p.lead_id is null) as "isLeadMissed",
        coalesce(w."isRowMissed", p.lead_id is null) as "isRowMissed", a.actions,
@@ -51,7 +52,7 @@ export async function* auditRecords(
        coalesce(p.lead_absences >= 2, false) as "isLeadGone", p.lead_deleted_at is not null as "isDeletionDone", false as "isApart"
      from (select * from sighted union all select lead_id, null, null, null, null, null from acted) w
      left join lateral (select * from pairs where connection = $3 and lead_id = w."leadId" limit 1) p on true
-     cross join lateral (select ${actionsWhere(`lead_id = w."leadId"`)}) a
+     cross join lateral (select ${actionsWhere(`lead_id = w."leadId" and kind <> 'create-lead'`)}) a
      order by w."leadId"`,
     values,
   );
@@ -60,7 +61,7 @@ export async function* auditRecords(
     pool,
     // Each table is read once: neither actions nor conflicts can be looked up by a row.
     `with acts as materialized (
-       select row_number, ${actionsWhere(`row_number is not null and (lead_id is null or kind in ('hold', 'link'))`)} group by 1),
+       select row_number, ${actionsWhere(`row_number is not null and (lead_id is null or kind in ('hold', 'link', 'create-lead'))`)} group by 1),
      held as materialized (
        select row_number, lead_id, split_part(content_hash, '#', 1) as content, field from held
        where $4 and kind = 'conflict' and connection = $3),
@@ -132,7 +133,7 @@ export function auditedConditions(
 > {
   return oneOf(
     db,
-    `select exists (select from intents where connection = $3 and state in ('in-doubt', 'created')) as "isInDoubt",
+    `select exists (select from actions where connection = $3 and ${isUnsettled}) as "isInDoubt",
        coalesce(bool_or(reason in ('row.id-unreadable', 'row.id-lost', 'row.id-moved', 'row.orphan', 'lead.unasked', 'row.duplicate-id')), false) as "holdsStrays",
        coalesce(bool_or(reason = 'row.column-missing'), false) as "holdsNew",
        coalesce(bool_or(reason like 'match.%'), false) as "holdsMatches", coalesce(bool_or(reason = 'row.put-back'), false) as "holdsOldRows"

@@ -17,13 +17,11 @@ const tablesOfRuns = [
   'actions',
 ] as const;
 const tablesOfKeys = [
-  ...tablesOfPlaces,
-  'approvals',
+  ...tablesOfPlaces.filter((table) => table !== 'actions'),
   'mails',
   'follow_ups',
   'calendar_entries',
   'calendars',
-  'unsettled_writes',
   'alerts',
   // Last: by these a connection is found again when the others are not all gone yet.
   'runs',

@@ -1,3 +1,4 @@
+import type { Approval } from './approvals.ts';
 import type { Problem } from '../lib/errors.ts';
 import type { Refusal } from '../core/merge/guard.ts';
 import { epochMs, firstOf, mapOf, oneOf, type Queryable, rowsOf } from './database.ts';
@@ -114,14 +115,17 @@ export async function insertRun(
     settingsHash: string;
     allow: readonly string[];
     approval?: string | null;
+    /** Absent: as an earlier run of the same approval. */
+    approved?: Approval | undefined;
     undoOf?: number | null;
     pageSize?: number;
   },
 ): Promise<Run> {
   return oneOf<Run>(
     db,
-    `insert into runs (connection, mode, base_url, settings_hash, allow, approval, undo_of, page_size)
-     values ($1, $2, $3, $4, $5, $6, $7, $8) returning ${columns}`,
+    `insert into runs (connection, mode, base_url, settings_hash, allow, approval, undo_of, page_size, approved)
+     values ($1, $2, $3, $4, $5, $6, $7, $8,
+       coalesce($9, (select approved from runs where approval = $6 order by id desc limit 1))) returning ${columns}`,
     [
       run.connection,
       run.mode,
@@ -131,6 +135,7 @@ export async function insertRun(
       run.approval ?? null,
       run.undoOf ?? null,
       run.pageSize ?? null,
+      run.approved === undefined ? null : JSON.stringify(run.approved),
     ],
   );
 }
@@ -161,12 +166,12 @@ export async function nextRound(db: Queryable, id: number): Promise<Run> {
   );
 }
 
-/** Ends a run for good and drops what is known of its scan. */
+/** Ends a run for good and drops what is known of its scan. The next run of its approval goes on after a failure alone. */
 export async function finishRun(db: Queryable, id: number, status: RunStatus, report: unknown): Promise<Run> {
   await clearScan(db, id);
   return oneOf<Run>(
     db,
-    `update runs set status = $2, report = $3, baseline = null, finished_at = now(), progress_at = now() where id = $1 returning ${columns}`,
+    `update runs set status = $2, report = $3, baseline = null, approved = case $2 when 'failed' then approved end, finished_at = now(), progress_at = now() where id = $1 returning ${columns}`,
     [id, status, JSON.stringify(report)],
   );
 }

@@ -15,7 +15,7 @@ export async function storeStaged(db: Queryable, runId: number, scan: LiveScan):
   };
   await write(
     `insert into staged_leads (run_id, lead_id, cells)
-     select $1, "leadId", cells from json_to_recordset($2::json) as l ("leadId" text, cells jsonb)`,
+     select $1, "leadId", cells from json_to_recordset($2::json) as l ("leadId" text, cells jsonb) on conflict do nothing`,
     leads(),
   );
   const rows = function* () {
@@ -25,12 +25,12 @@ export async function storeStaged(db: Queryable, runId: number, scan: LiveScan):
   await write(
     `insert into staged_rows (run_id, ordinal, row_number, lead_id, cells, status, duplicate)
      select $1, ordinal, "row", "leadId", cells, status, duplicate from json_to_recordset($2::json)
-       as r (ordinal int, "row" bigint, "leadId" text, cells jsonb, status text, duplicate boolean)`,
+       as r (ordinal int, "row" bigint, "leadId" text, cells jsonb, status text, duplicate boolean) on conflict do nothing`,
     rows(),
   );
   await write(
     `insert into absent_pairs (run_id, lead_id, lead, "row")
-     select $1, a.* from json_to_recordset($2::json) as a ("leadId" text, lead boolean, "row" boolean)`,
+     select $1, a.* from json_to_recordset($2::json) as a ("leadId" text, lead boolean, "row" boolean) on conflict do nothing`,
     scan.absent(),
   );
 }

@@ -19,7 +19,7 @@ import type { Policy } from '../core/merge/policy.ts';
 import { sights } from '../store/differences.ts';
 import { begunRows } from '../store/lost-rows.ts';
 import type { Run } from '../store/runs.ts';
-import type { LostCreates } from './find-lost-creates.ts';
+import type { SettledCreates } from '../core/merge/settle-creates.ts';
 
 /** Up to this number, all leads without a row are kept in memory; above it, only those that a stray row may belong to. */
 const mostGone = 20_000;
@@ -37,7 +37,7 @@ export async function findRows(
   scan: LiveScan,
   fields: readonly FieldMapping[],
   policy: Policy,
-  creates: Pick<LostCreates, 'rows' | 'leadIds' | 'rowless'>,
+  creates: Pick<SettledCreates, 'rows' | 'leadIds' | 'rowless'>,
   homes: ReadonlyMap<string, Home>,
 ): Promise<FoundRows> {
   const begun = await begunRows(db, run.connection);

@@ -4,7 +4,7 @@ import { idKey } from '../lead/lead.ts';
 import type { FieldMapping } from '../lead/mapping.ts';
 import { type Cells, isUnreadable, type Value, type Values } from '../lead/value.ts';
 import { showsBase } from './difference.ts';
-import type { MergedPlace } from './plan.ts';
+import type { MergedPlace } from '../lead/table-pieces.ts';
 import { grown, Records, type Reserve } from './records.ts';
 import { type LeftRow, type ScannedRow, type ShownRow, ShownRows } from './shown-rows.ts';
 import type { Asked } from './unlisted.ts';
