@@ -1,5 +1,7 @@
 import type { App } from '../app.ts';
+import { silentKinds } from '../core/merge/action.ts';
 import { LeadsyncError } from '../lib/errors.ts';
+import type { Action } from '../store/actions.ts';
 import { approve, type ApprovedLine } from '../store/approvals.ts';
 import { getRun } from '../store/runs.ts';
 import type { SyncReport } from '../sync/report.ts';
@@ -22,7 +24,6 @@ interface ApplyOptions extends CommonOptions {
   readonly allow?: readonly string[];
 }
 
-/** Refuses, by name, records that have changed. */
 export function apply(file: string, options: ApplyOptions): Promise<void> {
   const plan = readPlanFile(file);
   const { connection } = plan;
@@ -50,7 +51,6 @@ function commandOf(file: string, { only, allow = [] }: ApplyOptions): string {
   return ['leadsync apply', file, ...lines, ...allowed(allow)].join(' ');
 }
 
-/** Refuses a plan that was made with other settings or is no longer on record. */
 export async function applyPlan(
   app: App,
   plan: PlanFile,
@@ -66,6 +66,13 @@ export async function applyPlan(
   assertOnRecord(plan, await getRun(app.pool, planId), context.connection.retentionDays);
   const undoOf = plan.undoOf === undefined ? undefined : Number(plan.undoOf);
   return applyLines(app, connection, planId, lines, { allow, undoOf }, stop);
+}
+
+/** All of a plan that can be carried out, as lines. */
+export function doable(actions: readonly Action[]): readonly ApprovedLine[] {
+  return actions
+    .filter(({ kind }) => kind !== 'hold' && !silentKinds.includes(kind))
+    .map((action) => ({ ...action, id: String(action.id) }));
 }
 
 export async function applyLines(

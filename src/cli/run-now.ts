@@ -25,12 +25,9 @@ const outageRetryMs = 1_000;
 const untoldMs = 3_000;
 
 /** `undoOf` (of a plan or the application of a plan): the run to undo; `approval`: the batch of reviewed lines. */
-export interface ForegroundRun {
-  readonly mode: 'sync' | 'plan';
-  readonly allow?: readonly string[];
-  readonly approval?: string;
-  readonly undoOf?: number | undefined;
-}
+type ForegroundRun = { readonly mode: 'sync' | 'plan' } & Partial<
+  Pick<Request, 'allow' | 'approval' | 'undoOf'>
+>;
 
 /**
  * Returns the finished run. While another process has the lease, waits for it; a sync that another process began after the call counts as

@@ -64,6 +64,15 @@ export function plainCell(cell: Cell): Value {
   return isUnreadable(cell) ? cell.unreadable : cell;
 }
 
+/** What each of them shows; undefined stays so. */
+export function plainCells(
+  cells: Readonly<Record<string, Cell | undefined>>,
+): Readonly<Record<string, Value | undefined>> {
+  return Object.fromEntries(
+    Object.entries(cells).map(([name, cell]) => [name, cell === undefined ? undefined : plainCell(cell)]),
+  );
+}
+
 /** A cell, for messages. */
 export function showCell(cell: Cell): string {
   return cell === null ? '(empty)' : JSON.stringify(plainCell(cell));
