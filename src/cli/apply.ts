@@ -2,8 +2,7 @@ import type { App } from '../app.ts';
 import { silentKinds } from '../core/merge/action.ts';
 import { LeadsyncError } from '../lib/errors.ts';
 import type { Action } from '../store/actions.ts';
-import { approve, type ApprovedLine } from '../store/approvals.ts';
-import { getRun } from '../store/runs.ts';
+import { type ApprovedLine, getRun } from '../store/runs.ts';
 import type { SyncReport } from '../sync/report.ts';
 import { allowed, tellReport } from './plan-output.ts';
 import type { CommonOptions } from './with-store.ts';
@@ -86,8 +85,11 @@ export async function applyLines(
   }: { readonly allow?: readonly string[] | undefined; readonly undoOf?: number | undefined },
   stop: AbortSignal,
 ): Promise<SyncReport> {
-  const approval = await approve(app.pool, connection, planId, lines);
-  const run = await runNow(app, connection, { mode: 'sync', allow, approval, undoOf }, stop);
+  const approved = {
+    planId,
+    lines: lines.map(({ id, kind, leadId, row, fingerprint }) => ({ id, kind, leadId, row, fingerprint })),
+  };
+  const run = await runNow(app, connection, { mode: 'sync', allow, approved, undoOf }, stop);
   return run.report as SyncReport;
 }
 

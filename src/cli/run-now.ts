@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { App } from '../app.ts';
 import { asOutage, isDatabaseOutage } from '../postgres/database-outage.ts';
@@ -24,9 +25,9 @@ const outageRetryMs = 1_000;
 /** A shorter outage (ms) is not told. */
 const untoldMs = 3_000;
 
-/** `undoOf` (of a plan or the application of a plan): the run to undo; `approval`: the batch of reviewed lines. */
+/** `undoOf` (of a plan or the application of a plan): the run to undo; `approved`: the reviewed lines. */
 type ForegroundRun = { readonly mode: 'sync' | 'plan' } & Partial<
-  Pick<Request, 'allow' | 'approval' | 'undoOf'>
+  Pick<Request, 'allow' | 'approved' | 'undoOf'>
 >;
 
 /**
@@ -36,7 +37,7 @@ type ForegroundRun = { readonly mode: 'sync' | 'plan' } & Partial<
 export async function runNow(
   app: App,
   connection: string,
-  { mode, allow = [], approval, undoOf }: ForegroundRun,
+  { mode, allow = [], approved, undoOf }: ForegroundRun,
   stop: AbortSignal,
 ): Promise<Run> {
   // Of several connections the first may have been stopped: none is begun after that.
@@ -49,11 +50,11 @@ export async function runNow(
     mode,
     connection,
     allow,
-    approval,
+    ...(approved && { approval: randomUUID(), approved }),
     undoOf,
     maxAttempts: foregroundAttempts,
     mostWaitMs: longestWaitMs,
-    ...(mode === 'sync' && approval === undefined && { since: Date.now() }),
+    ...(mode === 'sync' && approved === undefined && { since: Date.now() }),
   };
   // From the database: another process may do the work.
   await using progress = await showProgress(connection, async () => {

@@ -31,7 +31,7 @@ import type { Run } from '../store/runs.ts';
 import { inTurns } from './concurrency.ts';
 import type { StepContext } from './context.ts';
 import { Decisions } from '../review/match-decisions.ts';
-import type { LostCreates } from './find-lost-creates.ts';
+import type { SettledCreates } from '../core/merge/settle-creates.ts';
 
 export interface FoundMatches extends MatchedRecords {
   /** Null: nothing was compared. */
@@ -68,7 +68,7 @@ interface Sides {
 export async function findMatches(
   { pool, connection }: StepContext,
   run: Run,
-  creates: Pick<LostCreates, 'rows' | 'leadIds'>,
+  creates: Pick<SettledCreates, 'rows' | 'leadIds'>,
   found: FoundRows,
   policy: Policy,
 ): Promise<FoundMatches> {

@@ -24,6 +24,12 @@ export function isUnreadable(cell: Cell | undefined): cell is Unreadable {
   return typeof cell === 'object' && cell !== null;
 }
 
+/** The cells that can be written. */
+export function readable(cells: Cells): Values {
+  const entries = Object.entries(cells).filter((entry): entry is [string, Value] => !isUnreadable(entry[1]));
+  return Object.fromEntries(entries);
+}
+
 /** Fast path: text that is already canonical. */
 const plain = /^[\n -~]*$/;
 
