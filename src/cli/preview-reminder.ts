@@ -72,7 +72,7 @@ export async function previewOf(app: App, context: SyncContext, leadId: string):
   const { reminders } = wantedReminders({ leadId, dueAt, cells }, settings.rules);
   const now = clock.now();
   // Late mails are still sent while they are scheduled.
-  const late = await dueReminders(pool, [connection.name], 0, leadId);
+  const late = await dueReminders(pool, connection.name, leadId);
   const isPast = ({ sendAt, ...mail }: WantedReminder): boolean =>
     sendAt <= now &&
     !late.some(

@@ -1,21 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { mailQueue, queueFor } from '../../jobs/reminder-jobs.ts';
 import { editJob, syncQueue, unattended } from '../../jobs/runs.ts';
 import { upkeep } from '../../jobs/upkeep.ts';
 import type { App } from '../app.ts';
 import { isSameTiming, type Timing } from '../store/agreed-schedule.ts';
 import { lastDue, nextRun } from '../queue/due-times.ts';
 import { type JobCounts, noJobs, type Queues } from '../queue/queue.ts';
-import { isUntried } from '../reminders/send/batches.ts';
 import { repeat } from '../lib/repeat.ts';
 import { agreeSchedules, leaveSchedules, pausedSince, type Schedule } from '../store/connections.ts';
 import { leaseHolder } from '../store/leases.ts';
-import { type Digest, dueDigests, dueReminders, type Reminder } from '../store/mails.ts';
 import { lastStarts, openRuns, type Run } from '../store/runs.ts';
 import { connectionsWithEdits } from '../store/requested-edits.ts';
 import { leaseName, type SyncContext } from '../sync/context.ts';
 import { resumeWithin } from '../sync/run.ts';
-import { addDigests, addReminders } from './add-mail-jobs.ts';
+import { addMailJobs } from './mail-jobs.ts';
 import { planMails } from './plan-mails.ts';
 
 /** This process, among those that have a schedule. */
@@ -148,10 +145,6 @@ async function haveLostSchedules(app: App, isLook: boolean): Promise<boolean> {
   return false;
 }
 
-function isEmpty({ waiting, active, delayed }: JobCounts): boolean {
-  return waiting + active + delayed === 0;
-}
-
 /** Adds a job for each sync that has been due for a minute and has neither a run nor a job: a failed job does not come back. */
 async function addDueRuns(app: App, agreed: Agreed): Promise<void> {
   const missing = await missingRuns(app, agreed, lookEveryMs);
@@ -161,40 +154,6 @@ async function addDueRuns(app: App, agreed: Agreed): Promise<void> {
     const { name } = one.context.connection;
     if (hasRunJob(jobs, name) || (await pausedSince(app.pool, name)) !== null) continue;
     await addRuns(app, one);
-  }
-}
-
-/** Adds jobs for mails that have been due for a minute while nothing of their connection waits in the queue or is under way. */
-async function addLostMails(app: App): Promise<void> {
-  const { pool, contexts } = app;
-  const names = [...contexts.keys()];
-  const reminders = await dueReminders(pool, names, -lookEveryMs);
-  const digests = await dueDigests(pool, names, -lookEveryMs);
-  if (reminders.length + digests.length === 0) return;
-  const queues = await app.queues();
-  const mailJobs = await queues.queue(mailQueue).countsOfConnections();
-  const byConnection = Map.groupBy([...reminders, ...digests], ({ connection }) => connection);
-  for (const { connection, log } of contexts.values()) {
-    const byQueue = Map.groupBy(byConnection.get(connection.name) ?? [], ({ recipient }) =>
-      queueFor(connection, recipient),
-    );
-    for (const [queue, due] of byQueue) {
-      const isShared = queue === mailQueue;
-      const counts = isShared
-        ? (mailJobs.get(connection.name) ?? noJobs)
-        : await queues.queue(queue).counts();
-      if (counts.waiting + counts.active > 0) continue;
-      const isForgotten = isEmpty(counts);
-      const lost = due.filter((one) => (isForgotten ? !one.isSenderThere : isUntried(one)));
-      const ids = new Set(lost.map(({ id }) => id));
-      const isLost = ({ id }: Digest | Reminder): boolean => ids.has(id);
-      // A job that is in no list any more is known all the same. A delayed one may be theirs, and wait for the service.
-      const salt = `-again-${Math.floor(Date.now() / (isForgotten ? lookEveryMs : secondJobMs))}`;
-      await addReminders(queues, connection, reminders.filter(isLost), salt);
-      await addDigests(queues, [connection], digests.filter(isLost), salt);
-      if (isForgotten)
-        log.warn({ queue, count: lost.length }, 'mails that are due had no job; leadsync adds them again');
-    }
   }
 }
 
@@ -298,7 +257,7 @@ export function keepQueuesFilled(app: App, queues: Pick<Queues, 'connections'>):
         const agreed = await agreeAll(app);
         await setSchedules(app, agreed, isOtherTiming);
         await addDueRuns(app, agreed);
-        await addLostMails(app);
+        await addMailJobs(app, app.contexts.keys(), true);
         lookedAt = now;
       }
       seen = connections;

@@ -6,17 +6,10 @@ import type { Cells } from '../../core/lead/value.ts';
 import { LeadsyncError } from '../../lib/errors.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { LeadsPort } from '../../ports/leads-service.ts';
-import { getReminders, mailName, type Reminder, type ReminderState } from '../../store/mails.ts';
+import { mailName, type Reminder } from '../../store/mails.ts';
 import { basesOf, isOutside } from '../../store/pairs.ts';
 import { lastRun } from '../../store/runs.ts';
-import {
-  giveUpLeft,
-  type LeadBackground,
-  noteTry,
-  type ReadMail,
-  readMails,
-  skipSame,
-} from '../../store/sending.ts';
+import { giveUpLeft, type LeadBackground, skipSame } from '../../store/sending.ts';
 import {
   changesOf,
   composeCancellation,
@@ -34,7 +27,6 @@ import { type CircuitBreakers, leadsPauseMs } from './circuit-breakers.ts';
 import {
   deliver,
   type DeliveryContext,
-  end,
   notNow,
   type Outcome,
   type Outgoing,
@@ -51,17 +43,10 @@ export interface ReminderContext extends DeliveryContext {
   readonly mailer: Mailer;
   /** Null or absent: mails have no links that move a follow-up. */
   readonly linkMaker?: LinkMaker | null;
-  addJobs(reminders: readonly Reminder[]): Promise<void>;
-}
-
-export interface ReminderJob {
-  readonly reminderId: number;
-  readonly round: number;
-  readonly requestedAt: number;
 }
 
 /** After this time (ms) a mail no longer waits for an unavailable service, and says so. */
-export const unaskedMs = 30 * 60_000;
+const unaskedMs = 30 * 60_000;
 
 /** A reminder waits so long (ms) at least for the digest of the same minute. */
 const leastDigestWaitMs = 10_000;
@@ -69,69 +54,53 @@ const leastDigestWaitMs = 10_000;
 /** From this delay (ms) on a mail says that it is late. */
 const lateMs = 15 * 60_000;
 
-/** As `sendRead`, of one that is not read yet. */
-export async function sendReminder(
-  context: ReminderContext,
-  job: ReminderJob,
-  signal: AbortSignal,
-): Promise<Outcome<ReminderState>> {
-  const [mail] = await readMails(context.pool, [job.reminderId]);
-  return mail ? sendRead(context, mail, job, signal) : { state: 'cancelled' };
-}
-
 /**
  * Reads the lead first: if its follow-up moved, was cleared, or no longer concerns this recipient, the reminder is cancelled and the lead
  * planned again. Throws only database and disk faults.
  */
-export async function sendRead(
+export async function sendReminder(
   context: ReminderContext,
-  { reminder, background }: ReadMail,
-  job: Omit<ReminderJob, 'reminderId'>,
+  reminder: Reminder,
+  background: LeadBackground,
   signal: AbortSignal,
-): Promise<Outcome<ReminderState>> {
+): Promise<Outcome> {
   const { pool, connection } = context;
-  if (connection.reminders === undefined) return { state: 'cancelled' };
-  const { state, leadId, sendAt } = reminder;
+  if (connection.reminders === undefined)
+    return { state: 'cancelled', note: 'there are no reminders any more' };
   const settings = recipientSettings(connection.reminders, reminder.recipient);
-  // A rescheduled reminder has its own job.
-  if (reminder.round !== job.round || (state !== 'scheduled' && state !== 'sending')) return { state };
   const told = (await toldBySame(context, reminder)) ?? (await notNow(context, reminder, settings));
   if (told !== null) return told;
   const wait = digestWaitMs(reminder, settings, context.clock.now());
-  if (wait > 0) return { againAfterMs: wait, wholeQueue: false };
+  if (wait > 0) return { againAfterMs: wait };
 
-  const deadline = Math.max(sendAt, job.requestedAt) + unaskedMs;
-  const known = await currentCells(context, reminder, deadline, signal);
-  if ('againAfterMs' in known) return { againAfterMs: known.againAfterMs, wholeQueue: false };
+  const known = await currentCells(context, reminder, signal);
+  if ('againAfterMs' in known) return known;
   const outgoing =
     reminder.kind === 'cancel'
       ? await cancellationFor(context, reminder, settings, known, background)
       : reminderFor(context, reminder, settings, known, background);
-  if (outgoing === null) {
-    await end(context, reminder, 'cancelled', 'the follow-up has changed in the service');
-    await context.addJobs(await planFromRead(pool, connection, leadId, known.cells));
-    return { state: 'cancelled' };
-  }
+  if (outgoing === null)
+    return {
+      state: 'cancelled',
+      note: 'the follow-up has changed in the service',
+      andThen: () => planFromRead(pool, connection, reminder.leadId, known.cells),
+    };
   signal.throwIfAborted();
-  const outcome = await deliver(context, reminder, outgoing, settings, signal);
-  if (!('state' in outcome) || outcome.state !== 'sending') return outcome;
-  // Perhaps another connection was faster, which may yet fail.
-  const [now] = await getReminders(pool, [reminder.id]);
-  return (now && (await toldBySame(context, now))) ?? outcome;
+  return deliver(context, reminder, outgoing, settings, signal);
 }
 
 /** What becomes of a mail when another connection sends the same one, or has ended it; null: none does. */
 async function toldBySame(
   { pool, waits, configured }: ReminderContext,
   { told }: Reminder,
-): Promise<Outcome<'skipped'> | null> {
+): Promise<Outcome | null> {
   if (told === null) return null;
   if (told.state === 'sending') {
     if (await giveUpLeft(pool, told.id, configured, waits)) return null;
-    return { againAfterMs: waits.doubtMs, wholeQueue: false };
+    return { againAfterMs: waits.doubtMs };
   }
   await skipSame(pool, [told.id]);
-  return { state: 'skipped' };
+  return { state: 'skipped', note: 'another connection has sent the same mail' };
 }
 
 /**
@@ -236,27 +205,29 @@ interface Asked {
   readonly notes: MailNotes;
 }
 
-/** The lead in the service now; its baseline when the service stayed unavailable until `deadline` (epoch ms). */
+/** The lead in the service now; its baseline when the service stayed unavailable for as long as a mail waits. */
 async function currentCells(
   context: ReminderContext,
-  { id, leadId }: Reminder,
-  deadline: number,
+  { leadId, sendAt, takenAt }: Reminder,
   signal: AbortSignal,
-): Promise<Asked | { readonly againAfterMs: number }> {
+): Promise<Asked | Extract<Outcome, { againAfterMs: number }>> {
   const { pool, connection, log, clock } = context;
-  const asked = await askLead(context, leadId, deadline - unaskedMs, signal);
+  const since = Math.max(sendAt, takenAt ?? 0);
+  const asked = await askLead(context, leadId, since, signal);
   const isNull = 'lead' in asked && asked.lead === null;
   const answer = isNull && (await isForeign(context)) ? { againAfterMs: foreignWaitMs, fault: null } : asked;
   if ('lead' in answer) {
     return { cells: answer.lead && leadCells(answer.lead, connection.fields), notes: {} };
   }
   const { fault } = answer;
-  if (fault !== null) {
-    if (fault.retryAfterMs === undefined) log.warn({ lead: leadId, code: fault.code }, fault.message);
-    await noteTry(pool, id, fault.message);
-  }
-  const left = deadline - clock.now();
-  if (left > 0) return { againAfterMs: Math.min(answer.againAfterMs, left) };
+  if (fault !== null && fault.retryAfterMs === undefined)
+    log.warn({ lead: leadId, code: fault.code }, fault.message);
+  const left = since + unaskedMs - clock.now();
+  if (left > 0)
+    return {
+      againAfterMs: Math.min(answer.againAfterMs, left),
+      ...(fault !== null && { note: fault.message, isTry: true }),
+    };
   const bases = await basesOf(pool, connection.name, [leadId]);
   const run = await lastRun(pool, connection.name, 'sync');
   return {
