@@ -10,14 +10,7 @@ import { mailName, type Reminder } from '../../store/mails.ts';
 import { basesOf, isOutside } from '../../store/pairs.ts';
 import { lastRun } from '../../store/runs.ts';
 import { giveUpLeft, type LeadBackground, skipSame } from '../../store/sending.ts';
-import {
-  changesOf,
-  composeCancellation,
-  composeFor,
-  composeMessage,
-  composeMoved,
-  type FollowUpMail,
-} from '../compose/compose-follow-up.ts';
+import { changesOf, composeFor, composeMessage } from '../compose/compose-follow-up.ts';
 import type { CancelReason, MailNotes } from '../compose/compose-reminder.ts';
 import type { Templates } from '../compose/templates.ts';
 import type { LinkMaker } from '../links/link-token.ts';
@@ -75,10 +68,7 @@ export async function sendReminder(
 
   const known = await currentCells(context, reminder, signal);
   if ('againAfterMs' in known) return known;
-  const outgoing =
-    reminder.kind === 'cancel'
-      ? await cancellationFor(context, reminder, settings, known, background)
-      : reminderFor(context, reminder, settings, known, background);
+  const outgoing = await outgoingFor(context, reminder, settings, known, background);
   if (outgoing === null)
     return {
       state: 'cancelled',
@@ -117,79 +107,58 @@ function digestWaitMs(
   return Math.max(0, Math.min(left, Math.max(leastDigestWaitMs, waited / 2)));
 }
 
-/** `cells`: of the lead, null: gone. */
-function mailOf(
-  { mailer, connection: { name } }: ReminderContext,
-  reminder: Reminder,
-  { from, rules }: ReminderSettings,
-  cells: Cells | null,
-  composed: FollowUpMail,
-): Outgoing {
-  const { leadId, dueAt, recipient } = reminder;
-  return outgoingMail(mailer, {
-    key: JSON.stringify([name, leadId, shownMinute(dueAt), mailName(reminder), recipient]),
-    from,
-    to: spelledAddress(recipient, cells ?? {}, rules),
-    ...composed,
-    thread: JSON.stringify([name, leadId]),
-  });
-}
-
-/** The mail or message about a follow-up; null when it no longer stands, or not for this recipient. */
-function reminderFor(
+/**
+ * The mail or message about a follow-up; null when it no longer stands, or not for this recipient; of one that cancels a calendar
+ * entry, when it does.
+ */
+async function outgoingFor(
   context: ReminderContext,
   reminder: Reminder,
   settings: ReminderSettings,
-  { cells, notes }: Asked,
+  { cells: known, notes }: Asked,
   { before, row, place }: LeadBackground,
-): Outgoing | null {
-  const { connection, clock, templates, linkMaker = null } = context;
-  const { leadId, dueAt, kind, offsetText, sequence, sendAt, recipient } = reminder;
-  if (cells === null || shownMinute(dueMoment(cells)) !== shownMinute(dueAt)) return null;
-  if (!isFor(recipient, cells, settings)) return null;
+): Promise<Outgoing | null> {
+  const { pool, connection, clock, templates, mailer, linkMaker = null } = context;
+  const { name } = connection;
+  const { leadId, dueAt, offsetText, sequence, sendAt, recipient } = reminder;
+  const isCancel = reminder.kind === 'cancel';
+  const outside = isCancel && (await isOutside(pool, name, leadId)) ? 'outside' : null;
+  const reason = known === null ? 'deleted' : (cancelReason(known, recipient, settings) ?? outside);
+  const isMoved = shownMinute(dueMoment(known ?? {})) !== shownMinute(dueAt);
+  if (isCancel ? reason === null : reason !== null || isMoved) return null;
+  const cells = known ?? (await basesOf(pool, name, [leadId])).get(leadId) ?? {};
   const now = clock.now();
-  const isLate = now - sendAt >= lateMs;
+  const isLate = !isCancel && now - sendAt >= lateMs;
+  const { chat } = settings;
+  const channel = chat?.recipient === recipient ? chat : null;
   const facts = {
+    kind: isCancel ? ('cancelled' as const) : reminder.kind,
+    reason,
     connection,
     settings,
     recipient,
     leadId,
     cells,
     dueAt,
+    offsetText,
     sequence,
     row,
     place,
     now,
-    changes: changesOf(before, cells),
+    changes: isCancel ? [] : changesOf(before, cells),
     notes: { ...notes, ...(isLate && { lateSince: sendAt }) },
+    // A channel is nobody who could have moved it.
+    linkMaker: channel === null ? linkMaker : null,
   };
-  const { chat } = settings;
-  if (chat?.recipient === recipient)
-    return outgoingMessage(chat, composeMessage({ ...facts, offsetText }, templates, chat.kind), clock);
-  // A channel is nobody who could have moved it.
-  const mail = { ...facts, linkMaker };
-  const composed =
-    kind === 'moved' ? composeMoved(mail, templates) : composeFor({ ...mail, offsetText }, templates);
-  return mailOf(context, reminder, settings, cells, composed);
-}
-
-/** The mail that cancels a calendar entry; null when the recipient is to be reminded of the lead. */
-async function cancellationFor(
-  context: ReminderContext,
-  reminder: Reminder,
-  settings: ReminderSettings,
-  { cells: known, notes }: Asked,
-  { row, place }: LeadBackground,
-): Promise<Outgoing | null> {
-  const { pool, connection, clock, templates } = context;
-  const { leadId, dueAt, sequence, recipient } = reminder;
-  const outside = (await isOutside(pool, connection.name, leadId)) ? 'outside' : null;
-  const reason = known === null ? 'deleted' : (cancelReason(known, recipient, settings) ?? outside);
-  if (reason === null) return null;
-  const cells = known ?? (await basesOf(pool, connection.name, [leadId])).get(leadId) ?? {};
-  const now = clock.now();
-  const facts = { connection, settings, recipient, leadId, cells, dueAt, sequence, row, place, now, notes };
-  return mailOf(context, reminder, settings, known, composeCancellation(facts, reason, templates));
+  if (channel !== null)
+    return outgoingMessage(channel, composeMessage(facts, templates, channel.kind), clock);
+  return outgoingMail(mailer, {
+    key: JSON.stringify([name, leadId, shownMinute(dueAt), mailName(reminder), recipient]),
+    from: settings.from,
+    to: spelledAddress(recipient, known ?? {}, settings.rules),
+    ...composeFor(facts, templates),
+    thread: JSON.stringify([name, leadId]),
+  });
 }
 
 /** Why a lead that is there does not concern a recipient; null: it does. */
@@ -243,10 +212,6 @@ const foreignWaitMs = 5 * 60_000;
 async function isForeign({ pool, connection }: ReminderContext): Promise<boolean> {
   const run = await lastRun(pool, connection.name, 'sync');
   return run?.refusals.some(({ code }) => code === 'other-service') ?? false;
-}
-
-function isFor(recipient: string, cells: Cells, { rules }: ReminderSettings): boolean {
-  return isStageWanted(cells, rules) && recipientsOf(cells, rules).includes(recipient);
 }
 
 /** The lead, null when it is gone, or when (in ms) to try again and the fault; without a fault no request was sent. */

@@ -616,9 +616,8 @@ create index mails_troubled on mails (connection, updated_at) where (state in ('
 create table calendars (
   connection text not null,
   recipient text not null,
-  -- The calendar that the entries are in, and what its server gave for the next listing of changes.
+  -- The calendar that the entries are in.
   url text not null,
-  token text,
   seen_at timestamptz,
   -- What went wrong the last time, and when it is tried again.
   code text,
