@@ -43,8 +43,8 @@ async function databaseFault(pool: pg.Pool): Promise<LeadsyncError | null> {
 }
 
 /** Null also when the jobs are in the database. */
-async function queueFault({ redisUrl, redisPrefix }: Config): Promise<LeadsyncError | null> {
+async function queueFault({ redisUrl }: Config): Promise<LeadsyncError | null> {
   if (redisUrl === undefined) return null;
   const { redisOutage } = await import('../queue/redis-ping.ts');
-  return redisOutage(redisAddressOf(redisUrl), redisPrefix);
+  return redisOutage(redisAddressOf(redisUrl));
 }

@@ -3,6 +3,7 @@ import type { AuditConditions, AuditedAction, AuditedRecord } from '../core/audi
 import type { Cells, Values } from '../core/lead/value.ts';
 import type { Changes } from '../core/merge/action.ts';
 import { oneOf, type Queryable } from './database.ts';
+import { isUnsettled } from './intents.ts';
 import { streamRows } from './stream-rows.ts';
 import type { RoundRef, Run, RunRef } from './runs.ts';
 
@@ -47,13 +48,13 @@ export async function* auditRecords(
        select lead_id from staged_leads where run_id = $1
        union select lead_id from staged_rows where run_id = $1 and lead_id is not null and not duplicate and cells is not null
        union select lead_id from absent_pairs where run_id = $1
-       union select lead_id from actions where run_id = $1 and round = $2 and lead_id is not null and kind <> 'hold') w
+       union select lead_id from actions where run_id = $1 and round = $2 and lead_id is not null and kind not in ('hold', 'create-lead')) w
      left join lateral (select * from staged_leads where run_id = $1 and lead_id = w.lead_id limit 1) l on true
      left join lateral (
        select * from staged_rows where run_id = $1 and lead_id = w.lead_id and not duplicate and cells is not null limit 1) t on true
      left join lateral (select * from absent_pairs where run_id = $1 and lead_id = w.lead_id limit 1) m on true
      left join lateral (select * from pairs where connection = $3 and lead_id = w.lead_id limit 1) p on true
-     cross join lateral (select ${actionsWhere(`lead_id = w.lead_id`)}) a
+     cross join lateral (select ${actionsWhere(`lead_id = w.lead_id and kind <> 'create-lead'`)}) a
      where (l.hash = t.hash) is not true or a.actions is not null`,
     values,
   );
@@ -62,7 +63,7 @@ export async function* auditRecords(
     pool,
     // Each table is read once: neither actions nor conflicts can be looked up by a row.
     `with acts as materialized (
-       select row_number, ${actionsWhere(`row_number is not null and (lead_id is null or kind in ('hold', 'link'))`)} group by 1),
+       select row_number, ${actionsWhere(`row_number is not null and (lead_id is null or kind in ('hold', 'link', 'create-lead'))`)} group by 1),
      held as materialized (
        select row_number, lead_id, split_part(content_hash, '#', 1) as content, field from held
        where $4 and kind = 'conflict' and connection = $3),
@@ -133,7 +134,7 @@ export function auditedConditions(
 > {
   return oneOf(
     db,
-    `select exists (select from intents where connection = $3 and state in ('in-doubt', 'created')) as "isInDoubt",
+    `select exists (select from actions where connection = $3 and ${isUnsettled}) as "isInDoubt",
        coalesce(bool_or(reason in ('row.id-unreadable', 'row.id-lost', 'row.id-moved', 'row.orphan', 'lead.unasked', 'row.duplicate-id')), false) as "holdsStrays",
        coalesce(bool_or(reason = 'row.column-missing'), false) as "holdsNew",
        coalesce(bool_or(reason like 'match.%'), false) as "holdsMatches", coalesce(bool_or(reason = 'row.put-back'), false) as "holdsOldRows"

@@ -18,8 +18,7 @@ const tablesOfRuns = [
   'actions',
 ] as const;
 const tablesOfKeys = [
-  ...tablesOfPlaces,
-  'approvals',
+  ...tablesOfPlaces.filter((table) => table !== 'actions'),
   'mails',
   'follow_ups',
   'calendar_entries',

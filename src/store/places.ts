@@ -50,7 +50,8 @@ export const tablesOfPlaces = [
   'earlier_values',
   'held',
   'place_notes',
-  'intents',
+  // Its creates that were begun.
+  'actions',
   'lead_spellings',
 ] as const;
 

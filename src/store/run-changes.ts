@@ -2,6 +2,7 @@ import type pg from 'pg';
 import type { Cells } from '../core/lead/value.ts';
 import { leadAlone } from '../core/merge/put-back.ts';
 import type { RunChanges } from '../core/merge/undo.ts';
+import { sentBy } from './intents.ts';
 import { streamRows } from './stream-rows.ts';
 
 /** What a run did to one lead and its row, beside what both show in the scan of the run that is to put it back. */
@@ -33,7 +34,7 @@ export async function* stagedRunChanges(
        where state = 'done' and run_id in (select id from those)),
      mine as (
        select lead_id, bool_or(kind = 'mark-row') as row_marked,
-         (array_agg((select coalesce(jsonb_object_agg(key, value->'to'), '{}') from json_each(changes)))
+         (array_agg(${sentBy('changes')})
            filter (where kind = 'create-row'))[1] as row_made,
          (array_agg(expect) filter (where kind = 'remove-row'))[1] as row_removed,
          (array_agg(expect) filter (where kind = 'link'))[1] as row_matched,
@@ -41,8 +42,8 @@ export async function* stagedRunChanges(
        from done where run_id = $2 group by 1),
      since as (select lead_id, max(run_id) as run from done where run_id <> $2 group by 1),
      made as (
-       select i.lead_id, i.content, i.row_cells from intents i join actions a on a.id = i.action_id
-       where a.run_id = $2 and i.lead_id is not null),
+       select lead_id, ${sentBy('changes')} as content, expect from actions
+       where run_id = $2 and intent is not null and lead_id is not null),
      written as (
        select f.lead_id, jsonb_agg(jsonb_build_object('side', f.side, 'field', f.field, 'before', f.before, 'after', f.after,
            'rule', f.rule, 'later', later.run)
@@ -60,7 +61,7 @@ export async function* stagedRunChanges(
        left join actions a on a.id = f.action_id and a.kind = 'update-lead'
        group by f.lead_id)
      select k.lead_id as "leadId", l.cells as lead, t.cells as row, t.row_number as "rowNumber",
-       coalesce(w.list, '[]') as written, m.content as "leadMade", m.row_cells as "rowLinked", since.run as later,
+       coalesce(w.list, '[]') as written, m.content as "leadMade", m.expect as "rowLinked", since.run as later,
        mine.row_made as "rowMade", mine.row_removed as "rowRemoved", mine.lead_deleted as "leadDeleted", mine.row_matched as "rowMatched",
        coalesce(mine.row_marked, false) as "rowMarked"
      from (select lead_id from mine union select lead_id from made union select lead_id from written) k

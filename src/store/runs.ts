@@ -1,3 +1,4 @@
+import type { Approval } from './approvals.ts';
 import type { Problem } from '../lib/errors.ts';
 import type { Refusal } from '../core/merge/guard.ts';
 import { epochMs, firstOf, mapOf, oneOf, type Queryable, rowsOf } from './database.ts';
@@ -117,14 +118,17 @@ export async function insertRun(
     settingsHash: string;
     allow: readonly string[];
     approval?: string | null;
+    /** Absent: as an earlier run of the same approval. */
+    approved?: Approval | undefined;
     undoOf?: number | null;
     pageSize?: number;
   },
 ): Promise<Run> {
   return oneOf<Run>(
     db,
-    `insert into runs (connection, mode, base_url, settings_hash, allow, approval, undo_of, page_size)
-     values ($1, $2, $3, $4, $5, $6, $7, $8) returning ${columns}`,
+    `insert into runs (connection, mode, base_url, settings_hash, allow, approval, undo_of, page_size, approved)
+     values ($1, $2, $3, $4, $5, $6, $7, $8,
+       coalesce($9, (select approved from runs where approval = $6 order by id desc limit 1))) returning ${columns}`,
     [
       run.connection,
       run.mode,
@@ -134,6 +138,7 @@ export async function insertRun(
       run.approval ?? null,
       run.undoOf ?? null,
       run.pageSize ?? null,
+      run.approved === undefined ? null : JSON.stringify(run.approved),
     ],
   );
 }
@@ -164,12 +169,12 @@ export async function nextRound(db: Queryable, id: number): Promise<Run> {
   );
 }
 
-/** Ends a run for good and drops what was staged for it. */
+/** Ends a run for good and drops what was staged for it. The next run of its approval goes on after a failure alone. */
 export async function finishRun(db: Queryable, id: number, status: RunStatus, report: unknown): Promise<Run> {
   await clearStaging(db, id);
   return oneOf<Run>(
     db,
-    `update runs set status = $2, report = $3, baseline = null, finished_at = now(), progress_at = now() where id = $1 returning ${columns}`,
+    `update runs set status = $2, report = $3, baseline = null, approved = case $2 when 'failed' then approved end, finished_at = now(), progress_at = now() where id = $1 returning ${columns}`,
     [id, status, JSON.stringify(report)],
   );
 }

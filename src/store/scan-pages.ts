@@ -1,6 +1,7 @@
 import type { Values } from '../core/lead/value.ts';
 import type { NewAction } from './actions.ts';
 import { columnOf, firstOf, oneOf, type Queryable, rowsOf } from './database.ts';
+import { isUnsettled } from './intents.ts';
 import type { RoundRef, RunRef } from './runs.ts';
 
 /** A new lead of which nothing else is known, and what it shows; null: it has an action of its own since. */
@@ -89,7 +90,7 @@ function leadsToLookAt(db: Queryable, run: RunRef, isMatched: boolean): Promise<
            or a.state = 'planned' and a.kind = 'create-row' and a.attempts > 0)
        union select l.lead_id from new_row_lines l join runs r on r.id = l.run_id
          where r.connection = $2 and l.is_begun and l.state = 'planned')
-     select exists (select from intents where connection = $2 and state in ('in-doubt', 'created'))
+     select exists (select from actions where connection = $2 and ${isUnsettled})
          or exists (select from staged_rows where run_id = $1 and lead_id is null and ($3 or unreadable_id is not null)) as all,
        array(select e.line->>0 from scan_pages p cross join lateral json_array_elements(p.body::json) e (line)
          where p.run_id = $1 and p.round is null and exists (select from known) and e.line->>0 in (select lead_id from known)) as "leadIds"`,

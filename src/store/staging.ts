@@ -3,7 +3,7 @@ import type { FieldMapping } from '../core/lead/mapping.ts';
 import { batchesBySize } from '../core/lead/text-size.ts';
 import { type Cells, isUnreadable, type Value } from '../core/lead/value.ts';
 import type { LiveScan, RowSight } from '../core/merge/live-scan.ts';
-import type { MergedPlace } from '../core/merge/plan.ts';
+import type { MergedPlace } from '../core/lead/table-pieces.ts';
 import { columnOf, type Queryable } from './database.ts';
 import { loadSpellings, spelled, storeSpellings } from './lead-spellings.ts';
 import type { RunRef } from './runs.ts';

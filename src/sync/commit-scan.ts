@@ -18,7 +18,7 @@ import { type Run, type RunPatch, updateRun } from '../store/runs.ts';
 import { saveUndone } from '../store/undone.ts';
 import { isFiltered, serviceOf, type StepContext } from './context.ts';
 import { type Plan, scanWeight } from './make-plan.ts';
-import type { LostCreates } from './find-lost-creates.ts';
+import type { SettledCreates } from '../core/merge/settle-creates.ts';
 import { acceptCopy } from './table-mark.ts';
 
 /**
@@ -60,8 +60,8 @@ export async function commitScan(
   return { run: await updateRun(db, run.id, { ...next, ...counts }), newPairs };
 }
 
-async function storeLostCreates(db: pg.PoolClient, run: Run, lost: LostCreates): Promise<void> {
-  const isNew = ({ intent }: LostCreates['found'][number]): boolean => intent.leadId === null;
+async function storeLostCreates(db: pg.PoolClient, run: Run, lost: SettledCreates): Promise<void> {
+  const isNew = ({ intent }: SettledCreates['found'][number]): boolean => intent.leadId === null;
   const created = lost.found.filter(isNew).map(({ intent: { id }, leadId }) => ({ id, leadId }));
   await intentsCreated(db, created);
   const unpaired = lost.found.filter(({ isPair }) => !isPair);

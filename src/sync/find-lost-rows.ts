@@ -19,7 +19,7 @@ import { looseRows, sights } from '../store/differences.ts';
 import { begunRows, hasUnreadableIds } from '../store/lost-rows.ts';
 import { wasEverInStep } from '../store/pairs.ts';
 import type { Run } from '../store/runs.ts';
-import type { LostCreates } from './find-lost-creates.ts';
+import type { SettledCreates } from '../core/merge/settle-creates.ts';
 
 /** Up to this number, all leads without a row are kept in memory; above it, only those that a stray row may belong to. */
 const mostGone = 20_000;
@@ -36,7 +36,7 @@ export async function findRows(
   run: Run,
   fields: readonly FieldMapping[],
   policy: Policy,
-  creates: Pick<LostCreates, 'rows' | 'leadIds' | 'rowless'>,
+  creates: Pick<SettledCreates, 'rows' | 'leadIds' | 'rowless'>,
   homes: ReadonlyMap<string, Home>,
 ): Promise<FoundRows> {
   const begun = await begunRows(pool, run.connection);

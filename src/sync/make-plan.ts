@@ -26,7 +26,8 @@ import type { Run } from '../store/runs.ts';
 import { planPages } from '../store/scan-pages.ts';
 import { loadUndone } from '../store/undone.ts';
 import { isFiltered, policyOf, serviceOf, type StepContext } from './context.ts';
-import { findLostCreates, type LostCreates } from './find-lost-creates.ts';
+import { findLostCreates } from './find-lost-creates.ts';
+import type { SettledCreates } from '../core/merge/settle-creates.ts';
 import { findRows } from './find-lost-rows.ts';
 import { findMatches, type FoundMatches } from './find-matches.ts';
 import { findOlderCopies } from './find-older-copy.ts';
@@ -36,7 +37,7 @@ import { otherPlace, type Placement, placementOf } from './which-place.ts';
 
 /** What a plan found beside its actions, for the guard and for `commitScan`. */
 export interface Plan extends Pick<PlanFacts, 'moved' | 'found' | 'isProof' | 'undone' | 'refused'> {
-  readonly creates: LostCreates;
+  readonly creates: SettledCreates;
   readonly matches: FoundMatches;
   readonly tally: PlanTally;
   readonly mark: MarkVerdict;

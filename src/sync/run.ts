@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import type { Clock } from '../ports/clock.ts';
 import { LeadsyncError } from '../lib/errors.ts';
 import { attemptOverAfter } from '../core/merge/match-lost-creates.ts';
+import type { Approval } from '../store/approvals.ts';
 import { openAttempts } from '../store/intents.ts';
 import { asOutage, isDatabaseOutage } from '../postgres/database-outage.ts';
 import { pausedSince } from '../store/connections.ts';
@@ -46,7 +47,8 @@ import { scan } from './scan.ts';
 import { ScanMemory } from './scan-memory.ts';
 
 /**
- * A request for a run. `allow`: guard refusals that a person has overridden; `approval`: only these reviewed lines;
+ * A request for a run. `allow`: guard refusals that a person has overridden; `approval`: the name of the reviewed lines that
+ * alone it carries out, `approved`: these, unless a run has them already;
  * `undoOf`: the run to undo; `since` (epoch ms): when the sync was requested, so that one that began later has done it.
  * `isUnattended`: an outage of the database is thrown and is no attempt, since the queue retries it for as long as it lasts.
  */
@@ -54,6 +56,7 @@ export interface RunRequest {
   readonly mode: RunMode;
   readonly since?: number;
   readonly approval?: string | undefined;
+  readonly approved?: Approval | undefined;
   readonly undoOf?: number | undefined;
   readonly allow: readonly string[];
   readonly maxAttempts: number;
@@ -211,6 +214,7 @@ async function startOrResume(context: LeasedContext, request: RunRequest): Promi
     settingsHash,
     allow: request.allow,
     approval: request.approval ?? null,
+    approved: request.approved,
     undoOf: request.undoOf ?? null,
     baseUrl: connection.leads.baseUrl,
     pageSize: await learnedPageSize(pool, scopeOf(connection), connection.leads.pageSize),

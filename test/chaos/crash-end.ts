@@ -36,7 +36,9 @@ export async function endState(world: CrashWorld): Promise<Readonly<Record<strin
     history: await select(
       `select lead_id, field, side, base, before, after, rule from history where starts_with(lead_id, '${fixedIds}')`,
     ),
-    creates: await select(`select state, lead_id, content from intents where state <> 'abandoned'`),
+    creates: await select(
+      `select intent as state, lead_id, changes from actions where intent <> 'abandoned'`,
+    ),
     done: {
       created: { leads: total('created', 'leads'), rows: total('created', 'rows') },
       updated: { leads: total('updated', 'leads'), rows: total('updated', 'rows') },

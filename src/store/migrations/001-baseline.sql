@@ -88,7 +88,10 @@ create table runs (
   created_at timestamptz not null default now(),
   progress_at timestamptz not null default now(),
   finished_at timestamptz,
+  -- Names the lines of a reviewed plan that it may carry out, and all but they are left out.
   approval uuid,
+  -- {planId: the run of the plan, lines: […]}; kept until they are carried out by it, or by the next run of the same approval.
+  approved json,
   -- The run that this one puts back.
   undo_of bigint,
   -- Records on either side, and those that differ and are left so by the settings or for want of proof.
@@ -343,6 +346,7 @@ create table actions (
   expect jsonb not null default '{}',
   reason text not null,
   message text,
+  -- Of a link: the create that it finishes.
   intent_id bigint,
   -- proven: the service answered 404 for the lead, the row may be marked or removed. left-out: no line of the
   -- reviewed plan.
@@ -366,39 +370,28 @@ create table actions (
   -- Null: lead_id. Of a create, the lead that it made or wrote into.
   written_to text,
   -- By field of the value of the row, where the write is the end of a conflict; null of jsonb: the place does not know.
-  authors jsonb
+  authors jsonb,
+  -- Of a create that was begun, committed before the request leaves; it outlives the run, and while it is in doubt or created
+  -- the retention. From then on lead_id is the lead that it made, and expect what its row shows.
+  intent text check (intent in ('in-doubt', 'created', 'linked', 'abandoned')),
+  -- The key of the baselines of its place; null: no create, or not begun.
+  connection text,
+  -- The service said that it made the lead, but not which one it is.
+  answered boolean,
+  scans_without_it real,
+  attempted_at timestamptz,
+  -- A hash of what the new lead had in fields that are not mapped. Null: not seen.
+  unmapped_hash text
 ) with (fillfactor = 50);
 comment on table actions is
   'The lines of a plan, their attempts, their outcomes, and both sides as they were before: nothing that a person typed is'
   ' ever in one place only. Without a foreign key, and with room beside each: an outcome is written in place.';
+create index actions_begun on actions (connection, intent, content_hash) where (connection is not null);
 create index actions_by_lead on actions (lead_id, run_id);
 create index actions_by_plan_line on actions (plan_id, plan_line) where (plan_line is not null);
 create index actions_by_fingerprint on actions (fingerprint) where (kind = 'create-lead');
 create index actions_by_run on actions (run_id, round, id);
 create index actions_written_to on actions (written_to) where (written_to is not null);
-
-create table intents (
-  id bigint generated always as identity primary key,
-  connection text not null,
-  -- Null: it is not kept any more.
-  action_id bigint references actions on delete set null,
-  content_hash text not null,
-  row_cells jsonb not null,
-  content jsonb not null,
-  state text not null default 'in-doubt' check (state in ('in-doubt', 'created', 'linked', 'abandoned')),
-  lead_id text,
-  -- The service said that it made the lead, but not which one it is.
-  answered boolean not null default false,
-  scans_without_it real not null default 0,
-  attempted_at timestamptz not null default now(),
-  -- A hash of what the new lead had in fields that are not mapped. Null: not seen.
-  unmapped_hash text
-);
-comment on table intents is
-  'A create that was begun: committed before the request leaves.';
-create index intents_by_action on intents (action_id);
-create index intents_by_lead on intents (lead_id) where (lead_id is not null);
-create index intents_open on intents (connection) where (state in ('in-doubt', 'created'));
 
 create table held (
   id bigint generated always as identity primary key,
@@ -467,22 +460,6 @@ create index held_of_lead on held (connection, lead_id, id) where (kind in ('dec
 create index held_edits on held (connection) where (kind = 'edit' and (state in ('open', 'conflict', 'failed') or not planned));
 create unique index held_calendar on held (connection, requested_by) where (kind = 'calendar');
 create index held_by_action on held (action_id) where (action_id is not null);
-
-create table approvals (
-  batch uuid not null,
-  -- The id of the line in the plan file, and the run of the plan.
-  line text not null,
-  connection text not null,
-  plan_id bigint not null,
-  fingerprint text not null,
-  kind text not null,
-  lead_id text,
-  row_number bigint,
-  created_at timestamptz not null default now(),
-  primary key (batch, line)
-);
-comment on table approvals is
-  'The lines of a reviewed plan that a run may carry out. One batch for each apply.';
 
 create table unsettled_writes (
   id bigint generated always as identity primary key,

@@ -151,8 +151,6 @@ export interface WriteJournal {
 
 export interface GoogleSheetsOptions extends ColumnMapping, SheetsApiOptions {
   readonly tab: string;
-  /** Moments as day numbers in the spreadsheet's time zone, or as ISO texts. */
-  readonly dates: 'native' | 'iso';
   readonly journal: WriteJournal;
   /** The connection's name, kept in the tab's record. */
   readonly connection: string;

@@ -289,7 +289,7 @@ describe('a link that does not work', () => {
 test('a new key ends the links of all mails so far, in workers that run as well', async () => {
   const before = await linkFor(anna);
   expect((await site.ask(before)).status).toBe(200);
-  const renewed = await site.workspace.cli('reminders', '--new-link-key');
+  const renewed = await site.workspace.cli('status', '--new-link-key');
   expect([renewed.code, renewed.stdout]).toEqual([0, expect.stringContaining('lead nowhere any more')]);
   expect((await site.ask(before)).status).toBe(404);
   expect((await site.ask(await linkFor(anna))).status).toBe(200);

@@ -152,7 +152,7 @@ for (const [way, [tags, open]] of Object.entries(proxies)) {
     expect(String(logout.headers['set-cookie'])).toContain(`Path=${base}`);
     for (const probe of ['/healthz', '/readyz'])
       expect(await askOnce(proxy.port, base + probe)).toMatchObject({ status: 200 });
-    const feeds = (await site.workspace.cli('reminders', '--feeds', '--json')).json<{
+    const feeds = (await site.workspace.cli('status', '--feeds', '--json')).json<{
       feeds: { url: string }[];
     }>();
     const feed = new URL(feeds.feeds[0]?.url ?? '').pathname;

@@ -14,8 +14,8 @@ import { Workspace } from '../../support/workspace.ts';
 const silent = pino({ level: 'silent' });
 const never = new AbortController().signal;
 
-function open(url: string, prefix = 'leadsync'): Promise<Queues> {
-  return openQueues({ kind: 'redis', address: parseRedisAddress(url), prefix }, silent, 2);
+function open(url: string): Promise<Queues> {
+  return openQueues({ kind: 'redis', address: parseRedisAddress(url) }, silent, 2);
 }
 
 /** Has jobs carried out, also one that waited, and asks for everything that a worker asks for. */
@@ -57,17 +57,17 @@ async function makeCertificate() {
 }
 
 describe('REDIS_URL', { tags: 'redis-server' }, () => {
-  test('with a user, a database and a prefix: every key begins with the prefix, in that database', async () => {
-    const user = 'on >p@ss:w%rd ~leads-b:* &* +@all -@dangerous +info'.split(' ');
+  test('with a user and a database: every key begins with leadsync:, in that database', async () => {
+    const user = 'on >p@ss:w%rd ~leadsync:* &* +@all -@dangerous +info'.split(' ');
     await using redis = await startRedis({ args: ['--user', 'sync', ...user] });
-    await using queues = await open(`redis://sync:p%40ss:w%25rd@127.0.0.1:${redis.port}/3`, 'leads-b');
+    await using queues = await open(`redis://sync:p%40ss:w%25rd@127.0.0.1:${redis.port}/3`);
     await tryQueues(queues);
     const keyspace = String(await redis.command('info', 'keyspace'));
     expect(keyspace.match(/^db\d+/gm)).toEqual(['db3']);
     await redis.command('swapdb', '0', '3');
     const keys = (await redis.command('keys', '*')) as string[];
-    expect(keys.filter((key) => !key.startsWith('leads-b:'))).toEqual([]);
-    expect(keys).toContain('leads-b:q:repeat');
+    expect(keys.filter((key) => !key.startsWith('leadsync:'))).toEqual([]);
+    expect(keys).toContain('leadsync:q:repeat');
   });
 
   test('with TLS: a certificate that nobody trusts is refused, one whose CA the process was told is taken', {

@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { approvalOf } from '../../../src/store/approvals.ts';
 import {
   clearScannedLeads,
   countRequests,
@@ -130,6 +132,22 @@ describe('a run', () => {
     expect(JSON.stringify(finished.report)).toBe(JSON.stringify(report));
     expect(await stagedCounts(here.pool, run.id)).toEqual({ leads: 0, rows: 0 });
     expect((await here.live(run)).useCursors(['c'])).toBe(true);
+  });
+
+  test('hands its reviewed lines on to the next run of their approval only when it failed', async () => {
+    const { pool, connection } = scene();
+    const approval = randomUUID();
+    const line = { id: '1', kind: 'update-lead', leadId: 'a', row: 2, fingerprint: 'p' } as const;
+    const approved = { planId: 1, lines: [line] };
+    const wanted = { connection, mode: 'sync', baseUrl: '', settingsHash: '', allow: [], approval } as const;
+    const first = await insertRun(pool, { ...wanted, approved });
+    expect(await approvalOf(pool, first)).toEqual(approved);
+    await finishRun(pool, first.id, 'failed', null);
+    const second = await insertRun(pool, wanted);
+    expect(await approvalOf(pool, second)).toEqual(approved);
+    await finishRun(pool, second.id, 'partial', null);
+    expect(await approvalOf(pool, second)).toBeNull();
+    expect(await approvalOf(pool, await insertRun(pool, { ...wanted, approval: null }))).toBeNull();
   });
 
   test('the last one is the newest that has ended, in its mode', async () => {
