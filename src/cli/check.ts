@@ -19,7 +19,7 @@ import { channelName } from '../reminders/chat/post-message.ts';
 import { templateMistakes } from '../reminders/compose/template-mistakes.ts';
 import { isStageWanted, stageField } from '../reminders/plan/recipients.ts';
 import { entriesOf } from '../store/calendar-entries.ts';
-import { probeWrite } from '../store/database-time.ts';
+import { probeWrite } from '../store/keeper.ts';
 import { valuesOfFollowUps } from '../store/follow-ups.ts';
 import { acquireLease } from '../store/leases.ts';
 import { sizeOfBaselines } from '../store/load-baselines.ts';

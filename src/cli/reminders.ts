@@ -9,7 +9,7 @@ import {
   type Reminder,
   type ReminderState,
 } from '../store/mails.ts';
-import { replaceLinkKey } from '../store/link-key.ts';
+import { beginFeeds, feedTokens, replaceFeedToken, replaceLinkKey } from '../store/keeper.ts';
 import type { SyncContext } from '../sync/context.ts';
 import { type CommonOptions, withStore } from './with-store.ts';
 import { addressless, describeAddressless, describeOddYears, oddYears } from './unmailed.ts';
@@ -25,7 +25,7 @@ import type { Config } from '../config/config.ts';
 import { addressKey, isEmailAddress } from '../core/lead/email-address.ts';
 import { LeadsyncError } from '../lib/errors.ts';
 import { connectionsWithFeed, feedPath } from '../reminders/feed/calendar-feed.ts';
-import { feedRecipients, feedTokens, replaceFeedToken } from '../store/calendar-feeds.ts';
+import { feedRecipients } from '../store/calendar-feeds.ts';
 
 export interface RemindersOptions extends CommonOptions {
   /** A lead: its mail; true: the list. */
@@ -285,7 +285,8 @@ async function calendarFeeds(
     }
     await replaceFeedToken(pool, chosen);
   }
-  const tokens = await feedTokens(pool, recipients, true);
+  await beginFeeds(pool, recipients);
+  const tokens = await feedTokens(pool, recipients);
   const feeds = recipients
     .filter((recipient) => chosen === undefined || recipient === chosen)
     .map((recipient) => ({ recipient, path: feedPath(tokens.get(recipient) ?? '') }))

@@ -3,7 +3,7 @@ import type { Config } from '../config/config.ts';
 import { redisAddressOf } from '../config/redis-address.ts';
 import { asOutage } from '../postgres/database-outage.ts';
 import { LeadsyncError } from '../lib/errors.ts';
-import { lastWriteAt, probeWrite } from '../store/database-time.ts';
+import { lastWriteAt, probeWrite } from '../store/keeper.ts';
 import { claimedAt } from '../store/installation.ts';
 
 /** A server without which nothing goes on. */

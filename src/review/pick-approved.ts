@@ -1,14 +1,8 @@
 import type pg from 'pg';
 import { coveredBy } from '../core/merge/fingerprint.ts';
 import type { NewAction } from '../store/actions.ts';
-import {
-  type ApprovedLine,
-  approvalOf,
-  intentsOfRun,
-  linesDoneBefore,
-  linesOfRun,
-} from '../store/approvals.ts';
-import type { Run } from '../store/runs.ts';
+import { approvalOf, intentsOfRun, linesDoneBefore, linesOfRun } from '../store/approvals.ts';
+import type { ApprovedLine, Run } from '../store/runs.ts';
 
 export interface Review {
   /** The action, as far as an approved line covers it; the rest is `left-out`. Each line is used once. */

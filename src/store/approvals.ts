@@ -1,26 +1,10 @@
 import type { ActionKind } from '../core/merge/action.ts';
 import { columnOf, mapOf, type Queryable, rowsOf, valueOf } from './database.ts';
 import { connectionOf } from './places.ts';
-import type { Run, RunRef } from './runs.ts';
+import type { Approval, Run, RunRef } from './runs.ts';
 
 /** The fingerprint of a line whose text was edited: it never matches. */
 export const editedByHand = 'edited-by-hand';
-
-/** A line of a reviewed plan that is to be carried out. */
-export interface ApprovedLine {
-  /** Its id in the plan. */
-  readonly id: string;
-  readonly kind: ActionKind;
-  readonly leadId: string | null;
-  readonly row: number | null;
-  readonly fingerprint: string;
-}
-
-/** The lines that a run may carry out, and the run of their plan. */
-export interface Approval {
-  readonly planId: number;
-  readonly lines: readonly ApprovedLine[];
-}
 
 /** What a run may carry out; null: all that it plans. */
 export async function approvalOf(

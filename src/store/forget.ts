@@ -23,7 +23,6 @@ const tablesOfKeys = [
   'follow_ups',
   'calendar_entries',
   'calendars',
-  'unsettled_writes',
   'alerts',
   // Last: by these a connection is found again when the others are not all gone yet.
   'runs',

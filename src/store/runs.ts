@@ -1,7 +1,23 @@
-import type { Approval } from './approvals.ts';
+import type { ActionKind } from '../core/merge/action.ts';
 import type { Problem } from '../lib/errors.ts';
 import type { Refusal } from '../core/merge/guard.ts';
 import { epochMs, firstOf, mapOf, oneOf, type Queryable, rowsOf } from './database.ts';
+
+/** A line of a reviewed plan that is to be carried out. */
+export interface ApprovedLine {
+  /** Its id in the plan. */
+  readonly id: string;
+  readonly kind: ActionKind;
+  readonly leadId: string | null;
+  readonly row: number | null;
+  readonly fingerprint: string;
+}
+
+/** The lines that a run may carry out, and the run of their plan. */
+export interface Approval {
+  readonly planId: number;
+  readonly lines: readonly ApprovedLine[];
+}
 
 /** `edit`: it carries out requested edits, without a scan. */
 export type RunMode = 'sync' | 'plan' | 'edit';

@@ -5,19 +5,12 @@ import { nothingAudited, type RunAudit } from '../core/audit/audit.ts';
 import type { ActionKind } from '../core/merge/action.ts';
 import { runPolicy } from '../review/run-policy.ts';
 import { type ActionCount, countActions, troubledActions } from '../store/actions.ts';
-import {
-  type ApprovedLine,
-  approvalOf,
-  editedByHand,
-  leftOut,
-  linesDoneBefore,
-  linesOfRun,
-} from '../store/approvals.ts';
+import { approvalOf, editedByHand, leftOut, linesDoneBefore, linesOfRun } from '../store/approvals.ts';
 import { countConflicts, listConflicts } from '../store/conflicts.ts';
 import { openAttempts } from '../store/intents.ts';
 import { countRecordsByOutcome, unverifiedWrites } from '../store/verifications.ts';
 import { connectionOf } from '../store/places.ts';
-import type { Phase, Run, RunStatus } from '../store/runs.ts';
+import type { ApprovedLine, Phase, Run, RunStatus } from '../store/runs.ts';
 import { auditCode, auditProblems } from './audit.ts';
 import type { Forecast } from './forecast.ts';
 import { isNote } from './which-place.ts';

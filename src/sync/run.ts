@@ -2,7 +2,6 @@ import { hash } from 'node:crypto';
 import type { Clock } from '../ports/clock.ts';
 import { LeadsyncError } from '../lib/errors.ts';
 import { attemptOverAfter } from '../core/merge/match-lost-creates.ts';
-import type { Approval } from '../store/approvals.ts';
 import { openAttempts } from '../store/intents.ts';
 import { asOutage, isDatabaseOutage } from '../postgres/database-outage.ts';
 import { pausedSince } from '../store/connections.ts';
@@ -20,6 +19,7 @@ import {
   type SyncContext,
 } from './context.ts';
 import {
+  type Approval,
   countRequests,
   getRun,
   insertRun,

@@ -6,7 +6,7 @@ import { type Outcome, retryDelayMs } from '../reminders/send/deliver.ts';
 import { sendDigest } from '../reminders/send/send-digest.ts';
 import { type ReminderContext, sendReminder } from '../reminders/send/send-reminder.ts';
 import { acquireLease } from '../store/leases.ts';
-import { linkKey } from '../store/link-key.ts';
+import { linkKey } from '../store/keeper.ts';
 import { type MailWork, nextMailAt, putOffMails, type TakenMail } from '../store/sending.ts';
 import { addMailJob, horizonMs } from './mail-jobs.ts';
 import type { WorkerApp } from './open-worker.ts';

@@ -25,7 +25,9 @@ create table connections (
   heartbeat_run bigint,
   heartbeat_at timestamptz,
   failing_since timestamptz,
-  fault text
+  fault text,
+  -- What is being written into a table by row number, and what stood there: each kept until it is known where it arrived.
+  unsettled_writes bytea[] not null default '{}'
 );
 comment on table connections is
   'What is remembered of a connection as a whole.';
@@ -130,13 +132,6 @@ create table leases (
 comment on table leases is
   'The process that works on a connection (and mode) now. A process that lost its token writes nothing more.';
 create unique index leases_token on leases (token);
-
-create table write_probe (
-  only_row boolean primary key default true check (only_row),
-  written_at timestamptz not null
-);
-comment on table write_probe is
-  'Written to see whether the database takes writes.';
 
 create table services (
   -- A hash of an address and a key.
@@ -461,15 +456,6 @@ create index held_edits on held (connection) where (kind = 'edit' and (state in 
 create unique index held_calendar on held (connection, requested_by) where (kind = 'calendar');
 create index held_by_action on held (action_id) where (action_id is not null);
 
-create table unsettled_writes (
-  id bigint generated always as identity primary key,
-  connection text not null,
-  note bytea not null
-);
-comment on table unsettled_writes is
-  'What is being written into a table by row number, and what stood there: kept until it is known where it arrived.';
-create index unsettled_writes_of on unsettled_writes (connection);
-
 create table keeper (
   is_one boolean default true primary key check (is_one),
   id uuid not null default gen_random_uuid(),
@@ -481,18 +467,17 @@ create table keeper (
   claim jsonb,
   claimed_at timestamptz,
   -- Since when, and in which file, this state has gone to another database: nothing works with what stays.
-  moved jsonb
+  moved jsonb,
+  -- When it was last written here to see whether the database takes writes.
+  written_at timestamptz,
+  -- Logins of the status page that somebody has ended, with when each would have ended by itself (epoch s): a copy of their
+  -- cookie is worth nothing.
+  ended_logins jsonb not null default '{}',
+  -- By recipient, in lower case, a part of the address of the calendar feed: whoever has it reads the feed.
+  feeds jsonb not null default '{}'
 );
 comment on table keeper is
-  'The identity of this state: another database is another keeper of the tables that it keeps.';
-
-create table ended_sessions (
-  id text primary key,
-  -- When the login would have ended by itself.
-  ends_at timestamptz not null
-);
-comment on table ended_sessions is
-  'Logins of the status page that somebody has ended: a copy of their cookie is worth nothing.';
+  'The identity of this state: another database is another keeper of the tables that it keeps. What it has once.';
 
 -- The minute in which people see a moment: what differs within it is no other date.
 create function shown_minute(moment timestamptz) returns timestamptz language sql immutable strict parallel safe as $$
@@ -523,18 +508,6 @@ comment on table follow_ups is
   'What was last planned for a lead.';
 create index follow_ups_due on follow_ups (connection, due_at) where (due_at is not null);
 create index follow_ups_unseen on follow_ups (connection) where (seen = '');
-
-create table calendar_feeds (
-  -- In lower case.
-  recipient text primary key,
-  -- A part of the address: whoever has it reads the feed.
-  token text not null,
-  -- SHA-256, by which a token is looked for.
-  token_hash text not null unique,
-  created_at timestamptz not null default now()
-);
-comment on table calendar_feeds is
-  'The address of each recipient''s calendar feed.';
 
 create table mails (
   id bigint generated always as identity primary key,
@@ -647,28 +620,13 @@ create table alerts (
   raised_at timestamptz not null,
   -- Not seen any more since then; null while it is there.
   cleared_at timestamptz,
-  over_at timestamptz
+  over_at timestamptz,
+  -- What has still to be told, and to whom: the webhook, or one address. In its order; written with the change that it is about.
+  owed jsonb not null default '[]'
 );
 comment on table alerts is
-  'A problem, from when it was first seen until it has stayed away.';
+  'A problem, from when it was first seen until it has stayed away, and who has to be told.';
 create unique index alerts_one_open on alerts (connection, kind) where (over_at is null);
-
-create table alert_deliveries (
-  id bigint generated always as identity primary key,
-  alert_id bigint not null references alerts on delete cascade,
-  event text not null check (event in ('raised', 'grown', 'over')),
-  level int not null,
-  channel text not null,
-  created_at timestamptz not null,
-  attempts int not null default 0,
-  next_try_at timestamptz not null,
-  ended_at timestamptz,
-  fault text,
-  unique (alert_id, event, level, channel)
-);
-comment on table alert_deliveries is
-  'What is owed to each channel: the webhook, or one address. Written with the change that it is about.';
-create index alert_deliveries_open on alert_deliveries (next_try_at) where (ended_at is null);
 
 -- What both sides show in the scan of a run, until its writes move the baselines.
 create view scanned_leads as

@@ -3,7 +3,7 @@ import { mailHandlers } from '../../../jobs/mails.ts';
 import { mailQueue } from '../../../src/worker/mail-jobs.ts';
 import { runHandlers, syncQueue } from '../../../jobs/runs.ts';
 import { followUpLinks } from '../../../src/reminders/links/link-token.ts';
-import { linkKey } from '../../../src/store/link-key.ts';
+import { linkKey } from '../../../src/store/keeper.ts';
 import { acquireLease } from '../../../src/store/leases.ts';
 import { planMails } from '../../../src/worker/plan-mails.ts';
 import { outbox } from '../../support/worker.ts';

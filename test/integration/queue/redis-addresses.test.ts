@@ -6,6 +6,7 @@ import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import { parseRedisAddress } from '../../../src/config/redis-address.ts';
 import { openQueues, type Queues } from '../../../src/queue/queue.ts';
+import { redisOutage } from '../../../src/queue/redis-ping.ts';
 import { startRedis } from '../../support/redis.ts';
 import { startSentinel } from '../../support/sentinel.ts';
 import { until } from '../../support/until.ts';
@@ -97,8 +98,11 @@ describe('REDIS_URL', { tags: 'redis-server' }, () => {
     await until('the cluster is up', async () =>
       String(await redis.command('cluster', 'info')).includes('cluster_state:ok'),
     );
-    await using queues = await open(`redis-cluster://127.0.0.1:${redis.port}`);
+    const url = `redis-cluster://127.0.0.1:${redis.port}`;
+    await using queues = await open(url);
     await tryQueues(queues);
+    await queues.ping();
+    expect(await redisOutage(parseRedisAddress(url))).toBeNull();
     const keys = (await redis.command('keys', '*')) as string[];
     expect(keys.filter((key) => !key.startsWith('{leadsync}:'))).toEqual([]);
     const findings = await queues.examine();
