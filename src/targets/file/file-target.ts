@@ -99,7 +99,8 @@ export class FileTarget implements Target {
   }
 
   async conflictCopies(signal: AbortSignal): Promise<readonly CopyBeside[]> {
-    return (await this.#place.locate(signal)).conflictCopies();
+    const location = await this.#place.locate(signal);
+    return (await location.conflictCopies?.()) ?? [];
   }
 
   async version(signal: AbortSignal): Promise<string | null> {
@@ -113,7 +114,7 @@ export class FileTarget implements Target {
   async digest(signal: AbortSignal): ReturnType<NonNullable<Target['digest']>> {
     const location = await this.#unopened(signal);
     // Rows without id say why they can get none, so whether the file is read-only counts.
-    const more = (await location.whyReadOnly(signal)) ?? '';
+    const more = (await location.whyReadOnly?.()) ?? '';
     const state = await location.look(signal);
     if (state === null || state.size === 0) return null;
     if (state.contentTag !== null) return { digest: `${state.contentTag} ${more}`, version: state.version };
@@ -187,7 +188,7 @@ export class FileTarget implements Target {
     await using file = await this.#openContent(location, signal);
     if (file === null) throw this.#changed();
     try {
-      const idClosed = await location.whyReadOnly(signal);
+      const idClosed = (await location.whyReadOnly?.()) ?? null;
       for await (const rows of this.#format.readRows(file, signal, onAsides))
         yield idClosed === null
           ? rows

@@ -8,7 +8,7 @@ import { pino } from 'pino';
 import { mailQueue } from '../../../src/worker/mail-jobs.ts';
 import { syncQueue } from '../../../jobs/runs.ts';
 import { noJobs, openQueues, type QueueBackend, type Queues } from '../../../src/queue/queue.ts';
-import { createRandom } from '../../stand-ins/leads/random.ts';
+import { createRandom } from '../../../src/demo/random.ts';
 import { openDatabase } from '../../../src/store/database.ts';
 import { parseRedisAddress } from '../../../src/config/redis-address.ts';
 import { startMailServer } from '../../support/mail-server.ts';
