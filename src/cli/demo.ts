@@ -14,7 +14,7 @@ import { type Sandbox, startSandbox } from '../demo/sandbox.ts';
 import { decideConflict, listConflicts } from '../store/conflicts.ts';
 import { countDueMails } from '../store/mails.ts';
 import type { SyncReport } from '../sync/report.ts';
-import { workReminders } from '../worker/work-reminders.ts';
+import { workMails } from '../worker/work-mails.ts';
 import { describePlan, tellReport } from './plan-output.ts';
 import type { CommonOptions } from './with-store.ts';
 import { print, printJson } from './output.ts';
@@ -194,7 +194,7 @@ async function sendDueReminders(app: WorkerApp): Promise<void> {
   const names = [...app.contexts.keys()];
   let left = await countDueMails(app.pool, names);
   if (left === 0) return;
-  await using _worker = await workReminders(app);
+  await using _worker = await workMails(app);
   let changedAt = Date.now();
   while (left > 0 && Date.now() - changedAt < mailTimeoutMs && !stopping.aborted) {
     await sleep(mailPollMs);

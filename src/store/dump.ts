@@ -25,11 +25,10 @@ export type OnDumpProgress = (table: string, bytes: number) => void;
 const leftOut = [
   'leases',
   'scan_log',
+  'run_sights',
   'staged_leads',
   'staged_rows',
-  'staged_asides',
   'absent_pairs',
-  'asked_leads',
   'migrations',
 ];
 

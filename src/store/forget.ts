@@ -10,10 +10,9 @@ const ofRuns = 't.run_id in (select id from runs where connection = any($1))';
 const tablesOfRuns = [
   'staged_leads',
   'staged_rows',
-  'staged_asides',
   'absent_pairs',
-  'asked_leads',
   'scan_log',
+  'run_sights',
   'scan_pages',
   'actions',
 ] as const;

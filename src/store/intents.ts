@@ -1,6 +1,7 @@
 import type { Cells } from '../core/lead/value.ts';
+import type { LiveScan } from '../core/merge/live-scan.ts';
 import type { Intent } from '../core/merge/match-lost-creates.ts';
-import { columnOf, type Queryable, rowsOf, valueOf } from './database.ts';
+import { columnOf, countOf, type Queryable, rowsOf, valueOf } from './database.ts';
 import type { RunRef } from './runs.ts';
 
 /** SQL: of an action, that it is a create whose lead is not known, or not in its row yet. */
@@ -26,23 +27,30 @@ export async function beginIntent(db: Queryable, connection: string, actionId: n
  * Unfinished intents, oldest first, and those whose row lost its id again (in an older copy of the table, for example): the
  * scan has the lead, no row has its id, and a row without id shows what the lead was created from.
  */
-export function openIntents(db: Queryable, run: RunRef): Promise<readonly Intent[]> {
-  return rowsOf(
+export async function openIntents(db: Queryable, run: RunRef, scan: LiveScan): Promise<readonly Intent[]> {
+  const counts = new Map<string, number>();
+  for (const { leadId, contentHash } of scan.rows.loose())
+    if (leadId === null) counts.set(contentHash, (counts.get(contentHash) ?? 0) + 1);
+  const single = [...counts].flatMap(([contentHash, count]) => (count === 1 ? [contentHash] : []));
+  const intents = await rowsOf<Intent>(
     db,
     `select id, content_hash as "contentHash", expect as row, ${sentBy('changes')} as content, lead_id as "leadId", answered,
        floor(extract(epoch from attempted_at) * 1000)::float8 as "attemptedAt", scans_without_it as "scansWithoutIt",
        intent = 'linked' as "lostItsRow"
-     from (
-       select * from actions where connection = $1 and ${isUnsettled}
-       union all
-       select a.* from (
-         select content_hash from staged_rows where run_id = $2 and lead_id is null group by 1 having count(*) = 1) s
-       join actions a on a.connection = $1 and a.intent = 'linked' and a.content_hash = s.content_hash
-       where exists (select from scanned_leads where run_id = $2 and lead_id = a.lead_id)
-         and not exists (select from scanned_rows where run_id = $2 and lead_id = a.lead_id)) i
+     from actions
+     where connection = $1 and (${isUnsettled} or intent = 'linked' and content_hash = any($2))
      order by id`,
-    [run.connection, run.id],
+    [run.connection, single],
   );
+  return intents.filter(
+    ({ lostItsRow, leadId }) =>
+      !lostItsRow || (leadId !== null && scan.hasLead(leadId) && !scan.hasRow(leadId)),
+  );
+}
+
+/** Whether creates are unfinished. */
+export async function hasCreatesInDoubt(db: Queryable, connection: string): Promise<boolean> {
+  return (await countOf(db, `from actions where connection = $1 and ${isUnsettled}`, [connection])) > 0;
 }
 
 /** How long ago (ms) unfinished creates without a conflict were attempted. */

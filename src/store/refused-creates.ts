@@ -72,17 +72,20 @@ export async function sightingsOf(
        -- A page is taken apart only where it names the id.
        select lead_id, changes from new_row_lines where run_id = $1 and lead_id = any($4)
          and (${leadIds.map((_, nth) => `strpos(body, to_json(($4::text[])[${nth + 1}])::text) > 0`).join(' or ')})),
+     sighted as materialized (
+       select l.* from run_sights s cross join lateral json_to_recordset(s.leads) as l ("leadId" text, lead jsonb)
+       where s.run_id = $1 and l."leadId" = any($4) and l.lead is not null and (${leadIds.map((_, nth) => `strpos(s.leads::text, to_json(($4::text[])[${nth + 1}])::text) > 0`).join(' or ')})),
      coming as (
        select lead_id from actions where run_id = $1 and kind = 'create-row' and lead_id = any($4)
        union select lead_id from actions where connection = $2 and lead_id = any($4) and intent = 'created' and id <> $3
        union select lead_id from lines),
      met as (
        select p.connection, p.lead_id, case when p.row_absences = 0 then p.row_number end as row,
-         coalesce((select cells from staged_leads where run_id = $1 and lead_id = p.lead_id limit 1)::jsonb, p.base) as cells,
+         coalesce((select lead from sighted where "leadId" = p.lead_id limit 1), p.base) as cells,
          ${epochMs('p.first_seen_at')} as since
        from pairs p where p.lead_id = any($4) and p.connection in ${keysOf('p.lead_id')}
        union all
-       select $2, lead_id, null, cells::jsonb, null from staged_leads where run_id = $1 and lead_id = any($4)
+       select $2, "leadId", null, lead, null from sighted
        union all
        select $2, lead_id, null, ${sentBy('changes')}, null from lines
        union all

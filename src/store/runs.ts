@@ -53,9 +53,6 @@ export interface Run {
   readonly pulledBytes: number;
   /** How often pairs had moved when the scan was begun; null: it is not begun. */
   readonly moves: number | null;
-  /** Pairs of which a side shows the baseline. */
-  readonly unmovedLeads: number;
-  readonly unmovedRows: number;
   readonly targetRows: number;
   /** Records on either side. */
   readonly records: number;
@@ -107,7 +104,7 @@ export type RoundRef = Pick<Run, 'id' | 'round'>;
 const columns = `id, coalesce(baseline, connection) as connection, place, mode, status, phase, round, settings_hash as "settingsHash", allow, approval,
   undo_of as "undoOf", cursor,
   ${epochMs('scan_started_at')} as "scanStartedAt", page_size as "pageSize", scan_incomplete as "scanIncomplete", scan_restarted as "scanRestarted", pages, pulled,
-  pulled_bytes as "pulledBytes", moves, unmoved_leads as "unmovedLeads", unmoved_rows as "unmovedRows",
+  pulled_bytes as "pulledBytes", moves,
   target_rows as "targetRows", records, left_alone as "leftAlone", compared_equal as "comparedEqual", waiting,
   rows_read_equal as "rowsReadEqual", mark, attempts, fault, ${epochMs('paused_at')} as "pausedAt", waited_ms as "waitedMs",
   lead_requests as "leadRequests", target_requests as "targetRequests", problems, refusals, report,
@@ -176,7 +173,7 @@ export async function updateRun(db: Queryable, id: number, patch: RunPatch): Pro
 
 /** Begins another round of a run: everything is scanned and planned anew, what was done stays counted. */
 export async function nextRound(db: Queryable, id: number): Promise<Run> {
-  await clearStaging(db, id);
+  await clearScan(db, id);
   return oneOf<Run>(
     db,
     `update runs set round = round + 1, phase = 'pull', cursor = null, moves = null, pulled = 0, pulled_bytes = 0, records = 0, rows_read_equal = 0,
@@ -185,9 +182,9 @@ export async function nextRound(db: Queryable, id: number): Promise<Run> {
   );
 }
 
-/** Ends a run for good and drops what was staged for it. The next run of its approval goes on after a failure alone. */
+/** Ends a run for good and drops what is known of its scan. The next run of its approval goes on after a failure alone. */
 export async function finishRun(db: Queryable, id: number, status: RunStatus, report: unknown): Promise<Run> {
-  await clearStaging(db, id);
+  await clearScan(db, id);
   return oneOf<Run>(
     db,
     `update runs set status = $2, report = $3, baseline = null, approved = case $2 when 'failed' then approved end, finished_at = now(), progress_at = now() where id = $1 returning ${columns}`,
@@ -195,24 +192,11 @@ export async function finishRun(db: Queryable, id: number, status: RunStatus, re
   );
 }
 
-async function clearStaging(db: Queryable, id: number): Promise<void> {
-  await clearScannedLeads(db, id);
-  await clearStagedRows(db, id);
-}
+/** What is known of the scan of a run. */
+const ofScan = ['scan_log', 'run_sights', 'staged_leads', 'staged_rows', 'absent_pairs'];
 
-/** Drops what the scan of a run has seen of leads; the table may be read at the same time. */
-export async function clearScannedLeads(db: Queryable, id: number): Promise<void> {
-  await db.query(`delete from staged_leads where run_id = $1`, [id]);
-  await db.query(`delete from scan_pages where run_id = $1 and round is null`, [id]);
-  await db.query(`delete from scan_log where run_id = $1`, [id]);
-}
-
-/** The same of its rows, which pairs it has missed, and what was asked about them. */
-export async function clearStagedRows(db: Queryable, id: number): Promise<void> {
-  await db.query(`delete from staged_rows where run_id = $1`, [id]);
-  await db.query(`delete from staged_asides where run_id = $1`, [id]);
-  await db.query(`delete from absent_pairs where run_id = $1`, [id]);
-  await db.query(`delete from asked_leads where run_id = $1`, [id]);
+async function clearScan(db: Queryable, id: number): Promise<void> {
+  for (const table of ofScan) await db.query(`delete from ${table} where run_id = $1`, [id]);
 }
 
 /** Records since when the run waits. */

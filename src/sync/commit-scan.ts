@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { adoptScan, advanceBaselines, makeKeptMoves, noteOutside } from '../store/baselines.ts';
-import { countMet } from '../store/differences.ts';
+import type { LiveScan } from '../core/merge/live-scan.ts';
 import { recordPlannedConflicts } from '../store/conflicts.ts';
 import {
   abandonIntents,
@@ -29,17 +29,19 @@ export async function commitScan(
   context: StepContext,
   db: pg.PoolClient,
   judged: Run,
-  { mark, moved, found, creates, isProof, moves, undone, refused, matches, tally }: Plan,
+  scan: LiveScan,
+  { mark, moved, found, creates, isProof, moves, undone, refused, matches, tally, newRows }: Plan,
   next: RunPatch,
 ): Promise<{ readonly run: Run; readonly newPairs: number }> {
   const { fields } = context.connection;
   await acceptCopy(db, judged, mark);
   const run = await enterPlace(db, judged, serviceOf(context.connection));
   await rememberColumns(db, run.connection, fields, moved);
-  const shown = tally.records.counts(await countMet(db, run));
+  const { leads: metLeads, rows: metRows } = scan.unmoved();
+  const shown = tally.records.counts({ pairs: scan.base.size, metLeads, metRows, newRows });
   const rowless = creates.rowless.flatMap(({ leadId }) => (found.leadIds.has(leadId) ? [leadId] : []));
-  const newPairs = await adoptScan(db, run, isProof.rows, [...creates.leadIds, ...rowless]);
-  await noteOutside(db, run, {
+  const newPairs = await adoptScan(db, run, scan, isProof.rows, new Set([...creates.leadIds, ...rowless]));
+  await noteOutside(db, run, scan, {
     isFiltered: isFiltered(context),
     isComplete: !run.scanIncomplete,
   });
@@ -49,7 +51,7 @@ export async function commitScan(
   await saveRefused(db, run.connection, refused);
   if (matches.lines !== null)
     await storeMatches(db, run.connection, matches.lines, scanWeight(context, run) < 1);
-  await recordPlannedConflicts(db, run);
+  await recordPlannedConflicts(db, run, scan);
   const { linked, waiting } = tally.finish(creates.actions);
   const counts = {
     records: shown.records - linked - tally.apart - tally.heldWithLead,

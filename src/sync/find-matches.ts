@@ -5,6 +5,8 @@ import { type Cells, sameCell } from '../core/lead/value.ts';
 import type { PlannedAction } from '../core/merge/action.ts';
 import { type Candidate, chooseMatches, type MatchedRecords } from '../core/merge/match.ts';
 import type { FoundRows } from '../core/merge/lost-rows.ts';
+import type { LooseRow } from '../core/merge/difference.ts';
+import type { LiveScan } from '../core/merge/live-scan.ts';
 import { MatchBlocks } from '../core/merge/match-blocks.ts';
 import type { Steps } from '../core/merge/match-lost-creates.ts';
 import {
@@ -16,17 +18,7 @@ import {
 } from '../core/merge/match-likeness.ts';
 import { missedFields, type Policy } from '../core/merge/policy.ts';
 import { planAmbiguousLead, planAmbiguousRow, planProposed } from '../core/merge/plan-held-rows.ts';
-import { scannedLeadCells } from '../store/differences.ts';
-import {
-  isNewOnBothSides,
-  knownMatches,
-  type MatchLine,
-  type MatchState,
-  newLeads,
-  newRowCells,
-  newRows,
-  pairedValues,
-} from '../store/matches.ts';
+import { knownMatches, type MatchLine, type MatchState, pairedValues } from '../store/matches.ts';
 import type { Run } from '../store/runs.ts';
 import { inTurns } from './concurrency.ts';
 import type { StepContext } from './context.ts';
@@ -68,6 +60,7 @@ interface Sides {
 export async function findMatches(
   { pool, connection }: StepContext,
   run: Run,
+  scan: LiveScan,
   creates: Pick<SettledCreates, 'rows' | 'leadIds'>,
   found: FoundRows,
   policy: Policy,
@@ -76,13 +69,19 @@ export async function findMatches(
   if (match === 'off' || missedFields(policy).length > 0) return noMatches;
   // In HubSpot a row apart is a company without a request for a lead; elsewhere it is a note.
   const isApartToo = connection.target.type === 'hubspot';
-  if (!(await isNewOnBothSides(pool, run, isApartToo))) return { ...noMatches, lines: [] };
+  const newRows = [...scan.rows.loose()].filter(
+    ({ leadId, unreadableId, idClosed, isApart }) =>
+      leadId === null && unreadableId === null && idClosed === null && (!isApart || isApartToo),
+  );
+  const newLeads = newRows.length === 0 ? [] : [...scan.leads()].filter((leadId) => isNewLead(scan, leadId));
+  if (newLeads.length === 0) return { ...noMatches, lines: [] };
   const marked = connection.fields.filter(({ field }) => matchBy.includes(field));
   const decisions = new Decisions(await knownMatches(pool, run.connection), marked);
   const sides: Sides = { leadIds: [], rows: [] };
   const names = new Names();
   const blocks = new MatchBlocks();
-  for await (const { leadId, cells } of newLeads(pool, run)) {
+  for (const leadId of newLeads.toSorted()) {
+    const cells = scan.lead(leadId) ?? {};
     const forms = matchForms(cells, matchBy);
     if (creates.leadIds.has(leadId) || found.rowOf.has(leadId) || found.mayHaveRow(cells)) continue;
     if (forms === null) continue;
@@ -90,7 +89,7 @@ export async function findMatches(
     names.see(forms);
     decisions.seeLead(leadId, cells, blocks.add('lead', forms));
   }
-  for await (const { row, contentHash, cells } of newRows(pool, run, isApartToo)) {
+  for (const { row, contentHash, cells } of newRows) {
     const forms = matchForms(cells, matchBy);
     if (creates.rows.has(row) || found.links.has(row) || found.mayBe.has(row) || forms === null) continue;
     sides.rows.push(row);
@@ -105,7 +104,12 @@ export async function findMatches(
     compared.filter(({ state }) => state !== 'rejected'),
     match === 'exact' && !run.scanIncomplete,
   );
-  return describe(pool, run, sides, compared, choice, marked, matchBy);
+  return describe(scan, newRows, sides, compared, choice, marked, matchBy);
+}
+
+/** Whether a lead never had a row. */
+function isNewLead(scan: LiveScan, leadId: string): boolean {
+  return !scan.base.wasInStep(scan.base.find(leadId)) && !scan.rows.has(leadId);
 }
 
 /** Candidate pairs, and those decided on or proposed before. */
@@ -156,23 +160,27 @@ async function compare(
 /** The most matches listed for one lead or row. */
 const listed = 5;
 
-async function describe(
-  pool: pg.Pool,
-  run: Run,
+function describe(
+  scan: LiveScan,
+  newRows: readonly LooseRow[],
   sides: Sides,
   compared: readonly Compared[],
   { links, proposed, ambiguous }: ReturnType<typeof chooseMatches<Compared>>,
   marked: readonly FieldMapping[],
   matchBy: readonly string[],
-): Promise<FoundMatches> {
+): FoundMatches {
   const isProposed = new Set(proposed);
   const rejected = compared.filter(({ state }) => state === 'rejected');
   const involved = [...links, ...proposed, ...ambiguous, ...rejected];
   const leadIdOf = ({ lead }: Compared): string => sides.leadIds[lead] ?? '';
   const rowOf = ({ row }: Compared): number => sides.rows[row] ?? 0;
-  const leads = await scannedLeadCells(pool, run.id, [...new Set(involved.map(leadIdOf))]);
-  const rows = await newRowCells(pool, run.id, [...new Set(involved.map(rowOf))]);
-  const shownRow = (row: number) => rows.get(row) ?? { row, contentHash: '', cells: {} };
+  const leads = new Map(involved.map((one) => [leadIdOf(one), scan.lead(leadIdOf(one)) ?? {}]));
+  const rowsInvolved = new Set(involved.map(rowOf));
+  const rows = new Map(newRows.flatMap((one) => (rowsInvolved.has(one.row) ? [[one.row, one]] : [])));
+  const shownRow = (row: number) => {
+    const { contentHash = '', cells = {} } = rows.get(row) ?? {};
+    return { row, contentHash, cells };
+  };
   const cellsOf = (one: Compared) => {
     const row = shownRow(rowOf(one));
     const lead = leads.get(leadIdOf(one)) ?? {};

@@ -4,7 +4,7 @@ import { type Changes, plannedAction, shownBefore } from '../core/merge/action.t
 import { putsBack, takenAway } from '../core/merge/put-back.ts';
 import type { RowChange } from '../ports/target.ts';
 import { type Action, type NewAction, writtenCells } from '../store/actions.ts';
-import { scannedLeadCells } from '../store/differences.ts';
+import { sightedLeads } from '../store/run-sights.ts';
 import { type HistoryEntry, valuesWritten } from '../store/history.ts';
 import type { Run } from '../store/runs.ts';
 
@@ -70,7 +70,7 @@ export async function basesOfMatched(
   const links = done.filter(({ kind, reason }) => kind === 'link' && reason === 'matched');
   if (links.length === 0) return new Map();
   const leadIds = links.flatMap(({ leadId }) => leadId ?? []);
-  const scanned = await scannedLeadCells(db, run.id, leadIds);
+  const scanned = await sightedLeads(db, run, leadIds);
   const written = await valuesWritten(db, run, leadIds, 'lead');
   return new Map(
     links.map(({ leadId, expect, changes }) => {

@@ -80,6 +80,9 @@ export const resumeWithin = 3_600_000;
 /** The most scans of a run that look for what became of its creates. */
 const maxRounds = 4;
 
+/** The phases that use the scan. */
+const scanning: readonly Phase[] = ['pull', 'read', 'plan'];
+
 /** The phases of a run, in order. Each begins from what is stored, so that a killed run continues where it was. */
 const steps: Readonly<Record<Exclude<Phase, 'finish'>, (context: StepContext, run: Run) => Promise<Run>>> = {
   pull: scan,
@@ -147,8 +150,8 @@ async function advance(leased: LeasedContext, request: RunRequest, stop: AbortSi
         return await again(0, 'stopping');
       log.debug({ run: run.id, phase: run.phase, round: run.round }, 'step');
       run = await traced(step, run, steps[run.phase]);
-      // Nothing after reading uses the scan; others may wait for its memory.
-      if (run.phase === 'plan') memory[Symbol.dispose]();
+      // Nothing after the plan uses the scan; others may wait for its memory.
+      if (!scanning.includes(run.phase)) memory[Symbol.dispose]();
       await count();
     }
     const delayMs = await nextRoundDelay(step, run);

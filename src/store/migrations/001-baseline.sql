@@ -103,9 +103,6 @@ create table runs (
   pulled_bytes bigint not null default 0,
   -- How often pairs had moved when the scan was begun (see place_notes): a resumed scan knows that they are as they were.
   moves bigint,
-  -- Pairs of which the scan of a side showed the baseline.
-  unmoved_leads int not null default 0,
-  unmoved_rows int not null default 0,
   -- Compared and equal; waiting for a create that is not settled; written and read again as written.
   compared_equal int not null default 0,
   waiting int not null default 0,
@@ -156,17 +153,33 @@ create table scan_log (
   -- The pairs that showed their baselines: the first id of a row of them, and how many they are, again and again.
   as_base bigint[] not null,
   -- Hashes of the cursors that were used: one that comes again would be an endless loop.
-  cursors text[] not null
+  cursors text[] not null,
+  -- [[lead id, {field: value}]…]: the other leads, and those that were read by their ids, as they were then.
+  leads text not null,
+  -- What the service answered about leads that it was asked for by their ids.
+  asked json not null
 );
 comment on table scan_log is
   'The checkpoints of the current scan of the service: a killed one goes on from there.';
 create index scan_log_by_run on scan_log (run_id);
 
+create table run_sights (
+  id bigint generated always as identity primary key,
+  run_id bigint not null,
+  -- What both sides showed of some leads, where a side is not as in the baseline.
+  leads json,
+  -- The same of rows that no lead id names.
+  rows json
+);
+comment on table run_sights is
+  'What the scan of a run found that differs, many records in one row: at its end the run compares it with what it did.';
+create index run_sights_by_run on run_sights (run_id);
+
 create table scan_pages (
   id bigint generated always as identity primary key,
   run_id bigint not null references runs,
-  -- The round that makes rows of them; null: not planned yet.
-  round int,
+  -- The round that makes rows of them.
+  round int not null,
   -- How many there are; lines that have an action of their own since count, too.
   leads int not null,
   -- [[lead id, {field: value}]…]; null instead of a line that has an action of its own.
@@ -181,21 +194,17 @@ create table scan_pages (
   seen boolean not null default false
 );
 comment on table scan_pages is
-  'The new leads of a scan, many in one row. With a round: the plan of their rows, a line for each lead, and of'
-  ' settled lines the history.';
+  'The new leads of a scan, many in one row: the plan of their rows, a line for each lead, and of settled lines the history.';
 create index scan_pages_of_run on scan_pages (run_id, id);
 
 create table staged_leads (
   run_id bigint not null,
   lead_id text not null,
   cells jsonb not null,
-  -- Null when a cell is unreadable.
-  hash text,
   primary key (run_id, lead_id)
 );
 comment on table staged_leads is
-  'What the current scan of the service showed, where it differs from the baseline. Without a foreign key: looking'
-  ' up the run is a fourth of the cost of a row.';
+  'What the scan of the service showed, where it differs from the baseline, while the plan is carried out.';
 
 create table staged_rows (
   run_id bigint not null,
@@ -205,35 +214,14 @@ create table staged_rows (
   lead_id text,
   -- Null: as in the baseline; the row only stands elsewhere, or its status says something.
   cells jsonb,
-  hash text,
-  content_hash text not null,
   duplicate boolean not null default false,
   -- What the status column shows; null when the table has none.
   status text,
-  -- What the id cell shows that is no id and cannot be written over; there is no lead id then.
-  unreadable_id text,
-  -- Why no id can be written into the empty id cell.
-  id_closed text,
-  -- A row without id that stands apart from the table: no lead is made of it, but it may be one that has lost its id.
-  apart boolean not null default false,
   primary key (run_id, ordinal)
 );
 comment on table staged_rows is
-  'What the current scan of the table showed, where it differs from the baseline.';
+  'What the scan of the table showed, where it differs from the baseline, while the plan is carried out.';
 create index staged_rows_by_lead on staged_rows (run_id, lead_id);
-
-create table staged_asides (
-  run_id bigint not null,
-  -- As ids are compared; empty: a record without an id.
-  lead_id text not null,
-  -- note, record or table: how much it looks like a row.
-  kind text not null,
-  -- Where it stands, as people look for it.
-  place text not null
-);
-comment on table staged_asides is
-  'Ids and whole records that the current scan of the table showed in other cells than those of ids.';
-create index staged_asides_by_run on staged_asides (run_id);
 
 create table pairs (
   connection text not null,
@@ -262,25 +250,10 @@ create table absent_pairs (
   lead_id text not null,
   lead boolean not null,
   "row" boolean not null,
-  -- A row that a person merged into another is not gone: which one stayed, and what to say of it.
-  merged jsonb,
   primary key (run_id, lead_id)
 );
 comment on table absent_pairs is
   'The pairs whose lead, row, or both a scan has not shown.';
-
-create table asked_leads (
-  run_id bigint not null,
-  lead_id text not null,
-  -- unknown: the service did not say.
-  answer text not null check (answer in ('shown', 'gone', 'unknown')),
-  -- Why it is unknown.
-  message text,
-  primary key (run_id, lead_id)
-);
-comment on table asked_leads is
-  'Leads that the list did not show and that the run has asked for by id, and what the service answered. Those it has shown are'
-  ' in staged_leads too.';
 
 create table earlier_values (
   connection text not null,
@@ -538,13 +511,15 @@ create table mails (
   attempts int not null default 0,
   -- How often it was begun again although the mail may have left.
   resends int not null default 0,
-  -- Goes up each time it is scheduled anew, so that the job of an earlier round is not taken for this one.
-  round int not null default 0,
+  -- After an attempt that failed: not before this moment.
+  try_at timestamptz,
+  -- When a worker first took it up: so long it waits for a service that is away.
+  taken_at timestamptz,
   -- The Date of the mail, also of one that is sent again.
   first_tried_at timestamptz,
   -- How often the mail server left open whether it had taken the mail; a process that ended meanwhile is not counted.
   unknown_outcomes int not null default 0,
-  -- The lease of the process that hands the mail to the server at this moment.
+  -- The lease of the process that has taken it up; nobody else touches it as long as that lives.
   sender uuid,
   check ((kind = 'digest') = (lead_id is null) and (kind = 'digest') = (due_at is null)
     and (kind = 'digest') = (local_date is not null))
@@ -564,9 +539,8 @@ create index mails_troubled on mails (connection, updated_at) where (state in ('
 create table calendars (
   connection text not null,
   recipient text not null,
-  -- The calendar that the entries are in, and what its server gave for the next listing of changes.
+  -- The calendar that the entries are in.
   url text not null,
-  token text,
   seen_at timestamptz,
   -- What went wrong the last time, and when it is tried again.
   code text,

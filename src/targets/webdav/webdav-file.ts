@@ -402,7 +402,7 @@ async function propertiesOf(
     },
     signal,
   );
-  const responses = reply.status === 207 ? (readMultistatus(reply.body)?.responses ?? []) : [];
+  const responses = reply.status === 207 ? (readMultistatus(reply.body) ?? []) : [];
   return { status: reply.status, responses, date: reply.header('date') };
 }
 

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { Baselines, LiveScan } from '../../../src/core/merge/live-scan.ts';
 import { insertActions, pendingActions, visibleActions } from '../../../src/store/actions.ts';
 import {
   abandonIntents,
@@ -10,7 +11,7 @@ import {
 } from '../../../src/store/intents.ts';
 import { listActions } from '../../../src/store/run-list.ts';
 import { openRun } from '../../../src/store/runs.ts';
-import { type Scene, useScenes } from './store-scene.ts';
+import { fields, type Scene, useScenes } from './store-scene.ts';
 
 const scene = useScenes();
 const create = {
@@ -37,14 +38,15 @@ async function begin(here: Scene): Promise<number> {
   return id;
 }
 
-/** A run for which nothing is staged. */
-const none = ({ connection }: { readonly connection: string }) => ({ id: 0, connection });
+/** Those that a run finds whose scan shows nothing. */
+const open = ({ pool, connection }: Scene) =>
+  openIntents(pool, { id: 0, connection }, new LiveScan(new Baselines(fields)));
 
 test('an intent that was begun is open, in doubt, with what is needed to find its lead', async () => {
   const here = scene();
   const before = Date.now();
   const id = await begin(here);
-  expect(await openIntents(here.pool, none(here))).toEqual([
+  expect(await open(here)).toEqual([
     {
       id,
       contentHash: 'k',
@@ -57,7 +59,7 @@ test('an intent that was begun is open, in doubt, with what is needed to find it
       scansWithoutIt: 0,
     },
   ]);
-  const [intent] = await openIntents(here.pool, none(here));
+  const [intent] = await open(here);
   expect(Math.abs((intent?.attemptedAt ?? 0) - before)).toBeLessThan(10_000);
 });
 
@@ -74,8 +76,8 @@ test('open are those in doubt and those not linked yet, oldest first, of this co
   await intentsCreated(here.pool, [{ id: linked, leadId: 'lead-2' }]);
   await intentsLinked(here.pool, [linked]);
   await abandonIntents(here.pool, [abandoned]);
-  const open = await openIntents(here.pool, none(here));
-  expect(open.map(({ id, leadId }) => [id, leadId])).toEqual([
+  const found = await open(here);
+  expect(found.map(({ id, leadId }) => [id, leadId])).toEqual([
     [doubtful, null],
     [created, 'lead-1'],
   ]);
@@ -103,8 +105,8 @@ test('scans without the lead are counted for those that they speak against', asy
   await countScanWithout(here.pool, [one], 1);
   await countScanWithout(here.pool, [one, two], 0.5);
   await countScanWithout(here.pool, [], 1);
-  const open = await openIntents(here.pool, none(here));
-  expect(open.map(({ scansWithoutIt }) => scansWithoutIt)).toEqual([1.5, 0.5]);
+  const found = await open(here);
+  expect(found.map(({ scansWithoutIt }) => scansWithoutIt)).toEqual([1.5, 0.5]);
 });
 
 test('a create that was tried again begins anew, and is listed with the lead that it made', async () => {
@@ -114,9 +116,9 @@ test('a create that was tried again begins anew, and is listed with the lead tha
   await intentsCreated(pool, [{ id, leadId: 'first' }]);
   await countScanWithout(pool, [id], 1);
   await abandonIntents(pool, [id]);
-  expect(await openIntents(pool, none(here))).toEqual([]);
+  expect(await open(here)).toEqual([]);
   await beginIntent(pool, connection, id);
-  expect(await openIntents(pool, none(here))).toMatchObject([{ id, leadId: null, scansWithoutIt: 0 }]);
+  expect(await open(here)).toMatchObject([{ id, leadId: null, scansWithoutIt: 0 }]);
   await intentsCreated(pool, [{ id, leadId: 'made' }]);
   const run = await openRun(pool, connection, 'sync');
   expect(run && (await listActions(pool, run, 0, 10))).toMatchObject([{ id, leadId: 'made' }]);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { Baselines, LiveScan } from '../../../src/core/merge/live-scan.ts';
 import { insertActions, pendingSizes } from '../../../src/store/actions.ts';
 import { recordConflicts } from '../../../src/store/conflicts.ts';
 import { recordHistory } from '../../../src/store/history.ts';
@@ -22,7 +23,7 @@ import {
   type RunMode,
   type RunStatus,
 } from '../../../src/store/runs.ts';
-import { type Scene, useScenes } from './store-scene.ts';
+import { fields, type Scene, useScenes } from './store-scene.ts';
 import { field, ids, nothing, pruneOf } from './retention-scene.ts';
 
 const scene = useScenes();
@@ -226,7 +227,9 @@ describe('pruning by age', () => {
     await intentsCreated(pool, [{ id: created, leadId: 'x' }]);
     expect(await pruneOf(here)).toMatchObject({ runs: 0, actions: 2 });
     expect(await ids(here, 'actions')).toEqual([inDoubt, created, ofKept]);
-    expect((await openIntents(pool, { id: 0, connection })).map(({ id }) => id)).toEqual([inDoubt, created]);
+    const scan = new LiveScan(new Baselines(fields));
+    const open = await openIntents(pool, { id: 0, connection }, scan);
+    expect(open.map(({ id }) => id)).toEqual([inDoubt, created]);
     expect(await listRuns(pool, connection, null, 10)).toHaveLength(1);
     // The rest goes once they are settled.
     await intentsLinked(pool, [inDoubt, created]);

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { approvalOf } from '../../../src/store/approvals.ts';
 import {
-  clearScannedLeads,
   countRequests,
   finishRun,
   getRun,
@@ -15,8 +14,8 @@ import {
   type Run,
   updateRun,
 } from '../../../src/store/runs.ts';
-import { logLeads } from '../../../src/store/scan-log.ts';
-import { type Scene, stagedCounts, useScenes } from './store-scene.ts';
+import { clearScanLog, logLeads } from '../../../src/store/scan-log.ts';
+import { type Scene, useScenes } from './store-scene.ts';
 
 const scene = useScenes();
 
@@ -106,8 +105,6 @@ describe('a run', () => {
       problems: [{ code: 'p', message: 'm', row: 4 }],
       refusals: [{ code: 'r', message: 'm' }],
       moves: 7,
-      unmovedLeads: 5,
-      unmovedRows: 6,
     } as const;
     const updated = await updateRun(here.pool, run.id, patch);
     expect(updated).toEqual({ ...run, ...patch, progressAt: expect.any(Number), idleMs: 0 });
@@ -122,7 +119,7 @@ describe('a run', () => {
     await expect(updateRun(here.pool, 0, { pages: 1 })).rejects.toThrow(/not in the database/);
   });
 
-  test('ends with its report, in the order in which it was written, and without what was staged', async () => {
+  test('ends with its report, in the order in which it was written, and without what its scan has seen', async () => {
     const here = scene();
     const run = await here.scan({ a: acme }, [['a', acme]]);
     await logCursor(here, run);
@@ -130,7 +127,7 @@ describe('a run', () => {
     const finished = await finishRun(here.pool, run.id, 'partial', report);
     expect(finished).toMatchObject({ status: 'partial', finishedAt: expect.any(Number) });
     expect(JSON.stringify(finished.report)).toBe(JSON.stringify(report));
-    expect(await stagedCounts(here.pool, run.id)).toEqual({ leads: 0, rows: 0 });
+    expect([...(await here.live(run)).leads()]).toEqual([]);
     expect((await here.live(run)).useCursors(['c'])).toBe(true);
   });
 
@@ -191,17 +188,17 @@ describe('another round', () => {
       status: 'running',
     });
     expect(Math.abs(again.scanStartedAt - Date.now())).toBeLessThan(10_000);
-    expect(await stagedCounts(here.pool, run.id)).toEqual({ leads: 0, rows: 0 });
+    expect([...(await here.live(run)).leads()]).toEqual([]);
     expect((await here.live(run)).useCursors(['c'])).toBe(true);
   });
 
-  test('what is staged for other runs stays', async () => {
+  test('what the scans of other runs have seen stays', async () => {
     const [here, other] = [scene(), scene()];
-    const run = await here.scan({ a: acme }, [['a', acme]]);
-    const foreign = await other.scan({ a: acme }, [['a', acme]]);
-    await clearScannedLeads(here.pool, run.id);
-    expect(await stagedCounts(here.pool, run.id)).toEqual({ leads: 0, rows: 1 });
-    expect(await stagedCounts(here.pool, foreign.id)).toEqual({ leads: 1, rows: 1 });
+    const run = await here.scan({ a: acme }, []);
+    const foreign = await other.scan({ a: acme }, []);
+    await clearScanLog(here.pool, run.id);
+    expect([...(await here.live(run)).leads()]).toEqual([]);
+    expect([...(await other.live(foreign)).leads()]).toEqual(['a']);
   });
 });
 
