@@ -18,7 +18,7 @@ import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { startEmbeddedPostgres } from '../src/postgres/embedded-postgres.ts';
-import { startSandbox } from '../src/demo/sandbox.ts';
+import { startSandbox } from '../test/stand-ins/leads/sandbox.ts';
 
 const bin = fileURLToPath(new URL('../bin/leadsync.js', import.meta.url));
 // oxlint-disable-next-line node/no-process-env -- what the command is started with
@@ -53,7 +53,7 @@ const worker = spawn(process.execPath, [bin, 'worker'], {
     DATA_DIR: join(folder, 'data'),
     PORT: '0',
     LOG_LEVEL: 'info',
-    ...(REDIS_URL !== undefined && { REDIS_URL, REDIS_PREFIX: `bench-${Date.now()}` }),
+    ...(REDIS_URL !== undefined && { REDIS_URL }),
   },
   stdio: ['ignore', 'ignore', 'pipe'],
 });

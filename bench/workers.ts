@@ -4,7 +4,7 @@
  *
  *     npx node bench/workers.ts [connections] [leads] [workers]
  *
- * The services and one Postgres run on the same machine; the jobs are on it, or in Redis when REDIS_URL is set.
+ * The services and one Postgres run on the same machine; the jobs are on it, or in Redis when REDIS_URL is set (one that nobody else uses).
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -20,7 +20,7 @@ import { pino } from 'pino';
 import { syncQueue } from '../jobs/runs.ts';
 import { openWorker } from '../src/worker/open-worker.ts';
 import { loadConfig } from '../src/config/load.ts';
-import { type Sandbox, startSandbox } from '../src/demo/sandbox.ts';
+import { type Sandbox, startSandbox } from '../test/stand-ins/leads/sandbox.ts';
 import { startEmbeddedPostgres } from '../src/postgres/embedded-postgres.ts';
 import { getRun } from '../src/store/runs.ts';
 import type { SyncReport } from '../src/sync/report.ts';
@@ -66,7 +66,7 @@ async function measure(workers: number): Promise<void> {
     DATA_DIR: join(folder, 'data'),
     PORT: '0',
     LOG_LEVEL: 'warn',
-    ...(REDIS_URL !== undefined && { REDIS_URL, REDIS_PREFIX: `bench-${Date.now()}` }),
+    ...(REDIS_URL !== undefined && { REDIS_URL }),
   };
   const config = await loadConfig({ env, cwd: folder });
   const app = stack.use(await openWorker(config, pino({ level: 'warn' }, pino.destination(2))));

@@ -11,9 +11,9 @@ const sources = pathOf('src/cli/main.ts');
 const isClone = existsSync(sources);
 const node24 = pathOf('node_modules/node/bin/node');
 
-// V8's heap grows by half at a time in a long-running command, which would take several times the memory that it uses. V8 takes
+// V8's young generation grows to 32 MB in a long-running command, which would take twice the memory that it uses. V8 takes
 // flags only when it starts; sizes that the user has set are kept.
-const sparing = ['--max-semi-space-size=4', '--heap-growing-percent=50'];
+const sparing = ['--max-semi-space-size=4'];
 const worksLong = ['sync', 'plan', 'apply', 'undo', 'worker'].includes(process.argv[2] ?? '');
 // oxlint-disable-next-line node/no-process-env -- read by Node, not by us
 const isSized = /[-_]space[-_]size|[-_]growing[-_]/.test(`${process.execArgv} ${process.env.NODE_OPTIONS}`);

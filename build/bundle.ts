@@ -21,7 +21,6 @@ const files = {
 /** What a bundler cannot see, since the code finds it by a text at run time: in which file, and how it can. */
 const hidden: Readonly<Record<string, readonly [from: string, to: string]>> = {
   'src/lib/version.ts': ["'../../docs'", "'../docs'"],
-  'src/targets/xlsx/thread.ts': ["'./worker.ts'", "'./xlsx-worker.js'"],
   'src/config/values.ts': [
     "(import.meta.url)('cron-parser')",
     "(import.meta.url)('./cron-parser.js').default",
@@ -72,7 +71,6 @@ const { output } = await build({
   cwd: root,
   input: {
     main: 'src/cli/main.ts',
-    'xlsx-worker': 'src/targets/xlsx/worker.ts',
     'cron-parser': 'cron-parser',
   },
   platform: 'node',

@@ -138,12 +138,9 @@ function logFault(log: Logger): NonNullable<EmbeddedPostgresOptions['onFault']> 
     log.warn({ code, reason: message, againMs }, 'the bundled Postgres did not start; leadsync tries again');
 }
 
-function queueBackend(
-  { redisUrl, redisPrefix: prefix }: Config,
-  connectionString: PostgresUrl,
-): QueueBackend {
+function queueBackend({ redisUrl }: Config, connectionString: PostgresUrl): QueueBackend {
   if (redisUrl === undefined) return { kind: 'postgres', connectionString };
-  return { kind: 'redis', address: redisAddressOf(redisUrl), prefix };
+  return { kind: 'redis', address: redisAddressOf(redisUrl) };
 }
 
 /** Runs, mails, planning, calendars and housekeeping have a queue each, and so has each chat. */
@@ -172,19 +169,8 @@ async function openTarget(
       const clock = systemClock;
       const connection = name;
       const journal = createWriteJournal(pool, name);
-      const dates = 'native';
-      const options = {
-        ...target,
-        fields,
-        dates,
-        apiUrl,
-        account,
-        clock,
-        onReply,
-        connection,
-        journal,
-      } as const;
-      return createGoogleSheetsTarget(options);
+      const around = { apiUrl, account, clock, onReply, connection, journal };
+      return createGoogleSheetsTarget({ ...target, fields, ...around });
     }
     case 'hubspot': {
       const { createHubSpotTarget } = await import('./targets/hubspot/hubspot-target.ts');

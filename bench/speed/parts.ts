@@ -6,8 +6,7 @@ import type { Cells } from '../../src/core/lead/value.ts';
 import { runPolicy } from '../../src/review/run-policy.ts';
 import { LiveScan } from '../../src/core/merge/live-scan.ts';
 import { loadBaselines } from '../../src/store/load-baselines.ts';
-import { insertRun, type Run } from '../../src/store/runs.ts';
-import { stageLeads, stageRows } from '../../src/store/staging.ts';
+import { insertRun } from '../../src/store/runs.ts';
 import { finishReading } from '../../src/sync/read-target.ts';
 import { decide } from '../../src/sync/decide.ts';
 import { ScanMemory } from '../../src/sync/scan-memory.ts';
@@ -159,11 +158,12 @@ export async function planOf(records: number, times: number): Promise<Part> {
   await pool.query('vacuum analyze pairs, records, edited');
   const from = performance.now();
   const scan = new LiveScan(await loadBaselines(pool, name, defaultFields, () => {}));
-  await stageAll(pool, run, scan);
-  const staged = performance.now() - from;
+  await seeAll(pool, scan);
+  const seen = performance.now() - from;
   await using lease = await acquireLease(pool, 'bench');
   if (lease === null) throw new Error('no lease');
   using memory = new ScanMemory();
+  memory.scan = scan;
   const step = { ...context, lease, stop: never, cut: never, runPolicy: runPolicy(run), memory };
   const [ours, floors]: [number[], number[]] = [[], []];
   const client = new pg.Client({ connectionString: stage.databaseUrl, options: '-c search_path=leadsync' });
@@ -186,13 +186,13 @@ export async function planOf(records: number, times: number): Promise<Part> {
     unit: 'ms',
     ours,
     floors,
-    limitedBy: `counting all pairs, and a line for each record that differs; which those are is found as they come: ${Math.round(((staged / records) * 1000) / 2)} µs a record, the reading of ${2 * records} of them from this test's tables included`,
+    limitedBy: `counting all pairs, and a line for each record that differs; which those are is found as they come: ${Math.round(((seen / records) * 1000) / 2)} µs a record, the reading of ${2 * records} of them from this test's tables included`,
   };
 }
 
-/** Both sides as a scan stages them, batch by batch. */
-async function stageAll(pool: pg.Pool, run: Run, scan: LiveScan): Promise<void> {
-  const staging = { isWhole: true, usualStatus: null, isSpelled: false };
+/** Both sides as a scan sees them, batch by batch. */
+async function seeAll(pool: pg.Pool, scan: LiveScan): Promise<void> {
+  const seeing = { isWhole: true, usualStatus: null };
   for (let from = 0; ; from += batch) {
     const { rows: some } = await pool.query<{ leadId: string; row: number; cells: Cells; edited: Cells }>(
       `select r.lead_id as "leadId", row_number as row, r.cells, e.cells as edited from records r join edited e using (row_number)
@@ -200,20 +200,9 @@ async function stageAll(pool: pg.Pool, run: Run, scan: LiveScan): Promise<void> 
       [from + 1, batch],
     );
     if (some.length === 0) return;
-    await stageLeads(pool, run, some, scan);
-    await stageRows(
-      pool,
-      run,
-      some.map(({ leadId, row, edited }, nth) => ({
-        ordinal: from + nth,
-        leadId,
-        row,
-        cells: edited,
-        status: null,
-      })),
-      staging,
-      scan,
-    );
+    for (const { leadId, cells } of some) scan.seeLead(leadId, cells);
+    for (const [nth, { leadId, row, edited }] of some.entries())
+      scan.seeRow({ ordinal: from + nth, leadId, row, cells: edited, status: null }, seeing);
   }
 }
 

@@ -5,7 +5,7 @@ import { faultText, LeadsyncError } from '../lib/errors.ts';
 import { callAddress } from '../http/connection.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Mail, Mailer } from '../reminders/send/mail.ts';
-import { type AlertDelivery, claimDeliveries, noteAttempt } from '../store/alerts.ts';
+import { type AlertDelivery, claimDeliveries, endDelivery, putOffDelivery } from '../store/alerts.ts';
 import { type AlertText, alertMail, alertPayload, describeAlert } from './describe-alert.ts';
 
 export interface AlertContext {
@@ -59,7 +59,7 @@ export async function deliverAlerts(context: AlertContext, signal: AbortSignal):
 
 async function deliver(context: AlertContext, delivery: AlertDelivery, signal: AbortSignal): Promise<void> {
   const { pool, log, clock } = context;
-  const { id, alertId, event, level, channel, createdAt, connection, kind, detail } = delivery;
+  const { alertId, event, level, channel, createdAt, connection, kind, detail } = delivery;
   const about = { connection, problem: kind, event, channel };
   try {
     const mail = {
@@ -75,13 +75,13 @@ async function deliver(context: AlertContext, delivery: AlertDelivery, signal: A
     const isHopeless = error instanceof LeadsyncError && error.retry === 'never' && !signal.aborted;
     if (isHopeless || now - createdAt >= giveUpMs) {
       log.error({ ...about, fault }, 'an alert was not delivered and is given up');
-      return noteAttempt(pool, id, 'ended', now, fault);
+      return endDelivery(pool, delivery);
     }
     const waitMs = signal.aborted ? 0 : Math.min(longestWaitMs, firstWaitMs * 2 ** (delivery.attempts - 1));
     log.warn({ ...about, fault, waitMs }, 'an alert was not delivered; leadsync tries again');
-    return noteAttempt(pool, id, 'due', now + waitMs, fault);
+    return putOffDelivery(pool, delivery, now + waitMs);
   }
-  return noteAttempt(pool, id, 'ended', clock.now(), null);
+  return endDelivery(pool, delivery);
 }
 
 /** Once. `message`: a fault's own words, for a mail alone. Throws LeadsyncError, as the mailer and `callOnce` do. */

@@ -1,7 +1,8 @@
 import type { App } from '../app.ts';
+import { silentKinds } from '../core/merge/action.ts';
 import { LeadsyncError } from '../lib/errors.ts';
-import { approve, type ApprovedLine } from '../store/approvals.ts';
-import { getRun } from '../store/runs.ts';
+import type { Action } from '../store/actions.ts';
+import { type ApprovedLine, getRun } from '../store/runs.ts';
 import type { SyncReport } from '../sync/report.ts';
 import { allowed, tellReport } from './plan-output.ts';
 import type { CommonOptions } from './with-store.ts';
@@ -22,7 +23,6 @@ interface ApplyOptions extends CommonOptions {
   readonly allow?: readonly string[];
 }
 
-/** Refuses, by name, records that have changed. */
 export function apply(file: string, options: ApplyOptions): Promise<void> {
   const plan = readPlanFile(file);
   const { connection } = plan;
@@ -50,7 +50,6 @@ function commandOf(file: string, { only, allow = [] }: ApplyOptions): string {
   return ['leadsync apply', file, ...lines, ...allowed(allow)].join(' ');
 }
 
-/** Refuses a plan that was made with other settings or is no longer on record. */
 export async function applyPlan(
   app: App,
   plan: PlanFile,
@@ -68,6 +67,13 @@ export async function applyPlan(
   return applyLines(app, connection, planId, lines, { allow, undoOf }, stop);
 }
 
+/** All of a plan that can be carried out, as lines. */
+export function doable(actions: readonly Action[]): readonly ApprovedLine[] {
+  return actions
+    .filter(({ kind }) => kind !== 'hold' && !silentKinds.includes(kind))
+    .map((action) => ({ ...action, id: String(action.id) }));
+}
+
 export async function applyLines(
   app: App,
   connection: string,
@@ -79,8 +85,11 @@ export async function applyLines(
   }: { readonly allow?: readonly string[] | undefined; readonly undoOf?: number | undefined },
   stop: AbortSignal,
 ): Promise<SyncReport> {
-  const approval = await approve(app.pool, connection, planId, lines);
-  const run = await runNow(app, connection, { mode: 'sync', allow, approval, undoOf }, stop);
+  const approved = {
+    planId,
+    lines: lines.map(({ id, kind, leadId, row, fingerprint }) => ({ id, kind, leadId, row, fingerprint })),
+  };
+  const run = await runNow(app, connection, { mode: 'sync', allow, approved, undoOf }, stop);
   return run.report as SyncReport;
 }
 

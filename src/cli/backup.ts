@@ -145,7 +145,7 @@ export function restore(file: string, options: RestoreCommandOptions): Promise<v
           'The state lacks every baseline since, so the next sync of each connection writes nothing and stops (older-state).',
           '  leadsync plan                            shows what it finds',
           '  leadsync sync --allow older-state        compares everything without baselines: differences are held, nothing is overwritten or duplicated',
-          'Mails that were due before now may have been sent, so they are not sent again: leadsync reminders lists them as missed.',
+          'Mails that were due before now may have been sent, so they are not sent again: leadsync status --reminders lists them as missed.',
         ].join('\n'),
       );
   });

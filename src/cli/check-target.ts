@@ -111,7 +111,6 @@ async function describeRows(
   return `${target.name}: ${counted(seen.rows, 'row')}, all mapped columns exist or will be created${dates}${others}${unreadable}${hint}`;
 }
 
-/** Why columns are not writable, and what helps. */
 const closedBy = {
   workbook: ['Protected', 'Let leadsync edit them.'],
   'google-sheets': [

@@ -19,7 +19,7 @@ import { channelName } from '../reminders/chat/post-message.ts';
 import { templateMistakes } from '../reminders/compose/template-mistakes.ts';
 import { isStageWanted, stageField } from '../reminders/plan/recipients.ts';
 import { entriesOf } from '../store/calendar-entries.ts';
-import { probeWrite } from '../store/database-time.ts';
+import { probeWrite } from '../store/keeper.ts';
 import { valuesOfFollowUps } from '../store/follow-ups.ts';
 import { acquireLease } from '../store/leases.ts';
 import { sizeOfBaselines } from '../store/load-baselines.ts';
@@ -32,6 +32,7 @@ import { assertOwnPlaces } from '../worker/claim-installation.ts';
 import { type CheckLine, describeLine, failed, never, passed, runCheck } from './check-line.ts';
 import { checkTarget } from './check-target.ts';
 import { exitCodes, print, printJson } from './output.ts';
+import { sendTestMail } from './preview-reminder.ts';
 import type { CommonOptions } from './with-store.ts';
 import { unlessStopped } from './stop.ts';
 import { addressless, describeAddressless, describeOddYears, isMost, oddYears } from './unmailed.ts';
@@ -42,10 +43,13 @@ import { withApp } from './with-app.ts';
 interface CheckOptions extends CommonOptions {
   readonly fix?: boolean;
   readonly testAlert?: boolean;
+  readonly sendTest?: string;
 }
 
 /** Changes nothing without `--fix`. */
-export async function check(options: CheckOptions): Promise<void> {
+export async function check({ sendTest, ...options }: CheckOptions): Promise<void> {
+  if (sendTest !== undefined)
+    return withApp(options, (app) => unlessStopped(() => sendTestMail(app, sendTest, options.json ?? false)));
   const config = await loadConfigFromProcess(options.config);
   const lines: CheckLine[] = [passed('configuration', counted(config.connections.length, 'connection'))];
   for (const { setting, message } of clearTextOf(config))
@@ -79,12 +83,8 @@ export async function* checkApp(
     yield* await checkTarget(context, fix);
   }
   yield describeClocks(await clockDifferences(app));
-  for (const context of contexts) yield* await checkTemplates(context);
-  for (const context of contexts) yield* await checkRecipients(context);
-  for (const context of contexts) yield* await checkStages(context);
-  for (const context of contexts) yield* await checkYears(context);
-  for (const context of contexts) yield* await checkMemory(context);
-  for (const context of contexts) yield* await checkCalendars(context);
+  const each = [checkTemplates, checkRecipients, checkStages, checkYears, checkMemory, checkCalendars];
+  for (const one of each) for (const context of contexts) yield* await one(context);
   await using mailer = openMailer(app);
   yield await runCheck('mail', () => checkMail(app, mailer));
   for (const { connection } of contexts) yield* checkChat(connection);
@@ -203,14 +203,14 @@ async function checkMail({ config }: App, mailer: Mailer): Promise<string> {
   await mailer.verify();
   if (config.smtpUrl === undefined) return `no SMTP_URL: mails are written to ${config.dataDir}/outbox`;
   return new URL(config.smtpUrl.reveal()).username === ''
-    ? 'the mail server answers; SMTP_URL names no user, so whether it takes mails without a login shows reminders --send-test ADDRESS'
+    ? 'the mail server answers; SMTP_URL names no user, so whether it takes mails without a login shows check --send-test ADDRESS'
     : 'the mail server accepted the login';
 }
 
 /** A webhook can only be tried by posting. */
 function checkChat({ name, reminders }: ConnectionConfig): CheckLine[] {
   if (!reminders?.chat) return [];
-  const tested = 'not tried: leadsync reminders --send-test chat posts a test';
+  const tested = 'not tried: leadsync check --send-test chat posts a test';
   return [passed(`${name}: chat`, `${channelName(reminders.chat)}; ${tested}`)];
 }
 
@@ -274,7 +274,6 @@ async function checkAlertChannels(
   return [...(await Promise.all(lines)), ...heartbeat];
 }
 
-/** A line for each calendar of a connection: whether it is one, takes what is configured, and may be written to. */
 async function checkCalendars(context: SyncContext): Promise<CheckLine[]> {
   const calendars = context.connection.reminders?.calendars ?? [];
   const lines: CheckLine[] = [];

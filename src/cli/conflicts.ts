@@ -1,6 +1,6 @@
 import { headingOf } from '../core/lead/mapping.ts';
 import { shownDates } from '../core/lead/shown-date.ts';
-import { type Cells, folded, plainCell, sameCell, showCell } from '../core/lead/value.ts';
+import { folded, plainCell, plainCells, sameCell, showCell } from '../core/lead/value.ts';
 import { answerOf, answersTo, decide, unknownItem } from '../review/decide-held.ts';
 import type { Conflict } from '../store/conflicts.ts';
 import type { Match, MatchState } from '../store/matches.ts';
@@ -51,7 +51,16 @@ function heldJson({ item, connection }: Named): object {
   if (item.kind === 'match') {
     const { state, why, lead, cells } = item;
     const score = Math.round(item.score * 100) / 100;
-    return { ...head, state, score, why, ...place, lead: plain(lead), target: plain(cells), ...decided };
+    return {
+      ...head,
+      state,
+      score,
+      why,
+      ...place,
+      lead: plainCells(lead),
+      target: plainCells(cells),
+      ...decided,
+    };
   }
   const { code, message, field, author, requestedBy, resolution, since } = item;
   return {
@@ -59,17 +68,13 @@ function heldJson({ item, connection }: Named): object {
     code,
     message,
     ...place,
-    ...(field !== '' && { field, lead: plainCell(item.lead), target: plainCell(item.rowValue) }),
+    ...(field !== '' && { field, ...plainCells({ lead: item.lead, target: item.rowValue }) }),
     ...(author !== null && { changedBy: author }),
     ...(requestedBy !== null && { requestedBy }),
     resolution,
     ...decided,
     since,
   };
-}
-
-function plain(cells: Cells): Readonly<Record<string, string | null>> {
-  return Object.fromEntries(Object.entries(cells).map(([field, cell]) => [field, plainCell(cell)]));
 }
 
 const stateWords: Readonly<Record<MatchState, string>> = {
@@ -130,7 +135,6 @@ export interface Named {
   readonly connection: ConnectionConfig;
 }
 
-/** All that waits, or what has the number `id`. */
 async function namedHeld(
   pool: pg.Pool,
   connections: readonly ConnectionConfig[],
@@ -209,12 +213,6 @@ function takes({ item, connection }: Named, use: Answer): boolean {
 function isClear({ item }: Named, use: Answer): boolean {
   return item.kind === 'match' ? use !== 'link' || item.state === 'proposed' : item.kind !== 'record';
 }
-
-const whose: Readonly<Partial<Record<Answer, string>>> = {
-  lead: "lead's",
-  row: "row's",
-  requested: 'requested',
-};
 
 /** Edits have an option of their own, for `lead` and `row` mean something else of them. */
 function inBulk(held: readonly Named[], use: Answer, requestedBy: string | undefined): readonly Named[] {
@@ -297,11 +295,12 @@ async function answerAll(
     return printJson({ use: sideOf(use), ...numbers, applies: appliesBy(isWorkers) });
   }
   if (chosen.length === 0) return print('there are no conflicts that take this answer');
-  const whoseValue = isWorkers && use === 'row' ? 'requested' : whose[use];
+  const isRequested = use === 'requested' || (isWorkers && use === 'row');
+  const kept = `the ${isRequested ? 'requested' : `${use}'s`} value is kept`;
   const lines = [
     ...decided.slice(0, shown).map((one) => `  ${describeDecided(one, use)}`),
     decided.length > shown && `  and ${decided.length - shown} more`,
-    `${counted(decided.length, 'conflict')} decided: ${whoseValue === undefined ? use : `the ${whoseValue} value is kept`}.`,
+    `${counted(decided.length, 'conflict')} decided: ${decisionWords[use] === undefined ? kept : use}.`,
     before > 0 && `${counted(before, 'was decided before and stays', 'were decided before and stay')} so.`,
     left.length > 0 &&
       `${counted(left.length, 'item is', 'items are')} left: --use ${use} cannot be chosen there, or not unseen.`,

@@ -6,11 +6,11 @@ import type { App } from '../app.ts';
 import { openWorker, type WorkerApp } from '../worker/open-worker.ts';
 import { loadConfig } from '../config/load.ts';
 import { counted } from '../core/lead/counted.ts';
-import { type DemoTarget, shownPath, workbookTarget } from '../demo/demo-target.ts';
+import { type DemoTarget, shownPath, workbookTarget } from './demo-target.ts';
 import { startEmbeddedPostgres } from '../postgres/embedded-postgres.ts';
 import { LeadsyncError } from '../lib/errors.ts';
-import { parseFaults } from '../demo/faults.ts';
-import { type Sandbox, startSandbox } from '../demo/sandbox.ts';
+import { parseFaults } from '../../test/stand-ins/leads/faults.ts';
+import { type Sandbox, startSandbox } from '../../test/stand-ins/leads/sandbox.ts';
 import { decideConflict, listConflicts } from '../store/conflicts.ts';
 import { countDueMails } from '../store/mails.ts';
 import type { SyncReport } from '../sync/report.ts';
@@ -42,7 +42,7 @@ export async function demo(options: DemoOptions): Promise<void> {
   await using target =
     options.target === 'xlsx'
       ? workbookTarget(folder, connection)
-      : await (await import('../demo/demo-google-sheets.ts')).googleSheetsTarget(folder);
+      : await (await import('./demo-google-sheets.ts')).googleSheetsTarget(folder);
   tell(
     `A local Leads service is filled with ${leadCount} made-up leads; every sixth request must wait a second.\n`,
   );

@@ -25,6 +25,7 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['check', 'tests everything and changes nothing'],
     ['check --fix', 'also makes the properties that HubSpot lacks, and takes a copied file as the target'],
     ['check --test-alert', 'sends a test to everybody who gets alerts'],
+    ['check --send-test anna@example.com', 'sends her a sample of a reminder'],
   ],
   plan: [
     ['plan', 'shows what would change: numbers, what is held, and the first changes field by field'],
@@ -53,11 +54,8 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['status --json', 'the same for a program'],
     ['status --runs --limit 5', 'the last five runs of each connection'],
     ['status --runs 42', 'each change that run 42 wrote'],
-  ],
-  reminders: [
-    ['reminders', 'lists what is coming, sent and failed'],
-    ['reminders --preview sonnenhof', 'prints the mail about that company; sends nothing'],
-    ['reminders --send-test anna@example.com', 'sends her a sample'],
+    ['status --reminders', 'the mails that are coming, sent and failed'],
+    ['status --reminders sonnenhof', 'prints the mail about that company; sends nothing'],
   ],
   conflicts: [['conflicts', 'lists what waits for a person, with the numbers for resolve']],
   resolve: [

@@ -105,7 +105,6 @@ function wrapped(text: string): string {
   return text.replaceAll(new RegExp(`(?![^\\n]{1,${width}}$)([^\\n]{1,${width}}) `, 'gm'), '$1\n');
 }
 
-/** The options of `leadsync init` that are variables. */
 export const variables = {
   leadsUrl: 'LEADS_BASE_URL',
   leadsKeyFile: 'LEADS_API_KEY_FILE',
@@ -185,7 +184,6 @@ export function refuseMissing({ env }: Given): void {
   if (missing.length > 0) throw answersMissing(missing);
 }
 
-/** Asks for what is not given, and tries it; nothing is written. */
 export async function askAll(ui: Dialogue, given: Given): Promise<Found> {
   const { steps, found } = interview(ui, given);
   const asked: number[] = [];
@@ -227,7 +225,6 @@ function interview(ui: Dialogue, { env, map, isYes, ...given }: Given) {
     } while (fault !== null);
   };
 
-  /** Tries address and key with a real request. */
   const askKey = async (isAgain: boolean): Promise<void> => {
     await askFor('LEADS_API_KEY', isAgain);
     try {

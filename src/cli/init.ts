@@ -1,12 +1,11 @@
 import { relative, resolve } from 'node:path';
 import { connectionNamePattern } from '../config/schema.ts';
 import { variablesOfProcess } from '../config/load.ts';
-import { silentKinds } from '../core/merge/action.ts';
 import { codeOf, LeadsyncError } from '../lib/errors.ts';
 import { draftOf } from '../setup/answers.ts';
 import { writeIdHeading } from '../setup/look.ts';
 import { assertLoads, filesToWrite, setupFiles, type SetupFiles, writeSetup } from '../setup/setup-files.ts';
-import { applyLines } from './apply.ts';
+import { applyLines, doable } from './apply.ts';
 import { type CheckLine, describeLine, never } from './check-line.ts';
 import { checkApp } from './check.ts';
 import { isConfirmed } from './confirm.ts';
@@ -112,7 +111,6 @@ async function addHeading(ui: Dialogue, found: Found): Promise<void> {
   }
 }
 
-/** Checks what was written, shows the plan in numbers, carries it out if that is wanted, and names the next command. */
 async function showFirstPlan(
   connection: string,
   yamlFile: string,
@@ -138,14 +136,13 @@ async function showFirstPlan(
     made = plan;
     tell(describePlan(plan, plan.timeZone, { detail: 'summary' }));
     const { id, refusals, status } = plan.run;
-    const lines = plan.actions.filter(({ kind }) => kind !== 'hold' && !silentKinds.includes(kind));
+    const lines = doable(plan.actions);
     // What it asks before the first sync is no failure of the set-up.
     const isAsked = status !== 'failed' && refusals.every(({ code }) => code === 'first-leads');
     process.exitCode = isAsked && refusals.length > 0 ? exitCodes.done : exitCodeFor([plan]);
     if (lines.length > 0) tell(`Each change, a line:   npx leadsync plan --all${config}`);
     if (ui.isTerminal && isAsked && lines.length > 0 && (await isConfirmed('Carry it out?'))) {
-      const approved = lines.map((action) => ({ ...action, id: String(action.id) }));
-      const report = await applyLines(app, connection, id, approved, { allow: ['first-leads'] }, stopping);
+      const report = await applyLines(app, connection, id, lines, { allow: ['first-leads'] }, stopping);
       tell(await tellReport(app.pool, report, plan));
       process.exitCode = exitCodeFor([report]);
     } else if (isAsked) tell(`Carry it out:          npx leadsync sync${config}`);

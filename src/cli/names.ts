@@ -47,7 +47,6 @@ export function userName(): string {
   }
 }
 
-/** When a reminder is sent, by its time before the follow-up. */
 export function beforeWords(offsetText: string): string {
   return offsetText === '0m' ? 'when it is due' : `${offsetText} before`;
 }

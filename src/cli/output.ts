@@ -114,7 +114,6 @@ export function reportToLog(): void {
   isLog = !process.stderr.isTTY;
 }
 
-/** Prints an error and its help in the requested form, and sets the exit code. */
 export function reportError(thrown: unknown, json: boolean): void {
   const error = asOutage(thrown);
   const known = error instanceof LeadsyncError;

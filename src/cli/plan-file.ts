@@ -3,10 +3,11 @@ import { z } from 'zod';
 import type { ConnectionConfig } from '../config/config.ts';
 import { targetName } from '../config/config.ts';
 import { counted } from '../core/lead/counted.ts';
+import { actionKinds } from '../core/merge/action.ts';
 import { LeadsyncError } from '../lib/errors.ts';
 import { shortHash } from '../core/lead/content-hash.ts';
-import { type ApprovedLine, editedByHand } from '../store/approvals.ts';
-import type { Run } from '../store/runs.ts';
+import { editedByHand } from '../store/approvals.ts';
+import type { ApprovedLine, Run } from '../store/runs.ts';
 import { settingsHashes } from '../sync/context.ts';
 import { assertCanWrite, replaceFile } from './out-file.ts';
 import { version } from '../lib/version.ts';
@@ -19,19 +20,7 @@ const runIdSchema = z.string().regex(/^\d{1,15}$/);
 const cellSchema = z.string().nullable();
 const lineSchema = z.object({
   id: z.string(),
-  kind: z.enum([
-    'create-row',
-    'update-row',
-    'mark-row',
-    'remove-row',
-    'create-lead',
-    'update-lead',
-    'delete-lead',
-    'hold',
-    'link',
-    'unlink',
-    'report',
-  ]),
+  kind: z.enum(actionKinds),
   company: z.string().optional(),
   leadId: z.string().optional(),
   row: z.number().optional(),

@@ -17,17 +17,6 @@ import { allowable } from '../core/merge/older-copy.ts';
 import { describeVerification } from '../ops/describe-progress.ts';
 import { companiesOf } from '../store/pairs.ts';
 
-/** One action of a plan, as in the contract (docs/architecture.md 8). */
-interface PlanLine {
-  readonly id: string;
-  readonly kind: Action['kind'];
-  readonly company?: string;
-  readonly leadId?: string;
-  readonly row?: number;
-  readonly changes: Readonly<Record<string, { readonly from: string | null; readonly to: string | null }>>;
-  readonly reason: string;
-}
-
 /**
  * A contract (docs/architecture.md 8). `planId` is empty when no run could begin; `guard.ok` is false for what was not compared. `problems`
  * only when there are any.
@@ -37,7 +26,7 @@ export interface PlanOutput {
   readonly connection: string;
   /** Only for an undo. */
   readonly undoOf?: string;
-  readonly actions: readonly PlanLine[];
+  readonly actions: readonly ReturnType<typeof planLine>[];
   readonly guard: { readonly ok: boolean; readonly refusals: readonly Refusal[] };
   readonly problems?: SyncReport['problems'];
   /** Not for a run that failed or stopped before it compared anything. */
@@ -56,11 +45,6 @@ export interface UnmadePlan {
   readonly connection: string;
   readonly status: 'failed';
   readonly problems: SyncReport['problems'];
-}
-
-interface KindCount {
-  readonly count: number;
-  readonly fields: Readonly<Record<string, number>>;
 }
 
 export function planJson({ run, actions, problems, companies }: Omit<ShownPlan, 'fields'>): PlanOutput {
@@ -83,14 +67,14 @@ export function summaryJson({ actions: _, ...rest }: PlanOutput, actions: readon
   return { ...rest, summary: Object.fromEntries(countKinds(actions)) };
 }
 
-function countKinds(actions: readonly Action[]): ReadonlyMap<Action['kind'], KindCount> {
+function countKinds(actions: readonly Action[]) {
   const byKind = Map.groupBy(actions, ({ kind }) => kind);
   return new Map(
     [...byKind].map(([kind, ofKind]) => {
       const fields: Record<string, number> = {};
       for (const { changes } of ofKind)
         for (const field of Object.keys(changes)) fields[field] = (fields[field] ?? 0) + 1;
-      return [kind, { count: ofKind.length, fields }];
+      return [kind, { count: ofKind.length, fields }] as const;
     }),
   );
 }
@@ -101,8 +85,9 @@ function forecastOf({ report }: Run): Pick<SyncReport, 'forecast'> {
   return forecast === undefined ? {} : { forecast };
 }
 
-function planLine(action: Action, companies: Companies): PlanLine {
-  const { id, kind, leadId, row, changes, reason, message } = action;
+/** As in the contract (docs/architecture.md 8). */
+function planLine(action: Action, companies: Companies) {
+  const { id, kind, leadId, row, changes, reason, message = null } = action;
   const company = companyOf(action, companies);
   return {
     id: String(id),
@@ -110,14 +95,16 @@ function planLine(action: Action, companies: Companies): PlanLine {
     ...(company !== null && { company }),
     ...(leadId !== null && { leadId }),
     ...(row !== null && { row }),
-    changes: Object.fromEntries(
-      Object.entries(changes).map(([field, { from, to }]) => [
-        field,
-        { from: plainCell(from), to: plainCell(to) },
-      ]),
-    ),
-    reason: message === undefined || message === null ? reason : `${reason}: ${message}`,
+    changes: plainChanges(changes),
+    reason: message === null ? reason : `${reason}: ${message}`,
   };
+}
+
+export function plainChanges(changes: Action['changes']) {
+  const plain = Object.entries(changes).map(
+    ([field, { from, to }]) => [field, { from: plainCell(from), to: plainCell(to) }] as const,
+  );
+  return Object.fromEntries(plain);
 }
 
 /** The baseline's name; without a baseline, what the action saw or writes. */
@@ -145,6 +132,12 @@ export function describePlan(
   const read = `${counted(run.pulled, 'lead')}, ${counted(run.targetRows, 'row')}`;
   const held = actions.filter(({ kind }) => kind === 'hold');
   const others = actions.filter(({ kind }) => kind !== 'hold');
+  const { forecast } = forecastOf(run);
+  const takes = goesOn
+    ? 'this takes'
+    : run.refusals.length > 0
+      ? 'once allowed, it takes'
+      : 'carried out now, it takes';
   const lines = [
     `${run.connection}: ${what}: ${read}, ${counted(actions.length, 'action')}`,
     ...describeCounts(actions, fields),
@@ -152,19 +145,14 @@ export function describePlan(
       ? []
       : [held, others].flatMap((some) => describeSome(some, plan, detail === 'all'))),
     ...said,
+    ...describeWords(plan),
+    actions.length + problems.length + run.refusals.length === 0 &&
+      (run.undoOf === null ? '  nothing to do' : `  nothing of run ${run.undoOf} is left to undo`),
+    ...run.refusals.map(({ message, code }) => `  the guard would stop this: ${message} [${code}]`),
+    forecast && `  ${takes} ${describeForecast(forecast, timeZone)}`,
+    !goesOn && '  nothing was written',
   ];
-  lines.push(...describeWords(plan));
-  if (actions.length + problems.length + run.refusals.length === 0)
-    lines.push(run.undoOf === null ? '  nothing to do' : `  nothing of run ${run.undoOf} is left to undo`);
-  for (const refusal of run.refusals)
-    lines.push(`  the guard would stop this: ${refusal.message} [${refusal.code}]`);
-  const { forecast } = forecastOf(run);
-  if (forecast !== undefined)
-    lines.push(
-      `  ${goesOn ? 'this takes' : run.refusals.length > 0 ? 'once allowed, it takes' : 'carried out now, it takes'} ${describeForecast(forecast, timeZone)}`,
-    );
-  if (!goesOn) lines.push('  nothing was written');
-  return shownDates(lines.join('\n'), timeZone);
+  return shownDates(lines.filter((line) => typeof line === 'string').join('\n'), timeZone);
 }
 
 /** On a first day, when the two sides call the stages otherwise: words are copied as they are. */
@@ -322,25 +310,23 @@ export function describeReport(
   }
   const said = describeProblems(report.problems, companies, fields);
   const isUntouched = status === 'stopped' && written.length === 0;
+  const isUnseen = report.problems.some(({ code }) => code.endsWith('.column-missing'));
   const lines = [
     `${report.connection}: ${status}${isUntouched ? ', nothing was written to either side' : ''} ${took}`,
     ...(status === 'stopped' ? said : []),
+    report.pulled + report.targetRows > 0 &&
+      `  read     ${counted(report.pulled, 'lead')}, ${counted(report.targetRows, 'row')}`,
+    ...written,
+    // What was put off may include writes with unknown outcome.
+    written.length + putOff === 0 && status === 'partial' && '  written  nothing',
+    held > 0 && `  held     ${count(held)}   (leadsync conflicts lists them)`,
+    putOff > 0 && `  put off  ${count(putOff)}   (${whoLooksAgain(report)} looks again)`,
+    receipt && `  receipt  ${receipt}${isUnseen ? ' (none is, while a column is missing)' : ''}`,
+    report.plan && `  plan     ${describeApplied(report.plan)}`,
+    waitedMs > 0 && `  waited   ${seconds(waitedMs)}`,
+    ...(status === 'stopped' ? howToGoOn(report, command) : said),
   ];
-  if (report.pulled + report.targetRows > 0)
-    lines.push(`  read     ${counted(report.pulled, 'lead')}, ${counted(report.targetRows, 'row')}`);
-  lines.push(...written);
-  // What was put off may include writes with unknown outcome.
-  if (written.length + putOff === 0 && status === 'partial') lines.push('  written  nothing');
-  if (held > 0) lines.push(`  held     ${count(held)}   (leadsync conflicts lists them)`);
-  if (putOff > 0) lines.push(`  put off  ${count(putOff)}   (${whoLooksAgain(report)} looks again)`);
-  const isUnseen = report.problems.some(({ code }) => code.endsWith('.column-missing'));
-  const unseen = isUnseen ? ' (none is, while a column is missing)' : '';
-  if (receipt !== '') lines.push(`  receipt  ${receipt}${unseen}`);
-  if (report.plan !== undefined) lines.push(`  plan     ${describeApplied(report.plan)}`);
-  if (waitedMs > 0) lines.push(`  waited   ${seconds(waitedMs)}`);
-  if (status !== 'stopped') lines.push(...said);
-  else lines.push(...howToGoOn(report, command));
-  return lines.join('\n');
+  return lines.filter(Boolean).join('\n');
 }
 
 function describeProblems(

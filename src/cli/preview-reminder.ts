@@ -25,21 +25,7 @@ import { print, printEachJson, printJson } from './output.ts';
 import { openMailer } from '../worker/open-worker.ts';
 import { channelName, postMessage } from '../reminders/chat/post-message.ts';
 
-/** `past`: its time is over. `shown`: the one that is rendered. */
-interface PreviewedMail extends WantedReminder {
-  readonly past: boolean;
-  readonly shown: boolean;
-}
-
-interface Preview {
-  readonly connection: string;
-  readonly leadId: string;
-  readonly from: string;
-  readonly timeZone: string;
-  readonly mails: readonly PreviewedMail[];
-  /** A chat message is a text alone. */
-  readonly mail: FollowUpMail | Pick<FollowUpMail, 'text'>;
-}
+type Preview = Awaited<ReturnType<typeof previewOf>>;
 
 export async function previewReminder(app: App, lead: string, json: boolean): Promise<void> {
   const found = await findLead(app.pool, app.config.connections, lead);
@@ -54,12 +40,10 @@ export async function previewReminder(app: App, lead: string, json: boolean): Pr
   print(previews.map(describe).join('\n\n'));
 }
 
-/** Throws `usage.no-follow-up` and `usage.lead-gone`. */
-export async function previewOf(app: App, context: SyncContext, leadId: string): Promise<Preview> {
+/** Of the mails, `past`: its time is over; `shown`: the one that is rendered. Throws `usage.no-follow-up` and `usage.lead-gone`. */
+export async function previewOf(app: App, context: SyncContext, leadId: string) {
   const { connection, clock, pool } = context;
-  const settings = connection.reminders;
-  const templates = await app.templates.get(connection.name)?.();
-  if (settings === undefined || templates === undefined) throw noReminders();
+  const { settings, templates } = await openReminders(app, context);
   const { cells, notes } = await cellsOf(context, leadId);
   const due = cells[followUpField];
   const dueAt = typeof due === 'string' ? Date.parse(due) : Number.NaN;
@@ -99,12 +83,21 @@ export async function previewOf(app: App, context: SyncContext, leadId: string):
     now: Math.max(now, next?.sendAt ?? now),
   };
   const { chat } = settings;
-  const mail =
+  /** A chat message is a text alone. */
+  const mail: FollowUpMail | Pick<FollowUpMail, 'text'> =
     chat?.recipient === recipient
       ? { text: composeMessage(facts, templates, chat.kind) }
       : composeFor(facts, templates);
   const { timeZone } = settings.rules;
   return { connection: connection.name, leadId, from: settings.from, timeZone, mails, mail };
+}
+
+/** Throws `usage.no-reminders`. */
+async function openReminders(app: App, { connection }: SyncContext) {
+  const { reminders: settings, name } = connection;
+  const templates = await app.templates.get(name)?.();
+  if (settings === undefined || templates === undefined) throw noReminders();
+  return { settings, templates };
 }
 
 /** The lead in the service now; its baseline when the service is unavailable. */
@@ -172,7 +165,7 @@ const sample: Cells = {
   stage: 'qualified',
 };
 
-/** `leadsync reminders --send-test` takes this in the place of an address. */
+/** `leadsync check --send-test` takes this in the place of an address. */
 const chat = 'chat';
 
 /**
@@ -188,15 +181,15 @@ export async function sendTestMail(app: App, address: string, json: boolean): Pr
   const context = [...app.contexts.values()].find(({ connection: { reminders } }) =>
     address === chat ? reminders?.chat : reminders,
   );
-  const settings = context?.connection.reminders;
-  const templates = context && (await app.templates.get(context.connection.name)?.());
-  if (!context || !settings || !templates) throw address === chat ? noChannel() : noReminders();
+  if (context === undefined) throw address === chat ? noChannel() : noReminders();
+  const { settings, templates } = await openReminders(app, context);
   const { connection, clock } = context;
   const now = clock.now();
+  const channel = address === chat ? settings.chat : null;
   const facts = {
     connection,
     settings,
-    recipient: addressKey(address),
+    recipient: channel?.recipient ?? addressKey(address),
     leadId: 'sample',
     cells: { ...sample, [followUpField]: new Date(now).toISOString() },
     dueAt: now,
@@ -207,16 +200,21 @@ export async function sendTestMail(app: App, address: string, json: boolean): Pr
     notes: { isTest: true as const },
     now,
   };
-  if (settings.chat && address === chat) {
-    const text = composeMessage(facts, templates, settings.chat.kind);
-    const reply = await postMessage(settings.chat, text, { elapsed: () => 0, clock });
-    const to = channelName(settings.chat);
-    if (json) return printJson({ to: settings.chat.recipient, reply, sent: true });
-    return print(`${to} took the message: ${reply}`);
+  if (channel) {
+    const text = composeMessage(facts, templates, channel.kind);
+    const reply = await postMessage(channel, text, { elapsed: () => 0, clock });
+    if (json) return printJson({ to: channel.recipient, reply, sent: true });
+    return print(`${channelName(channel)} took the message: ${reply}`);
   }
-  const composed = composeFor(facts, templates);
   const key = JSON.stringify(['test', connection.name, address, now]);
-  const mail = { key, from: settings.from, to: address, ...composed, thread: key, date: now };
+  const mail = {
+    ...composeFor(facts, templates),
+    key,
+    from: settings.from,
+    to: address,
+    thread: key,
+    date: now,
+  };
   await using mailer = openMailer(app);
   const reply = await mailer.send(mail);
   const { smtpUrl } = app.config;

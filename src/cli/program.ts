@@ -41,6 +41,7 @@ const otherWords: Readonly<Record<string, string>> = {
   log: 'status',
   logs: 'status',
   runs: 'status',
+  reminders: 'status',
   match: 'conflicts',
   revert: 'undo',
   rollback: 'undo',
@@ -110,6 +111,10 @@ export function createProgram(): Command {
   command('check', 'tests configuration, database, queue, credentials, permissions, target and mail')
     .option('--fix', 'take a copied spreadsheet as the target from now on')
     .option('--test-alert', 'send a test to all recipients of alerts')
+    .option(
+      '--send-test <address>',
+      'only send a sample mail to this address, or a message to the channel: chat',
+    )
     .action(lazily(async () => (await import('./check.ts')).check));
   command('plan', 'scans and compares; shows each change; writes nothing')
     .option('--out <file>', 'keep the plan in a file, to be reviewed and carried out by apply')
@@ -150,20 +155,17 @@ export function createProgram(): Command {
       'list the runs, the latest first, with the numbers for undo; or what one of them wrote',
     )
     .option('--limit <n>', 'with --runs: how many of each connection (default: 20)')
-    .action(lazily(async () => (await import('./status.ts')).status));
-  command('reminders', 'lists coming, sent and failed reminders and digests')
     .addOption(
       new Option(
-        '--preview <lead>',
-        "print the mail about a lead (its id, or part of its company's name); sends nothing",
-      ).conflicts('sendTest'),
+        '--reminders [lead]',
+        "list coming, sent and failed reminders and digests; or print the mail about a lead (its id, or part of its company's name); sends nothing",
+      ).conflicts('runs'),
     )
-    .option('--send-test <address>', 'send a sample mail to this address, or a message to the channel: chat')
-    .option('--cancelled', 'list those that were cancelled too, and why')
+    .option('--cancelled', 'the same with reminders that were cancelled, and why')
     .option('--feeds', 'begin a calendar feed for each recipient, and list its address')
     .option('--new-feed <address>', "give this recipient's feed another address; the former one ends")
     .option('--new-link-key', 'end the links of all mails that were sent so far')
-    .action(lazily(async () => (await import('./reminders.ts')).reminders));
+    .action(lazily(async () => (await import('./status.ts')).status));
   command(
     'conflicts',
     'lists all that waits for a person: both values of each, and what it takes as an answer',

@@ -1,31 +1,22 @@
-import type { App } from '../app.ts';
 import { counted } from '../core/lead/counted.ts';
 import { dayOf } from '../core/lead/day.ts';
 import { localTime } from '../reminders/plan/local-time.ts';
 import {
   comingReminders,
-  type Digest,
   listDigests,
   listReminders,
   mailName,
   type Reminder,
   type ReminderState,
 } from '../store/mails.ts';
-import { replaceLinkKey } from '../store/link-key.ts';
+import { beginFeeds, feedTokens, replaceFeedToken, replaceLinkKey } from '../store/keeper.ts';
 import type { SyncContext } from '../sync/context.ts';
-import type { CommonOptions } from './with-store.ts';
-import {
-  type Addressless,
-  addressless,
-  describeAddressless,
-  describeOddYears,
-  type OddYears,
-  oddYears,
-} from './unmailed.ts';
+import { type CommonOptions, withStore } from './with-store.ts';
+import { addressless, describeAddressless, describeOddYears, oddYears } from './unmailed.ts';
 import { companiesIn } from './plan-output.ts';
 import { beforeWords, shownCompany } from './names.ts';
 import { print, printJson } from './output.ts';
-import { previewReminder, sendTestMail } from './preview-reminder.ts';
+import { previewReminder } from './preview-reminder.ts';
 import { unlessStopped } from './stop.ts';
 import { withApp } from './with-app.ts';
 import { type CalendarReport, reportCalendars, type ReportedEntry } from '../store/calendar-reports.ts';
@@ -34,11 +25,11 @@ import type { Config } from '../config/config.ts';
 import { addressKey, isEmailAddress } from '../core/lead/email-address.ts';
 import { LeadsyncError } from '../lib/errors.ts';
 import { connectionsWithFeed, feedPath } from '../reminders/feed/calendar-feed.ts';
-import { feedRecipients, feedTokens, replaceFeedToken } from '../store/calendar-feeds.ts';
+import { feedRecipients } from '../store/calendar-feeds.ts';
 
-interface RemindersOptions extends CommonOptions {
-  readonly preview?: string;
-  readonly sendTest?: string;
+export interface RemindersOptions extends CommonOptions {
+  /** A lead: its mail; true: the list. */
+  readonly reminders?: string | true;
   readonly cancelled?: boolean;
   readonly feeds?: boolean;
   readonly newFeed?: string;
@@ -60,45 +51,35 @@ const lists = {
 
 type ListName = keyof typeof lists;
 
-interface Mails {
-  readonly connection: string;
-  readonly timeZone: string;
-  /** In which a due moment may be a day. */
-  readonly dayZone: string;
-  readonly comingCount: number;
-  /** The cancelled ones only when they were requested. */
-  readonly listed: ReadonlyMap<ListName, readonly Item[]>;
-  readonly addressless: Addressless | null;
-  readonly oddYears: OddYears | null;
-  readonly digests: readonly Digest[];
-  readonly calendars: Awaited<ReturnType<typeof calendarsOf>>;
-}
+type Mails = Awaited<ReturnType<typeof mailsOf>>;
 
+/** What `leadsync status` does of reminders: lists or previews them, renews the addresses that mails and feeds have. */
 export function reminders(options: RemindersOptions): Promise<void> {
-  return withApp(options, (app) => unlessStopped(() => show(app, options)));
-}
-
-async function show(app: App, options: RemindersOptions): Promise<void> {
-  const { feeds = false, newFeed, json: asJson = false } = options;
-  if (feeds || newFeed !== undefined) return calendarFeeds(app.pool, app.config, { newFeed, json: asJson });
-  if (options.newLinkKey === true) return renewLinks(app, asJson);
-  if (options.sendTest !== undefined) return sendTestMail(app, options.sendTest, options.json ?? false);
-  if (options.preview !== undefined) return previewReminder(app, options.preview, options.json ?? false);
-  const all = await Promise.all(
-    [...app.contexts.values()].map((context) => mailsOf(context, options.cancelled ?? false)),
-  );
-  if (options.json) return printJson({ connections: all.map(json) });
-  print(all.map(describe).join('\n\n'));
+  const { reminders: lead, feeds = false, newFeed, cancelled = false, json: asJson = false } = options;
+  if (typeof lead === 'string')
+    return withApp(options, (app) => unlessStopped(() => previewReminder(app, lead, asJson)));
+  return withStore(options, async (pool, config) => {
+    if (feeds || newFeed !== undefined) return calendarFeeds(pool, config, newFeed, asJson);
+    if (options.newLinkKey === true) return renewLinks(pool, asJson);
+    const all = await Promise.all(
+      config.connections.map((one) => mailsOf({ pool, connection: one }, cancelled)),
+    );
+    if (asJson) return printJson({ connections: all.map(json) });
+    print(all.map(describe).join('\n\n'));
+  });
 }
 
 /** For when mails got into wrong hands. Workers that run read the key with each mail. */
-async function renewLinks({ pool }: App, asJson: boolean): Promise<void> {
+async function renewLinks(pool: pg.Pool, asJson: boolean): Promise<void> {
   await replaceLinkKey(pool);
   if (asJson) return printJson({ renewed: true });
   print('The links of all mails sent so far lead nowhere any more. Mails from now on have new ones.');
 }
 
-async function mailsOf(context: SyncContext, withCancelled: boolean): Promise<Mails> {
+type Scope = Pick<SyncContext, 'pool' | 'connection'>;
+
+/** The cancelled ones only when they were requested. */
+async function mailsOf(context: Scope, withCancelled: boolean) {
   const { pool, connection } = context;
   const { name } = connection;
   const names = (Object.keys(lists) as ListName[]).filter((list) => withCancelled || list !== 'cancelled');
@@ -110,6 +91,7 @@ async function mailsOf(context: SyncContext, withCancelled: boolean): Promise<Ma
   return {
     connection: name,
     timeZone: connection.reminders?.rules.timeZone ?? 'UTC',
+    /** In which a due moment may be a day. */
     dayZone: connection.reminders?.rules.dayZone ?? 'UTC',
     comingCount: Math.max(count, found[0]?.length ?? 0),
     listed: new Map(names.map((list, nth) => [list, named(found[nth])])),
@@ -128,37 +110,31 @@ function json({ connection, comingCount, listed, digests, ...rest }: Mails): obj
     ...(rest.addressless !== null && { withoutAddress: rest.addressless }),
     ...(rest.oddYears !== null && { oddYears: rest.oddYears }),
     ...(rest.calendars.length > 0 && { calendars: rest.calendars.map(calendarJson) }),
-    digests: digests.map(({ id, recipient, localDate, sendAt, state, note, updatedAt }) => ({
-      id: String(id),
-      recipient,
-      date: localDate,
-      sendAt: iso(sendAt),
-      state,
-      note,
-      updatedAt: iso(updatedAt),
-    })),
+    digests: digests.map(({ id, recipient, localDate: date, sendAt, state, note, updatedAt }) =>
+      inJson({ id: String(id), recipient, date, sendAt, state, note, updatedAt }),
+    ),
   };
 }
 
 function reminderJson(item: Item): object {
-  const { id, leadId, company, recipient, state, attempts, note } = item;
-  return {
-    id: String(id),
-    leadId,
-    company,
-    dueAt: iso(item.dueAt),
-    before: mailName(item),
-    sendAt: iso(item.sendAt),
-    recipient,
-    state,
-    attempts,
-    note,
-    updatedAt: iso(item.updatedAt),
-  };
+  const { id, leadId, company, dueAt, sendAt, recipient, state, attempts, note, updatedAt } = item;
+  const before = mailName(item);
+  const who = { id: String(id), leadId, company, dueAt, before };
+  return inJson({ ...who, sendAt, recipient, state, attempts, note, updatedAt });
 }
 
-function iso(epochMs: number): string {
-  return new Date(epochMs).toISOString();
+function calendarJson({ reported, ...calendar }: Calendar): object {
+  return { ...inJson(calendar), reported: reported.map(inJson) };
+}
+
+/** What ends with `At` is epoch ms, and in JSON a text. */
+function inJson(item: object): object {
+  return Object.fromEntries(
+    Object.entries(item).map(([key, value]: [string, unknown]) => [
+      key,
+      key.endsWith('At') && typeof value === 'number' ? new Date(value).toISOString() : value,
+    ]),
+  );
 }
 
 function describe(mails: Mails): string {
@@ -230,7 +206,7 @@ type Calendar = Omit<CalendarReport, 'reported'> & {
   readonly reported: readonly (ReportedEntry & { readonly company: string | null })[];
 };
 
-async function calendarsOf({ pool, connection }: SyncContext): Promise<readonly Calendar[]> {
+async function calendarsOf({ pool, connection }: Scope): Promise<readonly Calendar[]> {
   const configured = connection.reminders?.calendars ?? [];
   if (configured.length === 0) return [];
   const reports = await reportCalendars(pool, connection.name, shown);
@@ -245,18 +221,6 @@ async function calendarsOf({ pool, connection }: SyncContext): Promise<readonly 
       ...calendar,
       reported: reported.map((entry) => ({ ...entry, company: companies.get(entry.leadId) ?? null })),
     }));
-}
-
-function calendarJson({ seenAt, reported, ...calendar }: Calendar): object {
-  const iso = (at: number): string => new Date(at).toISOString();
-  return {
-    ...calendar,
-    seenAt: seenAt === null ? null : iso(seenAt),
-    reported: reported.map(({ dueAt, ...entry }) => ({
-      ...entry,
-      dueAt: dueAt === null ? null : iso(dueAt),
-    })),
-  };
 }
 
 /** Epoch ms; `dueTime` shows a follow-up, which may be a day. */
@@ -291,17 +255,12 @@ function reportOf({ ended, why, note }: ReportedEntry): string {
   return (why === null ? note : unclear[why]) ?? '';
 }
 
-/** Another address for this recipient; undefined: the list alone. */
-interface FeedsOptions {
-  readonly newFeed?: string | undefined;
-  readonly json: boolean;
-}
-
-/** `--new-feed` replaces an address. Throws `usage.no-feeds` and `usage.unknown-recipient`. */
-export async function calendarFeeds(
+/** The list; with `newFeed` this recipient's address is another one first. Throws `usage.no-feeds` and `usage.unknown-recipient`. */
+async function calendarFeeds(
   pool: pg.Pool,
   config: Config,
-  { newFeed, json }: FeedsOptions,
+  newFeed: string | undefined,
+  asJson: boolean,
 ): Promise<void> {
   const connections = connectionsWithFeed(config);
   if (connections.length === 0) {
@@ -321,12 +280,13 @@ export async function calendarFeeds(
   if (chosen !== undefined) {
     if (!recipients.includes(chosen)) {
       throw new LeadsyncError('usage.unknown-recipient', `${newFeed} is no recipient of reminders`, {
-        help: 'leadsync reminders --feeds lists them.',
+        help: 'leadsync status --feeds lists them.',
       });
     }
     await replaceFeedToken(pool, chosen);
   }
-  const tokens = await feedTokens(pool, recipients, true);
+  await beginFeeds(pool, recipients);
+  const tokens = await feedTokens(pool, recipients);
   const feeds = recipients
     .filter((recipient) => chosen === undefined || recipient === chosen)
     .map((recipient) => ({ recipient, path: feedPath(tokens.get(recipient) ?? '') }))
@@ -334,7 +294,7 @@ export async function calendarFeeds(
       ...feed,
       url: config.publicUrl === undefined ? null : `${config.publicUrl}${feed.path}`,
     }));
-  if (json) return printJson({ feeds });
+  if (asJson) return printJson({ feeds });
   print(
     [
       ...(chosen === undefined

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { App } from '../app.ts';
 import { asOutage, isDatabaseOutage } from '../postgres/database-outage.ts';
@@ -24,13 +25,10 @@ const outageRetryMs = 1_000;
 /** A shorter outage (ms) is not told. */
 const untoldMs = 3_000;
 
-/** `undoOf` (of a plan or the application of a plan): the run to undo; `approval`: the batch of reviewed lines. */
-export interface ForegroundRun {
-  readonly mode: 'sync' | 'plan';
-  readonly allow?: readonly string[];
-  readonly approval?: string;
-  readonly undoOf?: number | undefined;
-}
+/** `undoOf` (of a plan or the application of a plan): the run to undo; `approved`: the reviewed lines. */
+type ForegroundRun = { readonly mode: 'sync' | 'plan' } & Partial<
+  Pick<Request, 'allow' | 'approved' | 'undoOf'>
+>;
 
 /**
  * Returns the finished run. While another process has the lease, waits for it; a sync that another process began after the call counts as
@@ -39,7 +37,7 @@ export interface ForegroundRun {
 export async function runNow(
   app: App,
   connection: string,
-  { mode, allow = [], approval, undoOf }: ForegroundRun,
+  { mode, allow = [], approved, undoOf }: ForegroundRun,
   stop: AbortSignal,
 ): Promise<Run> {
   // Of several connections the first may have been stopped: none is begun after that.
@@ -52,11 +50,11 @@ export async function runNow(
     mode,
     connection,
     allow,
-    approval,
+    ...(approved && { approval: randomUUID(), approved }),
     undoOf,
     maxAttempts: foregroundAttempts,
     mostWaitMs: longestWaitMs,
-    ...(mode === 'sync' && approval === undefined && { since: Date.now() }),
+    ...(mode === 'sync' && approved === undefined && { since: Date.now() }),
   };
   // From the database: another process may do the work.
   await using progress = await showProgress(connection, async () => {

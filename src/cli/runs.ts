@@ -1,13 +1,12 @@
 import type pg from 'pg';
 import type { ConnectionConfig } from '../config/config.ts';
-import { plainCell } from '../core/lead/value.ts';
 import { silentKinds } from '../core/merge/action.ts';
 import { LeadsyncError } from '../lib/errors.ts';
 import { counted } from '../core/lead/counted.ts';
 import { shownDates, shownMoment } from '../core/lead/shown-date.ts';
 import { type ListedAction, type ListedRun, listActions, listRuns } from '../store/run-list.ts';
 import { getRun } from '../store/runs.ts';
-import { companiesIn, describeAction } from './plan-output.ts';
+import { companiesIn, describeAction, plainChanges } from './plan-output.ts';
 import { describeProblem, print, printJson, seconds, wholeNumber } from './output.ts';
 import { type CommonOptions, withStore } from './with-store.ts';
 
@@ -65,10 +64,7 @@ async function showRun(
 }
 
 function changeJson({ kind, leadId, row, changes, reason }: ListedAction): object {
-  const shown = Object.entries(changes).map(
-    ([field, { from, to }]) => [field, { from: plainCell(from), to: plainCell(to) }] as const,
-  );
-  return { kind, leadId, row, changes: Object.fromEntries(shown), reason };
+  return { kind, leadId, row, changes: plainChanges(changes), reason };
 }
 
 function kindOf({ mode, undoOf, isApplied }: ListedRun): 'sync' | 'plan' | 'edit' | 'undo' | 'apply' {

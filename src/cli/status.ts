@@ -10,15 +10,18 @@ import { companiesOf } from '../store/pairs.ts';
 import { print, printJson } from './output.ts';
 import { tellReport } from './plan-output.ts';
 import { runs } from './runs.ts';
-import { type CommonOptions, withStore } from './with-store.ts';
+import { reminders, type RemindersOptions } from './reminders.ts';
+import { withStore } from './with-store.ts';
 
-interface StatusOptions extends CommonOptions {
+interface StatusOptions extends RemindersOptions {
   /** True: the list of the runs. */
   readonly runs?: string | true;
   readonly limit?: string;
 }
 
 export function status({ runs: run, limit, ...options }: StatusOptions): Promise<void> {
+  const { reminders: mails, cancelled, feeds, newFeed, newLinkKey } = options;
+  if ((mails ?? cancelled ?? feeds ?? newFeed ?? newLinkKey) !== undefined) return reminders(options);
   if (run !== undefined) return runs(run === true ? null : run, limit ?? '20', options);
   if (limit !== undefined) throw new LeadsyncError('usage.invalid', '--limit goes with --runs');
   return withStore(options, async (pool, config) => {
@@ -47,52 +50,37 @@ async function describe(
 ): Promise<string> {
   const { timeZone } = connection;
   const time = (at: string): string => shownMoment(at, timeZone);
-  const { running, reminders } = status;
-  const lines = [
-    status.lastRun === null
-      ? `${status.connection}: no sync so far`
-      : await tellReport(pool, status.lastRun, connection),
-  ];
-  if (status.lastRunAt !== null) lines.push(`  at       ${time(status.lastRunAt)}`);
-  if (status.place !== null) lines.push(`  keeps    ${status.place}`);
-  for (const { address, leftAt } of status.formerPlaces)
-    lines.push(
-      `  before   ${address}, left ${time(leftAt)}; it goes on from there when the target is set back`,
-    );
-  if (running !== null) {
-    const who =
-      running.holder === null ? 'interrupted; leadsync sync goes on with it' : `by ${running.holder}`;
-    lines.push(`  running  run ${running.runId}, ${running.phase}, ${who}`);
-    if (running.fault !== null)
-      lines.push(`  fails    since ${time(running.fault.since)}: ${running.fault.message}`);
-  }
-  for (const { title, since } of status.alerts ?? []) lines.push(`  alert    ${title}, since ${time(since)}`);
-  lines.push(
-    `  next     ${status.nextRunAt === null ? 'not scheduled (leadsync worker keeps the schedule)' : time(status.nextRunAt)}`,
-  );
-  if (status.pausedSince !== null)
-    lines.push(`  paused   since ${time(status.pausedSince)}; leadsync resume lets it go on`);
-  if (status.throttledUntil !== null)
-    lines.push(
-      `  waiting  until ${time(status.throttledUntil)}, as the Leads service asked; leadsync resume ends it`,
-    );
+  const { lastRun, running, deletedLeads, outsideLeads = 0 } = status;
   const { open, why } = status.requestedEdits;
-  if (open > 0)
-    lines.push(
+  const [{ dueDay, dueAt } = { dueDay: null, dueAt: null }] = status.reminders.next;
+  const due = dueDay ?? (dueAt && time(dueAt));
+  const companies = await companiesOf(pool, status.connection, deletedLeads);
+  const who =
+    typeof running?.holder !== 'string'
+      ? 'interrupted; leadsync sync goes on with it'
+      : `by ${running.holder}`;
+  const lines = [
+    lastRun === null ? `${status.connection}: no sync so far` : await tellReport(pool, lastRun, connection),
+    status.lastRunAt && `  at       ${time(status.lastRunAt)}`,
+    status.place && `  keeps    ${status.place}`,
+    ...status.formerPlaces.map(
+      ({ address, leftAt }) =>
+        `  before   ${address}, left ${time(leftAt)}; it goes on from there when the target is set back`,
+    ),
+    running && `  running  run ${running.runId}, ${running.phase}, ${who}`,
+    running?.fault && `  fails    since ${time(running.fault.since)}: ${running.fault.message}`,
+    ...(status.alerts ?? []).map(({ title, since }) => `  alert    ${title}, since ${time(since)}`),
+    `  next     ${status.nextRunAt === null ? 'not scheduled (leadsync worker keeps the schedule)' : time(status.nextRunAt)}`,
+    status.pausedSince && `  paused   since ${time(status.pausedSince)}; leadsync resume lets it go on`,
+    status.throttledUntil &&
+      `  waiting  until ${time(status.throttledUntil)}, as the Leads service asked; leadsync resume ends it`,
+    open > 0 &&
       `  edits    ${counted(open, 'requested edit waits', 'requested edits wait')}${why === null ? '' : `: ${shownDates(why, timeZone)}`}`,
-    );
-  if (status.deletedLeads.length > 0) {
-    const companies = await companiesOf(pool, status.connection, status.deletedLeads);
-    const names = status.deletedLeads.map((id) => companies.get(id) ?? id);
-    lines.push('  deleted  in the service, rows kept:', ...names.map((name) => `           ${name}`));
-  }
-  const { outsideLeads = 0 } = status;
-  if (outsideLeads > 0)
-    lines.push(
+    deletedLeads.length > 0 && '  deleted  in the service, rows kept:',
+    ...deletedLeads.map((id) => `           ${companies.get(id) ?? id}`),
+    outsideLeads > 0 &&
       `  outside  ${counted(outsideLeads, 'lead')} that leads.query does not show: rows kept, edits in them still arrive, no mails`,
-    );
-  lines.push(
-    `  coming   ${counted(reminders.coming, 'reminder')}${reminders.next[0] ? `, the next for a follow-up due ${reminders.next[0].dueDay ?? time(reminders.next[0].dueAt)}` : ''}`,
-  );
-  return lines.join('\n');
+    `  coming   ${counted(status.reminders.coming, 'reminder')}${due === null ? '' : `, the next for a follow-up due ${due}`}`,
+  ];
+  return lines.filter(Boolean).join('\n');
 }

@@ -1,8 +1,7 @@
 import type { App } from '../app.ts';
 import { LeadsyncError } from '../lib/errors.ts';
-import { silentKinds } from '../core/merge/action.ts';
 import { getRun, type Run } from '../store/runs.ts';
-import { applyLines, whatFollows } from './apply.ts';
+import { applyLines, doable, whatFollows } from './apply.ts';
 import type { CommonOptions } from './with-store.ts';
 import { exitCodeFor, print, printJson } from './output.ts';
 import { keepPlan, makePlanNow } from './plan.ts';
@@ -30,13 +29,11 @@ export function undo(id: string, options: UndoOptions): Promise<void> {
       print(describePlan(made, made.timeZone, { goesOn: options.yes === true, detail: 'all' }));
     if (!options.yes || run.status === 'failed') {
       if (options.json) printJson(planJson(made));
-      else if (actions.some(({ kind }) => !silentKinds.includes(kind))) print(howToGoOn(id, connection, out));
+      else if (doable(actions).length > 0) print(howToGoOn(id, connection, out));
       process.exitCode = exitCodeFor([made]);
       return;
     }
-    const lines = actions
-      .filter(({ kind }) => !silentKinds.includes(kind))
-      .map((action) => ({ ...action, id: String(action.id) }));
+    const lines = doable(actions);
     const report = await applyLines(app, connection, run.id, lines, { undoOf: undone.id }, stopping);
     if (options.json) printJson(report);
     else print(`${await tellReport(app.pool, report, made)}\n\n${whatFollows}`);

@@ -4,20 +4,14 @@ import { followUpField, followUpYears, isImplausible } from '../core/lead/follow
 import { valuesOfFollowUps } from '../store/follow-ups.ts';
 import type { SyncContext } from '../sync/context.ts';
 
-/** Leads with a follow-up whose address column is filled but holds no e-mail address, or something else beside it. */
-export interface Addressless {
-  readonly column: string;
-  readonly count: number;
-  /** The content of one of them, and its row as last read; null: the column is empty of them all. */
-  readonly example: string | null;
-  readonly row: number | null;
-  /** All leads with a follow-up; and those without an address in the column, for which `routes` and `to` decide. */
-  readonly total: number;
-  readonly fallsBack: number;
-}
+export type Addressless = NonNullable<Awaited<ReturnType<typeof addressless>>>;
 
-/** Null: no such column is configured, or its cells are addresses or empty, and most are addresses. */
-export async function addressless({ pool, connection }: SyncContext): Promise<Addressless | null> {
+/**
+ * Leads with a follow-up whose address column is filled but holds no e-mail address, or something else beside it; the content of one of
+ * them, and its row as last read. `fallsBack` of all (`total`) have no address there: `routes` and `to` decide. Null: no such column is
+ * configured, or its cells are addresses or empty, and most are addresses.
+ */
+export async function addressless({ pool, connection }: Pick<SyncContext, 'pool' | 'connection'>) {
   const field = connection.reminders?.rules.toField ?? null;
   if (field === null) return null;
   const values = await valuesOfFollowUps(pool, connection.name, followUpField, field);
@@ -50,14 +44,10 @@ export function describeAddressless(found: Addressless): string {
   return `${[...such, ...most].join('; ')}: routes and to decide who is mailed`;
 }
 
-/** Leads whose follow-up is in a year that nobody means: nobody is mailed. One of them, and its row as last read. */
-export interface OddYears {
-  readonly count: number;
-  readonly example: string;
-  readonly row: number | null;
-}
+export type OddYears = NonNullable<Awaited<ReturnType<typeof oddYears>>>;
 
-export async function oddYears({ pool, connection }: SyncContext): Promise<OddYears | null> {
+/** Leads whose follow-up is in a year that nobody means: nobody is mailed. One of them, and its row as last read. */
+export async function oddYears({ pool, connection }: Pick<SyncContext, 'pool' | 'connection'>) {
   const mapping = connection.fields.find(({ field }) => field === followUpField);
   if (mapping === undefined || connection.reminders === undefined) return null;
   const dates = await valuesOfFollowUps(pool, connection.name, followUpField, followUpField);

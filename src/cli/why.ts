@@ -1,16 +1,9 @@
 import type pg from 'pg';
 import { LeadsyncError } from '../lib/errors.ts';
 import { type FieldMapping, columnsOf, headingOf } from '../core/lead/mapping.ts';
-import { type Cell, type Value, plainCell, showCell } from '../core/lead/value.ts';
+import { type Cell, plainCell, plainCells, showCell } from '../core/lead/value.ts';
 import { type Conflict, listConflicts } from '../store/conflicts.ts';
-import {
-  type Deletion,
-  type FieldWrite,
-  type Joined,
-  deletionsOf,
-  joinsOf,
-  writesOf,
-} from '../store/history.ts';
+import { type Deletion, type FieldWrite, deletionsOf, joinsOf, writesOf } from '../store/history.ts';
 import { type Decision, listDecisions } from '../store/decisions.ts';
 import { type RequestedEdit, openEdits } from '../store/requested-edits.ts';
 import { type LeadRecord, firstRunAt, leadRecord } from '../store/lead-record.ts';
@@ -25,41 +18,8 @@ import type { EditSource } from '../core/merge/requested-edit.ts';
 import { answersTo, choiceWords } from '../review/decide-held.ts';
 import { decisionOn } from './conflicts.ts';
 
-interface FieldStory {
-  readonly field: string;
-  /** Null: not mapped any more. */
-  readonly column: string | null;
-  /** What both sides last agreed on; absent when they were never in step. */
-  readonly base?: Value;
-  /** By a sync, and what people requested; several may have requested different values. */
-  readonly held: readonly Conflict[];
-  /** Requested and not carried out yet. */
-  readonly openEdits: readonly RequestedEdit[];
-  /** Newest first. */
-  readonly history: readonly FieldWrite[];
-  /** What people chose while it was held, newest first. */
-  readonly decisions: readonly Decision[];
-}
-
-interface LeadStory {
-  readonly connection: string;
-  readonly leadId: string;
-  readonly company: string | null;
-  readonly record: LeadRecord | null;
-  readonly deletions: readonly Deletion[];
-  readonly joins: readonly Joined[];
-  /** What people decided on the record as a whole, or on a match of it, newest first. */
-  readonly decisions: readonly Decision[];
-  /** What is held of the record as a whole. */
-  readonly held: readonly Conflict[];
-  readonly fields: readonly FieldStory[];
-  readonly mappings: readonly FieldMapping[];
-  readonly retentionDays: number;
-  /** IANA zone in which people see dates. */
-  readonly timeZone: string;
-  /** ISO instant from which on the history is kept; null when nothing has run so far. */
-  readonly since: string | null;
-}
+type LeadStory = Awaited<ReturnType<typeof storyOf>>;
+type FieldStory = LeadStory['fields'][number];
 
 export function why(lead: string, field: string | undefined, options: CommonOptions): Promise<void> {
   return withStore(options, async (pool, { connections }) => {
@@ -71,7 +31,8 @@ export function why(lead: string, field: string | undefined, options: CommonOpti
   });
 }
 
-async function storyOf(pool: pg.Pool, { connection, leadId }: FoundLead): Promise<LeadStory> {
+/** `decisions` and `held` are those on the record as a whole; of a field, too, the newest comes first. */
+async function storyOf(pool: pg.Pool, { connection, leadId }: FoundLead) {
   const { name, retentionDays, timeZone } = connection;
   const record = await leadRecord(pool, name, leadId);
   const writes = await writesOf(pool, name, leadId);
@@ -97,20 +58,24 @@ async function storyOf(pool: pg.Pool, { connection, leadId }: FoundLead): Promis
     decisions: decisions.filter(({ field }) => field === ''),
     held: held.filter(({ field }) => field === ''),
     fields: [...fields].map((field) => {
-      const base = record?.base?.[field];
+      const of = <T extends { readonly field: string }>(all: readonly T[]): readonly T[] =>
+        all.filter((one) => one.field === field);
       return {
         field,
+        /** Null: not mapped any more. */
         column: columns.get(field) ?? null,
-        ...(base !== undefined && { base }),
-        held: held.filter((item) => item.field === field),
-        openEdits: edits.filter((edit) => edit.field === field),
-        history: writes.filter((write) => write.field === field),
-        decisions: decisions.filter((decision) => decision.field === field),
+        /** What both sides last agreed on; undefined: they were never in step. */
+        base: record?.base?.[field],
+        held: of(held),
+        openEdits: of(edits),
+        history: of(writes),
+        decisions: of(decisions),
       };
     }),
     mappings: connection.fields,
     retentionDays,
     timeZone,
+    /** From when on the history is kept; null: nothing has run so far. */
     since: firstRun === null || firstRun > kept ? firstRun : kept,
   };
 }
@@ -134,46 +99,50 @@ function onlyField(stories: readonly LeadStory[], name: string): readonly LeadSt
   });
 }
 
-function json(story: LeadStory): object {
-  const { record, fields } = story;
+function json({ record, company, deletions, joins, decisions, held, fields, ...story }: LeadStory): object {
+  const inRun = <T extends { readonly run: number }>({ run, ...rest }: T) => ({ run: String(run), ...rest });
   return {
     leadId: story.leadId,
     connection: story.connection,
-    ...(story.company !== null && { company: story.company }),
+    ...(company !== null && { company }),
     knownSince: record?.firstSeenAt ?? null,
     deletedAt: record?.deletedAt ?? null,
     ...(record?.outsideSince && { outsideSince: record.outsideSince }),
     historySince: story.since,
-    deletions: story.deletions.map(({ run, ...deletion }) => ({ run: String(run), ...deletion })),
-    ...(story.joins.length > 0 && {
-      matched: story.joins.map(({ run, ...join }) => ({ run: String(run), ...join })),
+    deletions: deletions.map(inRun),
+    ...(joins.length > 0 && { matched: joins.map(inRun) }),
+    ...(decisions.length > 0 && {
+      decisions: decisions.map(({ at, by, choice }) => ({ at, by, choice })),
     }),
-    ...(story.decisions.length > 0 && {
-      decisions: story.decisions.map(({ at, by, choice }) => ({ at, by, choice })),
-    }),
-    held: story.held.map(({ id, code, message, since }) => ({ id: String(id), code, message, since })),
-    fields: Object.fromEntries(
-      fields.map(({ field, base, held, openEdits: open, history, decisions }) => [
-        field,
-        {
-          base,
-          held: bySync(held).map(conflictJson)[0] ?? null,
-          ...(held.some(isEdit) && { heldEdits: held.filter(isEdit).map(conflictJson) }),
-          ...(open.length > 0 && { openEdits: open.map(editJson) }),
-          history: history.map(writeJson),
-          ...(decisions.length > 0 && { decisions: decisions.map(decisionJson) }),
-        },
-      ]),
-    ),
+    held: held.map(({ id, code, message, since }) => ({ id: String(id), code, message, since })),
+    fields: Object.fromEntries(fields.map((one) => [one.field, fieldJson(one)])),
   };
 }
 
-function bySync(held: readonly Conflict[]): readonly Conflict[] {
-  return held.filter((item) => !isEdit(item));
-}
-
-function isEdit({ kind }: Conflict): boolean {
-  return kind === 'edit';
+function fieldJson({ base, held, openEdits, history, decisions }: FieldStory): object {
+  const { edits = [], others = [] } = Object.groupBy(held, ({ kind }) =>
+    kind === 'edit' ? 'edits' : 'others',
+  );
+  return {
+    base,
+    held: others.map(conflictJson)[0] ?? null,
+    ...(edits.length > 0 && { heldEdits: edits.map(conflictJson) }),
+    ...(openEdits.length > 0 && { openEdits: openEdits.map(editJson) }),
+    history: history.map(({ field: _, run, author, lead, row, written, ...write }) => ({
+      run: String(run),
+      ...write,
+      ...plainCells({ lead, row, written }),
+      changedBy: author ?? undefined,
+    })),
+    ...(decisions.length > 0 && {
+      decisions: decisions.map(({ at, by, choice, lead, row }) => ({
+        at,
+        by,
+        choice,
+        ...plainCells({ lead, row }),
+      })),
+    }),
+  };
 }
 
 function editJson({ id, requestedBy, requestedAt, source, from, to, note }: RequestedEdit): object {
@@ -181,30 +150,8 @@ function editJson({ id, requestedBy, requestedAt, source, from, to, note }: Requ
 }
 
 function conflictJson({ id, code, message, lead, rowValue, resolution, since, author }: Conflict): object {
-  const shown = { lead: plain(lead), row: plain(rowValue), resolution, since };
-  return { id: String(id), code, message, ...shown, ...(author !== null && { changedBy: author }) };
-}
-
-function writeJson({ run, at, rule, side, base, lead, row, written, author, requested }: FieldWrite): object {
-  const values = { base, lead: plain(lead), row: plain(row), written: plain(written) };
-  return {
-    run: String(run),
-    at,
-    rule,
-    side,
-    ...values,
-    ...(author !== null && { changedBy: author }),
-    ...(requested && { requested }),
-  };
-}
-
-function decisionJson({ at, by, choice, lead, row }: Decision): object {
-  return { at, by, choice, lead: plain(lead), row: plain(row) };
-}
-
-/** What is not on record stays out of the object. */
-function plain(cell: Cell | undefined): Value | undefined {
-  return cell === undefined ? undefined : plainCell(cell);
+  const shown = plainCells({ lead, row: rowValue });
+  return { id: String(id), code, message, ...shown, resolution, since, changedBy: author ?? undefined };
 }
 
 function describeStory(story: LeadStory): string {
@@ -220,50 +167,42 @@ function describeStory(story: LeadStory): string {
   return shownDates(lines.join('\n'), story.timeZone);
 }
 
-function describeRecord({
-  record,
-  deletions,
-  joins,
-  decisions,
-  held,
-  fields,
-  mappings,
-}: LeadStory): readonly string[] {
-  const lines: string[] = [];
-  if (record !== null) lines.push(`known since ${toSecond(record.firstSeenAt)}`);
-  else if (deletions.length > 0 || fields.some(({ history }) => history.length > 0))
-    lines.push('gone on both sides; what it was is below');
-  else lines.push('never seen in the service');
-  if (record?.deletedAt)
-    lines.push(`deleted in the service; its row was handled at ${toSecond(record.deletedAt)}`);
-  if (record?.outsideSince)
-    lines.push(
+function describeRecord(story: LeadStory): readonly string[] {
+  const { record, deletions, joins, decisions, held, fields, mappings } = story;
+  const isGone = deletions.length > 0 || fields.some(({ history }) => history.length > 0);
+  const unknown = isGone ? 'gone on both sides; what it was is below' : 'never seen in the service';
+  const lines = [
+    record === null ? unknown : `known since ${toSecond(record.firstSeenAt)}`,
+    record?.deletedAt && `deleted in the service; its row was handled at ${toSecond(record.deletedAt)}`,
+    record?.outsideSince &&
       `leads.query has not shown it since ${toSecond(record.outsideSince)}: its row stays, and no mails are sent`,
-    );
-  for (const { at, run, message } of joins)
-    lines.push(`${toSecond(at)}, run ${run}: the row was matched with the lead: ${message}`);
-  for (const deletion of deletions)
-    lines.push(`${toSecond(deletion.at)}, run ${deletion.run}: ${describeDeletion(deletion)}`);
-  for (const decision of decisions) lines.push(describeDecision(decision));
-  for (const item of held) lines.push(describeConflict(item, mappings));
-  return lines;
+    ...joins.map(
+      ({ at, run, message }) => `${toSecond(at)}, run ${run}: the row was matched with the lead: ${message}`,
+    ),
+    ...deletions.map(
+      ({ at, run, kind, reason }) =>
+        `${toSecond(at)}, run ${run}: ${deletionWords[kind][reason === 'undone' ? 1 : 0]}`,
+    ),
+    ...decisions.map(describeDecision),
+    ...held.map((item) => describeConflict(item, mappings)),
+  ];
+  return lines.filter((line) => typeof line === 'string');
 }
 
-const deletionWords: Readonly<Record<Deletion['kind'], string>> = {
-  'delete-lead': 'its row had been deleted: the lead was deleted',
-  'mark-row': 'the lead had been deleted: the row was marked, where there is a status column',
-  'remove-row': 'the lead had been deleted: the row was removed',
+const deletionWords: Readonly<Record<Deletion['kind'], readonly [done: string, undone: string]>> = {
+  'delete-lead': [
+    'its row had been deleted: the lead was deleted',
+    'the run that made the lead was undone: the lead was deleted',
+  ],
+  'mark-row': [
+    'the lead had been deleted: the row was marked, where there is a status column',
+    'the run that marked the row was undone: the mark was removed',
+  ],
+  'remove-row': [
+    'the lead had been deleted: the row was removed',
+    'the run that made the row was undone: the row was removed',
+  ],
 };
-
-const undoneWords: Readonly<Record<Deletion['kind'], string>> = {
-  'delete-lead': 'the run that made the lead was undone: the lead was deleted',
-  'mark-row': 'the run that marked the row was undone: the mark was removed',
-  'remove-row': 'the run that made the row was undone: the row was removed',
-};
-
-function describeDeletion({ kind, reason }: Deletion): string {
-  return reason === 'undone' ? undoneWords[kind] : deletionWords[kind];
-}
 
 function describeField(
   { field, column, base, held, openEdits, history, decisions }: FieldStory,
@@ -308,11 +247,10 @@ function describeDecision({ at, by, choice, field, lead, row }: Decision): strin
 }
 
 function describeWrite(write: FieldWrite): readonly string[] {
-  const known = [
-    ...(write.base === undefined ? [] : [`agreed ${showShort(write.base)}`]),
-    ...(write.lead === undefined ? [] : [`lead ${showShort(write.lead)}`]),
-    ...(write.row === undefined ? [] : [`row ${showShort(write.row)}`]),
-  ];
+  const seen = { agreed: write.base, lead: write.lead, row: write.row };
+  const known = Object.entries(seen).flatMap(([of, cell]) =>
+    cell === undefined ? [] : [`${of} ${showShort(cell)}`],
+  );
   const author = describeAuthor(write.author);
   return [
     `  ${toSecond(write.at)}, run ${write.run}: ${explainRule(write)}`,
@@ -321,18 +259,10 @@ function describeWrite(write: FieldWrite): readonly string[] {
   ];
 }
 
-/** Besides the merge's rules: why a record was written as a whole. */
-type Reason =
-  | 'new-lead'
-  | 'new-row'
-  | 'created'
-  | 'row-deleted'
-  | 'row-deleted-but-lead-edited'
-  | 'lead-deleted'
-  | 'stored-otherwise'
-  | 'undone';
+type Words = (write: FieldWrite) => string;
 
-const words: Readonly<Record<Rule | Reason, (write: FieldWrite) => string>> = {
+/** By the rule of the merge, or why a record was written as a whole. */
+const words: Readonly<Record<Rule, Words> & Record<string, Words>> = {
   'row-edited': (write) => `the row was edited, the lead had not changed: ${got(write)}`,
   'lead-edited': (write) => `the lead was edited, the row had not changed: ${got(write)}`,
   'fills-empty': (write) => `one side was empty at first sight: ${got(write)}`,
@@ -374,8 +304,7 @@ function describeEdit({ requestedBy, requestedAt, source, from, to, note }: Requ
 }
 
 function explainRule(write: FieldWrite): string {
-  const explain = Object.entries(words).find(([rule]) => rule === write.rule)?.[1];
-  return explain?.(write) ?? `${write.rule}: ${got(write)}`;
+  return words[write.rule]?.(write) ?? `${write.rule}: ${got(write)}`;
 }
 
 function got(write: FieldWrite): string {

@@ -41,7 +41,7 @@ export const baseUrl = rootUrl('https://api.example.com');
 
 /** The first parts of the paths of the worker's HTTP port. */
 export const ownPaths: ReadonlySet<string> = new Set(
-  'assets calendar conflicts connections events follow-up healthz login logout metrics queues readyz runs'.split(
+  'assets calendar conflicts connections follow-up healthz live login logout metrics queues readyz runs'.split(
     ' ',
   ),
 );

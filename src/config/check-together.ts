@@ -40,14 +40,6 @@ export function checkTogether(
     else if (place !== undefined) places.set(place, name);
   }
   checkAddresses(report, ['recipients'], file.recipients);
-  const { alerts } = file;
-  const senders = [alerts, ...connections.map(([, connection]) => connection?.reminders)];
-  // A mail server takes no mail without a sender.
-  if (smtpIsSet && alerts?.email !== undefined && senders.every((one) => one?.from === undefined))
-    report(
-      ['alerts', 'from'],
-      'is missing: a mail server is set (SMTP_URL), so alerts need a sender such as leadsync <ops@example.com>',
-    );
 }
 
 /** Each column has one use; the columns of a HubSpot portal are properties. */

@@ -1,15 +1,10 @@
 import { isThisMachine } from '../lib/loopback.ts';
+import type { Config, ConnectionConfig } from './config.ts';
 import { parseRedisAddress } from './redis-address.ts';
-import type { Secret } from './secret.ts';
 
-interface Places {
-  readonly databaseUrl?: Secret;
-  readonly redisUrl?: Secret;
-  readonly connections: readonly {
-    readonly name: string;
-    readonly target: { readonly type: string; readonly url?: Secret | string };
-  }[];
-}
+type Places = Pick<Config, 'databaseUrl' | 'redisUrl'> & {
+  readonly connections: readonly Pick<ConnectionConfig, 'name' | 'target'>[];
+};
 
 /** A setting that has a password and data go to another machine without TLS, and how it is to be written. */
 export interface ClearText {
@@ -25,8 +20,7 @@ export function clearTextOf({ databaseUrl, redisUrl, connections }: Places): rea
   if (redisUrl !== undefined && isRedisInClear(redisUrl.reveal()))
     found.push(inClear('REDIS_URL', 'begin it with rediss'));
   for (const { name, target } of connections) {
-    if (target.type !== 'postgres-table' || typeof target.url !== 'object') continue;
-    if (isPostgresInClear(target.url.reveal()))
+    if (target.type === 'postgres-table' && isPostgresInClear(target.url.reveal()))
       found.push(inClear(`connections.${name}.target.url`, 'add ?sslmode=verify-full'));
   }
   return found;

@@ -167,13 +167,12 @@ function timeZonesOf(people: NonNullable<FileSettings['recipients']>): Record<st
   );
 }
 
-/** Their default sender is that of the first reminders. */
+/** `senders`: that of the first reminders with one comes first. Without any it is their first recipient: a mail server takes no mail without. */
 export function buildAlerts(
-  { email = [], from, ...addresses }: NonNullable<FileSettings['alerts']>,
-  connections: readonly ConnectionConfig[],
+  { email = [], ...addresses }: NonNullable<FileSettings['alerts']>,
+  senders: readonly string[],
 ) {
-  const ofReminders = connections.find(({ reminders }) => reminders !== undefined)?.reminders?.from;
-  return { ...addresses, email, from: from ?? ofReminders ?? localSender };
+  return { ...addresses, email, from: senders[0] ?? email[0] ?? localSender };
 }
 
 /** A key does not tell its HubSpot portal. */

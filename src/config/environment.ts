@@ -167,7 +167,6 @@ export function processSource(environment: Environment, cwd: string): Source {
 export function connectionSource(environment: Environment, cwd: string): Source {
   const read = (place: string) => readVariables(environment, fileSettings, place);
   const reminders = read('connections.NAME.reminders');
-  const { from } = reminders;
   const isReminded = 'to' in reminders || 'webhook' in reminders;
   const alerts = read('alerts');
   const connection = {
@@ -175,19 +174,16 @@ export function connectionSource(environment: Environment, cwd: string): Source 
     target: targetOf(read('connections.NAME.target')),
     sync: read('connections.NAME.sync'),
   };
-  const isAlerted = Object.keys(alerts).length > 0;
   return sourceOf(environment, cwd, {
     ...read(''),
     connections: { default: isReminded ? { ...connection, reminders } : connection },
-    // Reminders, when there are any, bring their sender along.
-    ...(isAlerted && { alerts: isReminded || from === undefined ? alerts : { ...alerts, from } }),
+    ...(Object.keys(alerts).length > 0 && { alerts }),
   });
 }
 
 function sourceOf(environment: Environment, folder: string, raw: Raw): Source {
   const variableAt = (path: Path) =>
-    settingAround(path)?.variable ??
-    (path[0] === 'alerts' ? 'REMINDER_FROM' : path[2] === 'target' ? 'TARGET' : 'environment');
+    settingAround(path)?.variable ?? (path[2] === 'target' ? 'TARGET' : 'environment');
   return {
     raw,
     folder,

@@ -10,9 +10,9 @@ const former: Readonly<Record<string, string>> = {
   'connections.NAME.target.readsPerMinute': "leadsync keeps to Google's own quota",
   'connections.NAME.target.writesPerMinute': "leadsync keeps to Google's own quota",
   'connections.NAME.reminders.calendarFeed':
-    'leadsync reminders --feeds gives each recipient a feed, and shows its address',
+    'leadsync status --feeds gives each recipient a feed, and shows its address',
   'connections.NAME.reminders.caldavDone':
-    'the follow-up stays when its entry is deleted or completed, and leadsync reminders lists it',
+    'the follow-up stays when its entry is deleted or completed, and leadsync status --reminders lists it',
   'connections.NAME.reminders.dateOnlyAt': 'mails about a date without a time leave at 08:00',
   'connections.NAME.reminders.grace': 'a late mail is sent within 24 hours',
   'connections.NAME.reminders.onlyStages': 'skipStages names the stages that get no mails',
@@ -21,11 +21,15 @@ const former: Readonly<Record<string, string>> = {
   'connections.NAME.reminders.webhookKind':
     'leadsync knows the chat by the address; Mattermost and Rocket.Chat take the form of Slack',
   'recipients.NAME.language': 'the mails of a connection have one language: reminders.language',
+  'alerts.from':
+    'alerts come from the sender of the reminders; without one (REMINDER_FROM), from the first of alerts.email',
   'alerts.noSuccessFor': 'an alert comes 2 hours after a sync was due by sync.schedule',
   DATABASE_POOL_MAX: 'leadsync finds out how many connections the database allows',
   MSGRAPH_CERTIFICATE: 'MSGRAPH_CLIENT_SECRET takes the private key and its certificate, too',
   MSGRAPH_DRIVE: 'begin TARGET with it: msgraph:DRIVE/PATH',
   MSGRAPH_LOGIN_URL: 'leadsync finds the login by MSGRAPH_URL',
+  REDIS_PREFIX:
+    'keys begin with leadsync:, and another leadsync on this Redis has a database of its own in REDIS_URL, such as /1',
   SMTP_RATE: 'leadsync sends as fast as the mail server takes',
   WEBDAV_TOKEN: 'set WEBDAV_USER and WEBDAV_PASSWORD, which every WebDAV server takes',
 };

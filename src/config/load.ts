@@ -14,6 +14,7 @@ import { fileSchema } from './schema.ts';
 import { schemaMistakes } from './schema-mistakes.ts';
 import { Secret } from './secret.ts';
 import type { Path } from './settings.ts';
+import { sender } from './values.ts';
 import { mistakeAt, type Report, type Source, unreadable, valueAt } from './source.ts';
 
 interface LoadOptions {
@@ -29,7 +30,6 @@ export function loadConfigFromProcess(file?: string): Promise<Config> {
   return loadConfig({ env: process.env, cwd: process.cwd(), ...(file === undefined ? {} : { file }) });
 }
 
-/** The variables of this process that are set, for what is not a configuration yet. */
 export function variablesOfProcess(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([, value]) => value));
 }
@@ -121,6 +121,10 @@ function configOf(
   const connections = Object.entries(settings.connections).map(([name, connection]) =>
     buildConnection(name, connection, source.folder, settings.recipients),
   );
+  const senders = [
+    ...Object.values(settings.connections).map(({ reminders }) => reminders?.from),
+    sender.safeParse(environment.get('REMINDER_FROM')).data,
+  ].filter((one) => one !== undefined);
   const inClear = own.requireTls ? clearTextOf({ ...own, connections }) : [];
   if (inClear.length > 0)
     throw new ConfigError(
@@ -136,7 +140,7 @@ function configOf(
     ...(own.googleCredentials && { googleCredentials: resolve(cwd, own.googleCredentials) }),
     connections,
     configured: connections,
-    ...(settings.alerts && { alerts: buildAlerts(settings.alerts, connections) }),
+    ...(settings.alerts && { alerts: buildAlerts(settings.alerts, senders) }),
     ...(settings.publicUrl !== undefined && { publicUrl: settings.publicUrl }),
     ...(asksForTraces(environment) && { tracing: true as const }),
   });

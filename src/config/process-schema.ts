@@ -87,7 +87,7 @@ export const processSchema = z.object({
   redisUrl: secret(text(redisAddressMistake)).exactOptional().meta({
     env: 'REDIS_URL',
     description:
-      'Redis (6.2 or newer) for the jobs: rediss://user:password@host:6379/0, redis:// without TLS on this machine; redis-sentinel://user:password@host:26379,host:26379/0?master=name (with &sentinelUsername= and &sentinelPassword= where Sentinels require them); redis-cluster://user:password@host:6379,host:6379; rediss-sentinel:// and rediss-cluster:// likewise. Without it: jobs run on the same Postgres.',
+      'Redis (6.2 or newer) for the jobs: rediss://user:password@host:6379/0, redis:// without TLS on this machine; redis-sentinel://user:password@host:26379,host:26379/0?master=name (with &sentinelUsername= and &sentinelPassword= where Sentinels require them); redis-cluster://user:password@host:6379,host:6379; rediss-sentinel:// and rediss-cluster:// likewise. Several leadsyncs on one Redis have a database each (/0, /1). Without it: jobs run on the same Postgres.',
   }),
   requireTls: z
     .enum(['true', 'false'])
@@ -97,14 +97,6 @@ export const processSchema = z.object({
       env: 'REQUIRE_TLS',
       description:
         'true: nothing starts while DATABASE_URL, REDIS_URL or a PostgreSQL table leads to another machine without TLS; otherwise leadsync check warns of it.',
-    }),
-  redisPrefix: text((value) =>
-    /^[A-Za-z0-9._-]{1,64}$/.test(value) ? null : 'must be at most 64 letters, digits and the signs . _ -',
-  )
-    .default('leadsync')
-    .meta({
-      env: 'REDIS_PREFIX',
-      description: 'Prefix of all keys in Redis: one for each leadsync that shares a Redis.',
     }),
   dataDir: filePath('folder')
     .default('./data')

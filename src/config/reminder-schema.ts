@@ -166,13 +166,8 @@ export const alertsSchema = z
     email: recipients.exactOptional().meta({
       env: 'ALERT_EMAIL',
       description:
-        'Recipients of a mail about each problem and about its end; several with commas in the variable, a list in the file. Default: none.',
+        'Recipients of a mail about each problem and about its end, from the sender of the reminders (REMINDER_FROM) or, without one, the first of them; several with commas in the variable, a list in the file. Default: none.',
     }),
-    from: sender
-      .exactOptional()
-      .describe(
-        'Sender of these mails, such as leadsync <ops@example.com>. Default: that of the reminders (REMINDER_FROM); one is required when SMTP_URL is set.',
-      ),
     webhook: calledUrl.exactOptional().meta({
       env: 'ALERT_WEBHOOK',
       description:

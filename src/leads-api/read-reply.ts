@@ -101,8 +101,8 @@ function sameId(a: string, b: string): boolean {
   return a.toLowerCase() === b.toLowerCase();
 }
 
-/** Cheap, and never wrong in saying no: digits that may be too many for a number, or an exponent. */
-const mayBeInexact = /\d[\d.]{15}|\d[eE][+-]?\d/;
+/** Cheap, and never wrong in saying no: outside of a text, digits that may be too many for a number, or an exponent; most ids have both within theirs. */
+const mayBeInexact = /(?:^|[:,[\s])-?\d(?:[\d.]{15}|[\d.]*[eE])/;
 
 /** A number that none of JavaScript holds (1e400, an id of 20 digits) is a `writtenNumber`, which `JSON.stringify` gives back. Undefined: not JSON. */
 export function parseLeadJson(text: string): unknown {

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { isLoopback } from '../lib/loopback.ts';
 import type { App } from '../app.ts';
 import type { Secret } from '../config/secret.ts';
-import { isLoggedOut, noteLogout } from '../store/ended-sessions.ts';
+import { isLoggedOut, noteLogout } from '../store/keeper.ts';
 import { isAsset } from './assets.ts';
 import { loginPage } from './pages/layout.ts';
 import { formOf, shownPath } from './requests.ts';

@@ -3,7 +3,7 @@ import type { App } from '../app.ts';
 import { systemClock } from '../ports/clock.ts';
 import { connectionsWithFeed, feedRoot, readFeed, tokenOf } from '../reminders/feed/calendar-feed.ts';
 import { Semaphore } from '../lib/semaphore.ts';
-import { recipientOfFeed } from '../store/calendar-feeds.ts';
+import { recipientOfFeed } from '../store/keeper.ts';
 import { checkGuess, GuessLimit } from './access.ts';
 
 /** Feeds that are made at once: each is some megabytes. */

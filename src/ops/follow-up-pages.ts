@@ -11,7 +11,7 @@ import { type FollowUpLink, linkRoot, openLink } from '../reminders/links/link-t
 import { followUpField } from '../core/lead/follow-up.ts';
 import { requestEdit } from '../review/request-edit.ts';
 import { transaction } from '../store/database.ts';
-import { linkKey } from '../store/link-key.ts';
+import { linkKey } from '../store/keeper.ts';
 import { findEdit, lastEditOf, type RequestedEdit } from '../store/requested-edits.ts';
 import { checkGuess, GuessLimit } from './access.ts';
 import {

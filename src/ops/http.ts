@@ -4,7 +4,6 @@ import type { AddressInfo, Socket } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
 import type { Hono } from 'hono';
 import { LeadsyncError } from '../lib/errors.ts';
-import { LiveRuns } from './live-runs.ts';
 import { closedPages, isClosed, networkOf } from './access.ts';
 import { type ServedApp, site } from './site.ts';
 
@@ -24,7 +23,6 @@ const silenceMs = 60_000;
 export async function startHttpServer(app: ServedApp): Promise<HttpServer> {
   const { host, port, adminToken: token } = app.config.http;
   if (isClosed(app.config)) app.log.warn(closedPages);
-  const live = new LiveRuns(app);
   let handle: Hono['fetch'] = () => new Response(null, { status: 503 });
   const server = createAdaptorServer({
     fetch: (request, env) => handle(request, env),
@@ -49,7 +47,7 @@ export async function startHttpServer(app: ServedApp): Promise<HttpServer> {
     throw new LeadsyncError(code, `cannot listen on ${host}:${port}: ${error.code}`, { help, cause: error });
   });
   const bound = server.address() as AddressInfo;
-  const { fetch } = await site(app, live, {
+  const { fetch } = await site(app, {
     token,
     host,
     address: bound.address,
@@ -60,7 +58,6 @@ export async function startHttpServer(app: ServedApp): Promise<HttpServer> {
     port: bound.port,
     url: `http://${bound.family === 'IPv6' ? `[${bound.address}]` : bound.address}:${bound.port}/`,
     async [Symbol.asyncDispose]() {
-      live.close();
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeAllConnections();
       await closed;

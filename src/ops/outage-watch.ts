@@ -5,7 +5,7 @@ import { isDatabaseOutage } from '../postgres/database-outage.ts';
 import { codeOf, LeadsyncError } from '../lib/errors.ts';
 import type { Queues } from '../queue/queue.ts';
 import { isQueueOutage } from '../queue/backend.ts';
-import { probeWrite } from '../store/database-time.ts';
+import { probeWrite } from '../store/keeper.ts';
 
 /** Ms: between two checks, for an answer, between two log lines, and until an outage counts as lasting. */
 const usualTimes = { lookMs: 5_000, answerMs: 3_000, tellMs: 60_000, patienceMs: 300_000 };

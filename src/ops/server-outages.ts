@@ -3,7 +3,7 @@ import type { Config } from '../config/config.ts';
 import { redisAddressOf } from '../config/redis-address.ts';
 import { asOutage } from '../postgres/database-outage.ts';
 import { LeadsyncError } from '../lib/errors.ts';
-import { lastWriteAt, probeWrite } from '../store/database-time.ts';
+import { lastWriteAt, probeWrite } from '../store/keeper.ts';
 import { claimedAt } from '../store/installation.ts';
 
 /** A server without which nothing goes on. */
@@ -43,8 +43,8 @@ async function databaseFault(pool: pg.Pool): Promise<LeadsyncError | null> {
 }
 
 /** Null also when the jobs are in the database. */
-async function queueFault({ redisUrl, redisPrefix }: Config): Promise<LeadsyncError | null> {
+async function queueFault({ redisUrl }: Config): Promise<LeadsyncError | null> {
   if (redisUrl === undefined) return null;
   const { redisOutage } = await import('../queue/redis-ping.ts');
-  return redisOutage(redisAddressOf(redisUrl), redisPrefix);
+  return redisOutage(redisAddressOf(redisUrl));
 }

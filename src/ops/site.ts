@@ -7,7 +7,7 @@ import { type AccessPolicy, accessWithoutToken, sameOrigin, TokenAccess } from '
 import { assets } from './assets.ts';
 import { calendarFeeds } from './calendar-feeds.ts';
 import { followUpPages } from './follow-up-pages.ts';
-import type { LiveRuns } from './live-runs.ts';
+import { liveRuns } from './live-runs.ts';
 import { layout, missingPage } from './pages/layout.ts';
 import type { Metrics } from './metrics.ts';
 import { shownPath } from './requests.ts';
@@ -33,7 +33,7 @@ export interface ServedApp extends App {
  * Everything that the port answers: the probes to everybody, the page of a follow-up and feeds to those who know their
  * address, the rest as `policy` allows.
  */
-export async function site(app: ServedApp, live: LiveRuns, policy: AccessPolicy): Promise<Hono> {
+export async function site(app: ServedApp, policy: AccessPolicy): Promise<Hono> {
   const base = new URL(policy.publicUrl ?? 'http://localhost').pathname.replace(/\/$/, '');
   const site = new Hono({ getPath: (request) => innerPath(base, request) });
   site.onError((error, c) => {
@@ -82,7 +82,7 @@ export async function site(app: ServedApp, live: LiveRuns, policy: AccessPolicy)
     c.body(await metrics.render(), 200, { 'content-type': metrics.contentType }),
   );
   site.route(boardPath, await (await app.queues()).board(boardPath));
-  site.get('/events', (c) => live.listen(c));
+  site.route('/', liveRuns(app));
   site.route('/', statusPages(app));
   site.route('/', connectionOrders(app));
   site.route('/', conflictPages(app));

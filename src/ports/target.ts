@@ -1,6 +1,6 @@
 import type { Aside } from '../core/lead/aside.ts';
 import type { ShownCell, Author } from '../core/lead/author.ts';
-import type { RowStanding } from '../core/lead/table-pieces.ts';
+import type { MergedPlace, RowStanding } from '../core/lead/table-pieces.ts';
 import type { Cells, Values } from '../core/lead/value.ts';
 
 /** A row with an id, or with data in at least one mapped column. */
@@ -25,12 +25,6 @@ export interface TargetRow {
   readonly status: string | null;
 }
 
-export interface MergedRow {
-  readonly row: number;
-  /** Which one that is, and what to do, as sentences. */
-  readonly message: string;
-}
-
 export interface MissingColumn {
   readonly field: string;
   readonly message: string;
@@ -53,7 +47,7 @@ export interface TargetSnapshot {
   /** Whether the account may write; null: unknown. Absent: only a write tells. */
   readonly mayWrite?: boolean | null;
   /** Rows that are gone because they were merged, by their former position. Absent: never happens. */
-  readonly merged?: ReadonlyMap<number, MergedRow>;
+  readonly merged?: ReadonlyMap<number, MergedPlace>;
   /** Our mark in the target; null: none. Absent: this kind has no place for it. */
   readonly mark?: string | null;
   /** Rows in the target's order, in batches. Throws `target.changed` (retry now) when somebody wrote meanwhile. */
@@ -268,11 +262,6 @@ export interface Target {
     signal: AbortSignal,
     mark?: MarkToWrite,
   ): Promise<readonly RowOutcome[]>;
-  /**
-   * Rows that our writes added since the last read, if all of them certainly stand as written; else 0. Throws as `open`
-   * does. Absent: only reading tells.
-   */
-  addedRows?(signal: AbortSignal): Promise<number>;
   /** Whom to share the target with, for `leadsync check`; null: the account has no address. Absent: not needed. Throws when there is no account. */
   address?(): Promise<string | null>;
   /**

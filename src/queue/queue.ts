@@ -94,16 +94,16 @@ const keepJobs = { count: 200, age: 7 * 24 * 3600 };
 /** Ms between two polls of a job. */
 const pollMs = 25;
 
-/** On the Postgres that also holds the state, or in Redis, under keys that begin with `prefix`. */
+/** On the Postgres that also holds the state, or in Redis. */
 export type QueueBackend =
   | { readonly kind: 'postgres'; readonly connectionString: PostgresUrl }
-  | { readonly kind: 'redis'; readonly address: RedisAddress; readonly prefix: string };
+  | { readonly kind: 'redis'; readonly address: RedisAddress };
 
 async function openBackend(where: QueueBackend, workers: number, options: BackendOptions): Promise<Backend> {
   if (where.kind === 'postgres') return openPostgresBackend(where.connectionString, workers, options);
   // Loaded only where it is used: a command without Redis starts faster.
   const { openRedisBackend } = await import('./redis-backend.ts');
-  return openRedisBackend(where.address, where.prefix, options);
+  return openRedisBackend(where.address, options);
 }
 
 /** Opens the queues. `workers`: how many may run at once. Throws LeadsyncErrors of code `queue.*` for Redis. */

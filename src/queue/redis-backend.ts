@@ -19,7 +19,7 @@ import {
   workingOptions,
 } from './redis-client.ts';
 import { describeHosts, lastingFault, refusal, sentinelFault, unavailable } from './redis-fault.ts';
-import { patienceMs, pingRedis, waitForStart } from './redis-ping.ts';
+import { patienceMs, pingRedis, prefixFor, waitForStart } from './redis-ping.ts';
 import { z } from 'zod';
 
 const { Queue, Worker } = withBackend(createRedisBackend);
@@ -36,7 +36,6 @@ const keptEvents = 100;
  */
 export async function openRedisBackend(
   address: RedisAddress,
-  prefix: string,
   { telemetry, warn }: BackendOptions,
 ): Promise<Backend> {
   const unled = await sentinelFault(address);
@@ -71,8 +70,7 @@ export async function openRedisBackend(
   });
   const working = open(workingOptions);
   const shared = {
-    // A cluster must keep all keys of a queue in one slot.
-    prefix: address.kind === 'cluster' ? `{${prefix}}` : prefix,
+    prefix: prefixFor(address),
     settings: scheduleSettings,
     ...(telemetry && { telemetry }),
   };
@@ -87,7 +85,7 @@ export async function openRedisBackend(
       throw lastingFault(error, address) ?? unavailable(error, address, error);
     }
   };
-  const place = `Redis at ${describeHosts(address)}, database ${address.db}, under the prefix ${prefix}`;
+  const place = `Redis at ${describeHosts(address)}, database ${address.db}`;
   const claim = redisClaim(asking, `${shared.prefix}:installation`, place);
   let isSilent = false;
   const owned = stack.move();
@@ -119,7 +117,7 @@ export async function openRedisBackend(
       };
     },
     ask,
-    ping: () => pingRedis(asking, address, shared.prefix, () => fault),
+    ping: () => pingRedis(asking, address, () => fault),
     connections: () => connections,
     clock: () =>
       ask(async () => {
@@ -143,7 +141,7 @@ const claimed = z.object({
   since: z.string(),
 });
 
-/** The claim of one installation on the keys under a prefix. `key`: no queue uses it; BullMQ's keys have three parts. */
+/** The claim of one installation on the keys of a Redis. `key`: no queue uses it; BullMQ's keys have three parts. */
 function redisClaim(client: RedisClient, key: string, place: string): QueueClaim {
   const read = async () => {
     const text = await client.get(key);
@@ -179,7 +177,7 @@ function taken(
     `Another installation of leadsync has its jobs in ${place}: its worker runs on ${machine}, with the database ${database} (its mark there was made at ${since}, and is renewed while it runs). Nothing was started here, and nothing was changed`,
     {
       retry: 'later',
-      help: 'Set REDIS_PREFIX to a name of its own, or another database in REDIS_URL. If it has moved to another database: stop the other worker, and start this one a minute later.',
+      help: 'Name another database in REDIS_URL, such as /1. If it has moved to another database: stop the other worker, and start this one a minute later.',
     },
   );
 }

@@ -34,7 +34,7 @@ const lasting: Readonly<Record<string, Fault>> = {
   NOPERM: {
     code: 'queue.forbidden',
     says: 'does not allow this user a command that the queues need',
-    help: 'Give the user +@all -@dangerous +info, the keys <REDIS_PREFIX>:* and all channels.',
+    help: 'Give the user +@all -@dangerous +info, the keys leadsync:* (of a cluster {leadsync}:*) and all channels.',
   },
   DENIED: {
     code: 'queue.protected',

@@ -32,15 +32,17 @@ export async function waitForStart(
   }
 }
 
+/** Of all keys. A cluster must keep those of a queue in one slot. */
+export const prefixFor = ({ kind }: RedisAddress): string => (kind === 'cluster' ? '{leadsync}' : 'leadsync');
+
 /** Writes a key. Throws as `Backend.ping` does. */
 export async function pingRedis(
   client: RedisClient,
   address: RedisAddress,
-  prefix: string,
   fault: () => unknown,
 ): Promise<void> {
   const answer = isReadyWithin(client, pingMs).then((isReady) =>
-    isReady ? client.set(`${prefix}:ping`, '', 'PX', pingKeptMs) : null,
+    isReady ? client.set(`${prefixFor(address)}:ping`, '', 'PX', pingKeptMs) : null,
   );
   const reply = await Promise.race([answer, sleep(pingMs, null, { ref: false })]).catch((error: unknown) => {
     if (replyCode(error) !== null) throw lastingFault(error, address) ?? readOnly(error, address);
@@ -50,7 +52,7 @@ export async function pingRedis(
 }
 
 /** What keeps Redis from taking jobs now, without BullMQ, which takes long to load; null: nothing. */
-export async function redisOutage(address: RedisAddress, prefix: string): Promise<LeadsyncError | null> {
+export async function redisOutage(address: RedisAddress): Promise<LeadsyncError | null> {
   const client = createRedisClient(address, askingOptions);
   let fault: unknown = null;
   client.on('error', (error: Error) => {
@@ -60,7 +62,7 @@ export async function redisOutage(address: RedisAddress, prefix: string): Promis
     const unled = await sentinelFault(address);
     if (unled !== null) return unled;
     await waitForStart(client, address, () => fault);
-    await pingRedis(client, address, prefix, () => fault);
+    await pingRedis(client, address, () => fault);
     return null;
   } catch (error) {
     if (error instanceof LeadsyncError) return error;

@@ -1,23 +1,25 @@
 import type pg from 'pg';
 import { coveredBy } from '../core/merge/fingerprint.ts';
 import type { NewAction } from '../store/actions.ts';
-import { type ApprovedLine, intentsOfRun, openLines } from '../store/approvals.ts';
-import { connectionOf } from '../store/places.ts';
-import type { Run } from '../store/runs.ts';
+import { approvalOf, intentsOfRun, linesDoneBefore, linesOfRun } from '../store/approvals.ts';
+import type { ApprovedLine, Run } from '../store/runs.ts';
 
 export interface Review {
   /** The action, as far as an approved line covers it; the rest is `left-out`. Each line is used once. */
   pick(action: NewAction): readonly NewAction[];
 }
 
-export async function openReview(
-  db: pg.PoolClient,
-  { id, round, connection, approval }: Run,
-): Promise<Review | null> {
+/** Without the lines that another run, or an earlier round of this one, carried out or, for a create, began. */
+export async function openReview(db: pg.PoolClient, run: Run): Promise<Review | null> {
+  const approval = await approvalOf(db, run);
   if (approval === null) return null;
-  const begun = await intentsOfRun(db, id);
-  const approved = { id, round, connection: connectionOf(connection), approval };
-  const lines = Map.groupBy(await openLines(db, approved), keyOf);
+  const { planId } = approval;
+  const begun = new Set(await intentsOfRun(db, run.id));
+  const own = (await linesOfRun(db, run.id)).filter(({ round, isBegun }) => round < run.round && isBegun);
+  const over = new Set(own.map(({ line }) => line));
+  const before = await linesDoneBefore(db, run, approval);
+  const open = approval.lines.filter(({ id }) => !over.has(id) && !before.has(id));
+  const lines = Map.groupBy(open, keyOf);
   return {
     pick(action) {
       if (action.kind === 'hold' || action.kind === 'report') return [action];
@@ -29,7 +31,7 @@ export async function openReview(
         const part = coveredBy(action, line);
         if (part === null) continue;
         candidates.splice(index, 1);
-        const covered = { ...action, ...part.covered, planId: line.planId, planLine: line.id };
+        const covered = { ...action, ...part.covered, planId, planLine: line.id };
         return part.rest === null ? [covered] : [covered, { ...action, ...part.rest, state: 'left-out' }];
       }
       return [{ ...action, state: 'left-out' }];

@@ -2,6 +2,7 @@ import type { Headings } from '../core/lead/mapping.ts';
 import type pg from 'pg';
 import type { ConnectionConfig } from '../config/config.ts';
 import type { ActionKind, PlannedAction } from '../core/merge/action.ts';
+import type { LiveScan } from '../core/merge/live-scan.ts';
 import type { Problem } from '../lib/errors.ts';
 import type { Action } from '../store/actions.ts';
 import type { KnownPlace } from '../store/places.ts';
@@ -23,7 +24,12 @@ export interface RunPolicy {
   readonly named: { readonly undoOf?: string };
   /** Of a run that does not compare the two sides; null: it compares them. */
   readonly plan:
-    | ((pool: pg.Pool, run: Run, headings: Headings) => AsyncIterable<readonly PlannedAction[]>)
+    | ((
+        pool: pg.Pool,
+        run: Run,
+        scan: LiveScan,
+        headings: Headings,
+      ) => AsyncIterable<readonly PlannedAction[]>)
     | null;
   /** Throws `undo.other-place` unless the run may write there. */
   assertPlace(db: pg.Pool, run: Run, seen: Pick<KnownPlace, 'id' | 'address' | 'identity'>): Promise<void>;
@@ -54,7 +60,7 @@ export function runPolicy({ mode, approval, undoOf }: Pick<Run, 'mode' | 'approv
     toProve: ['unlink'],
     idle: { code: 'undo.nothing', message },
     named: { undoOf: String(undoOf) },
-    plan: (pool, { id, connection }, headings) => planOfUndo(pool, { id, undoOf, connection }, headings),
+    plan: (pool, { connection }, scan, headings) => planOfUndo(pool, { undoOf, connection }, scan, headings),
     assertPlace: (db, run, seen) => assertPlaceOfUndo(db, run, undoOf, seen),
     remember: (db, settings, run, done) => rememberUndone(db, settings, run, undoOf, done),
   };

@@ -6,13 +6,14 @@ import type { PlannedAction } from '../core/merge/action.ts';
 import { undoneMessages } from '../core/merge/hold-message.ts';
 import { putsBack } from '../core/merge/put-back.ts';
 import type { Headings } from '../core/lead/mapping.ts';
+import type { LiveScan } from '../core/merge/live-scan.ts';
 import { planUndo } from '../core/merge/undo.ts';
 import { LeadsyncError } from '../lib/errors.ts';
 import { type Action, writtenCells } from '../store/actions.ts';
 import type { NewConflict } from '../core/merge/held-conflicts.ts';
 import { recordConflicts } from '../store/conflicts.ts';
-import { stagedRunChanges } from '../store/run-changes.ts';
-import { scannedLeadCells } from '../store/differences.ts';
+import { shownRunChanges } from '../store/run-changes.ts';
+import { sightedLeads } from '../store/run-sights.ts';
 import { abandonIntentsOf } from '../store/intents.ts';
 import { type MatchLine, storeMatches } from '../store/matches.ts';
 import { currentPlace, type KnownPlace, placeById, placeNames } from '../store/places.ts';
@@ -21,10 +22,11 @@ import { keepUndone } from '../store/undone.ts';
 
 export async function* planOfUndo(
   pool: pg.Pool,
-  run: Parameters<typeof stagedRunChanges>[1],
+  run: Parameters<typeof shownRunChanges>[2],
+  scan: LiveScan,
   headings: Headings,
 ): AsyncGenerator<readonly PlannedAction[]> {
-  for await (const { lead, row, rowNumber, ...changes } of stagedRunChanges(pool, run))
+  for await (const { lead, row, rowNumber, ...changes } of shownRunChanges(pool, scan, run))
     yield planUndo(changes, { lead, row: row && { row: rowNumber ?? 0, cells: row }, headings });
 }
 
@@ -55,15 +57,16 @@ export async function assertPlaceOfUndo(
 export async function rememberUndone(
   db: pg.PoolClient,
   { fields, sync }: ConnectionConfig,
-  { id, connection }: Run,
+  run: Run,
   undoOf: number,
   actions: readonly Action[],
 ): Promise<void> {
+  const { connection } = run;
   const done = actions.filter(putsBack);
   if (done.length === 0) return;
   const leadIds = (...kinds: readonly Action['kind'][]): readonly string[] =>
     done.flatMap(({ kind, leadId }) => (kinds.includes(kind) && leadId !== null ? [leadId] : []));
-  const leads = await scannedLeadCells(db, id, leadIds('remove-row', 'unlink'));
+  const leads = await sightedLeads(db, run, leadIds('remove-row', 'unlink'));
   const marked = fields.filter(({ field }) => sync.matchBy.includes(field));
   const parted: MatchLine[] = [];
   const left: (NewConflict & { readonly contentHash: string; readonly cells: Cells })[] = [];

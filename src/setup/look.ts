@@ -19,7 +19,6 @@ export interface FoundTable {
   readonly parts: readonly string[];
   /** As shown; null: no table yet, or leadsync makes its own columns in it. */
   readonly headings: readonly string[] | null;
-  /** Texts of the first rows below. */
   readonly rows: readonly (readonly string[])[];
   /** How a column for the ids is added: a cell for its heading or, of a database, a statement. */
   readonly idCell: string;

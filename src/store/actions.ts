@@ -19,6 +19,8 @@ export interface Action extends PlannedAction {
   readonly state: ActionState;
   readonly attempts: number;
   readonly intentId: number | null;
+  /** Its create was begun, and may have been carried out. */
+  readonly isBegun: boolean;
   /** By which a reviewed line is recognised; see `fingerprint`. */
   readonly fingerprint: string;
 }
@@ -39,7 +41,7 @@ export interface NewAction extends PlannedAction {
 
 /** As an `Action`. */
 export const actionColumns = `id, kind, lead_id as "leadId", row_number as row, content_hash as "contentHash", changes, expect, reason,
-  message, state, attempts, intent_id as "intentId", fingerprint`;
+  message, state, attempts, intent_id as "intentId", fingerprint, coalesce(intent <> 'abandoned', false) as "isBegun"`;
 
 export async function insertActions(
   db: Queryable,

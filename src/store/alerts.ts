@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { epochMs, type Queryable, rowsOf, timestamp, valueOf } from './database.ts';
+import { epochMs, type Queryable, rowsOf, timestamp, transaction, valueOf } from './database.ts';
 
 export type AlertKind =
   | 'run-failed'
@@ -71,8 +71,8 @@ export function openAlerts(db: Queryable, connection: string): Promise<readonly 
 }
 
 /**
- * Stores a change at `now` (epoch ms) and, in the same transaction, its delivery to each channel. A second worker with the
- * same change does nothing.
+ * Stores a change at `now` (epoch ms) and, with it, its delivery to each channel. A second worker with the same change does
+ * nothing.
  */
 export async function noteAlertChange(
   db: pg.PoolClient,
@@ -81,53 +81,30 @@ export async function noteAlertChange(
   channels: readonly string[],
   now: number,
 ): Promise<void> {
-  const at = timestamp(now);
-  const { rows } = await (change.event === 'raised'
-    ? raise(db, connection, change.problem, at)
-    : update(db, change, at));
-  const [alert] = rows;
-  if (alert === undefined || change.event === 'cleared' || change.event === 'returned') return;
-  await db.query(
-    `insert into alert_deliveries (alert_id, event, level, channel, created_at, next_try_at)
-     select $1, $2, $3, channel, $5, $5 from unnest($4::text[]) channel on conflict do nothing`,
-    [alert.id, change.event, alert.level, channels, at],
-  );
-}
-
-type Noted = pg.QueryResult<{ id: number; level: number }>;
-
-function raise(
-  db: pg.PoolClient,
-  connection: string,
-  { kind, level, detail }: AlertProblem,
-  at: string,
-): Promise<Noted> {
-  return db.query(
-    `insert into alerts (connection, kind, level, detail, raised_at) values ($1, $2, $3, $4, $5)
-     on conflict do nothing returning id, level`,
-    [connection, kind, level, JSON.stringify(detail), at],
-  );
-}
-
-function update(
-  db: pg.PoolClient,
-  change: Exclude<AlertChange, { event: 'raised' }>,
-  at: string,
-): Promise<Noted> {
-  const grown = change.event === 'grown' ? change.problem : undefined;
-  return db.query(
-    `update alerts set level = coalesce($4, level), detail = coalesce($5, detail),
-       cleared_at = case $2::text when 'cleared' then $3::timestamptz when 'over' then cleared_at end,
-       over_at = case $2::text when 'over' then $3::timestamptz end
-     where id = $1 and over_at is null returning id, level`,
-    [
-      change.id,
-      change.event,
-      at,
-      grown?.level ?? null,
-      grown === undefined ? null : JSON.stringify(grown.detail),
-    ],
-  );
+  const problem = 'problem' in change ? change.problem : null;
+  const isTold = change.event !== 'cleared' && change.event !== 'returned';
+  const about = { event: change.event, level: problem?.level ?? 0, createdAt: now };
+  const owed = isTold ? channels.map((channel) => ({ ...about, channel, attempts: 0, nextTryAt: now })) : [];
+  const facts = [
+    timestamp(now),
+    problem?.level,
+    problem && JSON.stringify(problem.detail),
+    JSON.stringify(owed),
+  ];
+  if (change.event === 'raised')
+    await db.query(
+      `insert into alerts (raised_at, level, detail, owed, connection, kind) values ($1, $2, $3, $4, $5, $6)
+       on conflict do nothing`,
+      [...facts, connection, change.problem.kind],
+    );
+  else
+    await db.query(
+      `update alerts set level = coalesce($2, level), detail = coalesce($3, detail), owed = owed || $4,
+         cleared_at = case $6::text when 'cleared' then $1::timestamptz when 'over' then cleared_at end,
+         over_at = case $6::text when 'over' then $1::timestamptz end
+       where id = $5 and over_at is null`,
+      [...facts, change.id, change.event],
+    );
 }
 
 /** Deletes, with their deliveries, the problems that were over `afterMs` ago. */
@@ -135,25 +112,24 @@ export async function forgetAlerts(db: pg.PoolClient, now: number, afterMs: numb
   await db.query(`delete from alerts where over_at < $1`, [timestamp(now - afterMs)]);
 }
 
-/** A change of a problem on its way to one channel. Times are epoch ms. */
-export interface AlertDelivery {
-  readonly id: number;
-  readonly alertId: number;
+/** What is owed to one channel, as the column holds it. Times are epoch ms. */
+interface OwedDelivery {
   readonly event: 'raised' | 'grown' | 'over';
   readonly level: number;
   readonly channel: string;
   readonly createdAt: number;
-  /** With the current one. */
   readonly attempts: number;
+  readonly nextTryAt: number;
+}
+
+/** A change of a problem on its way to one channel. `attempts`: with the current one. */
+export interface AlertDelivery extends Omit<OpenAlert, 'id' | 'level'>, Omit<OwedDelivery, 'nextTryAt'> {
+  readonly alertId: number;
   readonly connection: string;
-  readonly kind: AlertKind;
-  readonly detail: AlertDetail;
-  readonly raisedAt: number;
-  readonly clearedAt: number | null;
 }
 
 /**
- * Claims for `claimMs` up to `limit` deliveries of these channels that are due at `now` (epoch ms), oldest first: no other
+ * Claims for `claimMs` up to `limit` deliveries to these channels that are due at `now` (epoch ms), oldest first: no other
  * process gets them meanwhile, and those of a dead claimant are due again afterwards. A channel gets the changes of a problem
  * in order.
  */
@@ -164,31 +140,50 @@ export function claimDeliveries(
   claimMs: number,
   limit: number,
 ): Promise<readonly AlertDelivery[]> {
-  return rowsOf(
-    pool,
-    `update alert_deliveries t set next_try_at = $3, attempts = attempts + 1 from alerts a
-     where a.id = t.alert_id and t.id in (
-       select id from alert_deliveries c where ended_at is null and next_try_at <= $2 and channel = any($1) and not exists (
-         select from alert_deliveries e where e.alert_id = c.alert_id and e.channel = c.channel and e.id < c.id and e.ended_at is null)
-       order by id limit $4 for update skip locked)
-     returning t.id, t.alert_id as "alertId", t.event, t.level, t.channel, ${epochMs('t.created_at')} as "createdAt", t.attempts,
-       a.connection, a.kind, a.detail, ${epochMs('a.raised_at')} as "raisedAt", ${epochMs('a.cleared_at')} as "clearedAt"`,
-    [channels, timestamp(now), timestamp(now + claimMs), limit],
-  );
+  return transaction(pool, async (db) => {
+    const alerts = await rowsOf<
+      Omit<AlertDelivery, keyof OwedDelivery> & { readonly owed: readonly OwedDelivery[] }
+    >(
+      db,
+      `select id as "alertId", connection, kind, detail, ${epochMs('raised_at')} as "raisedAt",
+         ${epochMs('cleared_at')} as "clearedAt", owed from alerts where owed <> '[]' for update skip locked`,
+    );
+    const due = alerts
+      .flatMap(({ owed, ...alert }) => {
+        const next = channels.flatMap((one) => owed.find(({ channel }) => channel === one) ?? []);
+        return next
+          .filter(({ nextTryAt }) => nextTryAt <= now)
+          .map(({ nextTryAt: _, ...owed }) => ({ ...alert, ...owed, attempts: owed.attempts + 1 }));
+      })
+      .toSorted((one, other) => one.createdAt - other.createdAt)
+      .slice(0, limit);
+    for (const delivery of due)
+      await setOwed(db, delivery, { attempts: delivery.attempts, nextTryAt: now + claimMs });
+    return due;
+  });
 }
 
-/** Notes an attempt: `ended` at `at` (epoch ms), sent or with a fault given up; or failed, and `due` again at `at`. */
-export async function noteAttempt(
-  pool: pg.Pool,
-  id: number,
-  state: 'ended' | 'due',
-  at: number,
-  fault: string | null,
+/** An attempt has failed: it is due again at `at` (epoch ms). */
+export function putOffDelivery(pool: pg.Pool, delivery: AlertDelivery, at: number): Promise<void> {
+  return setOwed(pool, delivery, { nextTryAt: at });
+}
+
+/** It was sent, or given up. */
+export function endDelivery(pool: pg.Pool, delivery: AlertDelivery): Promise<void> {
+  return setOwed(pool, delivery, null);
+}
+
+/** `to`: null: nothing is owed any more. */
+async function setOwed(
+  db: Queryable,
+  { alertId, event, level, channel }: AlertDelivery,
+  to: Partial<OwedDelivery> | null,
 ): Promise<void> {
-  const column = state === 'ended' ? 'ended_at' : 'next_try_at';
-  await pool.query(`update alert_deliveries set ${column} = $2, fault = $3 where id = $1`, [
-    id,
-    timestamp(at),
-    fault,
-  ]);
+  await db.query(
+    `update alerts set owed = (
+       select coalesce(jsonb_agg(case when one @> $2 then one || $3 else one end order by nth), '[]')
+       from jsonb_array_elements(owed) with ordinality as all_owed (one, nth) where not one @> $2 or $3::jsonb is not null)
+     where id = $1`,
+    [alertId, { event, level, channel }, to],
+  );
 }

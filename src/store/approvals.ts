@@ -1,136 +1,91 @@
-import { randomUUID } from 'node:crypto';
 import type { ActionKind } from '../core/merge/action.ts';
-import { columnOf, countOf, type Queryable, rowsOf } from './database.ts';
+import { columnOf, mapOf, type Queryable, rowsOf, valueOf } from './database.ts';
+import { connectionOf } from './places.ts';
+import type { Approval, Run, RunRef } from './runs.ts';
 
 /** The fingerprint of a line whose text was edited: it never matches. */
 export const editedByHand = 'edited-by-hand';
 
-/** A line of a reviewed plan that is to be carried out. */
-export interface ApprovedLine {
-  /** Its id in the plan. */
-  readonly id: string;
-  readonly kind: ActionKind;
-  readonly leadId: string | null;
-  readonly row: number | null;
-  readonly fingerprint: string;
-}
-
-/** Stores the lines that a run may carry out; returns the batch by which a job names them. */
-export async function approve(
+/** What a run may carry out; null: all that it plans. */
+export async function approvalOf(
   db: Queryable,
-  connection: string,
-  planId: number,
-  lines: readonly ApprovedLine[],
-): Promise<string> {
-  const batch = randomUUID();
-  await db.query(
-    `insert into approvals (batch, connection, plan_id, line, fingerprint, kind, lead_id, row_number)
-     select $1, $2, $3, *
-     from json_to_recordset($4::json) as l (id text, fingerprint text, kind text, "leadId" text, "row" bigint)`,
-    [batch, connection, planId, JSON.stringify(lines)],
-  );
-  return batch;
+  { id, approval }: Pick<Run, 'id' | 'approval'>,
+): Promise<Approval | null> {
+  return approval === null ? null : valueOf(db, `select approved from runs where id = $1`, [id]);
 }
-
-interface ApprovedRun {
-  readonly id: number;
-  readonly round: number;
-  readonly connection: string;
-  readonly approval: string;
-}
-
-/** Action `a` carries out line `p`. */
-const isOfLine = `a.plan_id = p.plan_id and a.plan_line = p.line`;
 
 /** A create that was begun may have been carried out. */
-const isBegun = `(a.state = 'done' or exists (select from intents i where i.action_id = a.id and i.state <> 'abandoned'))`;
+const isBegun = `(a.state = 'done' or a.intent <> 'abandoned')`;
 
 /** The last run except $1 that did the same as line `p` to this record since the plan was made, for another reason. */
 const doneTo = (
   record: string,
 ): string => `(select max(a.run_id) from actions a join runs r on r.id = a.run_id
    where ${record} and a.fingerprint = p.fingerprint and a.state = 'done' and a.kind = p.kind
-     and a.run_id > p.plan_id and a.run_id <> $1 and r.connection = $2
-     and a.plan_id is distinct from p.plan_id)`;
+     and a.run_id > $3 and a.run_id <> $1 and r.connection = $2
+     and a.plan_id is distinct from $3)`;
 
 /**
- * The last run except $1 that carried out line `p`, or that since the plan was made did the same to the same record, as a
- * sync or for another plan. The line of a create has no id: its fingerprint identifies it.
+ * By line the last run except this one that carried it out, or that since the plan was made did the same to the same record, as
+ * a sync or for another plan. The line of a create has no id: its fingerprint identifies it.
  */
-const doneBy = `greatest(
-  (select max(a.run_id) from actions a
-   where ${isOfLine} and a.fingerprint = p.fingerprint and a.run_id <> $1 and ${isBegun}),
-  ${doneTo(`a.lead_id = p.lead_id`)}, ${doneTo(`a.kind = 'create-lead'`)}, made.run)`;
-
-/** As `made.run`, the last run except $1 that created the row of line `p` in a batch since the plan was made. */
-const madeWithOthers = `left join (
-  select l.lead_id, max(l.run_id) as run from new_row_lines l join runs r on r.id = l.run_id
-  where r.connection = $2 and l.run_id <> $1 and l.state = 'done'
-    and l.run_id > (select min(plan_id) from approvals where batch = $3 and kind = 'create-row') group by 1) made
-  on p.kind = 'create-row' and made.lead_id = p.lead_id and made.run > p.plan_id`;
-
-/**
- * The approved lines that are still to do: each is carried out at most once. Without those that another run, or an earlier
- * round of this one, carried out or, for a create, began.
- */
-export function openLines(
+export function linesDoneBefore(
   db: Queryable,
-  run: ApprovedRun,
-): Promise<readonly (ApprovedLine & { readonly planId: number })[]> {
-  return rowsOf(
+  run: RunRef,
+  { planId, lines }: Approval,
+): Promise<ReadonlyMap<string, number>> {
+  return mapOf(
     db,
-    `select p.line as id, p.kind, p.lead_id as "leadId", p.row_number as row, p.fingerprint, p.plan_id as "planId"
-     from approvals p ${madeWithOthers} where p.batch = $3 and ${doneBy} is null
-       and not exists (select from actions a where ${isOfLine} and a.run_id = $1 and a.round < $4 and ${isBegun})
-     order by p.line`,
-    [run.id, run.connection, run.approval, run.round],
+    `select p.id as key, done.run as value from json_to_recordset($4::json) as p (id text, kind text, "leadId" text, fingerprint text)
+     left join (
+       select l.lead_id, max(l.run_id) as run from new_row_lines l join runs r on r.id = l.run_id
+       where r.connection = $2 and l.run_id <> $1 and l.state = 'done' and l.run_id > $3 and $5 group by 1) made
+       on p.kind = 'create-row' and made.lead_id = p."leadId"
+     cross join lateral (select greatest(
+       (select max(a.run_id) from actions a
+        where a.plan_id = $3 and a.plan_line = p.id and a.fingerprint = p.fingerprint and a.run_id <> $1 and ${isBegun}),
+       ${doneTo(`a.lead_id = p."leadId"`)}, ${doneTo(`a.kind = 'create-lead'`)}, made.run) as run) done
+     where done.run is not null`,
+    [
+      run.id,
+      connectionOf(run.connection),
+      planId,
+      JSON.stringify(lines),
+      lines.some(({ kind }) => kind === 'create-row'),
+    ],
   );
 }
 
 /** The creates that a run has begun: the links that finish them belong to the lines that were approved. */
-export async function intentsOfRun(db: Queryable, runId: number): Promise<ReadonlySet<number>> {
-  const text = `select i.id from intents i join actions a on a.id = i.action_id where a.run_id = $1`;
-  return new Set(await columnOf<number>(db, text, [runId]));
+export function intentsOfRun(db: Queryable, runId: number): Promise<readonly number[]> {
+  return columnOf(db, `select id from actions where run_id = $1 and intent is not null`, [runId]);
 }
 
-/** An approved line that was not carried out, because the plan does not hold it any more. */
-export interface StaleLine extends ApprovedLine {
-  /** The run that carried it out after the plan was made. */
-  readonly doneBy: number | null;
-  /** What would be done to the same record now, when that is something else. */
-  readonly instead: ActionKind | null;
+/** What a run planned to carry out an approved line. */
+export interface LineOfRun {
+  readonly line: string;
+  readonly round: number;
+  readonly isBegun: boolean;
+  /** Of a create: its lead is known. */
+  readonly isDone: boolean;
 }
 
-/** The approved lines for which the run had no action. */
-export function staleLines(db: Queryable, run: Omit<ApprovedRun, 'round'>): Promise<readonly StaleLine[]> {
+export function linesOfRun(db: Queryable, runId: number): Promise<readonly LineOfRun[]> {
   return rowsOf(
     db,
-    `select p.line as id, p.kind, p.lead_id as "leadId", p.row_number as row, p.fingerprint, ${doneBy} as "doneBy",
-       i.kind as instead
-     from approvals p ${madeWithOthers}
-     left join (select lead_id, min(kind) as kind from actions where run_id = $1 and round = 1 and state = 'left-out'
-                group by 1) i on i.lead_id = p.lead_id
-     where p.batch = $3 and not exists (select from actions a where a.run_id = $1 and ${isOfLine})
-     order by p.line`,
-    [run.id, run.connection, run.approval],
+    `select plan_line as line, round, coalesce(${isBegun}, false) as "isBegun",
+       coalesce(a.state = 'done' or a.intent in ('created', 'linked'), false) as "isDone"
+     from actions a where run_id = $1 and plan_line is not null`,
+    [runId],
   );
 }
 
-/** How many lines of a batch the run has carried out; a create only when its lead is known. */
-export function countDoneLines(
-  db: Queryable,
-  { id, approval }: { readonly id: number; readonly approval: string },
-): Promise<number> {
-  return countOf(
+/** By lead what would be done to it now, and is no approved line. */
+export function leftOut(db: Queryable, runId: number): Promise<ReadonlyMap<string, ActionKind>> {
+  return mapOf(
     db,
-    `from approvals p where p.batch = $2 and exists (
-       select from actions a where a.run_id = $1 and ${isOfLine} and (a.state = 'done' or exists (
-         select from intents i where i.action_id = a.id and i.state in ('created', 'linked'))))`,
-    [id, approval],
+    `select lead_id as key, min(kind) as value from actions
+     where run_id = $1 and round = 1 and state = 'left-out' and lead_id is not null group by 1`,
+    [runId],
   );
-}
-
-/** How many lines a batch has. */
-export function countApproved(db: Queryable, batch: string): Promise<number> {
-  return countOf(db, `from approvals where batch = $1`, [batch]);
 }

@@ -3,6 +3,7 @@ import type { AuditConditions, AuditedAction, AuditedRecord } from '../core/audi
 import type { Cells, Values } from '../core/lead/value.ts';
 import type { Changes } from '../core/merge/action.ts';
 import { oneOf, type Queryable } from './database.ts';
+import { isUnsettled } from './intents.ts';
 import { streamRows } from './stream-rows.ts';
 import type { RoundRef, Run, RunRef } from './runs.ts';
 
@@ -36,25 +37,23 @@ export async function* auditRecords(
   const values = [run.id, run.round, run.connection, run.mode !== 'plan'];
   const ofLeads = streamRows<StoredRecord>(
     pool,
-    // Each record is looked up by its own: see `differences`.
-    `select w.lead_id as "leadId", coalesce(t.row_number, p.row_number) as row, p.base, l.cells as lead, t.cells,
-       coalesce(m.lead, p.lead_id is null) as "isLeadMissed", coalesce(m.row, p.lead_id is null) as "isRowMissed", a.actions,
-       (select json_agg(field) from held where $4 and kind = 'conflict' and connection = $3 and lead_id = w.lead_id and content_hash not like 'duplicate:%') as held,
-       array(select field from earlier_values where connection = $3 and lead_id = w.lead_id
+    // Each record is looked up by its own.
+    `with sighted as materialized (
+       select l.* from run_sights s cross join lateral json_to_recordset(s.leads) as l ("leadId" text, "row" bigint, lead jsonb, cells jsonb,
+         "isLeadMissed" boolean, "isRowMissed" boolean) where s.run_id = $1),
+     acted as (
+       select distinct lead_id from actions a where run_id = $1 and round = $2 and lead_id is not null and kind not in ('hold', 'create-lead')
+         and not exists (select from sighted where "leadId" = a.lead_id))
+     select w."leadId", coalesce(w."row", p.row_number) as row, p.base, w.lead, w.cells, coalesce(w."isLeadMissed", p.lead_id is null) as "isLeadMissed",
+       coalesce(w."isRowMissed", p.lead_id is null) as "isRowMissed", a.actions,
+       (select json_agg(field) from held where $4 and kind = 'conflict' and connection = $3 and lead_id = w."leadId" and content_hash not like 'duplicate:%') as held,
+       array(select field from earlier_values where connection = $3 and lead_id = w."leadId"
          and at >= (select scan_started_at from runs where id = $1) and hash is distinct from value_hash(p.base->>field)) as moved,
        coalesce(p.lead_absences >= 2, false) as "isLeadGone", p.lead_deleted_at is not null as "isDeletionDone", false as "isApart"
-     from (
-       select lead_id from staged_leads where run_id = $1
-       union select lead_id from staged_rows where run_id = $1 and lead_id is not null and not duplicate and cells is not null
-       union select lead_id from absent_pairs where run_id = $1
-       union select lead_id from actions where run_id = $1 and round = $2 and lead_id is not null and kind <> 'hold') w
-     left join lateral (select * from staged_leads where run_id = $1 and lead_id = w.lead_id limit 1) l on true
-     left join lateral (
-       select * from staged_rows where run_id = $1 and lead_id = w.lead_id and not duplicate and cells is not null limit 1) t on true
-     left join lateral (select * from absent_pairs where run_id = $1 and lead_id = w.lead_id limit 1) m on true
-     left join lateral (select * from pairs where connection = $3 and lead_id = w.lead_id limit 1) p on true
-     cross join lateral (select ${actionsWhere(`lead_id = w.lead_id`)}) a
-     where (l.hash = t.hash) is not true or a.actions is not null`,
+     from (select * from sighted union all select lead_id, null, null, null, null, null from acted) w
+     left join lateral (select * from pairs where connection = $3 and lead_id = w."leadId" limit 1) p on true
+     cross join lateral (select ${actionsWhere(`lead_id = w."leadId" and kind <> 'create-lead'`)}) a
+     order by w."leadId"`,
     values,
   );
   for await (const stored of ofLeads) yield asAudited(stored);
@@ -62,19 +61,20 @@ export async function* auditRecords(
     pool,
     // Each table is read once: neither actions nor conflicts can be looked up by a row.
     `with acts as materialized (
-       select row_number, ${actionsWhere(`row_number is not null and (lead_id is null or kind in ('hold', 'link'))`)} group by 1),
+       select row_number, ${actionsWhere(`row_number is not null and (lead_id is null or kind in ('hold', 'link', 'create-lead'))`)} group by 1),
      held as materialized (
        select row_number, lead_id, split_part(content_hash, '#', 1) as content, field from held
        where $4 and kind = 'conflict' and connection = $3),
      held_there as materialized (
        select row_number, array_agg(field) as fields from held where row_number is not null group by 1),
      held_alike as materialized (select content, array_agg(field) as fields from held where lead_id = '' group by 1)
-     select null as "leadId", r.row_number as row, null as base, null as lead, r.cells, true as "isLeadMissed", false as "isRowMissed",
+     select null as "leadId", r.row, null as base, null as lead, r.cells, true as "isLeadMissed", false as "isRowMissed",
        a.actions, t.fields || c.fields as held,
-       array[]::text[] as moved, false as "isLeadGone", false as "isDeletionDone", r.apart as "isApart"
-     from staged_rows r left join acts a on a.row_number = r.row_number left join held_there t on t.row_number = r.row_number
-     left join held_alike c on c.content = r.content_hash
-     where r.run_id = $1 and (r.lead_id is null or r.duplicate) order by r.ordinal`,
+       array[]::text[] as moved, false as "isLeadGone", false as "isDeletionDone", r."isApart"
+     from run_sights s cross join lateral json_to_recordset(s.rows) as r (ordinal int, "row" bigint, cells jsonb, "contentHash" text, "isApart" boolean)
+     left join acts a on a.row_number = r.row left join held_there t on t.row_number = r.row
+     left join held_alike c on c.content = r."contentHash"
+     where s.run_id = $1 order by r.ordinal`,
     values,
   );
   for await (const stored of ofRows) yield asAudited(stored);
@@ -86,8 +86,8 @@ export async function* auditRecords(
          'expect', '{}'::json, 'isDoubted', false)) as actions,
        null as held, array[]::text[] as moved, false as "isLeadGone", false as "isDeletionDone", false as "isApart"
      from scan_pages p cross join lateral json_array_elements(p.body::json) with ordinality e (line, nth)
-     where p.run_id = $1 and p.settled < p.leads and (p.round is null or p.round = $2 and $3) and e.nth > p.settled and json_typeof(e.line) = 'array'`,
-    [run.id, run.round, run.mode !== 'plan'],
+     where p.run_id = $1 and p.settled < p.leads and p.round = $2 and e.nth > p.settled and json_typeof(e.line) = 'array'`,
+    [run.id, run.round],
   );
   for await (const stored of ofPages) yield asAudited(stored);
 }
@@ -133,7 +133,7 @@ export function auditedConditions(
 > {
   return oneOf(
     db,
-    `select exists (select from intents where connection = $3 and state in ('in-doubt', 'created')) as "isInDoubt",
+    `select exists (select from actions where connection = $3 and ${isUnsettled}) as "isInDoubt",
        coalesce(bool_or(reason in ('row.id-unreadable', 'row.id-lost', 'row.id-moved', 'row.orphan', 'lead.unasked', 'row.duplicate-id')), false) as "holdsStrays",
        coalesce(bool_or(reason = 'row.column-missing'), false) as "holdsNew",
        coalesce(bool_or(reason like 'match.%'), false) as "holdsMatches", coalesce(bool_or(reason = 'row.put-back'), false) as "holdsOldRows"

@@ -2,9 +2,12 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { from as copyFrom } from 'pg-copy-streams';
 import type pg from 'pg';
+import { batchesBySize } from '../core/lead/text-size.ts';
 import type { Value, Values } from '../core/lead/value.ts';
 import type { BaselineMove, Had } from '../core/merge/baseline-moves.ts';
 import type { Absences } from '../core/merge/difference.ts';
+import type { LiveScan } from '../core/merge/live-scan.ts';
+import { isEqual } from '../core/merge/sight-of.ts';
 import { oneOf, type Queryable } from './database.ts';
 import type { RunRef } from './runs.ts';
 
@@ -259,6 +262,9 @@ export async function makeKeptMoves(db: pg.PoolClient, { id, connection }: RunRe
   await deletePairs(db, connection, gone);
 }
 
+/** Pairs stored together. */
+const adoptedTogether = 1_000;
+
 /**
  * Stores what the scan alone proves. Equal sides become the baseline, in every field with a column. Every lead of the scan
  * is known from now on, except those that a create in doubt may have made (`unsettled`); `areRowsProven`: that it has no row
@@ -267,46 +273,50 @@ export async function makeKeptMoves(db: pg.PoolClient, { id, connection }: RunRe
 export async function adoptScan(
   db: Queryable,
   { id, connection }: RunRef,
+  scan: LiveScan,
   areRowsProven: boolean,
-  unsettled: readonly string[],
+  unsettled: ReadonlySet<string>,
 ): Promise<number> {
-  // After `forget` the planner believes the table is empty, and would scan all new pairs for each row.
+  // After `forget` the planner believes the table is empty, and would scan all new pairs for each batch.
   await db.query('set local enable_seqscan = off');
-  const inStep = await writePairs(
-    db,
-    connection,
-    {
-      of: `select l.lead_id, t.cells as "values", t.row_number as "row"
-        from staged_leads l join staged_rows t on t.run_id = $2 and t.lead_id = l.lead_id and not t.duplicate
-        where l.run_id = $2 and l.hash = t.hash`,
-      to: { ...becomes.agreed.to, lead_deleted_at: 'null::timestamptz' },
-      make: 'true',
-      had: 'both',
-    },
-    [id],
-  );
-  const rows = `select lead_id, row_number as "row" from staged_rows where run_id = $2 and lead_id is not null and not duplicate`;
-  await writePairs(db, connection, { of: rows, to: { row_number: 'm."row"' } }, [id]);
+  const write = async (lines: Iterable<object>, change: Change, ...values: unknown[]): Promise<number> => {
+    let stored = 0;
+    for (const some of batchesBySize(lines, () => adoptedTogether))
+      stored += await writePairs(db, connection, change, [JSON.stringify(some), ...values]);
+    return stored;
+  };
+  const leads = function* () {
+    for (const leadId of scan.leads()) if (!scan.isPlain(leadId)) yield { leadId, row: scan.row(leadId) };
+  };
+  const inStep = function* () {
+    for (const { leadId, row } of leads())
+      if (isEqual(scan, scan.lead(leadId), row)) yield { lead_id: leadId, values: row?.cells, row: row?.row };
+  };
+  const stored = await write(inStep(), {
+    of: `select * from json_to_recordset($2::json) as r (lead_id text, "values" jsonb, "row" bigint)`,
+    to: { ...becomes.agreed.to, lead_deleted_at: 'null::timestamptz' },
+    make: 'true',
+    had: 'both',
+  });
+  const of = `select * from json_to_recordset($2::json) as r (lead_id text, "row" bigint)`;
+  const placed = function* () {
+    for (const leadId of scan.rows.ids()) yield { lead_id: leadId, row: scan.row(leadId)?.row };
+  };
+  await write(placed(), { of, to: { row_number: 'm."row"' } });
+  const others = function* () {
+    for (const { leadId, row } of leads())
+      if (!unsettled.has(leadId)) yield { lead_id: leadId, row: row?.row };
+  };
+  const to = {
+    row_absences:
+      'case when p.id is not null then p.row_absences when m."row" is null then $4::int else 0 end',
+    absence_run: 'case when p.id is null then $3::bigint else p.absence_run end',
+    row_number: 'case when p.id is null then m."row" else p.row_number end',
+    lead_deleted_at: 'null::timestamptz',
+  };
+  const known = await write(others(), { of, to, make: 'true' }, id, Number(areRowsProven));
   await db.query('set local enable_seqscan = on');
-  const others = await writePairs(
-    db,
-    connection,
-    {
-      of: `select l.lead_id, t.row_number as "row" from staged_leads l
-        left join staged_rows t on t.run_id = $2 and t.lead_id = l.lead_id and not t.duplicate
-        where l.run_id = $2 and l.lead_id <> all($3)`,
-      to: {
-        row_absences:
-          'case when p.id is not null then p.row_absences when m."row" is null then $4::int else 0 end',
-        absence_run: 'case when p.id is null then $2 else p.absence_run end',
-        row_number: 'case when p.id is null then m."row" else p.row_number end',
-        lead_deleted_at: 'null::timestamptz',
-      },
-      make: 'true',
-    },
-    [id, unsettled, areRowsProven ? 1 : 0],
-  );
-  return inStep + others;
+  return stored + known;
 }
 
 /**
@@ -315,15 +325,17 @@ export async function adoptScan(
  */
 export async function noteOutside(
   db: Queryable,
-  { id, connection }: RunRef,
+  { connection }: RunRef,
+  scan: LiveScan,
   { isFiltered, isComplete }: { readonly isFiltered: boolean; readonly isComplete: boolean },
 ): Promise<void> {
-  const unlisted = `lead_id in (select lead_id from absent_pairs where run_id = $2 and lead
-    union select lead_id from asked_leads where run_id = $2)`;
-  const of = `select lead_id, ${unlisted} as is_unlisted from pairs where connection = $1
-    and (outside_since is not null or $3 and $4 and ${unlisted})`;
-  const outside_since = 'case when $3 and m.is_unlisted then coalesce(p.outside_since, now()) end';
-  await writePairs(db, connection, { of, to: { outside_since } }, [id, isFiltered, isComplete]);
+  const unlisted = isFiltered
+    ? [...[...scan.absent()].flatMap(({ leadId, lead }) => (lead ? [leadId] : [])), ...scan.askedIds]
+    : [];
+  const of = `select lead_id, lead_id = any($2::text[]) as is_unlisted from pairs where connection = $1
+    and (outside_since is not null or $3::boolean and lead_id = any($2::text[]))`;
+  const outside_since = 'case when m.is_unlisted then coalesce(p.outside_since, now()) end';
+  await writePairs(db, connection, { of, to: { outside_since } }, [unlisted, isFiltered && isComplete]);
 }
 
 /** A pair that is stored for the first time; `row`: where its row stands, when that is known. */

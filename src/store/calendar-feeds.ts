@@ -1,44 +1,5 @@
-import { createHash, randomBytes } from 'node:crypto';
 import type { Cells } from '../core/lead/value.ts';
-import { columnOf, epochMs, firstOf, mapOf, type Queryable, rowsOf, timestamp } from './database.ts';
-
-/** The secret part of each recipient's feed address; `makes`: also of those who had none. Addresses in lower case. */
-export async function feedTokens(
-  db: Queryable,
-  recipients: readonly string[],
-  makes: boolean,
-): Promise<ReadonlyMap<string, string>> {
-  const made = makes ? recipients.map((recipient) => ({ recipient, ...newToken() })) : [];
-  await db.query(
-    `insert into calendar_feeds (recipient, token, token_hash)
-     select recipient, token, hash from json_to_recordset($1::json) as n (recipient text, token text, hash text)
-     on conflict (recipient) do nothing`,
-    [JSON.stringify(made)],
-  );
-  return mapOf(db, 'select recipient, token from calendar_feeds where recipient = any($1)', [recipients]);
-}
-
-/** Gives a recipient a new token: the former address leads nowhere from now on. */
-export async function replaceFeedToken(db: Queryable, recipient: string): Promise<void> {
-  const { token, hash } = newToken();
-  await db.query(
-    `insert into calendar_feeds (recipient, token, token_hash) values ($1, $2, $3)
-     on conflict (recipient) do update
-       set token = excluded.token, token_hash = excluded.token_hash, created_at = now()`,
-    [recipient, token, hash],
-  );
-}
-
-/**
- * The recipient whose feed a token opens, or null. Compared by hash: the time of the answer would otherwise reveal existing
- * tokens.
- */
-export function recipientOfFeed(
-  db: Queryable,
-  token: string,
-): Promise<{ readonly recipient: string } | null> {
-  return firstOf(db, 'select recipient from calendar_feeds where token_hash = $1', [hashOf(token)]);
-}
+import { columnOf, epochMs, type Queryable, rowsOf, timestamp } from './database.ts';
 
 /** A follow-up in a recipient's feed. Times are epoch ms. */
 export interface FeedItem {
@@ -84,13 +45,4 @@ export function feedRecipients(db: Queryable, connections: readonly string[]): P
      where connection = any($1) and due_at is not null order by 1`,
     [connections],
   );
-}
-
-function newToken(): { readonly token: string; readonly hash: string } {
-  const token = randomBytes(32).toString('base64url');
-  return { token, hash: hashOf(token) };
-}
-
-function hashOf(token: string): string {
-  return createHash('sha256').update(token).digest('base64url');
 }

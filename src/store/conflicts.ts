@@ -1,5 +1,6 @@
 import type { Author } from '../core/lead/author.ts';
 import { type Cell, plainCell } from '../core/lead/value.ts';
+import type { LiveScan } from '../core/merge/live-scan.ts';
 import { HeldConflicts, type NewConflict } from '../core/merge/held-conflicts.ts';
 import { type Action, actionBatches, actionColumns } from './actions.ts';
 import { countOf, type Queryable, rowsOf } from './database.ts';
@@ -106,8 +107,12 @@ export async function releaseRow(
 }
 
 /** Holds everything that the plan of this round holds, and releases what it does not hold any more. */
-export async function recordPlannedConflicts(db: Queryable, run: RunRef & RoundRef): Promise<void> {
-  await holdPlanned(db, run, again);
+export async function recordPlannedConflicts(
+  db: Queryable,
+  run: RunRef & RoundRef,
+  scan: LiveScan,
+): Promise<void> {
+  await holdPlanned(db, run, scan, again);
   await handOnAuthors(db, run);
   await db.query(
     `delete from held where kind = 'conflict' and connection = $1 and (last_run, last_round) is distinct from ($2::bigint, $3::int)`,
@@ -116,27 +121,29 @@ export async function recordPlannedConflicts(db: Queryable, run: RunRef & RoundR
 }
 
 /** Lists what a plan would hold beside what is held already: a plan decides nothing, and takes no decision away. */
-export function listPlannedConflicts(db: Queryable, run: RunRef & RoundRef): Promise<void> {
-  return holdPlanned(db, run, 'on conflict do nothing');
+export function listPlannedConflicts(db: Queryable, run: RunRef & RoundRef, scan: LiveScan): Promise<void> {
+  return holdPlanned(db, run, scan, 'on conflict do nothing');
 }
 
-/** A record that is held may be no pair. */
-const stagedName = (table: 'staged_leads' | 'staged_rows'): string =>
-  `(select s.cells->'companyName' from ${table} s where s.run_id = $1 and s.lead_id = a.lead_id limit 1)`;
+const sizeOfHold = `octet_length(changes::text) + octet_length(expect::text)`;
 
-const stagedNames = `json_build_array(${stagedName('staged_leads')}, ${stagedName('staged_rows')})`;
-
-const sizeOfHold = `octet_length(changes::text) + octet_length(expect::text) + octet_length(${stagedNames}::text)`;
-
-async function holdPlanned(db: Queryable, run: RunRef & RoundRef, onKnown: string): Promise<void> {
+async function holdPlanned(
+  db: Queryable,
+  run: RunRef & RoundRef,
+  scan: LiveScan,
+  onKnown: string,
+): Promise<void> {
   const held = new HeldConflicts();
+  // A record that is held may be no pair.
+  const namesOf = (leadId: string): readonly Cell[] =>
+    [scan.lead(leadId), scan.row(leadId)?.cells].map((cells) => cells?.['companyName'] ?? null);
   for await (const ids of actionBatches(db, run, 'hold', { size: sizeOfHold })) {
-    const holds = await rowsOf<Action & { readonly names: readonly Cell[] }>(
+    const holds = await rowsOf<Action>(
       db,
-      `select ${actionColumns}, ${stagedNames} as names from actions a where run_id = $1 and id = any($2) order by id`,
+      `select ${actionColumns} from actions where run_id = $1 and id = any($2) order by id`,
       [run.id, ids],
     );
-    const items = holds.flatMap((hold) => held.of(hold, hold.names));
+    const items = holds.flatMap((hold) => held.of(hold, namesOf(hold.leadId ?? '')));
     await recordConflicts(db, run, items, onKnown);
   }
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
-import { epochMs, oneOf, type Queryable, valueOf } from './database.ts';
+import { epochMs, oneOf } from './database.ts';
 
 /** Ms between two corrections. */
 const lookEveryMs = 15_000;
@@ -16,18 +16,6 @@ const steadyNow = (): number => performance.timeOrigin + performance.now();
 /** The time of the database, epoch ms. */
 export async function databaseNow(db: Pick<pg.Pool, 'query'>): Promise<number> {
   return (await oneOf<{ now: number }>(db, `select ${epochMs('clock_timestamp()')} as now`)).now;
-}
-
-/** Writes a row. Rejects when the database answers but takes no writes: a replica, a server set read-only, a full disk. */
-export async function probeWrite(db: Pick<pg.Pool, 'query'>): Promise<void> {
-  await db.query(
-    `insert into write_probe (written_at) values (now()) on conflict (only_row) do update set written_at = excluded.written_at`,
-  );
-}
-
-/** When (epoch ms) the last of these rows was written; null: none was. */
-export function lastWriteAt(db: Queryable): Promise<number | null> {
-  return valueOf(db, `select floor(${epochMs('written_at')}) from write_probe`);
 }
 
 /**

@@ -1,85 +1,113 @@
-import type pg from 'pg';
+import { batchesBySize } from '../core/lead/text-size.ts';
 import type { Cells } from '../core/lead/value.ts';
-import type { LooseRow, RecordTally, Sight } from '../core/merge/difference.ts';
+import type { HeldField, Sight } from '../core/merge/difference.ts';
 import type { UnknownLead } from '../core/merge/likeness.ts';
-import { keysOfLead, type Service } from './places.ts';
+import type { LiveScan } from '../core/merge/live-scan.ts';
+import { type PairFacts, sightOf } from '../core/merge/sight-of.ts';
 import type { BaselineRow } from '../core/merge/shifted-rows.ts';
-import { columnOf, epochMs, mapOf, oneOf, type Queryable, rowsOf } from './database.ts';
-import { streamRows } from './stream-rows.ts';
-import type { RoundRef, Run, RunRef } from './runs.ts';
+import { keysOfLead, type Service } from './places.ts';
+import { columnOf, epochMs, mapOf, type Queryable } from './database.ts';
+import { basesOf } from './pairs.ts';
+import type { RunRef } from './runs.ts';
 
-/**
- * Streams every lead id that may need a decision, in the order of the ids: all of which something is staged, or that a side
- * missed; with `ofRows` those alone whose row is staged or missed.
- */
-export async function* sights(pool: pg.Pool, run: RunRef, ofRows = false): AsyncIterable<Sight> {
-  // Each record is looked up by its own. The limits keep Postgres, which cannot know how few there are, from joining
-  // whole tables.
-  yield* streamRows<Sight>(
-    pool,
-    `select w.lead_id as "leadId", p.lead_id is not null as "isKnown", p.base, same.yes as "isSame",
-       case when not same.yes then l.cells end as lead, case when not same.yes then t.cells end as row,
-       coalesce(t.row_number, p.row_number) as "rowNumber",
-       json_build_object('lead', coalesce(m.lead, false), 'row', coalesce(m.row, false)) as missed, m.merged,
-       coalesce(p.lead_absences, 0) as "leadAbsences", coalesce(p.row_absences, 0) as "rowAbsences",
-       p.absence_run is not distinct from $1 as "isCounted", p.lead_deleted_at is not null as "deletionDone",
-       case when q.answer is not null then json_build_object('answer', q.answer, 'message', q.message) end as asked,
-       array(select json_build_object('field', field, 'code', code, 'resolution', resolution, 'lead', lead_value, 'row', row_value)
-         from held where kind = 'conflict' and connection = $2 and lead_id = w.lead_id) as held,
-       exists (select from staged_rows where run_id = $1 and lead_id = w.lead_id and duplicate) as "isCopied"
-     from (
-       select lead_id from staged_leads where run_id = $1 and not $3
-       union select lead_id from staged_rows where run_id = $1 and lead_id is not null and not duplicate and cells is not null
-       union select lead_id from absent_pairs where run_id = $1 and (row or not $3)) w
-     left join lateral (select * from staged_leads where run_id = $1 and lead_id = w.lead_id limit 1) l on true
-     left join lateral (
-       select * from staged_rows where run_id = $1 and lead_id = w.lead_id and not duplicate limit 1) t on true
-     left join lateral (select * from pairs where connection = $2 and lead_id = w.lead_id limit 1) p on true
-     left join lateral (select * from absent_pairs where run_id = $1 and lead_id = w.lead_id limit 1) m on true
-     left join lateral (select answer, message from asked_leads where run_id = $1 and lead_id = w.lead_id limit 1) q on true
-     cross join lateral (select (l.hash = t.hash) is true as yes) same
-     order by w.lead_id`,
-    [run.id, run.connection, ofRows],
+/** Leads looked up together. */
+const lookedUpTogether = 500;
+
+/** Every lead id that may need a decision, in the order of the ids; with `ofRows` those alone whose row may. */
+export function sights(
+  db: Queryable,
+  run: RunRef,
+  scan: LiveScan,
+  ofRows = false,
+): AsyncGenerator<Sight, void> {
+  return sightsOf(db, run, scan, scan.differing(ofRows));
+}
+
+/** What a scan shows of some leads, with what is stored of each. */
+export async function* sightsOf(
+  db: Queryable,
+  run: RunRef,
+  scan: LiveScan,
+  leadIds: readonly string[],
+): AsyncGenerator<Sight, void> {
+  const isAnyHeld = leadIds.length > 0 && (await heldOf(db, run, null)).size > 0;
+  for (const some of batchesBySize(leadIds, () => lookedUpTogether)) {
+    const facts = await factsOf(db, run, scan, some);
+    const held = isAnyHeld ? await heldOf(db, run, some) : new Map<string, readonly HeldField[]>();
+    for (const leadId of some) yield sightOf(scan, leadId, facts.get(leadId), held.get(leadId) ?? []);
+  }
+}
+
+/** What is stored of those of some leads that are pairs. */
+async function factsOf(
+  db: Queryable,
+  run: RunRef,
+  scan: LiveScan,
+  leadIds: readonly string[],
+): Promise<ReadonlyMap<string, PairFacts>> {
+  const pairs = leadIds.filter((leadId) => scan.isPair(leadId));
+  if (pairs.length === 0) return new Map();
+  return mapOf(
+    db,
+    `select lead_id, json_build_object('base', base, 'leadAbsences', lead_absences, 'rowAbsences', row_absences,
+       'isCounted', absence_run is not distinct from $3, 'deletionDone', lead_deleted_at is not null)
+     from pairs where connection = $1 and lead_id = any($2)`,
+    [run.connection, pairs, run.id],
+  );
+}
+
+/** What is held of some leads; null: of one that anything is held of. */
+function heldOf(
+  db: Queryable,
+  { connection }: RunRef,
+  leadIds: readonly string[] | null,
+): Promise<ReadonlyMap<string, readonly HeldField[]>> {
+  return mapOf(
+    db,
+    `select lead_id, json_agg(json_build_object('field', field, 'code', code, 'resolution', resolution, 'lead', lead_value, 'row', row_value) order by id)
+     from held where kind = 'conflict' and connection = $1 and ($2::text[] is null or lead_id = any($2)) group by 1 ${leadIds === null ? 'limit 1' : ''}`,
+    [connection, leadIds],
   );
 }
 
 /** All rows with a baseline, where they are `now` or were `before`: what they show of some fields, and had. */
 export async function* rowsInPlace(
-  pool: pg.Pool,
+  db: Queryable,
   run: RunRef,
+  scan: LiveScan,
   fields: readonly string[],
   when: 'now' | 'before',
-): AsyncIterable<BaselineRow> {
-  const place = when === 'now' ? 'coalesce(t.row_number, p.row_number)' : 'p.row_number';
-  // A row that was gone before this scan has the number of another one.
-  const goneCounts =
-    when === 'now'
-      ? 'm.lead_id is null'
-      : '(m.lead_id is null or p.row_absences <= (p.absence_run is not distinct from $1)::int)';
-  const of = (cells: string): string =>
-    `(select coalesce(jsonb_object_agg(key, value), '{}') from jsonb_each(${cells}) where key = any($3))`;
-  yield* streamRows<BaselineRow>(
-    pool,
-    `select ${place} as place, coalesce(t.row_number, p.row_number) as row, ${of('p.base')} as base,
-       case when m.lead_id is null then ${of('coalesce(t.cells, p.base)')} end as cells
-     from pairs p
-     left join staged_rows t on t.run_id = $1 and t.lead_id = p.lead_id and not t.duplicate
-     left join absent_pairs m on m.run_id = $1 and m.lead_id = p.lead_id and m.row
-     where p.connection = $2 and p.base is not null and ${place} is not null and ${goneCounts}
-     order by place`,
-    [run.id, run.connection, fields],
-  );
-}
-
-/** Rows that no lead id names: those without an id and those whose id an earlier row has, in the target's order. */
-export async function* looseRows(pool: pg.Pool, run: RunRef): AsyncIterable<LooseRow> {
-  yield* streamRows<LooseRow>(
-    pool,
-    `select row_number as row, lead_id as "leadId", unreadable_id as "unreadableId", id_closed as "idClosed",
-       apart as "isApart", cells, content_hash as "contentHash"
-     from staged_rows where run_id = $1 and (lead_id is null or duplicate) order by ordinal`,
-    [run.id],
-  );
+): AsyncGenerator<BaselineRow, void> {
+  const places: { readonly leadId: string; readonly place: number; readonly row: number }[] = [];
+  for (let n = 0; n < scan.base.size; n++) {
+    const leadId = scan.base.leadId(n);
+    const before = scan.base.row(n);
+    const row = scan.row(leadId)?.row ?? before;
+    const place = when === 'now' ? row : before;
+    if (place === null || row === null || (when === 'now' && scan.missed(leadId).row)) continue;
+    places.push({ leadId, place, row });
+  }
+  const of = (cells: Cells): Cells =>
+    Object.fromEntries(fields.flatMap((field) => (field in cells ? [[field, cells[field] ?? null]] : [])));
+  for (const some of batchesBySize(
+    places.toSorted((a, b) => a.place - b.place),
+    () => lookedUpTogether,
+  )) {
+    const facts = await factsOf(
+      db,
+      run,
+      scan,
+      some.map(({ leadId }) => leadId),
+    );
+    for (const { leadId, place, row } of some) {
+      const { base = null, rowAbsences = 0, isCounted = false } = facts.get(leadId) ?? {};
+      const isMissed = scan.missed(leadId).row;
+      // A row that was gone before this scan has the number of another one.
+      if (base === null || (isMissed && rowAbsences > Number(isCounted))) continue;
+      const cells = isMissed ? null : of(scan.row(leadId)?.cells ?? base);
+      yield { place, row, base: of(base) as BaselineRow['base'], cells };
+    }
+  }
 }
 
 /** The keys of rows without an id of which a person wants leads. */
@@ -98,52 +126,41 @@ export function releasedRows(db: Queryable, connection: string): Promise<readonl
   );
 }
 
-/** What is known of a scan beside its `sights` and `looseRows`, for `RecordTally`. Asked before the scan is committed. */
-export async function countMet(
-  db: Queryable,
-  run: RunRef & RoundRef & Pick<Run, 'unmovedLeads' | 'unmovedRows'>,
-): Promise<Parameters<RecordTally['counts']>[0]> {
-  const found = await oneOf<{ pairs: number; newRows: number }>(
-    db,
-    `select (select count(*)::int from pairs where connection = $2) as pairs,
-       (select coalesce(sum(count), 0)::int from new_row_counts where run_id = $1 and round = $3) as "newRows"`,
-    [run.id, run.connection, run.round],
-  );
-  return { ...found, metLeads: run.unmovedLeads, metRows: run.unmovedRows };
-}
-
 /** Leads of the scan that no earlier run saw: a lost create may have made them. */
-export function unknownLeads(db: Queryable, run: RunRef, service: Service): Promise<readonly UnknownLead[]> {
+export async function unknownLeads(
+  db: Queryable,
+  run: RunRef,
+  scan: LiveScan,
+  service: Service,
+): Promise<readonly UnknownLead[]> {
   const keys = keysOfLead('o.lead_id', { connection: '$2', baseUrl: '$3', account: '$4' });
-  return rowsOf(
+  const ids = [...scan.leads()].filter((leadId) => !scan.isPair(leadId)).toSorted();
+  const knownSince = await mapOf<number>(
     db,
-    `select l.lead_id as id, l.cells, (select min(${epochMs('o.first_seen_at')}) from pairs o
-       where o.lead_id = l.lead_id and o.connection in ${keys}) as "knownSince"
-     from staged_leads l
-     left join pairs p on p.connection = $2 and p.lead_id = l.lead_id
-     where l.run_id = $1 and p.lead_id is null order by l.lead_id`,
-    [run.id, run.connection, service.baseUrl, service.account],
+    `select o.lead_id, min(${epochMs('o.first_seen_at')}) from pairs o
+     where o.lead_id = any($1) and o.connection in ${keys} group by 1`,
+    [ids, run.connection, service.baseUrl, service.account],
   );
+  return ids.map((id) => ({ id, cells: scan.lead(id) ?? {}, knownSince: knownSince.get(id) ?? null }));
 }
 
 /** What some leads show in the scan. */
-export function scannedLeadCells(
+export async function scannedLeadCells(
   db: Queryable,
-  runId: number,
+  run: RunRef,
+  scan: LiveScan,
   leadIds: readonly string[],
 ): Promise<ReadonlyMap<string, Cells>> {
-  return mapOf(db, `select lead_id, cells from scanned_leads where run_id = $1 and lead_id = any($2)`, [
-    runId,
-    leadIds,
-  ]);
-}
-
-/** The leads among these whose id a row has. */
-export async function idsInRows(
-  db: Queryable,
-  runId: number,
-  leadIds: readonly string[],
-): Promise<ReadonlySet<string>> {
-  const text = `select lead_id from scanned_rows where run_id = $1 and lead_id = any($2)`;
-  return new Set(await columnOf<string>(db, text, [runId, leadIds]));
+  const listed = leadIds.filter((leadId) => scan.hasLead(leadId));
+  const bases = await basesOf(
+    db,
+    run.connection,
+    listed.filter((leadId) => scan.lead(leadId) === null),
+  );
+  return new Map(
+    listed.flatMap((leadId) => {
+      const cells = scan.lead(leadId) ?? bases.get(leadId);
+      return cells === undefined ? [] : [[leadId, cells]];
+    }),
+  );
 }

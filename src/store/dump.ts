@@ -21,16 +21,14 @@ export const dumpFormat = 'leadsync-backup-1';
 /** Says of which table what is under way is, and how many bytes of it have passed. */
 export type OnDumpProgress = (table: string, bytes: number) => void;
 
-/** Leases, the probe, what an open scan has stored, and the ledger, which is in the header. */
+/** Leases, what an open scan has stored, and the ledger, which is in the header. */
 const leftOut = [
   'leases',
-  'write_probe',
   'scan_log',
+  'run_sights',
   'staged_leads',
   'staged_rows',
-  'staged_asides',
   'absent_pairs',
-  'asked_leads',
   'migrations',
 ];
 

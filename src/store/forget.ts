@@ -10,21 +10,18 @@ const ofRuns = 't.run_id in (select id from runs where connection = any($1))';
 const tablesOfRuns = [
   'staged_leads',
   'staged_rows',
-  'staged_asides',
   'absent_pairs',
-  'asked_leads',
   'scan_log',
+  'run_sights',
   'scan_pages',
   'actions',
 ] as const;
 const tablesOfKeys = [
-  ...tablesOfPlaces,
-  'approvals',
+  ...tablesOfPlaces.filter((table) => table !== 'actions'),
   'mails',
   'follow_ups',
   'calendar_entries',
   'calendars',
-  'unsettled_writes',
   'alerts',
   // Last: by these a connection is found again when the others are not all gone yet.
   'runs',

@@ -110,7 +110,7 @@ export async function writesOf(
     `with mine as materialized (
        select a.id, a.run_id, a.kind, a.reason, a.changes, a.intent_id, a.state, a.done_at from actions a join runs r on r.id = a.run_id
        where r.connection = $1 and a.state in ('done', 'held') and a.done_at is not null
-         and (a.lead_id = $2 or a.id in (select action_id from intents where connection = $1 and lead_id = $2))
+         and a.lead_id = $2
        union all
        select l.id, l.run_id, 'create-row', 'new-lead', l.changes, null, l.state, l.done_at from new_row_lines l join runs r on r.id = l.run_id
        where r.connection = $1 and strpos(l.body, to_json($2::text)::text) > 0 and l.lead_id = $2 and l.state = 'done')
@@ -125,9 +125,9 @@ export async function writesOf(
        m.kind, m.reason, null, false, null, null, m.id
      from mine m, json_each(m.changes) c where m.kind = 'create-row' and m.state = 'done'
      union all
-     select m.run_id, m.done_at, c.key, 'lead', '', null, false, null, c.value, 'create-lead', 'new-row', null, false, null, null, m.id
-     from mine m join intents i on i.id = m.intent_id left join actions a on a.id = i.action_id, jsonb_each(i.content) c
-     where m.kind = 'link' and m.state = 'done' and m.reason = 'settled-create' and a.state is distinct from 'done'
+     select m.run_id, m.done_at, c.key, 'lead', '', null, false, null, (c.value->'to')::jsonb, 'create-lead', 'new-row', null, false, null, null, m.id
+     from mine m join actions a on a.id = m.intent_id, json_each(a.changes) c
+     where m.kind = 'link' and m.state = 'done' and m.reason = 'settled-create' and a.state <> 'done'
      order by at desc, nth desc`,
     [connection, leadId],
   );

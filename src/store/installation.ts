@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { LeadsyncError } from '../lib/errors.ts';
 import { epochMs, oneOf, type Queryable, transaction, valueOf } from './database.ts';
-import { keeperOf } from './marks.ts';
+import { keeperOf } from './keeper.ts';
 
 /** What a worker says of itself to others that find the same database. */
 export interface Installation {

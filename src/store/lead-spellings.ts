@@ -1,6 +1,5 @@
 import { idKey } from '../core/lead/lead.ts';
 import { columnOf, mapOf, type Queryable, valueOf } from './database.ts';
-import type { RunRef } from './runs.ts';
 
 /** Remembers the ids that the service spells otherwise than they are compared; of nearly all services none. */
 export async function storeSpellings(
@@ -43,23 +42,7 @@ export function spelled(spellings: Spellings, id: string): string {
   return spellings.get(key) ?? key;
 }
 
-/**
- * Gives rows that were staged before their leads were the service's spelling of their ids. Called once, after both sides are
- * staged. Returns these ids.
- */
-export async function respellRows(db: Queryable, run: RunRef): Promise<readonly string[]> {
-  const leadIds = await columnOf<string>(
-    db,
-    `update staged_rows r set lead_id = s.lead_id from lead_spellings s
-     where r.run_id = $1 and s.connection = $2 and r.lead_id = s.lead_key returning r.lead_id`,
-    [run.id, run.connection],
-  );
-  if (leadIds.length === 0) return leadIds;
-  // A further row with the id may have been staged in the new spelling.
-  await db.query(
-    `update staged_rows r set duplicate = true where run_id = $1 and lead_id = any($2) and not duplicate
-       and exists (select from staged_rows e where e.run_id = $1 and e.lead_id = r.lead_id and e.ordinal < r.ordinal)`,
-    [run.id, leadIds],
-  );
-  return leadIds;
+/** All of them. */
+export function allSpellings(db: Queryable, connection: string): Promise<readonly string[]> {
+  return columnOf(db, `select lead_id from lead_spellings where connection = $1`, [connection]);
 }

@@ -30,7 +30,7 @@ export function loadBaselines(
     const all = new Baselines(fields, moves ?? 0, reserve);
     const copy = copyTo(
       `copy (select id, lead_id, case when base is null then '' when octet_length(text) <= ${longestText} then text
-           else '${digestMark}' || encode(sha256(convert_to(text, 'UTF8')), 'base64') end, row_number, ${isSettled}
+           else '${digestMark}' || encode(sha256(convert_to(text, 'UTF8')), 'base64') end, row_number, ${isSettled}, lead_deleted_at is not null
          from pairs cross join lateral (select '[' || ${values.join(` || ',' || `)} || ']' as text) t
          where connection = ${key}) to stdout (format binary)`,
     );
@@ -65,8 +65,8 @@ export async function sizeOfBaselines(
 /** Bytes of what COPY sends first in its binary format (PostgreSQL, COPY, Binary Format), without extensions. */
 const header = 19;
 
-/** Columns of a pair: id, lead id, text, row, settled. */
-const columns = 5;
+/** Columns of a pair: id, lead id, text, row, settled, deleted. */
+const columns = 6;
 
 /** Takes the chunks of a COPY, and adds the pairs in them. */
 class PairReader {
@@ -87,12 +87,13 @@ class PairReader {
     if (this.#toSkip > 0 && bytes.length >= this.#toSkip) [at, this.#toSkip] = [this.#toSkip, 0];
     if (this.#toSkip === 0)
       for (let end = this.#tuple(bytes, at); end > 0; end = this.#tuple(bytes, at)) {
-        const [, leadId = 0, text = 0, row = 0, settled = 0] = this.#from;
+        const [, leadId = 0, text = 0, row = 0, settled = 0, deleted = 0] = this.#from;
         const [, leadIdEnd = 0, textEnd = 0, rowEnd = 0] = this.#to;
         const pair = {
           id: Number(bytes.readBigInt64BE(this.#from[0])),
           row: rowEnd === row ? null : Number(bytes.readBigInt64BE(row)),
           isSettled: bytes[settled] === 1,
+          isDeleted: bytes[deleted] === 1,
         };
         this.#all.add(pair, bytes, leadId, leadIdEnd, text, textEnd);
         at = end;

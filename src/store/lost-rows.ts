@@ -1,6 +1,5 @@
 import type { Values } from '../core/lead/value.ts';
-import { mapOf, type Queryable, valueOf } from './database.ts';
-import type { RunRef } from './runs.ts';
+import { mapOf, type Queryable } from './database.ts';
 
 /** The rows that were begun by runs that never heard what became of them: what each was to show, by lead. */
 export function begunRows(db: Queryable, connection: string): Promise<ReadonlyMap<string, Values>> {
@@ -13,10 +12,4 @@ export function begunRows(db: Queryable, connection: string): Promise<ReadonlyMa
      join runs r on r.id = a.run_id and r.connection = $1 order by a.id`,
     [connection],
   );
-}
-
-/** Whether a row has an id that cannot be read. */
-export async function hasUnreadableIds(db: Queryable, { id }: RunRef): Promise<boolean> {
-  const text = `select exists (select from staged_rows where run_id = $1 and unreadable_id is not null)`;
-  return (await valueOf<boolean>(db, text, [id])) === true;
 }

@@ -1,15 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { KnownMark, KnownMarks } from '../core/merge/judge-mark.ts';
-import { firstOf, oneOf, type Queryable, valueOf } from './database.ts';
+import { firstOf, type Queryable, valueOf } from './database.ts';
+import { keeperOf } from './keeper.ts';
 import type { RunRef } from './runs.ts';
 
 const mostMarks = 50;
-
-/** The identity of this state: a UUID, created with the first call. */
-export async function keeperOf(db: Queryable): Promise<string> {
-  await db.query('insert into keeper default values on conflict do nothing');
-  return (await oneOf<{ id: string }>(db, 'select id from keeper')).id;
-}
 
 type Mark = Omit<KnownMark, 'connection'>;
 

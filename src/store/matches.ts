@@ -3,7 +3,6 @@ import type { Cells, Values } from '../core/lead/value.ts';
 import { type Queryable, rowsOf, valueOf } from './database.ts';
 import { type Decided, decidedOn, heldAgain } from './decisions.ts';
 import { streamRows } from './stream-rows.ts';
-import type { RunRef } from './runs.ts';
 
 /** `undone`: an undo took them apart, so they are proposed again, never linked without a decision. */
 export type MatchState = 'proposed' | 'ambiguous' | 'accepted' | 'rejected' | 'undone';
@@ -34,60 +33,6 @@ export interface MatchMarks {
 }
 
 export type MatchLine = MatchMarks & Omit<Match, 'kind' | 'id' | 'connection' | 'decided'>;
-
-/** Leads that never had a row, and rows without id; `apart`: also those apart from the table. */
-const newLeadsFrom = `from staged_leads l left join pairs p on p.connection = $2 and p.lead_id = l.lead_id
-  where l.run_id = $1 and p.base is null and not exists (select from staged_rows t where t.run_id = $1 and t.lead_id = l.lead_id)`;
-const newRowsFrom = `from staged_rows where run_id = $1 and lead_id is null and unreadable_id is null and id_closed is null
-  and cells is not null and (not apart or $2)`;
-
-/** Whether there is anything new on both sides. */
-export async function isNewOnBothSides(db: Queryable, run: RunRef, apart: boolean): Promise<boolean> {
-  // The rows first: most nights have none.
-  const rows = await db.query(`select ${newRowsFrom} limit 1`, [run.id, apart]);
-  if (rows.rowCount === 0) return false;
-  const leads = await db.query(`select ${newLeadsFrom} limit 1`, [run.id, run.connection]);
-  return leads.rowCount !== 0;
-}
-
-export async function* newLeads(
-  pool: pg.Pool,
-  run: RunRef,
-): AsyncIterable<{ readonly leadId: string; readonly cells: Cells }> {
-  yield* streamRows(pool, `select l.lead_id as "leadId", l.cells ${newLeadsFrom} order by l.lead_id`, [
-    run.id,
-    run.connection,
-  ]);
-}
-
-export interface NewRow {
-  readonly row: number;
-  readonly contentHash: string;
-  readonly cells: Cells;
-}
-
-export async function* newRows(pool: pg.Pool, run: RunRef, apart: boolean): AsyncIterable<NewRow> {
-  yield* streamRows(
-    pool,
-    `select row_number as row, content_hash as "contentHash", cells ${newRowsFrom} order by ordinal`,
-    [run.id, apart],
-  );
-}
-
-/** What some rows without an id show. */
-export async function newRowCells(
-  db: Queryable,
-  runId: number,
-  rows: readonly number[],
-): Promise<ReadonlyMap<number, NewRow>> {
-  const found = await rowsOf<NewRow>(
-    db,
-    `select row_number as row, content_hash as "contentHash", cells from staged_rows
-     where run_id = $1 and lead_id is null and row_number = any($2)`,
-    [runId, rows],
-  );
-  return new Map(found.map((row) => [row.row, row]));
-}
 
 /** The baselines of all pairs in some fields, and their rows; null: it has none, or none is known. */
 export async function* pairedValues(

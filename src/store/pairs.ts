@@ -1,6 +1,5 @@
 import type { Values } from '../core/lead/value.ts';
-import { columnOf, countOf, mapOf, oneOf, type Queryable } from './database.ts';
-import type { RunRef } from './runs.ts';
+import { columnOf, countOf, mapOf, type Queryable } from './database.ts';
 
 const known = `from pairs where connection = $1 and base is not null and lead_deleted_at is null`;
 
@@ -23,33 +22,19 @@ export function countFilled(
   );
 }
 
-/** How many leads are known, and how many of them the scan did not show. */
-export function countUnlisted(
-  db: Queryable,
-  run: RunRef,
-): Promise<{ readonly known: number; readonly missed: number }> {
-  return oneOf(
-    db,
-    `select (select count(*)::int from pairs where connection = $2 and lead_deleted_at is null) as known, count(*)::int as missed
-     from absent_pairs m join pairs p on p.connection = $2 and p.lead_id = m.lead_id
-     where m.run_id = $1 and m.lead and p.lead_deleted_at is null`,
-    [run.id, run.connection],
-  );
-}
-
-/** Some known leads from anywhere among all; of a run (`runId`) that its scan did not show. */
+/** Some known leads from anywhere among all, or among these. */
 export function someKnown(
   db: Queryable,
   connection: string,
   count: number,
-  runId: number | null = null,
+  among: readonly string[] | null = null,
 ): Promise<readonly string[]> {
   return columnOf(
     db,
-    `select lead_id from pairs p where connection = $1 and lead_deleted_at is null
-       and ($3::bigint is null or exists (select from absent_pairs where run_id = $3 and lead_id = p.lead_id and lead))
+    `select lead_id from pairs where connection = $1 and lead_deleted_at is null
+       and ($3::text[] is null or lead_id = any($3))
      order by lead_absences, hashtext(lead_id), lead_id limit $2`,
-    [connection, count, runId],
+    [connection, count, among],
   );
 }
 

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { uuidPattern } from '../core/lead/uuid.ts';
-import { columnOf, countOf, firstOf, isoMs, oneOf, type Queryable, rowsOf, valueOf } from './database.ts';
+import { columnOf, firstOf, isoMs, oneOf, type Queryable, rowsOf, valueOf } from './database.ts';
 import { deleteInBatches } from './delete-batches.ts';
 import { type Run, updateRun } from './runs.ts';
 
@@ -50,7 +50,8 @@ export const tablesOfPlaces = [
   'earlier_values',
   'held',
   'place_notes',
-  'intents',
+  // Its creates that were begun.
+  'actions',
   'lead_spellings',
 ] as const;
 
@@ -279,29 +280,4 @@ export async function forgetPlaces(
     forgotten += 1;
   }
   return forgotten;
-}
-
-/** How a place that may have moved compares with what is remembered: pairs that were in step, and rows that show it. */
-export function countRecognised(
-  db: Queryable,
-  run: Run,
-): Promise<{ readonly known: number; readonly recognised: number }> {
-  return oneOf(
-    db,
-    `select (select count(*)::int from pairs where connection = $2 and base is not null and lead_deleted_at is null) as known,
-       $3::int + (select count(*)::int from staged_rows s join pairs p on p.connection = $2 and p.lead_id = s.lead_id
-          where s.run_id = $1 and not s.duplicate and s.cells is not null and p.base is not null and (
-            select 2 * count(*) filter (where s.cells->b.key = b.value) >= count(*) from jsonb_each(p.base) b)) as recognised`,
-    [run.id, run.connection, run.unmovedRows],
-  );
-}
-
-/** Rows of a scan that show other values than their leads. */
-export function countDiffering(db: Queryable, runId: number): Promise<number> {
-  return countOf(
-    db,
-    `from staged_rows t join staged_leads l on l.run_id = $1 and l.lead_id = t.lead_id
-     where t.run_id = $1 and not t.duplicate and t.hash is distinct from l.hash`,
-    [runId],
-  );
 }

@@ -2,6 +2,7 @@ import type { Cells } from '../core/lead/value.ts';
 import { type Refused, RefusedCreates, type Sighting } from '../core/merge/refused-create.ts';
 import { epochMs, firstOf, mapOf, oneOf, type Queryable, rowsOf } from './database.ts';
 import { heldAgain } from './decisions.ts';
+import { sentBy } from './intents.ts';
 import { keysOfLead, type Service } from './places.ts';
 import type { RunRef } from './runs.ts';
 
@@ -55,13 +56,13 @@ export async function rememberRefused(
 export async function sightingsOf(
   db: Queryable,
   run: RunRef,
-  { intentId, leadIds, service }: { intentId: number; leadIds: readonly string[]; service: Service },
+  { actionId, leadIds, service }: { actionId: number; leadIds: readonly string[]; service: Service },
 ): Promise<{ readonly sightings: readonly Sighting[]; readonly attemptedAt: number }> {
   await db.query(`select pg_advisory_xact_lock(hashtextextended(lower($1), 0))`, [leadIds[0]]);
   const { attemptedAt } = await oneOf<{ attemptedAt: number }>(
     db,
-    `select ${epochMs('attempted_at')} as "attemptedAt" from intents where id = $1`,
-    [intentId],
+    `select ${epochMs('attempted_at')} as "attemptedAt" from actions where id = $1`,
+    [actionId],
   );
   const keysOf = (leadId: string): string =>
     keysOfLead(leadId, { connection: '$2', baseUrl: '$5', account: '$6' });
@@ -71,26 +72,29 @@ export async function sightingsOf(
        -- A page is taken apart only where it names the id.
        select lead_id, changes from new_row_lines where run_id = $1 and lead_id = any($4)
          and (${leadIds.map((_, nth) => `strpos(body, to_json(($4::text[])[${nth + 1}])::text) > 0`).join(' or ')})),
+     sighted as materialized (
+       select l.* from run_sights s cross join lateral json_to_recordset(s.leads) as l ("leadId" text, lead jsonb)
+       where s.run_id = $1 and l."leadId" = any($4) and l.lead is not null and (${leadIds.map((_, nth) => `strpos(s.leads::text, to_json(($4::text[])[${nth + 1}])::text) > 0`).join(' or ')})),
      coming as (
        select lead_id from actions where run_id = $1 and kind = 'create-row' and lead_id = any($4)
-       union select i.lead_id from intents i where i.connection = $2 and i.lead_id = any($4) and i.state = 'created' and i.id <> $3
+       union select lead_id from actions where connection = $2 and lead_id = any($4) and intent = 'created' and id <> $3
        union select lead_id from lines),
      met as (
        select p.connection, p.lead_id, case when p.row_absences = 0 then p.row_number end as row,
-         coalesce((select cells from staged_leads where run_id = $1 and lead_id = p.lead_id limit 1)::jsonb, p.base) as cells,
+         coalesce((select lead from sighted where "leadId" = p.lead_id limit 1), p.base) as cells,
          ${epochMs('p.first_seen_at')} as since
        from pairs p where p.lead_id = any($4) and p.connection in ${keysOf('p.lead_id')}
        union all
-       select $2, lead_id, null, cells::jsonb, null from staged_leads where run_id = $1 and lead_id = any($4)
+       select $2, "leadId", null, lead, null from sighted
        union all
-       select $2, lead_id, null, (select jsonb_object_agg(key, value->'to') from json_each(changes)), null from lines
+       select $2, lead_id, null, ${sentBy('changes')}, null from lines
        union all
-       select i.connection, i.lead_id, a.row_number, i.content, null from intents i left join actions a on a.id = i.action_id
-       where i.lead_id = any($4) and i.id <> $3 and i.state in ('created', 'linked') and i.connection in ${keysOf('i.lead_id')})
+       select connection, lead_id, row_number, ${sentBy('changes')}, null from actions a
+       where lead_id = any($4) and id <> $3 and intent in ('created', 'linked') and connection in ${keysOf('a.lead_id')})
      select split_part(connection, '#', 1) as connection, lead_id as "leadId", row, cells, since,
        connection = $2 and lead_id in (select lead_id from coming) as "getsRow"
      from met`,
-    [run.id, run.connection, intentId, leadIds, service.baseUrl, service.account],
+    [run.id, run.connection, actionId, leadIds, service.baseUrl, service.account],
   );
   return { attemptedAt, sightings: sightings.map((one) => ({ ...one, cells: one.cells ?? {} })) };
 }

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { deleteInBatches, usualBatchSize } from './delete-batches.ts';
+import { isUnsettled } from './intents.ts';
 import { forgetPlaces } from './places.ts';
 import { isWhole } from './runs.ts';
 
@@ -7,8 +8,6 @@ import { isWhole } from './runs.ts';
 export interface Pruned {
   readonly runs: number;
   readonly actions: number;
-  readonly intents: number;
-  readonly approvals: number;
   readonly mails: number;
   readonly followUps: number;
   readonly earlierValues: number;
@@ -21,7 +20,7 @@ export interface Pruned {
 const earlierValuesDays = 400;
 
 /** Those that have no id of their own. */
-const withoutId: readonly (keyof typeof prunable)[] = ['approvals', 'follow_ups', 'earlier_values'];
+const withoutId: readonly (keyof typeof prunable)[] = ['follow_ups', 'earlier_values'];
 
 /** The key of runs that wait to be deleted: no query finds them, and no undo. */
 const prunedKey = (connection: string): string => `${connection}#pruned`;
@@ -44,11 +43,6 @@ const takeOldRuns = `
 
 /** The others of $1, when they are older than $2 days. */
 const prunable = {
-  // `why` and `undo` of a kept action need what its lead was created from.
-  intents: `select id from intents t where connection = $1 and state in ('linked', 'abandoned')
-    and attempted_at < now() - $2 * interval '1 day' and action_id is null`,
-  approvals: `select ctid as id from approvals t where connection = $1 and created_at < now() - $2 * interval '1 day'
-    and not exists (select from runs r where r.connection = $1 and r.approval = t.batch)`,
   // One whose follow-up still stands is kept: it says that the mail was sent, or why not. Of one that was moved away and
   // back it has to be known for as long as a late mail may be sent, which is 30 days at most.
   mails: `select id from mails t where connection = $1 and state not in ('scheduled', 'sending')
@@ -86,8 +80,6 @@ export async function prune(
   };
   return {
     ...runs,
-    intents: await rest('intents'),
-    approvals: await rest('approvals'),
     mails: await rest('mails', [followUpField]),
     followUps: await rest('follow_ups'),
     earlierValues: await rest('earlier_values'),
@@ -105,12 +97,12 @@ async function pruneRuns(
 ): Promise<Pick<Pruned, 'runs' | 'actions'>> {
   const key = prunedKey(connection);
   if (!stop.aborted) await pool.query(takeOldRuns, [connection, retentionDays, key]);
-  const ofRuns = (table: 'actions' | 'scan_pages'): Promise<number> => {
-    const old = `select t.id from runs r join ${table} t on t.run_id = r.id where r.connection = $1`;
+  const ofRuns = (table: 'actions' | 'scan_pages', which: string): Promise<number> => {
+    const old = `select t.id from runs r join ${table} t on t.run_id = r.id where r.connection = $1 and ${which}`;
     return deleteInBatches(pool, { table, key: 'id', old }, [key], stop, batchSize);
   };
-  const actions = await ofRuns('actions');
-  await ofRuns('scan_pages');
-  const old = 'select t.id from runs t where connection = $1';
+  const actions = await ofRuns('actions', `(${isUnsettled}) is not true`);
+  await ofRuns('scan_pages', 'true');
+  const old = `select t.id from runs t where connection = $1 and not exists (select from actions where run_id = t.id)`;
   return { runs: await deleteInBatches(pool, { table: 'runs', key: 'id', old }, [key], stop), actions };
 }

@@ -118,9 +118,9 @@ export function listActions(
 ): Promise<readonly ListedAction[]> {
   return rowsOf(
     db,
-    `select a.id, a.kind, coalesce(a.lead_id, i.lead_id) as "leadId", a.row_number as row, a.changes, a.reason, a.state,
+    `select a.id, a.kind, a.lead_id as "leadId", a.row_number as row, a.changes, a.reason, a.state,
        coalesce(a.outcome_message, a.message) as message
-     from actions a left join intents i on i.action_id = a.id and i.lead_id is not null
+     from actions a
      where a.run_id = $1 and (a.round = $2 or a.state = 'done') and a.kind <> all($3) and a.id > $4
      union all
      select l.id, 'create-row', l.lead_id, null, l.changes, 'new-lead', l.state, null

@@ -1,6 +1,23 @@
+import type { ActionKind } from '../core/merge/action.ts';
 import type { Problem } from '../lib/errors.ts';
 import type { Refusal } from '../core/merge/guard.ts';
 import { epochMs, firstOf, mapOf, oneOf, type Queryable, rowsOf } from './database.ts';
+
+/** A line of a reviewed plan that is to be carried out. */
+export interface ApprovedLine {
+  /** Its id in the plan. */
+  readonly id: string;
+  readonly kind: ActionKind;
+  readonly leadId: string | null;
+  readonly row: number | null;
+  readonly fingerprint: string;
+}
+
+/** The lines that a run may carry out, and the run of their plan. */
+export interface Approval {
+  readonly planId: number;
+  readonly lines: readonly ApprovedLine[];
+}
 
 /** `edit`: it carries out requested edits, without a scan. */
 export type RunMode = 'sync' | 'plan' | 'edit';
@@ -36,9 +53,6 @@ export interface Run {
   readonly pulledBytes: number;
   /** How often pairs had moved when the scan was begun; null: it is not begun. */
   readonly moves: number | null;
-  /** Pairs of which a side shows the baseline. */
-  readonly unmovedLeads: number;
-  readonly unmovedRows: number;
   readonly targetRows: number;
   /** Records on either side. */
   readonly records: number;
@@ -90,7 +104,7 @@ export type RoundRef = Pick<Run, 'id' | 'round'>;
 const columns = `id, coalesce(baseline, connection) as connection, place, mode, status, phase, round, settings_hash as "settingsHash", allow, approval,
   undo_of as "undoOf", cursor,
   ${epochMs('scan_started_at')} as "scanStartedAt", page_size as "pageSize", scan_incomplete as "scanIncomplete", scan_restarted as "scanRestarted", pages, pulled,
-  pulled_bytes as "pulledBytes", moves, unmoved_leads as "unmovedLeads", unmoved_rows as "unmovedRows",
+  pulled_bytes as "pulledBytes", moves,
   target_rows as "targetRows", records, left_alone as "leftAlone", compared_equal as "comparedEqual", waiting,
   rows_read_equal as "rowsReadEqual", mark, attempts, fault, ${epochMs('paused_at')} as "pausedAt", waited_ms as "waitedMs",
   lead_requests as "leadRequests", target_requests as "targetRequests", problems, refusals, report,
@@ -117,14 +131,17 @@ export async function insertRun(
     settingsHash: string;
     allow: readonly string[];
     approval?: string | null;
+    /** Absent: as an earlier run of the same approval. */
+    approved?: Approval | undefined;
     undoOf?: number | null;
     pageSize?: number;
   },
 ): Promise<Run> {
   return oneOf<Run>(
     db,
-    `insert into runs (connection, mode, base_url, settings_hash, allow, approval, undo_of, page_size)
-     values ($1, $2, $3, $4, $5, $6, $7, $8) returning ${columns}`,
+    `insert into runs (connection, mode, base_url, settings_hash, allow, approval, undo_of, page_size, approved)
+     values ($1, $2, $3, $4, $5, $6, $7, $8,
+       coalesce($9, (select approved from runs where approval = $6 order by id desc limit 1))) returning ${columns}`,
     [
       run.connection,
       run.mode,
@@ -134,6 +151,7 @@ export async function insertRun(
       run.approval ?? null,
       run.undoOf ?? null,
       run.pageSize ?? null,
+      run.approved === undefined ? null : JSON.stringify(run.approved),
     ],
   );
 }
@@ -155,7 +173,7 @@ export async function updateRun(db: Queryable, id: number, patch: RunPatch): Pro
 
 /** Begins another round of a run: everything is scanned and planned anew, what was done stays counted. */
 export async function nextRound(db: Queryable, id: number): Promise<Run> {
-  await clearStaging(db, id);
+  await clearScan(db, id);
   return oneOf<Run>(
     db,
     `update runs set round = round + 1, phase = 'pull', cursor = null, moves = null, pulled = 0, pulled_bytes = 0, records = 0, rows_read_equal = 0,
@@ -164,34 +182,21 @@ export async function nextRound(db: Queryable, id: number): Promise<Run> {
   );
 }
 
-/** Ends a run for good and drops what was staged for it. */
+/** Ends a run for good and drops what is known of its scan. The next run of its approval goes on after a failure alone. */
 export async function finishRun(db: Queryable, id: number, status: RunStatus, report: unknown): Promise<Run> {
-  await clearStaging(db, id);
+  await clearScan(db, id);
   return oneOf<Run>(
     db,
-    `update runs set status = $2, report = $3, baseline = null, finished_at = now(), progress_at = now() where id = $1 returning ${columns}`,
+    `update runs set status = $2, report = $3, baseline = null, approved = case $2 when 'failed' then approved end, finished_at = now(), progress_at = now() where id = $1 returning ${columns}`,
     [id, status, JSON.stringify(report)],
   );
 }
 
-async function clearStaging(db: Queryable, id: number): Promise<void> {
-  await clearScannedLeads(db, id);
-  await clearStagedRows(db, id);
-}
+/** What is known of the scan of a run. */
+const ofScan = ['scan_log', 'run_sights', 'staged_leads', 'staged_rows', 'absent_pairs'];
 
-/** Drops what the scan of a run has seen of leads; the table may be read at the same time. */
-export async function clearScannedLeads(db: Queryable, id: number): Promise<void> {
-  await db.query(`delete from staged_leads where run_id = $1`, [id]);
-  await db.query(`delete from scan_pages where run_id = $1 and round is null`, [id]);
-  await db.query(`delete from scan_log where run_id = $1`, [id]);
-}
-
-/** The same of its rows, which pairs it has missed, and what was asked about them. */
-export async function clearStagedRows(db: Queryable, id: number): Promise<void> {
-  await db.query(`delete from staged_rows where run_id = $1`, [id]);
-  await db.query(`delete from staged_asides where run_id = $1`, [id]);
-  await db.query(`delete from absent_pairs where run_id = $1`, [id]);
-  await db.query(`delete from asked_leads where run_id = $1`, [id]);
+async function clearScan(db: Queryable, id: number): Promise<void> {
+  for (const table of ofScan) await db.query(`delete from ${table} where run_id = $1`, [id]);
 }
 
 /** Records since when the run waits. */

@@ -1,35 +1,37 @@
 import type { LeadCheckpoint, LiveScan } from '../core/merge/live-scan.ts';
-import { columnOf, type Queryable, rowsOf } from './database.ts';
-import { newIdsInPages } from './scan-pages.ts';
+import { oneOf, type Queryable, rowsOf } from './database.ts';
 
 /** Adds a checkpoint to the log of a scan. */
 export async function logLeads(
   db: Queryable,
   runId: number,
-  { asBase, cursors }: LeadCheckpoint,
+  { asBase, cursors, leads, asked }: LeadCheckpoint,
 ): Promise<void> {
-  await db.query(`insert into scan_log (run_id, as_base, cursors) values ($1, $2, $3)`, [
-    runId,
-    asBase.flat(),
-    cursors,
-  ]);
+  await db.query(
+    `insert into scan_log (run_id, as_base, cursors, leads, asked) values ($1, $2, $3, $4, $5)`,
+    [runId, asBase.flat(), cursors, leads, JSON.stringify(asked)],
+  );
 }
 
 /** Takes up the scan of the leads where an earlier process left it. */
 export async function takeUpLeads(db: Queryable, runId: number, scan: LiveScan): Promise<void> {
-  const lines = await rowsOf<{ asBase: string[]; cursors: string[] }>(
+  const lines = await rowsOf<Pick<LeadCheckpoint, 'cursors' | 'asked'> & { id: number; asBase: string[] }>(
     db,
-    `select as_base as "asBase", cursors from scan_log where run_id = $1`,
+    `select id, as_base as "asBase", cursors, asked from scan_log where run_id = $1 order by id`,
     [runId],
   );
-  const checkpoints = lines.map(({ asBase, cursors }) => ({
+  const checkpoints = lines.map(({ asBase, ...line }) => ({
+    ...line,
     asBase: asBase.flatMap((id, nth) =>
       nth % 2 === 0 ? [[Number(id), Number(asBase[nth + 1])] as const] : [],
     ),
-    cursors,
   }));
-  const staged = await columnOf<string>(db, `select lead_id from staged_leads where run_id = $1`, [runId]);
   scan.takeUpLeads(checkpoints);
-  scan.takeUpWhole(staged);
-  for await (const leadIds of newIdsInPages(db, runId)) scan.takeUpWhole(leadIds);
+  for (const { id } of lines)
+    scan.takeUpOthers(await oneOf(db, `select leads from scan_log where id = $1`, [id]));
+}
+
+/** Drops what the scan of a run has seen of leads. */
+export async function clearScanLog(db: Queryable, runId: number): Promise<void> {
+  await db.query(`delete from scan_log where run_id = $1`, [runId]);
 }

@@ -1,4 +1,6 @@
+import { batchesBySize } from '../core/lead/text-size.ts';
 import type { Values } from '../core/lead/value.ts';
+import type { LiveScan } from '../core/merge/live-scan.ts';
 import type { NewAction } from './actions.ts';
 import { columnOf, firstOf, oneOf, type Queryable, rowsOf } from './database.ts';
 import type { RoundRef, RunRef } from './runs.ts';
@@ -32,17 +34,6 @@ export function ownAction([leadId, values]: PageLine, rest: Pick<NewAction, 'sta
   };
 }
 
-/** Stores new leads together. Returns the bytes of it. */
-export async function storePage(db: Queryable, runId: number, lines: readonly PageLine[]): Promise<string> {
-  const body = JSON.stringify(lines);
-  await db.query(`insert into scan_pages (run_id, leads, body) values ($1, $2, $3)`, [
-    runId,
-    lines.length,
-    body,
-  ]);
-  return body;
-}
-
 /** The pages of a run in their order, one at a time; `where` chooses among them. */
 async function* readPages(db: Queryable, runId: number, where: string, values: readonly unknown[] = []) {
   let after = 0;
@@ -60,82 +51,38 @@ async function* readPages(db: Queryable, runId: number, where: string, values: r
   }
 }
 
-/** The ids of new leads that the scan of a run has stored together so far, page by page. */
-export async function* newIdsInPages(db: Queryable, runId: number): AsyncGenerator<readonly string[]> {
-  for await (const { lines } of readPages(db, runId, 'round is null'))
-    yield lines.flatMap((line) => line?.[0] ?? []);
-}
-
-/** What of the leads in pages has to be looked at one by one; `all`: every one of them. */
-interface Looked {
-  readonly all: boolean;
-  readonly leadIds: readonly string[];
-}
-
 /**
- * Leads in the pages of a scan of which something else is known: a row, another sight in the same scan, what earlier runs left.
- * All, where a row may belong to any of them. Asked when both sides are staged.
+ * Leads of which earlier runs know something, so that a new lead of the scan among them has to be looked at by itself: held, undone,
+ * taken away, or begun.
  */
-function leadsToLookAt(db: Queryable, run: RunRef, isMatched: boolean): Promise<Looked> {
-  return oneOf(
+export function leadsToLookAt(db: Queryable, connection: string): Promise<readonly string[]> {
+  return columnOf(
     db,
-    `with known as materialized (
-       select lead_id from staged_rows where run_id = $1 and lead_id is not null
-       union select lead_id from staged_asides where run_id = $1
-       union select lead_id from staged_leads where run_id = $1
-       union select lead_id from held where kind in ('conflict', 'undone') and connection = $2
-       union select a.lead_id from actions a join runs r on r.id = a.run_id where r.connection = $2
-         and (a.state = 'done' and a.kind in ('remove-row', 'mark-row', 'delete-lead')
-           or a.state = 'planned' and a.kind = 'create-row' and a.attempts > 0)
-       union select l.lead_id from new_row_lines l join runs r on r.id = l.run_id
-         where r.connection = $2 and l.is_begun and l.state = 'planned')
-     select exists (select from intents where connection = $2 and state in ('in-doubt', 'created'))
-         or exists (select from staged_rows where run_id = $1 and lead_id is null and ($3 or unreadable_id is not null)) as all,
-       array(select e.line->>0 from scan_pages p cross join lateral json_array_elements(p.body::json) e (line)
-         where p.run_id = $1 and p.round is null and exists (select from known) and e.line->>0 in (select lead_id from known)) as "leadIds"`,
-    [run.id, run.connection, isMatched],
+    `select lead_id from held where kind in ('conflict', 'undone') and connection = $1 and lead_id <> ''
+     union select a.lead_id from actions a join runs r on r.id = a.run_id where r.connection = $1 and a.lead_id is not null
+       and (a.state = 'done' and a.kind in ('remove-row', 'mark-row', 'delete-lead')
+         or a.state = 'planned' and a.kind = 'create-row' and a.attempts > 0)
+     union select l.lead_id from new_row_lines l join runs r on r.id = l.run_id
+       where r.connection = $1 and l.is_begun and l.state = 'planned'`,
+    [connection],
   );
 }
 
-/**
- * Takes out of the pages of a scan what has to be looked at one by one, and hands it to `stage`, a page's at a time. `all`: whatever
- * it is. `isMatched`: rows without an id may be those of new leads.
- */
-export async function unpackPages(
-  db: Queryable,
-  run: RunRef,
-  { all, isMatched }: { readonly all: boolean; readonly isMatched: boolean },
-  stage: (lines: readonly PageLine[]) => Promise<void>,
-): Promise<void> {
-  const { rowCount } = await db.query(`select from scan_pages where run_id = $1 and round is null limit 1`, [
-    run.id,
-  ]);
-  if (rowCount === 0) return;
-  const looked = all ? { all, leadIds: [] } : await leadsToLookAt(db, run, isMatched);
-  if (!looked.all && looked.leadIds.length === 0) return;
-  const ids = new Set(looked.leadIds);
-  for await (const { id, lines } of readPages(db, run.id, 'round is null')) {
-    const isTaken = (line: PageLine | null): line is PageLine =>
-      line !== null && (looked.all || ids.has(line[0]));
-    const taken = lines.filter(isTaken);
-    if (taken.length === 0) continue;
-    await stage(taken);
-    const left = lines.filter((line) => !isTaken(line));
-    if (left.length === 0) await db.query(`delete from scan_pages where id = $1`, [id]);
-    else
-      await db.query(`update scan_pages set leads = $2, body = $3 where id = $1`, [
-        id,
-        left.length,
-        JSON.stringify(left),
-      ]);
-  }
-}
+/** New leads that are stored together. */
+const leadsTogether = 800;
 
-/** Plans a new row for each lead that is in pages still; returns how many. */
-export async function planPages(db: Queryable, run: RoundRef): Promise<number> {
-  const text = `update scan_pages set round = $2 where run_id = $1 and round is null returning leads`;
-  const leads = await columnOf<number>(db, text, [run.id, run.round]);
-  return leads.reduce((sum, count) => sum + count, 0);
+/** Plans a new row for each lead of which nothing else is known; returns how many. */
+export async function planPages(db: Queryable, run: RoundRef, scan: LiveScan): Promise<number> {
+  const lines = function* () {
+    for (const leadId of scan.leads()) if (scan.isPlain(leadId)) yield [leadId, scan.lead(leadId)];
+  };
+  let planned = 0;
+  for (const page of batchesBySize(lines(), () => leadsTogether)) {
+    const text = `insert into scan_pages (run_id, round, leads, body) values ($1, $2, $3, $4)`;
+    await db.query(text, [run.id, run.round, page.length, JSON.stringify(page)]);
+    planned += page.length;
+  }
+  return planned;
 }
 
 /** The pages of a round of which not all is settled. */

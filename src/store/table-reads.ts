@@ -1,8 +1,8 @@
 import type { Aside } from '../core/lead/aside.ts';
+import type { LeftRow } from '../core/merge/shown-rows.ts';
 import type { Problem } from '../lib/errors.ts';
 import { type Queryable, valueOf } from './database.ts';
 import { movesOf } from './load-baselines.ts';
-import type { LeftRow } from './staging.ts';
 
 /** What a table showed when it was read as a whole. */
 export interface TableRead {

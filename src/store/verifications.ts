@@ -40,9 +40,8 @@ export function leadsToRead(
 ): Promise<readonly Written[]> {
   return rowsOf(
     db,
-    `select a.id as "actionId", a.kind, a.reason, coalesce(a.lead_id, i.lead_id) as "leadId", coalesce(h.fields, '{}') as fields
+    `select a.id as "actionId", a.kind, a.reason, a.lead_id as "leadId", coalesce(h.fields, '{}') as fields
      from actions a
-     left join intents i on i.action_id = a.id and i.lead_id is not null
      left join lateral (
        select jsonb_object_agg(field, case when base is null then '{}' else jsonb_build_object('base', base) end
          || jsonb_build_object('before', before, 'after', after)) as fields
@@ -51,7 +50,7 @@ export function leadsToRead(
        on a.kind = 'update-lead'
      where a.run_id = $1 and a.round = $2 and a.state = 'done' and a.kind in ('update-lead', 'create-lead', 'delete-lead')
        and (a.receipt is null and a.shown is not true or a.receipt = 'unexplained') and a.id > $3
-       and coalesce(a.lead_id, i.lead_id) is not null
+       and a.lead_id is not null
      order by a.id limit $4`,
     [run.id, run.round, after, limit, run.connection],
   );
@@ -188,8 +187,7 @@ export function unverifiedWrites(
 ): Promise<readonly UnverifiedWrite[]> {
   return rowsOf(
     db,
-    `select a.kind, coalesce(a.lead_id, i.lead_id) as "leadId", a.row_number as row, a.receipt as result from actions a
-     left join intents i on i.action_id = a.id and i.lead_id is not null
+    `select a.kind, a.lead_id as "leadId", a.row_number as row, a.receipt as result from actions a
      where a.run_id = $1 and a.round = $2 and a.receipt in ('changed', 'unexplained') order by a.id limit $3`,
     [run.id, run.round, limit],
   );
@@ -206,9 +204,9 @@ interface ReadRun extends RoundRef {
 export async function countRecordsByOutcome(db: Queryable, run: ReadRun): Promise<RecordCounts> {
   const acts = await rowsOf<Act>(
     db,
-    `select a.kind, coalesce(a.lead_id, i.lead_id) as "leadId", a.row_number as row, a.content_hash as "contentHash", a.state, a.receipt,
+    `select a.kind, a.lead_id as "leadId", a.row_number as row, a.content_hash as "contentHash", a.state, a.receipt,
        a.outcome_code as code
-     from actions a left join intents i on i.action_id = a.id and i.lead_id is not null
+     from actions a
      where a.run_id = $1 and a.round = $2 and a.kind <> 'hold'`,
     [run.id, run.round],
   );

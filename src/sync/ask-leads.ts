@@ -1,18 +1,18 @@
 import { hash } from 'node:crypto';
-import { idKey, type Lead, leadCells } from '../core/lead/lead.ts';
+import { type Lead, leadCells } from '../core/lead/lead.ts';
 import { sameCell, withoutFields } from '../core/lead/value.ts';
 import { afterRejectedId, type Asked, isAskedFor } from '../core/merge/unlisted.ts';
 import { LeadsyncError } from '../lib/errors.ts';
 import type { LeadsPort } from '../ports/leads-service.ts';
-import { countAsked, storeAnswers, unlistedRows } from '../store/asked-leads.ts';
-import { scannedLeadCells } from '../store/differences.ts';
+import type { LiveScan } from '../core/merge/live-scan.ts';
+import { scannedLeadCells, sightsOf } from '../store/differences.ts';
 import { putBackCells, whatIsKnown } from '../store/earlier-values.ts';
-import { respellRows, storeSpellings } from '../store/lead-spellings.ts';
+import { storeSpellings } from '../store/lead-spellings.ts';
 import { movedFields } from '../store/place-notes.ts';
 import { countKnownPairs } from '../store/pairs.ts';
 import { rowsOfOtherTables } from '../store/other-tables.ts';
 import { type Run, updateRun } from '../store/runs.ts';
-import { insertStaged } from '../store/staging.ts';
+import { logLeads } from '../store/scan-log.ts';
 import { inLanes } from './concurrency.ts';
 import { inLeasedTransaction, isFiltered, serviceOf, type StepContext } from './context.ts';
 import { readablePolicy } from './make-plan.ts';
@@ -22,9 +22,9 @@ import { attemptsPerAction, faultCodes, faultsThatTell, itemCodes, unreadCodes }
  * Reads leads by their ids, before anything is planned, of which the list alone says too little. Their answers become a part of
  * the scan.
  */
-export async function askLeads(context: StepContext, run: Run): Promise<void> {
-  await askUnlisted(context, run);
-  await rereadLate(context, run);
+export async function askLeads(context: StepContext, run: Run, scan: LiveScan): Promise<void> {
+  await askUnlisted(context, run, scan);
+  await rereadLate(context, run, scan);
 }
 
 /** The most leads outside of the list that a run asks for: above it, those of the edited rows come first. */
@@ -41,10 +41,10 @@ const firstAsked = 20;
  * answered is stored. A request that the service does not answer is tried by the run again, and is left unknown at last, as are
  * all when several in a row fail, or the key may not read single leads.
  */
-async function askUnlisted(context: StepContext, run: Run): Promise<void> {
-  const ids = await unlistedIds(context, run);
+async function askUnlisted(context: StepContext, run: Run, scan: LiveScan): Promise<void> {
+  const ids = await unlistedIds(context, run, scan);
   if (ids.length === 0) return;
-  const asking = ids.slice(0, Math.max(0, mostAsked - (await countAsked(context.pool, run.id))));
+  const asking = ids.slice(0, Math.max(0, mostAsked - scan.askedIds.length));
   const open = new Set(asking.map(({ leadId }) => leadId));
   const isFirst = (await countKnownPairs(context.pool, run.connection)) === 0;
   let [answers, inARow, isAnyShown] = [[] as Answered[], 0, !isFirst];
@@ -73,7 +73,7 @@ async function askUnlisted(context: StepContext, run: Run): Promise<void> {
       await inLanes(together, () => context.leads.lanes, ask);
     } finally {
       for (const { leadId } of answers) open.delete(leadId);
-      if (answers.length > 0) await storeAsked(context, run, answers);
+      if (answers.length > 0) await storeAsked(context, run, scan, answers);
       answers = [];
     }
   }
@@ -84,6 +84,7 @@ async function askUnlisted(context: StepContext, run: Run): Promise<void> {
   await storeAsked(
     context,
     run,
+    scan,
     [...open].map((leadId) => ({ leadId, lead: null, answer: 'unknown', message })),
   );
 }
@@ -95,17 +96,18 @@ interface UnlistedId {
 }
 
 /** The leads to ask for, first those of edited rows; unknown ids in an order of the run, so that each has its turn. */
-async function unlistedIds(context: StepContext, run: Run): Promise<readonly UnlistedId[]> {
+async function unlistedIds(context: StepContext, run: Run, scan: LiveScan): Promise<readonly UnlistedId[]> {
   const { pool } = context;
   const policy = readablePolicy(context, run);
   const moved = await movedFields(pool, run.connection, policy.fields);
   // Nothing is asked of a lead that another connection keeps: it must not become one of this one's.
-  const homes = await rowsOfOtherTables(pool, run, serviceOf(context.connection));
+  const homes = await rowsOfOtherTables(pool, run, scan, serviceOf(context.connection));
   const ids: UnlistedId[] = [];
-  for await (const row of unlistedRows(pool, run)) {
+  for await (const row of sightsOf(pool, run, scan, scan.unlistedRows())) {
     const base = row.base && withoutFields(row.base, moved);
-    if (row.base === null && homes.has(row.leadId)) continue;
-    if (isAskedFor({ ...row, base }, isFiltered(context), policy))
+    if (row.row === null || (base === null && homes.has(row.leadId))) continue;
+    const isStray = row.rowAbsences > 0 || row.held.some(({ code }) => code === 'row.orphan');
+    if (isAskedFor({ ...row, cells: row.row, base, isStray }, isFiltered(context), policy))
       ids.push({ leadId: row.leadId, isKnown: base !== null });
   }
   if (ids.length <= mostAsked) return ids;
@@ -132,24 +134,28 @@ function afterRejection({ code, message }: LeadsyncError, { leadId, isKnown }: U
   return { answer, message: answer === 'unknown' ? message : null };
 }
 
-/** Stores answers as a part of the scan. */
-async function storeAsked(context: StepContext, run: Run, answers: readonly Answered[]): Promise<void> {
+/** Makes answers a part of the scan. */
+async function storeAsked(
+  context: StepContext,
+  run: Run,
+  scan: LiveScan,
+  answers: readonly Answered[],
+): Promise<void> {
   if (answers.length === 0) return;
   const { fields } = context.connection;
-  // In the spelling of the service, which may be another one than that of the table.
-  const shown = answers.flatMap(({ lead }) =>
-    lead === null ? [] : [{ leadId: lead.id, cells: leadCells(lead, fields) }],
-  );
-  const stored = answers.map(({ lead, leadId, ...answer }) => ({ ...answer, leadId: lead?.id ?? leadId }));
+  for (const { lead, leadId, ...answer } of answers) {
+    // In the spelling of the service, which may be another one than that of the table.
+    scan.answer(lead?.id ?? leadId, answer);
+    if (lead !== null) scan.correctLead(lead.id, leadCells(lead, fields));
+  }
+  scan.respellRows();
   await inLeasedTransaction(context, async (db) => {
-    await storeAnswers(db, run.id, stored);
     await storeSpellings(
       db,
       run.connection,
-      shown.map(({ leadId }) => leadId),
+      answers.flatMap(({ lead }) => lead?.id ?? []),
     );
-    if (shown.some(({ leadId }) => idKey(leadId) !== leadId)) await respellRows(db, run);
-    if (shown.length > 0) await insertStaged(db, run.id, shown, fields);
+    await logLeads(db, run.id, scan.takeLeads([]));
     await updateRun(db, run.id, { attempts: 0 });
   });
 }
@@ -162,23 +168,28 @@ const atATime = 20;
  * would take it back in the rows. Corrects the scan. When none of some leads shows anything newer, the list is right: they were
  * edited, or the service is an older copy.
  */
-async function rereadLate(context: StepContext, run: Run): Promise<void> {
+async function rereadLate(context: StepContext, run: Run, scan: LiveScan): Promise<void> {
   const { pool, connection } = context;
   if (!(await whatIsKnown(pool, run.connection)).hasMoved) return;
   const fields = connection.fields.map(({ field }) => field);
   const leftAt = new Map<string, number>();
-  for await (const { leadId, spans } of putBackCells(pool, run, 'lead', fields))
+  for await (const { leadId, spans } of putBackCells(pool, run, scan, 'lead', fields))
     leftAt.set(leadId, Math.max(leftAt.get(leadId) ?? 0, ...spans.map((span) => span.leftAt)));
   // A list is behind what was written last.
   const latest = [...leftAt].toSorted(([, a], [, b]) => b - a).map(([leadId]) => leadId);
   for (const left = latest; left.length > 0; )
-    if ((await correct(context, run, left.splice(0, atATime))) === 0) return;
+    if ((await correct(context, run, scan, left.splice(0, atATime))) === 0) return;
 }
 
 /** How many of these leads show something else than in the scan. */
-async function correct(context: StepContext, run: Run, leadIds: readonly string[]): Promise<number> {
+async function correct(
+  context: StepContext,
+  run: Run,
+  scan: LiveScan,
+  leadIds: readonly string[],
+): Promise<number> {
   const { fields } = context.connection;
-  const listed = await scannedLeadCells(context.pool, run.id, leadIds);
+  const listed = await scannedLeadCells(context.pool, run, scan, leadIds);
   const newer: { leadId: string; cells: ReturnType<typeof leadCells> }[] = [];
   await inLanes(
     leadIds,
@@ -192,7 +203,8 @@ async function correct(context: StepContext, run: Run, leadIds: readonly string[
         newer.push({ leadId, cells });
     },
   );
-  if (newer.length > 0) await inLeasedTransaction(context, (db) => insertStaged(db, run.id, newer, fields));
+  for (const { leadId, cells } of newer) scan.correctLead(leadId, cells);
+  if (newer.length > 0) await inLeasedTransaction(context, (db) => logLeads(db, run.id, scan.takeLeads([])));
   return newer.length;
 }
 

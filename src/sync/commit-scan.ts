@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { adoptScan, advanceBaselines, makeKeptMoves, noteOutside } from '../store/baselines.ts';
-import { countMet } from '../store/differences.ts';
+import type { LiveScan } from '../core/merge/live-scan.ts';
 import { recordPlannedConflicts } from '../store/conflicts.ts';
 import {
   abandonIntents,
@@ -18,7 +18,7 @@ import { type Run, type RunPatch, updateRun } from '../store/runs.ts';
 import { saveUndone } from '../store/undone.ts';
 import { isFiltered, serviceOf, type StepContext } from './context.ts';
 import { type Plan, scanWeight } from './make-plan.ts';
-import type { LostCreates } from './find-lost-creates.ts';
+import type { SettledCreates } from '../core/merge/settle-creates.ts';
 import { acceptCopy } from './table-mark.ts';
 
 /**
@@ -29,17 +29,19 @@ export async function commitScan(
   context: StepContext,
   db: pg.PoolClient,
   judged: Run,
-  { mark, moved, found, creates, isProof, moves, undone, refused, matches, tally }: Plan,
+  scan: LiveScan,
+  { mark, moved, found, creates, isProof, moves, undone, refused, matches, tally, newRows }: Plan,
   next: RunPatch,
 ): Promise<{ readonly run: Run; readonly newPairs: number }> {
   const { fields } = context.connection;
   await acceptCopy(db, judged, mark);
   const run = await enterPlace(db, judged, serviceOf(context.connection));
   await rememberColumns(db, run.connection, fields, moved);
-  const shown = tally.records.counts(await countMet(db, run));
+  const { leads: metLeads, rows: metRows } = scan.unmoved();
+  const shown = tally.records.counts({ pairs: scan.base.size, metLeads, metRows, newRows });
   const rowless = creates.rowless.flatMap(({ leadId }) => (found.leadIds.has(leadId) ? [leadId] : []));
-  const newPairs = await adoptScan(db, run, isProof.rows, [...creates.leadIds, ...rowless]);
-  await noteOutside(db, run, {
+  const newPairs = await adoptScan(db, run, scan, isProof.rows, new Set([...creates.leadIds, ...rowless]));
+  await noteOutside(db, run, scan, {
     isFiltered: isFiltered(context),
     isComplete: !run.scanIncomplete,
   });
@@ -49,7 +51,7 @@ export async function commitScan(
   await saveRefused(db, run.connection, refused);
   if (matches.lines !== null)
     await storeMatches(db, run.connection, matches.lines, scanWeight(context, run) < 1);
-  await recordPlannedConflicts(db, run);
+  await recordPlannedConflicts(db, run, scan);
   const { linked, waiting } = tally.finish(creates.actions);
   const counts = {
     records: shown.records - linked - tally.apart - tally.heldWithLead,
@@ -60,8 +62,8 @@ export async function commitScan(
   return { run: await updateRun(db, run.id, { ...next, ...counts }), newPairs };
 }
 
-async function storeLostCreates(db: pg.PoolClient, run: Run, lost: LostCreates): Promise<void> {
-  const isNew = ({ intent }: LostCreates['found'][number]): boolean => intent.leadId === null;
+async function storeLostCreates(db: pg.PoolClient, run: Run, lost: SettledCreates): Promise<void> {
+  const isNew = ({ intent }: SettledCreates['found'][number]): boolean => intent.leadId === null;
   const created = lost.found.filter(isNew).map(({ intent: { id }, leadId }) => ({ id, leadId }));
   await intentsCreated(db, created);
   const unpaired = lost.found.filter(({ isPair }) => !isPair);

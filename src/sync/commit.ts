@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { isDeepStrictEqual } from 'node:util';
 import { codeOf } from '../lib/errors.ts';
-import type { Values } from '../core/lead/value.ts';
+import { readable, type Values } from '../core/lead/value.ts';
 import type { ActionKind, Changes } from '../core/merge/action.ts';
 import { type Had, movesAfter } from '../core/merge/baseline-moves.ts';
 import { putsBack } from '../core/merge/put-back.ts';
@@ -27,13 +27,7 @@ import {
 import type { NewConflict } from '../core/merge/held-conflicts.ts';
 import { freeKey, recordConflicts, releaseRow } from '../store/conflicts.ts';
 import { forgetWrites, type HistoryEntry, recordHistory } from '../store/history.ts';
-import {
-  abandonIntents,
-  intentsCreated,
-  intentRefuted,
-  intentsLinked,
-  storeUnmappedHashes,
-} from '../store/intents.ts';
+import { abandonIntents, intentsCreated, intentsLinked, storeUnmappedHashes } from '../store/intents.ts';
 import { forgetMatches } from '../store/matches.ts';
 import { knownOf } from '../store/pairs.ts';
 import { rememberRefused } from '../store/refused-creates.ts';
@@ -42,7 +36,7 @@ import { type Finding, storeVerifications } from '../store/verifications.ts';
 import { type Run, updateRun } from '../store/runs.ts';
 import { ownAction, type PageLine, type EndedPage, endPages } from '../store/scan-pages.ts';
 import { inLeasedTransaction, inRepeatable, type StepContext } from './context.ts';
-import { actionsOnRow, basesOfMatched, isReplacing, readable, rowHistory } from './row-change.ts';
+import { actionsOnRow, basesOfMatched, isReplacing, rowHistory } from './row-change.ts';
 
 /** What became of an action on a lead. */
 export interface LeadResult {
@@ -57,8 +51,6 @@ export interface LeadResult {
   readonly toRow?: Changes;
   /** Of a create: the lead that it made or wrote into. */
   readonly leadId?: string;
-  /** Of a create for which a request was sent. */
-  readonly intentId?: number;
   /** Of a create of which no lead was made. */
   readonly refused?: Refused;
   /** Of a requested edit. */
@@ -115,7 +107,7 @@ export async function commitLeads(
   await insertActions(
     db,
     run,
-    carriedOut.flatMap((one) => actionsOnRow(one.action, leadIdOf(one), one.toRow ?? {}, one.intentId)),
+    carriedOut.flatMap((one) => actionsOnRow(one.action, leadIdOf(one), one.toRow ?? {})),
   );
 }
 
@@ -125,14 +117,14 @@ function leadIdOf({ action, leadId = '' }: LeadResult): string {
 
 /** A create that is done releases its row; one of which no lead was made is held, and its content is not sent again. */
 async function commitCreate(db: pg.PoolClient, run: Run, result: LeadResult): Promise<void> {
-  const { action, refused, leadId = '', intentId, agreed } = result;
+  const { action, refused, leadId = '', agreed } = result;
   const { row } = action;
-  if (agreed !== undefined && intentId !== undefined) {
-    await intentsCreated(db, [{ id: intentId, leadId }]);
+  if (agreed !== undefined) {
+    await intentsCreated(db, [{ id: action.id, leadId }]);
     await releaseRow(db, run, action.contentHash, row);
   }
   if (refused === undefined) return;
-  if (intentId !== undefined) await abandonIntents(db, [intentId]);
+  await abandonIntents(db, [action.id]);
   if (refused.code !== 'row.undone') await rememberRefused(db, run.connection, sentKeyOf(action), refused);
   const contentHash = await freeKey(db, run, action.contentHash);
   const message = refusedMessage(row, refused);
@@ -306,7 +298,10 @@ export function commitFindings(
     const never = made.filter(({ result }) => result === 'unexplained');
     const forgotten = never.map(({ leadId }) => ({ to: 'forgotten', leadId }) as const);
     await moveBaselines(db, run.connection, [...lost, ...forgotten]);
-    for (const { actionId } of never) await intentRefuted(db, actionId);
+    await abandonIntents(
+      db,
+      never.map(({ actionId }) => actionId),
+    );
   };
   return inRepeatable(context, store);
 }

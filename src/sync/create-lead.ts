@@ -3,6 +3,7 @@ import { type Lead, leadCells } from '../core/lead/lead.ts';
 import {
   type Cells,
   isUnreadable,
+  readable,
   sameButSpelling,
   sameCell,
   showCell,
@@ -26,7 +27,6 @@ import {
   beginIntent,
   intentAnswered,
   intentsCreated,
-  intentOfAction,
 } from '../store/intents.ts';
 import { loadSpellings, spelled } from '../store/lead-spellings.ts';
 import { connectionOf } from '../store/places.ts';
@@ -35,7 +35,6 @@ import type { Run } from '../store/runs.ts';
 import { deferred, type LeadResult, sentKeyOf } from './commit.ts';
 import { inLeasedTransaction, serviceOf, type StepContext } from './context.ts';
 import { mayHaveActed } from '../ports/leads-service.ts';
-import { readable } from './row-change.ts';
 import { refusal } from './update-lead.ts';
 
 const notReadBack = 'the lead was created, but could not be read back; the next complete scan shows it';
@@ -48,46 +47,41 @@ const inDoubt =
  * lead is searched for and never created twice (docs/architecture.md 6). A request that never left leaves no intent.
  */
 export async function createLead(context: StepContext, run: Run, action: Action): Promise<LeadResult> {
-  if ((await intentOfAction(context.pool, action.id)) !== null) {
-    return deferred(action, 'create.in-doubt', inDoubt);
-  }
+  if (action.isBegun) return deferred(action, 'create.in-doubt', inDoubt);
   const before = await refusedBefore(context.pool, run.connection, sentKeyOf(action));
   if (before !== null) return held(action, before);
   const content = readable(writtenCells(action.changes));
-  const intent: { id: number | null } = { id: null };
-  const begin = (): Promise<void> =>
-    inLeasedTransaction(context, async (db) => {
-      if (intent.id !== null) await abandonIntents(db, [intent.id]);
-      const { id: actionId, contentHash, expect: row } = action;
-      intent.id = await beginIntent(db, { connection: run.connection, actionId, contentHash, row, content });
-    });
+  const intent = { isCommitted: false };
+  const begin = async (): Promise<void> => {
+    await inLeasedTransaction(context, (db) => beginIntent(db, run.connection, action.id));
+    intent.isCommitted = true;
+  };
   let reply: Lead | { readonly id: string } | null;
   try {
     reply = await context.leads.create(content, context.cut, begin);
   } catch (error) {
-    if (intent.id === null) throw error;
-    return failed(context, action, intent.id, error);
+    if (!intent.isCommitted) throw error;
+    return failed(context, action, error);
   }
-  const { id: intentId } = intent;
-  if (intentId === null) throw new Error('a request left without its intent');
+  if (!intent.isCommitted) throw new Error('a request left without its intent');
   if (reply === null) {
-    await intentAnswered(context.pool, intentId);
+    await intentAnswered(context.pool, action.id);
     return deferred(action, 'create.in-doubt', inDoubt);
   }
-  const existing = await claim(context, run, intentId, reply.id);
+  const existing = await claim(context, run, action.id, reply.id);
   const lead = 'fields' in reply ? reply : await readBack(context, reply.id);
   if (existing !== null) {
     const stored = lead === null ? {} : leadCells(lead, context.connection.fields);
     const written = overwritten(content, existing.cells, stored);
     const why = existsReason(existing, written, connectionOf(run.connection), context.connection.fields);
     const refused = { code: 'lead.exists', why } as const;
-    return { ...held(action, refused), intentId, leadId: existing.leadId, written };
+    return { ...held(action, refused), leadId: existing.leadId, written };
   }
   if (lead === null) {
     return deferred(action, 'create.in-doubt', notReadBack);
   }
   const stored = leadCells(lead, context.connection.fields);
-  return { ...resultOf(context, action, lead.id, stored, content), leadId: lead.id, intentId };
+  return { ...resultOf(context, action, lead.id, stored, content), leadId: lead.id };
 }
 
 /** The result of a create of which no lead was made. */
@@ -99,14 +93,14 @@ function held(action: Action, refused: Refused): LeadResult {
  * Gives the lead of a reply to the create, before anything else is asked; or the lead that was there already: then it is no
  * create (docs/architecture.md 6).
  */
-function claim(context: StepContext, run: Run, intentId: number, leadId: string): Promise<Sighting | null> {
+function claim(context: StepContext, run: Run, actionId: number, leadId: string): Promise<Sighting | null> {
   return inLeasedTransaction(context, async (db) => {
     const spellings = await loadSpellings(db, run.connection, [leadId]);
     const leadIds = [...new Set([leadId, spelled(spellings, leadId)])];
     const service = serviceOf(context.connection);
-    const { sightings, attemptedAt } = await sightingsOf(db, run, { intentId, leadIds, service });
+    const { sightings, attemptedAt } = await sightingsOf(db, run, { actionId, leadIds, service });
     const existing = existingLead(sightings, attemptedAt, connectionOf(run.connection));
-    if (existing === null) await intentsCreated(db, [{ id: intentId, leadId }]);
+    if (existing === null) await intentsCreated(db, [{ id: actionId, leadId }]);
     return existing;
   });
 }
@@ -122,23 +116,18 @@ async function readBack(context: StepContext, id: string): Promise<Lead | null> 
 }
 
 /** Abandons the intent when certainly no lead was created; then the action is held, or tried again. */
-async function failed(
-  context: StepContext,
-  action: Action,
-  intentId: number,
-  error: unknown,
-): Promise<LeadResult> {
+async function failed(context: StepContext, action: Action, error: unknown): Promise<LeadResult> {
   if (!(error instanceof LeadsyncError) || mayHaveActed(error)) {
-    await attemptEnded(context.pool, intentId);
+    await attemptEnded(context.pool, action.id);
     if (!(error instanceof LeadsyncError)) throw error;
     return deferred(action, 'create.in-doubt', `${withoutStop(error.message)}; ${inDoubt}`);
   }
   if (error.code !== 'leads.rejected') {
-    await abandonIntents(context.pool, [intentId]);
+    await abandonIntents(context.pool, [action.id]);
     throw error;
   }
   const refused = { code: 'lead.create-refused', why: withoutStop(error.message) } as const;
-  return { ...held(action, refused), intentId };
+  return held(action, refused);
 }
 
 /** The result of a create: a field that the service stored differently becomes a conflict, or goes to the row. */

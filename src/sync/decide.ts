@@ -7,20 +7,25 @@ import { storeMatches } from '../store/matches.ts';
 import { enterPlace } from '../store/places.ts';
 import { type Run, type RunPatch, updateRun } from '../store/runs.ts';
 import { analyzeActions, analyzePairs, isMany } from '../store/statistics.ts';
+import { storeStaged } from '../store/staged-tables.ts';
+import { clearScanLog } from '../store/scan-log.ts';
+import { storeSights } from '../store/run-sights.ts';
 import { askLeads } from './ask-leads.ts';
 import { commitScan } from './commit-scan.ts';
 import { inLeasedTransaction, serviceOf, type StepContext } from './context.ts';
 import type { FoundMatches } from './find-matches.ts';
 import { findForeign } from './foreign-leads.ts';
 import { makePlan, readablePolicy } from './make-plan.ts';
+import { openWhole } from './read-target.ts';
 import { PlanWriter } from './plan-writer.ts';
 import { judgeTable } from './table-mark.ts';
 import { copiesNote, placeNotes } from './which-place.ts';
 import type { ShownCell, Author } from '../core/lead/author.ts';
 import type { Doubts, PutBackCell } from '../core/merge/older-copy.ts';
+import type { LiveScan } from '../core/merge/live-scan.ts';
 import type { Policy } from '../core/merge/policy.ts';
 import { LeadsyncError } from '../lib/errors.ts';
-import { putBackCells, stagedCells, whatIsKnown } from '../store/earlier-values.ts';
+import { putBackCells, shownCells, whatIsKnown } from '../store/earlier-values.ts';
 import { movedFields } from '../store/place-notes.ts';
 import { storeAuthors, cellsWithoutAuthor } from '../store/value-authors.ts';
 
@@ -28,29 +33,38 @@ import { storeAuthors, cellsWithoutAuthor } from '../store/value-authors.ts';
  * Stores the plan of a run. A sync commits in the same transaction what the scan alone proves; a plan (`mode`) changes
  * nothing else. An undo brings its own plan, which a person has reviewed: the guard does not look at it.
  */
-export async function decide(context: StepContext, staged: Run): Promise<Run> {
-  const { verdict: mark, run, again } = await judgeTable(context, staged);
-  if (again) return run;
+export async function decide(context: StepContext, begun: Run): Promise<Run> {
+  const { run: read, scan } = await openWhole(context, begun);
+  if (read.phase !== 'plan') return read;
+  const { verdict: mark, run, again } = await judgeTable(context, read);
+  if (again) {
+    context.memory[Symbol.dispose]();
+    return run;
+  }
   const next = { phase: run.mode === 'plan' ? 'finish' : 'push-leads', attempts: 0 } as const;
-  if (context.runPolicy.plan !== null) return storePlan(context, run, next, context.runPolicy.plan);
-  const foreign = await findForeign(context, run);
-  await askLeads(context, run);
-  const imported = await doubtOfImport(context, run, readablePolicy(context, run));
+  if (context.runPolicy.plan !== null) return storePlan(context, run, scan, next, context.runPolicy.plan);
+  const foreign = await findForeign(context, run, scan);
+  await askLeads(context, run, scan);
+  const imported = await doubtOfImport(context, run, scan, readablePolicy(context, run));
   const copies = copiesNote(context.target.name, (await context.target.conflictCopies?.(context.cut)) ?? []);
   let [written, newPairs] = [0, 0];
   const planned = await inLeasedTransaction(context, async (db) => {
     const writer = await beginPlan(db, run);
-    const plan = await makePlan(context, db, run, writer, { mark, imported, foreign });
+    const plan = await makePlan(context, db, run, scan, writer, { mark, imported, foreign });
     written = writer.written;
     const { refusals } = plan;
     const isAsked = refusals.every(({ code }) => code === 'first-leads');
-    if (isAsked && (run.mode === 'plan' || refusals.length > 0)) await listPlanned(db, run, plan.matches);
+    if (isAsked && (run.mode === 'plan' || refusals.length > 0))
+      await listPlanned(db, run, scan, plan.matches);
     if (refusals.length > 0) return updateRun(db, run.id, { refusals, phase: 'finish', attempts: 0 });
+    await clearScanLog(db, run.id);
+    await storeSights(db, run.id, scan);
+    await storeStaged(db, run.id, scan);
     const notes = [...(await placeNotes(db, plan.placement)), ...copies];
     const others = run.problems.filter(({ code }) => notes.every((note) => note.code !== code));
     const goesOn = { ...next, problems: [...others, ...notes] };
     if (run.mode === 'plan') return updateRun(db, run.id, goesOn);
-    const committed = await commitScan(context, db, run, plan, goesOn);
+    const committed = await commitScan(context, db, run, scan, plan, goesOn);
     newPairs = committed.newPairs;
     return committed.run;
   });
@@ -61,14 +75,20 @@ export async function decide(context: StepContext, staged: Run): Promise<Run> {
 }
 
 /** Lists what waits for a person before anything is carried out: it may be decided first. */
-async function listPlanned(db: pg.PoolClient, run: Run, { lines }: FoundMatches): Promise<void> {
+async function listPlanned(
+  db: pg.PoolClient,
+  run: Run,
+  scan: LiveScan,
+  { lines }: FoundMatches,
+): Promise<void> {
   if (lines !== null) await storeMatches(db, run.connection, lines, true);
-  await listPlannedConflicts(db, run);
+  await listPlannedConflicts(db, run, scan);
 }
 
 async function storePlan(
   context: StepContext,
   judged: Run,
+  scan: LiveScan,
   next: RunPatch,
   planOf: NonNullable<RunPolicy['plan']>,
 ): Promise<Run> {
@@ -80,8 +100,11 @@ async function storePlan(
       : judged;
   const planned = await inLeasedTransaction(context, async (db) => {
     const writer = await beginPlan(db, run);
-    for await (const actions of planOf(pool, run, connection.fields)) await writer.add(...actions);
+    for await (const actions of planOf(pool, run, scan, connection.fields)) await writer.add(...actions);
     await writer.end();
+    await clearScanLog(db, run.id);
+    await storeSights(db, run.id, scan);
+    await storeStaged(db, run.id, scan);
     return updateRun(db, run.id, { ...next, records: writer.written });
   });
   if (isMany(planned.records)) await analyzeActions(pool);
@@ -122,8 +145,13 @@ const few = 2;
  * Evidence that an old list was imported into HubSpot: one import wrote all of the one or two cells that show an earlier
  * value. Costs one request, only where there are such cells. Throws retryable errors of the target.
  */
-async function doubtOfImport(context: StepContext, run: Run, policy: Policy): Promise<Doubts> {
-  const cells = await fewPutBack(context, run, policy);
+async function doubtOfImport(
+  context: StepContext,
+  run: Run,
+  scan: LiveScan,
+  policy: Policy,
+): Promise<Doubts> {
+  const cells = await fewPutBack(context, run, scan, policy);
   if (cells.length === 0) return {};
   const [first, ...others] = await authorsOf(context, cells);
   const list = first?.source;
@@ -135,6 +163,7 @@ async function doubtOfImport(context: StepContext, run: Run, policy: Policy): Pr
 async function fewPutBack(
   { pool, connection }: StepContext,
   run: Run,
+  scan: LiveScan,
   policy: Policy,
 ): Promise<readonly ShownCell[]> {
   if (connection.target.type !== 'hubspot' || !(await whatIsKnown(pool, run.connection)).hasMoved) return [];
@@ -143,8 +172,9 @@ async function fewPutBack(
     direction === 'to-target' || moved.has(field) ? [] : [field],
   );
   const found: PutBackCell[] = [];
-  for await (const cell of putBackCells(pool, run, 'row', fields)) if (found.push(cell) > few) return [];
-  return found.length === 0 ? [] : stagedCells(pool, run, found);
+  for await (const cell of putBackCells(pool, run, scan, 'row', fields))
+    if (found.push(cell) > few) return [];
+  return shownCells(scan, found);
 }
 
 async function authorsOf(

@@ -1,187 +1,33 @@
 import type pg from 'pg';
-import type { Cells, Values } from '../core/lead/value.ts';
-import { plannedAction } from '../core/merge/action.ts';
-import { planLink } from '../core/merge/plan-link.ts';
+import type { LiveScan } from '../core/merge/live-scan.ts';
+import { matchLostCreates, tornWeight } from '../core/merge/match-lost-creates.ts';
 import type { Policy } from '../core/merge/policy.ts';
-import { findIntentRows } from '../core/merge/intent-rows.ts';
-import type { LooseRow } from '../core/merge/difference.ts';
-import type { LostLead } from '../core/merge/lost-rows.ts';
-import {
-  agreedContent,
-  type CreateMatch,
-  shownContent,
-  type Intent,
-  isOver,
-  matchLostCreates,
-  speaksAgainst,
-  tornWeight,
-} from '../core/merge/match-lost-creates.ts';
-import type { NewAction } from '../store/actions.ts';
+import { nothingSettled, type SettledCreates, settleCreates } from '../core/merge/settle-creates.ts';
 import { openIntents } from '../store/intents.ts';
-import { basesOf, countUnlisted } from '../store/pairs.ts';
+import { basesOf } from '../store/pairs.ts';
 import type { Service } from '../store/places.ts';
 import type { Run } from '../store/runs.ts';
 import { inTurns } from './concurrency.ts';
-import { readable } from './row-change.ts';
-import { idsInRows, looseRows, scannedLeadCells, unknownLeads } from '../store/differences.ts';
-
-/** What a scan says about unfinished creates. */
-export interface LostCreates {
-  readonly actions: NewAction[];
-  /** Leads that belong to a create: not planned as new ones. */
-  readonly leadIds: Set<string>;
-  /** Leads created from rows that are gone, or carry another id since. */
-  readonly rowless: LostLead[];
-  /** Row numbers that belong to a create: not planned as new ones. */
-  readonly rows: Set<number>;
-  /** `base`: what row and lead agree on. */
-  readonly found: {
-    readonly intent: Intent;
-    readonly leadId: string;
-    readonly base: Values;
-    readonly isPair: boolean;
-  }[];
-  /** The current cells of rows edited since their create began, by which the next scan recognises them. */
-  readonly seen: { readonly intentId: number; readonly row: Cells }[];
-  /** Intents whose lead's id is in a row: written before a crash, or by a person. */
-  readonly linked: number[];
-  readonly abandoned: number[];
-  readonly unseen: number[];
-  /** Intents whose lead may be one of several in the scan. */
-  readonly offered: number[];
-  readonly weight: number;
-}
+import { scannedLeadCells, unknownLeads } from '../store/differences.ts';
 
 /** Finds the lead and the row of every unfinished create, and plans the link between them (docs/architecture.md 6). */
 export async function findLostCreates(
-  pool: pg.Pool,
   db: pg.PoolClient,
   run: Run,
+  seen: LiveScan,
   policy: Policy,
   { weight: most, filtered, service }: { weight: number; filtered: boolean; service: Service },
-): Promise<LostCreates> {
-  const intents = await openIntents(db, run);
-  const isTorn = intents.length > 0 && run.scanIncomplete;
-  const weight = isTorn ? Math.min(most, tornWeight(await countUnlisted(db, run))) : most;
-  const lost: LostCreates = {
-    actions: [],
-    leadIds: new Set(),
-    rowless: [],
-    rows: new Set(),
-    found: [],
-    seen: [],
-    linked: [],
-    abandoned: [],
-    unseen: [],
-    offered: [],
-    weight,
-  };
-  if (intents.length === 0) return lost;
+): Promise<SettledCreates> {
+  const intents = await openIntents(db, run, seen);
+  if (intents.length === 0) return nothingSettled(most);
+  const weight = run.scanIncomplete ? Math.min(most, tornWeight(seen.unlisted())) : most;
   const scan = { weight, startedAt: run.scanStartedAt };
-  const matches = await inTurns(matchLostCreates(intents, await unknownLeads(db, run, service), scan));
+  const matches = await inTurns(matchLostCreates(intents, await unknownLeads(db, run, seen, service), scan));
   const foundIds = [...matches.values()].flatMap((match) => (match.kind === 'found' ? [match.leadId] : []));
-  const leads = await scannedLeadCells(db, run.id, foundIds);
+  const leads = await scannedLeadCells(db, run, seen, foundIds);
   const bases = await basesOf(db, run.connection, foundIds);
-  const inRows = await idsInRows(db, run.id, foundIds);
-  const isLinked = ({ id }: Intent): boolean => {
-    const match = matches.get(id);
-    return match?.kind === 'found' && inRows.has(match.leadId);
-  };
-  const open = intents.filter((intent) => !isLinked(intent));
-  const loose: LooseRow[] = [];
-  for await (const row of looseRows(pool, run)) if (row.leadId === null) loose.push(row);
-  const intentRows = await inTurns(findIntentRows(open, loose));
-
-  for (const intent of intents) {
-    const match = matches.get(intent.id);
-    if (match === undefined || match.kind === 'again') {
-      lost.abandoned.push(intent.id);
-      continue;
-    }
-    const foundId = match.kind === 'found' ? match.leadId : null;
-    const lead = leads.get(foundId ?? '') ?? null;
-    const base = agreed(intent, lead, bases.get(foundId ?? ''));
-    if (foundId !== null) {
-      lost.found.push({ intent, leadId: foundId, base, isPair: bases.has(foundId) });
-      if (isLinked(intent)) {
-        // A pair like any other from now on.
-        lost.linked.push(intent.id);
-        continue;
-      }
-      lost.leadIds.add(foundId);
-    } else if (match.kind === 'ambiguous') lost.offered.push(intent.id);
-    else if (speaksAgainst(intent, scan) > 0) lost.unseen.push(intent.id);
-
-    const { rows, certain } = intentRows.get(intent.id) ?? { rows: [], certain: false };
-    if (rows.length === 0) {
-      // The row is gone: its lead, if there is one, is an ordinary new lead, unless another id stands in its row.
-      if (foundId !== null) {
-        lost.leadIds.delete(foundId);
-        lost.rowless.push(lostLead(foundId, intent, lead));
-      }
-      if (match.kind !== 'wait') lost.abandoned.push(intent.id);
-      continue;
-    }
-    // A row with an unreadable id is a conflict of its own, and may be another lead's.
-    const writable = rows.filter(({ unreadableId }) => unreadableId === null);
-    const [row] = writable;
-    if (row === undefined) continue;
-    for (const candidate of writable) lost.rows.add(candidate.row);
-    if (match.kind === 'ambiguous') for (const candidate of match.candidates) lost.leadIds.add(candidate);
-    if (certain && row.contentHash !== intent.contentHash)
-      lost.seen.push({ intentId: intent.id, row: row.cells });
-    const why = certain
-      ? whyUndecided(match, filtered && isOver(intent, run.scanStartedAt))
-      : 'that row was edited since, and several rows look like it: write the id of its lead into the right row';
-    if (why !== null) lost.actions.push(inDoubt(intent, row.row, why));
-    else if (foundId !== null)
-      lost.actions.push(
-        ...planLink(foundId, base, lead, row, policy).map((action) =>
-          action.kind === 'link' ? { ...action, intentId: intent.id } : action,
-        ),
-      );
-  }
-  return lost;
-}
-
-function lostLead(leadId: string, { row }: Intent, lead: Cells | null): LostLead {
-  const base = readable(row);
-  return { leadId, base, lead: lead ?? base, isListed: lead !== null, isFresh: true, place: null };
-}
-
-/** What row and lead agree on: the baseline when there is one, else the sent content that the lead shows. */
-function agreed(intent: Intent, lead: Cells | null, base: Values | undefined): Values {
-  // The row still shows what was sent, so what differs is the lead's edit; except fields that the lead does not show,
-  // which the service may never have taken.
-  if (intent.lostItsRow) return lead === null ? intent.content : shownContent(intent, lead);
-  return base ?? (lead === null ? {} : agreedContent(intent, lead));
-}
-
-/** The ids that a message names. */
-const candidatesShown = 5;
-
-/** Why a person has to say which lead is the row's; null: nobody has to. `isHidden`: a filtered scan lacks it. */
-function whyUndecided(match: CreateMatch, isHidden: boolean): string | null {
-  switch (match.kind) {
-    case 'ambiguous': {
-      const ids = match.candidates.slice(0, candidatesShown).join(', ');
-      const others = match.candidates.length - candidatesShown;
-      const more = others > 0 ? `, or one of ${others} more new leads` : '';
-      const which = match.candidates.length > 1 ? `one of ${ids}${more}` : ids;
-      return `the lead may be ${which}: write its id into the row, or when it is another one, delete the row, sync, and add it again`;
-    }
-    case 'unrecognised':
-      return 'the service said that it made one, but there is no new lead: write the id of the right lead into the row. If there is none, delete the row, sync, and add it again';
-    case 'wait':
-      return isHidden
-        ? 'it is not in the scan, but leads.query hides leads: look for it in the service. If it is there, write its id into the row. If not, delete the row, sync, and add it again'
-        : null;
-    default:
-      return null;
-  }
-}
-
-function inDoubt({ leadId, contentHash }: Intent, row: number, why: string): NewAction {
-  const message = `could not tell which lead was created from this row, because the reply did not say; ${why}`;
-  return plannedAction('hold', { leadId, row, contentHash, reason: 'create.in-doubt', message });
+  const loose = [...seen.rows.loose()].filter(({ leadId }) => leadId === null);
+  const hasRow = (leadId: string): boolean => seen.hasRow(leadId);
+  const facts = { matches, leads, bases, hasRow, loose, scan, filtered };
+  return inTurns(settleCreates(intents, facts, policy));
 }

@@ -13,13 +13,13 @@ import {
   strayMarks,
   unheardLead,
 } from '../core/merge/lost-rows.ts';
+import type { LiveScan } from '../core/merge/live-scan.ts';
 import type { Home } from '../core/merge/row-elsewhere.ts';
 import type { Policy } from '../core/merge/policy.ts';
-import { looseRows, sights } from '../store/differences.ts';
-import { begunRows, hasUnreadableIds } from '../store/lost-rows.ts';
-import { wasEverInStep } from '../store/pairs.ts';
+import { sights } from '../store/differences.ts';
+import { begunRows } from '../store/lost-rows.ts';
 import type { Run } from '../store/runs.ts';
-import type { LostCreates } from './find-lost-creates.ts';
+import type { SettledCreates } from '../core/merge/settle-creates.ts';
 
 /** Up to this number, all leads without a row are kept in memory; above it, only those that a stray row may belong to. */
 const mostGone = 20_000;
@@ -32,19 +32,20 @@ const mostRenamed = 5_000;
  * of leads in `homes`: it is known whose they are.
  */
 export async function findRows(
-  pool: pg.Pool,
+  db: pg.PoolClient,
   run: Run,
+  scan: LiveScan,
   fields: readonly FieldMapping[],
   policy: Policy,
-  creates: Pick<LostCreates, 'rows' | 'leadIds' | 'rowless'>,
+  creates: Pick<SettledCreates, 'rows' | 'leadIds' | 'rowless'>,
   homes: ReadonlyMap<string, Home>,
 ): Promise<FoundRows> {
-  const begun = await begunRows(pool, run.connection);
+  const begun = await begunRows(db, run.connection);
   const [rowless, gone, renamed] = [[...creates.rowless], [] as LostLead[], [] as LostLead[]];
   let [fresh, newOrphans] = [0, 0];
   const taken = new Set([...creates.leadIds, ...rowless.map(({ leadId }) => leadId)]);
-  if (begun.size > 0 || (await wasEverInStep(pool, run.connection)))
-    for await (const sight of sights(pool, run, begun.size === 0)) {
+  if (begun.size > 0 || scan.inStep() > 0)
+    for await (const sight of sights(db, run, scan, begun.size === 0)) {
       if (taken.has(sight.leadId)) continue;
       const unheard = unheardLead(sight, begun);
       if (unheard !== null) {
@@ -58,7 +59,7 @@ export async function findRows(
       if (other !== null && renamed.length < mostRenamed) renamed.push(other);
     }
   const isAnyLost = rowless.length + gone.length + renamed.length > 0;
-  if (!isAnyLost && !(await hasUnreadableIds(pool, run)))
+  if (!isAnyLost && !scan.rows.hasUnreadableIds)
     return foundRows([], [], fields, policy, { fresh, newOrphans });
   const areMany = gone.length > mostGone;
   if (areMany) gone.length = 0;
@@ -70,18 +71,18 @@ export async function findRows(
     if (areMany || stray.isUnreadable || strayMarks(stray).some((mark) => marks.has(mark)))
       strays.push(stray);
   };
-  for await (const sight of sights(pool, run, true)) {
+  for await (const sight of sights(db, run, scan, true)) {
     const orphan = homes.has(sight.leadId) ? null : orphanRow(sight, fields, rowless.length > 0);
     if (orphan === null) continue;
     if (orphan.isNew) newOrphans += 1;
     seeStray(orphan.stray);
   }
-  for await (const loose of looseRows(pool, run))
+  for (const loose of scan.rows.loose())
     if (loose.leadId === null ? !creates.rows.has(loose.row) : !homes.has(loose.leadId))
       seeStray(looseStray(loose));
   if (areMany) {
     const ofStrays = new Set(strays.flatMap(strayMarks));
-    for await (const sight of sights(pool, run, true)) {
+    for await (const sight of sights(db, run, scan, true)) {
       const lost = taken.has(sight.leadId) ? null : goneLead(sight);
       if (lost !== null && marksOf(lost).some((mark) => ofStrays.has(mark))) gone.push(lost);
     }

@@ -5,35 +5,25 @@ import { type Cells, sameCell } from '../core/lead/value.ts';
 import type { PlannedAction } from '../core/merge/action.ts';
 import { type Candidate, chooseMatches, type MatchedRecords } from '../core/merge/match.ts';
 import type { FoundRows } from '../core/merge/lost-rows.ts';
+import type { LooseRow } from '../core/merge/difference.ts';
+import type { LiveScan } from '../core/merge/live-scan.ts';
 import { MatchBlocks } from '../core/merge/match-blocks.ts';
 import type { Steps } from '../core/merge/match-lost-creates.ts';
 import {
   contradicts,
-  leastScore,
   type Likeness,
   likeness,
   type MatchForms,
   matchForms,
-  type Rarity,
 } from '../core/merge/match-likeness.ts';
 import { missedFields, type Policy } from '../core/merge/policy.ts';
 import { planAmbiguousLead, planAmbiguousRow, planProposed } from '../core/merge/plan-held-rows.ts';
-import { scannedLeadCells } from '../store/differences.ts';
-import {
-  isNewOnBothSides,
-  knownMatches,
-  type MatchLine,
-  type MatchState,
-  newLeads,
-  newRowCells,
-  newRows,
-  pairedValues,
-} from '../store/matches.ts';
+import { knownMatches, type MatchLine, type MatchState, pairedValues } from '../store/matches.ts';
 import type { Run } from '../store/runs.ts';
 import { inTurns } from './concurrency.ts';
 import type { StepContext } from './context.ts';
 import { Decisions } from '../review/match-decisions.ts';
-import type { LostCreates } from './find-lost-creates.ts';
+import type { SettledCreates } from '../core/merge/settle-creates.ts';
 
 export interface FoundMatches extends MatchedRecords {
   /** Null: nothing was compared. */
@@ -70,7 +60,8 @@ interface Sides {
 export async function findMatches(
   { pool, connection }: StepContext,
   run: Run,
-  creates: Pick<LostCreates, 'rows' | 'leadIds'>,
+  scan: LiveScan,
+  creates: Pick<SettledCreates, 'rows' | 'leadIds'>,
   found: FoundRows,
   policy: Policy,
 ): Promise<FoundMatches> {
@@ -78,28 +69,34 @@ export async function findMatches(
   if (match === 'off' || missedFields(policy).length > 0) return noMatches;
   // In HubSpot a row apart is a company without a request for a lead; elsewhere it is a note.
   const isApartToo = connection.target.type === 'hubspot';
-  if (!(await isNewOnBothSides(pool, run, isApartToo))) return { ...noMatches, lines: [] };
+  const newRows = [...scan.rows.loose()].filter(
+    ({ leadId, unreadableId, idClosed, isApart }) =>
+      leadId === null && unreadableId === null && idClosed === null && (!isApart || isApartToo),
+  );
+  const newLeads = newRows.length === 0 ? [] : [...scan.leads()].filter((leadId) => isNewLead(scan, leadId));
+  if (newLeads.length === 0) return { ...noMatches, lines: [] };
   const marked = connection.fields.filter(({ field }) => matchBy.includes(field));
   const decisions = new Decisions(await knownMatches(pool, run.connection), marked);
   const sides: Sides = { leadIds: [], rows: [] };
-  const words = new Words();
+  const names = new Names();
   const blocks = new MatchBlocks();
-  for await (const { leadId, cells } of newLeads(pool, run)) {
+  for (const leadId of newLeads.toSorted()) {
+    const cells = scan.lead(leadId) ?? {};
     const forms = matchForms(cells, matchBy);
     if (creates.leadIds.has(leadId) || found.rowOf.has(leadId) || found.mayHaveRow(cells)) continue;
     if (forms === null) continue;
     sides.leadIds.push(leadId);
-    words.see(forms);
+    names.see(forms);
     decisions.seeLead(leadId, cells, blocks.add('lead', forms));
   }
-  for await (const { row, contentHash, cells } of newRows(pool, run, isApartToo)) {
+  for (const { row, contentHash, cells } of newRows) {
     const forms = matchForms(cells, matchBy);
     if (creates.rows.has(row) || found.links.has(row) || found.mayBe.has(row) || forms === null) continue;
     sides.rows.push(row);
-    words.see(forms);
+    names.see(forms);
     decisions.seeRow(contentHash, cells, blocks.add('row', forms));
   }
-  const compared = await compare(pool, run, blocks, words, decisions, {
+  const compared = await compare(pool, run, blocks, names, decisions, {
     matchBy,
     isExact: match === 'exact',
   });
@@ -107,7 +104,12 @@ export async function findMatches(
     compared.filter(({ state }) => state !== 'rejected'),
     match === 'exact' && !run.scanIncomplete,
   );
-  return describe(pool, run, sides, compared, choice, marked, matchBy);
+  return describe(scan, newRows, sides, compared, choice, marked, matchBy);
+}
+
+/** Whether a lead never had a row. */
+function isNewLead(scan: LiveScan, leadId: string): boolean {
+  return !scan.base.wasInStep(scan.base.find(leadId)) && !scan.rows.has(leadId);
 }
 
 /** Candidate pairs, and those decided on or proposed before. */
@@ -115,26 +117,24 @@ async function compare(
   pool: pg.Pool,
   run: Run,
   blocks: MatchBlocks,
-  words: Words,
+  names: Names,
   decisions: Decisions,
   { matchBy, isExact }: { readonly matchBy: readonly string[]; readonly isExact: boolean },
 ): Promise<readonly Compared[]> {
-  const { rarity } = words;
   const known = decisions.pairs();
   const compared: Compared[] = [];
   const exact: { readonly one: Compared; readonly forms: MatchForms }[] = [];
   const see = ({ lead, row }: { readonly lead: number; readonly row: number }): void => {
     const [leadForms, rowForms] = [blocks.forms('lead', lead), blocks.forms('row', row)];
     const state = decisions.of(lead, row);
-    const like = likeness(leadForms, rowForms, rarity);
-    if (like.score < leastScore && state === null) return;
-    const mayLink =
-      isExact && like.isExact && state !== 'undone' && words.namesakes(leadForms) <= mostNamesakes;
+    const like = likeness(leadForms, rowForms);
+    if (like.score === 0 && state === null) return;
+    const mayLink = isExact && like.isExact && state !== 'undone' && names.of(leadForms) <= mostNamesakes;
     const one = { lead, row, ...like, isExact: mayLink, isAccepted: state === 'accepted', state };
     if (mayLink) exact.push({ one, forms: leadForms });
     compared.push(one);
   };
-  const pairs = await inTurns(blocks.pairs(rarity));
+  const pairs = await inTurns(blocks.pairs());
   await inTurns(
     (function* (): Steps<void> {
       for (const pair of pairs) {
@@ -160,23 +160,27 @@ async function compare(
 /** The most matches listed for one lead or row. */
 const listed = 5;
 
-async function describe(
-  pool: pg.Pool,
-  run: Run,
+function describe(
+  scan: LiveScan,
+  newRows: readonly LooseRow[],
   sides: Sides,
   compared: readonly Compared[],
   { links, proposed, ambiguous }: ReturnType<typeof chooseMatches<Compared>>,
   marked: readonly FieldMapping[],
   matchBy: readonly string[],
-): Promise<FoundMatches> {
+): FoundMatches {
   const isProposed = new Set(proposed);
   const rejected = compared.filter(({ state }) => state === 'rejected');
   const involved = [...links, ...proposed, ...ambiguous, ...rejected];
   const leadIdOf = ({ lead }: Compared): string => sides.leadIds[lead] ?? '';
   const rowOf = ({ row }: Compared): number => sides.rows[row] ?? 0;
-  const leads = await scannedLeadCells(pool, run.id, [...new Set(involved.map(leadIdOf))]);
-  const rows = await newRowCells(pool, run.id, [...new Set(involved.map(rowOf))]);
-  const shownRow = (row: number) => rows.get(row) ?? { row, contentHash: '', cells: {} };
+  const leads = new Map(involved.map((one) => [leadIdOf(one), scan.lead(leadIdOf(one)) ?? {}]));
+  const rowsInvolved = new Set(involved.map(rowOf));
+  const rows = new Map(newRows.flatMap((one) => (rowsInvolved.has(one.row) ? [[one.row, one]] : [])));
+  const shownRow = (row: number) => {
+    const { contentHash = '', cells = {} } = rows.get(row) ?? {};
+    return { row, contentHash, cells };
+  };
   const cellsOf = (one: Compared) => {
     const row = shownRow(rowOf(one));
     const lead = leads.get(leadIdOf(one)) ?? {};
@@ -225,6 +229,14 @@ async function describe(
 
 const byScore = (a: Compared, b: Compared): number => b.score - a.score || a.lead - b.lead || a.row - b.row;
 
+/** What is said of a field that is not the same. */
+const difference = {
+  alike: 'is spelled otherwise',
+  typo: 'has a typo on one side',
+  differs: 'is another one',
+  'one-empty': 'is empty on one side',
+} as const;
+
 /** The evidence that two records are the same, in words. */
 function whyOf(
   fields: Likeness['fields'],
@@ -236,40 +248,24 @@ function whyOf(
   const said = fields.flatMap((like, nth) => {
     const field = matchBy[nth] ?? '';
     const [one, other] = [lead[field] ?? null, row[field] ?? null];
-    if (like === 'empty' && sameCell(one, null) && sameCell(other, null)) return [];
+    if (like === 'empty') return [];
     const heading = headingOf(mapped, field);
     if (like === 'same') return [`${heading} is the same${sameCell(one, other) ? '' : ' but for spelling'}`];
-    if (like === 'alike') return [`${heading} is alike`];
-    return [like === 'differs' ? `${heading} is another one` : `${heading} is empty on one side`];
+    return [`${heading} ${difference[like]}`];
   });
   return said.join(', ');
 }
 
-/** How many records have each word in each field, and each whole name. */
-class Words {
-  #records = 0;
+/** How many records have the same name. */
+class Names {
   readonly #counts = new Map<string, number>();
-  readonly #names = new Map<string, number>();
 
   see(forms: MatchForms): void {
-    this.#records += 1;
-    for (const [field, form] of forms.entries())
-      for (const word of new Set(form?.words)) countIn(this.#counts, `${field} ${word}`);
-    countIn(this.#names, forms[0]?.key ?? '');
+    const name = forms[0]?.key ?? '';
+    this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1);
   }
 
-  /** 1 for a word of a single record. */
-  readonly rarity: Rarity = (field, word) => {
-    const count = this.#counts.get(`${field} ${word}`) ?? 1;
-    return Math.log(1 + this.#records / count) / Math.log(1 + this.#records);
-  };
-
-  /** How many records have the same name. */
-  namesakes(forms: MatchForms): number {
-    return this.#names.get(forms[0]?.key ?? '') ?? 0;
+  of(forms: MatchForms): number {
+    return this.#counts.get(forms[0]?.key ?? '') ?? 0;
   }
-}
-
-function countIn(counts: Map<string, number>, key: string): void {
-  counts.set(key, (counts.get(key) ?? 0) + 1);
 }

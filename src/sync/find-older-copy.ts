@@ -17,6 +17,7 @@ import {
   Spans,
   type Span,
 } from '../core/merge/older-copy.ts';
+import type { LiveScan } from '../core/merge/live-scan.ts';
 import type { Policy } from '../core/merge/policy.ts';
 import {
   keptMoves,
@@ -43,13 +44,14 @@ interface Evidence {
 export async function findOlderCopies(
   context: StepContext,
   run: Run,
+  scan: LiveScan,
   policy: Policy,
   evidence: Evidence,
 ): Promise<OlderCopies> {
   const { hasMoved, conflictOn } = await whatIsKnown(context.pool, run.connection);
   const found: CopyFound[] = [];
   for (const side of hasMoved ? (['row', 'lead'] as const) : []) {
-    const one = await judgeSide(context, run, policy, side, evidence, conflictOn.includes(side));
+    const one = await judgeSide(context, run, scan, policy, side, evidence, conflictOn.includes(side));
     if (one !== null) found.push(one);
   }
   return new OlderCopies(found, conflictOn, run.allow);
@@ -58,6 +60,7 @@ export async function findOlderCopies(
 async function judgeSide(
   context: StepContext,
   run: Run,
+  scan: LiveScan,
   policy: Policy,
   side: CopiedSide,
   { moved, notMissing, doubts = {} }: Evidence,
@@ -74,7 +77,7 @@ async function judgeSide(
   );
   if (leaving.size === 0) return null;
   const cells: PutBackCell[] = [];
-  for await (const cell of putBackCells(pool, run, side, fields)) cells.push(cell);
+  for await (const cell of putBackCells(pool, run, scan, side, fields)) cells.push(cell);
   if (!cells.some(({ field }) => leaving.has(field))) return null;
 
   const clock = new RunClock(await syncTimes(pool, connection.name), side);
@@ -82,14 +85,16 @@ async function judgeSide(
   const isHidden = side === 'lead' && isFiltered(context);
   const missed = isHidden
     ? []
-    : (await newlyMissed(pool, run, side)).filter(({ leadId }) => side !== 'row' || !notMissing.has(leadId));
-  const again = await thereAgain(pool, run, side);
+    : (await newlyMissed(pool, run, scan, side)).filter(
+        ({ leadId }) => side !== 'row' || !notMissing.has(leadId),
+      );
+  const again = await thereAgain(pool, run, scan, side);
   const records = [...missed, ...again].map(({ at }) => clock.until(at));
   const candidates = copyCandidates(cells, records, doubt);
   if (candidates.length === 0) return null;
   const since = Math.min(...candidates.map(({ moment }) => moment));
-  const kept = await keptSince(pool, run, side, fields, since);
-  for (const at of await madeSince(pool, run, side, clock.startOf(since))) kept.add(clock.until(at));
+  const kept = await keptSince(pool, run, scan, side, fields, since);
+  for (const at of await madeSince(pool, run, scan, side, clock.startOf(since))) kept.add(clock.until(at));
 
   const judged = judgeCopy(candidates, kept, doubt);
   // Values that travelled since cells were held do not speak against a copy: records that are still missing may come back.
@@ -130,13 +135,14 @@ function stillHeld(candidates: readonly Candidate[]): CopyVerdict {
 async function keptSince(
   pool: pg.Pool,
   run: Run,
+  scan: LiveScan,
   side: CopiedSide,
   fields: readonly string[],
   since: Moment,
 ): Promise<Spans> {
   const kept = new Spans();
   let before = { leadId: '', field: '', moment: since };
-  for await (const move of keptMoves(pool, run, side, fields, since)) {
+  for (const move of await keptMoves(pool, run, scan, side, fields, since)) {
     const isSameCell = before.leadId === move.leadId && before.field === move.field;
     if (!move.isSame) kept.add({ from: isSameCell ? before.moment : since, to: move.moment - 1 });
     before = move;

@@ -1,5 +1,6 @@
 import { type ForeignLeads, looksForeign } from '../core/merge/guard.ts';
-import { countUnlisted, someKnown } from '../store/pairs.ts';
+import type { LiveScan } from '../core/merge/live-scan.ts';
+import { someKnown } from '../store/pairs.ts';
 import type { Run } from '../store/runs.ts';
 import type { LeadsPort } from '../ports/leads-service.ts';
 import { readById } from './ask-leads.ts';
@@ -12,11 +13,16 @@ export const askedKnown = 5;
  * Whether the scan shows the leads of another organization: nearly none that is known, and none of some of them is there by
  * its id. Null: no; so a list with another filter, and one whose leads moved on, are honest.
  */
-export async function findForeign({ pool, leads, cut }: StepContext, run: Run): Promise<ForeignLeads | null> {
-  const { known, missed } = await countUnlisted(pool, run);
+export async function findForeign(
+  { pool, leads, cut }: StepContext,
+  run: Run,
+  scan: LiveScan,
+): Promise<ForeignLeads | null> {
+  const { known, missed } = scan.unlisted();
   const counts = { known, listed: known - missed, others: run.pulled - (known - missed) };
   if (!looksForeign(counts)) return null;
-  const asked = await someKnown(pool, run.connection, askedKnown, run.id);
+  const unlisted = [...scan.absent()].flatMap(({ leadId, lead }) => (lead ? [leadId] : []));
+  const asked = await someKnown(pool, run.connection, askedKnown, unlisted);
   return (await hasAny(leads, asked, cut)) ? null : { ...counts, asked: asked.length };
 }
 

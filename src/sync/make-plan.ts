@@ -8,25 +8,27 @@ import type { GuardTally } from '../core/merge/guard-tally.ts';
 import type { MarkVerdict } from '../core/merge/judge-mark.ts';
 import type { Doubts, OlderCopies } from '../core/merge/older-copy.ts';
 import type { PlanTally } from '../core/merge/plan-tally.ts';
+import type { LiveScan } from '../core/merge/live-scan.ts';
 import { Planner, type PlanFacts } from '../core/merge/planner.ts';
 import type { Policy } from '../core/merge/policy.ts';
 import { type Elsewhere, misreadCells, type OtherTable, placesInCells } from '../core/merge/row-elsewhere.ts';
+import { rowsInCells } from '../core/merge/rows-in-cells.ts';
 import { ShiftedRows } from '../core/merge/shifted-rows.ts';
 import type { ShuffledRows } from '../core/merge/shuffled-rows.ts';
-import { rowsInCells } from '../store/asides.ts';
 import { isHeldFor } from '../store/conflicts.ts';
-import { looseRows, releasedRows, rowsInPlace, sights, wantedRows } from '../store/differences.ts';
+import { releasedRows, rowsInPlace, sights, wantedRows } from '../store/differences.ts';
 import { movedFields } from '../store/place-notes.ts';
 import { pairedValues } from '../store/matches.ts';
 import { rowsInOtherTables, rowsOfOtherTables, unreadElsewhere } from '../store/other-tables.ts';
-import { countFilled, countKnownPairs } from '../store/pairs.ts';
+import { countFilled } from '../store/pairs.ts';
 import { isFirstSync, knownService, placeNames } from '../store/places.ts';
 import { loadRefused } from '../store/refused-creates.ts';
 import type { Run } from '../store/runs.ts';
 import { planPages } from '../store/scan-pages.ts';
 import { loadUndone } from '../store/undone.ts';
 import { isFiltered, policyOf, serviceOf, type StepContext } from './context.ts';
-import { findLostCreates, type LostCreates } from './find-lost-creates.ts';
+import { findLostCreates } from './find-lost-creates.ts';
+import type { SettledCreates } from '../core/merge/settle-creates.ts';
 import { findRows } from './find-lost-rows.ts';
 import { findMatches, type FoundMatches } from './find-matches.ts';
 import { findOlderCopies } from './find-older-copy.ts';
@@ -36,24 +38,27 @@ import { otherPlace, type Placement, placementOf } from './which-place.ts';
 
 /** What a plan found beside its actions, for the guard and for `commitScan`. */
 export interface Plan extends Pick<PlanFacts, 'moved' | 'found' | 'isProof' | 'undone' | 'refused'> {
-  readonly creates: LostCreates;
+  readonly creates: SettledCreates;
   readonly matches: FoundMatches;
   readonly tally: PlanTally;
   readonly mark: MarkVerdict;
   /** How many baselines move without an action; see `keepMoves`. */
   readonly moves: number;
+  /** See `planPages`. */
+  readonly newRows: number;
   readonly refusals: Run['refusals'];
   readonly placement: Placement | null;
 }
 
 /**
- * Compares the staged records with the baseline, stores the actions, and runs the guard. Writes nothing but the plan.
+ * Compares the records of a scan with the baseline, stores the actions, and runs the guard. Writes nothing but the plan.
  * `imported`: evidence of an older copy.
  */
 export async function makePlan(
   context: StepContext,
   db: pg.PoolClient,
   run: Run,
+  scan: LiveScan,
   plan: PlanWriter,
   {
     mark,
@@ -68,28 +73,28 @@ export async function makePlan(
   const { fields, name, sync } = context.connection;
   const service = serviceOf(context.connection);
   const policy = readablePolicy(context, run);
-  const scan = { weight: scanWeight(context, run), filtered: isFiltered(context), service };
-  const creates = await findLostCreates(context.pool, db, run, policy, scan);
+  const proof = { weight: scanWeight(context, run), filtered: isFiltered(context), service };
+  const creates = await findLostCreates(db, run, scan, policy, proof);
   await plan.add(...creates.actions);
   const moved = await movedFields(db, run.connection, policy.fields);
-  const homes = await rowsOfOtherTables(db, run, service);
-  const found = await findRows(context.pool, run, fields, policy, creates, homes);
+  const homes = await rowsOfOtherTables(db, run, scan, service);
+  const found = await findRows(db, run, scan, fields, policy, creates, homes);
   const placement = await placementOf(db, run, name);
   // A moved table that puts values back may be a copy.
   const isMoved = placement?.kind === 'moved';
   const moves = isMoved ? { row: { reason: `it was at ${placeNames(placement).before} before` } } : {};
-  const older = await findOlderCopies(context, run, policy, {
+  const older = await findOlderCopies(context, run, scan, policy, {
     moved,
     notMissing: found.rowOf,
     doubts: { ...moves, ...imported, ...doubtsOf(mark) },
   });
   const isProof = absenceProof(context, run, older);
-  const inCells = await rowsInCells(db, run);
-  const inOthers = await rowsInOtherTables(db, run, service);
+  const inCells = rowsInCells(scan);
+  const inOthers = await rowsInOtherTables(db, run, scan, service);
   const elsewhere: Elsewhere = new Map<string, string | OtherTable>([...inOthers, ...placesInCells(inCells)]);
   const unread =
-    sync.onRowDeleted === 'delete-lead' ? await unreadElsewhere(db, run, service) : new Set<string>();
-  const matches = await findMatches(context, run, creates, found, policy);
+    sync.onRowDeleted === 'delete-lead' ? await unreadElsewhere(db, run, scan, service) : new Set<string>();
+  const matches = await findMatches(context, run, scan, creates, found, policy);
   const released = await releasedRows(db, run.connection);
   const loose = new LooseRows(
     await wantedRows(db, run.connection),
@@ -114,22 +119,23 @@ export async function makePlan(
     names: sync.match === 'off' ? null : await namesOfTable(context.pool, run),
   };
   const planner = new Planner(findings);
-  for await (const sight of sights(context.pool, run)) {
+  for await (const sight of sights(db, run, scan)) {
     const { actions, absences } = planner.pair(sight);
     plan.count(absences);
     await plan.add(...actions);
   }
-  for await (const row of looseRows(context.pool, run)) await plan.add(...planner.row(row));
+  for (const row of scan.rows.loose()) await plan.add(...planner.row(row));
   await plan.add(...planner.end());
   await plan.end();
-  plan.guarded.add('create-row', 'new-lead', await planPages(db, run));
+  const newRows = await planPages(db, run, scan);
+  plan.guarded.add('create-row', 'new-lead', newRows);
 
   const { shuffled, tally, twins } = planner;
   const { strangers } = shuffled;
   const { idsUnknown } = found;
   const permuted = shuffled.permuted();
-  const shifted = await findShifts(context.pool, run, findings, shuffled);
-  const numbers = await countPlan(context, db, run, plan.guarded, planner.ids, older, placement);
+  const shifted = await findShifts(db, run, scan, findings, shuffled);
+  const numbers = await countPlan(context, db, run, scan, plan.guarded, planner.ids, older, placement);
   const misread = misreadCells(inCells);
   const inWords = <T>(byField: Readonly<Record<string, T>>): Record<string, T> =>
     Object.fromEntries(Object.entries(byField).map(([field, found]) => [headingOf(fields, field), found]));
@@ -153,7 +159,7 @@ export async function makePlan(
   const stops = guard(counts, sync.limits, run.allow);
   const isMisread = stops.filter(({ code }) => code === 'misread');
   const refusals = isMisread.length > 0 ? isMisread : isOlder ? older.refusals : stops;
-  return { ...findings, tally, mark, moves: plan.moves, refusals, placement };
+  return { ...findings, tally, mark, moves: plan.moves, newRows, refusals, placement };
 }
 
 /**
@@ -197,8 +203,9 @@ export function readablePolicy(context: StepContext, run: Run): Policy {
 
 /** Cells that were shifted before rows were moved as a whole, or after: their neighbours are those of one of both orders. */
 async function findShifts(
-  pool: pg.Pool,
+  db: pg.PoolClient,
   run: Run,
+  scan: LiveScan,
   { policy, moved }: Pick<PlanFacts, 'policy' | 'moved'>,
   shuffled: ShuffledRows,
 ): Promise<PlanCounts['shifted']> {
@@ -207,7 +214,7 @@ async function findShifts(
   const names = suspects.map(({ field }) => field);
   const inOrder = async (when: 'now' | 'before') => {
     const rows = new ShiftedRows(suspects);
-    for await (const row of rowsInPlace(pool, run, names, when)) rows.see(row);
+    for await (const row of rowsInPlace(db, run, scan, names, when)) rows.see(row);
     return rows.found();
   };
   const found = { ...(await inOrder('before')), ...(await inOrder('now')) };
@@ -233,6 +240,7 @@ async function countPlan(
   context: StepContext,
   db: pg.PoolClient,
   run: Run,
+  scan: LiveScan,
   guarded: GuardTally,
   ids: Planner['ids'],
   { isBroughtForward }: OlderCopies,
@@ -245,7 +253,7 @@ async function countPlan(
 > {
   const service = await knownService(db, run.connection);
   const { unknown, ...counted } = guarded.counts(isBroughtForward);
-  const knownPairs = await countKnownPairs(db, run.connection);
+  const knownPairs = scan.inStep();
   const hasFirst = knownPairs === 0 && unknown > 0;
   const filled = await countFilled(db, run.connection, Object.keys(guarded.emptied));
   const column = context.connection.target.idColumn;
@@ -254,7 +262,7 @@ async function countPlan(
     firstIds: hasFirst ? { ...ids, column, unknown } : null,
     leads: run.pulled,
     otherService: service === context.connection.leads.baseUrl ? null : service,
-    otherPlace: await otherPlace(db, run, placement),
+    otherPlace: await otherPlace(db, run, scan, placement),
     rows: run.targetRows,
     ...counted,
     byField: guarded.byField,

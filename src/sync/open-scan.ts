@@ -3,8 +3,9 @@ import { LiveScan } from '../core/merge/live-scan.ts';
 import type { ByteBudget } from '../lib/byte-budget.ts';
 import { LeadsyncError, type LeadsyncErrorOptions } from '../lib/errors.ts';
 import { loadBaselines, sizeOfBaselines } from '../store/load-baselines.ts';
-import { clearScannedLeads, type Run, updateRun } from '../store/runs.ts';
-import { takeUpLeads } from '../store/scan-log.ts';
+import { allSpellings } from '../store/lead-spellings.ts';
+import { type Run, updateRun } from '../store/runs.ts';
+import { clearScanLog, takeUpLeads } from '../store/scan-log.ts';
 import { inLeasedTransaction, type StepContext } from './context.ts';
 
 /**
@@ -17,7 +18,9 @@ export async function openScan(
 ): Promise<{ readonly run: Run; readonly scan: LiveScan }> {
   const { memory } = context;
   if (memory.scan !== null) return { run, scan: memory.scan };
-  const scan = new LiveScan(await load(context, run));
+  const base = await load(context, run);
+  const scan = new LiveScan(base, reserveBeside(context, base.size));
+  for (const leadId of await allSpellings(context.pool, run.connection)) scan.spell(leadId);
   const taken = await takeUp(context, run, scan);
   memory.scan = scan;
   return { run: taken, scan };
@@ -25,6 +28,16 @@ export async function openScan(
 
 /** Other connections may have read their sides by then (ms). */
 const othersReadMs = 5_000;
+
+/** Takes memory for what differs from the baselines of so many pairs. */
+function reserveBeside({ memory }: StepContext, pairs: number): (bytes: number) => void {
+  return (bytes) => {
+    if (memory.take(bytes)) return;
+    const size = { pairs, bytes: memory.taken + bytes, isRead: true };
+    const again = memory.isAlone ? {} : ({ retry: 'later', retryAfterMs: othersReadMs } as const);
+    throw tooSmall(size, memory.budget, again);
+  };
+}
 
 async function load({ pool, connection, memory }: StepContext, run: Run): Promise<LiveScan['base']> {
   let [isOver, isAlone] = [false, false];
@@ -45,28 +58,40 @@ async function load({ pool, connection, memory }: StepContext, run: Run): Promis
 }
 
 async function takeUp(context: StepContext, run: Run, scan: LiveScan): Promise<Run> {
-  if (run.phase === 'pull' && run.cursor === null) return run;
+  if (run.moves === null) return run;
   if (run.moves === scan.base.moves) {
     await takeUpLeads(context.pool, run.id, scan);
     return run;
   }
   context.log.info({ run: run.id }, 'pairs have moved since the scan was interrupted: it begins again');
   return inLeasedTransaction(context, async (db) => {
-    await clearScannedLeads(db, run.id);
-    return updateRun(db, run.id, { phase: 'pull', cursor: null, pages: 0, pulled: 0, pulledBytes: 0 });
+    await clearScanLog(db, run.id);
+    return updateRun(db, run.id, {
+      phase: 'pull',
+      cursor: null,
+      moves: null,
+      pages: 0,
+      pulled: 0,
+      pulledBytes: 0,
+    });
   });
 }
 
 const megabytes = (bytes: number): string => `${Math.ceil(bytes / 1024 ** 2)} MB`;
 
-/** `memory.too-small`: what the baselines of a connection take, and what there is for those of all. */
+/** `memory.too-small`: what the baselines of a connection take, with what a scan found (`isRead`), and what there is for all. */
 export function tooSmall(
-  { pairs, bytes }: { readonly pairs: number; readonly bytes: number },
+  {
+    pairs,
+    bytes,
+    isRead = false,
+  }: { readonly pairs: number; readonly bytes: number; readonly isRead?: boolean },
   { limit, memory }: ByteBudget,
   again: Pick<LeadsyncErrorOptions, 'retry' | 'retryAfterMs'> = {},
 ): LeadsyncError {
   const leads = counted(pairs, 'lead', 'leads');
-  const message = `what is remembered of ${leads} takes ${megabytes(bytes)} of memory; this process may use ${megabytes(limit)} of its ${megabytes(memory)} for all connections together. Nothing was changed`;
+  const what = `what is remembered of ${leads}${isRead ? ', and what both sides show instead of it,' : ''}`;
+  const message = `${what} takes ${megabytes(bytes)} of memory; this process may use ${megabytes(limit)} of its ${megabytes(memory)} for all connections together. Nothing was changed`;
   return new LeadsyncError('memory.too-small', message, {
     ...again,
     help: 'Give the container or the machine more memory, or sync fewer leads (leads.query).',

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { readable } from '../core/lead/value.ts';
 import { charactersIn, mostTogether } from '../core/lead/text-size.ts';
 import { putOffReasons } from '../core/merge/action.ts';
 import type { Absences } from '../core/merge/difference.ts';
@@ -7,7 +8,6 @@ import type { Review } from '../review/pick-approved.ts';
 import { insertActions, type NewAction, writtenCells } from '../store/actions.ts';
 import { keepMoves, type PlannedMove } from '../store/baselines.ts';
 import type { Run } from '../store/runs.ts';
-import { readable } from './row-change.ts';
 
 const batchSize = 500;
 

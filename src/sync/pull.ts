@@ -8,21 +8,14 @@ import { charactersIn, mostTogether } from '../core/lead/text-size.ts';
 import { LeadsyncError } from '../lib/errors.ts';
 import type { LeadPage } from '../ports/leads-service.ts';
 import { rememberPageSize } from '../store/services.ts';
-import { clearScannedLeads, type Run, type RunPatch, updateRun } from '../store/runs.ts';
-import { logLeads } from '../store/scan-log.ts';
-import { stageLeads } from '../store/staging.ts';
-import {
-  inLeasedTransaction,
-  inRepeatable,
-  isFiltered,
-  policyOf,
-  scopeOf,
-  type StepContext,
-} from './context.ts';
+import { storeSpellings } from '../store/lead-spellings.ts';
+import { type Run, type RunPatch, updateRun } from '../store/runs.ts';
+import { clearScanLog, logLeads } from '../store/scan-log.ts';
+import { inLeasedTransaction, inRepeatable, isFiltered, scopeOf, type StepContext } from './context.ts';
 import { readAhead } from './read-ahead.ts';
 import { barrenInARow, endless, usualScanBounds } from './scan-bounds.ts';
 
-/** Leads stored together, of at most eight pages and not too many characters, while as many are requested. */
+/** Leads logged together, of at most eight pages and not too many characters, while as many are requested. */
 const leadsTogether = 800;
 const pagesTogether = 8;
 
@@ -33,28 +26,23 @@ const pageSizes = [500, 200, 100];
 const slowPage = { ms: 10_000, leads: 100 };
 
 /**
- * Pages through all leads and stages those that differ from the baseline; requests the next page while it stores the last
- * ones. Each store is a checkpoint with the next cursor, so that a killed run continues there.
+ * Pages through all leads and keeps those that differ from the baseline; requests the next page while it logs the last
+ * ones. Each log line is a checkpoint with the next cursor, so that a killed run continues there.
  */
 export async function pull(context: StepContext, run: Run, scan: LiveScan): Promise<Run> {
   let current = run;
   while (current.phase === 'pull') {
     context.stop.throwIfAborted();
     try {
-      const memory: ScanMemory = { scan, areNewPaged: makesRows(context, run), barren: 0 };
+      const known: Known = { scan, barren: 0 };
       for await (const pages of readAhead(pagesOf(context, current), leadsTogether, weightOf)) {
-        current = await storePages(context, current, pages, memory);
+        current = await storePages(context, current, pages, known);
       }
     } catch (error) {
       current = await goOnOtherwise(context, current, scan, error);
     }
   }
   return current;
-}
-
-/** Whether every new lead gets a row; else people review new leads one by one, and each is staged. */
-function makesRows({ connection, runPolicy }: StepContext, run: Run): boolean {
-  return run.mode === 'sync' && runPolicy.doesAll && policyOf(connection).direction !== 'to-leads';
 }
 
 interface RequestedPage extends LeadPage {
@@ -139,7 +127,7 @@ async function goOnOtherwise(context: StepContext, run: Run, scan: LiveScan, err
   context.log.info({ run: run.id, code: 'leads.rejected', pageSize: instead.pageSize }, message);
   if (instead.scanRestarted) scan.forgetLeads();
   return inLeasedTransaction(context, async (db) => {
-    if (instead.scanRestarted) await clearScannedLeads(db, run.id);
+    if (instead.scanRestarted) await clearScanLog(db, run.id);
     return updateRun(db, run.id, instead);
   });
 }
@@ -160,10 +148,8 @@ function afterRejection({ connection }: StepContext, run: Run): RunPatch | null 
 const mostProblems = 20;
 
 /** What a scan knows beside its checkpoints. */
-interface ScanMemory {
+interface Known {
   readonly scan: LiveScan;
-  /** Whether new leads are stored together; else one by one. */
-  readonly areNewPaged: boolean;
   /** Pages in a row without a new lead; a resumed scan begins to count again. */
   barren: number;
 }
@@ -172,17 +158,15 @@ function storePages(
   context: StepContext,
   run: Run,
   pages: readonly RequestedPage[],
-  memory: ScanMemory,
+  known: Known,
 ): Promise<Run> {
   const { scanBounds = usualScanBounds } = context;
-  const { scan, areNewPaged } = memory;
+  const { scan } = known;
   const { fields, leads: settings } = context.connection;
   const leads = pages.flatMap((page) => page.leads);
   const invalid = pages.reduce((sum, page) => sum + page.invalidItems, 0);
   const cursor = pages.at(-1)?.nextCursor ?? null;
-  const scanned = new Map(
-    leads.map((lead) => [lead.id, { leadId: lead.id, cells: leadCells(lead, fields) }]),
-  );
+  const scanned = new Map(leads.map((lead) => [lead.id, leadCells(lead, fields)]));
   const store = async (db: pg.PoolClient): Promise<Run> => {
     const cursors = pages.flatMap(({ nextCursor }) => (nextCursor === null ? [] : [shortHash(nextCursor)]));
     if (!scan.useCursors(cursors)) {
@@ -194,21 +178,23 @@ function storePages(
     const { pageSize = settings.pageSize } = pages.at(-1) ?? {};
     if (pageSize !== (run.pages === 0 ? settings.pageSize : run.pageSize))
       await rememberPageSize(db, scopeOf(context.connection), settings.pageSize, pageSize);
-    const stored = await stageLeads(db, run, [...scanned.values()], scan, areNewPaged);
-    await logLeads(db, run.id, scan.takeLeads(cursors));
-    const pulledBytes = run.pulledBytes + stored.bytes;
+    const again = [...scanned].flatMap(([id, cells]) => (scan.seeLead(id, cells) === 'again' ? [id] : []));
+    await storeSpellings(db, run.connection, [...scanned.keys()]);
+    const checkpoint = scan.takeLeads(cursors);
+    await logLeads(db, run.id, checkpoint);
+    const pulledBytes = run.pulledBytes + Buffer.byteLength(checkpoint.leads);
     if (pulledBytes > scanBounds.bytes)
       throw endless('leads', `it sent ${run.pulled + scanned.size} leads of ${pulledBytes} bytes`);
-    const repeated = leads.length - scanned.size + stored.repeated.length;
+    const repeated = leads.length - scanned.size + again.length;
     const pulled = run.pulled + leads.length - repeated;
     const ids = pages.map((page) => page.leads.map(({ id }) => id));
-    const barren = barrenInARow(memory.barren, ids, stored.repeated, isFiltered(context));
+    const barren = barrenInARow(known.barren, ids, again, isFiltered(context));
     if (cursor !== null && barren > scanBounds.barrenPages)
       throw endless(
         'leads',
         `page after page (${run.pages + pages.length} so far) had no new lead, but a cursor of a next page`,
       );
-    memory.barren = barren;
+    known.barren = barren;
     return updateRun(db, run.id, {
       cursor,
       phase: cursor === null ? 'read' : 'pull',

@@ -7,36 +7,27 @@ import { idKey, isLeadId } from '../core/lead/lead.ts';
 import { type Headings, headingOf } from '../core/lead/mapping.ts';
 import { charactersIn, mostTogether } from '../core/lead/text-size.ts';
 import { type Cell, isUnreadable, storable } from '../core/lead/value.ts';
-import { stageAsides } from '../store/asides.ts';
 import type { LiveScan } from '../core/merge/live-scan.ts';
-import { hasSpellings, respellRows } from '../store/lead-spellings.ts';
+import type { LeftRow, ScannedRow } from '../core/merge/shown-rows.ts';
+import { hasCreatesInDoubt } from '../store/intents.ts';
 import { wasEverInStep } from '../store/pairs.ts';
 import { keepNotesBelow, newFields, notesBelow } from '../store/place-notes.ts';
-import { unpackPages } from '../store/scan-pages.ts';
-import { clearStagedRows, type Run, updateRun } from '../store/runs.ts';
-import {
-  insertStaged,
-  type LeftRow,
-  type RowStaging,
-  type ScannedRow,
-  stageRows,
-  storeAbsent,
-} from '../store/staging.ts';
-import { analyzeStaged, countStaged, isMany } from '../store/statistics.ts';
+import { leadsToLookAt } from '../store/scan-pages.ts';
+import { type Run, updateRun } from '../store/runs.ts';
 import type { TargetRow, TargetSnapshot } from '../ports/target.ts';
 import { ApartRows } from './apart-rows.ts';
-import { inLeasedTransaction, inRepeatable, type StepContext } from './context.ts';
-import { lookAtTable, mostLeft, rememberTable, stageAsBefore, usualStatusOf } from './table-memory.ts';
+import { inLeasedTransaction, inRepeatable, policyOf, type StepContext } from './context.ts';
+import { lookAtTable, mostLeft, rememberTable, seeAsBefore, usualStatusOf } from './table-memory.ts';
 import { openScan } from './open-scan.ts';
 import { noteMade } from './which-place.ts';
 import { batchesWeighed } from './read-ahead.ts';
 import { endless, usualScanBounds } from './scan-bounds.ts';
 
-/** Batches of rows stored together while as many are read. */
+/** Batches of rows compared together while as many are read. */
 const batchesTogether = 2;
 
-/** The staged rows of a target, and its problems. */
-export interface StagedTable {
+/** The rows of a target, and its problems. */
+export interface ReadTable {
   readonly rows: number;
   readonly problems: readonly Problem[];
   readonly merged?: TargetSnapshot['merged'];
@@ -44,67 +35,71 @@ export interface StagedTable {
   readonly mark: string | null;
 }
 
+/** The whole scan of a run that is to be planned; of one that another process has read the table is read once more. */
+export async function openWhole(
+  context: StepContext,
+  begun: Run,
+): Promise<{ readonly run: Run; readonly scan: LiveScan }> {
+  const { run, scan } = await openScan(context, begun);
+  if (run.phase === 'pull' || context.memory.isWhole) return { run, scan };
+  const table = await readTable(context, run, scan, run.mode === 'sync');
+  return { run: await finishReading(context, run, table, scan, run.attempts), scan };
+}
+
 /** Reads the whole target and ends the scan. A plan creates neither a missing target nor columns of new fields. */
 export async function readTarget(context: StepContext, begun: Run): Promise<Run> {
   const { run, scan } = await openScan(context, begun);
   if (run.phase === 'pull') return run;
-  return finishReading(context, run, await stageTable(context, run, scan, run.mode === 'sync'), scan);
+  return finishReading(context, run, await readTable(context, run, scan, run.mode === 'sync'), scan);
 }
 
-/** Reads the whole target and stages rows that differ from the baseline. Throws what the target throws, and `target.endless`. */
-export async function stageTable(
+/** Reads the whole target, and keeps rows that differ from the baseline. Throws what the target throws, and `target.endless`. */
+export async function readTable(
   context: StepContext,
   run: Run,
   scan: LiveScan,
   create: boolean,
-): Promise<StagedTable> {
+): Promise<ReadTable> {
   const { target, connection, scanBounds = usualScanBounds } = context;
   scan.forgetRows();
-  await inRepeatable(context, (db) => clearStagedRows(db, run.id));
   const added = await newFields(context.pool, run.connection, connection.fields);
   const isGoneAllowed = run.allow.includes('target-gone');
   const wasFilled = !isGoneAllowed && (await wasEverInStep(context.pool, run.connection));
   const elsewhere = run.connection !== connection.name;
-  const isSpelled = await hasSpellings(context.pool, run.connection);
   // The service spells some ids otherwise, and may spell more of them so the next time: a row may become another lead's.
-  const isKnowable = added.length === 0 && !isSpelled;
+  const isKnowable = added.length === 0 && !scan.isSpelled;
   const known = isKnowable ? await lookAtTable(context, wasFilled) : null;
-  const same = known && (await stageAsBefore(context, run, known, scan));
+  const same = known && (await seeAsBefore(context, run, known, scan));
   if (same !== null) return same;
-  /** Those that wait to be staged, and the first of all for the next night. */
-  const [waiting, asides]: [Aside[], Aside[]] = [[], []];
+  /** The first of all, for the next night. */
+  const asides: Aside[] = [];
   const onAsides = (found: readonly Aside[]): void => {
-    for (const one of found) waiting.push(one);
+    scan.seeAsides(found);
+    if (asides.length <= mostLeft) asides.push(...found.slice(0, mostLeft + 1));
   };
   const purpose = `${run.id} ${run.round}`;
   const options = { create, purpose, newFields: added, wasFilled, elsewhere, onAsides };
   const snapshot = await target.open(options, context.stop);
   if (snapshot.created) await noteMade(context, run);
   const isWhole = snapshot.missing.length === 0;
-  const staging: RowStaging = { isWhole, usualStatus: usualStatusOf(context), isSpelled };
+  const seeing = { isWhole, usualStatus: usualStatusOf(context) };
   const left: LeftRow[] = [];
   const outside = new RowsOutside(
     connection.fields,
     wasFilled ? await notesBelow(context.pool, run.connection) : null,
   );
   const apart = new ApartRows<TargetRow>((row) => outside.joins(row));
-  let [count, places, bytes, leftSize] = [0, 0, 0, 0];
+  let [count, places, leftSize] = [0, 0, 0];
   // A row apart is no new lead and has no status, but it may be a row that lost its id.
-  const stage = async (table: readonly TargetRow[], others: readonly TargetRow[]): Promise<void> => {
+  const see = (table: readonly TargetRow[], others: readonly TargetRow[]): void => {
     outside.see(others);
     const loose = others.map((row) => ({ ...storableRow(row), status: null, apart: true }));
     const from = places;
     const rows = [...table.map(storableRow), ...loose].map((row, nth) => ({ ...row, ordinal: from + nth }));
-    const beside = waiting.splice(0);
-    if (asides.length <= mostLeft) asides.push(...beside.slice(0, mostLeft + 1));
-    const staged = await inRepeatable(context, async (db) => {
-      await stageAsides(db, run.id, beside);
-      return stageRows(db, run, rows, staging, scan);
-    });
-    bytes += staged.bytes;
+    const kept = rows.flatMap((row) => scan.seeRow(row, seeing) ?? []);
     if (left.length <= mostLeft && leftSize <= mostTogether) {
-      left.push(...staged.left);
-      leftSize += charactersIn(staged.left);
+      left.push(...kept);
+      leftSize += charactersIn(kept);
     }
     count += table.length;
     places += rows.length;
@@ -115,11 +110,11 @@ export async function stageTable(
     const read = batch.map((row) => ({ ...row, cells: withinSize(row.cells) }));
     const found = headings ? headings.without(apart.see(headings.see(read))) : withoutOthers(read);
     const before = count;
-    await stage(found.table, found.apart);
-    if (bytes > scanBounds.bytes)
+    see(found.table, found.apart);
+    if (scan.rows.bytes > scanBounds.bytes)
       throw endless('target', `it has more than ${before} rows of ${scanBounds.bytes} bytes`);
   }
-  await stage([], headings?.without({ table: [], apart: apart.end() }).apart ?? []);
+  see([], headings?.without({ table: [], apart: apart.end() }).apart ?? []);
   const { merged = new Map() } = snapshot;
   const missing = snapshot.missing.map((one) => columnProblem(one, create ? [] : added, connection.fields));
   const mark = snapshot.mark === undefined ? null : (snapshot.mark ?? '');
@@ -258,37 +253,48 @@ const isOfColumn = ({ code }: Problem): boolean => code.startsWith('target.colum
 /** The codes of problems that each reading finds anew. */
 const ofRows: ReadonlySet<string> = new Set(['row.apart', 'row.headings', 'place.encoding']);
 
-/** Ends a scan when both sides are staged. */
+/** Ends a scan that has seen both sides. `attempts`: in a row without progress. */
 export async function finishReading(
   context: StepContext,
   run: Run,
-  table: StagedTable,
+  table: ReadTable,
   scan: LiveScan,
+  attempts = 0,
 ): Promise<Run> {
-  await inRepeatable(context, async (db) => {
-    for (const leadId of await respellRows(db, run)) scan.meetRow(leadId);
-    await storeAbsent(db, run.id, scan, table.merged ?? new Map());
-    const { fields, sync } = context.connection;
-    const how = { all: table.problems.some(isOfColumn), isMatched: sync.match !== 'off' };
-    await unpackPages(db, run, how, async (lines) => {
-      const leads = lines.map(([leadId, cells]) => ({ leadId, cells }));
-      await insertStaged(db, run.id, leads, fields, true);
-    });
-  });
-  const unmoved = scan.unmoved();
-  if (isMany(await countStaged(context.pool, run.id))) await analyzeStaged(context.pool);
+  scan.respellRows();
+  scan.mergeRows(table.merged ?? new Map());
+  const special = await newToLookAt(context, run, scan, table);
+  if (special !== null) scan.setAsideNew(special);
+  context.memory.isWhole = true;
   const others = run.problems.filter((problem) => !isOfColumn(problem) && !ofRows.has(problem.code));
   return inLeasedTransaction(context, (db) =>
     updateRun(db, run.id, {
       phase: 'plan',
       targetRows: table.rows,
-      unmovedLeads: unmoved.leads,
-      unmovedRows: unmoved.rows,
       mark: table.mark,
-      attempts: 0,
+      attempts,
       problems: [...others, ...table.problems],
     }),
   );
+}
+
+/**
+ * New leads of which something else is known than what they show: a row, or what earlier runs left. Null: every one has to be
+ * looked at, since a row may belong to any of them, or people review them one by one.
+ */
+async function newToLookAt(
+  { pool, connection, runPolicy }: StepContext,
+  run: Run,
+  scan: LiveScan,
+  { problems }: ReadTable,
+): Promise<Set<string> | null> {
+  const makesRows = run.mode === 'sync' && runPolicy.doesAll && policyOf(connection).direction !== 'to-leads';
+  if (!makesRows || problems.some(isOfColumn) || scan.rows.hasUnreadableIds) return null;
+  if (connection.sync.match !== 'off' && scan.rows.isAnyWithoutId) return null;
+  if (await hasCreatesInDoubt(pool, run.connection)) return null;
+  const asides = scan.asides.map(({ leadId }) => scan.spelled(leadId));
+  const known = [...asides, ...(await leadsToLookAt(pool, run.connection))];
+  return new Set(known.filter((leadId) => scan.hasLead(leadId) && !scan.isPair(leadId)));
 }
 
 /** A cell error as text, in any language: `#REF!`, `#BEZUG!`, `#N/A`, `Err:502`. */

@@ -5,18 +5,12 @@ import { nothingAudited, type RunAudit } from '../core/audit/audit.ts';
 import type { ActionKind } from '../core/merge/action.ts';
 import { runPolicy } from '../review/run-policy.ts';
 import { type ActionCount, countActions, troubledActions } from '../store/actions.ts';
-import {
-  countApproved,
-  countDoneLines,
-  editedByHand,
-  type StaleLine,
-  staleLines,
-} from '../store/approvals.ts';
+import { approvalOf, editedByHand, leftOut, linesDoneBefore, linesOfRun } from '../store/approvals.ts';
 import { countConflicts, listConflicts } from '../store/conflicts.ts';
 import { openAttempts } from '../store/intents.ts';
 import { countRecordsByOutcome, unverifiedWrites } from '../store/verifications.ts';
 import { connectionOf } from '../store/places.ts';
-import type { Phase, Run, RunStatus } from '../store/runs.ts';
+import type { ApprovedLine, Phase, Run, RunStatus } from '../store/runs.ts';
 import { auditCode, auditProblems } from './audit.ts';
 import type { Forecast } from './forecast.ts';
 import { isNote } from './which-place.ts';
@@ -98,15 +92,15 @@ export async function buildReport(
   const audit = byOutcome.unexplained > 0 ? nothingAudited : found;
   const { verification, unaccounted } = verificationOf(run, byOutcome, seesAll);
   const unverified = await unverifiedWrites(db, run, maxProblems);
-  const stale = await linesNotFound(db, run);
+  const reviewed = await reviewedLines(db, run);
   const changed = unverified.filter(({ result }) => result === 'changed').length;
-  const putOff = deferred + inDoubt + changed + stale.refused.length;
+  const putOff = deferred + inDoubt + changed + reviewed.refused.length;
   const isIdle =
     idle !== null &&
     failure === null &&
     run.refusals.length === 0 &&
     !counts.some(({ state }) => state === 'done') &&
-    stale.doneBefore === 0;
+    reviewed.applied.doneBefore === 0;
   const incomplete = isIdle || unaccounted !== 0 || held + putOff > 0 || !run.problems.every(isNote);
   const problems = [
     ...(failure === null ? [] : [failure]),
@@ -114,7 +108,7 @@ export async function buildReport(
     ...run.problems,
     ...(unaccounted === 0 ? [] : [unaccountedProblem(unaccounted, run.records)]),
     ...unverified.map(unverifiedProblem),
-    ...stale.refused.map(staleProblem),
+    ...reviewed.refused.map(staleProblem),
     ...(await heldProblems(db, run, heldBy)),
     ...(await putOffProblems(db, run)),
     ...auditProblems(audit, !incomplete, headings),
@@ -143,7 +137,7 @@ export async function buildReport(
     durationMs: Math.round((run.finishedAt ?? now) - run.createdAt),
     receipt: verification,
     ...named,
-    ...(run.approval !== null && { plan: await appliedPlan(db, run.id, run.approval, stale) }),
+    ...(run.approval !== null && { plan: reviewed.applied }),
   };
 }
 
@@ -157,34 +151,42 @@ export async function planProblems(db: pg.Pool, run: Run): Promise<readonly Prob
   return [...run.problems, ...(await putOffProblems(db, run)), ...audited];
 }
 
-interface LinesNotFound {
+/** An approved line that was not carried out, because the plan does not hold it any more. */
+interface StaleLine extends ApprovedLine {
+  /** What would be done to the same record now, when that is something else. */
+  readonly instead: ActionKind | null;
+}
+
+interface ReviewedLines {
+  readonly applied: AppliedPlan;
   readonly refused: readonly StaleLine[];
-  readonly doneBefore: number;
 }
 
 /** In these phases a run has no plan yet. */
 const phasesBeforePlan: readonly Phase[] = ['pull', 'read', 'plan'];
 
-async function linesNotFound(
-  db: pg.Pool,
-  { id, connection, approval, phase, round, refusals }: Run,
-): Promise<LinesNotFound> {
-  if (approval === null) return { refused: [], doneBefore: 0 };
-  const lines = await staleLines(db, { id, connection, approval });
-  const notFound = lines.filter(({ doneBy }) => doneBy === null);
-  const isPlanned = refusals.length === 0 && (round > 1 || !phasesBeforePlan.includes(phase));
-  return { refused: isPlanned ? notFound : [], doneBefore: lines.length - notFound.length };
-}
-
-async function appliedPlan(
-  db: pg.Pool,
-  id: number,
-  approval: string,
-  { doneBefore, refused }: LinesNotFound,
-): Promise<AppliedPlan> {
-  const lines = await countApproved(db, approval);
-  const done = await countDoneLines(db, { id, approval });
-  return { lines, done, doneBefore, stale: refused.length };
+async function reviewedLines(db: pg.Pool, run: Run): Promise<ReviewedLines> {
+  const approval = await approvalOf(db, run);
+  if (approval === null) return { applied: { lines: 0, done: 0, doneBefore: 0, stale: 0 }, refused: [] };
+  const own = await linesOfRun(db, run.id);
+  const planned = new Set(own.map(({ line }) => line));
+  const lines = approval.lines.filter(({ id }) => !planned.has(id));
+  const before = await linesDoneBefore(db, run, { ...approval, lines });
+  const isPlanned = run.refusals.length === 0 && (run.round > 1 || !phasesBeforePlan.includes(run.phase));
+  const instead = await leftOut(db, run.id);
+  const refused = isPlanned
+    ? lines.flatMap((line) =>
+        before.has(line.id) ? [] : [{ ...line, instead: instead.get(line.leadId ?? '') ?? null }],
+      )
+    : [];
+  const done = new Set(own.flatMap(({ line, isDone }) => (isDone ? [line] : [])));
+  const applied = {
+    lines: approval.lines.length,
+    done: done.size,
+    doneBefore: before.size,
+    stale: refused.length,
+  };
+  return { applied, refused };
 }
 
 function staleProblem({ id, kind, leadId, row, instead, fingerprint }: StaleLine): Problem {

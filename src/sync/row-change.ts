@@ -1,10 +1,10 @@
 import type pg from 'pg';
-import { type Cells, isUnreadable, sameCell, type Value, type Values } from '../core/lead/value.ts';
+import { type Cells, isUnreadable, readable, sameCell, type Value, type Values } from '../core/lead/value.ts';
 import { type Changes, plannedAction, shownBefore } from '../core/merge/action.ts';
 import { putsBack, takenAway } from '../core/merge/put-back.ts';
 import type { RowChange } from '../ports/target.ts';
 import { type Action, type NewAction, writtenCells } from '../store/actions.ts';
-import { scannedLeadCells } from '../store/differences.ts';
+import { sightedLeads } from '../store/run-sights.ts';
 import { type HistoryEntry, valuesWritten } from '../store/history.ts';
 import type { Run } from '../store/runs.ts';
 
@@ -39,12 +39,6 @@ export function rowChange(
   }
 }
 
-/** The cells that can be written. */
-export function readable(cells: Cells): Values {
-  const entries = Object.entries(cells).filter((entry): entry is [string, Value] => !isUnreadable(entry[1]));
-  return Object.fromEntries(entries);
-}
-
 /** Whether an action changes an existing row. */
 export const isReplacing = ({ kind }: Action): boolean => kind !== 'create-row';
 
@@ -56,14 +50,11 @@ export function rowHistory(action: Action): HistoryEntry {
 }
 
 /** The next action on the row: a link for a new lead, or an update with what the service stored instead. */
-export function actionsOnRow(
-  action: Action,
-  leadId: string,
-  changes: Changes,
-  intentId: number | undefined,
-): readonly NewAction[] {
-  if (action.kind === 'create-lead' && intentId !== undefined)
+export function actionsOnRow(action: Action, leadId: string, changes: Changes): readonly NewAction[] {
+  if (action.kind === 'create-lead') {
+    const { id: intentId } = action;
     return [{ ...action, kind: 'link', leadId, changes, reason: 'created', intentId, state: 'planned' }];
+  }
   if (putsBack(action) || Object.keys(changes).length === 0) return [];
   const { row } = action;
   const expect = shownBefore(changes);
@@ -79,7 +70,7 @@ export async function basesOfMatched(
   const links = done.filter(({ kind, reason }) => kind === 'link' && reason === 'matched');
   if (links.length === 0) return new Map();
   const leadIds = links.flatMap(({ leadId }) => leadId ?? []);
-  const scanned = await scannedLeadCells(db, run.id, leadIds);
+  const scanned = await sightedLeads(db, run, leadIds);
   const written = await valuesWritten(db, run, leadIds, 'lead');
   return new Map(
     links.map(({ leadId, expect, changes }) => {

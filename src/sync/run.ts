@@ -19,6 +19,7 @@ import {
   type SyncContext,
 } from './context.ts';
 import {
+  type Approval,
   countRequests,
   getRun,
   insertRun,
@@ -46,7 +47,8 @@ import { scan } from './scan.ts';
 import { ScanMemory } from './scan-memory.ts';
 
 /**
- * A request for a run. `allow`: guard refusals that a person has overridden; `approval`: only these reviewed lines;
+ * A request for a run. `allow`: guard refusals that a person has overridden; `approval`: the name of the reviewed lines that
+ * alone it carries out, `approved`: these, unless a run has them already;
  * `undoOf`: the run to undo; `since` (epoch ms): when the sync was requested, so that one that began later has done it.
  * `isUnattended`: an outage of the database is thrown and is no attempt, since the queue retries it for as long as it lasts.
  */
@@ -54,6 +56,7 @@ export interface RunRequest {
   readonly mode: RunMode;
   readonly since?: number;
   readonly approval?: string | undefined;
+  readonly approved?: Approval | undefined;
   readonly undoOf?: number | undefined;
   readonly allow: readonly string[];
   readonly maxAttempts: number;
@@ -76,6 +79,9 @@ export const resumeWithin = 3_600_000;
 
 /** The most scans of a run that look for what became of its creates. */
 const maxRounds = 4;
+
+/** The phases that use the scan. */
+const scanning: readonly Phase[] = ['pull', 'read', 'plan'];
 
 /** The phases of a run, in order. Each begins from what is stored, so that a killed run continues where it was. */
 const steps: Readonly<Record<Exclude<Phase, 'finish'>, (context: StepContext, run: Run) => Promise<Run>>> = {
@@ -144,8 +150,8 @@ async function advance(leased: LeasedContext, request: RunRequest, stop: AbortSi
         return await again(0, 'stopping');
       log.debug({ run: run.id, phase: run.phase, round: run.round }, 'step');
       run = await traced(step, run, steps[run.phase]);
-      // Nothing after reading uses the scan; others may wait for its memory.
-      if (run.phase === 'plan') memory[Symbol.dispose]();
+      // Nothing after the plan uses the scan; others may wait for its memory.
+      if (!scanning.includes(run.phase)) memory[Symbol.dispose]();
       await count();
     }
     const delayMs = await nextRoundDelay(step, run);
@@ -211,6 +217,7 @@ async function startOrResume(context: LeasedContext, request: RunRequest): Promi
     settingsHash,
     allow: request.allow,
     approval: request.approval ?? null,
+    approved: request.approved,
     undoOf: request.undoOf ?? null,
     baseUrl: connection.leads.baseUrl,
     pageSize: await learnedPageSize(pool, scopeOf(connection), connection.leads.pageSize),

@@ -1,11 +1,13 @@
 import type { LiveScan } from '../core/merge/live-scan.ts';
 import { type ByteBudget, memoryBudget } from '../lib/byte-budget.ts';
 
-/** The scan of a run, while a process has it in memory, and the bytes that it takes of what all may take. */
+/** The scan of a run, from its first page until it is planned, and the bytes that it takes of what all may take. */
 export class ScanMemory implements Disposable {
   readonly budget: ByteBudget;
   /** Null: it is not in memory. */
   scan: LiveScan | null = null;
+  /** Whether the scan has both sides. */
+  isWhole = false;
   #taken = 0;
 
   constructor(budget = memoryBudget) {
@@ -17,7 +19,11 @@ export class ScanMemory implements Disposable {
     return this.budget.limit - this.budget.left <= this.#taken;
   }
 
-  /** False, and nothing is taken, when there are not as many. */
+  get taken(): number {
+    return this.#taken;
+  }
+
+  /** False, and nothing is taken, when there are not as many; below 0 they are given back. */
   take(bytes: number): boolean {
     const isTaken = this.budget.take(bytes);
     if (isTaken) this.#taken += bytes;
@@ -26,6 +32,6 @@ export class ScanMemory implements Disposable {
 
   [Symbol.dispose](): void {
     this.budget.give(this.#taken);
-    [this.#taken, this.scan] = [0, null];
+    [this.#taken, this.scan, this.isWhole] = [0, null, false];
   }
 }

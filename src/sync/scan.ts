@@ -4,7 +4,7 @@ import type { Run } from '../store/runs.ts';
 import type { StepContext } from './context.ts';
 import { openScan } from './open-scan.ts';
 import { pull } from './pull.ts';
-import { finishReading, type StagedTable, stageTable } from './read-target.ts';
+import { finishReading, type ReadTable, readTable } from './read-target.ts';
 
 /**
  * Pages through all leads, and reads a table that has a version meanwhile. The next phase reads a table that changed since,
@@ -31,7 +31,7 @@ async function readEarly(
   context: StepContext,
   run: Run,
   live: LiveScan,
-): Promise<{ readonly version: string; readonly table: StagedTable } | null> {
+): Promise<{ readonly version: string; readonly table: ReadTable } | null> {
   // A run that is resumed again and again would read the whole table each time.
   if (run.cursor !== null || run.pulled > 0) return null;
   try {
@@ -39,7 +39,7 @@ async function readEarly(
     if (version === undefined || version === null) return null;
     // A sync has to create the columns of new fields first.
     if ((await newFields(context.pool, run.connection, context.connection.fields)).length > 0) return null;
-    return { version, table: await stageTable(context, run, live, false) };
+    return { version, table: await readTable(context, run, live, false) };
   } catch (error) {
     context.log.debug({ run: run.id, err: error }, 'the table was not read while the leads were');
     return null;

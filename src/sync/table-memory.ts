@@ -1,9 +1,7 @@
 import { shortHash } from '../core/lead/content-hash.ts';
 import type { LiveScan } from '../core/merge/live-scan.ts';
 import { inStep } from '../core/merge/row-status.ts';
-import { stageAsides } from '../store/asides.ts';
 import type { Run } from '../store/runs.ts';
-import { type RowStaging, stageRows } from '../store/staging.ts';
 import { keepTableRead, keepWrittenTable, repeatTableRead, type TableRead } from '../store/table-reads.ts';
 import { version } from '../lib/version.ts';
 import { inLeasedTransaction, inRepeatable, type StepContext } from './context.ts';
@@ -34,28 +32,22 @@ export async function lookAtTable(
   return { version: found.version, digest: shortHash(`${settings}\n${found.digest}`) };
 }
 
-/** Stages a table that has not changed since it was read last; null: it has, or a pair moved since. */
-export function stageAsBefore(
+/** Sees a table as it was when it was read last; null: it has changed, or a pair has moved since. */
+export async function seeAsBefore(
   context: StepContext,
   run: Run,
   { digest }: KnownTable,
   scan: LiveScan,
 ): Promise<TableRead | null> {
-  return inRepeatable(context, async (db) => {
-    const read = await repeatTableRead(db, run.connection, digest, scan.base.moves);
-    if (read === null) return null;
-    const staging: RowStaging = {
-      isWhole: true,
-      usualStatus: usualStatusOf(context),
-      isSpelled: false,
-    };
-    // The first row of a copy shows its baseline unless it is left itself.
-    const left = read.left.flatMap(({ leadId, duplicate }) => (leadId === null || duplicate ? [] : [leadId]));
-    scan.meetRowsBut([...read.rowless, ...left]);
-    await stageRows(db, run, read.left, staging, scan);
-    await stageAsides(db, run.id, read.asides);
-    return read;
-  });
+  const read = await repeatTableRead(context.pool, run.connection, digest, scan.base.moves);
+  if (read === null) return null;
+  // The first row of a copy shows its baseline unless it is left itself.
+  const left = read.left.flatMap(({ leadId, duplicate }) => (leadId === null || duplicate ? [] : [leadId]));
+  scan.meetRowsBut([...read.rowless, ...left]);
+  const seeing = { isWhole: true, usualStatus: usualStatusOf(context) };
+  for (const row of read.left) scan.seeRow(row, seeing);
+  scan.seeAsides(read.asides);
+  return read;
 }
 
 /** Remembers what a table showed. `before`: the table before it was read; null: it cannot be recognised. */

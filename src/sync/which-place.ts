@@ -1,12 +1,13 @@
 import { basename } from 'node:path';
 import type pg from 'pg';
+import { readableFingerprint } from '../core/lead/content-hash.ts';
+import type { LiveScan } from '../core/merge/live-scan.ts';
 import type { Problem } from '../lib/errors.ts';
 import type { OtherPlace } from '../core/merge/guard.ts';
 import { countActions } from '../store/actions.ts';
+import { sightsOf } from '../store/differences.ts';
 import { wasEverInStep } from '../store/pairs.ts';
 import {
-  countDiffering,
-  countRecognised,
   currentPlace,
   keyOf,
   type KnownPlace,
@@ -107,18 +108,48 @@ export async function placementOf(
 export async function otherPlace(
   db: pg.PoolClient,
   run: Run,
+  scan: LiveScan,
   placement: Placement | null,
 ): Promise<OtherPlace | null> {
   if (placement === null) return null;
   const { kind } = placement;
   const addresses = placeNames(placement);
   if (kind === 'moved')
-    return { ...addresses, ...(await countRecognised(db, run)), newLeads: 0, differing: 0 };
+    return { ...addresses, ...(await countRecognised(db, run, scan)), newLeads: 0, differing: 0 };
   if (kind !== 'new') return null;
   const newLeads = (await countActions(db, run.id))
     .filter((one) => one.kind === 'create-lead' && one.round === run.round && one.state !== 'left-out')
     .reduce((total, { count }) => total + count, 0);
-  return { ...addresses, known: 0, recognised: 0, newLeads, differing: await countDiffering(db, run.id) };
+  return { ...addresses, known: 0, recognised: 0, newLeads, differing: countDiffering(scan) };
+}
+
+/** How a place that may have moved compares with what is remembered: pairs that were in step, and rows that show it. */
+async function countRecognised(
+  db: pg.PoolClient,
+  run: Run,
+  scan: LiveScan,
+): Promise<{ readonly known: number; readonly recognised: number }> {
+  const known = scan.inStep();
+  let recognised = scan.unmoved().rows;
+  for await (const { leadId, base } of sightsOf(db, run, scan, [...scan.rows.ids()])) {
+    const cells = scan.row(leadId)?.cells ?? null;
+    if (base === null || cells === null) continue;
+    const fields = Object.entries(base);
+    const same = fields.filter(([field, value]) => cells[field] === value);
+    if (2 * same.length >= fields.length) recognised += 1;
+  }
+  return { known, recognised };
+}
+
+/** Rows of a scan that show other values than their leads. */
+function countDiffering(scan: LiveScan): number {
+  let count = 0;
+  for (const leadId of scan.rows.ids()) {
+    const lead = scan.lead(leadId);
+    const hash = lead && readableFingerprint(lead, scan.base.fields);
+    if (lead !== null && scan.row(leadId)?.hash !== hash) count += 1;
+  }
+  return count;
 }
 
 const note = (code: string, message: string): Problem => ({ code: `${placeCode}${code}`, message });

@@ -114,7 +114,7 @@ function taken(database: string, { machine, connections, jobs, since }: Claim): 
     `Another installation of leadsync works with the database ${database}: its worker runs on ${machine}, with ${connections.join(', ')} and its jobs ${where} (its mark there was made at ${since}, and is renewed while it runs). Nothing was started here, and nothing was changed`,
     {
       retry: 'later',
-      help: 'Set DATABASE_URL to a database of its own, or, if both are one installation, give both the same settings (REDIS_URL, REDIS_PREFIX, connections). If it has moved: stop the other worker, and start this one a minute later.',
+      help: 'Set DATABASE_URL to a database of its own, or, if both are one installation, give both the same settings (REDIS_URL, connections). If it has moved: stop the other worker, and start this one a minute later.',
     },
   );
 }

@@ -7,7 +7,7 @@ import { type Outcome, retryDelayMs } from '../reminders/send/deliver.ts';
 import type { LinkMaker } from '../reminders/links/link-token.ts';
 import { type ReminderContext, sendRead, unaskedMs } from '../reminders/send/send-reminder.ts';
 import { Semaphore } from '../lib/semaphore.ts';
-import { linkKey } from '../store/link-key.ts';
+import { linkKey } from '../store/keeper.ts';
 import { getReminders, type Reminder } from '../store/mails.ts';
 import { type ReadMail, readMails } from '../store/sending.ts';
 import { addSingles } from './add-mail-jobs.ts';

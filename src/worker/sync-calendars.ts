@@ -102,7 +102,7 @@ async function syncOne(
     const level = state?.code === code ? 'debug' : 'warn';
     log[level](
       { code },
-      'a calendar was not brought in line; leadsync reminders shows which, and leadsync tries again',
+      'a calendar was not brought in line; leadsync status --reminders shows which, and leadsync tries again',
     );
     await noteCalendarFault(pool, ref, { code, message: explain(error), waitMs });
     return nothing;

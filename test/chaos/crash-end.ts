@@ -36,7 +36,9 @@ export async function endState(world: CrashWorld): Promise<Readonly<Record<strin
     history: await select(
       `select lead_id, field, side, base, before, after, rule from history where starts_with(lead_id, '${fixedIds}')`,
     ),
-    creates: await select(`select state, lead_id, content from intents where state <> 'abandoned'`),
+    creates: await select(
+      `select intent as state, lead_id, changes from actions where intent <> 'abandoned'`,
+    ),
     done: {
       created: { leads: total('created', 'leads'), rows: total('created', 'rows') },
       updated: { leads: total('updated', 'leads'), rows: total('updated', 'rows') },
@@ -55,8 +57,8 @@ export async function endState(world: CrashWorld): Promise<Readonly<Record<strin
       `select 'open run' as what from runs where finished_at is null
        union all select 'lease' from leases
        union all select 'staged' from staged_leads union all select 'staged' from staged_rows
-       union all select 'staged' from scan_pages where round is null or settled < leads
-       union all select 'staged' from scan_log`,
+       union all select 'staged' from scan_pages where settled < leads
+       union all select 'staged' from scan_log union all select 'staged' from run_sights`,
     ),
   };
   return Object.fromEntries(Object.entries(named(state, world)).map(([key, value]) => [key, sorted(value)]));

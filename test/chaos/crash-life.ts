@@ -70,7 +70,10 @@ export async function live(
 /** The attempts to create become so much older: the same as waiting. */
 async function letPass(pool: pg.Pool, ms: number): Promise<void> {
   if (ms === 0) return;
-  await pool.query(`update intents set attempted_at = attempted_at - ($1 + 50) * interval '1 ms'`, [ms]);
+  await pool.query(
+    `update actions set attempted_at = attempted_at - ($1 + 50) * interval '1 ms' where intent is not null`,
+    [ms],
+  );
 }
 
 function targetOf({ path }: LifeOptions): WorkbookConfig {

@@ -31,20 +31,14 @@ export interface GoogleSheetsHarness extends LocalHarness {
   target(options?: Partial<GoogleSheetsOptions>): GoogleSheetsTarget;
 }
 
-export interface GoogleSheetsHarnessOptions extends SheetsSandboxOptions {
-  /** How moments are written, and typed by the person of `edit`. */
-  readonly dates?: 'native' | 'iso';
-}
-
 const moment = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2}):00\.000Z$/;
 const shownMoment = /^(\d{4}-\d{2}-\d{2}) (\d{1,2}):(\d{2})(?::(\d{2}))?$/;
 const zone = 'Europe/Berlin';
 
 /** A spreadsheet of a stand-in, in a file of its own, with a key for it; quotas only when they are given. */
-export async function makeGoogleSheetsHarness({
-  dates = 'iso',
-  ...options
-}: GoogleSheetsHarnessOptions = {}): Promise<GoogleSheetsHarness> {
+export async function makeGoogleSheetsHarness(
+  options: SheetsSandboxOptions = {},
+): Promise<GoogleSheetsHarness> {
   const sandbox = await startSheetsSandbox({ timeZone: zone, tabs: ['Other'], quotas: null, ...options });
   const folder = await mkdtemp(join(tmpdir(), 'leadsync-sheets-'));
   const keyPath = join(folder, 'key.json');
@@ -54,10 +48,7 @@ export async function makeGoogleSheetsHarness({
   const journal = new MemoryJournal();
   const tab = 'Leads';
   const { person } = sandbox;
-  const show = () => {
-    const grid = person.grid(tab);
-    return dates === 'iso' ? grid : (grid?.map((row) => row.map(fromShown)) ?? null);
-  };
+  const show = () => person.grid(tab)?.map((row) => row.map(fromShown)) ?? null;
   return {
     sandbox,
     tab,
@@ -67,7 +58,6 @@ export async function makeGoogleSheetsHarness({
         tab,
         fields: contractFields,
         idColumn: 'Lead ID',
-        dates,
         perMinute: { read: 1e6, write: 1e6 },
         apiUrl: sandbox.url,
         account,
@@ -80,13 +70,16 @@ export async function makeGoogleSheetsHarness({
     edit: (change) => {
       const grid: Table = change(show() ?? []);
       if (person.grid(tab) === null) person.addTab(tab);
-      const typeDates = dates === 'native';
       const due = (grid[0] ?? []).findIndex((heading) => heading.toLowerCase() === 'next follow-up');
-      if (typeDates && due >= 0) {
+      if (due >= 0) {
         const column = columnLetters(due);
         person.setNumberFormat(tab, `${column}2:${column}`, 'DATE_TIME', 'yyyy-mm-dd hh:mm:ss');
       }
-      person.put(tab, typeDates ? grid.map((row) => row.map(toTyped)) : grid, { typeDates });
+      person.put(
+        tab,
+        grid.map((row) => row.map(toTyped)),
+        { typeDates: true },
+      );
     },
     async [Symbol.asyncDispose]() {
       await sandbox.close();
@@ -111,8 +104,8 @@ function fromShown(text: string): string {
 export const table = [headings, anna, bert];
 
 /** The table above in a tab that has our records. */
-export async function recordedTable(dates: 'native' | 'iso' = 'iso') {
-  const harness = await makeGoogleSheetsHarness({ dates });
+export async function recordedTable() {
+  const harness = await makeGoogleSheetsHarness();
   harness.edit(() => table);
   await harness.target({ statusColumn: 'Sync' }).open({ create: true }, never());
   return harness;

@@ -2,4 +2,3 @@ import { makeGoogleSheetsHarness } from './google-sheets-harness.ts';
 import { describeTarget } from './target.ts';
 
 describeTarget('google sheets', makeGoogleSheetsHarness);
-describeTarget('google sheets with dates', () => makeGoogleSheetsHarness({ dates: 'native' }));

@@ -1,25 +1,17 @@
 import { hashContent } from '../../src/core/lead/content-hash.ts';
-import { type Cells, isUnreadable, type Values } from '../../src/core/lead/value.ts';
-import { type PlannedAction, plannedAction } from '../../src/core/merge/action.ts';
+import type { Cells } from '../../src/core/lead/value.ts';
+import type { PlannedAction } from '../../src/core/merge/action.ts';
 import { type AbsenceProof, type LooseRow, LooseRows, type Sight } from '../../src/core/merge/difference.ts';
-import {
-  foundRows,
-  goneLead,
-  looseStray,
-  type LostLead,
-  orphanRow,
-  renamedLead,
-} from '../../src/core/merge/lost-rows.ts';
-import { agreedContent, isOver } from '../../src/core/merge/match-lost-creates.ts';
+import { foundRows, goneLead, looseStray, orphanRow, renamedLead } from '../../src/core/merge/lost-rows.ts';
 import type { FieldMemo } from '../../src/core/merge/merge-field.ts';
 import { OlderCopies } from '../../src/core/merge/older-copy.ts';
 import { sameRecord } from '../../src/core/merge/plan.ts';
-import { planLink } from '../../src/core/merge/plan-link.ts';
 import { Planner } from '../../src/core/merge/planner.ts';
 import type { Policy } from '../../src/core/merge/policy.ts';
 import { RefusedCreates, sentContent, sentKey } from '../../src/core/merge/refused-create.ts';
+import { type SettledCreates, settleCreates } from '../../src/core/merge/settle-creates.ts';
 import { type UndoneRecord, UndoneRecords } from '../../src/core/merge/undone-records.ts';
-import { intentRows, matchCreates } from '../support/run-steps.ts';
+import { matchCreates, runSteps } from '../support/run-steps.ts';
 import { type Pair, type Row, type RunState, scanStartedAt } from './whole-run.ts';
 
 /** A plan of a whole run, and what it saw. */
@@ -66,7 +58,7 @@ export function planRun(state: RunState): Planned {
     answers: false,
     rowsAlone: true,
   };
-  const creates = settleCreates(state, policy, seen, rowOf, loose);
+  const { creates, open, made } = settled(state, policy, seen, rowOf, loose);
   const ids = new Set([...state.pairs.keys(), ...seen.keys(), ...rowOf.keys()]);
   const sights = [...ids].map((leadId) => sightOf(leadId, state, seen, rowOf));
   const looseRows = loose.map((row): LooseRow => ({ ...row, contentHash: hashContent(row.cells, fields) }));
@@ -106,7 +98,7 @@ export function planRun(state: RunState): Planned {
   actions.push(...planner.end());
   const leadAbsences = (leadId: string): number =>
     seen.has(leadId) ? 0 : (state.pairs.get(leadId)?.leadAbsences ?? 0) + Number(isProof.leads);
-  return { actions, seen, made: creates.made, rowOf, loose, open: creates.open, leadAbsences };
+  return { actions, seen, made, rowOf, loose, open, leadAbsences };
 }
 
 /** What the scan staged of a lead id. */
@@ -174,81 +166,42 @@ function seenLeads(state: RunState, rowOf: ReadonlyMap<string, Row>, policy: Pol
   return seen;
 }
 
-interface Creates {
-  readonly actions: readonly PlannedAction[];
-  readonly leadIds: ReadonlySet<string>;
-  readonly rows: ReadonlySet<number>;
-  readonly rowless: readonly LostLead[];
-  readonly open: readonly (string | null)[];
-  readonly made: ReadonlyMap<string, Cells>;
-}
-
-/** What the scan says about unfinished creates, as src/sync/find-lost-creates.ts. */
-function settleCreates(
+/** What the scan says about unfinished creates, as src/sync/find-lost-creates.ts asks for it. */
+function settled(
   state: RunState,
   policy: Policy,
   seen: ReadonlyMap<string, Cells>,
   rowOf: ReadonlyMap<string, Row>,
   loose: readonly Row[],
-): Creates {
-  const actions: PlannedAction[] = [];
-  const [leadIds, rows, rowless] = [new Set<string>(), new Set<number>(), [] as LostLead[]];
-  const open: (string | null)[] = [];
-  const made = new Map<string, Cells>();
+): Pick<Planned, 'open' | 'made'> & { readonly creates: SettledCreates } {
   const strangers = [...seen].flatMap(([id, cells]) => (state.pairs.has(id) ? [] : [{ id, cells }]));
-  const matches = matchCreates(state.intents, strangers, { weight: state.weight, startedAt: scanStartedAt });
-  const isLinked = (leadId: string): boolean => rowOf.has(leadId);
-  const free = loose
-    .filter(({ leadId }) => leadId === null)
-    .map((row) => ({ ...row, contentHash: hashContent(row.cells, policy.fields) }));
-  const unlinked = state.intents.filter(({ id }) => {
-    const match = matches.get(id);
-    return match?.kind !== 'found' || !isLinked(match.leadId);
-  });
-  const rowsOf = intentRows(unlinked, free);
-  for (const intent of state.intents) {
-    const match = matches.get(intent.id) ?? { kind: 'again' as const };
-    if (match.kind === 'again') continue;
-    const leadId = match.kind === 'found' ? match.leadId : null;
-    if (leadId !== null && isLinked(leadId)) continue;
-    const lead = seen.get(leadId ?? '') ?? null;
-    const base = lead === null ? intent.content : agreedContent(intent, lead);
-    if (leadId !== null) leadIds.add(leadId);
-    if (leadId !== null && lead === null) made.set(leadId, base);
-    const { rows: own, certain } = rowsOf.get(intent.id) ?? { rows: [], certain: false };
-    if (own.length === 0) {
-      if (leadId !== null) {
-        leadIds.delete(leadId);
-        const values = Object.fromEntries(
-          Object.entries(intent.row).filter(([, cell]) => !isUnreadable(cell)),
-        ) as Values;
-        rowless.push({
-          leadId,
-          base: values,
-          lead: lead ?? values,
-          isListed: lead !== null,
-          isFresh: true,
-          place: null,
-        });
-      }
-      if (match.kind === 'wait') open.push(null);
-      continue;
-    }
-    open.push(leadId);
-    const writable = own.filter(({ unreadableId }) => unreadableId === null);
-    const [row] = writable;
-    if (row === undefined) continue;
-    for (const { row: taken } of writable) rows.add(taken);
-    if (match.kind === 'ambiguous') for (const candidate of match.candidates) leadIds.add(candidate);
-    const isAsked =
-      !certain ||
-      match.kind === 'ambiguous' ||
-      match.kind === 'unrecognised' ||
-      (match.kind === 'wait' && state.filtered && isOver(intent, scanStartedAt));
-    if (isAsked) {
-      const given = { leadId: intent.leadId, row: row.row, contentHash: intent.contentHash };
-      actions.push(plannedAction('hold', { ...given, reason: 'create.in-doubt' }));
-    } else if (leadId !== null) actions.push(...planLink(leadId, base, lead, row, policy));
-  }
-  return { actions, leadIds, rows, rowless, open, made };
+  const scan = { weight: state.weight, startedAt: scanStartedAt };
+  // The reply to a create that the list lacks.
+  const bases = new Map(
+    state.intents.flatMap(({ leadId, content }) =>
+      leadId === null || seen.has(leadId) ? [] : [[leadId, content] as const],
+    ),
+  );
+  const facts = {
+    matches: matchCreates(state.intents, strangers, scan),
+    leads: seen,
+    bases,
+    hasRow: (leadId: string) => rowOf.has(leadId),
+    loose: loose
+      .filter(({ leadId }) => leadId === null)
+      .map((row) => ({ ...row, contentHash: hashContent(row.cells, policy.fields) })),
+    scan,
+    filtered: state.filtered,
+  };
+  const creates = runSteps(settleCreates(state.intents, facts, policy));
+  const over = new Set([...creates.abandoned, ...creates.linked]);
+  const leadOf = new Map(creates.found.map(({ intent, leadId }) => [intent.id, leadId]));
+  const linked = new Set(creates.linked);
+  const made = new Map(
+    creates.found.flatMap(({ intent, leadId, base }) =>
+      seen.has(leadId) || linked.has(intent.id) ? [] : [[leadId, base] as const],
+    ),
+  );
+  const open = state.intents.flatMap(({ id }) => (over.has(id) ? [] : [leadOf.get(id) ?? null]));
+  return { creates, open, made };
 }

@@ -204,7 +204,7 @@ function isHeldRow(
 async function inDoubt({ connection }: TwoSides, pool: pg.Pool): Promise<ReadonlySet<string | null>> {
   if (Object.keys(connection.leads.query).length === 0) return new Set();
   const { rows } = await pool.query<{ name: string | null }>(
-    `select row_cells->>'companyName' as name from intents where state = 'in-doubt' and connection = $1`,
+    `select expect->>'companyName' as name from actions where intent = 'in-doubt' and connection = $1`,
     [connection.name],
   );
   return new Set(rows.map(({ name }) => entityOf(name ?? '')));

@@ -39,7 +39,7 @@ export const plantedBugs: readonly PlantedBug[] = [
       await recordBegun(db, actions);
       const { advanceBaselines } = await import('../store/baselines.ts');
       const { writtenCells } = await import('../store/actions.ts');
-      const { readable } = await import('./row-change.ts');
+      const { readable } = await import('../core/lead/value.ts');
       await advanceBaselines(
         db,
         run.connection,

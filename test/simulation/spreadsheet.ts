@@ -11,7 +11,7 @@ import { openGoogleAccount } from '../../src/targets/google-sheets/google-accoun
 import { createWriteJournal } from '../../src/store/unsettled-writes.ts';
 import type { GoogleSheetsOptions, WriteJournal } from '../../src/targets/google-sheets/sheets-api.ts';
 import { createGoogleSheetsTarget } from '../../src/targets/google-sheets/google-sheets-target.ts';
-import type { Random } from '../../src/demo/random.ts';
+import type { Random } from '../stand-ins/leads/random.ts';
 import type { Target } from '../../src/ports/target.ts';
 import { atOnce, type Customs, inSpreadsheet } from './customs.ts';
 import { FaultChances } from './fault-chances.ts';
@@ -25,7 +25,6 @@ import { randomSheetsFaults } from './random-faults.ts';
 
 /** How a spreadsheet of the simulation is set up. */
 export interface SpreadsheetSettings {
-  readonly dates: 'native' | 'iso';
   readonly locale: string;
   /** Requests a minute that Google allows to the account, and how many of them are ours. */
   readonly quota: { readonly allowed: number; readonly ours: number };
@@ -44,7 +43,7 @@ export class Spreadsheet implements OnlineTable {
   readonly #sandbox: SheetsSandbox;
   readonly #clock: SimClock;
   readonly #keyFile: string;
-  readonly #options: Pick<GoogleSheetsOptions, 'dates' | 'perMinute'>;
+  readonly #perMinute: NonNullable<GoogleSheetsOptions['perMinute']>;
   /** The process whose operation is under way. */
   #working: Life | null = null;
   #now: Moment | null = null;
@@ -54,9 +53,9 @@ export class Spreadsheet implements OnlineTable {
     config: SheetsConfig,
     clock: SimClock,
     keyFile: string,
-    options: Pick<GoogleSheetsOptions, 'dates' | 'perMinute'>,
+    perMinute: NonNullable<GoogleSheetsOptions['perMinute']>,
   ) {
-    this.#options = options;
+    this.#perMinute = perMinute;
     this.#sandbox = sandbox;
     this.#clock = clock;
     this.#keyFile = keyFile;
@@ -69,7 +68,7 @@ export class Spreadsheet implements OnlineTable {
   }
 
   static async open(
-    { dates, locale, quota }: SpreadsheetSettings,
+    { locale, quota }: SpreadsheetSettings,
     columns: Pick<SheetsConfig, 'idColumn' | 'statusColumn'>,
     clock: SimClock,
     folder: string,
@@ -86,7 +85,7 @@ export class Spreadsheet implements OnlineTable {
       ...columns,
     };
     const perMinute = { read: ours, write: ours };
-    return new Spreadsheet(sandbox, config, clock, keyFile, { dates, perMinute });
+    return new Spreadsheet(sandbox, config, clock, keyFile, perMinute);
   }
 
   get now(): Moment | null {
@@ -130,7 +129,7 @@ export class Spreadsheet implements OnlineTable {
     const apiUrl = this.#sandbox.url;
     const target = createGoogleSheetsTarget({
       ...this.config,
-      ...this.#options,
+      perMinute: this.#perMinute,
       fields,
       account,
       apiUrl,

@@ -32,7 +32,7 @@ const places: Readonly<Record<string, () => Promise<Place>>> = {
   },
   async Redis() {
     const redis = await startRedis();
-    const backend = { kind: 'redis', address: parseRedisAddress(redis.url), prefix: 'leadsync' } as const;
+    const backend = { kind: 'redis', address: parseRedisAddress(redis.url) } as const;
     return {
       backend,
       limitOf: async (queue) => Number(await redis.command('pttl', `leadsync:${queue}:limiter`)),

@@ -8,7 +8,7 @@ import { loadConfig } from '../../src/config/load.ts';
 import { Secret } from '../../src/config/secret.ts';
 import type { MailWaits } from '../../src/reminders/send/deliver.ts';
 import { createMailer } from '../../src/reminders/send/mail.ts';
-import type { Fault } from '../../src/demo/faults.ts';
+import type { Fault } from '../stand-ins/leads/faults.ts';
 import { until } from './until.ts';
 import { Workspace } from './workspace.ts';
 

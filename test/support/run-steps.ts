@@ -2,7 +2,7 @@ import { findIntentRows } from '../../src/core/merge/intent-rows.ts';
 import { matchLostCreates, type Steps } from '../../src/core/merge/match-lost-creates.ts';
 
 /** Runs work in steps to its end, without a pause. */
-function runSteps<T>(steps: Steps<T>): T {
+export function runSteps<T>(steps: Steps<T>): T {
   for (;;) {
     const step = steps.next();
     if (step.done === true) return step.value;

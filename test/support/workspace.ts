@@ -6,8 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { openWorker, type WorkerApp } from '../../src/worker/open-worker.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { type Sandbox, startSandbox } from '../../src/demo/sandbox.ts';
-import type { SandboxOptions } from '../../src/demo/options.ts';
+import { type Sandbox, startSandbox } from '../stand-ins/leads/sandbox.ts';
+import type { SandboxOptions } from '../stand-ins/leads/options.ts';
 import type { Run, RunMode } from '../../src/store/runs.ts';
 import type { SyncReport } from '../../src/sync/report.ts';
 import { advanceRun } from '../../src/sync/run.ts';
@@ -198,7 +198,7 @@ export class Workspace implements AsyncDisposable {
 
   async #age(ms: number): Promise<void> {
     await this.database.pool.query(
-      `update intents set attempted_at = attempted_at - make_interval(secs => $1)`,
+      `update actions set attempted_at = attempted_at - make_interval(secs => $1) where intent is not null`,
       [ms / 1000],
     );
   }

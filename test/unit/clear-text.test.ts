@@ -21,7 +21,8 @@ test.each([
   ['postgres://u:p@%2Frun%2Fpostgresql/x', false],
 ])('%s: in clear to another machine is %s', (text, expected) => {
   const url = new Secret(text);
-  const target = { type: 'postgres-table', url };
+  const table = { table: 'leads', idColumn: 'lead_id', timeZone: 'UTC', isZoneSet: false };
+  const target = { type: 'postgres-table', url, ...table } as const;
   const found = clearTextOf({ databaseUrl: url, connections: [{ name: 'berlin', target }] });
   const both = ['DATABASE_URL', 'connections.berlin.target.url'];
   expect(found.map(({ setting }) => setting)).toEqual(expected ? both : []);

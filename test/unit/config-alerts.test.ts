@@ -79,12 +79,15 @@ describe('alerts', () => {
     expect(mistakes).toMatchObject([{ path, message: expect.stringContaining(message) }]);
   });
 
-  test('a mail server needs a sender', async () => {
+  test('without a sender of reminders they come from their first recipient', async () => {
     const content = connection('alerts: { email: [ops@example.com] }');
     const withServer = { env: { ...env, SMTP_URL: 'smtp://mail' } };
-    expect(await mistakesOf(content, withServer)).toMatchObject([
-      { path: 'alerts.from', message: expect.stringContaining('a mail server is set') },
-    ]);
-    expect((await load(content)).alerts?.from).toBe('leadsync@localhost');
+    expect((await load(content, withServer)).alerts?.from).toBe('ops@example.com');
+    expect((await load(content, { env: { ...env, REMINDER_FROM: 'a@example.com' } })).alerts?.from).toBe(
+      'a@example.com',
+    );
+    expect(
+      await mistakesOf(connection('alerts: { email: [a@example.com], from: b@example.com }')),
+    ).toMatchObject([{ path: 'alerts.from', message: expect.stringContaining('is no longer a setting') }]);
   });
 });

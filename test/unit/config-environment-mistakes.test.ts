@@ -44,7 +44,6 @@ describe('mistakes in the environment', () => {
     ['DATABASE_URL', 'mysql://u:geheim@h/d', '[secret]', 'postgres://'],
     ['DATABASE_URL', 'postgres://u:ge#heim-geheim@h/d', '[secret]', '%23'],
     ['REDIS_URL', 'redis://geheim@h', '[secret]', 'a user without a password'],
-    ['REDIS_PREFIX', 'a:b', '"a:b"', 'letters, digits'],
     ['SMTP_URL', 'http://mail', '[secret]', 'smtp://'],
     ['SMTP_URL', 'smtp://u:100%zz-geheim@mail', '[secret]', '%25'],
     ['SCHEDULE', '0 2 * *', '"0 2 * *"', 'five fields'],

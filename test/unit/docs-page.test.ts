@@ -11,6 +11,8 @@ const withoutPage = new Set(
   [
     // A signal ended the command.
     'process init',
+    // Of settings.
+    'alerts',
     // Of a reply or a page, of a run that goes on, or of a library.
     'auth request create conflict delete commander',
     // Names of files, parts of templates, columns and hosts.

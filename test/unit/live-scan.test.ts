@@ -29,7 +29,14 @@ function baselinesOf(pairs: readonly Pair[]): Baselines {
     const bytes = Buffer.from(`${leadId}${recordText(base, fields)}`);
     const end = Buffer.byteLength(leadId);
     // Ids with gaps, as Postgres gives them out.
-    all.add({ id: 3 * nth + (nth % 2), row: nth + 2, isSettled }, bytes, 0, end, end, bytes.length);
+    all.add(
+      { id: 3 * nth + (nth % 2), row: nth + 2, isSettled, isDeleted: false },
+      bytes,
+      0,
+      end,
+      end,
+      bytes.length,
+    );
   }
   return all;
 }
@@ -57,9 +64,17 @@ const sight = fc.record({
   isKilled: fc.boolean(),
 });
 
+const seeing = { isWhole: true, usualStatus: null };
+
+const rowOf = (leadId: string, ordinal: number) =>
+  ({ ordinal, row: ordinal + 2, leadId, cells: { companyName: 'Acme' }, status: null }) as const;
+
+const hasAll = (cells: Cells): boolean => fields.every(({ field }) => field in cells);
+
 /** What a scan knows of pairs, read off as SQL did: without bytes, ordinals and ranges. */
 class Model {
   readonly seen = new Map<string, boolean>();
+  readonly others = new Map<string, Cells>();
   readonly pairs: ReadonlyMap<string, Pair>;
 
   constructor(known: readonly Pair[]) {
@@ -71,6 +86,7 @@ class Model {
     const isShown = pair?.isSettled === true && showsBase(cells, pair.base);
     const isAgain = this.seen.has(leadId);
     this.seen.set(leadId, isShown && !isAgain);
+    if (!isShown || isAgain) this.others.set(leadId, cells);
     if (isAgain) return 'again';
     return pair === undefined ? 'new' : isShown ? 'as-base' : 'moved';
   }
@@ -91,21 +107,19 @@ describe('a live scan', () => {
         const [base, model] = [baselinesOf(known), new Model(known)];
         let live = new LiveScan(base);
         const log: LeadCheckpoint[] = [];
-        const staged = new Set<string>();
         for (const { leadId, cells, isCheckpoint, isKilled } of sights) {
-          const found = live.seeLead(leadId, cells);
-          expect(found).toBe(model.see(leadId, cells));
-          if (found !== 'as-base') staged.add(leadId);
+          expect(live.seeLead(leadId, cells)).toBe(model.see(leadId, cells));
           if (!isCheckpoint && !isKilled) continue;
           log.push(live.takeLeads([]));
           if (!isKilled) continue;
           live = new LiveScan(base);
           live.takeUpLeads(log);
-          live.takeUpWhole(staged);
+          for (const line of log) live.takeUpOthers(line);
         }
         expect(live.unmoved()).toEqual({ leads: model.unmoved(), rows: 0 });
         const missed = [...live.absent()].filter(({ lead }) => lead).map(({ leadId }) => leadId);
         expect(missed).toEqual(model.missed());
+        expect(new Map([...live.leads()].map((leadId) => [leadId, live.lead(leadId)]))).toEqual(model.others);
       }),
       { numRuns: lawRuns(500) },
     );
@@ -117,15 +131,17 @@ describe('a live scan', () => {
         const live = new LiveScan(baselinesOf(known));
         const pairOf = new Map(known.map((pair) => [pair.leadId, pair]));
         const seen = new Set<string>();
-        for (const { leadId, cells, isCheckpoint: isWhole } of rows) {
+        for (const [ordinal, { leadId, cells, isCheckpoint: isWhole }] of rows.entries()) {
           const pair = pairOf.get(leadId);
-          const isShown = pair?.isSettled === true && isWhole && showsBase(cells, pair.base);
           const duplicate = seen.has(leadId);
-          expect(live.seeRow(leadId, cells, isWhole)).toEqual({
-            isAsBase: isShown && !duplicate,
-            duplicate,
-            place: pair === undefined ? null : known.indexOf(pair) + 2,
-          });
+          const isShown =
+            pair?.isSettled === true && isWhole && hasAll(cells) && showsBase(cells, pair.base) && !duplicate;
+          const row = { ordinal, row: ordinal + 2, leadId, cells, status: null };
+          const isInPlace = pair !== undefined && known.indexOf(pair) === ordinal;
+          const expected = isShown && isInPlace ? null : { ...row, duplicate };
+          expect(live.seeRow(row, { isWhole: isWhole, usualStatus: null })).toEqual(expected);
+          if (!duplicate && expected !== null)
+            expect(live.row(leadId)).toMatchObject({ row: ordinal + 2, cells: isShown ? null : cells });
           seen.add(leadId);
         }
         const missed = known.map(({ leadId }) => leadId).filter((leadId) => !seen.has(leadId));
@@ -138,11 +154,42 @@ describe('a live scan', () => {
     );
   });
 
+  const spelled = 'AAAAAAAA-0000-4000-8000-000000000010';
+  const key = spelled.toLowerCase();
+
   test('a row under another spelling is met, and is not as before', () => {
-    const live = new LiveScan(baselinesOf([{ leadId: 'a', base: { companyName: 'Acme' }, isSettled: true }]));
-    live.meetRow('a');
-    live.meetRow('nobody');
-    expect([live.rowless(1), live.unmoved()]).toEqual([[], { leads: 0, rows: 0 }]);
+    const base = { companyName: 'Acme', stage: null };
+    const live = new LiveScan(baselinesOf([{ leadId: spelled, base, isSettled: true }]));
+    live.seeRow({ ...rowOf('b', 0), cells: base }, seeing);
+    live.seeRow({ ...rowOf(key, 1), cells: base }, seeing);
+    live.seeRow({ ...rowOf(key, 2), cells: base }, seeing);
+    expect(live.rowless(1)).toEqual([spelled]);
+    live.spell(spelled);
+    live.seeRow({ ...rowOf(key, 3), cells: base }, seeing);
+    live.respellRows();
+    expect([live.rowless(1), live.unmoved()]).toEqual([[], { leads: 0, rows: 1 }]);
+    // The one that was read in the right spelling shows its baseline: the others are copies of it.
+    expect([live.row(spelled)?.row, [...live.rows.loose()].map(({ row, leadId }) => [row, leadId])]).toEqual([
+      5,
+      [
+        [3, spelled],
+        [4, spelled],
+      ],
+    ]);
+  });
+
+  test('of two rows of an id that is spelled otherwise the first one has it', () => {
+    const live = new LiveScan(baselinesOf([]));
+    live.seeRow(rowOf(key, 0), seeing);
+    live.spell(spelled);
+    live.seeRow(rowOf(key, 1), seeing);
+    live.respellRows();
+    expect([[...live.rows.ids()], live.row(spelled)?.row, live.rows.isCopied(spelled)]).toEqual([
+      [spelled],
+      2,
+      true,
+    ]);
+    expect([...live.rows.loose()]).toMatchObject([{ leadId: spelled, row: 3 }]);
   });
 
   test('a table as before is met but for what did not show its baseline then', () => {
@@ -151,8 +198,8 @@ describe('a live scan', () => {
     const live = new LiveScan(baselinesOf(known));
     live.meetRowsBut(['b', 'nobody']);
     expect([live.rowless(1), live.unmoved()]).toEqual([['b'], { leads: 0, rows: 2 }]);
-    expect(live.seeRow('b', base, true)).toEqual({ isAsBase: true, duplicate: false, place: 3 });
-    expect(live.seeRow('a', base, true)).toMatchObject({ duplicate: true });
+    expect(live.seeRow({ ...rowOf('b', 1), cells: base }, seeing)).toBeNull();
+    expect(live.seeRow({ ...rowOf('a', 2), cells: base }, seeing)).toMatchObject({ duplicate: true });
   });
 
   test('what was forgotten is met anew', () => {
@@ -164,7 +211,7 @@ describe('a live scan', () => {
       true,
     ]);
     live.forgetLeads();
-    expect(live.takeLeads([])).toEqual({ asBase: [], cursors: [] });
+    expect(live.takeLeads([])).toEqual({ asBase: [], cursors: [], leads: '[]', asked: [] });
     expect([live.seeLead('a', cells), live.seeLead('b', cells), live.useCursors(['x'])]).toEqual([
       'as-base',
       'new',

@@ -4,13 +4,11 @@ import { MatchBlocks } from '../../src/core/merge/match-blocks.ts';
 import { blockKeys, matchForms, type MatchForms } from '../../src/core/merge/match-likeness.ts';
 import { lawRuns } from '../support/law-runs.ts';
 
-const rarity = (_field: number, word: string): number => 1 / word.length;
-
 function pairsOf(leads: readonly MatchForms[], rows: readonly MatchForms[]): readonly string[] {
   const blocks = new MatchBlocks();
   for (const forms of leads) blocks.add('lead', forms);
   for (const forms of rows) blocks.add('row', forms);
-  const steps = blocks.pairs(rarity);
+  const steps = blocks.pairs();
   for (;;) {
     const { done, value } = steps.next();
     if (done === true) return [...value].map(({ lead, row }) => `${lead} ${row}`);
@@ -30,7 +28,7 @@ test('law: exactly the records that share a key are compared, each pair once and
   const side = fc.array(record, { maxLength: 8 });
   fc.assert(
     fc.property(side, side, (leads, rows) => {
-      const keysOf = (forms: MatchForms) => blockKeys(forms, rarity).map(({ key }) => key);
+      const keysOf = (forms: MatchForms) => blockKeys(forms).map(({ key }) => key);
       const shared = leads.flatMap((lead, nth) =>
         rows.flatMap((row, other) =>
           keysOf(lead).some((key) => keysOf(row).includes(key)) ? [`${nth} ${other}`] : [],
@@ -42,14 +40,15 @@ test('law: exactly the records that share a key are compared, each pair once and
   );
 });
 
-test('a word that too many share tells nothing; 400 pairs are few', () => {
-  const word = (count: number) =>
+test('a half of names that too many share in a city tells nothing; 400 pairs are few', () => {
+  const endOf = (nth: number): string => `${'wxyzvq'[Math.floor(nth / 10)]}${'bcdfghjklm'[nth % 10]}`;
+  const half = (count: number) =>
     pairsOf(
-      many(20, (nth) => `Acme ${100 + nth}`),
-      many(count, (nth) => `Acme ${500 + nth}`),
+      Array.from({ length: 20 }, (_, nth) => named(`Acmetrio${endOf(nth)}`, 'Bonn')),
+      Array.from({ length: count }, (_, nth) => named(`Acmetrio${endOf(30 + nth)}`, 'Bonn')),
     );
-  expect(word(20)).toHaveLength(400);
-  expect(word(21)).toEqual([]);
+  expect(half(20)).toHaveLength(400);
+  expect(half(21)).toEqual([]);
 });
 
 test('of a name that too many have each is compared with two of the other side', () => {

@@ -94,7 +94,6 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'src/ops',
     'jobs',
   ],
-  'src/demo': ['src/core/lead', 'test/stand-ins'],
   'src/setup': ['src/core/lead', 'src/ports', 'src/config', 'src/leads-api', 'src/targets', 'src/reminders'],
   'src/cli': [
     'src/core/lead',
@@ -110,7 +109,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'src/alerts',
     'src/ops',
     'src/worker',
-    'src/demo',
+    'test/stand-ins',
     'src/postgres',
     'src/setup',
     'jobs',
@@ -134,7 +133,7 @@ const packages: Readonly<Record<string, string>> = {
 /** Puts the parts together; in no room. */
 const builder = 'src/app.ts';
 
-const knowBuilder = ['src/cli', 'src/ops', 'src/worker', 'src/demo', 'jobs'];
+const knowBuilder = ['src/cli', 'src/ops', 'src/worker', 'jobs'];
 
 const files = ['src', 'jobs'].flatMap((folder) =>
   readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })

@@ -76,6 +76,71 @@ const table: readonly (readonly [Partial<RowFacts>, string | null])[] = [
   [{ isCopy: true, conflicts: [stage] }, 'held: an earlier row has this id'],
 ];
 
+/** Every code that a cell has words for; of a field as 'Stage'. */
+const words: Readonly<Record<string, string>> = {
+  'conflict.both-edited': 'held: Stage was changed here and in the service',
+  'conflict.first-sight': 'held: Stage is different in the service',
+  'row.unreadable': 'held: Stage cannot be read',
+  'lead.unreadable': 'held: Stage cannot be read in the service',
+  'row.company-name-empty': 'held: Stage is empty',
+  'row.garbled': 'held: Stage has letters of another encoding',
+  'lead.field-refused': 'held: the service refused this Stage',
+  'row.put-back': 'held: Stage shows an earlier value again',
+  'lead.put-back': 'held: Stage shows an earlier value again in the service',
+  'conflict.edit-meets-delete': 'held: the lead was deleted, but this row was changed',
+  'row.orphan': 'held: no lead has this id',
+  'row.too-large': 'held: this row has too much text',
+  'lead.too-large': 'held: its lead has too much text',
+  'lead.unasked': 'held: the service did not say whether its lead is there',
+  'row.moved': 'held: it belongs to the table of another connection',
+  'row.duplicate-id': 'held: an earlier row has this id',
+  'row.id-lost': 'held: its id is missing; it may belong to a lead',
+  'match.proposed': 'held: it may be an existing lead (leadsync conflicts)',
+  'match.ambiguous': 'held: it may be one of several leads (leadsync conflicts)',
+  'row.twin': 'held: an earlier row shows the same company',
+  'row.id-moved': 'held: it shows the values of another lead',
+  'row.column-missing': 'held: a column is missing or duplicated',
+  'row.id-closed': 'held: no id can be written into this row',
+  'row.id-unreadable': 'held: its id cannot be read',
+  'row.without-id': 'held: new rows do not become leads here',
+  'lead.create-refused': 'held: the service refused this row as a lead',
+  'lead.exists': 'held: the service has this lead already',
+  'row.undone': 'held: an undo deleted the lead of this row',
+  'create.in-doubt': 'held: could not tell which lead was created from this row',
+  'leads.forbidden': 'held: leadsync is not allowed to change this in the service',
+  'target.value-not-storable': 'held: a value of the lead does not fit into this table',
+  'target.cell-not-writable': 'held: a cell of this row cannot be written to',
+};
+const waits: Readonly<Record<string, string>> = {
+  'create.in-doubt': 'a lead is being created from this row',
+  'lead.changed': 'the lead was changed during the sync',
+  'lead.gone': 'the service does not list this lead',
+  'lead.still-there': 'the service does not list this lead',
+  'leads.rejected': 'the service refused the change',
+  'leads.too-large': 'the service did not answer',
+  'leads.unavailable': 'the service did not answer',
+  'leads.unreachable': 'the service did not answer',
+  'leads.not-json': 'the service did not answer',
+  'row.changed': 'it was changed during the sync',
+  'row.gone': 'it was changed during the sync',
+  'row.exists': 'it was changed during the sync',
+  'row.duplicated': 'it was changed during the sync',
+  'target.column-missing': 'a column is missing or duplicated',
+};
+
+test.each(Object.entries(words))('held for %s: %s', (code, text) => {
+  expect(rowStatus({ ...facts, conflicts: [{ field: 'stage', code }] }, headings)).toBe(text);
+});
+
+test.each(Object.entries(waits))('waiting for %s: %s', (waiting, text) => {
+  expect(rowStatus({ ...facts, waiting }, headings)).toBe(`waiting: ${text}`);
+});
+
+test('a field of no mapping goes by its own name', () => {
+  const conflicts = [{ field: 'fax', code: 'row.unreadable' }];
+  expect(rowStatus({ ...facts, conflicts }, headings)).toBe('held: fax cannot be read');
+});
+
 describe('how a row stands', () => {
   test.each(table)('%j: %s', (given, text) => {
     expect(rowStatus({ ...facts, ...given }, headings)).toBe(text);

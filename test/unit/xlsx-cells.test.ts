@@ -208,7 +208,7 @@ test('open in Excel: come back later', () =>
     });
   }));
 
-test('a large workbook is read and written in a thread, with the same outcomes and faults', async () => {
+test('a large workbook is read and written piece by piece, with the same outcomes and faults', async () => {
   await using harness = await makeXlsxHarness();
   const noise = Array.from({ length: 6_000 }, (_, n) => [
     `id-${n}`,

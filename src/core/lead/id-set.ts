@@ -6,19 +6,8 @@ const leastSlots = 1_024;
  */
 export class IdSet {
   /** 0: free. The length is a power of two. */
-  #slots: Float64Array<ArrayBuffer>;
-  #size: number;
-
-  /** @param slots the `slots` of another set, to continue it */
-  constructor(slots = new Float64Array(leastSlots)) {
-    this.#slots = slots;
-    this.#size = slots.reduce((count, slot) => count + (slot === 0 ? 0 : 1), 0);
-  }
-
-  /** The whole state, as plain data. */
-  get slots(): Float64Array<ArrayBuffer> {
-    return this.#slots;
-  }
+  #slots = new Float64Array(leastSlots);
+  #size = 0;
 
   add(id: string): void {
     if (this.#size * 2 >= this.#slots.length) this.#grow();

@@ -6,6 +6,13 @@ import type { Cells } from './value.ts';
  */
 export type RowStanding = 'within' | 'below' | 'note';
 
+/** The row into which a person merged another. */
+export interface MergedPlace {
+  readonly row: number;
+  /** Which one that is, and what to do, as sentences. */
+  readonly message: string;
+}
+
 /**
  * Separates the rows of a table from what people write below it: a note, a sum, another table. Consecutive rows without
  * an empty one between them are one piece; what is below the range is another one. The first piece is the table, and so

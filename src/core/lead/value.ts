@@ -24,6 +24,12 @@ export function isUnreadable(cell: Cell | undefined): cell is Unreadable {
   return typeof cell === 'object' && cell !== null;
 }
 
+/** The cells that can be written. */
+export function readable(cells: Cells): Values {
+  const entries = Object.entries(cells).filter((entry): entry is [string, Value] => !isUnreadable(entry[1]));
+  return Object.fromEntries(entries);
+}
+
 /** Fast path: text that is already canonical. */
 const plain = /^[\n -~]*$/;
 
@@ -62,6 +68,15 @@ export function folded(value: Value): string {
 /** What a cell shows, readable or not. */
 export function plainCell(cell: Cell): Value {
   return isUnreadable(cell) ? cell.unreadable : cell;
+}
+
+/** What each of them shows; undefined stays so. */
+export function plainCells(
+  cells: Readonly<Record<string, Cell | undefined>>,
+): Readonly<Record<string, Value | undefined>> {
+  return Object.fromEntries(
+    Object.entries(cells).map(([name, cell]) => [name, cell === undefined ? undefined : plainCell(cell)]),
+  );
 }
 
 /** A cell, for messages. */

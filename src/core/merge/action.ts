@@ -5,20 +5,23 @@ import type { Rule } from './merge-field.ts';
  * The first ten are the contract (docs/architecture.md 8). The others write to neither side: `agree` moves the
  * baseline, `forget` drops a pair that is gone on both sides, `report` only reports.
  */
-export type ActionKind =
-  | 'create-row'
-  | 'update-row'
-  | 'mark-row'
-  | 'remove-row'
-  | 'create-lead'
-  | 'update-lead'
-  | 'delete-lead'
-  | 'hold'
-  | 'link'
-  | 'unlink'
-  | 'agree'
-  | 'forget'
-  | 'report';
+export const actionKinds = [
+  'create-row',
+  'update-row',
+  'mark-row',
+  'remove-row',
+  'create-lead',
+  'update-lead',
+  'delete-lead',
+  'hold',
+  'link',
+  'unlink',
+  'agree',
+  'forget',
+  'report',
+] as const;
+
+export type ActionKind = (typeof actionKinds)[number];
 
 /**
  * One field of an action: `from` is what the written side shows, `to` what it will show. In a `hold`, `from` is the

@@ -1,9 +1,13 @@
 import { hash } from 'node:crypto';
-import { IdSet } from '../lead/id-set.ts';
+import type { Aside } from '../lead/aside.ts';
+import { idKey } from '../lead/lead.ts';
 import type { FieldMapping } from '../lead/mapping.ts';
-import type { Cells, Value, Values } from '../lead/value.ts';
+import { type Cells, isUnreadable, type Value, type Values } from '../lead/value.ts';
 import { showsBase } from './difference.ts';
+import type { MergedPlace } from '../lead/table-pieces.ts';
 import { grown, Records, type Reserve } from './records.ts';
+import { type LeftRow, type ScannedRow, type ShownRow, ShownRows } from './shown-rows.ts';
+import type { Asked } from './unlisted.ts';
 
 /** Begins what is kept of a long text: its SHA-256 in base64. */
 export const digestMark = '#';
@@ -15,6 +19,8 @@ export interface LoadedPair {
   readonly row: number | null;
   /** Whether only its values are to be compared: no side was missed before, the lead is not deleted, both were in step. */
   readonly isSettled: boolean;
+  /** An earlier run found out that the lead was deleted. */
+  readonly isDeleted: boolean;
 }
 
 /** The pairs of a place, by ordinals: their order when they were loaded. */
@@ -25,7 +31,8 @@ export class Baselines {
   readonly #records: Records;
   #pairIds = new Float64Array(1_024);
   #rows = new Float64Array(1_024);
-  #settled = new Uint8Array(1_024);
+  /** 1: settled; 2: deleted. */
+  #flags = new Uint8Array(1_024);
 
   constructor(fields: readonly FieldMapping[], moves = 0, reserve?: Reserve) {
     this.fields = fields;
@@ -40,14 +47,14 @@ export class Baselines {
   /** Takes a pair: the bytes of its id, and those of its baseline as `recordText` has it, or of the digest of that. */
   add(pair: LoadedPair, ...bytes: Parameters<Records['add']>): void {
     const n = this.#records.add(...bytes);
-    if (n === this.#settled.length) {
+    if (n === this.#flags.length) {
       this.#pairIds = grown(this.#pairIds, new Float64Array(2 * n));
       this.#rows = grown(this.#rows, new Float64Array(2 * n));
-      this.#settled = grown(this.#settled, new Uint8Array(2 * n));
+      this.#flags = grown(this.#flags, new Uint8Array(2 * n));
     }
     this.#pairIds[n] = pair.id;
     this.#rows[n] = pair.row ?? -1;
-    this.#settled[n] = Number(pair.isSettled);
+    this.#flags[n] = Number(pair.isSettled) + 2 * Number(pair.isDeleted);
   }
 
   /** -1: the lead is no pair. */
@@ -68,9 +75,18 @@ export class Baselines {
     return row === -1 ? null : row;
   }
 
+  /** Whether both sides were in step once. */
+  wasInStep(n: number): boolean {
+    return n >= 0 && this.#records.text(n) !== '';
+  }
+
+  isDeleted(n: number): boolean {
+    return (this.#flags[n] ?? 0) >= 2;
+  }
+
   /** Whether a record shows the baseline in every field that it has, and nothing else is to be decided. */
   isShown(n: number, cells: Cells): boolean {
-    if (this.#settled[n] !== 1) return false;
+    if (this.#flags[n] !== 1) return false;
     const text = recordText(cells, this.fields);
     if (this.#records.hasText(n, text)) return true;
     const known = this.#records.text(n);
@@ -101,12 +117,12 @@ const [notMet, asBase, moved] = [0, 1, 2] as const;
 /** What a scan makes of a lead: `again`: it was met before in this scan, and the last sight counts. */
 export type LeadSight = 'as-base' | 'moved' | 'new' | 'again';
 
-/** How a row compares; `duplicate`: an earlier row has its id, of one that is no pair almost certainly (see `IdSet`). */
-export interface RowSight {
-  readonly isAsBase: boolean;
-  readonly duplicate: boolean;
-  /** Where it stood before. */
-  readonly place: number | null;
+/** How the rows of a target are compared. */
+export interface RowSeeing {
+  /** A field without a column is in no row: then rows are not as in the baseline, whatever they show. */
+  readonly isWhole: boolean;
+  /** What the status column shows of an ordinary row; null: there is no status column. */
+  readonly usualStatus: string | null;
 }
 
 /** Pairs in a row, by their ids: the first, and how many. */
@@ -117,58 +133,112 @@ export interface LeadCheckpoint {
   /** The pairs that showed their baselines. */
   readonly asBase: readonly PairRange[];
   readonly cursors: readonly string[];
+  /** JSON: the others, `[id, cells]` each. */
+  readonly leads: string;
+  /** What the service answered about leads that it was asked for by their ids. */
+  readonly asked: readonly (Asked & { readonly leadId: string })[];
 }
 
-/** Compares each record of both sides as it comes, and knows what was met. */
+/** Compares each record of both sides as it comes, and knows what was met, and what the others show. */
 export class LiveScan {
   readonly base: Baselines;
+  readonly #reserve: Reserve;
+  /** By pair what was met. */
   #leads: Uint8Array;
   #rows: Uint8Array;
-  /** The ids of leads, and of rows, that are no pairs. */
-  #newIds = new IdSet();
-  #otherRows = new IdSet();
+  /** The leads that do not show their baselines, or have none. */
+  #shown: Records;
+  #shownRows: ShownRows;
+  /** By how ids are compared those that the service spells otherwise; of nearly all services none. */
+  readonly #spellings: Records;
+  #asked = new Map<string, Asked>();
+  #asides: Aside[] = [];
+  /** By where they stood the rows that were merged into others: these are not gone. */
+  #merged: ReadonlyMap<number, MergedPlace> = new Map();
+  /** New leads of which more is known than what they show; null: each may be one. */
+  #special: ReadonlySet<string> | null = null;
+  /** New leads with values that cannot be read. */
+  readonly #unreadable = new Set<string>();
   #cursors = new Set<string>();
-  /** Pairs that showed their baselines since the last checkpoint, by their ids. */
+  /** Since the last checkpoint: pairs that showed their baselines, by their ids, the other leads, and answers. */
   #met: number[] = [];
+  #others: string[] = [];
+  #answers: (Asked & { readonly leadId: string })[] = [];
 
-  constructor(base: Baselines) {
+  constructor(base: Baselines, reserve: Reserve = () => {}) {
     this.base = base;
+    this.#reserve = reserve;
     this.#leads = new Uint8Array(base.size);
     this.#rows = new Uint8Array(base.size);
+    this.#shown = new Records(reserve);
+    this.#shownRows = new ShownRows(base.fields, reserve);
+    this.#spellings = new Records(reserve);
   }
 
   seeLead(leadId: string, cells: Cells): LeadSight {
+    this.spell(leadId);
     const n = this.base.find(leadId);
-    if (n < 0) {
-      const isAgain = this.#newIds.mayHave(leadId);
-      this.#newIds.add(leadId);
-      return isAgain ? 'again' : 'new';
+    const isAgain = n < 0 ? this.#shown.find(leadId) >= 0 : this.#leads[n] !== notMet;
+    if (n < 0 || isAgain || !this.base.isShown(n, cells)) {
+      this.#keep(leadId, n, cells);
+      return isAgain ? 'again' : n < 0 ? 'new' : 'moved';
     }
-    const isAgain = this.#leads[n] !== notMet;
-    const isShown = !isAgain && this.base.isShown(n, cells);
-    this.#leads[n] = isShown ? asBase : moved;
-    if (isShown) this.#met.push(this.base.pairId(n));
-    return isAgain ? 'again' : isShown ? 'as-base' : 'moved';
+    this.#leads[n] = asBase;
+    this.#met.push(this.base.pairId(n));
+    return 'as-base';
   }
 
-  /** `isWhole`: the row has all fields; else it is not as in the baseline, whatever it shows. */
-  seeRow(leadId: string, cells: Cells, isWhole: boolean): RowSight {
-    const n = this.base.find(leadId);
-    if (n < 0) {
-      const isAgain = this.#otherRows.mayHave(leadId);
-      this.#otherRows.add(leadId);
-      return { isAsBase: false, duplicate: isAgain, place: null };
-    }
-    const duplicate = this.#rows[n] !== notMet;
-    const isAsBase = isWhole && !duplicate && this.base.isShown(n, cells);
-    if (!duplicate) this.#rows[n] = isAsBase ? asBase : moved;
-    return { isAsBase, duplicate, place: this.base.row(n) };
+  /** A lead was read by its id, and counts as it was then. */
+  correctLead(leadId: string, cells: Cells): void {
+    this.spell(leadId);
+    this.#keep(leadId, this.base.find(leadId), cells);
   }
 
-  /** A row was met under another spelling of its id. */
-  meetRow(leadId: string): void {
+  #keep(leadId: string, n: number, cells: Cells): void {
+    if (n >= 0) this.#leads[n] = moved;
+    else if (Object.values(cells).some(isUnreadable)) this.#unreadable.add(leadId);
+    else this.#unreadable.delete(leadId);
+    this.#shown.set(leadId, JSON.stringify(cells));
+    this.#others.push(leadId);
+  }
+
+  /** The service was asked for a lead that the list does not show. */
+  answer(leadId: string, asked: Asked): void {
+    this.#asked.set(leadId, asked);
+    this.#answers.push({ leadId, ...asked });
+  }
+
+  /** Knows how the service spells an id. */
+  spell(leadId: string): void {
+    const key = idKey(leadId);
+    if (key !== leadId && this.#spellings.find(key) < 0) this.#spellings.set(key, leadId);
+  }
+
+  /** Whether the service spells any id otherwise than it is compared. */
+  get isSpelled(): boolean {
+    return this.#spellings.size > 0;
+  }
+
+  /** An id of a table, in the service's spelling where that is known. */
+  spelled(id: string): string {
+    if (!this.isSpelled) return id;
+    const key = idKey(id);
+    const n = this.#spellings.find(key);
+    return n < 0 ? key : this.#spellings.text(n);
+  }
+
+  /** Null: it shows its baseline, where it stood, and the usual status. */
+  seeRow(row: ScannedRow, { isWhole, usualStatus }: RowSeeing): LeftRow | null {
+    if (row.leadId === null) return this.#shownRows.keepLoose(row, false);
+    const leadId = this.spelled(row.leadId);
     const n = this.base.find(leadId);
-    if (n >= 0 && this.#rows[n] === notMet) this.#rows[n] = moved;
+    const isCopy = n < 0 ? this.#shownRows.has(leadId) : this.#rows[n] !== notMet;
+    if (isCopy) return this.#shownRows.keepLoose({ ...row, leadId }, true);
+    const hasAll = isWhole && this.base.fields.every(({ field }) => field in row.cells);
+    const isAsBase = n >= 0 && hasAll && this.base.isShown(n, row.cells);
+    if (n >= 0) this.#rows[n] = isAsBase ? asBase : moved;
+    if (isAsBase && this.base.row(n) === row.row && row.status === usualStatus) return null;
+    return this.#shownRows.keep({ ...row, leadId }, isAsBase);
   }
 
   /** All rows show their baselines where they stood, but for those of `others`, which are not met yet. */
@@ -178,6 +248,28 @@ export class LiveScan {
       const n = this.base.find(leadId);
       if (n >= 0) this.#rows[n] = notMet;
     }
+  }
+
+  /** Gives rows that were read before their leads were the service's spelling of their ids. */
+  respellRows(): void {
+    for (let nth = 0; nth < this.#spellings.size; nth++) {
+      const [key, leadId] = [this.#spellings.id(nth), this.#spellings.text(nth)];
+      if (!this.#shownRows.has(key)) continue;
+      const n = this.base.find(leadId);
+      this.#shownRows.respell(key, leadId, this.#rows[n] === asBase);
+      if (n >= 0 && this.#rows[n] === notMet) this.#rows[n] = moved;
+    }
+  }
+
+  seeAsides(asides: readonly Aside[]): void {
+    for (const one of asides) {
+      this.#reserve(2 * (one.leadId.length + one.place.length) + 200);
+      this.#asides.push(one);
+    }
+  }
+
+  mergeRows(merged: ReadonlyMap<number, MergedPlace>): void {
+    this.#merged = merged;
   }
 
   /** Whether none of these cursors was used before; from now on they are. */
@@ -193,40 +285,142 @@ export class LiveScan {
       if (last !== undefined && last[0] + last[1] === id) last[1] += 1;
       else ranges.push([id, 1]);
     }
-    this.#met = [];
-    return { asBase: ranges, cursors };
+    const leads = this.#others.map((leadId) => `[${JSON.stringify(leadId)},${this.#text(leadId)}]`);
+    const asked = this.#answers;
+    [this.#met, this.#others, this.#answers] = [[], [], []];
+    return { asBase: ranges, cursors, leads: `[${leads.join(',')}]`, asked };
   }
 
-  /** Takes up what the checkpoints of an earlier process have; then `takeUpWhole` what it stored whole. */
-  takeUpLeads(checkpoints: readonly LeadCheckpoint[]): void {
+  /** Takes up what the checkpoints of an earlier process have; then each with `takeUpOthers`, in their order. */
+  takeUpLeads(checkpoints: readonly Omit<LeadCheckpoint, 'leads'>[]): void {
     const ranges = checkpoints.flatMap((one) => one.asBase).toSorted(([a], [b]) => a - b);
     for (let n = 0; n < this.base.size; n++) {
       const id = this.base.pairId(n);
       const [first, count] = ranges[lastBefore(ranges, id)] ?? [0, 0];
       if (id < first + count) this.#leads[n] = asBase;
     }
-    for (const { cursors } of checkpoints) this.useCursors(cursors);
-  }
-
-  /** Takes up leads that an earlier process stored whole. */
-  takeUpWhole(leadIds: Iterable<string>): void {
-    for (const leadId of leadIds) {
-      const n = this.base.find(leadId);
-      if (n >= 0) this.#leads[n] = moved;
-      else this.#newIds.add(leadId);
+    for (const { cursors, asked } of checkpoints) {
+      this.useCursors(cursors);
+      for (const { leadId, ...answer } of asked) this.#asked.set(leadId, answer);
     }
   }
 
+  takeUpOthers({ leads }: Pick<LeadCheckpoint, 'leads'>): void {
+    for (const [leadId, cells] of JSON.parse(leads) as readonly [string, Cells][])
+      this.correctLead(leadId, cells);
+    this.#others = [];
+  }
+
   forgetLeads(): void {
+    this.#shown.free();
+    this.#shown = new Records(this.#reserve);
     this.#leads = new Uint8Array(this.base.size);
-    this.#newIds = new IdSet();
+    this.#asked = new Map();
+    this.#unreadable.clear();
     this.#cursors = new Set();
-    this.#met = [];
+    [this.#met, this.#others, this.#answers] = [[], [], []];
   }
 
   forgetRows(): void {
+    this.#shownRows.free();
+    this.#shownRows = new ShownRows(this.base.fields, this.#reserve);
     this.#rows = new Uint8Array(this.base.size);
-    this.#otherRows = new IdSet();
+    this.#asides = [];
+    this.#merged = new Map();
+  }
+
+  /** What a lead shows that does not show its baseline, or has none; null: there is no such lead. */
+  lead(leadId: string): Cells | null {
+    const text = this.#text(leadId);
+    return text === null ? null : (JSON.parse(text) as Cells);
+  }
+
+  #text(leadId: string): string | null {
+    const n = this.#shown.find(leadId);
+    return n < 0 ? null : this.#shown.text(n);
+  }
+
+  /** The first row of an id that is not as it was, or is of no pair. */
+  row(leadId: string): ShownRow | null {
+    return this.#shownRows.find(leadId);
+  }
+
+  /** Whether a lead is in the list, or was read by its id. */
+  hasLead(leadId: string): boolean {
+    const n = this.base.find(leadId);
+    return n < 0 ? this.#shown.find(leadId) >= 0 : this.#leads[n] !== notMet;
+  }
+
+  hasRow(leadId: string): boolean {
+    const n = this.base.find(leadId);
+    return n < 0 ? this.#shownRows.has(leadId) : this.#rows[n] !== notMet;
+  }
+
+  isPair(leadId: string): boolean {
+    return this.base.find(leadId) >= 0;
+  }
+
+  /** The sides on which the scan missed a pair; of any other lead none. */
+  missed(leadId: string): { readonly lead: boolean; readonly row: boolean } {
+    const n = this.base.find(leadId);
+    return { lead: n >= 0 && this.#leads[n] === notMet, row: n >= 0 && this.#rows[n] === notMet };
+  }
+
+  /** Where the row of a pair went that the scan missed. */
+  merged(leadId: string): MergedPlace | null {
+    const n = this.base.find(leadId);
+    const place = n >= 0 && this.#rows[n] === notMet ? this.base.row(n) : null;
+    const into = place === null ? undefined : this.#merged.get(place);
+    return into === undefined ? null : { row: into.row, message: into.message };
+  }
+
+  asked(leadId: string): Asked | null {
+    return this.#asked.get(leadId) ?? null;
+  }
+
+  get askedIds(): readonly string[] {
+    return [...this.#asked.keys()];
+  }
+
+  get asides(): readonly Aside[] {
+    return this.#asides;
+  }
+
+  get rows(): ShownRows {
+    return this.#shownRows;
+  }
+
+  /** The leads that do not show their baselines, or have none, in the order of the list. */
+  *leads(): Generator<string> {
+    for (let n = 0; n < this.#shown.size; n++) yield this.#shown.id(n);
+  }
+
+  /** The new leads but these get a row each, and are looked at together. */
+  setAsideNew(special: ReadonlySet<string>): void {
+    this.#special = special;
+  }
+
+  /** Whether nothing is known of a lead but what it shows, so that a row is made of it with many others. */
+  isPlain(leadId: string): boolean {
+    if (this.#special === null || this.#special.has(leadId) || this.#unreadable.has(leadId)) return false;
+    return !this.isPair(leadId) && !this.#shownRows.has(leadId);
+  }
+
+  /** The ids of which something may be to be decided, in their order; with `ofRows` those alone whose rows are. */
+  differing(ofRows = false): readonly string[] {
+    const ids = new Set<string>();
+    if (!ofRows) for (const leadId of this.leads()) if (!this.isPlain(leadId)) ids.add(leadId);
+    for (const leadId of this.#shownRows.ids()) if (this.row(leadId)?.cells !== null) ids.add(leadId);
+    for (const { leadId, row } of this.absent()) if (row || !ofRows) ids.add(leadId);
+    return [...ids].toSorted();
+  }
+
+  /** The leads that the list lacks, with a row that is not as it was, in their order; without those that were asked for. */
+  unlistedRows(): readonly string[] {
+    const ids = [...this.#shownRows.ids()].filter(
+      (leadId) => !this.hasLead(leadId) && !this.#asked.has(leadId) && this.row(leadId)?.cells !== null,
+    );
+    return ids.toSorted();
   }
 
   /** How many pairs show their baselines, on either side. */
@@ -236,16 +430,30 @@ export class LiveScan {
   }
 
   /** The pairs that a complete scan has not met on one side or on both. */
-  *absent(): Generator<{
-    readonly leadId: string;
-    readonly lead: boolean;
-    readonly row: boolean;
-    readonly place: number | null;
-  }> {
+  *absent(): Generator<{ readonly leadId: string; readonly lead: boolean; readonly row: boolean }> {
     for (let n = 0; n < this.base.size; n++) {
       const [lead, row] = [this.#leads[n] === notMet, this.#rows[n] === notMet];
-      if (lead || row) yield { leadId: this.base.leadId(n), lead, row, place: this.base.row(n) };
+      if (lead || row) yield { leadId: this.base.leadId(n), lead, row };
     }
+  }
+
+  /** How many pairs were in step once, and are not deleted. */
+  inStep(): number {
+    let count = 0;
+    for (let n = 0; n < this.base.size; n++)
+      count += Number(this.base.wasInStep(n) && !this.base.isDeleted(n));
+    return count;
+  }
+
+  /** How many leads are known that are not deleted, and how many of them the list lacks. */
+  unlisted(): { readonly known: number; readonly missed: number } {
+    let [known, missed] = [0, 0];
+    for (let n = 0; n < this.base.size; n++) {
+      if (this.base.isDeleted(n)) continue;
+      known += 1;
+      if (this.#leads[n] === notMet) missed += 1;
+    }
+    return { known, missed };
   }
 
   /** The leads of pairs whose rows were not met; null: they are more than `most`. */

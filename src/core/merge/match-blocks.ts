@@ -1,5 +1,5 @@
 import { hashId } from '../lead/id-set.ts';
-import { blockKeys, type MatchForms, type Rarity } from './match-likeness.ts';
+import { blockKeys, type MatchForms } from './match-likeness.ts';
 import type { Steps } from './match-lost-creates.ts';
 
 /** A key with more pairs of leads and rows than this is not compared: it distinguishes nothing. */
@@ -27,12 +27,12 @@ export class MatchBlocks {
   }
 
   /** Each pair once, in their order. */
-  *pairs(rarity: Rarity): Steps<Iterable<{ readonly lead: number; readonly row: number }>> {
+  *pairs(): Steps<Iterable<{ readonly lead: number; readonly row: number }>> {
     const entries: number[] = [];
     for (const side of ['lead', 'row'] as const)
       for (const nth of this.#forms[side].keys()) {
         yield;
-        for (const { key, isWhole } of blockKeys(this.forms(side, nth), rarity))
+        for (const { key, isWhole } of blockKeys(this.forms(side, nth)))
           entries.push(
             ((hashId(key) % ofKey) * 2 + Number(isWhole)) * ofRecord + nth * 2 + Number(side === 'row'),
           );

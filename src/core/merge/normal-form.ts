@@ -57,9 +57,3 @@ export function normalForm(text: string, isCompany: boolean): NormalForm {
 export function soundOf(word: string): string {
   return word.replaceAll(/([aou])e/g, '$1').replaceAll(/(.)\1+/gu, '$1');
 }
-
-/** The consonants of a text without spaces, after its first letter. */
-export function skeletonOf(words: readonly string[]): string {
-  const whole = soundOf(words.join(''));
-  return whole.slice(0, 1) + whole.slice(1).replaceAll(/[aeiouy]/g, '');
-}

@@ -1,5 +1,6 @@
 import { type Cells, isUnreadable, sameCell, showCell, type Values } from '../lead/value.ts';
 import type { FieldMapping } from '../lead/mapping.ts';
+import type { MergedPlace } from '../lead/table-pieces.ts';
 import {
   type ActionKind,
   type Change,
@@ -12,12 +13,6 @@ import { type FieldMemo, mergeField } from './merge-field.ts';
 import { holdMessage, undoneMessages } from './hold-message.ts';
 import { idAdvice, planMissing, planTooLarge } from './plan-held-rows.ts';
 import { missedFields, type Policy } from './policy.ts';
-
-/** The row into which a person merged another, and the message about it. */
-export interface MergedPlace {
-  readonly row: number;
-  readonly message: string;
-}
 
 /** The facts about one lead id for a plan. */
 export interface PairState {

@@ -7,12 +7,16 @@ const head = 6;
 
 type Bytes = Buffer & { utf8Slice(from: number, to: number): string };
 
-/** Asked for bytes before they are allocated; throws when there are not as many. */
+/** Asked for bytes before they are allocated; throws when there are not as many. Below 0: they are free again. */
 export type Reserve = (bytes: number) => void;
+
+/** Where the bytes of a record are: its id, then its text. */
+type RecordBytes = [from: Buffer, id: number, idEnd: number, text: number, textEnd: number];
 
 /** Records, an id and a text each, as bytes outside of the heap, where no collector of garbage looks at them; found by id. */
 export class Records {
-  readonly #reserve: Reserve;
+  readonly #reserveOf: Reserve;
+  #reserved = 0;
   readonly #chunks: Bytes[] = [];
   /** Free bytes of the last chunk. */
   #left = 0;
@@ -24,7 +28,12 @@ export class Records {
   #scratch = Buffer.allocUnsafe(4_096);
 
   constructor(reserve: Reserve = () => {}) {
-    this.#reserve = reserve;
+    this.#reserveOf = reserve;
+  }
+
+  /** Gives back the bytes of records that nobody looks at any more. */
+  free(): void {
+    this.#reserve(-this.#reserved);
   }
 
   get size(): number {
@@ -56,25 +65,23 @@ export class Records {
   }
 
   /** Adds a record, whose id must not be there, from the bytes of both; returns its ordinal. */
-  add(from: Buffer, id: number, idEnd: number, text: number, textEnd: number): number {
-    const [idLength, length] = [idEnd - id, textEnd - text];
-    const bytes = head + idLength + length;
-    if (bytes > this.#left) this.#addChunk(bytes);
-    const last = this.#chunks.length - 1;
-    const chunk = this.#chunks[last];
-    if (chunk === undefined) throw new Error('there is no chunk');
-    const at = chunk.length - this.#left;
-    chunk.writeUInt16LE(idLength, at);
-    chunk.writeUInt32LE(length, at + 2);
-    from.copy(chunk, at + head, id, idEnd);
-    from.copy(chunk, at + head + idLength, text, textEnd);
-    this.#left -= bytes;
+  add(...bytes: RecordBytes): number {
+    const place = this.#append(...bytes);
     if (this.#size === this.#at.length) this.#at = grown(this.#at, new Uint32Array(this.#size * 2));
-    this.#at[this.#size] = last * 2 ** chunkBits + at;
+    this.#at[this.#size] = place;
     this.#size += 1;
     if (this.#size * 2 > this.#slots.length) this.#index(this.#slots.length * 2);
     else this.#insert(this.#size - 1);
     return this.#size - 1;
+  }
+
+  /** Adds a record, or gives it another text: it keeps its ordinal. */
+  set(id: string, text: string): void {
+    const bytes = Buffer.from(id + text);
+    const end = Buffer.byteLength(id);
+    const n = this.find(id);
+    if (n < 0) this.add(bytes, 0, end, end, bytes.length);
+    else this.#at[n] = this.#append(bytes, 0, end, end, bytes.length);
   }
 
   id(n: number): string {
@@ -103,6 +110,28 @@ export class Records {
 
   #isScratch(chunk: Buffer, from: number, length: number, scratch: number): boolean {
     return length === scratch && chunk.compare(this.#scratch, 0, length, from, from + length) === 0;
+  }
+
+  /** Writes a record behind the others; returns its chunk and its place in it. */
+  #append(from: Buffer, id: number, idEnd: number, text: number, textEnd: number): number {
+    const [idLength, length] = [idEnd - id, textEnd - text];
+    const bytes = head + idLength + length;
+    if (bytes > this.#left) this.#addChunk(bytes);
+    const last = this.#chunks.length - 1;
+    const chunk = this.#chunks[last];
+    if (chunk === undefined) throw new Error('there is no chunk');
+    const at = chunk.length - this.#left;
+    chunk.writeUInt16LE(idLength, at);
+    chunk.writeUInt32LE(length, at + 2);
+    from.copy(chunk, at + head, id, idEnd);
+    from.copy(chunk, at + head + idLength, text, textEnd);
+    this.#left -= bytes;
+    return last * 2 ** chunkBits + at;
+  }
+
+  #reserve(bytes: number): void {
+    this.#reserveOf(bytes);
+    this.#reserved += bytes;
   }
 
   #addChunk(least: number): void {

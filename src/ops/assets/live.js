@@ -42,7 +42,19 @@ function show(live) {
   }
 }
 
-if (lines.length > 0) {
-  const events = new EventSource(`${root}events`);
-  events.addEventListener('message', ({ data }) => show(JSON.parse(data)));
+/** Ms between two looks. */
+const everyMs = 1_000;
+
+async function look() {
+  // Whoever is logged out is not asked again and again.
+  const isOver = !document.hidden && (await ask().catch(() => false));
+  if (!isOver) setTimeout(look, everyMs);
 }
+
+async function ask() {
+  const reply = await fetch(`${root}live`);
+  if (reply.ok) show(await reply.json());
+  return reply.status === 401 || reply.status === 403;
+}
+
+if (lines.length > 0) void look();

@@ -3,7 +3,8 @@ import type pg from 'pg';
 import type { Config, ConnectionConfig, ReminderSettings } from '../../config/config.ts';
 import { shortHash } from '../../core/lead/content-hash.ts';
 import { isEmailAddress } from '../../core/lead/email-address.ts';
-import { type FeedItem, feedItems, feedTokens } from '../../store/calendar-feeds.ts';
+import { type FeedItem, feedItems } from '../../store/calendar-feeds.ts';
+import { feedTokens } from '../../store/keeper.ts';
 import { version } from '../../lib/version.ts';
 import { calendarText, subscribedEvent } from '../compose/calendar.ts';
 import { followUpEvent } from '../compose/compose-follow-up.ts';
@@ -134,6 +135,6 @@ export async function feedAddress(
   if (config.publicUrl === undefined) return null;
   // A chat channel has no calendar.
   if (!isEmailAddress(recipient)) return null;
-  const token = (await feedTokens(pool, [recipient], false)).get(recipient);
+  const token = (await feedTokens(pool, [recipient])).get(recipient);
   return token === undefined ? null : `${config.publicUrl}${feedPath(token)}`;
 }

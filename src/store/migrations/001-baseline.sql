@@ -25,7 +25,9 @@ create table connections (
   heartbeat_run bigint,
   heartbeat_at timestamptz,
   failing_since timestamptz,
-  fault text
+  fault text,
+  -- What is being written into a table by row number, and what stood there: each kept until it is known where it arrived.
+  unsettled_writes bytea[] not null default '{}'
 );
 comment on table connections is
   'What is remembered of a connection as a whole.';
@@ -88,7 +90,10 @@ create table runs (
   created_at timestamptz not null default now(),
   progress_at timestamptz not null default now(),
   finished_at timestamptz,
+  -- Names the lines of a reviewed plan that it may carry out, and all but they are left out.
   approval uuid,
+  -- {planId: the run of the plan, lines: […]}; kept until they are carried out by it, or by the next run of the same approval.
+  approved json,
   -- The run that this one puts back.
   undo_of bigint,
   -- Records on either side, and those that differ and are left so by the settings or for want of proof.
@@ -98,9 +103,6 @@ create table runs (
   pulled_bytes bigint not null default 0,
   -- How often pairs had moved when the scan was begun (see place_notes): a resumed scan knows that they are as they were.
   moves bigint,
-  -- Pairs of which the scan of a side showed the baseline.
-  unmoved_leads int not null default 0,
-  unmoved_rows int not null default 0,
   -- Compared and equal; waiting for a create that is not settled; written and read again as written.
   compared_equal int not null default 0,
   waiting int not null default 0,
@@ -128,13 +130,6 @@ comment on table leases is
   'The process that works on a connection (and mode) now. A process that lost its token writes nothing more.';
 create unique index leases_token on leases (token);
 
-create table write_probe (
-  only_row boolean primary key default true check (only_row),
-  written_at timestamptz not null
-);
-comment on table write_probe is
-  'Written to see whether the database takes writes.';
-
 create table services (
   -- A hash of an address and a key.
   scope text primary key,
@@ -158,17 +153,33 @@ create table scan_log (
   -- The pairs that showed their baselines: the first id of a row of them, and how many they are, again and again.
   as_base bigint[] not null,
   -- Hashes of the cursors that were used: one that comes again would be an endless loop.
-  cursors text[] not null
+  cursors text[] not null,
+  -- [[lead id, {field: value}]…]: the other leads, and those that were read by their ids, as they were then.
+  leads text not null,
+  -- What the service answered about leads that it was asked for by their ids.
+  asked json not null
 );
 comment on table scan_log is
   'The checkpoints of the current scan of the service: a killed one goes on from there.';
 create index scan_log_by_run on scan_log (run_id);
 
+create table run_sights (
+  id bigint generated always as identity primary key,
+  run_id bigint not null,
+  -- What both sides showed of some leads, where a side is not as in the baseline.
+  leads json,
+  -- The same of rows that no lead id names.
+  rows json
+);
+comment on table run_sights is
+  'What the scan of a run found that differs, many records in one row: at its end the run compares it with what it did.';
+create index run_sights_by_run on run_sights (run_id);
+
 create table scan_pages (
   id bigint generated always as identity primary key,
   run_id bigint not null references runs,
-  -- The round that makes rows of them; null: not planned yet.
-  round int,
+  -- The round that makes rows of them.
+  round int not null,
   -- How many there are; lines that have an action of their own since count, too.
   leads int not null,
   -- [[lead id, {field: value}]…]; null instead of a line that has an action of its own.
@@ -183,21 +194,17 @@ create table scan_pages (
   seen boolean not null default false
 );
 comment on table scan_pages is
-  'The new leads of a scan, many in one row. With a round: the plan of their rows, a line for each lead, and of'
-  ' settled lines the history.';
+  'The new leads of a scan, many in one row: the plan of their rows, a line for each lead, and of settled lines the history.';
 create index scan_pages_of_run on scan_pages (run_id, id);
 
 create table staged_leads (
   run_id bigint not null,
   lead_id text not null,
   cells jsonb not null,
-  -- Null when a cell is unreadable.
-  hash text,
   primary key (run_id, lead_id)
 );
 comment on table staged_leads is
-  'What the current scan of the service showed, where it differs from the baseline. Without a foreign key: looking'
-  ' up the run is a fourth of the cost of a row.';
+  'What the scan of the service showed, where it differs from the baseline, while the plan is carried out.';
 
 create table staged_rows (
   run_id bigint not null,
@@ -207,35 +214,14 @@ create table staged_rows (
   lead_id text,
   -- Null: as in the baseline; the row only stands elsewhere, or its status says something.
   cells jsonb,
-  hash text,
-  content_hash text not null,
   duplicate boolean not null default false,
   -- What the status column shows; null when the table has none.
   status text,
-  -- What the id cell shows that is no id and cannot be written over; there is no lead id then.
-  unreadable_id text,
-  -- Why no id can be written into the empty id cell.
-  id_closed text,
-  -- A row without id that stands apart from the table: no lead is made of it, but it may be one that has lost its id.
-  apart boolean not null default false,
   primary key (run_id, ordinal)
 );
 comment on table staged_rows is
-  'What the current scan of the table showed, where it differs from the baseline.';
+  'What the scan of the table showed, where it differs from the baseline, while the plan is carried out.';
 create index staged_rows_by_lead on staged_rows (run_id, lead_id);
-
-create table staged_asides (
-  run_id bigint not null,
-  -- As ids are compared; empty: a record without an id.
-  lead_id text not null,
-  -- note, record or table: how much it looks like a row.
-  kind text not null,
-  -- Where it stands, as people look for it.
-  place text not null
-);
-comment on table staged_asides is
-  'Ids and whole records that the current scan of the table showed in other cells than those of ids.';
-create index staged_asides_by_run on staged_asides (run_id);
 
 create table pairs (
   connection text not null,
@@ -264,25 +250,10 @@ create table absent_pairs (
   lead_id text not null,
   lead boolean not null,
   "row" boolean not null,
-  -- A row that a person merged into another is not gone: which one stayed, and what to say of it.
-  merged jsonb,
   primary key (run_id, lead_id)
 );
 comment on table absent_pairs is
   'The pairs whose lead, row, or both a scan has not shown.';
-
-create table asked_leads (
-  run_id bigint not null,
-  lead_id text not null,
-  -- unknown: the service did not say.
-  answer text not null check (answer in ('shown', 'gone', 'unknown')),
-  -- Why it is unknown.
-  message text,
-  primary key (run_id, lead_id)
-);
-comment on table asked_leads is
-  'Leads that the list did not show and that the run has asked for by id, and what the service answered. Those it has shown are'
-  ' in staged_leads too.';
 
 create table earlier_values (
   connection text not null,
@@ -343,6 +314,7 @@ create table actions (
   expect jsonb not null default '{}',
   reason text not null,
   message text,
+  -- Of a link: the create that it finishes.
   intent_id bigint,
   -- proven: the service answered 404 for the lead, the row may be marked or removed. left-out: no line of the
   -- reviewed plan.
@@ -366,39 +338,28 @@ create table actions (
   -- Null: lead_id. Of a create, the lead that it made or wrote into.
   written_to text,
   -- By field of the value of the row, where the write is the end of a conflict; null of jsonb: the place does not know.
-  authors jsonb
+  authors jsonb,
+  -- Of a create that was begun, committed before the request leaves; it outlives the run, and while it is in doubt or created
+  -- the retention. From then on lead_id is the lead that it made, and expect what its row shows.
+  intent text check (intent in ('in-doubt', 'created', 'linked', 'abandoned')),
+  -- The key of the baselines of its place; null: no create, or not begun.
+  connection text,
+  -- The service said that it made the lead, but not which one it is.
+  answered boolean,
+  scans_without_it real,
+  attempted_at timestamptz,
+  -- A hash of what the new lead had in fields that are not mapped. Null: not seen.
+  unmapped_hash text
 ) with (fillfactor = 50);
 comment on table actions is
   'The lines of a plan, their attempts, their outcomes, and both sides as they were before: nothing that a person typed is'
   ' ever in one place only. Without a foreign key, and with room beside each: an outcome is written in place.';
+create index actions_begun on actions (connection, intent, content_hash) where (connection is not null);
 create index actions_by_lead on actions (lead_id, run_id);
 create index actions_by_plan_line on actions (plan_id, plan_line) where (plan_line is not null);
 create index actions_by_fingerprint on actions (fingerprint) where (kind = 'create-lead');
 create index actions_by_run on actions (run_id, round, id);
 create index actions_written_to on actions (written_to) where (written_to is not null);
-
-create table intents (
-  id bigint generated always as identity primary key,
-  connection text not null,
-  -- Null: it is not kept any more.
-  action_id bigint references actions on delete set null,
-  content_hash text not null,
-  row_cells jsonb not null,
-  content jsonb not null,
-  state text not null default 'in-doubt' check (state in ('in-doubt', 'created', 'linked', 'abandoned')),
-  lead_id text,
-  -- The service said that it made the lead, but not which one it is.
-  answered boolean not null default false,
-  scans_without_it real not null default 0,
-  attempted_at timestamptz not null default now(),
-  -- A hash of what the new lead had in fields that are not mapped. Null: not seen.
-  unmapped_hash text
-);
-comment on table intents is
-  'A create that was begun: committed before the request leaves.';
-create index intents_by_action on intents (action_id);
-create index intents_by_lead on intents (lead_id) where (lead_id is not null);
-create index intents_open on intents (connection) where (state in ('in-doubt', 'created'));
 
 create table held (
   id bigint generated always as identity primary key,
@@ -468,31 +429,6 @@ create index held_edits on held (connection) where (kind = 'edit' and (state in 
 create unique index held_calendar on held (connection, requested_by) where (kind = 'calendar');
 create index held_by_action on held (action_id) where (action_id is not null);
 
-create table approvals (
-  batch uuid not null,
-  -- The id of the line in the plan file, and the run of the plan.
-  line text not null,
-  connection text not null,
-  plan_id bigint not null,
-  fingerprint text not null,
-  kind text not null,
-  lead_id text,
-  row_number bigint,
-  created_at timestamptz not null default now(),
-  primary key (batch, line)
-);
-comment on table approvals is
-  'The lines of a reviewed plan that a run may carry out. One batch for each apply.';
-
-create table unsettled_writes (
-  id bigint generated always as identity primary key,
-  connection text not null,
-  note bytea not null
-);
-comment on table unsettled_writes is
-  'What is being written into a table by row number, and what stood there: kept until it is known where it arrived.';
-create index unsettled_writes_of on unsettled_writes (connection);
-
 create table keeper (
   is_one boolean default true primary key check (is_one),
   id uuid not null default gen_random_uuid(),
@@ -504,18 +440,17 @@ create table keeper (
   claim jsonb,
   claimed_at timestamptz,
   -- Since when, and in which file, this state has gone to another database: nothing works with what stays.
-  moved jsonb
+  moved jsonb,
+  -- When it was last written here to see whether the database takes writes.
+  written_at timestamptz,
+  -- Logins of the status page that somebody has ended, with when each would have ended by itself (epoch s): a copy of their
+  -- cookie is worth nothing.
+  ended_logins jsonb not null default '{}',
+  -- By recipient, in lower case, a part of the address of the calendar feed: whoever has it reads the feed.
+  feeds jsonb not null default '{}'
 );
 comment on table keeper is
-  'The identity of this state: another database is another keeper of the tables that it keeps.';
-
-create table ended_sessions (
-  id text primary key,
-  -- When the login would have ended by itself.
-  ends_at timestamptz not null
-);
-comment on table ended_sessions is
-  'Logins of the status page that somebody has ended: a copy of their cookie is worth nothing.';
+  'The identity of this state: another database is another keeper of the tables that it keeps. What it has once.';
 
 -- The minute in which people see a moment: what differs within it is no other date.
 create function shown_minute(moment timestamptz) returns timestamptz language sql immutable strict parallel safe as $$
@@ -546,18 +481,6 @@ comment on table follow_ups is
   'What was last planned for a lead.';
 create index follow_ups_due on follow_ups (connection, due_at) where (due_at is not null);
 create index follow_ups_unseen on follow_ups (connection) where (seen = '');
-
-create table calendar_feeds (
-  -- In lower case.
-  recipient text primary key,
-  -- A part of the address: whoever has it reads the feed.
-  token text not null,
-  -- SHA-256, by which a token is looked for.
-  token_hash text not null unique,
-  created_at timestamptz not null default now()
-);
-comment on table calendar_feeds is
-  'The address of each recipient''s calendar feed.';
 
 create table mails (
   id bigint generated always as identity primary key,
@@ -669,28 +592,13 @@ create table alerts (
   raised_at timestamptz not null,
   -- Not seen any more since then; null while it is there.
   cleared_at timestamptz,
-  over_at timestamptz
+  over_at timestamptz,
+  -- What has still to be told, and to whom: the webhook, or one address. In its order; written with the change that it is about.
+  owed jsonb not null default '[]'
 );
 comment on table alerts is
-  'A problem, from when it was first seen until it has stayed away.';
+  'A problem, from when it was first seen until it has stayed away, and who has to be told.';
 create unique index alerts_one_open on alerts (connection, kind) where (over_at is null);
-
-create table alert_deliveries (
-  id bigint generated always as identity primary key,
-  alert_id bigint not null references alerts on delete cascade,
-  event text not null check (event in ('raised', 'grown', 'over')),
-  level int not null,
-  channel text not null,
-  created_at timestamptz not null,
-  attempts int not null default 0,
-  next_try_at timestamptz not null,
-  ended_at timestamptz,
-  fault text,
-  unique (alert_id, event, level, channel)
-);
-comment on table alert_deliveries is
-  'What is owed to each channel: the webhook, or one address. Written with the change that it is about.';
-create index alert_deliveries_open on alert_deliveries (next_try_at) where (ended_at is null);
 
 -- What both sides show in the scan of a run, until its writes move the baselines.
 create view scanned_leads as

@@ -62,7 +62,7 @@ export interface SourceFile extends AsyncDisposable {
   readonly version: string;
   /** In bytes, as it was opened. */
   readonly size: number;
-  /** The file descriptor, for threads. Valid until disposal. */
+  /** The file descriptor. Valid until disposal. */
   readonly fd: number;
   /** At most `length` bytes. */
   head(length: number): Promise<Buffer>;

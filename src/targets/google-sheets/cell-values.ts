@@ -22,13 +22,11 @@ export interface SpreadsheetTerms {
 
 export class CellValues {
   readonly #clock: SerialClock;
-  readonly #dates: 'native' | 'iso';
   readonly #isMonthFirst: boolean | null;
 
   /** @throws LeadsyncError `target.unreadable` for an unknown time zone. */
-  constructor({ timeZone, locale }: SpreadsheetTerms, dates: 'native' | 'iso') {
+  constructor({ timeZone, locale }: SpreadsheetTerms) {
     this.#clock = new SerialClock(knownTimeZone(timeZone), false);
-    this.#dates = dates;
     this.#isMonthFirst = isMonthFirst(locale);
   }
 
@@ -52,7 +50,6 @@ export class CellValues {
   write(value: Value, type: FieldType, asNumber: boolean): SheetCell {
     if (value === null || value === '') return null;
     const { isMoment, write } = fieldKinds[type];
-    if (isMoment && this.#dates === 'iso') return value;
     const serial = asNumber && isMoment ? this.#clock.fromInstant(value) : null;
     if (serial !== null && serial >= firstSerial) return serial;
     if (asNumber && !isMoment && isGeneralNumber(value)) return Number(value);

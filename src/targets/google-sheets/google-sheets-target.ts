@@ -46,7 +46,7 @@ class SheetsTarget implements GoogleSheetsTarget {
   readonly #at: SheetsTab;
   readonly #requests: WriteRequests;
   readonly #refused = new RefusedValues();
-  #unsettled: { readonly write: UnsettledWrite; readonly noteId: number } | null = null;
+  #unsettled: { readonly write: UnsettledWrite; readonly noteId: string } | null = null;
   /** By lead: other people's cells that a write hit and that could not be restored; to be reported. */
   readonly #notPutBack = new Map<string, readonly string[]>();
   /** Whether created records were visible afterwards; if not, creating them again is useless. */
@@ -190,7 +190,7 @@ class SheetsTarget implements GoogleSheetsTarget {
     return this.#finish(write, noteId, signal);
   }
 
-  async #finish(write: UnsettledWrite, noteId: number, signal: AbortSignal): Promise<Settled> {
+  async #finish(write: UnsettledWrite, noteId: string, signal: AbortSignal): Promise<Settled> {
     const settled = await write.settle(signal);
     this.#unsettled = null;
     await this.#options.journal.over(noteId);

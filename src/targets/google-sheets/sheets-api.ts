@@ -143,16 +143,14 @@ export function senseless(): GoogleFault {
 
 export interface WriteJournal {
   /** Durable when it resolves; the note's id. */
-  keep(note: Uint8Array): Promise<number>;
+  keep(note: Uint8Array): Promise<string>;
   /** The oldest first. */
-  kept(): Promise<readonly { readonly id: number; readonly note: Uint8Array }[]>;
-  over(id: number): Promise<void>;
+  kept(): Promise<readonly { readonly id: string; readonly note: Uint8Array }[]>;
+  over(id: string): Promise<void>;
 }
 
 export interface GoogleSheetsOptions extends ColumnMapping, SheetsApiOptions {
   readonly tab: string;
-  /** Moments as day numbers in the spreadsheet's time zone, or as ISO texts. */
-  readonly dates: 'native' | 'iso';
   readonly journal: WriteJournal;
   /** The connection's name, kept in the tab's record. */
   readonly connection: string;

@@ -18,7 +18,7 @@ import {
 type Request = sheets_v4.Schema$Request;
 type Settings = Pick<
   GoogleSheetsOptions,
-  'spreadsheetId' | 'tab' | 'fields' | 'idColumn' | 'statusColumn' | 'dates' | 'connection'
+  'spreadsheetId' | 'tab' | 'fields' | 'idColumn' | 'statusColumn' | 'connection'
 >;
 
 /** Google's default for a new tab. */
@@ -181,7 +181,7 @@ function withoutRecord(metadataId: number): Request {
 }
 
 function columnRules(
-  { fields, dates }: Settings,
+  { fields }: Settings,
   managed: ManagedColumn,
   { sheetId, rowCount }: Pick<TabDescription, 'sheetId' | 'rowCount'>,
   column: number,
@@ -196,7 +196,7 @@ function columnRules(
   };
   const choices = { setDataValidation: { range, rule: { condition, showCustomUi: true, strict: false } } };
   return [
-    ...(fieldKinds[type].isMoment && dates === 'native' && rowCount > 1 ? [format] : []),
+    ...(fieldKinds[type].isMoment && rowCount > 1 ? [format] : []),
     ...(values.length > 0 ? [choices] : []),
   ];
 }

@@ -6,7 +6,7 @@ import { cellAt, columnRange, type Grid, type GridCell, gridCell, quotedTab, sam
 import { alignColumns, headingRow, type OwnColumns } from './alignment.ts';
 import { askErrors, type CellErrors } from './cell-errors.ts';
 import { CellValues } from './cell-values.ts';
-import type { GoogleSheetsOptions, SheetCell, SheetsTab } from './sheets-api.ts';
+import type { SheetCell, SheetsTab } from './sheets-api.ts';
 import {
   areasFields,
   assertHeadingsFirst,
@@ -52,7 +52,7 @@ export type Found =
  */
 export async function takeTabSnapshot(
   at: SheetsTab,
-  mapping: ColumnMapping & Pick<GoogleSheetsOptions, 'dates'>,
+  mapping: ColumnMapping,
   signal: AbortSignal,
 ): Promise<Found> {
   const { api, name } = at;
@@ -72,7 +72,7 @@ export async function takeTabSnapshot(
   assertHeadingsFirst(tab.headings, cells, own.id, mapping, name);
   const shown = await askShown(at, cells, own, textColumns(columns), signal);
   const grid = withFormulas(cells, shown);
-  const values = new CellValues(tab, mapping.dates);
+  const values = new CellValues(tab);
   const dateColumns = dateColumnsOf(tab, columns, grid, values);
   const errors = await askErrors(at, grid, own, signal);
   const areas = await askAreas();

@@ -5,7 +5,7 @@ import type { HubSpotApi } from './hubspot-api.ts';
 import { HubSpotFault } from './hubspot-http.ts';
 import type { ShownCompany } from './hubspot-replies.ts';
 import { idKey } from '../../core/lead/lead.ts';
-import type { MergedRow } from '../../ports/target.ts';
+import type { MergedPlace } from '../../core/lead/table-pieces.ts';
 import { type CompanyTable, leadIdOf, mergedProperty, nameProperty } from './company-table.ts';
 
 /** Memory of a company besides its properties; also charged per page, so that even empty pages come to an end. */
@@ -129,8 +129,8 @@ export function isMerged({ properties }: ShownCompany): boolean {
 export function mergedCompanies(
   companies: Iterable<ShownCompany>,
   table: CompanyTable,
-): ReadonlyMap<number, MergedRow> {
-  const merged = new Map<number, MergedRow>();
+): ReadonlyMap<number, MergedPlace> {
+  const merged = new Map<number, MergedPlace>();
   for (const company of companies) {
     const ids = mergedIds(company.properties[mergedProperty]);
     if (ids.length === 0) continue;

@@ -3,7 +3,8 @@ import type { Author } from '../../core/lead/author.ts';
 import { idKey } from '../../core/lead/lead.ts';
 import { isUuid } from '../../core/lead/uuid.ts';
 import { goneFault } from '../shared/gone-fault.ts';
-import type { MergedRow, Place, RowChange, RowOutcome, Target, TargetSnapshot } from '../../ports/target.ts';
+import type { MergedPlace } from '../../core/lead/table-pieces.ts';
+import type { Place, RowChange, RowOutcome, Target, TargetSnapshot } from '../../ports/target.ts';
 import { rowBatches } from '../shared/row-content.ts';
 import { isForLoose, type Verdict } from '../shared/row-changes.ts';
 import { batchesOf, BatchSender, type InputResult, type PlannedInput } from './batch-sender.ts';
@@ -199,7 +200,7 @@ class CompaniesTarget implements HubSpotTarget {
     table: CompanyTable,
     purpose: string | null,
     signal: AbortSignal,
-  ): Promise<{ rows: CompanyRow[]; merged: ReadonlyMap<number, MergedRow> }> {
+  ): Promise<{ rows: CompanyRow[]; merged: ReadonlyMap<number, MergedPlace> }> {
     const companies = await this.#listing.read(
       purpose,
       table.listed,

@@ -44,6 +44,9 @@ export function isDateFormat(code: string): boolean {
   return !/general/i.test(first) && /[ymdhs]/i.test(first);
 }
 
+/** A small zip can hold enough empty ones to fill the memory. */
+const mostStrings = 10_000_000;
+
 /** The shared texts that cells refer to by number; packed as bytes: there can be a million. */
 export class SharedStrings {
   #bytes = Buffer.alloc(64 * 1024);
@@ -56,7 +59,8 @@ export class SharedStrings {
       this.#bytes.copy(larger, 0, 0, start);
       this.#bytes = larger;
     }
-    this.#ends.push(start + this.#bytes.write(raw, start, 'latin1'));
+    const end = start + this.#bytes.write(raw, start, 'latin1');
+    if (this.#ends.push(end) > mostStrings) throw new XmlFault('has too many texts');
   }
 
   /** @throws XmlFault when there is no such text */

@@ -1,6 +1,5 @@
 import type { XlsxFault } from './fault.ts';
 import { attribute, readElements, type XmlElements, XmlFault, type XmlHandler, XmlScanner } from './xml.ts';
-import { once } from './zip-write.ts';
 import {
   inflated,
   type RandomAccess,
@@ -23,7 +22,6 @@ export class XlsxPackage {
   readonly directory: ZipDirectory;
   readonly fault: XlsxFault;
   readonly #byName: ReadonlyMap<string, ZipEntry>;
-  readonly #instead = new Map<ZipEntry, Buffer>();
 
   constructor(file: RandomAccess, directory: ZipDirectory, fault: XlsxFault) {
     this.file = file;
@@ -44,14 +42,7 @@ export class XlsxPackage {
     return entry;
   }
 
-  /** Replaces a possibly large part for later reads. */
-  readInstead(entry: ZipEntry, content: Buffer): void {
-    this.#instead.set(entry, content);
-  }
-
   chunks(entry: ZipEntry): AsyncGenerator<Buffer> {
-    const instead = this.#instead.get(entry);
-    if (instead !== undefined) return once(instead);
     return inUtf8(inflated(this.file, entry, largestSheet, this.fault));
   }
 

@@ -171,8 +171,8 @@ export class SheetReader implements XmlHandler {
     const element = { attributes, attributesStart };
     if (depth === 1 && local === 'dimension') layout.dimension = placedRange(element);
     else if (depth === 1 && local === 'autoFilter') layout.autoFilter ??= placedRange(element);
-    else if (local === 'mergeCell') layout.merged.push(...rangeOf(attributes));
-    else if (local === 'hyperlink') layout.linked.push(...rangeOf(attributes));
+    else if (local === 'mergeCell') addRange(layout.merged, attributes);
+    else if (local === 'hyperlink') addRange(layout.linked, attributes);
     else if (local === 'col') {
       const style = Number(attribute(attributes, 'style') ?? 0);
       const from = Number(attribute(attributes, 'min')) - 1;
@@ -212,7 +212,7 @@ export class SheetReader implements XmlHandler {
       this.#reading = 'formula';
       this.#layout.hasFormulas = true;
       const type = attribute(attributes, 't');
-      if (type === 'array' || type === 'dataTable') this.#layout.filled.push(...rangeOf(attributes));
+      if (type === 'array' || type === 'dataTable') addRange(this.#layout.filled, attributes);
     } else {
       this.#runs.open(local);
     }
@@ -227,9 +227,13 @@ export class SheetReader implements XmlHandler {
   }
 }
 
-function rangeOf(attributes: string): CellRange[] {
+/** Of one kind in a sheet: a small zip can hold enough of them to fill the memory. */
+const mostRanges = 2_000_000;
+
+function addRange(ranges: CellRange[], attributes: string): void {
   const range = readRange(attribute(attributes, 'ref') ?? '');
-  return range === null ? [] : [range];
+  if (range !== null && ranges.push(range) > mostRanges)
+    throw new XmlFault('has too many merged cells, links or formulas');
 }
 
 /** Joins the runs of a rich text, without its phonetic reading (`rPh`). */

@@ -53,17 +53,11 @@ export interface XlsxSheet {
 }
 
 /**
- * Opens a workbook and finds the headings. Call `rows.return` when not reading to the end. `known`: the sheet's part
- * without rows that need not be read. @throws LeadsyncError `target.unreadable`, `target.header-missing`,
- * `target.id-column-missing`.
+ * Opens a workbook and finds the headings. Call `rows.return` when not reading to the end. @throws LeadsyncError
+ * `target.unreadable`, `target.header-missing`, `target.id-column-missing`.
  */
-export async function openXlsxSheet(
-  file: RandomAccess,
-  options: FileTableOptions,
-  known?: Buffer,
-): Promise<XlsxSheet> {
+export async function openXlsxSheet(file: RandomAccess, options: FileTableOptions): Promise<XlsxSheet> {
   const book = await openWorkbook(file, options, xlsxFaults(options.name));
-  if (known !== undefined) book.pack.readInstead(book.sheet, known);
   const dates = await readDateStyles(book.pack, book.styles);
   const clock = new SerialClock(options.timeZone, book.date1904);
   const cells = cellReader(await readSharedStrings(book.pack, book.strings), dates, clock);

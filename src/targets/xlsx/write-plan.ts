@@ -1,6 +1,5 @@
 import type { FileTableOptions } from '../file/file-format.ts';
 import { fieldKinds } from '../../core/lead/field-kinds.ts';
-import { idKey } from '../../core/lead/lead.ts';
 import { isLikeId, isNote, TablePieces } from '../../core/lead/table-pieces.ts';
 import type { RowChange, RowOutcome } from '../../ports/target.ts';
 import { type CellRange, contains } from '../shared/table-range.ts';
@@ -9,12 +8,10 @@ import { columnLetters } from '../shared/cell-name.ts';
 import { type Columns, ownedColumns } from '../shared/columns.ts';
 import { contentOf, notStorable, withPlaces } from '../shared/row-content.ts';
 import { RowChanges, type RowDecisions, type RowWrite, rulesOf } from '../shared/row-changes.ts';
-import { IdSet } from '../../core/lead/id-set.ts';
 import { type Splice, splice } from '../file/splice.ts';
 import { FreeRows, movedInChain, type MovedTail, movedTail, Tail } from './tail.ts';
 import { grownRanges } from './grown-ranges.ts';
 import { planXlsxMark } from './mark.ts';
-import type { Cuts, KnownSheet, SheetEnd } from './packed-rows.ts';
 import { type RowWriter, rowWriter } from './row-writer.ts';
 import { cellAt, type SheetCell, type SheetLayout, type SheetRow } from './rows.ts';
 import { isOfSums, openXlsxSheet, readXlsxRow, type XlsxSheet } from './sheet.ts';
@@ -34,23 +31,19 @@ export interface PartEdit {
   /** Name in the zip. */
   readonly part: string;
   readonly splices: readonly Splice[];
-  /** Set when rows are only added at the end. */
-  readonly end?: SheetEnd;
 }
 
 /**
  * Reads the sheet once and plans the outcome and the bytes of each change. Writes nothing; keeps only the affected rows
- * in memory. `mark` is written with rows. `known`: a sheet to which these changes only add rows; the splices then apply
- * to its part without its rows. @throws LeadsyncError as openXlsxSheet does.
+ * in memory. `mark` is written with rows. @throws LeadsyncError as openXlsxSheet does.
  */
 export async function planXlsxWrite(
   file: RandomAccess,
   options: FileTableOptions,
   changes: readonly RowChange[],
   mark: string | undefined,
-  known: KnownSheet | null,
 ): Promise<XlsxWritePlan> {
-  const sheet = await openXlsxSheet(file, options, known?.around);
+  const sheet = await openXlsxSheet(file, options);
   const { columns, layout, header, book } = sheet;
   const mapped = ownedColumns(columns);
   const rowChanges = new RowChanges<SheetRow>(changes, {
@@ -70,12 +63,11 @@ export async function planXlsxWrite(
   });
   for (const row of sheet.above) tail.clear(row);
   let model: SheetRow | null = null;
-  const styles = new Map(known?.styles);
+  const styles = new Map<number, number | null>();
   const instants = [...columns.fields.values()].flatMap(({ index, type }) =>
     fieldKinds[type].isMoment ? [index] : [],
   );
   const dateCells = new Map(instants.map((column) => [column, new Map<number, number>()]));
-  const ids = changes.every(({ kind }) => kind === 'append') ? (known?.ids ?? new IdSet()) : null;
   for await (const batch of sheet.rows) {
     for (const row of batch) {
       const present = readXlsxRow(row, sheet);
@@ -92,10 +84,7 @@ export async function planXlsxWrite(
         free.restart(row.row);
         notes.clear();
       } else tail.see(row, 'note');
-      if (present.leadId !== null) {
-        model = row;
-        ids?.add(idKey(present.leadId));
-      }
+      if (present.leadId !== null) model = row;
       for (const { column, style, raw } of row.cells) {
         if (mapped.has(column)) styles.set(column, style);
         if (style === null || raw === '' || !sheet.dates.has(style)) continue;
@@ -132,15 +121,7 @@ export async function planXlsxWrite(
   const marking =
     mark === undefined ? { edits: [], added: [] } : await planXlsxMark(book.pack, book.sheetName, mark);
   const edits = [
-    {
-      part: book.sheet.name,
-      splices: [...splices, ...grown.sheet],
-      ...(ids !== null &&
-        appended.end !== null &&
-        moved === null && {
-          end: { cuts: cutsOf(sheet, appended.end, grown.sheet), ids: ids.slots, styles },
-        }),
-    },
+    { part: book.sheet.name, splices: [...splices, ...grown.sheet] },
     ...grown.tables,
     ...(moved === null ? [] : await movedInChain(book, moved)),
     { part: book.workbook.name, splices: counting },
@@ -161,18 +142,6 @@ function noRoom(key: string, last: number, sheet: string): RowOutcome {
   const row = Math.min(last + 1, mostRows);
   const message = `row ${row} of the sheet ${JSON.stringify(sheet)} is in the way: new rows go below the last row of the table, and no free row is left there. Move what it holds further up`;
   return { key, status: 'deferred', code: 'target.full', message };
-}
-
-function cutsOf({ header, layout }: XlsxSheet, end: readonly Splice[], grown: readonly Splice[]): Cuts {
-  const moved = sum(
-    grown.filter(({ start }) => start < header.end),
-    ({ start, end: to, bytes }) => bytes.length - (to - start),
-  );
-  return [header.end + moved, layout.dataEnd + moved + sum(end.slice(0, -1), ({ bytes }) => bytes.length)];
-}
-
-function sum<T>(all: readonly T[], of: (one: T) => number): number {
-  return all.reduce((total, one) => total + of(one), 0);
 }
 
 /** Free even with formulas that a person filled down in advance; anything else is in use. */
@@ -204,7 +173,7 @@ function isWithin(ranges: readonly CellRange[], row: number, column: number): bo
 }
 
 function appendedRows(
-  { appends, writes }: RowDecisions<SheetRow>,
+  { appends }: RowDecisions<SheetRow>,
   { header, columns, layout, tables }: XlsxSheet,
   mapped: ReadonlySet<number>,
   notes: ReadonlySet<number>,
@@ -215,8 +184,6 @@ function appendedRows(
   /** Fewer than `appends` where the sheet ends. */
   readonly rows: readonly number[];
   readonly splices: readonly Splice[];
-  /** The splices, if they all are at the end of the sheet and the space below is free. */
-  readonly end: readonly Splice[] | null;
 } {
   const blocked = [
     ...layout.merged,
@@ -248,13 +215,9 @@ function appendedRows(
     texts.push(writer.fresh(row, content));
     fresh.set(at, texts);
   }
-  // A new row goes before a filled row that starts at the same byte. The last one is separate: more may follow it.
-  const added = [...fresh].flatMap(([at, texts]) =>
-    [texts.slice(0, -1), texts.slice(-1)].map((some) => splice(at, at, some.join(''))),
-  );
-  const isEnd = writes.length + filled.length === 0 && fresh.size === 1 && fresh.has(layout.dataEnd);
-  const isFree = blocked.every(({ bottom }) => bottom < (rows[0] ?? 0));
-  return { rows, splices: [...added, ...filled], end: isEnd && isFree ? added : null };
+  // A new row goes before a filled row that starts at the same byte.
+  const added = [...fresh].map(([at, texts]) => splice(at, at, texts.join('')));
+  return { rows, splices: [...added, ...filled] };
 }
 
 /** Elements after which `calcPr` may come (ECMA-376 part 1, 18.2.27). */

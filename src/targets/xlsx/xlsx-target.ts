@@ -1,5 +1,4 @@
 import type { Author } from '../../core/lead/author.ts';
-import { idKey } from '../../core/lead/lead.ts';
 import type { OnAsides, RowChange, Target, TargetRow } from '../../ports/target.ts';
 import {
   type FileFormat,
@@ -15,13 +14,14 @@ import { FileTarget } from '../file/file-target.ts';
 import { spliced } from '../file/splice.ts';
 import { newWorkbook, planXlsxHeadings } from './new-workbook.ts';
 import { type XlsxFault, xlsxFaults } from './fault.ts';
-import { runXlsxTask } from './thread.ts';
-import { addsOnly, type KnownSheet, packRows } from './packed-rows.ts';
 import { openPackage } from './part.ts';
 import { hasSheet, openWorkbook, visibleSheets } from './workbook.ts';
-import type { PartEdit } from './write-plan.ts';
-import type { RandomAccess, ZipEntry } from './zip-directory.ts';
-import { type NewContent, type NewPart, pack, rewrittenZip } from './zip-write.ts';
+import { type PartEdit, planXlsxWrite } from './write-plan.ts';
+import type { RandomAccess } from './zip-directory.ts';
+import { type NewPart, rewrittenZip } from './zip-write.ts';
+import { readXlsxMark } from './mark.ts';
+import { planXlsxColumns } from './new-columns.ts';
+import { targetRow } from '../shared/row-content.ts';
 import { visibleText } from '../../lib/visible-text.ts';
 import { xmlText } from './xml.ts';
 import { headingRows } from '../shared/columns.ts';
@@ -29,7 +29,7 @@ import { SerialClock } from '../shared/serial-clock.ts';
 import { cellReader, readDateStyles, readSharedStrings } from './cell-reader.ts';
 import { freeSheetCell, readTables } from './tables.ts';
 import { SheetReader } from './rows.ts';
-import { firstRows, textsOf } from './sheet.ts';
+import { firstRows, openXlsxSheet, readXlsxRow, textsOf, xlsxAsides } from './sheet.ts';
 
 /** One sheet of a workbook. Only changed cells are written; all other bytes of the sheet and all other parts stay. */
 export function createXlsxTarget(place: FilePlace, options: Omit<FileTableOptions, 'name'>): Target {
@@ -56,7 +56,6 @@ class XlsxTarget extends FileTarget {
 
 class XlsxFormat implements FileFormat {
   readonly #options: FileTableOptions;
-  #left: { readonly version: string; readonly known: KnownSheet } | null = null;
 
   constructor(options: FileTableOptions) {
     this.#options = options;
@@ -72,8 +71,6 @@ class XlsxFormat implements FileFormat {
   }
 
   batchSize(bytes: number): number {
-    // The rows of a known file are only copied.
-    if (this.#left !== null) return 10_000;
     return Math.min(Math.max(Math.round(bytes / bytesOfRow), 5_000), 20_000);
   }
 
@@ -92,16 +89,21 @@ class XlsxFormat implements FileFormat {
     yield* isNew || headings === null ? newWorkbook(this.#options) : this.#edited(empty, [headings], signal);
   }
 
-  readHead(file: SourceFile, signal: AbortSignal): Promise<FileHead> {
-    return first(runXlsxTask(file, this.#options, { kind: 'head' }, signal));
+  async readHead(file: SourceFile, signal: AbortSignal): Promise<FileHead> {
+    const { book, columns, rows } = await openXlsxSheet(watchedAccess(file, signal), this.#options);
+    await rows.return(undefined);
+    return { missing: columns.missing, mark: await readXlsxMark(book.pack, book.sheetName) };
   }
 
   async *readRows(file: SourceFile, signal: AbortSignal, onAsides: OnAsides): AsyncGenerator<TargetRow[]> {
-    // The writes are over, or have not begun.
-    this.#left = null;
-    for await (const batch of runXlsxTask(file, this.#options, { kind: 'rows' }, signal)) {
-      onAsides(batch.asides);
-      if (batch.rows.length > 0) yield batch.rows;
+    const sheet = await openXlsxSheet(watchedAccess(file, signal), this.#options);
+    for await (const batch of sheet.rows) {
+      const rows = batch.flatMap((row) => {
+        const present = readXlsxRow(row, sheet);
+        return present === null ? [] : targetRow(present, row.row, sheet.columns);
+      });
+      onAsides(batch.flatMap((row) => xlsxAsides(row, sheet)));
+      if (rows.length > 0) yield rows;
     }
   }
 
@@ -111,25 +113,14 @@ class XlsxFormat implements FileFormat {
     signal: AbortSignal,
     mark?: string,
   ): Promise<FilePlan> {
-    const left = this.#left?.version === file.version ? this.#left.known : null;
-    this.#left = null;
-    const known = left !== null && addsOnly(changes, left) ? left : null;
-    const task = { kind: 'plan', changes, mark, known } as const;
-    const { outcomes, edits, added } = await first(runXlsxTask(file, this.#options, task, signal));
+    const access = watchedAccess(file, signal);
+    const { outcomes, edits, added } = await planXlsxWrite(access, this.#options, changes, mark);
     if (edits.length === 0) return { outcomes, content: null };
-    let after: KnownSheet | null = null;
-    const content = this.#edited(file, edits, signal, added, known, (now) => {
-      for (const { leadId } of changes) now.ids.add(idKey(leadId ?? ''));
-      after = now;
-    });
-    const written = (version: string): void => {
-      this.#left = after === null ? null : { version, known: after };
-    };
-    return { outcomes, content, written, isMarked: mark !== undefined };
+    return { outcomes, content: this.#edited(file, edits, signal, added), isMarked: mark !== undefined };
   }
 
   async planColumns(file: SourceFile, fields: ReadonlySet<string>, signal: AbortSignal) {
-    const edits = await first(runXlsxTask(file, this.#options, { kind: 'columns', fields }, signal));
+    const edits = await planXlsxColumns(watchedAccess(file, signal), this.#options, fields);
     return edits.length === 0 ? null : this.#edited(file, edits, signal);
   }
 
@@ -138,29 +129,18 @@ class XlsxFormat implements FileFormat {
     edits: readonly PartEdit[],
     signal: AbortSignal,
     added: readonly NewPart[] = [],
-    known: KnownSheet | null = null,
-    left: (now: KnownSheet) => void = () => undefined,
   ): AsyncGenerator<Buffer> {
     const access = watchedAccess(file, signal);
     const fault = xlsxFaults(this.#options.name);
     const parts = await openPackage(access, fault);
     const contents = new Map(
-      edits.map(({ part, splices, end }): [ZipEntry, NewContent] => {
+      edits.map(({ part, splices }) => {
         const entry = parts.get(part);
-        if (end !== undefined && known !== null) parts.readInstead(entry, known.around);
-        const content = spliced(parts.chunks(entry), splices);
-        return end === undefined || entry.method !== 8
-          ? [entry, () => pack(content, entry.method)]
-          : [entry, packRows(content, end, known, access, left)];
+        return [entry, spliced(parts.chunks(entry), splices)] as const;
       }),
     );
     yield* rewrittenZip(access, parts.directory, contents, added, fault);
   }
-}
-
-async function first<T>(results: AsyncGenerator<T>): Promise<T> {
-  for await (const result of results) return result;
-  throw new Error('a task gave no result');
 }
 
 /** Who last saved a workbook, by its core properties (ECMA-376 part 2, 11); null: unknown. */

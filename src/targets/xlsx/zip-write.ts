@@ -9,8 +9,8 @@ import {
   type ZipDirectory,
   type ZipEntry,
 } from './zip-directory.ts';
-import { pipeline } from 'node:stream';
-import { constants, crc32, createDeflateRaw } from 'node:zlib';
+import { pipeline, Readable } from 'node:stream';
+import { crc32, createDeflateRaw } from 'node:zlib';
 import type { XlsxFault } from './fault.ts';
 
 interface EntryFields {
@@ -59,15 +59,15 @@ function endRecord(count: number, start: number, length: number, comment: Buffer
   return Buffer.concat([fields([4, endSignature], [4, 0]), list, fields([2, comment.length]), comment]);
 }
 
-export interface Packed {
+interface Packed {
   readonly chunks: readonly Buffer[];
   readonly crc: number;
   readonly compressedSize: number;
   readonly size: number;
 }
 
-/** Deflated (8) or stored (0); keeps only packed bytes in memory. `goesOn`: another piece follows (`joined`). */
-export async function pack(content: AsyncIterable<Buffer>, method: number, goesOn = false): Promise<Packed> {
+/** Deflated (8) or stored (0); keeps only packed bytes in memory. */
+async function pack(content: AsyncIterable<Buffer>, method: number): Promise<Packed> {
   let crc = 0;
   let size = 0;
   async function* counted(): AsyncGenerator<Buffer> {
@@ -79,42 +79,10 @@ export async function pack(content: AsyncIterable<Buffer>, method: number, goesO
   }
   const chunks: Buffer[] = [];
   const packing: AsyncIterable<Buffer> =
-    method === 0 ? counted() : pipeline(counted(), createDeflateRaw(ending(goesOn)), () => undefined);
+    method === 0 ? counted() : pipeline(counted(), createDeflateRaw(), () => undefined);
   for await (const chunk of packing) chunks.push(chunk);
   return { chunks, crc, size, compressedSize: chunks.reduce((sum, chunk) => sum + chunk.length, 0) };
 }
-
-/** A piece that ends on a byte boundary without the end mark can be continued (RFC 1951, 3.2.3 and 3.2.4). */
-const ending = (goesOn: boolean) => ({ finishFlush: goesOn ? constants.Z_SYNC_FLUSH : constants.Z_FINISH });
-
-/** Separately packed pieces as one content. */
-export function joined(pieces: readonly Packed[]): Packed {
-  return {
-    chunks: pieces.flatMap(({ chunks }) => chunks),
-    crc: pieces.reduce((crc, piece) => crcOfBoth(crc, piece), 0),
-    size: pieces.reduce((sum, { size }) => sum + size, 0),
-    compressedSize: pieces.reduce((sum, { compressedSize }) => sum + compressedSize, 0),
-  };
-}
-
-const zeros = Buffer.alloc(256 * 1024);
-
-/** The CRC of two contents in a row. CRCs are linear: the first adds what it would add to as many zeros. */
-function crcOfBoth(first: number, { crc, size }: Packed): number {
-  let [moved, plain] = [first, 0];
-  for (let left = size; left > 0; left -= zeros.length) {
-    const some = zeros.subarray(0, Math.min(left, zeros.length));
-    [moved, plain] = [crc32(some, moved), crc32(some, plain)];
-  }
-  return (moved ^ plain ^ crc) >>> 0;
-}
-
-export async function* once(content: Buffer): AsyncGenerator<Buffer> {
-  yield content;
-}
-
-/** New content of a file in a zip. `at` receives the position of its packed bytes. */
-export type NewContent = () => Promise<Packed & { readonly at?: (start: number) => void }>;
 
 export interface NewPart {
   readonly name: string;
@@ -128,7 +96,7 @@ const noTime = 0x00210000;
 export async function* rewrittenZip(
   file: RandomAccess,
   { entries, comment }: ZipDirectory,
-  contents: ReadonlyMap<ZipEntry, NewContent>,
+  contents: ReadonlyMap<ZipEntry, AsyncIterable<Buffer>>,
   added: readonly NewPart[],
   fault: XlsxFault,
 ): AsyncGenerator<Buffer> {
@@ -138,11 +106,11 @@ export async function* rewrittenZip(
   async function* put(
     part: ZipEntry | NewPart,
     named: ReturnType<typeof namedAs>,
-    { at, ...packed }: Awaited<ReturnType<NewContent>>,
+    content: AsyncIterable<Buffer>,
   ): AsyncGenerator<Buffer> {
+    const packed = await pack(content, named.method);
     const header = localHeader({ ...named, ...packed });
     centrals.set(part, centralHeader({ ...named, ...packed }, position, named.attributes));
-    at?.(position + header.length);
     yield header;
     yield* packed.chunks;
     position += header.length + packed.compressedSize;
@@ -151,7 +119,7 @@ export async function* rewrittenZip(
   for (const entry of inPlace) {
     const content = contents.get(entry);
     if (content !== undefined) {
-      yield* put(entry, namedAs(entry), await content());
+      yield* put(entry, namedAs(entry), content);
       continue;
     }
     const central = Buffer.from(entry.central);
@@ -162,7 +130,7 @@ export async function* rewrittenZip(
   }
   for (const part of added) {
     const named = { name: Buffer.from(part.name), utf8: false, method: 8, time: noTime, attributes: 0 };
-    yield* put(part, named, await pack(once(Buffer.from(part.text)), 8));
+    yield* put(part, named, Readable.from([Buffer.from(part.text)]));
   }
   if (position >= saturated) throw fault('would be larger than 4 GB');
   const all = [...entries, ...added];

@@ -8,7 +8,7 @@ import { pino } from 'pino';
 import { mailQueue, singleJob } from '../../../jobs/reminder-jobs.ts';
 import { syncQueue } from '../../../jobs/runs.ts';
 import { noJobs, openQueues, type QueueBackend, type Queues } from '../../../src/queue/queue.ts';
-import { createRandom } from '../../../src/demo/random.ts';
+import { createRandom } from '../../stand-ins/leads/random.ts';
 import { openDatabase } from '../../../src/store/database.ts';
 import { parseRedisAddress } from '../../../src/config/redis-address.ts';
 import { startMailServer } from '../../support/mail-server.ts';
@@ -97,7 +97,7 @@ export class World implements AsyncDisposable {
     const where: QueueBackend =
       this.redis === null
         ? { kind: 'postgres', connectionString: this.postgres.url() }
-        : { kind: 'redis', address: parseRedisAddress(this.redis.url), prefix: 'leadsync' };
+        : { kind: 'redis', address: parseRedisAddress(this.redis.url) };
     this.queues = stack.use(await openQueues(where, pino({ level: 'silent' }), 0));
     const mail = stack.use(
       await startMailServer({

@@ -149,7 +149,7 @@ export const ofCommands: readonly Family[] = [
       'queue.read-only': ['This Redis is a replica.', 'Name the master.'],
       'queue.taken': [
         'Another installation has its jobs in this Redis.',
-        'Set `REDIS_PREFIX` to a name of its own.',
+        'Name another database in `REDIS_URL`, such as `/1`.',
       ],
       'queue.unavailable': ['The queue does not answer.', 'Start it. leadsync fills it again.'],
       'queue.unknown-host': ['The host of Redis is unknown.', 'Correct `REDIS_URL`.'],
@@ -244,7 +244,7 @@ export const ofCommands: readonly Family[] = [
       'usage.unknown-lead': ['No lead fits.', 'Type an id or part of the company name.'],
       'usage.unknown-recipient': [
         'That is no recipient of reminders.',
-        '`leadsync reminders --feeds` lists them.',
+        '`leadsync status --feeds` lists them.',
       ],
       'usage.unknown-run': [
         'There is no such run, or it cannot be undone.',

@@ -147,7 +147,7 @@ export const ofPlaces: readonly Family[] = [
   {
     title: 'Mail',
     about:
-      'The sync is not affected. `leadsync reminders` lists the mails; `leadsync check` tries the server.',
+      'The sync is not affected. `leadsync status --reminders` lists the mails; `leadsync check` tries the server.',
     codes: {
       'mail.credentials': ['The mail server rejected the login.', 'Set user and password in `SMTP_URL`.'],
       'mail.deferred': ['The mail server does not take the mail yet.', tryAgain],
@@ -186,7 +186,7 @@ export const ofPlaces: readonly Family[] = [
       'chat.outcome-unknown': ['The channel did not confirm the message.', 'Look whether it is there.'],
       'chat.refused': [
         'The channel refused the message.',
-        'Check the webhook with `leadsync reminders --send-test chat`.',
+        'Check the webhook with `leadsync check --send-test chat`.',
       ],
       'chat.unavailable': ['The channel does not answer.', tryAgain],
     },

@@ -25,14 +25,14 @@ async function syncWith(
   const bounded = scanBounds === undefined ? context : { ...context, scanBounds };
   const result = await advanceRun(bounded, { mode: 'sync', allow: [], maxAttempts: 1 }, never);
   if (result.kind !== 'finished') throw new Error(`not finished: ${result.why}`);
-  const staged = await app.pool.query('select 1 from staged_leads');
+  const staged = await app.pool.query('select 1 from scan_log');
   const report = result.run.report as SyncReport;
   const rows = report.status === 'failed' ? [] : workspace.sheet.rows();
   return { report, requests: server.seen.length, staged: staged.rowCount, rows };
 }
 
 describe('a service without end', () => {
-  const bounds = { bytes: 10_000, barrenPages: 5 };
+  const bounds = { bytes: 4_000, barrenPages: 5 };
   /** Pages that may be under way, or wait to be stored, when the end is seen (see pull.ts). */
   const askedAhead = 16;
 

@@ -155,7 +155,7 @@ describe('a calendar whose server fails', { tags: 'radicale' }, () => {
     refused = rows.map(({ name }) => name);
     for (let pass = 0; pass < 2; pass++) await scene.pass();
     expect(await scene.entries()).toHaveLength(1);
-    const { stdout } = await scene.workspace.cli('reminders');
+    const { stdout } = await scene.workspace.cli('status', '--reminders');
     for (const nth of [1, 2, 3, 4])
       expect(stdout).toMatch(new RegExp(`Lead ${nth}, due .* rejected a request`));
   });

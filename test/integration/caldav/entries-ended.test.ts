@@ -23,7 +23,7 @@ describe('entries that a person takes out of the way', { tags: 'radicale' }, () 
     expect(await scene.pass()).toEqual(nothing);
     expect(await scene.entries()).toHaveLength(2);
     expect(scene.due()).toEqual([monday, monday, monday]);
-    const { stdout } = await scene.workspace.cli('reminders');
+    const { stdout } = await scene.workspace.cli('status', '--reminders');
     expect(stdout).toMatch(/Lead 1, due .*: the entry was deleted there; the follow-up stands/);
     expect(stdout).toMatch(/Lead 2, due .*: the entry was completed or cancelled there/);
     for (const nth of [0, 1]) scene.move(friday, nth);
@@ -42,13 +42,13 @@ describe('entries that a person takes out of the way', { tags: 'radicale' }, () 
     await program.remove('Lead 1');
     await program.edit('Lead 2', (text) => text.replace('END:VEVENT', 'STATUS:CANCELLED\r\nEND:VEVENT'));
     await scene.pass();
-    const { stdout } = await scene.workspace.cli('reminders');
+    const { stdout } = await scene.workspace.cli('status', '--reminders');
     expect(stdout).toContain('Lead 1, due Tue 4 Mar 2031: the entry was deleted there');
     expect(stdout).toContain('Lead 2, due Tue 4 Mar 2031: the entry was completed or cancelled there');
     for (const nth of [0, 1]) scene.move(null, nth);
     await scene.sync();
     await scene.pass();
-    expect((await scene.workspace.cli('reminders')).stdout).not.toContain('the follow-up stands');
+    expect((await scene.workspace.cli('status', '--reminders')).stdout).not.toContain('the follow-up stands');
   });
 
   test('a calendar that is emptied at once is left alone until somebody says what that means', async () => {
@@ -59,7 +59,7 @@ describe('entries that a person takes out of the way', { tags: 'radicale' }, () 
     for (let pass = 0; pass < 2; pass++) expect(await scene.pass()).toEqual(nothing);
     expect(await scene.calendars()).toMatchObject([{ code: 'caldav.emptied' }]);
     expect(await scene.entries()).toHaveLength(1);
-    const { stdout } = await scene.workspace.cli('reminders');
+    const { stdout } = await scene.workspace.cli('status', '--reminders');
     expect(stdout).toContain('no longer has 4 of 5 entries');
     expect(stdout).toContain('leadsync resolve anna@example.com --use restore');
 
@@ -71,7 +71,7 @@ describe('entries that a person takes out of the way', { tags: 'radicale' }, () 
     await scene.pass();
     expect((await scene.workspace.cli('resolve', 'anna@example.com', '--use', 'deleted')).code).toBe(0);
     expect(await scene.pass()).toMatchObject({ put: 0, requested: 0 });
-    const { stdout: listed } = await scene.workspace.cli('reminders');
+    const { stdout: listed } = await scene.workspace.cli('status', '--reminders');
     expect(listed.match(/the entry was deleted there/g)).toHaveLength(4);
   });
 
@@ -89,7 +89,7 @@ describe('entries that a person takes out of the way', { tags: 'radicale' }, () 
     await scene.sync();
     expect(await scene.pass()).toEqual(nothing);
     expect(await scene.entries()).toEqual(before);
-    const { stdout } = await scene.workspace.cli('reminders');
+    const { stdout } = await scene.workspace.cli('status', '--reminders');
     expect(stdout).toContain('Lead 1, due Fri 7 Mar 2031 09:00: it was made a series there');
     expect(stdout).toContain('Lead 2, no longer due: its date there has no time zone');
   });

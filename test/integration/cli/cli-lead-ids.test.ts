@@ -4,7 +4,7 @@ import { Workspace } from '../../support/workspace.ts';
 const reminders = { from: 'sales@example.com', to: ['anna@example.com'] };
 
 test.each(['018c2f3a-0000-7000-8000-00000000000a', '018C2F3A-0000-7000-8000-00000000000A'])(
-  'why and reminders --preview find the lead %s in any spelling, whole or by its beginning',
+  'why and status --reminders find the lead %s in any spelling, whole or by its beginning',
   async (id) => {
     await using workspace = await Workspace.open({ connection: { reminders } });
     const nextFollowUpAt = new Date(Date.now() + 3_600_000).toISOString();
@@ -23,7 +23,7 @@ test.each(['018c2f3a-0000-7000-8000-00000000000a', '018C2F3A-0000-7000-8000-0000
       const why = await workspace.cli('why', typed, '--json');
       expect([why.code, why.json<{ leadId: string }>().leadId], typed).toEqual([0, id]);
     }
-    const preview = await workspace.cli('reminders', '--preview', `{${id.toUpperCase()}}`, '--json');
+    const preview = await workspace.cli('status', '--reminders', `{${id.toUpperCase()}}`, '--json');
     expect([preview.code, preview.json<{ leadId: string }>().leadId]).toEqual([0, id]);
   },
 );

@@ -145,7 +145,7 @@ describe('columns', () => {
   });
 
   test('a field added later gets its record then; the column keeps its format', async () => {
-    await using harness = await makeGoogleSheetsHarness({ dates: 'native' });
+    await using harness = await makeGoogleSheetsHarness();
     harness.edit(() => [headings.map((heading) => (heading === 'Next follow-up' ? 'x' : heading)), bert]);
     await harness.target({ fields: contractFields.slice(0, 2) }).open({ create: true }, never());
     harness.sandbox.person.type('Leads', 0, 4, 'Next follow-up');

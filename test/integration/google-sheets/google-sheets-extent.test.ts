@@ -10,7 +10,7 @@ async function tabWith(
   below: readonly string[],
   set: (person: Awaited<ReturnType<typeof makeGoogleSheetsHarness>>['sandbox']['person']) => void,
 ) {
-  const harness = await makeGoogleSheetsHarness({ dates: 'native' });
+  const harness = await makeGoogleSheetsHarness();
   harness.edit(() => [headings, anna, bert, ...below.map(line)]);
   set(harness.sandbox.person);
   await harness.target().open({ create: true }, never());
@@ -64,7 +64,7 @@ describe('the table of a tab', () => {
 });
 
 test('a missing id column names the free cell that the filter does not reach', async () => {
-  await using harness = await makeGoogleSheetsHarness({ dates: 'native' });
+  await using harness = await makeGoogleSheetsHarness();
   harness.edit(() => [['Name', 'City'], anna.slice(1, 3), ['', '', 'a note']]);
   harness.sandbox.person.filter('Leads', 'A1:B2');
   await expect(harness.target().open({ create: true }, never())).rejects.toMatchObject({

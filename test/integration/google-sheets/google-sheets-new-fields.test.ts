@@ -15,7 +15,7 @@ const before = contractFields.slice(0, 1);
 const without = (row: readonly string[]) => row.slice(0, 3);
 
 async function kept() {
-  const harness = await makeGoogleSheetsHarness({ dates: 'native' });
+  const harness = await makeGoogleSheetsHarness();
   harness.edit(() => [headings, anna, bert].map(without));
   await harness.target({ fields: before }).open({ create: true }, never());
   return harness;

@@ -3,7 +3,7 @@ import { makeGoogleSheetsHarness } from '../../contract/google-sheets-harness.ts
 import { anna, append, bert, headings, never, readAll, verdict } from '../../contract/target-harness.ts';
 
 test('new rows come above a note below the table, which stays apart from it', async () => {
-  await using harness = await makeGoogleSheetsHarness({ dates: 'native' });
+  await using harness = await makeGoogleSheetsHarness();
   const note = ['', 'Ask Eva about these', '', '', ''];
   const blank = note.map(() => '');
   harness.edit(() => [headings, anna, bert, blank, note]);

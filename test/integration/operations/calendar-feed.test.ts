@@ -3,7 +3,7 @@ import nodeIcal from 'node-ical';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startHttpServer } from '../../../src/ops/http.ts';
-import { feedTokens, replaceFeedToken } from '../../../src/store/calendar-feeds.ts';
+import { beginFeeds, feedTokens, replaceFeedToken } from '../../../src/store/keeper.ts';
 import { openDatabase } from '../../../src/store/database.ts';
 import { saveFollowUps } from '../../../src/store/follow-ups.ts';
 import { advanceBaselines, moveBaselines } from '../../../src/store/baselines.ts';
@@ -54,7 +54,8 @@ async function follow(
 }
 
 async function addressOf(recipient: string): Promise<string> {
-  return `/calendar/${(await feedTokens(site.app.pool, [recipient], true)).get(recipient)}.ics`;
+  await beginFeeds(site.app.pool, [recipient]);
+  return `/calendar/${(await feedTokens(site.app.pool, [recipient])).get(recipient)}.ics`;
 }
 
 const read = async (recipient = anna) => site.ask(await addressOf(recipient));

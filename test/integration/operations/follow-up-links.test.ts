@@ -3,7 +3,7 @@ import { mailHandlers } from '../../../jobs/mails.ts';
 import { mailQueue } from '../../../jobs/reminder-jobs.ts';
 import { runHandlers, syncQueue } from '../../../jobs/runs.ts';
 import { followUpLinks } from '../../../src/reminders/links/link-token.ts';
-import { linkKey } from '../../../src/store/link-key.ts';
+import { linkKey } from '../../../src/store/keeper.ts';
 import { acquireLease } from '../../../src/store/leases.ts';
 import { planMails } from '../../../src/worker/plan-mails.ts';
 import { outbox } from '../../support/worker.ts';
@@ -289,7 +289,7 @@ describe('a link that does not work', () => {
 test('a new key ends the links of all mails so far, in workers that run as well', async () => {
   const before = await linkFor(anna);
   expect((await site.ask(before)).status).toBe(200);
-  const renewed = await site.workspace.cli('reminders', '--new-link-key');
+  const renewed = await site.workspace.cli('status', '--new-link-key');
   expect([renewed.code, renewed.stdout]).toEqual([0, expect.stringContaining('lead nowhere any more')]);
   expect((await site.ask(before)).status).toBe(404);
   expect((await site.ask(await linkFor(anna))).status).toBe(200);

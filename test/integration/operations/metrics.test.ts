@@ -4,7 +4,7 @@ import { runNow } from '../../../src/cli/run-now.ts';
 import { nextRun, previousRun } from '../../../src/queue/due-times.ts';
 import { agreeSchedules } from '../../../src/store/connections.ts';
 import { workReminders } from '../../../src/worker/work-reminders.ts';
-import { parseFaults } from '../../../src/demo/faults.ts';
+import { parseFaults } from '../../stand-ins/leads/faults.ts';
 import type { SyncReport } from '../../../src/sync/report.ts';
 import { Exposition } from '../../support/exposition.ts';
 import { promtool } from '../../support/promtool.ts';

@@ -3,7 +3,6 @@ import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ownPaths } from '../../../src/config/addresses.ts';
-import { LiveRuns } from '../../../src/ops/live-runs.ts';
 import { site as openSite } from '../../../src/ops/site.ts';
 import { launchChromium } from '../../support/browser.ts';
 import { startNginx } from '../../support/nginx.ts';
@@ -152,7 +151,7 @@ for (const [way, [tags, open]] of Object.entries(proxies)) {
     expect(String(logout.headers['set-cookie'])).toContain(`Path=${base}`);
     for (const probe of ['/healthz', '/readyz'])
       expect(await askOnce(proxy.port, base + probe)).toMatchObject({ status: 200 });
-    const feeds = (await site.workspace.cli('reminders', '--feeds', '--json')).json<{
+    const feeds = (await site.workspace.cli('status', '--feeds', '--json')).json<{
       feeds: { url: string }[];
     }>();
     const feed = new URL(feeds.feeds[0]?.url ?? '').pathname;
@@ -175,11 +174,11 @@ for (const [way, [tags, open]] of Object.entries(proxies)) {
       });
       await page.goto(`${origin}${base}/`);
       await page.fill('input[name=token]', adminToken);
-      const [events] = await Promise.all([
-        page.waitForRequest((one) => one.url().endsWith('/events')),
+      const [live] = await Promise.all([
+        page.waitForRequest((one) => one.url().endsWith('/live')),
         page.press('input[name=token]', 'Enter'),
       ]);
-      expect(new URL(events.url()).pathname).toBe(`${base}/events`);
+      expect(new URL(live.url()).pathname).toBe(`${base}/live`);
       await (await site.app.queues()).queue('syncs').counts();
       await page.click('a:has-text("Queues")');
       await page.getByText('syncs').first().waitFor();
@@ -196,7 +195,7 @@ test('every page begins with a part that `publicUrl` may not begin with', async 
   const { app } = site;
   const here = { host: '127.0.0.1', address: '127.0.0.1' };
   const policy = { ...here, token: app.config.http.adminToken, publicUrl: app.config.publicUrl };
-  const { routes } = await openSite(app, new LiveRuns(app), policy);
+  const { routes } = await openSite(app, policy);
   const parts = new Set(routes.map(({ path }) => path.split('/')[1] ?? ''));
   expect([...parts].filter((part) => !['', '*'].includes(part)).toSorted()).toEqual([...ownPaths]);
 });

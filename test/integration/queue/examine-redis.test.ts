@@ -8,7 +8,7 @@ import { until } from '../../support/until.ts';
 import { Workspace } from '../../support/workspace.ts';
 
 function open(url: string): Promise<Queues> {
-  const backend = { kind: 'redis', address: parseRedisAddress(url), prefix: 'leadsync' } as const;
+  const backend = { kind: 'redis', address: parseRedisAddress(url) } as const;
   return openQueues(backend, pino({ level: 'silent' }), 2);
 }
 

@@ -6,6 +6,7 @@ import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import { parseRedisAddress } from '../../../src/config/redis-address.ts';
 import { openQueues, type Queues } from '../../../src/queue/queue.ts';
+import { redisOutage } from '../../../src/queue/redis-ping.ts';
 import { startRedis } from '../../support/redis.ts';
 import { startSentinel } from '../../support/sentinel.ts';
 import { until } from '../../support/until.ts';
@@ -14,8 +15,8 @@ import { Workspace } from '../../support/workspace.ts';
 const silent = pino({ level: 'silent' });
 const never = new AbortController().signal;
 
-function open(url: string, prefix = 'leadsync'): Promise<Queues> {
-  return openQueues({ kind: 'redis', address: parseRedisAddress(url), prefix }, silent, 2);
+function open(url: string): Promise<Queues> {
+  return openQueues({ kind: 'redis', address: parseRedisAddress(url) }, silent, 2);
 }
 
 /** Has jobs carried out, also one that waited, and asks for everything that a worker asks for. */
@@ -57,17 +58,17 @@ async function makeCertificate() {
 }
 
 describe('REDIS_URL', { tags: 'redis-server' }, () => {
-  test('with a user, a database and a prefix: every key begins with the prefix, in that database', async () => {
-    const user = 'on >p@ss:w%rd ~leads-b:* &* +@all -@dangerous +info'.split(' ');
+  test('with a user and a database: every key begins with leadsync:, in that database', async () => {
+    const user = 'on >p@ss:w%rd ~leadsync:* &* +@all -@dangerous +info'.split(' ');
     await using redis = await startRedis({ args: ['--user', 'sync', ...user] });
-    await using queues = await open(`redis://sync:p%40ss:w%25rd@127.0.0.1:${redis.port}/3`, 'leads-b');
+    await using queues = await open(`redis://sync:p%40ss:w%25rd@127.0.0.1:${redis.port}/3`);
     await tryQueues(queues);
     const keyspace = String(await redis.command('info', 'keyspace'));
     expect(keyspace.match(/^db\d+/gm)).toEqual(['db3']);
     await redis.command('swapdb', '0', '3');
     const keys = (await redis.command('keys', '*')) as string[];
-    expect(keys.filter((key) => !key.startsWith('leads-b:'))).toEqual([]);
-    expect(keys).toContain('leads-b:q:repeat');
+    expect(keys.filter((key) => !key.startsWith('leadsync:'))).toEqual([]);
+    expect(keys).toContain('leadsync:q:repeat');
   });
 
   test('with TLS: a certificate that nobody trusts is refused, one whose CA the process was told is taken', {
@@ -97,8 +98,11 @@ describe('REDIS_URL', { tags: 'redis-server' }, () => {
     await until('the cluster is up', async () =>
       String(await redis.command('cluster', 'info')).includes('cluster_state:ok'),
     );
-    await using queues = await open(`redis-cluster://127.0.0.1:${redis.port}`);
+    const url = `redis-cluster://127.0.0.1:${redis.port}`;
+    await using queues = await open(url);
     await tryQueues(queues);
+    await queues.ping();
+    expect(await redisOutage(parseRedisAddress(url))).toBeNull();
     const keys = (await redis.command('keys', '*')) as string[];
     expect(keys.filter((key) => !key.startsWith('{leadsync}:'))).toEqual([]);
     const findings = await queues.examine();

@@ -11,7 +11,7 @@ const never = new AbortController().signal;
 /** `told` takes what is logged. */
 function open({ url }: TestRedis, told: string[] = [], lockMs?: number): Promise<Queues> {
   const log = pino({ level: 'info' }, { write: (line: string) => told.push(line) });
-  const where = { kind: 'redis', address: parseRedisAddress(url), prefix: 'leadsync' } as const;
+  const where = { kind: 'redis', address: parseRedisAddress(url) } as const;
   return openQueues(where, log, 2, lockMs === undefined ? {} : { lockMs });
 }
 

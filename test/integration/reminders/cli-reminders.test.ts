@@ -30,7 +30,7 @@ test('coming, sent and missed ones are listed, for people and as JSON', async ()
   await using server = await startMailServer();
   const { workspace, leads } = await threeReminders({ SMTP_URL: `smtp://127.0.0.1:${server.port}` });
   await using _workspace = workspace;
-  const text = await workspace.cli('reminders');
+  const text = await workspace.cli('status', '--reminders');
   expect(text.code).toBe(0);
   expect(text.stdout).toMatch(/coming: 1\n.* {2}Coming AG, .*, when it is due, to anna@example\.com\n/);
   expect(text.stdout).not.toContain('cancelled');
@@ -39,7 +39,7 @@ test('coming, sent and missed ones are listed, for people and as JSON', async ()
     /failed, the latest first\n +none\n +missed.*\n.*Missed AG.*\n +it could not be sent in time/,
   );
 
-  const { connections } = (await workspace.cli('reminders', '--json')).json<{
+  const { connections } = (await workspace.cli('status', '--reminders', '--json')).json<{
     connections: {
       connection: string;
       comingCount: number;
@@ -89,14 +89,14 @@ test('--cancelled lists those too, with the reason; an owner without an e-mail a
   expect((await workspace.cli('sync')).code).toBe(0);
   workspace.sandbox.leads.edit(cleared.id, { nextFollowUpAt: null });
   expect((await workspace.cli('sync')).code).toBe(0);
-  const { stdout } = await workspace.cli('reminders', '--cancelled');
+  const { stdout } = await workspace.cli('status', '--cancelled');
   expect(stdout).toMatch(
     /cancelled, the latest first\n.*Of carl.*, when it is due, to .*\n +the follow-up was moved, cleared/,
   );
   expect(stdout).toMatch(
     /! 2 leads have no e-mail address in Owner, such as "[Dd]ora[^;]*" in row [234]; .*: routes and to/,
   );
-  expect((await workspace.cli('reminders', '--cancelled', '--json')).json()).toMatchObject({
+  expect((await workspace.cli('status', '--cancelled', '--json')).json()).toMatchObject({
     connections: [
       {
         cancelled: [{ leadId: cleared.id, state: 'cancelled' }],
@@ -114,14 +114,14 @@ test('--cancelled lists those too, with the reason; an owner without an e-mail a
   );
   workspace.sandbox.leads.edit(over.id, { stage: 'new' });
   expect((await workspace.cli('sync')).code).toBe(0);
-  const listed = await workspace.cli('reminders');
+  const listed = await workspace.cli('status', '--reminders');
   expect(listed.stdout).toMatch(
     /Tue 17 Nov 2099 08:00 {2}Over AG, due Tue 17 Nov 2099, when it is due, to carl@/,
   );
   expect(listed.stdout).toMatch(/Over AG, due Tue 17 Nov 2099, when it is due, to ben@/);
 });
 
-test('--preview says which mail it prints, and which are past', async () => {
+test('--reminders LEAD says which mail it prints, and which are past', async () => {
   await using workspace = await Workspace.open({
     connection: { reminders: { ...reminders, before: ['0m', '1d'] } },
   });
@@ -130,22 +130,22 @@ test('--preview says which mail it prints, and which are past', async () => {
     nextFollowUpAt: new Date(Date.now() + hour).toISOString(),
   });
   await workspace.sync();
-  const { stdout } = await workspace.cli('reminders', '--preview', lead.id);
+  const { stdout } = await workspace.cli('status', '--reminders', lead.id);
   expect(stdout).toContain('to anna@example.com (1d before; past, not to be sent)');
   expect(stdout).toContain('to anna@example.com (when it is due; this is the mail below)');
 });
 
-test('--preview prints the mail about a lead as it is now, and sends nothing', async () => {
+test('--reminders LEAD prints the mail about a lead as it is now, and sends nothing', async () => {
   await using server = await startMailServer();
   const { workspace, leads } = await threeReminders({ SMTP_URL: `smtp://127.0.0.1:${server.port}` });
   await using _workspace = workspace;
   workspace.sandbox.leads.edit(leads.coming.id, { companyName: 'Renamed <b> AG', stage: 'proposal' });
-  const text = await workspace.cli('reminders', '--preview', leads.coming.id);
+  const text = await workspace.cli('status', '--reminders', leads.coming.id);
   expect(text).toMatchObject({ code: 0 });
   expect(text.stdout).toContain('Subject: Follow-up: Renamed <b> AG');
   expect(text.stdout).toContain('to anna@example.com (when it is due; this is the mail below)');
   expect(text.stdout).not.toContain('<html');
-  const json = (await workspace.cli('reminders', '--preview', leads.coming.id, '--json')).json();
+  const json = (await workspace.cli('status', '--reminders', leads.coming.id, '--json')).json();
   expect(json).toMatchObject({
     leadId: leads.coming.id,
     from: 'sales@example.com',
@@ -156,10 +156,10 @@ test('--preview prints the mail about a lead as it is now, and sends nothing', a
   expect(server.mails).toHaveLength(1);
 
   workspace.sandbox.leads.edit(leads.coming.id, { nextFollowUpAt: null });
-  const none = await workspace.cli('reminders', '--preview', leads.coming.id, '--json');
+  const none = await workspace.cli('status', '--reminders', leads.coming.id, '--json');
   expect(none).toMatchObject({ code: 2 });
   expect(none.json()).toMatchObject({ error: { code: 'usage.no-follow-up' } });
-  const unknown = await workspace.cli('reminders', '--preview', 'nonsense');
+  const unknown = await workspace.cli('status', '--reminders', 'nonsense');
   expect(unknown).toMatchObject({ code: 2, stdout: '' });
   expect(unknown.stderr).toContain('[usage.unknown-lead]');
 });
@@ -174,30 +174,30 @@ test('--send-test sends a sample and says where it went; what the server says ag
     connection: { reminders },
     env: { SMTP_URL: `smtp://127.0.0.1:${server.port}` },
   });
-  const sent = await workspace.cli('reminders', '--send-test', 'me@example.com');
+  const sent = await workspace.cli('check', '--send-test', 'me@example.com');
   expect(sent.code).toBe(0);
   expect(sent.stdout).toContain('the mail server accepted the mail from sales@example.com to me@example.com');
   expect(server.mails.map(({ to }) => to)).toEqual([['me@example.com']]);
   expect(server.mails[0]?.source).toContain('This is a test of leadsync');
 
   refused = true;
-  const failed = await workspace.cli('reminders', '--send-test', 'me@example.com', '--json');
+  const failed = await workspace.cli('check', '--send-test', 'me@example.com', '--json');
   expect(failed.code).toBe(1);
   expect(failed.json()).toMatchObject({
     error: { code: 'mail.refused', message: expect.stringContaining('never heard of') },
   });
 
-  const nobody = await workspace.cli('reminders', '--send-test', 'me@example.com, you@example.com');
+  const nobody = await workspace.cli('check', '--send-test', 'me@example.com, you@example.com');
   expect(nobody).toMatchObject({ code: 2, stdout: '' });
   workspace.configure({});
-  const without = await workspace.cli('reminders', '--send-test', 'me@example.com');
+  const without = await workspace.cli('check', '--send-test', 'me@example.com');
   expect(without.code).toBe(2);
   expect(without.stderr).toContain('[usage.no-reminders]');
 });
 
 test('without a mail server the sample is a file', async () => {
   await using workspace = await Workspace.open({ connection: { reminders } });
-  const written = await workspace.cli('reminders', '--send-test', 'me@example.com');
+  const written = await workspace.cli('check', '--send-test', 'me@example.com');
   expect(written.code).toBe(0);
   expect(written.stdout).toMatch(/no SMTP_URL is set: .*outbox.*\.eml/);
 });

@@ -42,7 +42,7 @@ test('a year that nobody means, and a time that the clocks skip: held in the row
   expect(rows.map(({ lead_id }) => lead_id).toSorted()).toEqual([typo.id, night.id].toSorted());
   const nobody =
     /nobody is mailed about 1 lead with a follow-up outside of the years 1970 to 2200, such as 0026-11-21\S* in row \d/;
-  expect((await workspace.cli('reminders')).stdout).toMatch(nobody);
+  expect((await workspace.cli('status', '--reminders')).stdout).toMatch(nobody);
   const check = await workspace.cli('check');
   expect([check.code, check.stdout]).toEqual([0, expect.stringMatching(nobody)]);
   workspace.sandbox.leads.edit(old.id, { nextFollowUpAt: due });
@@ -50,6 +50,6 @@ test('a year that nobody means, and a time that the clocks skip: held in the row
   workspace.sheet.edit((row) => row['Company'] === 'Night AG', { 'Next follow-up': '29.03.2099 03:30' });
   workspace.sheet.edit((row) => row['Company'] === 'New AG', { 'Next follow-up': '' });
   expect((await workspace.cli('sync')).code).toBe(0);
-  expect((await workspace.cli('reminders')).stdout).not.toContain('nobody is mailed');
+  expect((await workspace.cli('status', '--reminders')).stdout).not.toContain('nobody is mailed');
   expect(workspace.sandbox.leads.list()).toHaveLength(4);
 });

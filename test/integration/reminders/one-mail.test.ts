@@ -5,7 +5,7 @@ import { followUpsOf } from '../../../src/store/follow-ups.ts';
 import { acquireLease } from '../../../src/store/leases.ts';
 import { giveUpLeft } from '../../../src/store/sending.ts';
 import { forgetConnection } from '../../../src/store/forget.ts';
-import type { SandboxOptions } from '../../../src/demo/options.ts';
+import type { SandboxOptions } from '../../stand-ins/leads/options.ts';
 import { dueLead } from '../../support/due-lead.ts';
 import { reminderScene } from '../../support/reminder-scene.ts';
 import { startMailServer } from '../../support/mail-server.ts';

@@ -57,7 +57,7 @@ test.each(chatKinds)('%s gets a reminder and the digest, once', async (kind) => 
     new Set([new URL(server.url(kind)).pathname]),
   );
 
-  const { stdout } = await workspace.cli('reminders');
+  const { stdout } = await workspace.cli('status', '--reminders');
   expect(stdout).toMatch(new RegExp(`to ${kind}:[0-9a-f]{8}`));
   const { rows: stored } = await pool.query(`select m::text from mails m`);
   expect(JSON.stringify([stored, scene.log, stdout])).not.toContain('geheim');
@@ -158,13 +158,13 @@ test('check says what is set and posts nothing; --send-test chat posts a test in
   const check = await workspace.cli('check');
   expect(check.stdout).toContain('ok    main: chat: Microsoft Teams (127.0.0.1:');
   expect(server.requests).toEqual([]);
-  const test = await workspace.cli('reminders', '--send-test', 'chat');
+  const test = await workspace.cli('check', '--send-test', 'chat');
   expect(test.stdout).toMatch(/^Microsoft Teams \(127\.0\.0\.1:\d+\) took the message: posted \(202\)/);
   expect(server.posted.map(({ text }) => text)).toEqual([expect.stringContaining('Testnachricht')]);
   expect(check.stdout + check.stderr + test.stdout + test.stderr).not.toContain('geheim');
 });
 
-test('--preview shows the message of a channel, as it is posted, and not a mail', async () => {
+test('--reminders LEAD shows the message of a channel, as it is posted, and not a mail', async () => {
   await using server = await startChatServer();
   const webhook = { to: undefined, webhook: server.url('discord') };
   await using workspace = await Workspace.open({ connection: { reminders: webhook } });
@@ -173,12 +173,12 @@ test('--preview shows the message of a channel, as it is posted, and not a mail'
     nextFollowUpAt: new Date(Date.now() + 3_600_000).toISOString(),
   });
   await workspace.sync();
-  const { stdout } = await workspace.cli('reminders', '--preview', lead.id);
+  const { stdout } = await workspace.cli('status', '--reminders', lead.id);
   expect(stdout).toMatch(
     /to discord:\w{8} \(when it is due; this is the message below\)\nDue \w+: A \\\* B\n/,
   );
   expect(stdout).not.toMatch(/Subject|Sent by leadsync/);
-  const json = (await workspace.cli('reminders', '--preview', lead.id, '--json')).json<object>();
+  const json = (await workspace.cli('status', '--reminders', lead.id, '--json')).json<object>();
   expect(json).toMatchObject({ text: expect.stringContaining('A \\* B') });
   expect(json).not.toHaveProperty('subject');
   expect(server.requests).toEqual([]);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { leadsPauseMs } from '../../../src/reminders/send/circuit-breakers.ts';
 import { sendReminder, unaskedMs } from '../../../src/reminders/send/send-reminder.ts';
-import type { LeadTable } from '../../../src/demo/lead-table.ts';
+import type { LeadTable } from '../../stand-ins/leads/lead-table.ts';
 import { body, due, dueLead, header } from '../../support/due-lead.ts';
 import { startMailServer } from '../../support/mail-server.ts';
 

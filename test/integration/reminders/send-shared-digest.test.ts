@@ -1,4 +1,4 @@
-import { feedTokens } from '../../../src/store/calendar-feeds.ts';
+import { beginFeeds, feedTokens } from '../../../src/store/keeper.ts';
 import { expect, test } from 'vitest';
 import { localDateOf } from '../../../src/reminders/plan/local-time.ts';
 import { planDigests } from '../../../src/reminders/plan/plan-digests.ts';
@@ -108,7 +108,8 @@ test('one mail of both connections: each lead once, in its group, with its conne
     main: { today: dateOnly(0), old: timed(-3, 9), far: dateOnly(8) },
     west: { yesterday: dateOnly(-1), week: dateOnly(7), noon: timed(0, 12) },
   });
-  const tokens = await feedTokens(here.pool, ['anna@example.com'], true);
+  await beginFeeds(here.pool, ['anna@example.com']);
+  const tokens = await feedTokens(here.pool, ['anna@example.com']);
   expect(await here.send(7), 'the job of another round').toEqual({ state: 'scheduled' });
   expect(await here.send()).toEqual({ state: 'sent' });
   expect(await here.send()).toEqual({ state: 'sent' });

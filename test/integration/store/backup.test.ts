@@ -132,7 +132,7 @@ test('a state that moves to another Postgres is the same there, row for row; its
     'pauses',
     'staged_leads',
     'staged_rows',
-    'staged_asides',
+    'run_sights',
     'absent_pairs',
     'runs',
   ];

@@ -8,8 +8,6 @@ export const field = 'nextFollowUpAt';
 export const nothing = {
   runs: 0,
   actions: 0,
-  intents: 0,
-  approvals: 0,
   mails: 0,
   followUps: 0,
   earlierValues: 0,
@@ -20,7 +18,7 @@ export const nothing = {
 /** What a test has of a table, by id. */
 export async function ids(
   { pool, connection }: Scene,
-  table: 'runs' | 'intents' | 'mails',
+  table: 'runs' | 'actions' | 'mails',
 ): Promise<number[]> {
   const { rows } = await pool.query<{ id: number }>(
     `select id from ${table} where connection = $1 order by id`,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { runHousekeeping } from '../../../src/worker/housekeeping.ts';
-import { parseFaults } from '../../../src/demo/faults.ts';
+import { parseFaults } from '../../stand-ins/leads/faults.ts';
 import { until } from '../../support/until.ts';
 import { Workspace } from '../../support/workspace.ts';
 
@@ -8,8 +8,7 @@ import { Workspace } from '../../support/workspace.ts';
 async function age(workspace: Workspace, days: number): Promise<void> {
   const columns = {
     runs: ['created_at', 'finished_at', 'progress_at', 'scan_started_at'],
-    actions: ['done_at', 'written_at'],
-    intents: ['attempted_at'],
+    actions: ['done_at', 'written_at', 'attempted_at'],
     mails: ['updated_at'],
     pairs: ['first_seen_at', 'lead_deleted_at'],
     held: ['since'],
@@ -25,7 +24,7 @@ async function counts(workspace: Workspace): Promise<Record<string, number>> {
     `select (select count(*)::int from leadsync.history) as history,
        (select count(*)::int from leadsync.actions) as actions,
        (select count(*)::int from leadsync.runs where mode = 'sync') as syncs,
-       (select count(*)::int from leadsync.intents) as intents,
+       (select count(*)::int from leadsync.actions where intent is not null) as intents,
        (select count(*)::int from leadsync.mails where kind <> 'digest') as reminders,
        (select count(*)::int from leadsync.pairs) as pairs, (select count(*)::int from leadsync.held where kind = 'conflict') as held`,
   );

@@ -59,6 +59,7 @@ describe('a plan', () => {
         state: 'planned',
         attempts: 0,
         intentId: null,
+        isBegun: false,
         fingerprint: fingerprint(first),
       },
       {
@@ -68,6 +69,7 @@ describe('a plan', () => {
         state: 'planned',
         attempts: 0,
         intentId: 17,
+        isBegun: false,
         fingerprint: fingerprint(second),
       },
     ]);

@@ -55,9 +55,9 @@ const list = ({ pool, connection }: Scene) => listConflicts(pool, connection);
 const keys = (held: readonly Conflict[]) => held.map(({ leadId, field }) => `${leadId}/${field}`);
 
 /** Holds what the plan of a round holds. */
-async function plan({ pool }: Scene, run: Run, actions: readonly PlannedAction[]): Promise<void> {
-  if (actions.length > 0) await insertActions(pool, run, actions);
-  await recordPlannedConflicts(pool, run);
+async function plan(here: Scene, run: Run, actions: readonly PlannedAction[]): Promise<void> {
+  if (actions.length > 0) await insertActions(here.pool, run, actions);
+  await recordPlannedConflicts(here.pool, run, await here.live(run));
 }
 
 describe('what is held', () => {
@@ -274,7 +274,7 @@ describe('the holds of a plan', () => {
       sizes.push(charactersIn(found.rows));
       return found;
     };
-    await recordPlannedConflicts({ query } as never, run);
+    await recordPlannedConflicts({ query } as never, run, await here.live(run));
     expect(Math.max(...sizes)).toBeLessThan(mostTogether);
     expect(keys(await list(here))).toEqual(['a/stage', 'b/stage', 'c/stage']);
   });

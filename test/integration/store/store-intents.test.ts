@@ -1,40 +1,57 @@
 import { expect, test } from 'vitest';
-import { insertActions } from '../../../src/store/actions.ts';
+import { Baselines, LiveScan } from '../../../src/core/merge/live-scan.ts';
+import { insertActions, pendingActions, visibleActions } from '../../../src/store/actions.ts';
 import {
   abandonIntents,
   beginIntent,
   countScanWithout,
   intentsCreated,
-  intentOfAction,
   intentsLinked,
   openIntents,
 } from '../../../src/store/intents.ts';
 import { listActions } from '../../../src/store/run-list.ts';
-import { type Scene, useScenes } from './store-scene.ts';
+import { openRun } from '../../../src/store/runs.ts';
+import { fields, type Scene, useScenes } from './store-scene.ts';
 
 const scene = useScenes();
-const row = { companyName: 'Acme', stage: { unreadable: 'soon' } };
-const content = { companyName: 'Acme' };
+const create = {
+  kind: 'create-lead',
+  leadId: null,
+  row: 2,
+  contentHash: 'k',
+  changes: { companyName: { from: null, to: 'Acme' } },
+  expect: { companyName: 'Acme', stage: { unreadable: 'soon' } },
+  reason: 'new-row',
+} as const;
 
-const begin = async (here: Scene, id?: number): Promise<number> => {
+/** Plans a create in the run that is open, or a new one. */
+async function planned(here: Scene): Promise<number> {
   const { pool, connection } = here;
-  const actionId = id ?? (await here.action());
-  return beginIntent(pool, { connection, actionId, contentHash: 'k', row, content });
-};
+  const run = (await openRun(pool, connection, 'sync')) ?? (await here.run());
+  await insertActions(pool, run, [create]);
+  return (await visibleActions(pool, run)).at(-1)?.id ?? 0;
+}
 
-/** A run for which nothing is staged. */
-const none = ({ connection }: { readonly connection: string }) => ({ id: 0, connection });
+async function begin(here: Scene): Promise<number> {
+  const id = await planned(here);
+  await beginIntent(here.pool, here.connection, id);
+  return id;
+}
+
+/** Those that a run finds whose scan shows nothing. */
+const open = ({ pool, connection }: Scene) =>
+  openIntents(pool, { id: 0, connection }, new LiveScan(new Baselines(fields)));
 
 test('an intent that was begun is open, in doubt, with what is needed to find its lead', async () => {
   const here = scene();
   const before = Date.now();
   const id = await begin(here);
-  expect(await openIntents(here.pool, none(here))).toEqual([
+  expect(await open(here)).toEqual([
     {
       id,
       contentHash: 'k',
-      row,
-      content,
+      row: create.expect,
+      content: { companyName: 'Acme' },
       leadId: null,
       answered: false,
       lostItsRow: false,
@@ -42,7 +59,7 @@ test('an intent that was begun is open, in doubt, with what is needed to find it
       scansWithoutIt: 0,
     },
   ]);
-  const [intent] = await openIntents(here.pool, none(here));
+  const [intent] = await open(here);
   expect(Math.abs((intent?.attemptedAt ?? 0) - before)).toBeLessThan(10_000);
 });
 
@@ -59,8 +76,8 @@ test('open are those in doubt and those not linked yet, oldest first, of this co
   await intentsCreated(here.pool, [{ id: linked, leadId: 'lead-2' }]);
   await intentsLinked(here.pool, [linked]);
   await abandonIntents(here.pool, [abandoned]);
-  const open = await openIntents(here.pool, none(here));
-  expect(open.map(({ id, leadId }) => [id, leadId])).toEqual([
+  const found = await open(here);
+  expect(found.map(({ id, leadId }) => [id, leadId])).toEqual([
     [doubtful, null],
     [created, 'lead-1'],
   ]);
@@ -68,16 +85,18 @@ test('open are those in doubt and those not linked yet, oldest first, of this co
 
 test('an action has its intent until that is abandoned, so that it is not sent twice', async () => {
   const here = scene();
-  const actionId = await here.action();
-  expect(await intentOfAction(here.pool, actionId)).toBeNull();
-  const id = await begin(here, actionId);
-  expect(await intentOfAction(here.pool, actionId)).toBe(id);
-  await intentsCreated(here.pool, [{ id: id, leadId: 'lead-1' }]);
-  expect(await intentOfAction(here.pool, actionId)).toBe(id);
+  const id = await planned(here);
+  const isBegun = async (): Promise<boolean | undefined> =>
+    (await pendingActions(here.pool, [id])).at(0)?.isBegun;
+  expect(await isBegun()).toBe(false);
+  await beginIntent(here.pool, here.connection, id);
+  expect(await isBegun()).toBe(true);
+  await intentsCreated(here.pool, [{ id, leadId: 'lead-1' }]);
+  expect(await isBegun()).toBe(true);
   await intentsLinked(here.pool, [id]);
-  expect(await intentOfAction(here.pool, actionId)).toBe(id);
+  expect(await isBegun()).toBe(true);
   await abandonIntents(here.pool, [id]);
-  expect(await intentOfAction(here.pool, actionId)).toBeNull();
+  expect(await isBegun()).toBe(false);
 });
 
 test('scans without the lead are counted for those that they speak against', async () => {
@@ -86,27 +105,29 @@ test('scans without the lead are counted for those that they speak against', asy
   await countScanWithout(here.pool, [one], 1);
   await countScanWithout(here.pool, [one, two], 0.5);
   await countScanWithout(here.pool, [], 1);
-  const open = await openIntents(here.pool, none(here));
-  expect(open.map(({ scansWithoutIt }) => scansWithoutIt)).toEqual([1.5, 0.5]);
+  const found = await open(here);
+  expect(found.map(({ scansWithoutIt }) => scansWithoutIt)).toEqual([1.5, 0.5]);
 });
 
-test('a create that was tried again is one action in the list of what a run did, with the lead that it made', async () => {
+test('a create that was tried again begins anew, and is listed with the lead that it made', async () => {
   const here = scene();
-  const { pool } = here;
-  const run = await here.run();
-  const action = {
-    kind: 'create-lead',
-    leadId: null,
-    row: 2,
-    contentHash: 'k',
-    changes: {},
-    expect: {},
-    reason: 'new',
-  } as const;
-  await insertActions(pool, run, [action]);
-  const [listed] = await listActions(pool, run, 0, 10);
-  const actionId = listed?.id ?? 0;
-  for (let attempts = 0; attempts < 2; attempts++) await abandonIntents(pool, [await begin(here, actionId)]);
-  await intentsCreated(pool, [{ id: await begin(here, actionId), leadId: 'made' }]);
-  expect(await listActions(pool, run, 0, 10)).toMatchObject([{ id: actionId, leadId: 'made' }]);
+  const { pool, connection } = here;
+  const id = await begin(here);
+  await intentsCreated(pool, [{ id, leadId: 'first' }]);
+  await countScanWithout(pool, [id], 1);
+  await abandonIntents(pool, [id]);
+  expect(await open(here)).toEqual([]);
+  await beginIntent(pool, connection, id);
+  expect(await open(here)).toMatchObject([{ id, leadId: null, scansWithoutIt: 0 }]);
+  await intentsCreated(pool, [{ id, leadId: 'made' }]);
+  const run = await openRun(pool, connection, 'sync');
+  expect(run && (await listActions(pool, run, 0, 10))).toMatchObject([{ id, leadId: 'made' }]);
+});
+
+test('of creates of which none was begun none is abandoned', async () => {
+  const here = scene();
+  const id = await planned(here);
+  await abandonIntents(here.pool, [id]);
+  const { rows } = await here.pool.query(`select intent from actions where id = $1`, [id]);
+  expect(rows).toEqual([{ intent: null }]);
 });

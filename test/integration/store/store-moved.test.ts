@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { hashContent } from '../../../src/core/lead/content-hash.ts';
 import type { Cells, Values } from '../../../src/core/lead/value.ts';
-import { looseRows, scannedLeadCells } from '../../../src/store/differences.ts';
+import { scannedLeadCells } from '../../../src/store/differences.ts';
 import { advanceBaselines, moveBaselines } from '../../../src/store/baselines.ts';
 import { finishRun } from '../../../src/store/runs.ts';
 import { lawRuns } from '../../support/law-runs.ts';
-import { collect, fields, type Scene, stagedCounts, useScenes } from './store-scene.ts';
+import { fields, kept, type Scene, useScenes } from './store-scene.ts';
 
 const scene = useScenes();
 const acme = { companyName: 'Acme', stage: 'new' };
@@ -15,7 +15,7 @@ const won = { companyName: 'Acme', stage: 'won' };
 type Leads = Readonly<Record<string, Cells>>;
 type Rows = readonly (readonly [string | null, Cells])[];
 
-/** What the two sides show, by lead id, as somebody sees it who knows nothing of staging. */
+/** What the two sides show, by lead id, as somebody sees it who knows nothing of scans. */
 function sidesOf(leads: Leads, rows: Rows): ReadonlyMap<string, { lead: Cells | null; row: Cells | null }> {
   const first = new Map(rows.toReversed().flatMap(([id, cells]) => (id === null ? [] : [[id, cells]])));
   const ids = [...new Set([...Object.keys(leads), ...first.keys()])].toSorted();
@@ -65,16 +65,16 @@ describe('what shows its baseline', () => {
     await here.adopt(run);
   };
 
-  test('is met and not staged, on either side', async () => {
+  test('is met and not kept, on either side', async () => {
     const here = scene();
     await inStep(here);
     const run = await here.scan({ a: acme, b: won }, [
       ['a', acme],
       ['b', acme],
     ]);
-    expect(await stagedCounts(here.pool, run.id)).toEqual({ leads: 1, rows: 0 });
+    expect(kept(run)).toEqual({ leads: 1, rows: 0 });
     expect(await here.differences(run)).toMatchObject([{ leadId: 'b', base: acme, lead: won, row: acme }]);
-    expect(await scannedLeadCells(here.pool, run.id, ['a', 'b'])).toEqual(
+    expect(await scannedLeadCells(here.pool, run, run.scan, ['a', 'b'])).toEqual(
       new Map([
         ['a', acme],
         ['b', won],
@@ -93,7 +93,7 @@ describe('what shows its baseline', () => {
     const cells = { companyName, stage: null };
     await here.adopt(await here.scan({ a: cells }, [['a', cells]]));
     const run = await here.scan({ a: cells }, [['a', { ...cells, stage: 'new' }]]);
-    expect(await stagedCounts(here.pool, run.id)).toEqual({ leads: 0, rows: 1 });
+    expect(kept(run)).toEqual({ leads: 0, rows: 1 });
   });
 
   test('night after night moves no pair', async () => {
@@ -137,19 +137,18 @@ describe('what shows its baseline', () => {
     await inStep(here);
     await finishRun(here.pool, (await here.scan({}, [])).id, 'succeeded', null);
     const run = await here.run();
-    const live = await here.live(run);
-    expect(await here.stageLeads(run, { a: acme }, live)).toEqual([]);
-    expect(await here.stageLeads(run, { a: won }, await here.live(run))).toEqual(['a']);
-    expect(await scannedLeadCells(here.pool, run.id, ['a'])).toEqual(new Map([['a', won]]));
-    expect(await here.stageLeads(run, { a: acme }, live)).toEqual(['a']);
-    await here.stage(run, { b: acme }, [
+    expect(await here.seeLeads(run, { a: acme }, await here.live(run))).toEqual([]);
+    expect(await here.seeLeads(run, { a: won }, await here.live(run))).toEqual(['a']);
+    expect((await here.live(run)).lead('a')).toEqual(won);
+    expect(await here.seeLeads(run, { a: acme }, await here.live(run))).toEqual(['a']);
+    const seen = await here.see(run, { b: acme }, [
       ['a', acme],
       ['b', acme],
     ]);
-    expect(await here.differences(run)).toEqual([]);
+    expect(await here.differences(seen)).toEqual([]);
   });
 
-  test('a further row with the id of one that was not staged is a copy', async () => {
+  test('a further row with the id of one that was not kept is a copy', async () => {
     const here = scene();
     await inStep(here);
     const run = await here.scan({ a: acme, b: acme }, [
@@ -157,7 +156,7 @@ describe('what shows its baseline', () => {
       ['b', acme],
       ['a', acme],
     ]);
-    expect(await collect(looseRows(here.pool, run))).toMatchObject([{ leadId: 'a', row: 4 }]);
+    expect([...run.scan.rows.loose()]).toMatchObject([{ leadId: 'a', row: 4 }]);
     expect(await here.differences(run)).toEqual([]);
   });
 });
@@ -203,7 +202,7 @@ test('no edit is lost: after any nights, the differences are those that anybody 
         const copies = rows.filter(([leadId], nth) => rows.findIndex(([other]) => other === leadId) < nth);
         const loose = rows.filter(([leadId]) => leadId === null);
         const further = copies.filter(([leadId]) => leadId !== null);
-        expect(await collect(looseRows(here.pool, run))).toHaveLength(loose.length + further.length);
+        expect([...run.scan.rows.loose()]).toHaveLength(loose.length + further.length);
         const unequal = new Set([...unlike.map(([leadId]) => leadId), ...further.map(([leadId]) => leadId)]);
         expect(await here.counts(run)).toEqual({
           records: sides.size + loose.length,

@@ -88,7 +88,7 @@ describe('what a scan proves by itself', () => {
     await here.pool.query('delete from pairs');
     await here.pool.query('vacuum (analyze) pairs');
     await transaction(here.pool, async (client) => {
-      expect(await adoptScan(client, run, true, [])).toBe(ids.length);
+      expect(await adoptScan(client, run, run.scan, true, new Set())).toBe(ids.length);
       const { rows } = await client.query<{ scans: number }>(
         `select seq_scan as scans from pg_stat_xact_user_tables where relid = 'pairs'::regclass`,
       );
@@ -119,8 +119,7 @@ describe('absences', () => {
       await here.adopt(run);
       // Looked at again, in the same run or in its next round, it is the same absence.
       expect(seen((await here.differences(run))[0])).toEqual([times, times]);
-      const again = await nextRound(here.pool, run.id);
-      await here.stage(again, { other: acme }, [['other', acme]]);
+      const again = await here.see(await nextRound(here.pool, run.id), { other: acme }, [['other', acme]]);
       expect(seen((await here.differences(again))[0])).toEqual([times, times]);
       await here.adopt(again);
       expect(await pairsOf(here)).toMatchObject({ gone: [acme, times, times] });
@@ -157,8 +156,7 @@ describe('absences', () => {
     await advanceBaselines(here.pool, here.connection, [{ leadId: 'a', values: acme }]);
     const run = await here.scan({}, []);
     await here.adopt(run);
-    const again = await nextRound(here.pool, run.id);
-    await here.stage(again, { a: acme }, [['a', acme]]);
+    const again = await here.see(await nextRound(here.pool, run.id), { a: acme }, [['a', acme]]);
     await here.adopt(again);
     expect(await pairsOf(here)).toEqual({ a: [acme, 0, 0] });
   });
@@ -168,7 +166,7 @@ describe('absences', () => {
     await advanceBaselines(here.pool, here.connection, [{ leadId: 'a', values: acme }]);
     const run = await here.scan({}, []);
     await here.adopt(run, { leads: false, rows: false, answers: false, rowsAlone: true });
-    const again = await nextRound(here.pool, run.id);
+    const again = await here.see(await nextRound(here.pool, run.id), {}, []);
     await here.adopt(again);
     // One run counts at most once; that it counts the first look is on the safe side.
     expect(await pairsOf(here)).toEqual({ a: [acme, 0, 0] });

@@ -1,13 +1,20 @@
 import { describe, expect, test } from 'vitest';
+import { Baselines, LiveScan } from '../../../src/core/merge/live-scan.ts';
 import { insertActions, pendingSizes } from '../../../src/store/actions.ts';
-import { approve, countApproved } from '../../../src/store/approvals.ts';
 import { recordConflicts } from '../../../src/store/conflicts.ts';
 import { recordHistory } from '../../../src/store/history.ts';
-import { abandonIntents, beginIntent, intentsCreated, intentsLinked } from '../../../src/store/intents.ts';
+import {
+  abandonIntents,
+  beginIntent,
+  intentsCreated,
+  intentsLinked,
+  openIntents,
+} from '../../../src/store/intents.ts';
 import { advanceBaselines, moveBaselines } from '../../../src/store/baselines.ts';
 import { knownService } from '../../../src/store/places.ts';
 import { listDecisions } from '../../../src/store/decisions.ts';
 import { prune } from '../../../src/store/retention.ts';
+import { listRuns } from '../../../src/store/run-list.ts';
 import {
   finishRun,
   insertRun,
@@ -16,7 +23,7 @@ import {
   type RunMode,
   type RunStatus,
 } from '../../../src/store/runs.ts';
-import { type Scene, useScenes } from './store-scene.ts';
+import { fields, type Scene, useScenes } from './store-scene.ts';
 import { field, ids, nothing, pruneOf } from './retention-scene.ts';
 
 const scene = useScenes();
@@ -87,30 +94,7 @@ describe('pruning by age', () => {
     const here = scene();
     for (let run = 0; run < 3; run += 1) await finishedRun(here, 100, { actions: 7 });
     await finishedRun(here, 1);
-    for (let batch = 0; batch < 2; batch += 1) {
-      await approve(
-        here.pool,
-        here.connection,
-        1,
-        Array.from({ length: 3 }, (_, line) => ({
-          id: String(line),
-          kind: 'update-row' as const,
-          leadId: 'a',
-          row: 2,
-          fingerprint: 'p',
-        })),
-      );
-    }
-    await here.pool.query(
-      `update approvals set created_at = now() - interval '91 days' where connection = $1`,
-      [here.connection],
-    );
-    expect(await pruneOf(here, 90, 2)).toEqual({
-      ...nothing,
-      actions: 21,
-      runs: 3,
-      approvals: 6,
-    });
+    expect(await pruneOf(here, 90, 2)).toEqual({ ...nothing, actions: 21, runs: 3 });
     expect(await pruneOf(here, 90, 2)).toEqual(nothing);
   });
 
@@ -120,21 +104,14 @@ describe('pruning by age', () => {
     const long = await finishedRun(here, 89);
     await pool.query(`update actions set written_at = now() - interval '91 days' where run_id = $1`, [long]);
     const nightly = await finishedRun(here, 300);
-    const batch = await approve(pool, connection, 1, [
-      { id: '1', kind: 'update-lead', leadId: 'lead-0', row: 2, fingerprint: 'p' },
-    ]);
     const applied = await finishedRun(here, 200);
-    await pool.query(`update runs set approval = $2, undo_of = 1 where id = $1`, [applied, batch]);
+    await pool.query(`update runs set approval = gen_random_uuid(), undo_of = 1 where id = $1`, [applied]);
     await pool.query(`update runs set finished_at = now() - interval '400 days' where id = $1`, [long]);
-    await pool.query(`update approvals set created_at = now() - interval '200 days' where connection = $1`, [
-      connection,
-    ]);
     expect(await pruneOf(here)).toEqual({ ...nothing, runs: 1, actions: 1 });
     expect(await ids(here, 'runs')).toEqual([nightly, applied]);
     expect((await lastRun(pool, connection, 'sync'))?.id).toBe(nightly);
-    expect(await countApproved(pool, batch)).toBe(1);
     await finishedRun(here, 0);
-    expect(await pruneOf(here)).toEqual({ ...nothing, runs: 2, actions: 2, approvals: 1 });
+    expect(await pruneOf(here)).toEqual({ ...nothing, runs: 2, actions: 2 });
   });
 
   test('nothing more once it is to stop', async () => {
@@ -231,31 +208,33 @@ describe('pruning by age', () => {
     expect(left.rows).toEqual([{ pairs: 1, held: 1 }]);
   });
 
-  test('of creates only those that are finished and whose action is not kept', async () => {
+  test('of creates only those that are settled; the others outlive their run', async () => {
     const here = scene();
     const { pool, connection } = here;
-    const begin = async (runId: number): Promise<number> => {
-      const { rows } = await pool.query<{ id: number }>(`select id from actions where run_id = $1`, [runId]);
-      const actionId = rows[0]?.id ?? 0;
-      return beginIntent(pool, { connection, actionId, contentHash: 'k', row: {}, content: {} });
+    const begun = async (days: number, actions: number): Promise<readonly number[]> => {
+      const run = await finishedRun(here, days, { actions });
+      const { rows } = await pool.query<{ id: number }>(
+        `update actions set kind = 'create-lead' where run_id = $1 returning id`,
+        [run],
+      );
+      for (const { id } of rows) await beginIntent(pool, connection, id);
+      return rows.map(({ id }) => id).toSorted((a, b) => a - b);
     };
-    const old = await finishedRun(here, 300);
-    const linked = await begin(old);
-    const abandoned = await begin(old);
-    const inDoubt = await begin(old);
-    const created = await begin(old);
-    const young = await begin(old);
-    const kept = await finishedRun(here, 200);
-    const ofKept = await begin(kept);
-    await intentsLinked(pool, [linked, ofKept, young]);
+    const [linked = 0, abandoned = 0, inDoubt = 0, created = 0] = await begun(300, 4);
+    const [ofKept = 0] = await begun(200, 1);
+    await intentsLinked(pool, [linked, ofKept]);
     await abandonIntents(pool, [abandoned]);
     await intentsCreated(pool, [{ id: created, leadId: 'x' }]);
-    await pool.query(
-      `update intents set attempted_at = now() - interval '300 days' where connection = $1 and id <> $2`,
-      [connection, young],
-    );
-    expect(await pruneOf(here)).toMatchObject({ runs: 1, intents: 2 });
-    expect(await ids(here, 'intents')).toEqual([inDoubt, created, young, ofKept]);
+    expect(await pruneOf(here)).toMatchObject({ runs: 0, actions: 2 });
+    expect(await ids(here, 'actions')).toEqual([inDoubt, created, ofKept]);
+    const scan = new LiveScan(new Baselines(fields));
+    const open = await openIntents(pool, { id: 0, connection }, scan);
+    expect(open.map(({ id }) => id)).toEqual([inDoubt, created]);
+    expect(await listRuns(pool, connection, null, 10)).toHaveLength(1);
+    // The rest goes once they are settled.
+    await intentsLinked(pool, [inDoubt, created]);
+    expect(await pruneOf(here)).toMatchObject({ runs: 1, actions: 2 });
+    expect(await ids(here, 'actions')).toEqual([ofKept]);
   });
 
   test('of decisions those that were taken before', async () => {

@@ -1,6 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { approvalOf } from '../../../src/store/approvals.ts';
 import {
-  clearScannedLeads,
   countRequests,
   finishRun,
   getRun,
@@ -13,8 +14,8 @@ import {
   type Run,
   updateRun,
 } from '../../../src/store/runs.ts';
-import { logLeads } from '../../../src/store/scan-log.ts';
-import { type Scene, stagedCounts, useScenes } from './store-scene.ts';
+import { clearScanLog, logLeads } from '../../../src/store/scan-log.ts';
+import { type Scene, useScenes } from './store-scene.ts';
 
 const scene = useScenes();
 
@@ -104,8 +105,6 @@ describe('a run', () => {
       problems: [{ code: 'p', message: 'm', row: 4 }],
       refusals: [{ code: 'r', message: 'm' }],
       moves: 7,
-      unmovedLeads: 5,
-      unmovedRows: 6,
     } as const;
     const updated = await updateRun(here.pool, run.id, patch);
     expect(updated).toEqual({ ...run, ...patch, progressAt: expect.any(Number), idleMs: 0 });
@@ -120,7 +119,7 @@ describe('a run', () => {
     await expect(updateRun(here.pool, 0, { pages: 1 })).rejects.toThrow(/not in the database/);
   });
 
-  test('ends with its report, in the order in which it was written, and without what was staged', async () => {
+  test('ends with its report, in the order in which it was written, and without what its scan has seen', async () => {
     const here = scene();
     const run = await here.scan({ a: acme }, [['a', acme]]);
     await logCursor(here, run);
@@ -128,8 +127,24 @@ describe('a run', () => {
     const finished = await finishRun(here.pool, run.id, 'partial', report);
     expect(finished).toMatchObject({ status: 'partial', finishedAt: expect.any(Number) });
     expect(JSON.stringify(finished.report)).toBe(JSON.stringify(report));
-    expect(await stagedCounts(here.pool, run.id)).toEqual({ leads: 0, rows: 0 });
+    expect([...(await here.live(run)).leads()]).toEqual([]);
     expect((await here.live(run)).useCursors(['c'])).toBe(true);
+  });
+
+  test('hands its reviewed lines on to the next run of their approval only when it failed', async () => {
+    const { pool, connection } = scene();
+    const approval = randomUUID();
+    const line = { id: '1', kind: 'update-lead', leadId: 'a', row: 2, fingerprint: 'p' } as const;
+    const approved = { planId: 1, lines: [line] };
+    const wanted = { connection, mode: 'sync', baseUrl: '', settingsHash: '', allow: [], approval } as const;
+    const first = await insertRun(pool, { ...wanted, approved });
+    expect(await approvalOf(pool, first)).toEqual(approved);
+    await finishRun(pool, first.id, 'failed', null);
+    const second = await insertRun(pool, wanted);
+    expect(await approvalOf(pool, second)).toEqual(approved);
+    await finishRun(pool, second.id, 'partial', null);
+    expect(await approvalOf(pool, second)).toBeNull();
+    expect(await approvalOf(pool, await insertRun(pool, { ...wanted, approval: null }))).toBeNull();
   });
 
   test('the last one is the newest that has ended, in its mode', async () => {
@@ -173,17 +188,17 @@ describe('another round', () => {
       status: 'running',
     });
     expect(Math.abs(again.scanStartedAt - Date.now())).toBeLessThan(10_000);
-    expect(await stagedCounts(here.pool, run.id)).toEqual({ leads: 0, rows: 0 });
+    expect([...(await here.live(run)).leads()]).toEqual([]);
     expect((await here.live(run)).useCursors(['c'])).toBe(true);
   });
 
-  test('what is staged for other runs stays', async () => {
+  test('what the scans of other runs have seen stays', async () => {
     const [here, other] = [scene(), scene()];
-    const run = await here.scan({ a: acme }, [['a', acme]]);
-    const foreign = await other.scan({ a: acme }, [['a', acme]]);
-    await clearScannedLeads(here.pool, run.id);
-    expect(await stagedCounts(here.pool, run.id)).toEqual({ leads: 0, rows: 1 });
-    expect(await stagedCounts(here.pool, foreign.id)).toEqual({ leads: 1, rows: 1 });
+    const run = await here.scan({ a: acme }, []);
+    const foreign = await other.scan({ a: acme }, []);
+    await clearScanLog(here.pool, run.id);
+    expect([...(await here.live(run)).leads()]).toEqual([]);
+    expect([...(await other.live(foreign)).leads()]).toEqual(['a']);
   });
 });
 

@@ -10,14 +10,15 @@ import {
   type Difference,
   differenceOf,
   RecordTally,
+  type Sight,
 } from '../../../src/core/merge/difference.ts';
 import { transaction } from '../../../src/store/database.ts';
-import { countMet, looseRows, sights } from '../../../src/store/differences.ts';
+import { sights } from '../../../src/store/differences.ts';
 import { adoptScan, keepMoves, makeKeptMoves } from '../../../src/store/baselines.ts';
 import { LiveScan } from '../../../src/core/merge/live-scan.ts';
 import { loadBaselines } from '../../../src/store/load-baselines.ts';
+import { storeStaged } from '../../../src/store/staged-tables.ts';
 import { logLeads, takeUpLeads } from '../../../src/store/scan-log.ts';
-import { stageLeads, stageRows, storeAbsent } from '../../../src/store/staging.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 
 /** The mapping of all scenes. */
@@ -77,39 +78,28 @@ export class Scene {
     return (await this.actions(run, 1))[0] ?? 0;
   }
 
-  /** Ends the run that is open, begins another and stages what both sides show in it. */
+  /** Ends the run that is open, begins another and sees what both sides show in it. */
   async scan(
     leads: Readonly<Record<string, Cells>>,
     rows: readonly (readonly [string | null, Cells])[],
-  ): Promise<Run> {
+  ): Promise<SeenRun> {
     const open = await openRun(this.pool, this.connection, 'sync');
     if (open !== null) await finishRun(this.pool, open.id, 'succeeded', null);
-    const run = await this.run();
-    await this.stage(run, leads, rows);
-    return run;
+    return this.see(await this.run(), leads, rows);
   }
 
-  async stage(
+  /** Sees what both sides show, in a run whose scan was begun by another process. */
+  async see(
     run: Run,
     leads: Readonly<Record<string, Cells>>,
     rows: readonly (readonly [string | null, Cells])[],
-  ): Promise<void> {
-    const live = await this.live(run);
-    await this.stageLeads(run, leads, live);
-    const scannedRows = rows.map(([leadId, cells], index) => ({
-      ordinal: index,
-      row: index + 2,
-      leadId,
-      cells,
-      status: null,
-    }));
-    const staging = { isWhole: true, usualStatus: null, isSpelled: false };
-    await stageRows(this.pool, run, scannedRows, staging, live);
-    await storeAbsent(this.pool, run.id, live, new Map());
-    this.#unmoved.set(run.id, live.unmoved());
+  ): Promise<SeenRun> {
+    const scan = await this.live(run);
+    await this.seeLeads(run, leads, scan);
+    for (const [index, [leadId, cells]] of rows.entries())
+      scan.seeRow({ ordinal: index, row: index + 2, leadId, cells, status: null }, seeing);
+    return { ...run, scan };
   }
-
-  readonly #unmoved = new Map<number, ReturnType<LiveScan['unmoved']>>();
 
   /** The scan of a run, as a process takes it up that knows nothing of it. */
   async live(run: Run): Promise<LiveScan> {
@@ -118,30 +108,35 @@ export class Scene {
     return live;
   }
 
-  /** Stages leads and the checkpoint after them; returns which of them were met before. */
-  async stageLeads(
+  /** Sees leads, and logs the checkpoint after them; returns which of them were met before. */
+  async seeLeads(
     run: Run,
     leads: Readonly<Record<string, Cells>>,
     live: LiveScan,
-    areNewPaged = false,
   ): Promise<readonly string[]> {
-    const scanned = Object.entries(leads).map(([leadId, cells]) => ({ leadId, cells }));
-    const { repeated } = await stageLeads(this.pool, run, scanned, live, areNewPaged);
+    const again = Object.entries(leads).flatMap(([leadId, cells]) =>
+      live.seeLead(leadId, cells) === 'again' ? [leadId] : [],
+    );
     await logLeads(this.pool, run.id, live.takeLeads([]));
-    return repeated;
+    return again;
+  }
+
+  sights(run: SeenRun): Promise<readonly Sight[]> {
+    return collect(sights(this.pool, run, run.scan));
   }
 
   /** All differences, read as the product reads them. */
-  async differences(run: Run, isProof = proof): Promise<readonly Difference[]> {
-    return (await collect(sights(this.pool, run))).flatMap((sight) => differenceOf(sight, isProof) ?? []);
+  async differences(run: SeenRun, isProof = proof): Promise<readonly Difference[]> {
+    return (await this.sights(run)).flatMap((sight) => differenceOf(sight, isProof) ?? []);
   }
 
   /** Takes over what a scan proves, as a plan does that finds nothing else. Returns how many pairs were stored. */
-  async adopt(run: Run, isProof = proof): Promise<number> {
-    const seen = await collect(sights(this.pool, run));
+  async adopt(run: SeenRun, isProof = proof): Promise<number> {
+    const seen = await this.sights(run);
     const absences = seen.flatMap((one) => absencesAfter(one, differenceOf(one, isProof), false) ?? []);
     return transaction(this.pool, async (db) => {
-      const stored = await adoptScan(db, run, isProof.rows, []);
+      await storeStaged(db, run.id, run.scan);
+      const stored = await adoptScan(db, run, run.scan, isProof.rows, new Set());
       await keepMoves(db, absences);
       await makeKeptMoves(db, run);
       return stored;
@@ -149,14 +144,19 @@ export class Scene {
   }
 
   /** Counts the records of a scan, before it is taken over. */
-  async counts(run: Run): Promise<{ readonly records: number; readonly equal: number }> {
+  async counts(run: SeenRun): Promise<{ readonly records: number; readonly equal: number }> {
     const tally = new RecordTally();
-    for (const sight of await collect(sights(this.pool, run))) tally.see(sight, differenceOf(sight, proof));
-    for (const loose of await collect(looseRows(this.pool, run))) tally.seeLoose(loose);
-    const { leads, rows } = this.#unmoved.get(run.id) ?? { leads: 0, rows: 0 };
-    return tally.counts(await countMet(this.pool, { ...run, unmovedLeads: leads, unmovedRows: rows }));
+    for (const sight of await this.sights(run)) tally.see(sight, differenceOf(sight, proof));
+    for (const loose of run.scan.rows.loose()) tally.seeLoose(loose);
+    const { leads, rows } = run.scan.unmoved();
+    return tally.counts({ pairs: run.scan.base.size, metLeads: leads, metRows: rows, newRows: 0 });
   }
 }
+
+/** A run, and what its scan has seen. */
+export type SeenRun = Run & { readonly scan: LiveScan };
+
+const seeing = { isWhole: true, usualStatus: null };
 
 /** Makes the database of a test file; call it once at its top. */
 export function useScenes(): () => Scene {
@@ -171,18 +171,13 @@ export function useScenes(): () => Scene {
   };
 }
 
-export async function collect<T>(items: AsyncIterable<T>): Promise<readonly T[]> {
+async function collect<T>(items: AsyncIterable<T>): Promise<readonly T[]> {
   const collected: T[] = [];
   for await (const item of items) collected.push(item);
   return collected;
 }
 
-/** How many leads and rows are staged. */
-export async function stagedCounts(db: pg.Pool, runId: number): Promise<{ leads: number; rows: number }> {
-  const { rows } = await db.query<{ leads: number; rows: number }>(
-    `select (select count(*)::int from staged_leads where run_id = $1) as leads,
-            (select count(*)::int from staged_rows where run_id = $1) as rows`,
-    [runId],
-  );
-  return rows[0] ?? { leads: 0, rows: 0 };
+/** How many leads and rows a scan keeps. */
+export function kept({ scan }: SeenRun): { leads: number; rows: number } {
+  return { leads: [...scan.leads()].length, rows: [...scan.rows.ids(), ...scan.rows.loose()].length };
 }

@@ -251,7 +251,7 @@ test.each(['#REF!', '#BEZUG!', '#N/A', 'Err:502'])(
 test('all state is lost and no id can be read: no lead and no row is made', async () => {
   await using here = await Workspace.open({ sandbox: { leads: 6 } });
   await here.sync();
-  await here.database.pool.query('truncate pairs, held, intents cascade');
+  await here.database.pool.query('truncate pairs, held, actions cascade');
   const report = await syncSpoilt(here, unreadable);
   expect(report).toMatchObject({ created: { leads: 0, rows: 0 }, held: 6 });
   expect(here.sheet.rows()).toHaveLength(6);

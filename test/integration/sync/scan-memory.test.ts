@@ -8,7 +8,7 @@ import { type StepContext } from '../../../src/sync/context.ts';
 import { openScan } from '../../../src/sync/open-scan.ts';
 import { advanceRun } from '../../../src/sync/run.ts';
 import { ScanMemory } from '../../../src/sync/scan-memory.ts';
-import { fields, type Scene, stagedCounts, useScenes } from '../store/store-scene.ts';
+import { fields, type Scene, useScenes } from '../store/store-scene.ts';
 import { otherTarget } from '../../support/other-target.ts';
 import { connectionName, Workspace } from '../../support/workspace.ts';
 
@@ -29,7 +29,7 @@ async function interrupted(here: Scene): Promise<Run> {
   await advanceBaselines(here.pool, here.connection, pairs);
   const run = await here.run();
   const live = await here.live(run);
-  await here.stageLeads(run, { a: acme, b: won }, live);
+  await here.seeLeads(run, { a: acme, b: won }, live);
   return updateRun(here.pool, run.id, { cursor: 'next', pages: 1, pulled: 2, moves: live.base.moves });
 }
 
@@ -54,7 +54,7 @@ test.each(['pull', 'read'] as const)(
     using memory = new ScanMemory();
     const opened = await openScan(stepOf(here, memory), run);
     expect(opened.run).toMatchObject({ phase: 'pull', cursor: null, pages: 0, pulled: 0 });
-    expect(await stagedCounts(here.pool, run.id)).toEqual({ leads: 0, rows: 0 });
+    expect([...opened.scan.leads()]).toEqual([]);
     expect(opened.scan.seeLead('a', acme)).toBe('moved');
   },
 );
@@ -87,6 +87,52 @@ test('baselines that do not fit beside those of others wait for these; what does
     ),
   });
   expect(alone.budget.left).toBe(alone.budget.limit);
+});
+
+test('what both sides show instead of the baselines counts too: a scan that finds more than there is room for stops', async () => {
+  const here = scene();
+  const run = await here.run();
+  const budget = new ByteBudget(201 * 1024 ** 2, 600 * 1024);
+  const see = async (memory: ScanMemory): Promise<void> => {
+    const { scan } = await openScan(stepOf(here, memory), run);
+    for (let nth = 0; nth < 5_000; nth++) scan.seeLead(`lead-${nth}`, { companyName: 'x'.repeat(50) });
+    for (let nth = 0; nth < 5_000; nth++)
+      scan.seeRow(
+        { ordinal: nth, row: nth + 2, leadId: null, cells: acme, status: null },
+        { isWhole: true, usualStatus: null },
+      );
+  };
+  {
+    using memory = new ScanMemory(budget);
+    await expect(see(memory)).rejects.toMatchObject({
+      code: 'memory.too-small',
+      retry: 'never',
+      message: expect.stringContaining('what both sides show instead of it'),
+    });
+  }
+  expect(budget.left).toBe(budget.limit);
+  using other = new ScanMemory(budget);
+  other.take(100 * 1024);
+  using memory = new ScanMemory(budget);
+  await expect(see(memory)).rejects.toMatchObject({ code: 'memory.too-small', retry: 'later' });
+});
+
+test('a table that is read once more takes no more memory than once', async () => {
+  const here = scene();
+  using memory = new ScanMemory();
+  const { scan } = await openScan(stepOf(here, memory), await here.run());
+  const taken: number[] = [];
+  for (const _ of [1, 2]) {
+    scan.forgetRows();
+    scan.forgetLeads();
+    for (let nth = 0; nth < 3_000; nth++) {
+      scan.seeLead(`lead-${nth}`, acme);
+      const row = { ordinal: nth, row: nth + 2, leadId: `lead-${nth}`, cells: acme, status: null };
+      scan.seeRow(row, { isWhole: true, usualStatus: null });
+    }
+    taken.push(memory.taken);
+  }
+  expect(taken[1]).toBe(taken[0]);
 });
 
 test('a run waits for memory that others have without a try, and needs none once both sides are read', async () => {

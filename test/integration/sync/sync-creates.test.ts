@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { SandboxOptions } from '../../../src/demo/options.ts';
-import { parseFaults } from '../../../src/demo/faults.ts';
-import { LeadOrder } from '../../../src/demo/lead-table.ts';
+import type { SandboxOptions } from '../../stand-ins/leads/options.ts';
+import { parseFaults } from '../../stand-ins/leads/faults.ts';
+import { LeadOrder } from '../../stand-ins/leads/lead-table.ts';
 import { attemptOverAfter } from '../../../src/core/merge/match-lost-creates.ts';
 import { advanceRun } from '../../../src/sync/run.ts';
 import { until } from '../../support/until.ts';
@@ -122,7 +122,7 @@ test('nothing twice: the one lead that a person was asked about is missed by a s
   for (let night = 0; night < 4; night++) {
     const report = await here.sync();
     expect(report).toMatchObject({ held: 1, problems: [{ code: 'create.in-doubt', row: 3 }] });
-    await here.database.pool.query(`update intents set attempted_at = attempted_at - interval '1 minute'`);
+    await here.database.pool.query(`update actions set attempted_at = attempted_at - interval '1 minute'`);
   }
 
   const { leads } = here.sandbox;
@@ -155,7 +155,7 @@ test('nothing twice: a service that lists at random shows the new lead late, and
   here.sandbox.set({ faults: parseFaults('lost-reply:once=1,on=POST') });
   for (let night = 0; night < 3; night++) {
     await here.sync();
-    await here.database.pool.query(`update intents set attempted_at = attempted_at - interval '1 minute'`);
+    await here.database.pool.query(`update actions set attempted_at = attempted_at - interval '1 minute'`);
   }
   leads.places = places;
   here.sandbox.set({ repeatItems: 0 });
@@ -208,7 +208,7 @@ test('a create that got no reply, behind a filter that hides leads: a person is 
   here.sandbox.set({ faults: parseFaults('reset:every=1,on=POST') });
   expect(await here.sync()).toMatchObject({ status: 'partial', putOff: 1 });
   here.sandbox.set({ faults: [] });
-  await here.database.pool.query(`update intents set attempted_at = attempted_at - interval '1 minute'`);
+  await here.database.pool.query(`update actions set attempted_at = attempted_at - interval '1 minute'`);
 
   const report = await here.sync();
 

@@ -147,55 +147,38 @@ test('what is held, left by the settings and equal adds up to all records', asyn
   });
 });
 
-test.each([
-  ['a lead that moved', 'staged_leads', 'true', 'lead'],
-  ['a row that moved', 'staged_rows', 'new.cells is not null', 'row'],
-  ['a row that is gone', 'absent_pairs', 'true', 'no row'],
-  ['a planned write', 'actions', `new.kind = 'update-row'`, 'lead'],
-])(
-  '%s that is lost between two phases is in no number, and the run says so',
-  async (_, table, when, edit) => {
-    await using workspace = await Workspace.open({ sandbox: { leads: 4 } });
-    await workspace.sync();
-    const [lead] = workspace.sandbox.leads.list();
-    const isIts = (row: Readonly<Record<string, string>>): boolean => row['Lead ID'] === lead?.id;
-    if (edit === 'lead') workspace.sandbox.leads.edit(lead?.id ?? '', { stage: 'won' });
-    if (edit === 'row') workspace.sheet.edit(isIts, { City: 'Ulm' });
-    if (edit === 'no row') workspace.sheet.remove(isIts);
-    const { pool } = workspace.database;
-    await pool.query(`create function lose() returns trigger language plpgsql as 'begin return null; end'`);
-    await pool.query(
-      `create trigger lose before insert on ${table} for each row when (${when}) execute function lose()`,
-    );
+test('a planned write that is lost between two phases is in no number, and the run says so', async () => {
+  await using workspace = await Workspace.open({ sandbox: { leads: 4 } });
+  await workspace.sync();
+  const [lead] = workspace.sandbox.leads.list();
+  workspace.sandbox.leads.edit(lead?.id ?? '', { stage: 'won' });
+  const { pool } = workspace.database;
+  await pool.query(`create function lose() returns trigger language plpgsql as 'begin return null; end'`);
+  await pool.query(
+    `create trigger lose before insert on actions for each row when (new.kind = 'update-row') execute function lose()`,
+  );
 
-    expect(await workspace.sync()).toMatchObject({
-      status: 'partial',
-      receipt: { records: 4, equal: 3, unexplained: 1 },
-      problems: [
-        {
-          code: 'receipt.unaccounted',
-          message: expect.stringContaining('1 of 4 records could not be accounted for'),
-        },
-        // What was compared and has no action is named.
-        ...(table === 'actions'
-          ? [
-              {
-                code: 'audit.unexplained',
-                leadId: lead?.id,
-                row: 2,
-                field: 'stage',
-                message: expect.stringMatching(
-                  /^Stage of ".*" \(lead .*, row 2\) is "won" in the service and "/,
-                ),
-              },
-            ]
-          : []),
-      ],
-    });
-    await pool.query(`drop trigger lose on ${table}`);
-    expect(await workspace.sync()).toMatchObject({ status: 'succeeded', receipt: { records: 4, equal: 4 } });
-  },
-);
+  expect(await workspace.sync()).toMatchObject({
+    status: 'partial',
+    receipt: { records: 4, equal: 3, unexplained: 1 },
+    problems: [
+      {
+        code: 'receipt.unaccounted',
+        message: expect.stringContaining('1 of 4 records could not be accounted for'),
+      },
+      // What was compared and has no action is named.
+      {
+        code: 'audit.unexplained',
+        leadId: lead?.id,
+        row: 2,
+        field: 'stage',
+        message: expect.stringMatching(/^Stage of ".*" \(lead .*, row 2\) is "won" in the service and "/),
+      },
+    ],
+  });
+  await pool.query(`drop trigger lose on actions`);
+  expect(await workspace.sync()).toMatchObject({ status: 'succeeded', receipt: { records: 4, equal: 4 } });
+});
 
 test('nothing twice: the id of a new row is lost with an older copy of the file: the row gets it again', async () => {
   for (const meanwhile of [true, false]) {

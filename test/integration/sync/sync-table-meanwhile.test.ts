@@ -6,7 +6,10 @@ import { json, startServer } from '../leads-api/leads-api-server.ts';
 /** A sync of one lead whose page comes only when the table was read, and `meanwhile` was done. */
 async function syncWhile(workspace: Workspace, meanwhile: () => void) {
   const { pool } = workspace.database;
-  const wasRead = async (): Promise<boolean> => (await pool.query(`select from staged_rows`)).rowCount === 1;
+  // What a table showed that was read is kept for the next night.
+  const wasRead = async (): Promise<boolean> =>
+    (await pool.query(`select from place_notes where json_array_length(read_shown->'left') = 1`)).rowCount ===
+    1;
   const [lead] = workspace.sandbox.leads.list();
   await using server = await startServer((response, request) => {
     const page = async (): Promise<void> => {

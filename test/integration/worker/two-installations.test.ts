@@ -32,7 +32,7 @@ async function assertRefused(
 }
 
 describe('two installations on one Redis:', { tags: 'redis-server' }, () => {
-  test('the second one does not start and says where the first one lives; a prefix of its own helps', async () => {
+  test('the second one does not start and says where the first one lives; a database of its own helps', async () => {
     await using redis = await startRedis();
     await using first = await Workspace.open({ redis, connection: { sync: yearly } });
     await using second = await Workspace.open({ redis, connection: { sync: yearly } });
@@ -43,12 +43,12 @@ describe('two installations on one Redis:', { tags: 'redis-server' }, () => {
     expect(said).toMatch(since);
     expect(said).toContain(new URL(first.database.url).pathname.slice(1));
     expect(said).toContain(`127.0.0.1:${redis.port}`);
-    expect(said).toContain('REDIS_PREFIX');
+    expect(said).toContain('REDIS_URL');
     expect(second.sandbox.stats.requests).toBe(0);
     await assertRefused(second, 'queue.taken');
     expect((await first.cli('sync')).code).toBe(0);
 
-    const { process } = await startWorker(second, { REDIS_PREFIX: 'second' });
+    const { process } = await startWorker(second, { REDIS_URL: `${redis.url}/1` });
     expect((await process.kill('SIGTERM')).code).toBe(0);
   });
 

@@ -1,18 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { hashId } from '../../../src/core/lead/id-set.ts';
-import { idKey } from '../../../src/core/lead/lead.ts';
 import { LooseRows, memoOf } from '../../../src/core/merge/difference.ts';
 import { decideConflict, listConflicts, recordConflicts } from '../../../src/store/conflicts.ts';
 import { advanceBaselines } from '../../../src/store/baselines.ts';
-import { looseRows, scannedLeadCells, unknownLeads, wantedRows } from '../../../src/store/differences.ts';
-import { respellRows, storeSpellings } from '../../../src/store/lead-spellings.ts';
-import { stageRows } from '../../../src/store/staging.ts';
-import { clearStagedRows, type Run } from '../../../src/store/runs.ts';
+import { scannedLeadCells, unknownLeads, wantedRows } from '../../../src/store/differences.ts';
 import { logLeads } from '../../../src/store/scan-log.ts';
-import { collect, type Scene, stagedCounts, useScenes } from './store-scene.ts';
+import { useScenes } from './store-scene.ts';
 
 const scene = useScenes();
-const staging = { isWhole: true, usualStatus: null, isSpelled: true };
 const acme = { companyName: 'Acme', stage: 'new' };
 const won = { companyName: 'Acme', stage: 'won' };
 const soon = { unreadable: 'soon' };
@@ -135,15 +129,15 @@ describe('differences', () => {
 });
 
 describe('a page of leads', () => {
-  test('the last sight of an id wins, and which were seen before is told', async () => {
+  test('the last sight of an id wins, and which were seen before is told, also by the next process', async () => {
     const here = scene();
     const run = await here.run();
+    expect(await here.seeLeads(run, { a: acme, b: acme }, await here.live(run))).toEqual([]);
+    expect(await here.seeLeads(run, { b: won, c: acme }, await here.live(run))).toEqual(['b']);
     const live = await here.live(run);
-    expect(await here.stageLeads(run, { a: acme, b: acme }, live)).toEqual([]);
-    expect(await here.stageLeads(run, { b: won, c: acme }, live)).toEqual(['b']);
-    expect(await here.stageLeads(run, {}, live)).toEqual([]);
-    expect(await stagedCounts(here.pool, run.id)).toEqual({ leads: 3, rows: 0 });
-    expect(await scannedLeadCells(here.pool, run.id, ['b', 'c', 'nobody'])).toEqual(
+    expect(await here.seeLeads(run, {}, live)).toEqual([]);
+    expect([...live.leads()]).toEqual(['a', 'b', 'c']);
+    expect(await scannedLeadCells(here.pool, run, live, ['b', 'c', 'nobody'])).toEqual(
       new Map([
         ['b', won],
         ['c', acme],
@@ -164,13 +158,17 @@ describe('a page of leads', () => {
     expect((await other.live(await other.run())).useCursors(['x'])).toBe(true);
   });
 
-  test('new leads that were stored together are known to the next process', async () => {
+  test('what leads showed that were asked for by their ids is known to the next process', async () => {
     const here = scene();
     const run = await here.run();
-    expect(await here.stageLeads(run, { a: acme, b: acme }, await here.live(run), true)).toEqual([]);
-    expect(await stagedCounts(here.pool, run.id)).toEqual({ leads: 0, rows: 0 });
-    expect(await here.stageLeads(run, { b: won, c: acme }, await here.live(run), true)).toEqual(['b']);
-    expect(await stagedCounts(here.pool, run.id)).toEqual({ leads: 1, rows: 0 });
+    const live = await here.live(run);
+    const gone = { answer: 'gone', message: null } as const;
+    live.answer('x', gone);
+    live.answer('A', { answer: 'shown', message: null });
+    live.correctLead('A', won);
+    await logLeads(here.pool, run.id, live.takeLeads([]));
+    const next = await here.live(run);
+    expect([next.asked('x'), next.askedIds, next.lead('A')]).toEqual([gone, ['x', 'A'], won]);
   });
 });
 
@@ -185,7 +183,7 @@ describe('rows that no lead id names', () => {
       ['a', acme],
       ['orphan', acme],
     ]);
-    const loose = await collect(looseRows(here.pool, run));
+    const loose = [...run.scan.rows.loose()];
     expect(loose.map(({ row, leadId }) => [row, leadId])).toEqual([
       [2, null],
       [4, 'a'],
@@ -201,7 +199,7 @@ describe('rows that no lead id names', () => {
       [null, won],
       [null, acme],
     ]);
-    const [first] = await collect(looseRows(here.pool, run));
+    const [first] = run.scan.rows.loose();
     const item = {
       leadId: null,
       contentHash: first?.contentHash ?? '',
@@ -215,25 +213,13 @@ describe('rows that no lead id names', () => {
     ]);
     const wanted = async () => {
       const loose = new LooseRows(await wantedRows(here.pool, run.connection), new Set());
-      return (await collect(looseRows(here.pool, run))).map((row) => loose.see(row).isWanted);
+      return [...run.scan.rows.loose()].map((row) => loose.see(row).isWanted);
     };
     expect(await wanted()).toEqual([false, false, false]);
     const [held] = await listConflicts(here.pool, run.connection);
     if (held === undefined) throw new Error('nothing is held');
     await decideConflict(here.pool, held, 'target', 'anna');
     expect(await wanted()).toEqual([true, false, false]);
-  });
-
-  test('are read anew after they were cleared', async () => {
-    const here = scene();
-    const run = await here.scan({ a: acme }, [['a', acme]]);
-    await clearStagedRows(here.pool, run.id);
-    expect(await stagedCounts(here.pool, run.id)).toEqual({ leads: 1, rows: 0 });
-    await here.stage(run, {}, [
-      ['a', acme],
-      [null, acme],
-    ]);
-    expect(await stagedCounts(here.pool, run.id)).toEqual({ leads: 1, rows: 2 });
   });
 });
 
@@ -242,87 +228,10 @@ test('unknown leads are those that no earlier scan of the connection showed', as
   await here.adopt(await here.scan({ old: acme }, []));
   await other.adopt(await other.scan({ new2: acme }, []));
   const run = await here.scan({ old: won, new2: acme, new1: won }, []);
-  expect(await unknownLeads(here.pool, run, { baseUrl: 'http://127.0.0.1:1', account: 'a' })).toEqual([
+  expect(
+    await unknownLeads(here.pool, run, run.scan, { baseUrl: 'http://127.0.0.1:1', account: 'a' }),
+  ).toEqual([
     { id: 'new1', cells: won, knownSince: null },
     { id: 'new2', cells: acme, knownSince: null },
   ]);
-});
-
-describe('rows with ids that are no pairs', () => {
-  // Different ids with one 53-bit hash.
-  const [one, other] = ['0hoducygqnb', '4kc5nbxvhkb'];
-
-  test.each([
-    ['in one batch', [[one, other, one]]],
-    ['in several batches', [[one], [other], [one]]],
-  ])('are copies of one another only when the ids are the same, %s', async (_, batches) => {
-    expect(hashId(one)).toBe(hashId(other));
-    const here = scene();
-    const run = await here.run();
-    const live = await here.live(run);
-    let ordinal = 0;
-    for (const ids of batches) {
-      const rows = ids.map((leadId) => ({
-        ordinal: ordinal++,
-        row: ordinal + 1,
-        leadId,
-        cells: acme,
-        status: null,
-      }));
-      await stageRows(here.pool, run, rows, staging, live);
-    }
-    const { rows: staged } = await here.pool.query(
-      `select lead_id as "leadId", duplicate from staged_rows where run_id = $1 order by ordinal`,
-      [run.id],
-    );
-    expect(staged).toEqual([
-      { leadId: one, duplicate: false },
-      { leadId: other, duplicate: false },
-      { leadId: one, duplicate: true },
-    ]);
-  });
-});
-
-describe('ids that the service spells otherwise', () => {
-  const ids = Array.from({ length: 50 }, (_, nth) => `AAAAAAAA-0000-4000-8000-0000000000${10 + nth}`);
-  const [one = '', other = ''] = ids;
-  const rowOf = (leadId: string, nth: number) => {
-    return { ordinal: nth, row: nth + 2, leadId: idKey(leadId), cells: acme, status: null };
-  };
-  const staged = async ({ pool }: Scene, { id }: Run) => {
-    const text = `select lead_id as "leadId", duplicate from staged_rows where run_id = $1 order by ordinal`;
-    return (await pool.query(text, [id])).rows;
-  };
-
-  test('are loaded for the rows of a batch alone', async () => {
-    const here = scene();
-    const run = await here.run();
-    await storeSpellings(here.pool, here.connection, ids);
-    const sizes: number[] = [];
-    const query = async (text: string, values: unknown[]) => {
-      const found = await here.pool.query<object>(text, values);
-      if (text.includes('lead_spellings')) sizes.push(found.rows.length);
-      return found;
-    };
-    await stageRows({ query } as never, run, [rowOf(one, 0), rowOf(other, 1)], staging, await here.live(run));
-    expect(sizes).toEqual([2]);
-    expect(await staged(here, run)).toEqual([
-      { leadId: one, duplicate: false },
-      { leadId: other, duplicate: false },
-    ]);
-  });
-
-  test('that become known while the rows are read make no second row of a copy', async () => {
-    const here = scene();
-    const run = await here.run();
-    const live = await here.live(run);
-    await stageRows(here.pool, run, [rowOf(one, 0)], staging, live);
-    await storeSpellings(here.pool, here.connection, [one]);
-    await stageRows(here.pool, run, [rowOf(one, 1)], staging, live);
-    expect(await respellRows(here.pool, run)).toEqual([one]);
-    expect(await staged(here, run)).toEqual([
-      { leadId: one, duplicate: false },
-      { leadId: one, duplicate: true },
-    ]);
-  });
 });

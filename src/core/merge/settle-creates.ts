@@ -1,0 +1,184 @@
+import { type Cells, readable, type Values } from '../lead/value.ts';
+import { type PlannedAction, plannedAction } from './action.ts';
+import type { LooseRow } from './difference.ts';
+import { findIntentRows } from './intent-rows.ts';
+import type { LostLead } from './lost-rows.ts';
+import {
+  agreedContent,
+  type CreateMatch,
+  type Intent,
+  isOver,
+  type ScanProof,
+  shownContent,
+  speaksAgainst,
+  type Steps,
+} from './match-lost-creates.ts';
+import { planLink } from './plan-link.ts';
+import type { Policy } from './policy.ts';
+
+/** What a scan says about unfinished creates. */
+export interface SettledCreates {
+  /** `intentId` ties a link to the create that it finishes. */
+  readonly actions: (PlannedAction & { readonly intentId?: number })[];
+  /** Leads that belong to a create: not planned as new ones. */
+  readonly leadIds: Set<string>;
+  /** Leads created from rows that are gone, or carry another id since. */
+  readonly rowless: LostLead[];
+  /** Row numbers that belong to a create: not planned as new ones. */
+  readonly rows: Set<number>;
+  /** `base`: what row and lead agree on. */
+  readonly found: {
+    readonly intent: Intent;
+    readonly leadId: string;
+    readonly base: Values;
+    readonly isPair: boolean;
+  }[];
+  /** The current cells of rows edited since their create began, by which the next scan recognises them. */
+  readonly seen: { readonly intentId: number; readonly row: Cells }[];
+  /** Intents whose lead's id is in a row: written before a crash, or by a person. */
+  readonly linked: number[];
+  readonly abandoned: number[];
+  readonly unseen: number[];
+  /** Intents whose lead may be one of several in the scan. */
+  readonly offered: number[];
+  readonly weight: number;
+}
+
+/** What a scan shows that may be of unfinished creates. */
+interface CreateFacts {
+  readonly matches: ReadonlyMap<number, CreateMatch>;
+  /** The leads that were found: as the scan shows them, and the baselines of those that are pairs. */
+  readonly leads: ReadonlyMap<string, Cells>;
+  readonly bases: ReadonlyMap<string, Values>;
+  /** Whether a row has the id of a lead. */
+  readonly hasRow: (leadId: string) => boolean;
+  /** The rows without an id. */
+  readonly loose: readonly LooseRow[];
+  readonly scan: ScanProof;
+  /** `leads.query` may hide leads. */
+  readonly filtered: boolean;
+}
+
+export function nothingSettled(weight: number): SettledCreates {
+  return {
+    actions: [],
+    leadIds: new Set(),
+    rowless: [],
+    rows: new Set(),
+    found: [],
+    seen: [],
+    linked: [],
+    abandoned: [],
+    unseen: [],
+    offered: [],
+    weight,
+  };
+}
+
+/** Decides what becomes of every unfinished create, and plans the link between its lead and its row. Pure; see `Steps`. */
+export function* settleCreates(
+  intents: readonly Intent[],
+  { matches, leads, bases, hasRow, loose, scan, filtered }: CreateFacts,
+  policy: Policy,
+): Steps<SettledCreates> {
+  const lost = nothingSettled(scan.weight);
+  const isLinked = ({ id }: Intent): boolean => {
+    const match = matches.get(id);
+    return match?.kind === 'found' && hasRow(match.leadId);
+  };
+  const open = intents.filter((intent) => !isLinked(intent));
+  const intentRows = yield* findIntentRows(open, loose);
+
+  for (const intent of intents) {
+    const match = matches.get(intent.id);
+    if (match === undefined || match.kind === 'again') {
+      lost.abandoned.push(intent.id);
+      continue;
+    }
+    const foundId = match.kind === 'found' ? match.leadId : null;
+    const lead = leads.get(foundId ?? '') ?? null;
+    const base = agreed(intent, lead, bases.get(foundId ?? ''));
+    if (foundId !== null) {
+      lost.found.push({ intent, leadId: foundId, base, isPair: bases.has(foundId) });
+      if (isLinked(intent)) {
+        // A pair like any other from now on.
+        lost.linked.push(intent.id);
+        continue;
+      }
+      lost.leadIds.add(foundId);
+    } else if (match.kind === 'ambiguous') lost.offered.push(intent.id);
+    else if (speaksAgainst(intent, scan) > 0) lost.unseen.push(intent.id);
+
+    const { rows, certain } = intentRows.get(intent.id) ?? { rows: [], certain: false };
+    if (rows.length === 0) {
+      // The row is gone: its lead, if there is one, is an ordinary new lead, unless another id stands in its row.
+      if (foundId !== null) {
+        lost.leadIds.delete(foundId);
+        lost.rowless.push(lostLead(foundId, intent, lead));
+      }
+      if (match.kind !== 'wait') lost.abandoned.push(intent.id);
+      continue;
+    }
+    // A row with an unreadable id is a conflict of its own, and may be another lead's.
+    const writable = rows.filter(({ unreadableId }) => unreadableId === null);
+    const [row] = writable;
+    if (row === undefined) continue;
+    for (const candidate of writable) lost.rows.add(candidate.row);
+    if (match.kind === 'ambiguous') for (const candidate of match.candidates) lost.leadIds.add(candidate);
+    if (certain && row.contentHash !== intent.contentHash)
+      lost.seen.push({ intentId: intent.id, row: row.cells });
+    const why = certain
+      ? whyUndecided(match, filtered && isOver(intent, scan.startedAt))
+      : 'that row was edited since, and several rows look like it: write the id of its lead into the right row';
+    if (why !== null) lost.actions.push(inDoubt(intent, row.row, why));
+    else if (foundId !== null)
+      lost.actions.push(
+        ...planLink(foundId, base, lead, row, policy).map((action) =>
+          action.kind === 'link' ? { ...action, intentId: intent.id } : action,
+        ),
+      );
+  }
+  return lost;
+}
+
+function lostLead(leadId: string, { row }: Intent, lead: Cells | null): LostLead {
+  const base = readable(row);
+  return { leadId, base, lead: lead ?? base, isListed: lead !== null, isFresh: true, place: null };
+}
+
+/** What row and lead agree on: the baseline when there is one, else the sent content that the lead shows. */
+function agreed(intent: Intent, lead: Cells | null, base: Values | undefined): Values {
+  // The row still shows what was sent, so what differs is the lead's edit; except fields that the lead does not show,
+  // which the service may never have taken.
+  if (intent.lostItsRow) return lead === null ? intent.content : shownContent(intent, lead);
+  return base ?? (lead === null ? {} : agreedContent(intent, lead));
+}
+
+/** The ids that a message names. */
+const candidatesShown = 5;
+
+/** Why a person has to say which lead is the row's; null: nobody has to. `isHidden`: a filtered scan lacks it. */
+function whyUndecided(match: CreateMatch, isHidden: boolean): string | null {
+  switch (match.kind) {
+    case 'ambiguous': {
+      const ids = match.candidates.slice(0, candidatesShown).join(', ');
+      const others = match.candidates.length - candidatesShown;
+      const more = others > 0 ? `, or one of ${others} more new leads` : '';
+      const which = match.candidates.length > 1 ? `one of ${ids}${more}` : ids;
+      return `the lead may be ${which}: write its id into the row, or when it is another one, delete the row, sync, and add it again`;
+    }
+    case 'unrecognised':
+      return 'the service said that it made one, but there is no new lead: write the id of the right lead into the row. If there is none, delete the row, sync, and add it again';
+    case 'wait':
+      return isHidden
+        ? 'it is not in the scan, but leads.query hides leads: look for it in the service. If it is there, write its id into the row. If not, delete the row, sync, and add it again'
+        : null;
+    default:
+      return null;
+  }
+}
+
+function inDoubt({ leadId, contentHash }: Intent, row: number, why: string): PlannedAction {
+  const message = `could not tell which lead was created from this row, because the reply did not say; ${why}`;
+  return plannedAction('hold', { leadId, row, contentHash, reason: 'create.in-doubt', message });
+}

@@ -1,0 +1,153 @@
+import { hashContent, hasUnreadable } from '../lead/content-hash.ts';
+import type { FieldMapping } from '../lead/mapping.ts';
+import type { Cells } from '../lead/value.ts';
+import type { LooseRow } from './difference.ts';
+import { Records, type Reserve } from './records.ts';
+
+export interface ScannedRow {
+  /** Its place among all that were read. */
+  readonly ordinal: number;
+  readonly row: number;
+  readonly leadId: string | null;
+  /** As in TargetRow; the id is null then. */
+  readonly unreadableId?: string;
+  /** It has no id and stands apart from the table: no lead is made of it. */
+  readonly apart?: boolean;
+  /** As in TargetRow. */
+  readonly idClosed?: string;
+  readonly cells: Cells;
+  /** What the status column shows; null when there is none. */
+  readonly status: string | null;
+}
+
+/** A row that is kept; `duplicate`: an earlier one has its id. */
+export interface LeftRow extends ScannedRow {
+  readonly duplicate: boolean;
+}
+
+/** The first row of an id. */
+export interface ShownRow extends Pick<ScannedRow, 'ordinal' | 'row' | 'status'> {
+  /** Null: as in the baseline; it only stands elsewhere, or its status says something. */
+  readonly cells: Cells | null;
+  /** Of its content; null when a cell is unreadable, and without cells. */
+  readonly hash: string | null;
+}
+
+/** A row that no lead id names, with its status. */
+export interface ShownLooseRow extends LooseRow, Pick<ScannedRow, 'ordinal' | 'status'> {}
+
+/** The rows of a table that do not show what they did before, as bytes. */
+export class ShownRows {
+  readonly #fields: readonly FieldMapping[];
+  /** By lead. A text is empty when the row has another id since. */
+  readonly #first: Records;
+  /** By ordinal. */
+  readonly #loose: Records;
+  readonly #copied = new Set<string>();
+  #withoutId = 0;
+  #ofUnreadable = 0;
+  #bytes = 0;
+
+  constructor(fields: readonly FieldMapping[], reserve?: Reserve) {
+    this.#fields = fields;
+    this.#first = new Records(reserve);
+    this.#loose = new Records(reserve);
+  }
+
+  free(): void {
+    this.#first.free();
+    this.#loose.free();
+  }
+
+  has(leadId: string): boolean {
+    const n = this.#first.find(leadId);
+    return n >= 0 && this.#first.text(n) !== '';
+  }
+
+  find(leadId: string): ShownRow | null {
+    const n = this.#first.find(leadId);
+    const text = n < 0 ? '' : this.#first.text(n);
+    return text === '' ? null : (JSON.parse(text) as ShownRow);
+  }
+
+  /** Keeps the first row of an id. */
+  keep(row: ScannedRow & { readonly leadId: string }, isAsBase: boolean): LeftRow {
+    const { ordinal, status, cells, leadId } = row;
+    const isHashed = !isAsBase && !hasUnreadable(cells, this.#fields);
+    const hash = isHashed ? hashContent(cells, this.#fields) : null;
+    const shown: ShownRow = { ordinal, row: row.row, status, cells: isAsBase ? null : cells, hash };
+    this.#set(this.#first, leadId, shown);
+    return { ...row, duplicate: false };
+  }
+
+  /** Keeps a row without an id, or a further one of an id (`isCopy`). */
+  keepLoose(row: ScannedRow, isCopy: boolean): LeftRow {
+    const { ordinal, status, leadId, unreadableId = null, idClosed = null, apart = false, cells } = row;
+    const contentHash = hashContent(cells, this.#fields);
+    const loose = { row: row.row, leadId, unreadableId, idClosed, isApart: apart, cells, contentHash };
+    this.#keepLoose({ ...loose, ordinal, status });
+    return { ...row, duplicate: isCopy };
+  }
+
+  #keepLoose(loose: ShownLooseRow): void {
+    if (loose.leadId === null) this.#withoutId += 1;
+    else this.#copied.add(loose.leadId);
+    if (loose.unreadableId !== null) this.#ofUnreadable += 1;
+    this.#set(this.#loose, String(loose.ordinal), loose);
+  }
+
+  #set(records: Records, id: string, row: object): void {
+    const text = JSON.stringify(row);
+    this.#bytes += text.length;
+    records.set(id, text);
+  }
+
+  /** What the rows take, roughly: counted, so that a table without an end ends. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** A row has another spelling of its id. `isMet`: a row of that was met, and shows its baseline. */
+  respell(key: string, leadId: string, isMet: boolean): void {
+    const [row, other] = [this.find(key), this.find(leadId)];
+    if (row === null) return;
+    this.#first.set(key, '');
+    // Of two rows the one that stands first has the id.
+    const isFirst = !isMet && (other === null || row.ordinal < other.ordinal);
+    if (isFirst) this.#first.set(leadId, JSON.stringify(row));
+    const copy = isFirst ? other : row;
+    if (copy !== null) this.#copy(leadId, copy);
+    if (!this.#copied.delete(key)) return;
+    for (const loose of this.loose()) if (loose.leadId === key) this.#keepLoose({ ...loose, leadId });
+  }
+
+  #copy(leadId: string, { ordinal, row, status, cells }: ShownRow): void {
+    this.keepLoose({ ordinal, row, status, leadId, cells: cells ?? {} }, true);
+  }
+
+  isCopied(leadId: string): boolean {
+    return this.#copied.has(leadId);
+  }
+
+  /** Whether a row has no id. */
+  get isAnyWithoutId(): boolean {
+    return this.#withoutId > 0;
+  }
+
+  /** Whether a row has an id that cannot be read. */
+  get hasUnreadableIds(): boolean {
+    return this.#ofUnreadable > 0;
+  }
+
+  /** The leads of `find`. */
+  *ids(): Generator<string> {
+    for (let n = 0; n < this.#first.size; n++) if (this.#first.text(n) !== '') yield this.#first.id(n);
+  }
+
+  /** Rows without an id, and those whose id an earlier row has, in the target's order. */
+  *loose(): Generator<ShownLooseRow> {
+    const byPlace = Array.from({ length: this.#loose.size }, (_, n) => n);
+    byPlace.sort((a, b) => Number(this.#loose.id(a)) - Number(this.#loose.id(b)));
+    for (const n of byPlace) yield JSON.parse(this.#loose.text(n)) as ShownLooseRow;
+  }
+}

@@ -1,0 +1,55 @@
+import type { Cells } from '../core/lead/value.ts';
+import { batchesBySize } from '../core/lead/text-size.ts';
+import type { LiveScan } from '../core/merge/live-scan.ts';
+import { isEqual, placeOf } from '../core/merge/sight-of.ts';
+import { mapOf, type Queryable } from './database.ts';
+import type { RunRef } from './runs.ts';
+
+/**
+ * Stores what a scan found that differs, when it is planned: at its end the run compares it with what it did. Without what both
+ * sides show, and new leads of which nothing else is known.
+ */
+export async function storeSights(db: Queryable, runId: number, scan: LiveScan): Promise<void> {
+  const leads = function* () {
+    for (const leadId of scan.differing()) {
+      const [lead, row] = [scan.lead(leadId), scan.row(leadId)];
+      if (isEqual(scan, lead, row)) continue;
+      const isMissed = { isLeadMissed: !scan.hasLead(leadId), isRowMissed: !scan.hasRow(leadId) };
+      yield { leadId, row: placeOf(scan, leadId), lead, cells: row?.cells ?? null, ...isMissed };
+    }
+  };
+  await insert(db, runId, 'leads', leads());
+  await insert(db, runId, 'rows', scan.rows.loose());
+}
+
+const storedTogether = 500;
+
+async function insert(
+  db: Queryable,
+  runId: number,
+  column: 'leads' | 'rows',
+  all: Iterable<object>,
+): Promise<void> {
+  const text = `insert into run_sights (run_id, ${column}) values ($1, $2)`;
+  for (const some of batchesBySize(all, () => storedTogether))
+    await db.query(text, [runId, JSON.stringify(some)]);
+}
+
+/** What some leads showed in the scan of a run, once it is planned; of those that showed their baselines, what these are now. */
+export function sightedLeads(
+  db: Queryable,
+  run: RunRef,
+  leadIds: readonly string[],
+): Promise<ReadonlyMap<string, Cells>> {
+  return mapOf(
+    db,
+    `with sighted as materialized (
+       select l.* from run_sights s
+       cross join lateral json_to_recordset(s.leads) as l ("leadId" text, lead jsonb, "isLeadMissed" boolean)
+       where s.run_id = $1 and l."leadId" = any($3))
+     select w.id, coalesce(s.lead, p.base) from unnest($3::text[]) w (id)
+     left join sighted s on s."leadId" = w.id left join pairs p on p.connection = $2 and p.lead_id = w.id
+     where s."isLeadMissed" is not true and coalesce(s.lead, p.base) is not null`,
+    [run.id, run.connection, leadIds],
+  );
+}

@@ -1,0 +1,113 @@
+import { describe, expect, test } from 'vitest';
+import { hashContent } from '../../src/core/lead/content-hash.ts';
+import type { Cells } from '../../src/core/lead/value.ts';
+import type { LooseRow } from '../../src/core/merge/difference.ts';
+import type { CreateMatch, Intent } from '../../src/core/merge/match-lost-creates.ts';
+import { type SettledCreates, settleCreates } from '../../src/core/merge/settle-creates.ts';
+import { runSteps } from '../support/run-steps.ts';
+import { acme, found, intent, proof } from './intents.ts';
+import { fields, policy } from './pair-state.ts';
+
+function row(number: number, cells: Cells = acme, unreadableId: string | null = null): LooseRow {
+  const contentHash = hashContent(cells, fields);
+  return { row: number, leadId: null, unreadableId, idClosed: null, isApart: false, cells, contentHash };
+}
+
+interface Scan {
+  readonly match: CreateMatch;
+  readonly one?: Intent;
+  readonly loose?: readonly LooseRow[];
+  /** What lead L shows; it is in no list without. */
+  readonly lead?: Cells;
+  readonly isInRow?: boolean;
+  readonly filtered?: boolean;
+}
+
+function settle({ match, one = intent(), loose = [row(2)], lead, isInRow, filtered }: Scan): SettledCreates {
+  const facts = {
+    matches: new Map([[one.id, match]]),
+    leads: new Map(lead === undefined ? [] : [['L', lead]]),
+    bases: new Map(),
+    hasRow: () => isInRow === true,
+    loose,
+    scan: proof,
+    filtered: filtered === true,
+  };
+  return runSteps(settleCreates([one], facts, policy()));
+}
+
+const ofL = found('L') as CreateMatch;
+const two = { kind: 'ambiguous', candidates: ['L', 'M'] } as const;
+const nobody = { kind: 'unrecognised' } as const;
+const wait = { kind: 'wait' } as const;
+
+describe('what becomes of an unfinished create', () => {
+  const told = (settled: SettledCreates): unknown => ({
+    ...Object.fromEntries(
+      (['linked', 'abandoned', 'unseen', 'offered'] as const).flatMap((end) =>
+        settled[end].length > 0 ? [[end, settled[end]]] : [],
+      ),
+    ),
+    ...(settled.rowless.length > 0 && { rowless: settled.rowless.map(({ leadId }) => leadId) }),
+    ...(settled.actions.length > 0 && {
+      actions: settled.actions.map(({ kind, leadId, row: on }) => `${kind} ${leadId ?? '-'} ${on}`),
+    }),
+    taken: [...settled.leadIds, ...settled.rows],
+  });
+
+  test.each<[string, Scan, object]>([
+    ['its lead and its row', { match: ofL, lead: acme }, { actions: ['link L 2'], taken: ['L', 2] }],
+    ['its id is in a row', { match: ofL, lead: acme, isInRow: true }, { linked: [1], taken: [] }],
+    ['its row is gone', { match: ofL, lead: acme, loose: [] }, { abandoned: [1], rowless: ['L'], taken: [] }],
+    ['the id of its row is unreadable', { match: ofL, loose: [row(2, acme, '#N/A')] }, { taken: ['L'] }],
+    [
+      'several rows look like it',
+      {
+        match: ofL,
+        lead: acme,
+        loose: [row(2, { ...acme, stage: 'won' }), row(3, { ...acme, stage: 'lost' })],
+      },
+      { actions: ['hold - 2'], taken: ['L', 2, 3] },
+    ],
+    ['several leads', { match: two }, { offered: [1], actions: ['hold - 2'], taken: ['L', 'M', 2] }],
+    ['several leads, no row', { match: two, loose: [] }, { offered: [1], abandoned: [1], taken: [] }],
+    ['no lead, though it was made', { match: nobody }, { unseen: [1], actions: ['hold - 2'], taken: [2] }],
+    ['no lead yet', { match: wait }, { unseen: [1], taken: [2] }],
+    ['no lead yet, no row', { match: wait, loose: [] }, { unseen: [1], taken: [] }],
+    [
+      'a filter hides it',
+      { match: wait, filtered: true },
+      { unseen: [1], actions: ['hold - 2'], taken: [2] },
+    ],
+    [
+      'the service may still act',
+      { match: wait, filtered: true, one: intent({ attemptedAt: proof.startedAt }) },
+      { taken: [2] },
+    ],
+    ['certainly not made', { match: { kind: 'again' } }, { abandoned: [1], taken: [] }],
+  ])('%s', (_, scan, expected) => {
+    expect(told(settle(scan))).toEqual(expected);
+  });
+
+  test('the link names the create, and the row is known again as it is now', () => {
+    const edited = { ...acme, stage: 'won' };
+    const settled = settle({ match: ofL, lead: acme, loose: [row(4, edited)] });
+    expect(settled.actions).toMatchObject([
+      { kind: 'link', leadId: 'L', row: 4, intentId: 1, reason: 'settled-create' },
+      { kind: 'update-lead', leadId: 'L', changes: { stage: { to: 'won' } } },
+    ]);
+    expect(settled.seen).toEqual([{ intentId: 1, row: edited }]);
+  });
+
+  test('row and lead agree on what was sent and the lead shows', () => {
+    const lead = { companyName: 'ACME', stage: null };
+    expect(settle({ match: ofL, lead }).found).toMatchObject([
+      { leadId: 'L', base: { companyName: 'Acme' } },
+    ]);
+    // A row that lost its id shows what both had: what differs is the lead's edit.
+    const one = intent({ lostItsRow: true, leadId: 'L' });
+    expect(settle({ match: ofL, one, lead: { companyName: 'Other', stage: 'won' } }).found).toMatchObject([
+      { base: acme },
+    ]);
+  });
+});
