@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { codeOf } from '../lib/errors.ts';
 import { readable, type Values } from '../core/lead/value.ts';
 import type { ActionKind, Changes } from '../core/merge/action.ts';
-import { movesAfter } from '../core/merge/baseline-moves.ts';
+import { type Had, movesAfter } from '../core/merge/baseline-moves.ts';
 import { putsBack } from '../core/merge/put-back.ts';
 import { type Refused, refusedMessage, sentKey } from '../core/merge/refused-create.ts';
 import type { RowOutcome } from '../ports/target.ts';
@@ -249,14 +249,14 @@ export async function commitNewRows(
 /** Stores lines that were not written, and those of leads that are pairs already. */
 async function commitOtherLines(db: pg.PoolClient, run: Run, others: readonly WrittenLine[]): Promise<void> {
   const actions: NewAction[] = [];
-  const done: { leadId: string; values: Values; row: number | undefined }[] = [];
+  const done: { leadId: string; values: Values; row: number | undefined; had: Had }[] = [];
   const rowless: string[] = [];
   const conflicts: NewConflict[] = [];
   for (const { line, outcome } of others) {
     const [leadId, values] = line;
     if (outcome.status === 'done') {
       actions.push(ownAction(line, { state: 'done', outcome: {} }));
-      done.push({ leadId, values, row: outcome.row });
+      done.push({ leadId, values, row: outcome.row, had: { lead: Object.keys(values), row: [] } });
       continue;
     }
     const { status, code, message } = outcome;
