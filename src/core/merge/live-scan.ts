@@ -9,7 +9,7 @@ import { grown, Records, type Reserve } from './records.ts';
 import { type LeftRow, type ScannedRow, type ShownRow, ShownRows } from './shown-rows.ts';
 import type { Asked } from './unlisted.ts';
 
-/** Begins what is kept of a long text: its SHA-256 in base64. */
+/** Begins what is kept of a long text: its bytes, a space, and its SHA-256 in base64. */
 export const digestMark = '#';
 
 /** A pair, as it is loaded. */
@@ -80,6 +80,13 @@ export class Baselines {
     return n >= 0 && this.#records.text(n) !== '';
   }
 
+  /** The bytes of a baseline. */
+  length(n: number): number {
+    if (n < 0) return 0;
+    const text = this.#records.text(n);
+    return text.startsWith(digestMark) ? Number.parseInt(text.slice(digestMark.length), 10) : text.length;
+  }
+
   isDeleted(n: number): boolean {
     return (this.#flags[n] ?? 0) >= 2;
   }
@@ -91,7 +98,8 @@ export class Baselines {
     if (this.#records.hasText(n, text)) return true;
     const known = this.#records.text(n);
     // Of a long one in another form only the sight of both sides tells that it means the same.
-    if (known.startsWith(digestMark)) return known === digestMark + hash('sha256', text, 'base64');
+    if (known.startsWith(digestMark))
+      return known === `${digestMark}${Buffer.byteLength(text)} ${hash('sha256', text, 'base64')}`;
     return showsBase(cells, this.#valuesOf(known));
   }
 
@@ -337,6 +345,13 @@ export class LiveScan {
   /** JSON: `[id, cells]`. */
   #line(n: number): string {
     return `[${JSON.stringify(this.#shown.id(n))},${this.#shown.text(n)}]`;
+  }
+
+  /** The bytes of all that is known of a lead: its baseline, and what both sides show instead. */
+  length(leadId: string): number {
+    const n = this.#shown.find(leadId);
+    const shown = n < 0 ? 0 : this.#shown.length(n);
+    return this.base.length(this.base.find(leadId)) + shown + this.#shownRows.length(leadId);
   }
 
   /** The first row of an id that is not as it was, or is of no pair. */

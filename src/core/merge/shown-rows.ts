@@ -64,6 +64,12 @@ export class ShownRows {
     return n >= 0 && this.#first.text(n) !== '';
   }
 
+  /** The bytes of the first row of an id; 0: there is none. */
+  length(leadId: string): number {
+    const n = this.#first.find(leadId);
+    return n < 0 ? 0 : this.#first.length(n);
+  }
+
   find(leadId: string): ShownRow | null {
     const n = this.#first.find(leadId);
     const text = n < 0 ? '' : this.#first.text(n);
