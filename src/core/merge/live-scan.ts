@@ -259,13 +259,15 @@ export class LiveScan {
 
   /** Gives rows that were read before their leads were the service's spelling of their ids. */
   respellRows(): void {
+    const ofCopies = new Map<string, string>();
     for (let nth = 0; nth < this.#spellings.size; nth++) {
       const [key, leadId] = [this.#spellings.id(nth), this.#spellings.text(nth)];
       if (!this.#shownRows.has(key)) continue;
       const n = this.base.find(leadId);
-      this.#shownRows.respell(key, leadId, this.#rows[n] === asBase);
+      if (this.#shownRows.respell(key, leadId, this.#rows[n] === asBase)) ofCopies.set(key, leadId);
       if (n >= 0 && this.#rows[n] === notMet) this.#rows[n] = moved;
     }
+    this.#shownRows.respellCopies(ofCopies);
   }
 
   seeAsides(asides: readonly Aside[]): void {
