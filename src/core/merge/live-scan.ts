@@ -416,6 +416,11 @@ export class LiveScan {
     this.#special = special;
   }
 
+  /** More is known of these leads, too, than what they show. */
+  lookAt(leadIds: Iterable<string>): void {
+    if (this.#special !== null) this.#special = new Set([...this.#special, ...leadIds]);
+  }
+
   /** Whether nothing is known of a lead but what it shows, so that a row is made of it with many others. */
   isPlain(leadId: string): boolean {
     if (this.#special === null || this.#special.has(leadId) || this.#unreadable.has(leadId)) return false;
