@@ -18,7 +18,7 @@ import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { startEmbeddedPostgres } from '../src/postgres/embedded-postgres.ts';
-import { startSandbox } from '../test/stand-ins/leads/sandbox.ts';
+import { startSandbox } from '../src/demo/sandbox.ts';
 
 const bin = fileURLToPath(new URL('../bin/leadsync.js', import.meta.url));
 // oxlint-disable-next-line node/no-process-env -- what the command is started with

@@ -10,7 +10,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type SheetsSandbox, startSheetsSandbox } from '../test/stand-ins/google-sheets/sheets-sandbox.ts';
-import { type Sandbox, startSandbox } from '../test/stand-ins/leads/sandbox.ts';
+import { type Sandbox, startSandbox } from '../src/demo/sandbox.ts';
 import { measureSync } from './measure-sync.ts';
 
 const tab = 'Leads';

@@ -10,7 +10,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type HubSpotSandbox, startHubSpotSandbox } from '../test/stand-ins/hubspot/hubspot-sandbox.ts';
-import { type Sandbox, startSandbox } from '../test/stand-ins/leads/sandbox.ts';
+import { type Sandbox, startSandbox } from '../src/demo/sandbox.ts';
 import { measureSync } from './measure-sync.ts';
 
 const limits = { tenSeconds: 100, daily: 250_000 };

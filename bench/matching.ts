@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'csv-stringify/sync';
 import type { PlanOutput } from '../src/cli/plan-output.ts';
-import { startSandbox } from '../test/stand-ins/leads/sandbox.ts';
+import { startSandbox } from '../src/demo/sandbox.ts';
 import { judgeMatches, twoLists } from '../test/support/two-lists.ts';
 import { measureCommand } from './measure-sync.ts';
 

@@ -12,7 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Secret } from '../src/config/secret.ts';
 import { LeadsyncError } from '../src/lib/errors.ts';
 import { createLeadsClient } from '../src/leads-api/leads-client.ts';
-import { startSandbox } from '../test/stand-ins/leads/sandbox.ts';
+import { startSandbox } from '../src/demo/sandbox.ts';
 import { openDatabase } from '../src/store/database.ts';
 import { startEmbeddedPostgres } from '../src/postgres/embedded-postgres.ts';
 import { migrate } from '../src/store/migrate.ts';

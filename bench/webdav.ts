@@ -13,7 +13,7 @@ import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Sandbox, startSandbox } from '../test/stand-ins/leads/sandbox.ts';
+import { type Sandbox, startSandbox } from '../src/demo/sandbox.ts';
 import { startApache } from '../test/support/apache.ts';
 import { measureSync } from './measure-sync.ts';
 

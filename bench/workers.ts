@@ -20,7 +20,7 @@ import { pino } from 'pino';
 import { syncQueue } from '../jobs/runs.ts';
 import { openWorker } from '../src/worker/open-worker.ts';
 import { loadConfig } from '../src/config/load.ts';
-import { type Sandbox, startSandbox } from '../test/stand-ins/leads/sandbox.ts';
+import { type Sandbox, startSandbox } from '../src/demo/sandbox.ts';
 import { startEmbeddedPostgres } from '../src/postgres/embedded-postgres.ts';
 import { getRun } from '../src/store/runs.ts';
 import type { SyncReport } from '../src/sync/report.ts';

@@ -1,3 +1,4 @@
+import type { App } from '../src/app.ts';
 import { runHousekeeping } from '../src/worker/housekeeping.ts';
 import { planMails } from '../src/worker/plan-mails.ts';
 import { syncCalendars } from '../src/worker/sync-calendars.ts';
@@ -9,7 +10,7 @@ import { calendarQueue } from '../src/worker/wake-calendars.ts';
  */
 export const upkeep = {
   /** Every hour; jobs are made for two hours ahead. */
-  'plan-reminders': { queue: 'reminders', pattern: '0 * * * *', run: planMails },
+  'plan-reminders': { queue: 'reminders', pattern: '0 * * * *', run: (app: App) => planMails(app) },
   /** Every five minutes, and after each sync and each edit. No mail waits for a calendar. */
   'sync-calendars': { queue: calendarQueue, pattern: '*/5 * * * *', run: syncCalendars },
   /** Every day, at an hour at which syncs are rare. */

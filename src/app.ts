@@ -72,7 +72,7 @@ export async function openApp(config: Config, log: Logger, telemetry = noTelemet
     const { openQueues } = await import('./queue/queue.ts');
     const traced = telemetry.queues && { telemetry: telemetry.queues };
     const backend = queueBackend(config, connectionString);
-    return opened.use(await openQueues(backend, log, workersFor(config), traced));
+    return opened.use(await openQueues(backend, log, workers, traced));
   });
   const queue = watchQueue(queues, log);
   const activity = new Activity(config.connections.map(({ name }) => name));
@@ -143,10 +143,8 @@ function queueBackend({ redisUrl }: Config, connectionString: PostgresUrl): Queu
   return { kind: 'redis', address: redisAddressOf(redisUrl) };
 }
 
-/** Runs, mails, planning, calendars and housekeeping have a queue each, and so has each chat. */
-function workersFor({ connections }: Config): number {
-  return 5 + connections.filter(({ reminders }) => reminders?.chat).length;
-}
+/** Of runs, mails, planning, calendars and housekeeping: each has a queue. */
+const workers = 5;
 
 async function openTarget(
   { name, target, fields, sync }: ConnectionConfig,

@@ -7,10 +7,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { Secret } from '../src/config/secret.ts';
 import { systemClock } from '../src/ports/clock.ts';
-import { addressPath, driveItem, itemFields } from '../src/targets/msgraph/drive-item.ts';
+import {
+  addressPath,
+  driveItem,
+  itemFields,
+  graphPlace,
+  uploadInParts,
+} from '../src/targets/msgraph/graph-file.ts';
 import { openGraphAccount, publicGraph } from '../src/targets/msgraph/graph-account.ts';
 import { GraphHttp } from '../src/targets/msgraph/graph-http.ts';
-import { graphPlace, uploadInParts } from '../src/targets/msgraph/graph-file.ts';
 import { describePlace } from '../test/contract/place.ts';
 import type { PlaceHarness } from '../test/contract/place-harness.ts';
 import { asker } from './ask.ts';

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { SMTPServer } from 'smtp-server';
-import { type Sandbox, startSandbox } from '../../test/stand-ins/leads/sandbox.ts';
+import { type Sandbox, startSandbox } from '../../src/demo/sandbox.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
 

@@ -1,4 +1,4 @@
-import { startSandbox } from '../../test/stand-ins/leads/sandbox.ts';
+import { startSandbox } from '../../src/demo/sandbox.ts';
 
 /**
  * The service in a process of its own: `node service.ts LEADS`. Tells its address, then does what its parent says:

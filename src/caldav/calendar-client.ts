@@ -2,13 +2,7 @@ import { LeadsyncError } from '../lib/errors.ts';
 import { type CalDavHttp, type DavCall, unreadable } from './caldav-http.ts';
 import type { Component } from './entry-text.ts';
 import { escaped } from '../reminders/compose/shown-text.ts';
-import {
-  type DavResponse,
-  mentions,
-  type Multistatus,
-  readMultistatus,
-  textOf,
-} from '../http/multistatus.ts';
+import { type DavResponse, mentions, readMultistatus, textOf } from '../http/multistatus.ts';
 import { docsPath } from '../lib/version.ts';
 
 export interface CalendarFacts {
@@ -17,15 +11,6 @@ export interface CalendarFacts {
   readonly components: readonly Component[];
   /** Null: the server does not say. */
   readonly mayWrite: boolean | null;
-}
-
-export interface Changes {
-  /** To be given the next time; null: the server has none. */
-  readonly token: string | null;
-  /** Everything that is there: what is not in `etags` is gone. */
-  readonly isWhole: boolean;
-  /** By name; null: it is gone. '': it is there, and the server does not say more. */
-  readonly etags: ReadonlyMap<string, string | null>;
 }
 
 export interface StoredEntry {
@@ -45,15 +30,7 @@ export type PutOutcome =
 const xml = { 'content-type': 'application/xml; charset=utf-8' };
 const names = { event: 'VEVENT', task: 'VTODO' } as const;
 
-/** Replies to a sync token that is not valid any more; servers do not agree on one. */
-const staleToken = [400, 403, 409, 410, 412];
-/** Replies of servers that do not know the report. */
-const noReport = [400, 403, 405, 409, 415, 501];
-
-/** Replies after which a listing goes on with the new token. */
-const mostParts = 1000;
-
-/** Requests to one calendar (RFC 4791, 6578). Each throws what `CalDavHttp` throws, and `caldav.unreadable`. */
+/** Requests to one calendar (RFC 4791). Each throws what `CalDavHttp` throws, and `caldav.unreadable`. */
 export class CalendarClient {
   readonly #http: CalDavHttp;
 
@@ -64,7 +41,7 @@ export class CalendarClient {
   /** Throws `caldav.not-a-calendar` for another collection. */
   async examine(signal: AbortSignal): Promise<CalendarFacts> {
     const text = `<propfind xmlns="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav"><prop><resourcetype/><displayname/><current-user-privilege-set/><C:supported-calendar-component-set/></prop></propfind>`;
-    const { responses } = await this.#query({ method: 'PROPFIND', headers: { depth: '0' }, text }, signal);
+    const responses = await this.#query({ method: 'PROPFIND', headers: { depth: '0' }, text }, signal);
     const [self] = responses;
     if (self === undefined || !mentions(self, 'resourcetype', 'calendar'))
       throw new LeadsyncError('caldav.not-a-calendar', `${this.#http.place} is no calendar.`, {
@@ -86,38 +63,22 @@ export class CalendarClient {
     };
   }
 
-  /** What changed since a token; everything without one, with one that is not valid any more, or without such reports. */
-  async changes(token: string | null, signal: AbortSignal): Promise<Changes> {
-    const etags = new Map<string, string | null>();
-    let from = token;
-    for (let part = 0; part < mostParts; part++) {
-      const text = `<sync-collection xmlns="DAV:"><sync-token>${escaped(from ?? '')}</sync-token><sync-level>1</sync-level><prop><getetag/></prop></sync-collection>`;
-      const answers = from === null ? noReport : staleToken;
-      const reply = await this.#http.ask({ method: 'REPORT', headers: xml, text, answers }, signal);
-      if (reply.status >= 300) {
-        if (from === null) return this.#list(signal);
-        if (part === 0) return this.changes(null, signal);
-        throw unreadable(this.#http.place, 'a sync token that it then refused');
-      }
-      const { responses, ...found } = this.#read(reply.body);
-      // RFC 6578, section 3.6: a listing that was cut is marked so at the calendar itself.
-      let isCut = false;
-      for (const response of responses) {
-        if (response.status === 507) isCut = true;
-        else etags.set(response.name, etagOf(response));
-      }
-      if (!isCut) return { token: found.token, isWhole: token === null, etags };
-      if (found.token === null || found.token === from) break;
-      from = found.token;
-    }
-    throw unreadable(this.#http.place, 'a listing that does not end');
+  /** The ETags of all that is there, by name; '': the server does not say. */
+  async list(signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
+    const text = '<propfind xmlns="DAV:"><prop><getetag/></prop></propfind>';
+    const responses = await this.#query({ method: 'PROPFIND', headers: { depth: '1' }, text }, signal);
+    // What is cut off would count as deleted.
+    if (responses.some(({ status }) => status === 507))
+      throw unreadable(this.#http.place, 'a part of its listing alone');
+    const there = responses.filter(({ status }) => status === null || status < 300);
+    return new Map(there.map((response) => [response.name, textOf(response, 'getetag') ?? '']));
   }
 
   /** A name that is gone is left out. */
   async read(entries: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, StoredEntry>> {
     const hrefs = entries.map((name) => `<href>${escaped(this.#http.pathOf(name))}</href>`).join('');
     const text = `<C:calendar-multiget xmlns="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav"><prop><getetag/><C:calendar-data/></prop>${hrefs}</C:calendar-multiget>`;
-    const { responses } = await this.#query({ method: 'REPORT', headers: { depth: '0' }, text }, signal);
+    const responses = await this.#query({ method: 'REPORT', headers: { depth: '0' }, text }, signal);
     return new Map(
       responses.flatMap((response) => {
         const text = textOf(response, 'calendar-data');
@@ -146,31 +107,14 @@ export class CalendarClient {
 
   async find(component: Component, uid: string, signal: AbortSignal): Promise<readonly string[]> {
     const text = `<C:calendar-query xmlns="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav"><prop><getetag/></prop><C:filter><C:comp-filter name="VCALENDAR"><C:comp-filter name="${names[component]}"><C:prop-filter name="UID"><C:text-match collation="i;octet">${escaped(uid)}</C:text-match></C:prop-filter></C:comp-filter></C:comp-filter></C:filter></C:calendar-query>`;
-    const { responses } = await this.#query({ method: 'REPORT', headers: { depth: '1' }, text }, signal);
+    const responses = await this.#query({ method: 'REPORT', headers: { depth: '1' }, text }, signal);
     return responses.filter(({ status }) => status === null || status < 300).map(({ name }) => name);
   }
 
-  async #list(signal: AbortSignal): Promise<Changes> {
-    const text = '<propfind xmlns="DAV:"><prop><getetag/></prop></propfind>';
-    const { responses } = await this.#query({ method: 'PROPFIND', headers: { depth: '1' }, text }, signal);
-    const etags = new Map(responses.map((response) => [response.name, etagOf(response)]));
-    return { token: null, isWhole: true, etags };
-  }
-
-  async #query(call: DavCall, signal: AbortSignal): Promise<Multistatus> {
+  async #query(call: DavCall, signal: AbortSignal): Promise<readonly DavResponse[]> {
     const { body } = await this.#http.ask({ ...call, headers: { ...xml, ...call.headers } }, signal);
-    return this.#read(body);
-  }
-
-  #read(body: string): Multistatus {
     const found = readMultistatus(body);
     if (found === null) throw unreadable(this.#http.place, 'no answer that CalDAV knows');
     return found;
   }
-}
-
-/** Only the status of the whole says that an entry is gone (RFC 6578, section 3.5): a property may be missing on its own. */
-function etagOf(response: DavResponse): string | null {
-  const isGone = response.status === 404 || response.status === 410;
-  return isGone ? null : (textOf(response, 'getetag') ?? '');
 }

@@ -57,6 +57,11 @@ function editOf({ due }: EntryState, edit: EntryRow['edit']): Edit {
   }
 }
 
+export interface Decided {
+  readonly row: EntryRow;
+  readonly decision: Decision;
+}
+
 /** What becomes of an entry, from what is stored. Where people may not move follow-ups, an entry that was moved goes back. */
 export function decideRow(context: CalendarContext, row: EntryRow): Decision {
   const { clock, connection } = context;

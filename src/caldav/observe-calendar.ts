@@ -2,7 +2,7 @@ import { counted } from '../core/lead/counted.ts';
 import { LeadsyncError } from '../lib/errors.ts';
 import { transaction } from '../store/database.ts';
 import {
-  type CalendarState,
+  type CalendarAnswer,
   forgetEntries,
   knownNames,
   noteRead,
@@ -25,16 +25,14 @@ const mostGone = 2;
 /** Of leadsync's own entries alone: no other entry is read. Throws `caldav.emptied` when most of them have gone at once; then nothing is stored. */
 export async function observeCalendar(
   context: CalendarContext,
-  { token, answer }: Pick<CalendarState, 'token' | 'answer'>,
+  answer: CalendarAnswer | null,
   stop: AbortSignal,
 ): Promise<void> {
   const { pool, client, ref, lease } = context;
   const known = await knownNames(pool, ref);
-  const { etags, isWhole, token: next } = await client.changes(token, stop);
-  const isGone = ({ name }: KnownName): boolean =>
-    isWhole ? (etags.get(name) ?? null) === null : etags.get(name) === null;
+  const etags = await client.list(stop);
   const changed = known.filter(({ name, etag }) => (etags.get(name) ?? etag) !== etag);
-  const missing = known.filter((one) => one.isShown && isGone(one));
+  const missing = known.filter(({ name, isShown }) => isShown && !etags.has(name));
   const moved = await findMoved(context, missing, stop);
   const gone = missing.filter(({ name }) => !moved.has(name));
   const shown = known.filter(({ isShown }) => isShown).length;
@@ -58,7 +56,7 @@ export async function observeCalendar(
     if (answer === 'restore') await forgetEntries(db, ref, goneNames);
     else seen.push(...goneNames.map((name) => ({ name, etag: null, shown: shownJson({ kind: 'missing' }) })));
     await saveSeen(db, ref, seen);
-    await noteRead(db, ref, next);
+    await noteRead(db, ref);
   });
 }
 

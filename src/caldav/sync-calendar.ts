@@ -4,28 +4,22 @@ import { transaction } from '../store/database.ts';
 import {
   calendarState,
   entriesOf,
-  type EntryRow,
   forgetEntries,
   saveEntries,
   useCalendar,
 } from '../store/calendar-entries.ts';
 import type { CalendarContext } from './calendar-context.ts';
-import { type Decision, isSame, noted } from './decide-entry.ts';
-import { decideRow, knownOf, withKnown } from './entry-facts.ts';
+import { isSame, noted } from './decide-entry.ts';
+import { type Decided, decideRow, knownOf, withKnown } from './entry-facts.ts';
 import { wholeSecond } from './entry-time.ts';
 import { observeCalendar } from './observe-calendar.ts';
-import { changeEntries, putEntries } from './write-entries.ts';
+import { writeEntries } from './write-entries.ts';
 
 export interface CalendarPass {
   readonly put: number;
   /** Moved, written anew or taken back. */
   readonly changed: number;
   readonly requested: number;
-}
-
-interface Decided {
-  readonly row: EntryRow;
-  readonly decision: Decision;
 }
 
 /**
@@ -36,22 +30,19 @@ export async function syncCalendar(context: CalendarContext, stop: AbortSignal):
   const { pool, ref, calendar } = context;
   await useCalendar(pool, ref, calendar.url);
   const state = await calendarState(pool, ref);
-  await observeCalendar(context, { token: state?.token ?? null, answer: state?.answer ?? null }, stop);
+  await observeCalendar(context, state?.answer ?? null, stop);
   const rows = await entriesOf(pool, ref, calendar.components, followUpField);
   const decided = rows.map((row): Decided => ({ row, decision: decideRow(context, row) }));
   const requested = await noteDecisions(context, decided);
-  let put = 0;
-  let changed = 0;
   // Those that the server refused before come last: several in a row end the pass, and the others would wait for ever.
-  for (const isRefused of [false, true]) {
-    const rowsTo = (...what: readonly Decision['do'][]): readonly EntryRow[] =>
-      decided.flatMap(({ row, decision }) =>
-        what.includes(decision.do) && ((row.state?.note ?? null) !== null) === isRefused ? row : [],
-      );
-    changed += await changeEntries(context, rowsTo('change', 'take-back'), stop);
-    put += await putEntries(context, rowsTo('put'), stop);
-  }
-  return { put, changed, requested };
+  const writes = decided
+    .filter(({ decision }) => ['put', 'change', 'take-back'].includes(decision.do))
+    .toSorted((a, b) => Number(isRefused(a)) - Number(isRefused(b)));
+  return { requested, ...(await writeEntries(context, writes, stop)) };
+}
+
+function isRefused({ row }: Decided): boolean {
+  return (row.state?.note ?? null) !== null;
 }
 
 /** Stores what writes nothing into the calendar, all at once. Returns the number of requested edits. */

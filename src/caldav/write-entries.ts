@@ -13,7 +13,7 @@ import {
 import { basesOf } from '../store/pairs.ts';
 import { type CalendarContext, entriesAtOnce } from './calendar-context.ts';
 import { begun, stored } from './decide-entry.ts';
-import { decideRow, madeOf, shownJson, withKnown } from './entry-facts.ts';
+import { type Decided, decideRow, madeOf, shownJson, withKnown } from './entry-facts.ts';
 import { cancelEntry, changeEntry, type Content, hasNotes, makeEntry, readEntry } from './entry-text.ts';
 import { type When, wholeSecond } from './entry-time.ts';
 import { zoneOf } from './observe-calendar.ts';
@@ -28,49 +28,54 @@ interface Writing extends EntryContent {
 /** Entries that a server may refuse before the pass ends: it is not the entries then. */
 const mostRefused = 3;
 
-export async function putEntries(
+/**
+ * Puts entries, brings others to what is agreed on, or takes them back, in the text that is there now. Returns how many. What the
+ * server refuses is that entry's fault, until it refuses several in a row.
+ */
+export async function writeEntries(
   context: CalendarContext,
-  rows: readonly EntryRow[],
+  decided: readonly Decided[],
   stop: AbortSignal,
-): Promise<number> {
-  let put = 0;
-  const refusals = new Refusals(context);
-  for (let from = 0; from < rows.length; from += entriesAtOnce) {
-    for (const writing of await begin(context, rows.slice(from, from + entriesAtOnce)))
-      if (await refusals.try(writing, () => putOne(context, writing, stop))) put += 1;
-  }
-  return put;
-}
-
-/** Brings entries to what is agreed on, or takes them back, in the text that is there now. Returns how many. */
-export async function changeEntries(
-  context: CalendarContext,
-  rows: readonly EntryRow[],
-  stop: AbortSignal,
-): Promise<number> {
-  let changed = 0;
-  const refusals = new Refusals(context);
-  for (let from = 0; from < rows.length; from += entriesAtOnce) {
-    const chunk = rows.slice(from, from + entriesAtOnce);
-    const entries = await context.client.read(
-      chunk.flatMap(({ state }) => state?.name ?? []),
-      stop,
-    );
-    const fresh = await freshOf(context, chunk, entries);
-    const taken = fresh.filter(({ row }) => row.dueAt === null);
-    for (const one of taken) if (await refusals.try(one, () => takeBack(context, one, stop))) changed += 1;
+): Promise<{ readonly put: number; readonly changed: number }> {
+  const { pool, ref, client } = context;
+  const done = { put: 0, changed: 0 };
+  let refused = 0;
+  const attempt = async (
+    { row, state }: Pick<Fresh, 'row' | 'state'>,
+    what: keyof typeof done,
+    write: () => Promise<boolean>,
+  ): Promise<void> => {
+    try {
+      if (await write()) done[what] += 1;
+      refused = 0;
+    } catch (error) {
+      if (codeOf(error) !== 'caldav.rejected') throw error;
+      refused += 1;
+      const note = error instanceof Error ? error.message : null;
+      await saveEntries(pool, ref, [{ ...keyOf(row), ...state, note }]);
+      if (refused >= mostRefused) throw error;
+    }
+  };
+  for (let from = 0; from < decided.length; from += entriesAtOnce) {
+    const chunk = decided.slice(from, from + entriesAtOnce);
+    const rowsTo = (isPut: boolean): readonly EntryRow[] =>
+      chunk.flatMap(({ row, decision }) => ((decision.do === 'put') === isPut ? row : []));
+    const known = rowsTo(false);
+    const names = known.flatMap(({ state }) => state?.name ?? []);
+    const fresh = names.length === 0 ? [] : await freshOf(context, known, await client.read(names, stop));
+    for (const one of fresh)
+      if (one.row.dueAt === null) await attempt(one, 'changed', () => takeBack(context, one, stop));
     const texts = new Map(fresh.map((one) => [one.state.name, one]));
-    const due = fresh.filter(({ row }) => row.dueAt !== null).map(({ row }) => row);
+    const due = fresh.flatMap(({ row }) => (row.dueAt === null ? [] : row));
     for (const writing of await begin(context, due)) {
       const entry = texts.get(writing.state.name);
-      if (
-        entry !== undefined &&
-        (await refusals.try(writing, () => changeOne(context, writing, entry, stop)))
-      )
-        changed += 1;
+      if (entry !== undefined)
+        await attempt(writing, 'changed', () => changeOne(context, writing, entry, stop));
     }
+    for (const writing of await begin(context, rowsTo(true)))
+      await attempt(writing, 'put', () => putOne(context, writing, stop));
   }
-  return changed;
+  return done;
 }
 
 interface Fresh {
@@ -230,34 +235,6 @@ async function noteStored(
 
 function keyOf({ leadId, component }: EntryRow) {
   return { leadId, component };
-}
-
-/** What the server refuses is that entry's fault, until it refuses several in a row. */
-class Refusals {
-  readonly #context: CalendarContext;
-  #inARow = 0;
-
-  constructor(context: CalendarContext) {
-    this.#context = context;
-  }
-
-  async try(
-    { row, state }: { row: EntryRow; state: EntryState },
-    write: () => Promise<boolean>,
-  ): Promise<boolean> {
-    try {
-      const done = await write();
-      this.#inARow = 0;
-      return done;
-    } catch (error) {
-      if (codeOf(error) !== 'caldav.rejected') throw error;
-      this.#inARow += 1;
-      const note = error instanceof Error ? error.message : null;
-      await saveEntries(this.#context.pool, this.#context.ref, [{ ...keyOf(row), ...state, note }]);
-      if (this.#inARow >= mostRefused) throw error;
-      return false;
-    }
-  }
 }
 
 interface EntryContent {

@@ -6,15 +6,15 @@ import type { App } from '../app.ts';
 import { openWorker, type WorkerApp } from '../worker/open-worker.ts';
 import { loadConfig } from '../config/load.ts';
 import { counted } from '../core/lead/counted.ts';
-import { type DemoTarget, shownPath, workbookTarget } from './demo-target.ts';
+import { type DemoTarget, shownPath, workbookTarget } from '../demo/demo-target.ts';
 import { startEmbeddedPostgres } from '../postgres/embedded-postgres.ts';
 import { LeadsyncError } from '../lib/errors.ts';
-import { parseFaults } from '../../test/stand-ins/leads/faults.ts';
-import { type Sandbox, startSandbox } from '../../test/stand-ins/leads/sandbox.ts';
+import { parseFaults } from '../demo/faults.ts';
+import { type Sandbox, startSandbox } from '../demo/sandbox.ts';
 import { decideConflict, listConflicts } from '../store/conflicts.ts';
 import { countDueMails } from '../store/mails.ts';
 import type { SyncReport } from '../sync/report.ts';
-import { workReminders } from '../worker/work-reminders.ts';
+import { workMails } from '../worker/work-mails.ts';
 import { describePlan, tellReport } from './plan-output.ts';
 import type { CommonOptions } from './with-store.ts';
 import { print, printJson } from './output.ts';
@@ -42,7 +42,7 @@ export async function demo(options: DemoOptions): Promise<void> {
   await using target =
     options.target === 'xlsx'
       ? workbookTarget(folder, connection)
-      : await (await import('./demo-google-sheets.ts')).googleSheetsTarget(folder);
+      : await (await import('../demo/demo-google-sheets.ts')).googleSheetsTarget(folder);
   tell(
     `A local Leads service is filled with ${leadCount} made-up leads; every sixth request must wait a second.\n`,
   );
@@ -194,7 +194,7 @@ async function sendDueReminders(app: WorkerApp): Promise<void> {
   const names = [...app.contexts.keys()];
   let left = await countDueMails(app.pool, names);
   if (left === 0) return;
-  await using _worker = await workReminders(app);
+  await using _worker = await workMails(app);
   let changedAt = Date.now();
   while (left > 0 && Date.now() - changedAt < mailTimeoutMs && !stopping.aborted) {
     await sleep(mailPollMs);

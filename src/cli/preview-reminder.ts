@@ -56,7 +56,7 @@ export async function previewOf(app: App, context: SyncContext, leadId: string) 
   const { reminders } = wantedReminders({ leadId, dueAt, cells }, settings.rules);
   const now = clock.now();
   // Late mails are still sent while they are scheduled.
-  const late = await dueReminders(pool, [connection.name], 0, leadId);
+  const late = await dueReminders(pool, connection.name, leadId);
   const isPast = ({ sendAt, ...mail }: WantedReminder): boolean =>
     sendAt <= now &&
     !late.some(
@@ -74,6 +74,7 @@ export async function previewOf(app: App, context: SyncContext, leadId: string) 
     leadId,
     cells,
     dueAt,
+    kind: 'reminder' as const,
     offsetText: next?.offsetText ?? '0m',
     sequence: 0,
     changes: changesOf(before, cells),
@@ -193,6 +194,7 @@ export async function sendTestMail(app: App, address: string, json: boolean): Pr
     leadId: 'sample',
     cells: { ...sample, [followUpField]: new Date(now).toISOString() },
     dueAt: now,
+    kind: 'reminder' as const,
     offsetText: '0m',
     sequence: 0,
     changes: [],

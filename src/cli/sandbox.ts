@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { counted } from '../core/lead/counted.ts';
-import { parseFaults } from '../../test/stand-ins/leads/faults.ts';
-import { parseRate } from '../../test/stand-ins/leads/rate-limit.ts';
-import { startSandbox } from '../../test/stand-ins/leads/sandbox.ts';
+import { parseFaults } from '../demo/faults.ts';
+import { parseRate } from '../demo/rate-limit.ts';
+import { startSandbox } from '../demo/sandbox.ts';
 import type { CommonOptions } from './with-store.ts';
 import { print, printJson, wholeNumber } from './output.ts';
 import { usualEnd } from './stop.ts';

@@ -1,10 +1,5 @@
 import { DOMParser, type Element } from '@xmldom/xmldom';
 
-export interface Multistatus {
-  readonly token: string | null;
-  readonly responses: readonly DavResponse[];
-}
-
 export interface DavResponse {
   /** The last part of its path, decoded. */
   readonly name: string;
@@ -17,16 +12,14 @@ export interface DavResponse {
 const dav = 'DAV:';
 
 /** Null: not well formed, not a multistatus, or with a document type, which no server needs and which may hold entities that grow without end. */
-export function readMultistatus(body: string): Multistatus | null {
+export function readMultistatus(body: string): readonly DavResponse[] | null {
   if (/<!DOCTYPE/i.test(body)) return null;
   const root = parse(body);
   if (root?.namespaceURI !== dav || root.localName !== 'multistatus') return null;
-  const token = child(root, 'sync-token')?.textContent?.trim() ?? null;
-  const responses = children(root, 'response').flatMap((response) => {
+  return children(root, 'response').flatMap((response) => {
     const name = nameOf(child(response, 'href')?.textContent ?? '');
     return name === null ? [] : [{ name, status: statusOf(response), props: propsOf(response) }];
   });
-  return { token, responses };
 }
 
 /** Null: missing or empty. */

@@ -7,7 +7,6 @@ export type BullQueue = Pick<
   Queue<unknown, unknown>,
   | 'name'
   | 'add'
-  | 'addBulk'
   | 'close'
   | 'getJob'
   | 'getJobCounts'
@@ -16,10 +15,8 @@ export type BullQueue = Pick<
   | 'getJobSchedulersCount'
   | 'getJobs'
   | 'obliterate'
-  | 'rateLimit'
   | 'remove'
   | 'removeJobScheduler'
-  | 'removeRateLimitKey'
   | 'upsertJobScheduler'
   | 'waitUntilReady'
 >;

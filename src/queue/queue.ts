@@ -12,7 +12,7 @@ import { openPostgresBackend } from './postgres-backend.ts';
 import { upsertSchedule } from './schedules.ts';
 import { type JobHandler, startWorker } from './work.ts';
 
-export type { JobHandle, JobResult } from './work.ts';
+export type { JobResult } from './work.ts';
 
 /**
  * Only this room knows BullMQ. Jobs carry ids and names, never data of leads or secrets.
@@ -26,22 +26,19 @@ export interface JobQueue {
   add(
     name: string,
     payload: object,
-    options?: { readonly id?: string; readonly delayMs?: number; readonly requestedAt?: number },
+    options?: {
+      readonly id?: string;
+      readonly delayMs?: number;
+      readonly requestedAt?: number;
+      /** False: a job that has finished, and its id, are forgotten at once. */
+      readonly isKept?: boolean;
+    },
   ): Promise<AddedJob>;
-  /** Adds many jobs at once, in their order. The queue knows an id only until its job has finished. */
-  addAll(
-    name: string,
-    jobs: readonly { readonly payload: object; readonly id: string; readonly delayMs: number }[],
-  ): Promise<void>;
   /**
    * Takes jobs, `concurrency` at a time (default 1) and in their order, until the returned object is disposed: that stops
-   * the jobs under way and returns them to the queue. `paceMs`: all workers together begin one job in this time (default: no limit).
+   * the jobs under way and returns them to the queue.
    */
-  work(
-    handlers: Readonly<Record<string, JobHandler>>,
-    concurrency?: number,
-    paceMs?: number,
-  ): AsyncDisposable;
+  work(handlers: Readonly<Record<string, JobHandler>>, concurrency?: number): AsyncDisposable;
   /** Keeps exactly one schedule of that name: a cron pattern in a time zone. */
   schedule(name: string, pattern: string, timeZone: string, job: string, payload: object): Promise<void>;
   /** How many schedules there are, by one command; also those that have lost what they say. */
@@ -56,8 +53,6 @@ export interface JobQueue {
   countsOfConnections(): Promise<ReadonlyMap<string, JobCounts>>;
   /** Deletes the queue with its jobs and schedules; of a connection, those of its jobs that are not under way. */
   forget(connection?: string): Promise<void>;
-  /** Ends the pause in which all jobs wait (see `wholeQueue`), and starts these delayed jobs. */
-  endPause(ids: readonly string[], stop: AbortSignal): Promise<void>;
 }
 
 export type JobCounts = Readonly<Record<'waiting' | 'active' | 'delayed' | 'failed', number>>;
@@ -183,29 +178,22 @@ function jobQueue(
   ask: Ask,
 ): JobQueue {
   return {
-    async add(job, payload, { id = randomUUID(), delayMs, requestedAt } = {}) {
+    async add(job, payload, { id = randomUUID(), delayMs, requestedAt, isKept = true } = {}) {
+      const kept = isKept ? keepJobs : true;
       const delay = delayMs === undefined ? {} : { delay: Math.ceil(delayMs) };
       const options = {
         jobId: id,
         // A job that is added again is the same request.
         timestamp: requestedAt ?? Date.now(),
         ...delay,
-        removeOnComplete: keepJobs,
-        removeOnFail: keepJobs,
+        removeOnComplete: kept,
+        removeOnFail: kept,
       };
       await ask((queue) => queue.add(job, payload, options));
       return { finished: (signal) => finished(ask, id, signal) };
     },
-    async addAll(job, jobs) {
-      const all = jobs.map(({ payload, id, delayMs }) => ({
-        name: job,
-        data: payload,
-        opts: { jobId: id, delay: Math.ceil(delayMs), removeOnComplete: true, removeOnFail: true },
-      }));
-      await ask((queue) => queue.addBulk(all));
-    },
-    work: (handlers, concurrency = 1, paceMs = 0) =>
-      startWorker(name, backend, ask, { ...settings, concurrency, paceMs }, handlers),
+    work: (handlers, concurrency = 1) =>
+      startWorker(name, backend, ask, { ...settings, concurrency }, handlers),
     async schedule(schedule, pattern, timeZone, job, payload) {
       const template = {
         name: job,
@@ -248,15 +236,6 @@ function jobQueue(
       await ask((queue) => queue.removeJobScheduler(connection));
       for (const { id = '', data } of await ask((queue) => queue.getJobs()))
         if (connectionOf(data) === connection) await ask((queue) => queue.remove(id)).catch(unlessScheduled);
-    },
-    async endPause(ids, stop) {
-      await ask((queue) => queue.removeRateLimitKey());
-      for (const id of ids) {
-        if (stop.aborted) return;
-        const job = await ask((queue) => queue.getJob(id));
-        // It may have started meanwhile.
-        if (await job?.isDelayed()) await job?.promote().catch(() => {});
-      }
     },
   };
 }

@@ -1,17 +1,11 @@
-import { DelayedError, type Job, RateLimitError } from 'bullmq';
+import { DelayedError, type Job } from 'bullmq';
 import pRetry from 'p-retry';
 import { isDatabaseOutage } from '../postgres/database-outage.ts';
 import { LeadsyncError } from '../lib/errors.ts';
 import { type Backend, type BackendOptions, type BullQueue, isQueueOutage } from './backend.ts';
 
 /** The result of a job handler: done with a small summary, or a retry later from its checkpoint. */
-export type JobResult<Summary> =
-  | { readonly done: Summary }
-  | {
-      readonly againAfterMs: number;
-      /** All jobs of the queue wait, not just this one. */
-      readonly wholeQueue: boolean;
-    };
+export type JobResult<Summary> = { readonly done: Summary } | { readonly againAfterMs: number };
 
 export interface JobHandle {
   /** Epoch ms of the request: of a delayed or scheduled job, when it first fell due. */
@@ -22,12 +16,6 @@ export type JobHandler = (payload: unknown, job: JobHandle, stop: AbortSignal) =
 
 /** Ms after which a job that met an outage is retried. */
 const retryMs = 1_000;
-
-/**
- * Ms after which a worker looks again whether its queue is still paused. BullMQ does not notice that a pause was ended, nor,
- * as it begins to wait, that the worker is closed.
- */
-const pauseLookMs = 1_000;
 
 /** Ms between attempts to put a job back into a queue that is away. */
 const insistMs = 250;
@@ -40,12 +28,10 @@ export function startWorker(
   {
     lockMs,
     concurrency,
-    paceMs,
     warn,
   }: {
     readonly lockMs: number;
     readonly concurrency: number;
-    readonly paceMs: number;
   } & Pick<BackendOptions, 'warn'>,
   handlers: Readonly<Record<string, JobHandler>>,
 ): AsyncDisposable {
@@ -63,7 +49,7 @@ export function startWorker(
         throw error;
       }
       warn(error, `job ${job.name} of queue ${name} met an outage; leadsync retries it`);
-      return { againAfterMs: retryMs, wholeQueue: false };
+      return { againAfterMs: retryMs };
     }
   };
   const process = async (job: Job, token?: string): Promise<unknown> => {
@@ -72,11 +58,6 @@ export function startWorker(
     const result = await handling.finally(() => underWay.delete(handling));
     if ('done' in result) return result.done;
     const againAfterMs = Math.ceil(result.againAfterMs);
-    if (result.wholeQueue) {
-      const until = Date.now() + againAfterMs;
-      await insist((queue) => queue.rateLimit(Math.max(1, until - Date.now())));
-      throw new RateLimitError();
-    }
     await insist(async () => job.moveToDelayed(Date.now() + againAfterMs, token));
     throw new DelayedError();
   };
@@ -93,9 +74,6 @@ export function startWorker(
     lockDuration: lockMs,
     stalledInterval: lockMs / 2,
     maxStalledCount: 1_000,
-    maximumRateLimitDelay: pauseLookMs,
-    // BullMQ checks a queue's rate limit only for workers with a limit of their own; the second one never limits.
-    limiter: paceMs > 0 ? { max: 1, duration: paceMs } : { max: 1_000_000, duration: 1 },
   });
   return {
     async [Symbol.asyncDispose]() {

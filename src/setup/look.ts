@@ -89,9 +89,10 @@ export async function lookAtTable(
     return found === undefined ? none : { ...none, headings: found.columns, idCell };
   }
   const { HubSpotApi } = await import('../targets/hubspot/hubspot-api.ts');
+  const { HubSpotHttp } = await import('../targets/hubspot/hubspot-http.ts');
   const options = { ...target, apiUrl: draft.hubspotUrl, accessToken: target.token, fields: [] };
-  await using api = new HubSpotApi({ ...options, clock: systemClock });
-  await api.properties(signal);
+  await using http = new HubSpotHttp({ ...options, clock: systemClock });
+  await new HubSpotApi(http, signal).properties();
   return none;
 }
 

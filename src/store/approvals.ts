@@ -44,7 +44,7 @@ export function linesDoneBefore(
      cross join lateral (select greatest(
        (select max(a.run_id) from actions a
         where a.plan_id = $3 and a.plan_line = p.id and a.fingerprint = p.fingerprint and a.run_id <> $1 and ${isBegun}),
-       ${doneTo(`a.lead_id = p."leadId"`)}, ${doneTo(`a.kind = 'create-lead'`)}, made.run) as run) done
+       ${doneTo(`a.lead_id = p."leadId"`)}, ${doneTo(`a.kind = 'create-lead'`)}, made.run) as run offset 0) done
      where done.run is not null`,
     [
       run.id,

@@ -166,7 +166,6 @@ export type CalendarAnswer = 'restore' | 'deleted';
 /** What is known of a calendar as a whole. */
 export interface CalendarState {
   readonly url: string;
-  readonly token: string | null;
   readonly code: string | null;
   readonly note: string | null;
   /** Ms until it is to be asked again; not above 0: now. */
@@ -184,7 +183,7 @@ export function calendarState(
 ): Promise<CalendarState | null> {
   return firstOf(
     db,
-    `select url, token, code, note, (select resolution from ${asked}) as answer,
+    `select url, code, note, (select resolution from ${asked}) as answer,
        coalesce(${epochMs('not_before')} - ${epochMs('now()')}, 0) as "waitMs"
      from calendars where connection = $1 and recipient = $2`,
     [connection, recipient],
@@ -209,16 +208,12 @@ export async function useCalendar(
   );
 }
 
-/** The calendar was read up to `token`. An answer has been followed. */
-export async function noteRead(
-  db: Queryable,
-  { connection, recipient }: CalendarRef,
-  token: string | null,
-): Promise<void> {
+/** The calendar was read. An answer has been followed. */
+export async function noteRead(db: Queryable, { connection, recipient }: CalendarRef): Promise<void> {
   await db.query(
     `with answered as (delete from ${asked})
-     update calendars set token = $3, seen_at = now() where connection = $1 and recipient = $2`,
-    [connection, recipient, token],
+     update calendars set seen_at = now() where connection = $1 and recipient = $2`,
+    [connection, recipient],
   );
 }
 

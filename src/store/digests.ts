@@ -57,7 +57,7 @@ export async function replaceDigests(
        and d.recipient = n.recipient and d.local_date > n."lastDate" and d.local_date <> n."nextDate"`,
   );
   await write(
-    `update mails d set connection = n.home, send_at = n.at, round = d.round + 1, updated_at = now()
+    `update mails d set connection = n.home, send_at = n.at, updated_at = now()
      from (select recipient, home, "lastDate" as day, "lastAt" as at from ${planned}
          union all select recipient, home, "nextDate", "nextAt" from ${planned}) p
        join mails o on o.kind = 'digest' and o.recipient = p.recipient and o.local_date = p.day
@@ -67,7 +67,7 @@ export async function replaceDigests(
   );
   // Its queue is worked by nobody any more: the new home finds out whether it was sent.
   await write(
-    `update mails d set connection = n.home, round = d.round + 1 from ${planned}
+    `update mails d set connection = n.home from ${planned}
      where d.kind = 'digest' and d.state = 'sending' and d.recipient = n.recipient and d.connection <> all($2)`,
     configured,
   );

@@ -23,14 +23,8 @@ function figures<Row extends pg.QueryResultRow>(
     });
 }
 
-/** The newest sync that was carried out. */
-export interface SuccessFigures {
-  readonly connection: string;
-  /** Seconds since its end, by the clock of the database. */
-  readonly age: number;
-}
-
-export const successFigures = figures<SuccessFigures>(
+/** The newest sync that was carried out. `age`: seconds since its end, by the clock of the database. */
+export const successFigures = figures<{ connection: string; age: number }>(
   `select connection, extract(epoch from now() - max(finished_at))::float8 as age from runs
      where connection = any($1) and mode = 'sync' and status in ('succeeded', 'partial') and ${isWhole} group by 1`,
 );
@@ -40,54 +34,32 @@ export const scheduleFigures = figures<Schedule & { readonly connection: string 
   `select connection, ${schedule} from connections where connection = any($1) and pattern is not null`,
 );
 
-/** The newest sync that ended. */
-export interface LastRunFigures {
-  readonly connection: string;
-  readonly status: Exclude<RunStatus, 'running'>;
-  /** Seconds. */
-  readonly duration: number;
-}
-
-export const lastRunFigures = figures<LastRunFigures>(
+/** The newest sync that ended. `duration`: seconds. */
+export const lastRunFigures = figures<{ connection: string; status: RunStatus; duration: number }>(
   `select distinct on (connection) connection, status, extract(epoch from finished_at - created_at)::float8 as duration
      from runs where connection = any($1) and mode = 'sync' and finished_at is not null and ${isWhole}
      order by connection, id desc`,
 );
 
-/** Unfinished runs, also waiting ones and those of a dead worker. */
-export interface OpenRunFigures {
-  readonly connection: string;
-  readonly mode: RunMode;
-  /** Epoch s. */
-  readonly progressAt: number;
-}
-
-export const openRunFigures = figures<OpenRunFigures>(
+/** Unfinished runs, also waiting ones and those of a dead worker. `progressAt`: epoch s. */
+export const openRunFigures = figures<{ connection: string; mode: RunMode; progressAt: number }>(
   `select connection, mode, extract(epoch from progress_at)::float8 as "progressAt" from runs
      where connection = any($1) and finished_at is null`,
 );
 
-export interface HeldFigures {
-  readonly connection: string;
-  readonly count: number;
-}
-
 /** What is held now; a connection that holds nothing is not among them. */
-export const heldFigures = figures<HeldFigures>(
+export const heldFigures = figures<{ connection: string; count: number }>(
   `select connection, count(*)::int as count from ${heldItems} and connection = any($1) group by 1`,
 );
 
-/** Mails of a kind that are not sent. */
-export interface MailFigures {
-  readonly connection: string;
-  readonly kind: 'reminder' | 'digest';
-  readonly failed: number;
-  readonly missed: number;
-  /** How late the oldest one is that is due and not sent; null: none is. */
-  readonly lateSeconds: number | null;
-}
-
-export const mailFigures = figures<MailFigures>(
+/** Mails of a kind that are not sent. `lateSeconds`: how late the oldest one is that is due; null: none is. */
+export const mailFigures = figures<{
+  connection: string;
+  kind: 'reminder' | 'digest';
+  failed: number;
+  missed: number;
+  lateSeconds: number | null;
+}>(
   `select connection, case kind when 'digest' then kind else 'reminder' end as kind,
        count(*) filter (where state = 'failed')::int as failed, count(*) filter (where state = 'missed')::int as missed,
        extract(epoch from now() - min(send_at) filter (where state in ('scheduled', 'sending') and send_at <= now()))::float8
@@ -95,13 +67,7 @@ export const mailFigures = figures<MailFigures>(
      from mails where connection = any($1) and state in ('scheduled', 'sending', 'failed', 'missed') group by 1, 2`,
 );
 
-export interface ThrottleFigures {
-  readonly scope: string;
-  /** Epoch s before which no request may leave; may be long past. */
-  readonly until: number;
-}
-
-/** See `serviceScope`. */
-export const throttleFigures = figures<ThrottleFigures>(
+/** `scope`: see `serviceScope`. `until`: epoch s before which no request may leave; may be long past. */
+export const throttleFigures = figures<{ scope: string; until: number }>(
   `select scope, extract(epoch from not_before)::float8 as until from services where scope = any($1) and not_before is not null`,
 );

@@ -3,21 +3,25 @@ import pg from 'pg';
 import { isDatabaseOutage } from '../postgres/database-outage.ts';
 import { createBatcher } from './batcher.ts';
 import { MailSender } from './mail-sender.ts';
-import type { SentBy } from './mails.ts';
-import { beginSending, type Claim, type Ending, endSending, noteUnknown } from './sending.ts';
+import {
+  beginSending,
+  type Claim,
+  type Ending,
+  endSending,
+  type MailWork,
+  type SendingWaits,
+  takeMails,
+  type TakenMail,
+} from './sending.ts';
 
-/** What the sending of one mail notes in the store; of mails that are sent at once, in one statement. */
+/** What this process has in hand of the mails; what is noted of several at once goes in one statement. */
 export interface MailLedger extends AsyncDisposable {
-  /** Registers this process as a sender of mails, so that others notice its death. Call it before the first mail. */
-  appear(): Promise<void>;
-  /** See `beginSending`. Returns this process's token as the sender of the mail; null: another process sends it. */
-  begin(claim: Claim): Promise<string | null>;
+  /** See `takeMails`. Each that was taken must be ended. */
+  take(work: MailWork, waits: SendingWaits, limit: number): Promise<readonly TakenMail[]>;
+  /** See `beginSending`. */
+  begin(claim: Omit<Claim, 'sender'>): Promise<boolean>;
   /** See `endSending`. Waits for an unavailable database until `stop`: only this process knows the outcome of the mail. */
-  end(ending: Ending, stop?: AbortSignal): Promise<void>;
-  /** See `noteUnknown`. */
-  unknown(id: number, sender: string, stop: AbortSignal): Promise<void>;
-  /** Whether a living process, this one or another, hands the mail to the server now. */
-  isUnderWay(mail: SentBy & { readonly id: number }): boolean;
+  end(ending: Omit<Ending, 'sender'>, stop: AbortSignal): Promise<void>;
 }
 
 /** Wait (ms) for the outcomes of other mails: each commit is a write to the disk. */
@@ -29,10 +33,8 @@ const insistMs = 250;
 /** Made once for a process: only what goes through one object is carried out together. */
 export function createMailLedger(pool: pg.Pool): MailLedger {
   const sender = new MailSender(pool);
-  /** What this process has begun and not ended, by its id and by what the process is known. */
-  const underWay = new Set<string>();
-  const owned = new Set<string>();
-  const keyOf = (id: number, by: string | null): string => `${id} ${by}`;
+  /** The mails by their ids, and the lease under which each was taken or begun: a lost one is replaced meanwhile. */
+  const inHand = new Map<number, string>();
   const begin = createBatcher(
     async (claims: readonly Claim[]) => {
       const token = await sender.token();
@@ -51,30 +53,33 @@ export function createMailLedger(pool: pg.Pool): MailLedger {
     lingerMs,
   );
   return {
-    appear: async () => void (await sender.token()),
-    async begin(claim) {
-      const token = await begin(claim);
-      if (token === null) return null;
-      owned.add(token);
-      underWay.add(keyOf(claim.id, token));
-      return token;
+    async take(work, waits, limit) {
+      const token = await sender.token();
+      const taken = await takeMails(pool, work, waits, { token, inHand: [...inHand.keys()], limit });
+      for (const { mail } of taken) inHand.set(mail.id, token);
+      return taken;
     },
-    end: (ending, stop) =>
-      whenBack(() => end(ending), stop).finally(() => underWay.delete(keyOf(ending.id, ending.sender))),
-    unknown: (id, by, stop) =>
-      whenBack(() => noteUnknown(pool, id, by), stop).finally(() => underWay.delete(keyOf(id, by))),
-    isUnderWay: ({ id, sender: by, isSenderThere }) =>
-      underWay.has(keyOf(id, by)) || (isSenderThere && by !== null && !owned.has(by)),
+    async begin(claim) {
+      const sender = inHand.get(claim.id);
+      const token = sender === undefined ? null : await begin({ ...claim, sender });
+      if (token !== null) inHand.set(claim.id, token);
+      return token !== null;
+    },
+    async end(ending, stop) {
+      const sender = inHand.get(ending.id);
+      if (sender === undefined) return;
+      await whenBack(() => end({ ...ending, sender }), stop).finally(() => inHand.delete(ending.id));
+    },
     [Symbol.asyncDispose]: () => sender[Symbol.asyncDispose](),
   };
 }
 
-async function whenBack(write: () => Promise<void>, stop: AbortSignal | undefined): Promise<void> {
+async function whenBack(write: () => Promise<void>, stop: AbortSignal): Promise<void> {
   for (;;) {
     try {
       return await write();
     } catch (error) {
-      if (!isDatabaseOutage(error) || stop === undefined || stop.aborted) throw error;
+      if (!isDatabaseOutage(error) || stop.aborted) throw error;
       await sleep(insistMs);
     }
   }

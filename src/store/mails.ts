@@ -1,19 +1,8 @@
 import { overdueAtFirst } from './reminders.ts';
 import { columnOf, countOf, epochMs, oneOf, type Queryable, rowsOf, timestamp } from './database.ts';
-import { isAlive } from './leases.ts';
-
-/** The process that hands a mail to the server. */
-export interface SentBy {
-  /** The lease of the process that began with it and has not said how it ended; null: none. */
-  readonly sender: string | null;
-  /** Whether that process lives. */
-  readonly isSenderThere: boolean;
-  /** For a mail that is being sent: the age of its claim, by the database's clock. */
-  readonly idleMs: number;
-}
 
 /** A mail that is owed to one recipient. Times are epoch ms. */
-interface OwedMail<State extends string> extends SentBy {
+interface OwedMail<State extends string> {
   readonly id: number;
   readonly connection: string;
   /** In small letters. */
@@ -22,16 +11,18 @@ interface OwedMail<State extends string> extends SentBy {
   readonly state: State;
   readonly note: string | null;
   readonly attempts: number;
-  /** Goes up each time it is scheduled anew: a job of another round is not its job any more. */
-  readonly round: number;
   /** How often it was begun again with an unknown outcome. */
   readonly resends: number;
   /** How often the mail server itself left that open. */
   readonly unknownOutcomes: number;
   /** Null: not so far. */
   readonly firstTriedAt: number | null;
+  /** When a worker first took it up. Null: not so far. */
+  readonly takenAt: number | null;
   /** When its state was last written. */
   readonly updatedAt: number;
+  /** Goes up with each date that was moved: the SEQUENCE of a calendar entry. Of a digest 0. */
+  readonly sequence: number;
 }
 
 export type ReminderState = 'scheduled' | 'sending' | 'sent' | 'skipped' | 'cancelled' | 'missed' | 'failed';
@@ -43,18 +34,17 @@ export interface Reminder extends OwedMail<ReminderState> {
   readonly dueAt: number;
   /** How long before the due moment, as in the settings: `0m`, `1d`; empty unless it is a reminder. */
   readonly offsetText: string;
-  /** Goes up with each date that was moved: the SEQUENCE of a calendar entry. */
-  readonly sequence: number;
   /** Whether the recipient gets a digest in the same minute that is not sent or given up yet. */
   readonly awaitsDigest: boolean;
   /** The same mail of another connection, whose process sends it or has ended it; null: there is none. */
   readonly told: { readonly id: number; readonly state: 'sending' | 'sent' | 'failed' } | null;
 }
 
-export type DigestState = 'scheduled' | 'sending' | 'sent' | 'skipped' | 'missed' | 'failed';
+type DigestState = 'scheduled' | 'sending' | 'sent' | 'skipped' | 'missed' | 'failed';
 
 /** A recipient's one mail of a day about all that is due, across connections; `connection`: the one that sends it. */
 export interface Digest extends OwedMail<DigestState> {
+  readonly kind: 'digest';
   /** In the recipient's zone, `2026-11-21`. */
   readonly localDate: string;
 }
@@ -79,10 +69,9 @@ const columns = `id, connection, kind, recipient, lead_id as "leadId", ${epochMs
     and d.recipient = mails.recipient and d.state in ('scheduled', 'sending') and ${isSameMinute('d', 'mails')}) as "awaitsDigest",
   case when kind = 'reminder' and state = 'scheduled' then (select json_build_object('id', o.id, 'state', o.state) from mails o
     where o.state in ('sending', 'sent', 'failed') and ${isSameMail('o', 'mails')}) end as told,
-  sequence, local_date::text as "localDate", ${epochMs('send_at')} as "sendAt", state, note, attempts, resends, round,
-  unknown_outcomes as "unknownOutcomes", ${epochMs('first_tried_at')} as "firstTriedAt", ${epochMs('updated_at')} as "updatedAt",
-  sender, sender is not null and exists (select from leases where token = sender and ${isAlive}) as "isSenderThere",
-  case when state = 'sending' then ${epochMs('clock_timestamp() - updated_at')} else 0 end as "idleMs"`;
+  sequence, local_date::text as "localDate", ${epochMs('send_at')} as "sendAt", state, note, attempts, resends,
+  unknown_outcomes as "unknownOutcomes", ${epochMs('first_tried_at')} as "firstTriedAt", ${epochMs('taken_at')} as "takenAt",
+  ${epochMs('updated_at')} as "updatedAt"`;
 
 function select<Mail extends Reminder | Digest>(
   db: Queryable,
@@ -92,42 +81,24 @@ function select<Mail extends Reminder | Digest>(
   return rowsOf(db, `select ${columns} from mails where ${which}`, [...values]);
 }
 
-const isOpenWithin = `state in ('scheduled', 'sending') and send_at < now() + $2 * interval '1 ms'`;
-
-/** What is to be sent (of one lead, or all) within `horizonMs`, or was begun and is not finished; soonest first. */
+/** What is due about a lead and not sent yet; soonest first. */
 export function dueReminders(
   db: Queryable,
-  connections: readonly string[],
-  horizonMs: number,
-  leadId: string | null = null,
+  connection: string,
+  leadId: string,
 ): Promise<readonly Reminder[]> {
-  const which = `kind <> 'digest' and connection = any($1) and ${isOpenWithin} and ($3::text is null or lead_id = $3) order by send_at, id`;
-  return select(db, which, [connections, horizonMs, leadId]);
+  const which = `kind <> 'digest' and connection = $1 and lead_id = $2 and state in ('scheduled', 'sending')
+    and send_at < now() order by send_at, id`;
+  return select(db, which, [connection, leadId]);
 }
 
-/** The same of digests, of some connections. */
-export function dueDigests(
-  db: Queryable,
-  connections: readonly string[],
-  horizonMs: number,
-): Promise<readonly Digest[]> {
-  const which = `kind = 'digest' and connection = any($1) and ${isOpenWithin} order by send_at, id`;
-  return select(db, which, [connections, horizonMs]);
-}
-
-/** For each id in its order; null: there is none. */
-export async function getReminders(
+/** In the order of their ids; those that are not there are left out. */
+export async function getMails(
   db: Queryable,
   ids: readonly number[],
-): Promise<readonly (Reminder | null)[]> {
-  const found = await select<Reminder>(db, `kind <> 'digest' and id = any($1)`, [ids]);
-  const byId = new Map(found.map((reminder) => [reminder.id, reminder]));
-  return ids.map((id) => byId.get(id) ?? null);
-}
-
-export async function getDigest(db: Queryable, id: number): Promise<Digest | null> {
-  const [digest] = await select<Digest>(db, `kind = 'digest' and id = $1`, [id]);
-  return digest ?? null;
+): Promise<readonly (Reminder | Digest)[]> {
+  const found = new Map((await select(db, 'id = any($1)', [ids])).map((mail) => [mail.id, mail]));
+  return ids.flatMap((id) => found.get(id) ?? []);
 }
 
 /**

@@ -101,7 +101,7 @@ export async function replaceReminders(
        set state = excluded.state, service = excluded.service, due_at = excluded.due_at, sequence = excluded.sequence, note = excluded.note, updated_at = now(),
          send_at = excluded.send_at,
          attempts = case when mails.state = 'cancelled' then 0 else mails.attempts end,
-         first_tried_at = case when mails.state = 'cancelled' then null else mails.first_tried_at end, round = mails.round + 1
+         first_tried_at = case when mails.state = 'cancelled' then null else mails.first_tried_at end, try_at = null
      where mails.state = 'cancelled' or (mails.state = 'scheduled'
        and (mails.send_at, mails.sequence, mails.service, mails.due_at)
          is distinct from (excluded.send_at, excluded.sequence, excluded.service, excluded.due_at))`,
@@ -134,7 +134,7 @@ export async function settleLate(
     [connection],
   );
   await db.query(
-    `update mails set send_at = ${momentOf}, round = round + 1, updated_at = now()
+    `update mails set send_at = ${momentOf}, updated_at = now()
      where connection = $1 and kind <> 'digest' and state = 'scheduled' and send_at <= now() and ${momentOf} > now()`,
     [connection, ...momentParameters(next)],
   );
@@ -193,7 +193,7 @@ export async function scheduleNotices(
          and o.kind not in ('moved', 'digest') and o.send_at < s.send_at + interval '1 hour')
      on conflict (connection, lead_id, shown_minute(due_at), kind, offset_text, change, recipient) where kind <> 'digest' do update
        set state = 'scheduled', send_at = excluded.send_at, note = null, attempts = 0, first_tried_at = null,
-         round = mails.round + 1, updated_at = now()
+         try_at = null, updated_at = now()
      where mails.state = 'cancelled'`,
     [connection, ...momentParameters(sendAt), openDays.map(timestamp), leadId],
   );

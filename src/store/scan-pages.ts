@@ -71,13 +71,10 @@ const leadsTogether = 800;
 
 /** Plans a new row for each lead of which nothing else is known; `most`: that are written together. Returns how many. */
 export async function planPages(db: Queryable, run: RoundRef, scan: LiveScan, most: number): Promise<number> {
-  const lines = function* () {
-    for (const leadId of scan.leads()) if (scan.isPlain(leadId)) yield [leadId, scan.lead(leadId)];
-  };
   let planned = 0;
-  for (const page of batchesBySize(lines(), () => Math.min(leadsTogether, most))) {
+  for (const page of batchesBySize(scan.plainLines(), () => Math.min(leadsTogether, most))) {
     const text = `insert into scan_pages (run_id, round, leads, body) values ($1, $2, $3, $4)`;
-    await db.query(text, [run.id, run.round, page.length, JSON.stringify(page)]);
+    await db.query(text, [run.id, run.round, page.length, `[${page.join(',')}]`]);
     planned += page.length;
   }
   return planned;

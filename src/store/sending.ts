@@ -1,35 +1,109 @@
 import type { Cell } from '../core/lead/value.ts';
-import { columnOf, type Queryable, rowsOf, timestamp } from './database.ts';
+import { columnOf, epochMs, type Queryable, rowsOf, timestamp, valueOf } from './database.ts';
 import { isAlive } from './leases.ts';
-import { getReminders, isSameMail, type Reminder } from './mails.ts';
+import { type Digest, getMails, isSameMail, type Reminder } from './mails.ts';
 
-/** What decides whether a mail may be sent now. */
-export interface Claim {
-  readonly id: number;
-  readonly state: string;
-  readonly round: number;
-  /** How often a mail was begun again with an unknown outcome. */
-  readonly resends: number;
-  /** Epoch ms. */
-  readonly sendAt: number;
-  /** When it was tried for the first time (epoch ms), as its Date says. */
-  readonly firstTriedAt: number;
+/** The mails of a connection, or the messages to its chat. */
+export interface MailWork {
+  readonly connection: string;
+  readonly isChat: boolean;
 }
 
-/** What a mail that is scheduled or being sent is settled as. */
+/** Ms for which a mail is left alone whose outcome the server left open, and one whose process is gone. */
+export interface SendingWaits {
+  readonly doubtMs: number;
+  readonly cutOffMs: number;
+}
+
+const doubtOver = (doubtMs: string, cutOffMs: string): string =>
+  `updated_at + make_interval(secs => case when sender is null then ${doubtMs}::float8 else ${cutOffMs} end / 1000)`;
+
+/** When a mail that nobody has in hand may be taken up. */
+const readyAt = `greatest(send_at, try_at, case when state = 'sending' then ${doubtOver('$3', '$4')} end)`;
+
+/** The leases of the processes that send. */
+const living = `living as materialized (select token from leases where name like 'mails %' and ${isAlive})`;
+
+/** `$1` and `$2`: of `MailWork`. */
+const isOpenWork = `connection = $1 and (recipient like '%@%') <> $2 and state in ('scheduled', 'sending')`;
+const isFree = `(sender is null or sender not in (select token from living))`;
+
+/**
+ * Takes up what is due, at most `limit`: digests first, for which reminders of the same minute wait, then what was due
+ * first. It stays the process's until `endSending`, or until its lease ends; no other process waits or takes it, too.
+ */
+export async function takeMails(
+  db: Queryable,
+  { connection, isChat }: MailWork,
+  { doubtMs, cutOffMs }: SendingWaits,
+  {
+    token,
+    inHand,
+    limit,
+  }: { readonly token: string; readonly inHand: readonly number[]; readonly limit: number },
+): Promise<readonly TakenMail[]> {
+  const ids = await columnOf<number>(
+    db,
+    `with ${living}, taken as (
+       update mails set sender = $5, taken_at = coalesce(taken_at, clock_timestamp()) where id in (
+         select id from mails where ${isOpenWork} and send_at <= now() and ${readyAt} <= now()
+           -- Of its own what it has forgotten, as after a fault of the database.
+           and (${isFree} or sender = $5) and id <> all($6::bigint[])
+         order by kind <> 'digest', send_at, id limit $7 for update skip locked)
+       returning id, kind, send_at)
+     select id from taken order by kind <> 'digest', send_at, id`,
+    [connection, isChat, doubtMs, cutOffMs, token, inHand, limit],
+  );
+  const mails = await getMails(db, ids);
+  const backgrounds = await leadBackgrounds(
+    db,
+    mails.map((mail) => ({ connection: mail.connection, leadId: mail.kind === 'digest' ? '' : mail.leadId })),
+  );
+  return mails.map((mail, index) => ({ mail, background: backgrounds[index] ?? noBackground }));
+}
+
+/** The moment (epoch ms) from which on one may be taken up, perhaps past; null: there is none. */
+export function nextMailAt(
+  db: Queryable,
+  { connection, isChat }: MailWork,
+  { doubtMs, cutOffMs }: SendingWaits,
+): Promise<number | null> {
+  return valueOf(
+    db,
+    `with ${living} select floor(${epochMs(`min(${readyAt})`)}) from mails where ${isOpenWork} and ${isFree}`,
+    [connection, isChat, doubtMs, cutOffMs],
+  );
+}
+
+/** A mail as it was taken up, by `sender`. */
+export type Claim = Pick<Reminder | Digest, 'id' | 'state' | 'sendAt' | 'sequence'> & {
+  readonly sender: string;
+  /** When it was tried for the first time (epoch ms), as its Date says. */
+  readonly firstTriedAt: number;
+};
+
+/** What becomes of a mail that was taken up. */
 export interface Ending {
   readonly id: number;
-  readonly state: 'scheduled' | 'sent' | 'cancelled' | 'skipped' | 'missed' | 'failed';
+  /** Null: as it was. */
+  readonly state: 'scheduled' | 'sent' | 'cancelled' | 'skipped' | 'missed' | 'failed' | null;
+  /** Null: as it was. */
   readonly note: string | null;
-  /** The process that began it, without which this does not count; null: none did. */
-  readonly sender: string | null;
+  /** The process that has it in hand, without which this does not count. */
+  readonly sender: string;
+  /** It is not taken up again before (ms from now). */
+  readonly waitMs?: number | undefined;
+  /** An attempt that did not come as far as `beginSending`, which counts them. */
+  readonly isTry?: boolean | undefined;
+  /** The mail server left open whether it took it. */
+  readonly isUnknown?: boolean | undefined;
   /** Of a digest, the reminders that it makes superfluous when it is sent. */
-  readonly tells?: readonly number[];
+  readonly tells?: readonly number[] | undefined;
 }
 
 /**
  * Notes that mails are handed to the server now by the holder of the lease `sender`; to be committed before they are.
- * False: another worker was faster, it was settled, put off or planned anew meanwhile, the same claim came before, or another
+ * False: it was settled, put off or planned anew since it was taken up, another process has taken it over, or another
  * connection sends or has sent the same mail. One that was in `sending` already is begun again, which is counted. Throws a
  * unique violation, without any effect, when two of the claims, or one of another process at this moment, are the same mail.
  */
@@ -42,14 +116,14 @@ export async function beginSending(
     db,
     `with claims as (
          select * from json_to_recordset($1::json)
-           as c (id bigint, state text, round int, resends int, "sendAt" timestamptz, "firstTriedAt" timestamptz)),
+           as c (id bigint, state text, sender uuid, sequence int, "sendAt" timestamptz, "firstTriedAt" timestamptz)),
        -- In one order everywhere, so that two processes do not wait for each other.
        locked as (select id from mails where id = any($3) order by id for update)
      update mails m set state = 'sending', attempts = attempts + 1, resends = m.resends + (m.state = 'sending')::int,
        first_tried_at = c."firstTriedAt", sender = $2, updated_at = clock_timestamp()
      from claims c join locked using (id)
      -- The ids by themselves: of JSON the planner knows no number, and it may read the whole table for one mail.
-     where m.id = any($3) and m.id = c.id and m.state = c.state and m.round = c.round and m.resends = c.resends
+     where m.id = any($3) and m.id = c.id and m.state = c.state and m.sender = c.sender and m.sequence = c.sequence
        and date_trunc('milliseconds', m.send_at) = date_trunc('milliseconds', c."sendAt")
        -- A process that was cut off while the state moved may not know it.
        and not exists (select from keeper where moved is not null)
@@ -57,15 +131,9 @@ export async function beginSending(
      returning m.id`,
     [
       JSON.stringify(
-        claims.map(({ id, state, round, resends, ...at }) => {
-          return {
-            id,
-            state,
-            round,
-            resends,
-            sendAt: timestamp(at.sendAt),
-            firstTriedAt: timestamp(at.firstTriedAt),
-          };
+        claims.map(({ id, state, sender: taker, sequence, sendAt, firstTriedAt }) => {
+          const at = { sendAt: timestamp(sendAt), firstTriedAt: timestamp(firstTriedAt) };
+          return { id, state, sender: taker, sequence, ...at };
         }),
       ),
       sender,
@@ -76,27 +144,26 @@ export async function beginSending(
   return claims.map(({ id }) => begun.delete(id));
 }
 
-/** Notes that the mail server left open whether it took the mail; no process sends it any more. */
-export async function noteUnknown(db: Queryable, id: number, sender: string): Promise<void> {
-  await db.query(
-    `update mails set unknown_outcomes = unknown_outcomes + 1, sender = null, updated_at = now()
-     where id = $1 and state = 'sending' and sender = $2`,
-    [id, sender],
-  );
-}
+const isOpen = `m.state in ('scheduled', 'sending')`;
 
 /**
- * Settles mails that are scheduled or being sent; what another worker has begun or settled meanwhile stays as it is. With a
- * digest that was sent, what it tells is skipped: at once, so that a death leaves both or none.
+ * Gives mails back that a process had in hand, settled or not; what another worker has taken over or settled meanwhile stays
+ * as it is. With a digest that was sent, what it tells is skipped: at once, so that a death leaves both or none.
  */
 export async function endSending(db: Queryable, endings: readonly Ending[]): Promise<void> {
   await db.query(
-    `with endings as (select * from json_to_recordset($1::json) as e (id bigint, state text, note text, sender uuid, tells bigint[])),
+    `with endings as (select * from json_to_recordset($1::json)
+         as e (id bigint, state text, note text, sender uuid, "waitMs" float8, "isTry" boolean, "isUnknown" boolean, tells bigint[])),
        locked as (select id from mails where id = any($2) order by id for update),
        ended as (
-         update mails m set state = e.state, note = e.note, sender = null, updated_at = now()
+         update mails m set sender = null, try_at = clock_timestamp() + e."waitMs" * interval '1 ms',
+           state = case when ${isOpen} then coalesce(e.state, m.state) else m.state end,
+           note = case when ${isOpen} then coalesce(e.note, m.note) else m.note end,
+           attempts = attempts + coalesce(e."isTry", false)::int,
+           unknown_outcomes = unknown_outcomes + coalesce(e."isUnknown", false)::int,
+           updated_at = case when ${isOpen} and (e.state is not null or e."isUnknown") then now() else updated_at end
          from endings e join locked using (id)
-         where m.id = any($2) and m.id = e.id and m.state in ('scheduled', 'sending') and m.sender is not distinct from e.sender
+         where m.id = any($2) and m.id = e.id and m.sender = e.sender
          returning m.id, m.state)
      update mails m set state = 'skipped', note = 'the digest of the same minute says the same', updated_at = now()
      from endings e join ended using (id)
@@ -120,15 +187,15 @@ export async function giveUpLeft(
   db: Queryable,
   id: number,
   configured: readonly string[],
-  { cutOffMs, doubtMs }: { readonly cutOffMs: number; readonly doubtMs: number },
+  { cutOffMs, doubtMs }: SendingWaits,
 ): Promise<boolean> {
   const { rowCount } = await db.query(
     `update mails set state = 'cancelled', sender = null, updated_at = now(),
        note = 'its connection left the configuration while it was being sent: it may have arrived or not'
      where id = $1 and state = 'sending' and connection <> all($2)
        and not exists (select from leases where token = mails.sender and ${isAlive})
-       and clock_timestamp() - updated_at > make_interval(secs => case when sender is null then $4::float8 else $3 end / 1000)`,
-    [id, configured, cutOffMs, doubtMs],
+       and ${doubtOver('$3', '$4')} < clock_timestamp()`,
+    [id, configured, doubtMs, cutOffMs],
   );
   return rowCount === 1;
 }
@@ -143,11 +210,27 @@ export async function skipSame(db: Queryable, ids: readonly number[]): Promise<v
   );
 }
 
-/** Notes why a scheduled reminder could not be made this time. */
-export async function noteTry(db: Queryable, id: number, note: string): Promise<void> {
+/** None of these mails is tried before `waitMs` have passed. */
+export async function putOffMails(
+  db: Queryable,
+  connections: readonly string[],
+  isChat: boolean,
+  waitMs: number,
+): Promise<void> {
   await db.query(
-    `update mails set attempts = attempts + 1, note = $2 where id = $1 and state = 'scheduled'`,
-    [id, note],
+    `update mails set try_at = clock_timestamp() + $3 * interval '1 ms'
+     where connection = any($1) and (recipient like '%@%') <> $2 and state = 'scheduled' and sender is null
+       and send_at < now() + $3 * interval '1 ms'`,
+    [connections, isChat, waitMs],
+  );
+}
+
+/** What was refused is tried again now: a process that starts may have other settings, or the mail server may be repaired. */
+export async function retryMails(db: Queryable, connections: readonly string[]): Promise<void> {
+  await db.query(
+    `update mails set try_at = null
+     where connection = any($1) and recipient like '%@%' and state = 'scheduled' and send_at <= now()`,
+    [connections],
   );
 }
 
@@ -201,24 +284,10 @@ export function leadBackgrounds(
   );
 }
 
-/** A mail about a lead as it stands, and what it shows. */
-export interface ReadMail {
-  readonly reminder: Reminder;
-  readonly background: LeadBackground;
-}
+const noBackground: LeadBackground = { before: {}, row: null, place: null };
 
-/** Mails that are to be sent. For each id in its order; null: there is none. */
-export async function readMails(
-  db: Queryable,
-  ids: readonly number[],
-): Promise<readonly (ReadMail | null)[]> {
-  const reminders = await getReminders(db, ids);
-  const found = reminders.filter((reminder) => reminder !== null);
-  const backgrounds = await leadBackgrounds(db, found);
-  const mails = found.map((reminder, index): [number, ReadMail] => {
-    const background = backgrounds[index] ?? { before: {}, row: null, place: null };
-    return [reminder.id, { reminder, background }];
-  });
-  const byId = new Map(mails);
-  return ids.map((id) => byId.get(id) ?? null);
+/** A mail that this process has in hand, and what it shows. */
+export interface TakenMail {
+  readonly mail: Reminder | Digest;
+  readonly background: LeadBackground;
 }

@@ -1,44 +1,46 @@
 import { randomUUID } from 'node:crypto';
-import { mailQueue, queueFor } from '../../jobs/reminder-jobs.ts';
 import { editJob, syncQueue, unattended } from '../../jobs/runs.ts';
 import { upkeep } from '../../jobs/upkeep.ts';
 import type { App } from '../app.ts';
-import { isSameTiming, type Timing } from '../store/agreed-schedule.ts';
+import { isSameTiming } from '../store/agreed-schedule.ts';
 import { lastDue, nextRun } from '../queue/due-times.ts';
 import { type JobCounts, noJobs, type Queues } from '../queue/queue.ts';
-import { isUntried } from '../reminders/send/batches.ts';
 import { repeat } from '../lib/repeat.ts';
 import { agreeSchedules, leaveSchedules, pausedSince, type Schedule } from '../store/connections.ts';
 import { leaseHolder } from '../store/leases.ts';
-import { type Digest, dueDigests, dueReminders, type Reminder } from '../store/mails.ts';
 import { lastStarts, openRuns, type Run } from '../store/runs.ts';
 import { connectionsWithEdits } from '../store/requested-edits.ts';
 import { leaseName, type SyncContext } from '../sync/context.ts';
 import { resumeWithin } from '../sync/run.ts';
-import { addDigests, addReminders } from './add-mail-jobs.ts';
+import { addMailJobs } from './mail-jobs.ts';
 import { planMails } from './plan-mails.ts';
 
 /** This process, among those that have a schedule. */
 const worker = randomUUID();
 
-/** A run without a lease and without progress for this long (ms) may have lost its job. */
-const stalledMs = 60_000;
+/** Ms between two looks for what is due and has no job: a reconnection only knows what Redis has lost whole. */
+const lookEveryMs = 60_000;
+
+/** Ms for which an interrupted run, and a night that is due, may lack a job before a look adds one. */
+const lateMs = 60_000;
 
 /**
  * Adds to the queues what the database and the configuration call for: interrupted runs, missed nights, mails that are due
  * soon, and the schedules. Queues may lose everything at any time, so nothing else is in them. They ignore known jobs.
+ * `isLook`: only what seems to have lost its job.
  */
-export async function fillQueues(app: App): Promise<void> {
+export async function fillQueues(app: App, isLook = false): Promise<void> {
   const agreed = await agreeAll(app);
-  for (const context of app.contexts.values()) tellOther(context, agreed);
-  for (const missing of await missingRuns(app, agreed, 0)) await addRuns(app, missing);
-  await planMails(app);
+  if (!isLook) for (const context of app.contexts.values()) tellOther(context, agreed);
+  await addMissingRuns(app, agreed, isLook);
+  if (isLook) await addMailJobs(app, app.contexts.keys(), true);
+  else await planMails(app);
   const queue = (await app.queues()).queue(syncQueue);
   const configured = new Set(app.config.configured.map(({ name }) => name));
   for (const name of (await queue.schedules()).keys())
     if (!configured.has(name)) await queue.unschedule(name);
-  // Last: `haveLostSchedules` takes a schedule as the sign that the rest is there, too.
-  await setSchedules(app, agreed, () => true);
+  // Last: `keepQueuesFilled` takes a schedule as the sign that the rest is there, too.
+  await setSchedules(app, agreed, isLook);
 }
 
 type Agreed = ReadonlyMap<string, Schedule>;
@@ -68,44 +70,19 @@ function tellOther({ connection: { name, sync }, log }: SyncContext, agreed: Agr
   );
 }
 
-/** Gives the queues the schedules that they lack, or have `isOld`. */
-async function setSchedules(
-  app: App,
-  agreed: Agreed,
-  isOld: (own: Timing, known: Timing | undefined) => boolean,
-): Promise<void> {
+/** Gives the queues their schedules. `isLook`: those that are not there, are not as agreed, or have no next job. */
+async function setSchedules(app: App, agreed: Agreed, isLook: boolean): Promise<void> {
   const queues = await app.queues();
   for (const [queueName, wanted] of Map.groupBy(schedules(app, agreed), ({ queue }) => queue)) {
     const queue = queues.queue(queueName);
     const known = await queue.schedules();
+    // The next job of each is there at any time: it is made when the one before begins.
+    const { waiting, active, delayed } = await queue.counts();
+    const isWhole = isLook && waiting + active + delayed >= wanted.length;
     for (const { name, pattern, timeZone, job, payload } of wanted)
-      if (isOld({ pattern, timeZone }, known.get(name)))
+      if (!isWhole || !isSameTiming({ pattern, timeZone }, known.get(name)))
         await queue.schedule(name, pattern, timeZone, job, payload);
   }
-}
-
-function isOtherTiming(own: Timing, known: Timing | undefined): boolean {
-  return !isSameTiming(own, known);
-}
-
-/** Adds a job for each open run that has none, for example because its queue was away when it broke off. */
-async function resumeStalledRuns(app: App): Promise<void> {
-  const stalled = (await openRuns(app.pool, [...app.contexts.keys()])).filter(
-    ({ idleMs }) => idleMs >= stalledMs,
-  );
-  if (stalled.length === 0) return;
-  const jobs = await runJobs(app);
-  for (const open of stalled) {
-    const context = app.contexts.get(open.connection);
-    if (context === undefined || hasRunJob(jobs, open.connection)) continue;
-    if ((await leaseHolder(app.pool, leaseName(open.connection, 'sync'))) !== null) continue;
-    context.log.warn({ run: open.id }, 'an interrupted run has no job; leadsync adds one');
-    await addRuns(app, { context, open, due: null });
-  }
-}
-
-async function runJobs({ queues }: App): Promise<ReadonlyMap<string, JobCounts>> {
-  return (await queues()).queue(syncQueue).countsOfConnections();
 }
 
 /** Whether a run of the connection waits or is under way; one delayed job is the next night. */
@@ -113,9 +90,6 @@ function hasRunJob(jobs: ReadonlyMap<string, JobCounts>, connection: string): bo
   const { waiting, active, delayed } = jobs.get(connection) ?? noJobs;
   return waiting + active > 0 || delayed > 1;
 }
-
-/** Ms between two looks for what is due and has no job: a reconnection, and `fillQueues`, only know what Redis has lost whole. */
-const lookEveryMs = 60_000;
 
 /** Ms after which work that is still due gets another job beside one that should be there. */
 const secondJobMs = 600_000;
@@ -127,74 +101,8 @@ const retryEditsMs = 600_000;
 async function retryOpenEdits({ pool, queues, contexts }: App): Promise<void> {
   const names = await connectionsWithEdits(pool, [...contexts.keys()], retryEditsMs);
   for (const connection of names) {
-    const { name, payload, options } = editJob(connection, `again-${Math.floor(Date.now() / stalledMs)}`);
+    const { name, payload, options } = editJob(connection, `again-${Math.floor(Date.now() / lookEveryMs)}`);
     await (await queues()).queue(syncQueue).add(name, payload, options);
-  }
-}
-
-/** Whether a queue has lost a schedule since `fillQueues`, and with it its jobs. `isLook`: or a part of one, or its next job. */
-async function haveLostSchedules(app: App, isLook: boolean): Promise<boolean> {
-  const queues = await app.queues();
-  for (const [name, wanted] of Map.groupBy(schedules(app, new Map()), ({ queue }) => queue)) {
-    const queue = queues.queue(name);
-    if ((await queue.countSchedules()) < wanted.length) return true;
-    if (!isLook) continue;
-    const whole = await queue.schedules();
-    if (wanted.some((schedule) => !whole.has(schedule.name))) return true;
-    // The next job of each is there at any time: it is made when the one before begins.
-    const { waiting, active, delayed } = await queue.counts();
-    if (waiting + active + delayed < wanted.length) return true;
-  }
-  return false;
-}
-
-function isEmpty({ waiting, active, delayed }: JobCounts): boolean {
-  return waiting + active + delayed === 0;
-}
-
-/** Adds a job for each sync that has been due for a minute and has neither a run nor a job: a failed job does not come back. */
-async function addDueRuns(app: App, agreed: Agreed): Promise<void> {
-  const missing = await missingRuns(app, agreed, lookEveryMs);
-  if (missing.length === 0) return;
-  const jobs = await runJobs(app);
-  for (const one of missing) {
-    const { name } = one.context.connection;
-    if (hasRunJob(jobs, name) || (await pausedSince(app.pool, name)) !== null) continue;
-    await addRuns(app, one);
-  }
-}
-
-/** Adds jobs for mails that have been due for a minute while nothing of their connection waits in the queue or is under way. */
-async function addLostMails(app: App): Promise<void> {
-  const { pool, contexts } = app;
-  const names = [...contexts.keys()];
-  const reminders = await dueReminders(pool, names, -lookEveryMs);
-  const digests = await dueDigests(pool, names, -lookEveryMs);
-  if (reminders.length + digests.length === 0) return;
-  const queues = await app.queues();
-  const mailJobs = await queues.queue(mailQueue).countsOfConnections();
-  const byConnection = Map.groupBy([...reminders, ...digests], ({ connection }) => connection);
-  for (const { connection, log } of contexts.values()) {
-    const byQueue = Map.groupBy(byConnection.get(connection.name) ?? [], ({ recipient }) =>
-      queueFor(connection, recipient),
-    );
-    for (const [queue, due] of byQueue) {
-      const isShared = queue === mailQueue;
-      const counts = isShared
-        ? (mailJobs.get(connection.name) ?? noJobs)
-        : await queues.queue(queue).counts();
-      if (counts.waiting + counts.active > 0) continue;
-      const isForgotten = isEmpty(counts);
-      const lost = due.filter((one) => (isForgotten ? !one.isSenderThere : isUntried(one)));
-      const ids = new Set(lost.map(({ id }) => id));
-      const isLost = ({ id }: Digest | Reminder): boolean => ids.has(id);
-      // A job that is in no list any more is known all the same. A delayed one may be theirs, and wait for the service.
-      const salt = `-again-${Math.floor(Date.now() / (isForgotten ? lookEveryMs : secondJobMs))}`;
-      await addReminders(queues, connection, reminders.filter(isLost), salt);
-      await addDigests(queues, [connection], digests.filter(isLost), salt);
-      if (isForgotten)
-        log.warn({ queue, count: lost.length }, 'mails that are due had no job; leadsync adds them again');
-    }
   }
 }
 
@@ -225,24 +133,29 @@ interface MissingRuns {
   readonly due: number | null;
 }
 
-/** Of all connections those with an open run, or with a night of an agreed schedule that was missed for longer than `lateMs`. */
-async function missingRuns(
-  { pool, contexts }: App,
-  agreed: Agreed,
-  lateMs: number,
-): Promise<readonly MissingRuns[]> {
+/** Adds jobs for open runs, and for nights of the agreed schedules that were missed. `isLook`: where there is no job: a failed one does not come back. */
+async function addMissingRuns(app: App, agreed: Agreed, isLook: boolean): Promise<void> {
+  const { pool, contexts } = app;
+  const waitMs = isLook ? lateMs : 0;
   const names = [...contexts.keys()];
   const openByName = new Map((await openRuns(pool, names)).map((run) => [run.connection, run]));
   const lastByName = await lastStarts(pool, names);
-  return [...contexts.values()].flatMap((context) => {
-    const { name } = context.connection;
-    const open = openByName.get(name) ?? null;
+  let jobs: ReadonlyMap<string, JobCounts> | null = null;
+  for (const [name, context] of contexts) {
+    const found = openByName.get(name) ?? null;
+    const open = found !== null && found.idleMs >= waitMs ? found : null;
     const schedule = agreed.get(name);
-    const last = schedule === undefined ? null : lastDue(schedule, Date.now() - lateMs);
-    const began = Math.max(open?.createdAt ?? 0, lastByName.get(name) ?? 0);
+    const last = schedule === undefined ? null : lastDue(schedule, Date.now() - waitMs);
+    const began = Math.max(found?.createdAt ?? 0, lastByName.get(name) ?? 0);
     const due = last === null || began >= last ? null : last;
-    return open === null && due === null ? [] : [{ context, open, due }];
-  });
+    if (open === null && due === null) continue;
+    if (isLook) {
+      jobs ??= await (await app.queues()).queue(syncQueue).countsOfConnections();
+      if (hasRunJob(jobs, name) || (await pausedSince(pool, name)) !== null) continue;
+      if ((await leaseHolder(pool, leaseName(name, 'sync'))) !== null) continue;
+    }
+    await addRuns(app, { context, open, due });
+  }
 }
 
 /** Adds a job for the interrupted run, and one for the missed night. */
@@ -253,6 +166,7 @@ async function addRuns(app: App, { context, open, due }: MissingRuns): Promise<v
   const again = Math.floor(Date.now() / secondJobMs);
   const queue = (await app.queues()).queue(syncQueue);
   if (open !== null && open.idleMs < resumeWithin) {
+    log.info({ run: open.id }, 'an interrupted run goes on');
     const { job, payload } = resumption(open);
     // The run's own start: a run that is over by then must not be followed by another.
     const requestedAt = Math.floor(open.createdAt);
@@ -288,19 +202,14 @@ export function keepQueuesFilled(app: App, queues: Pick<Queues, 'connections'>):
       const now = performance.now();
       const connections = queues.connections();
       const isNew = wasAway || connections !== seen;
-      const isLook = isNew || now - lookedAt >= lookEveryMs;
-      const forgotten = await haveLostSchedules(app, isLook);
-      if (forgotten) app.log.warn('the queues lost their jobs; leadsync adds them again from the database');
-      if (forgotten || isNew) await fillQueues(app);
-      else await resumeStalledRuns(app);
-      await retryOpenEdits(app);
-      if (isLook) {
-        const agreed = await agreeAll(app);
-        await setSchedules(app, agreed, isOtherTiming);
-        await addDueRuns(app, agreed);
-        await addLostMails(app);
+      const isForgotten = (await (await app.queues()).queue(syncQueue).countSchedules()) < app.contexts.size;
+      if (isForgotten) app.log.warn('the queues lost their jobs; leadsync adds them again from the database');
+      const isLook = now - lookedAt >= lookEveryMs;
+      if (isForgotten || isNew || isLook) {
+        await fillQueues(app, !isForgotten && !isNew);
         lookedAt = now;
       }
+      await retryOpenEdits(app);
       seen = connections;
       wasAway = false;
     } catch (error) {

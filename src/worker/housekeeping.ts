@@ -1,10 +1,10 @@
-import { chatQueue, mailQueue } from '../../jobs/reminder-jobs.ts';
 import { syncQueue } from '../../jobs/runs.ts';
 import type { App } from '../app.ts';
 import { followUpField } from '../core/lead/follow-up.ts';
 import { forgetConnection, forgetOldDigests, leftConnections } from '../store/forget.ts';
 import type { Queues } from '../queue/queue.ts';
 import { type Pruned, prune } from '../store/retention.ts';
+import { mailQueue } from './mail-jobs.ts';
 
 /** Days for which the data of a connection is kept after it left the configuration: it may come back. */
 const leftDays = 90;
@@ -38,7 +38,6 @@ export async function runHousekeeping(
 
 export async function forgetJobs(queues: Queues, connection: string): Promise<void> {
   for (const queue of [syncQueue, mailQueue]) await queues.queue(queue).forget(connection);
-  await queues.queue(chatQueue(connection)).forget();
 }
 
 async function forgetLeft({ pool, log, config, queues }: App, stop: AbortSignal): Promise<void> {

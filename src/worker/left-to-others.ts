@@ -19,8 +19,7 @@ export function leftToOthers<Summary>(
 ): JobResult<Summary> | null {
   if (contexts.has(connection)) return null;
   const isConfigured = config.configured.some(({ name }) => name === connection);
-  if (isConfigured || Date.now() - requestedAt < strangeMs)
-    return { againAfterMs: backMs, wholeQueue: false };
+  if (isConfigured || Date.now() - requestedAt < strangeMs) return { againAfterMs: backMs };
   log.info({ connection }, 'a job of a connection that left the configuration was dropped');
   return { done };
 }

@@ -12,7 +12,7 @@ import { createMetrics, type Metrics } from '../ops/metrics.ts';
 import { systemClock } from '../ports/clock.ts';
 import type { Queues } from '../queue/queue.ts';
 import { CircuitBreakers } from '../reminders/send/circuit-breakers.ts';
-import { type MailWaits, usualWaits } from '../reminders/send/deliver.ts';
+import { type MailWaits, usualWaits } from '../reminders/send/mail-limits.ts';
 import type { Mailer } from '../reminders/send/mail.ts';
 import { createMailLedger, type MailLedger } from '../store/mail-ledger.ts';
 import { serviceScope } from '../store/throttles.ts';

@@ -1,32 +1,29 @@
 import type { App } from '../app.ts';
-import type { ConnectionConfig } from '../config/config.ts';
 import { planDigests } from '../reminders/plan/plan-digests.ts';
 import { planFromRead, planReminders } from '../reminders/plan/plan-reminders.ts';
 import { forgetRead } from '../store/follow-ups.ts';
 import { noteEditsPlanned, unplannedEdits } from '../store/requested-edits.ts';
-import { addDigests, addReminders, addSingles } from './add-mail-jobs.ts';
+import { addMailJobs } from './mail-jobs.ts';
 import { wakeCalendars } from './wake-calendars.ts';
 
-interface PlannedMails {
-  readonly scheduled: number;
-  readonly digests: number;
-}
-
-export async function planMails(app: App): Promise<PlannedMails> {
-  let scheduled = 0;
-  for (const { connection } of app.contexts.values()) {
-    scheduled += await planConnection(app, connection);
+/** Plans the mails of these connections and all digests, from the baselines alone, and adds the jobs of the next ones. */
+export async function planMails(app: App, names: Iterable<string> = app.contexts.keys()): Promise<object> {
+  const { pool, contexts, config } = app;
+  for (const name of names) {
+    const context = contexts.get(name);
+    if (context !== undefined) await planReminders(pool, context.connection);
   }
-  return { scheduled, digests: await addDueDigests(app) };
+  // Also when this process works for one connection: what a person gets does not depend on who plans it.
+  await planDigests(pool, config.configured);
+  const all = config.configured.map(({ name }) => name);
+  return { jobs: await addMailJobs(app, all) };
 }
 
-/** Plans the reminders of a connection after its sync, and all digests, from the baselines alone. */
+/** Plans the mails of a connection after its sync. */
 export async function planSynced(app: App, name: string): Promise<void> {
   await forgetRead(app.pool, name);
-  const context = app.contexts.get(name);
-  if (context === undefined) return;
-  await planConnection(app, context.connection);
-  await addDueDigests(app);
+  if (!app.contexts.has(name)) return;
+  await planMails(app, [name]);
   await wakeCalendars(app);
 }
 
@@ -39,24 +36,9 @@ export async function planEdited(app: App, name: string): Promise<void> {
   for (const [leadId, edits] of unplanned) {
     const { base } = edits[0] ?? { base: null };
     const edited = Object.fromEntries(edits.map(({ field, to }) => [field, to]));
-    const due = await planFromRead(pool, connection, leadId, { ...base, ...edited });
-    if (due.length > 0) await addSingles(await app.queues(), connection, due);
+    await planFromRead(pool, connection, leadId, { ...base, ...edited });
     await noteEditsPlanned(pool, name, leadId, Math.max(...edits.map(({ id }) => id)));
   }
+  if (unplanned.size > 0) await addMailJobs(app, [name]);
   await wakeCalendars(app);
-}
-
-/** Adds a delayed job for each reminder that is due soon, one for all of a second. The queue ignores known jobs. */
-async function planConnection(app: App, connection: ConnectionConfig): Promise<number> {
-  const reminders = await planReminders(app.pool, connection);
-  if (reminders.length > 0) await addReminders(await app.queues(), connection, reminders);
-  return reminders.length;
-}
-
-/** Of all connections, also when this process works for one alone: what a person gets does not depend on who plans it. */
-async function addDueDigests(app: App): Promise<number> {
-  const { configured } = app.config;
-  const digests = await planDigests(app.pool, configured);
-  if (digests.length > 0) await addDigests(await app.queues(), configured, digests);
-  return digests.length;
 }

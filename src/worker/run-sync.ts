@@ -61,5 +61,5 @@ export async function advance(
   // Other runs of the connection find the wait in the database, whose clock counts.
   if (mostWaitMs !== undefined && result.afterMs > mostWaitMs && longWaits.has(result.why))
     return { done: { runId: null, waits: { until: Date.now() + result.afterMs, why: result.why } } };
-  return { againAfterMs: Math.min(result.afterMs, checkAgainMs), wholeQueue: false };
+  return { againAfterMs: Math.min(result.afterMs, checkAgainMs) };
 }

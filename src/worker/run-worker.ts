@@ -7,7 +7,7 @@ import { logRun } from '../ops/run-log.ts';
 import { retryCalendars } from '../store/calendar-entries.ts';
 import { claimInstallation } from './claim-installation.ts';
 import { fillQueues, keepQueuesFilled, leaveAll } from './fill-queues.ts';
-import { workReminders } from './work-reminders.ts';
+import { workMails } from './work-mails.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { explain, LeadsyncError } from '../lib/errors.ts';
 import { assertNotMoved } from '../store/installation.ts';
@@ -47,7 +47,7 @@ export async function runWorker(app: WorkerApp, stop: AbortSignal): Promise<void
         .queue(queue)
         .work({ [name]: async (_payload, _job, signal) => ({ done: await run(app, signal) }) }),
     ),
-    await workReminders(app),
+    await workMails(app),
   ];
   const work = stack.use(new AsyncDisposableStack());
   // All at once: each may need some seconds for what is under way.

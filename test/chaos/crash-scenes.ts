@@ -1,7 +1,7 @@
 import type { ConnectionConfig } from '../../src/config/config.ts';
-import type { Fault } from '../stand-ins/leads/faults.ts';
-import type { LeadTable } from '../stand-ins/leads/lead-table.ts';
-import type { SandboxOptions } from '../stand-ins/leads/options.ts';
+import type { Fault } from '../../src/demo/faults.ts';
+import type { LeadTable } from '../../src/demo/lead-table.ts';
+import type { SandboxOptions } from '../../src/demo/options.ts';
 import type { Sheet, SheetRow } from '../support/sheet.ts';
 
 /** What people work with. */

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { kinds, kindsFor } from './rounds/kinds.ts';
 import { playRound, type Verdict } from './rounds/round.ts';
 import type { World } from './rounds/world.ts';
-import { createRandom } from '../stand-ins/leads/random.ts';
+import { createRandom } from '../../src/demo/random.ts';
 import bundleCli from '../support/bundled-cli.ts';
 
 const { values } = parseArgs({

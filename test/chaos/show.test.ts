@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createRandom } from '../stand-ins/leads/random.ts';
+import { createRandom } from '../../src/demo/random.ts';
 import type { SyncReport } from '../../src/sync/report.ts';
 import { BothSides } from '../support/both-sides.ts';
 import { services } from '../support/services.ts';

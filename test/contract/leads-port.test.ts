@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { Secret } from '../../src/config/secret.ts';
 import { createLeadsClient } from '../../src/leads-api/leads-client.ts';
-import type { SandboxOptions } from '../stand-ins/leads/options.ts';
-import { parseFaults } from '../stand-ins/leads/faults.ts';
-import { type Sandbox, startSandbox } from '../stand-ins/leads/sandbox.ts';
+import type { SandboxOptions } from '../../src/demo/options.ts';
+import { parseFaults } from '../../src/demo/faults.ts';
+import { type Sandbox, startSandbox } from '../../src/demo/sandbox.ts';
 import { never } from '../integration/leads-api/leads-api-server.ts';
 import { MemoryThrottle } from '../support/memory-throttle.ts';
 import { describeLeadsPort, type LeadsServiceHarness } from './leads-port.ts';

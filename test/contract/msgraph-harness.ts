@@ -7,9 +7,12 @@ import { Secret } from '../../src/config/secret.ts';
 import { systemClock } from '../../src/ports/clock.ts';
 import { createCsvTarget } from '../../src/targets/csv/csv-target.ts';
 import type { FilePlace } from '../../src/targets/file/file-place.ts';
-import type { GraphAddress } from '../../src/targets/msgraph/drive-item.ts';
+import {
+  type GraphAddress,
+  graphPlace,
+  type GraphPlaceOptions,
+} from '../../src/targets/msgraph/graph-file.ts';
 import { openGraphAccount } from '../../src/targets/msgraph/graph-account.ts';
-import { graphPlace, type GraphPlaceOptions } from '../../src/targets/msgraph/graph-file.ts';
 import {
   type MsGraphSandbox,
   sampleApp,

@@ -1,5 +1,5 @@
-import type { SandboxBehaviour } from '../stand-ins/leads/options.ts';
-import { parseFaults } from '../stand-ins/leads/faults.ts';
+import type { SandboxBehaviour } from '../../src/demo/options.ts';
+import { parseFaults } from '../../src/demo/faults.ts';
 import { acme, bolt, change, cord, row, type Scenario } from './scenario.ts';
 
 const inStepRows = [row(acme, 'call Anna'), row(bolt), row(cord, '=1+1')];

@@ -1,4 +1,4 @@
-import { parseFaults } from '../stand-ins/leads/faults.ts';
+import { parseFaults } from '../../src/demo/faults.ts';
 import { row, type Scenario, shows } from './scenario.ts';
 
 const lead = 'acme | Acme GmbH | Berlin | new | ';

@@ -2,7 +2,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import { exitCodeFor } from '../../src/cli/output.ts';
 import { showCell } from '../../src/core/lead/value.ts';
-import type { SandboxLead } from '../stand-ins/leads/lead-table.ts';
+import type { SandboxLead } from '../../src/demo/lead-table.ts';
 import { type Action, visibleActions } from '../../src/store/actions.ts';
 import { listConflicts } from '../../src/store/conflicts.ts';
 import type { SyncReport } from '../../src/sync/report.ts';

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import type { SandboxBehaviour } from '../stand-ins/leads/options.ts';
+import type { SandboxBehaviour } from '../../src/demo/options.ts';
 
 /**
  * A story of one connection as plain data. Leads have names for ids. A lead reads `name | company | city | stage |

@@ -1,5 +1,5 @@
 import { acme, bolt, change, cord, row, type Scenario, shows } from './scenario.ts';
-import { parseFaults } from '../stand-ins/leads/faults.ts';
+import { parseFaults } from '../../src/demo/faults.ts';
 
 const acmeRow = row(acme, 'call Anna');
 const boltRow = row(bolt);

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Random } from '../stand-ins/leads/random.ts';
+import type { Random } from '../../src/demo/random.ts';
 import { tokensIn } from './judge.ts';
 import type { Kept } from './kept.ts';
 import type { People } from './people.ts';

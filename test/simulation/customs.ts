@@ -1,7 +1,7 @@
 import type { ConnectionConfig } from '../../src/config/config.ts';
 import { defaultFields, type FieldMapping } from '../../src/core/lead/mapping.ts';
-import type { SandboxBehaviour, SandboxOptions } from '../stand-ins/leads/options.ts';
-import type { Random } from '../stand-ins/leads/random.ts';
+import type { SandboxBehaviour, SandboxOptions } from '../../src/demo/options.ts';
+import type { Random } from '../../src/demo/random.ts';
 import type { Fate } from './life.ts';
 import type { Trouble } from './nights.ts';
 import type { Moment } from './online-table.ts';

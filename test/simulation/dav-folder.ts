@@ -1,5 +1,5 @@
 import { basename, dirname } from 'node:path';
-import type { Random } from '../stand-ins/leads/random.ts';
+import type { Random } from '../../src/demo/random.ts';
 import { type DavFate, type DavHabits, startDavServer } from '../support/dav-server.ts';
 import { FaultChances } from './fault-chances.ts';
 import { randomDavFaults } from './random-faults.ts';

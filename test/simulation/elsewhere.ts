@@ -1,6 +1,6 @@
 import { existsSync, renameSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import type { Random } from '../stand-ins/leads/random.ts';
+import type { Random } from '../../src/demo/random.ts';
 import type { SheetsPerson } from '../stand-ins/google-sheets/person.ts';
 import type { SheetsTable } from './sheets-table.ts';
 

@@ -1,4 +1,4 @@
-import type { Random } from '../stand-ins/leads/random.ts';
+import type { Random } from '../../src/demo/random.ts';
 
 /** Chances of what goes wrong with each request to a service. */
 export interface FaultRates<Fault> {

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { Secret } from '../../src/config/secret.ts';
-import type { Random } from '../stand-ins/leads/random.ts';
+import type { Random } from '../../src/demo/random.ts';
 import type { Drive } from '../stand-ins/msgraph/drive.ts';
 import {
   type GraphIncident,

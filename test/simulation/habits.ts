@@ -1,4 +1,4 @@
-import type { Random } from '../stand-ins/leads/random.ts';
+import type { Random } from '../../src/demo/random.ts';
 import type { SyncReport } from '../../src/sync/report.ts';
 import { Copy, isTwoWay } from './copy.ts';
 import { none } from './customs.ts';

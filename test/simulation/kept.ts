@@ -1,4 +1,4 @@
-import type { SandboxLead } from '../stand-ins/leads/lead-table.ts';
+import type { SandboxLead } from '../../src/demo/lead-table.ts';
 import type { People } from './people.ts';
 import type { SimDatabase } from './sim-database.ts';
 import type { PutBack } from './table.ts';

@@ -1,5 +1,5 @@
-import type { Random } from '../stand-ins/leads/random.ts';
-import type { Sandbox } from '../stand-ins/leads/sandbox.ts';
+import type { Random } from '../../src/demo/random.ts';
+import type { Sandbox } from '../../src/demo/sandbox.ts';
 import type { Mishap } from './customs.ts';
 import type { Edit } from './edit.ts';
 import type { Branch } from './branch.ts';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { tmpdir } from 'node:os';
-import { defaultOptions } from '../stand-ins/leads/options.ts';
-import { parseFaults } from '../stand-ins/leads/faults.ts';
-import { createRandom, type Random } from '../stand-ins/leads/random.ts';
+import { defaultOptions } from '../../src/demo/options.ts';
+import { parseFaults } from '../../src/demo/faults.ts';
+import { createRandom, type Random } from '../../src/demo/random.ts';
 import {
   type Customs,
   fateAtRequest,

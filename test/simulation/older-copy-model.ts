@@ -2,7 +2,7 @@
  * How often the moment test (docs/which-is-which.md) sees a copy that was put back, and how often it takes people who tidy up
  * for one: the real rule on made-up tables. `npm run simulate:copies -- WORLDS` prints a table in Markdown.
  */
-import { createRandom, type Random } from '../stand-ins/leads/random.ts';
+import { createRandom, type Random } from '../../src/demo/random.ts';
 import { CopyWorld } from '../support/copy-world.ts';
 
 const worlds = Number(process.argv[2] ?? 300);

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { ConnectionConfig } from '../../src/config/config.ts';
-import type { Random } from '../stand-ins/leads/random.ts';
+import type { Random } from '../../src/demo/random.ts';
 import type { Target } from '../../src/ports/target.ts';
 import type { Customs } from './customs.ts';
 import type { Elsewhere } from './elsewhere.ts';

@@ -1,4 +1,4 @@
-import type { Random } from '../stand-ins/leads/random.ts';
+import type { Random } from '../../src/demo/random.ts';
 import { type DavSettings, davServer } from './dav-folder.ts';
 import { type GraphSettings, graphServer } from './graph-folder.ts';
 import type { OnlineTable } from './online-table.ts';

@@ -5,7 +5,7 @@ import {
   type HubSpotSandbox,
   startHubSpotSandbox,
 } from '../stand-ins/hubspot/hubspot-sandbox.ts';
-import type { Random } from '../stand-ins/leads/random.ts';
+import type { Random } from '../../src/demo/random.ts';
 import { createHubSpotTarget, type HubSpotTarget } from '../../src/targets/hubspot/hubspot-target.ts';
 import type { Target } from '../../src/ports/target.ts';
 import { atOnceInPortal, type Customs, inPortal } from './customs.ts';

@@ -3,7 +3,7 @@ import type { GraphIncident } from '../stand-ins/msgraph/msgraph-sandbox.ts';
 import * as refuse from '../stand-ins/msgraph/graph-error.ts';
 import type { DavFate } from '../support/dav-server.ts';
 import type { HubSpotFault } from '../stand-ins/hubspot/hubspot-sandbox.ts';
-import type { Random } from '../stand-ins/leads/random.ts';
+import type { Random } from '../../src/demo/random.ts';
 import type { FaultRates } from './fault-chances.ts';
 
 /** What goes wrong with requests to a Google spreadsheet; null: nothing. */

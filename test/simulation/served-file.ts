@@ -2,7 +2,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { ConnectionConfig, WorkbookConfig } from '../../src/config/config.ts';
 import type { Target } from '../../src/ports/target.ts';
-import type { Random } from '../stand-ins/leads/random.ts';
+import type { Random } from '../../src/demo/random.ts';
 import { createWorkbookTarget } from '../../src/targets/file/workbook-target.ts';
 import type { GraphApp } from '../../src/targets/msgraph/graph-account.ts';
 import type { Customs } from './customs.ts';

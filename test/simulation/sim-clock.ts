@@ -1,4 +1,4 @@
-import type { Random } from '../stand-ins/leads/random.ts';
+import type { Random } from '../../src/demo/random.ts';
 import type { Clock } from '../../src/ports/clock.ts';
 
 /** A time that moves only on command, and a chance that the seed gives. */

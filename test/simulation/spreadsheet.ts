@@ -11,7 +11,7 @@ import { openGoogleAccount } from '../../src/targets/google-sheets/google-accoun
 import { createWriteJournal } from '../../src/store/unsettled-writes.ts';
 import type { GoogleSheetsOptions, WriteJournal } from '../../src/targets/google-sheets/sheets-api.ts';
 import { createGoogleSheetsTarget } from '../../src/targets/google-sheets/google-sheets-target.ts';
-import type { Random } from '../stand-ins/leads/random.ts';
+import type { Random } from '../../src/demo/random.ts';
 import type { Target } from '../../src/ports/target.ts';
 import { atOnce, type Customs, inSpreadsheet } from './customs.ts';
 import { FaultChances } from './fault-chances.ts';

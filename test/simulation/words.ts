@@ -1,4 +1,4 @@
-import type { Random } from '../stand-ins/leads/random.ts';
+import type { Random } from '../../src/demo/random.ts';
 import { canonicalToken, entityOf, type Field } from './tokens.ts';
 
 export type Side = 'sheet' | 'web';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Random } from '../stand-ins/leads/random.ts';
+import type { Random } from '../../src/demo/random.ts';
 import type { Workspace } from './workspace.ts';
 
 /** A record as one line per field, without its id; follow-ups as instants. */

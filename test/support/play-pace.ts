@@ -1,6 +1,6 @@
 import { type Pace, readPace, refused, sent } from '../../src/leads-api/pace.ts';
-import { createRandom } from '../stand-ins/leads/random.ts';
-import { type RateLimit, RateMeter } from '../stand-ins/leads/rate-limit.ts';
+import { createRandom } from '../../src/demo/random.ts';
+import { type RateLimit, RateMeter } from '../../src/demo/rate-limit.ts';
 
 /** A limit of n requests a second. */
 export type Limit = (perSecond: number) => RateLimit;

@@ -1,9 +1,12 @@
 import { pino } from 'pino';
 import { planReminders } from '../../src/reminders/plan/plan-reminders.ts';
 import { CircuitBreakers } from '../../src/reminders/send/circuit-breakers.ts';
+import { isChannel } from '../../src/config/chat-webhook.ts';
 import type { ReminderRules } from '../../src/config/config.ts';
-import { sendReminder, type ReminderContext } from '../../src/reminders/send/send-reminder.ts';
-import type { Reminder, ReminderState } from '../../src/store/mails.ts';
+import type { ReminderContext } from '../../src/reminders/send/send-reminder.ts';
+import { getMails, type ReminderState } from '../../src/store/mails.ts';
+import { sendTaken } from '../../src/worker/send-mails.ts';
+import { dueReminders } from './due-mails.ts';
 import { connectionName, type Workspace } from './workspace.ts';
 
 const never = new AbortController().signal;
@@ -22,7 +25,6 @@ export async function reminderScene(workspace: Workspace) {
   const templates = await app.templates.get(connectionName)?.();
   if (context === undefined || templates === undefined) throw new Error('the connection is not configured');
   const log: Told[] = [];
-  const added: Reminder[] = [];
   let ahead = 0;
   /** Ms that have passed for the sending and not yet for what is noted of mails. */
   let toAge = 0;
@@ -34,7 +36,6 @@ export async function reminderScene(workspace: Workspace) {
     ledger: app.ledger,
     waits: app.waits,
     breakers: new CircuitBreakers(),
-    addJobs: async (reminders) => void added.push(...reminders),
     log: pino({ level: 'warn' }, { write: (line: string) => log.push(JSON.parse(line) as Told) }),
     clock: { now: () => Date.now() + ahead, random: () => 0.5 },
   };
@@ -59,17 +60,50 @@ export async function reminderScene(workspace: Workspace) {
       const reminders = { ...connection.reminders, rules: { ...connection.reminders.rules, ...rules } };
       sending = { ...sending, connection: { ...connection, reminders } };
     },
-    /** What got a job of its own. */
-    added,
+    /** Sends the mails of another connection from now on. */
+    use: async (name: string) => {
+      const other = app.contexts.get(name);
+      const its = await app.templates.get(name)?.();
+      if (other === undefined || its === undefined) throw new Error(`${name} is not configured`);
+      const { log: told, clock } = sending;
+      sending = { ...sending, ...other, log: told, clock, templates: its };
+    },
     /** What was logged from `warn` on. */
     log,
+    /** What is due within two hours, soonest first. */
+    due: () => dueReminders(pool, [connectionName]),
     /** Plans, and returns what is due within two hours, soonest first. */
-    plan: () => planReminders(pool, context.connection),
-    /** Sends one by its id, as its job does. */
-    send: async (id: number, requestedAt = 0) => {
+    plan: async () => {
+      await planReminders(pool, context.connection);
+      return dueReminders(pool, [connectionName]);
+    },
+    /** Takes one up by its id and sends it; `waits`: nobody may take it up now. `takenAt`: when it was for the first time. */
+    send: async (id: number, takenAt = 0, configured = app.config.configured) => {
       await age();
-      const { rows } = await pool.query<{ round: number }>(`select round from mails where id = $1`, [id]);
-      return sendReminder(sending, { reminderId: id, round: rows[0]?.round ?? 0, requestedAt }, never);
+      const [before] = await getMails(pool, [id]);
+      if (before === undefined) throw new Error('there is no such mail');
+      const { connection, recipient, sendAt } = before;
+      // By the clock of the test it may be due before it is by the database's.
+      const set = (sendTime: number, others: string) =>
+        pool.query(
+          `update mails set try_at = case when id <> $1 then $3::timestamptz end,
+             send_at = case when id = $1 then $2 else send_at end`,
+          [id, new Date(sendTime), others],
+        );
+      await set(sendAt <= sending.clock.now() ? Math.min(sendAt, Date.now() - 1) : sendAt, 'infinity');
+      const work = { connection, isChat: isChannel(recipient) };
+      const [taken] = await sending.ledger.take(work, sending.waits, 1);
+      await set(sendAt, '-infinity');
+      if (taken === undefined) {
+        const { state } = before;
+        return state === 'scheduled' || state === 'sending' ? 'waits' : { state };
+      }
+      const { background } = taken;
+      const mail = { ...taken.mail, sendAt, takenAt };
+      const outcome = await sendTaken(sending, { ...app.config, configured }, { mail, background }, never);
+      if (!('againAfterMs' in outcome)) return { state: outcome.state };
+      const { againAfterMs, isOfServer, isOfSender } = outcome;
+      return { againAfterMs, ...(isOfServer && { isOfServer }), ...(isOfSender && { isOfSender }) };
     },
     /** Time passes, for the sending alone. */
     pass: (ms: number) => {

@@ -1,14 +1,14 @@
 import { pino } from 'pino';
 import { openWorker, type WorkerApp } from '../../src/worker/open-worker.ts';
 import { planMails } from '../../src/worker/plan-mails.ts';
-import { workReminders } from '../../src/worker/work-reminders.ts';
+import { workMails } from '../../src/worker/work-mails.ts';
 import { LeadsyncError } from '../../src/lib/errors.ts';
 import type { Lead } from '../../src/core/lead/lead.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { Secret } from '../../src/config/secret.ts';
-import type { MailWaits } from '../../src/reminders/send/deliver.ts';
+import type { MailWaits } from '../../src/reminders/send/mail-limits.ts';
 import { createMailer } from '../../src/reminders/send/mail.ts';
-import type { Fault } from '../stand-ins/leads/faults.ts';
+import type { Fault } from '../../src/demo/faults.ts';
 import { until } from './until.ts';
 import { Workspace } from './workspace.ts';
 
@@ -95,7 +95,7 @@ export async function reminderWorker(
   const app: WorkerApp = { ...opened, contexts, mailer, waits: shortWaits };
   await planMails(app);
   workspace.sandbox.set({ faults });
-  stack.use(await workReminders(app));
+  stack.use(await workMails(app));
   const rows = async (): Promise<readonly Row[]> => {
     const found = await app.pool.query<Row>(
       `select p.base->>'companyName' as company, recipient, state, attempts, note

@@ -1,4 +1,4 @@
-import type { SandboxOptions } from '../stand-ins/leads/options.ts';
+import type { SandboxOptions } from '../../src/demo/options.ts';
 
 /** Two Leads services that answer the reference's open points in opposite ways. */
 export const services: Readonly<Record<string, Partial<SandboxOptions>>> = {

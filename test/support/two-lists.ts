@@ -1,5 +1,5 @@
-import { createRandom, type Random } from '../stand-ins/leads/random.ts';
-import { type NamePool, namePools } from '../stand-ins/leads/seed-leads.ts';
+import { createRandom, type Random } from '../../src/demo/random.ts';
+import { type NamePool, namePools } from '../../src/demo/seed-leads.ts';
 
 /** A company as one of two lists has it. `company`: which one it is, whatever is written. */
 export interface Listed {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { dayOf, instantText } from '../../src/core/lead/day.ts';
 import { readInstant } from '../../src/core/lead/instant.ts';
 import { CellValues } from '../../src/targets/google-sheets/cell-values.ts';
-import { cellOf, notStorable, storedText } from '../../src/targets/hubspot/property-values.ts';
+import { cellOf, notStorable, storedText } from '../../src/targets/hubspot/company-table.ts';
 import { SerialClock } from '../../src/targets/shared/serial-clock.ts';
 import { hardZones } from '../support/hard-zones.ts';
 import { lawRuns } from '../support/law-runs.ts';

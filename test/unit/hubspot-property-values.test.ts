@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { cellOf, notStorable, storedText } from '../../src/targets/hubspot/property-values.ts';
+import { cellOf, notStorable, storedText } from '../../src/targets/hubspot/company-table.ts';
 
 const mapped = (type: string, as: 'text' | 'instant' = 'text', more = {}) => ({
   type: as,

@@ -30,6 +30,7 @@ async function placeIn(
         leadId: 'id-1',
         cells: { companyName: 'Anna AG' },
         dueAt,
+        kind: 'reminder',
         offsetText: '0m',
         sequence: 0,
         changes: [],

@@ -1,11 +1,7 @@
 import ICAL from 'ical.js';
 import { expect, test } from 'vitest';
 import { calendarAttachment } from '../../src/reminders/compose/calendar.ts';
-import {
-  composeCancellation,
-  composeFor,
-  followUpEvent,
-} from '../../src/reminders/compose/compose-follow-up.ts';
+import { composeFor, followUpEvent } from '../../src/reminders/compose/compose-follow-up.ts';
 import type { CancelReason } from '../../src/reminders/compose/compose-reminder.ts';
 import { sampleViews } from '../../src/reminders/compose/sample-views.ts';
 import { openTemplates } from '../../src/reminders/compose/templates.ts';
@@ -61,12 +57,14 @@ function facts(due: string, cells: object = {}, now = '2026-11-21T08:00:00Z') {
     sequence: 2,
     row: 17,
     now: Date.parse(now),
+    kind: 'reminder' as const,
+    offsetText: '0m',
+    changes: [],
     notes: {},
   };
 }
 
-const reminderOf = (due: string, now?: string) =>
-  composeFor({ ...facts(due, {}, now), changes: [], offsetText: '0m' }, templates);
+const reminderOf = (due: string, now?: string) => composeFor(facts(due, {}, now), templates);
 
 test.each([
   [
@@ -108,15 +106,15 @@ test.each<[CancelReason, string, string]>([
     'The filter of the list (leads.query) no longer shows this lead.',
   ],
 ])('a cancelled follow-up has its true reason in mail and entry: %s', (reason, german, said) => {
-  const about = facts('2026-11-23T23:00:00.000Z');
-  const mail = composeCancellation(about, reason, templates);
+  const about = { ...facts('2026-11-23T23:00:00.000Z'), kind: 'cancelled', reason } as const;
+  const mail = composeFor(about, templates);
   expect(mail.subject).toBe('Wiedervorlage entfällt: Bäckerei, Di., 24. Nov. 2026');
   expect(mail.text.startsWith(`${german} Der angehängte Kalendereintrag entfernt den bisherigen`)).toBe(true);
   expect(mail.calendar?.replaceAll('\r\n ', '')).toContain(`DESCRIPTION:${german}\\n\\n`);
   expect(mail.calendar).toContain('STATUS:CANCELLED');
   expect(mail.text.includes('https://app.example.com/l1')).toBe(reason !== 'deleted');
   const english = { ...about, settings: { ...about.settings, language: 'en' } };
-  const other = composeCancellation(english, reason, templates);
+  const other = composeFor(english, templates);
   expect(other.text).toContain(said);
   expect(other.subject).toBe('Follow-up cancelled: Bäckerei, Tue 24 Nov 2026');
 });

@@ -11,7 +11,7 @@ const listed = families.flatMap(({ codes }) => Object.keys(codes));
 /** The first words of codes. `auth` and `request` are words of the sandbox's own replies. */
 const firstWords = new Set(listed.map((code) => code.split('.', 1)[0] ?? ''));
 
-const sources = globSync('{src,jobs,test/stand-ins/leads}/**/*.ts', { cwd: root }).map((path) => ({
+const sources = globSync('{src,jobs}/**/*.ts', { cwd: root }).map((path) => ({
   path,
   text: readFileSync(join(root, path), 'utf8'),
 }));

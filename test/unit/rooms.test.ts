@@ -94,6 +94,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'src/ops',
     'jobs',
   ],
+  'src/demo': ['src/core/lead', 'test/stand-ins'],
   'src/setup': ['src/core/lead', 'src/ports', 'src/config', 'src/leads-api', 'src/targets', 'src/reminders'],
   'src/cli': [
     'src/core/lead',
@@ -109,7 +110,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'src/alerts',
     'src/ops',
     'src/worker',
-    'test/stand-ins',
+    'src/demo',
     'src/postgres',
     'src/setup',
     'jobs',
@@ -133,7 +134,7 @@ const packages: Readonly<Record<string, string>> = {
 /** Puts the parts together; in no room. */
 const builder = 'src/app.ts';
 
-const knowBuilder = ['src/cli', 'src/ops', 'src/worker', 'jobs'];
+const knowBuilder = ['src/cli', 'src/ops', 'src/worker', 'src/demo', 'jobs'];
 
 const files = ['src', 'jobs'].flatMap((folder) =>
   readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { LeadOrder } from '../stand-ins/leads/lead-table.ts';
+import { LeadOrder } from '../../src/demo/lead-table.ts';
 
 const show = (places: LeadOrder) => Array.from({ length: places.length }, (_, place) => places.at(place));
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { LeadsyncError } from '../../src/lib/errors.ts';
-import { parseFaults } from '../stand-ins/leads/faults.ts';
+import { parseFaults } from '../../src/demo/faults.ts';
 
 describe('parseFaults', () => {
   test.each([

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseRate, RateMeter } from '../stand-ins/leads/rate-limit.ts';
+import { parseRate, RateMeter } from '../../src/demo/rate-limit.ts';
 
 describe('a token bucket', () => {
   test('answers what it holds at once, then so many a second, and says when the next one is due', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { RateWindow } from '../stand-ins/leads/rate-limit.ts';
+import { RateWindow } from '../../src/demo/rate-limit.ts';
 
 test('a request is early from the moment the reply was sent until the announced time', () => {
   const window = new RateWindow();

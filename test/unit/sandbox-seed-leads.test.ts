@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { seedLeads } from '../stand-ins/leads/seed-leads.ts';
+import { seedLeads } from '../../src/demo/seed-leads.ts';
 
 const now = Date.UTC(2026, 9, 14, 8, 30);
 const request = { count: 1000, seed: 7, now, idKind: 'uuid7' } as const;

@@ -9,7 +9,7 @@ import {
   writtenCells,
 } from '../../src/targets/google-sheets/write-plan.ts';
 import type { GridCell } from '../../src/targets/google-sheets/grid.ts';
-import type { SentRow } from '../../src/targets/google-sheets/verify.ts';
+import type { SentRow } from '../../src/targets/google-sheets/repair.ts';
 
 const sent = (row: number, cells: readonly (readonly [number, GridCell])[]): SentRow => ({
   row,

@@ -1,8 +1,12 @@
 import * as fc from 'fast-check';
 import { Alignment } from '../../src/targets/google-sheets/alignment.ts';
 import type { Grid, GridCell } from '../../src/targets/google-sheets/grid.ts';
-import { cellsToPutBack } from '../../src/targets/google-sheets/repair.ts';
-import { hasArrived, linkedIds, type SentRow } from '../../src/targets/google-sheets/verify.ts';
+import {
+  cellsToPutBack,
+  hasArrived,
+  linkedIds,
+  type SentRow,
+} from '../../src/targets/google-sheets/repair.ts';
 
 /** A cell with where it stood in the look; null: it was not there. */
 interface TracedCell {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { CellArea } from '../../src/targets/google-sheets/grid.ts';
-import { isProtected, protectedColumns } from '../../src/targets/google-sheets/protected-cells.ts';
+import { isProtected, protectedColumns } from '../../src/targets/google-sheets/tab-description.ts';
 
 const size = 6;
 const side = fc.integer({ min: 0, max: size });

@@ -1,8 +1,12 @@
 import { expect, test } from 'vitest';
 import { Alignment } from '../../src/targets/google-sheets/alignment.ts';
 import type { Grid } from '../../src/targets/google-sheets/grid.ts';
-import { cellsToPutBack } from '../../src/targets/google-sheets/repair.ts';
-import { hasArrived, linkedIds, type SentRow } from '../../src/targets/google-sheets/verify.ts';
+import {
+  cellsToPutBack,
+  hasArrived,
+  linkedIds,
+  type SentRow,
+} from '../../src/targets/google-sheets/repair.ts';
 import { carryOut, gridOf, lawColumns, move, play, traced } from './sheets-moves.ts';
 
 test('an id overwritten in one of two copies of a row is restored', () => {

@@ -2,8 +2,12 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Alignment } from '../../src/targets/google-sheets/alignment.ts';
 import { cellAt, type Grid, type GridCell, sameGridCell } from '../../src/targets/google-sheets/grid.ts';
-import { cellsToPutBack } from '../../src/targets/google-sheets/repair.ts';
-import { hasArrived, linkedIds, type SentRow } from '../../src/targets/google-sheets/verify.ts';
+import {
+  cellsToPutBack,
+  hasArrived,
+  linkedIds,
+  type SentRow,
+} from '../../src/targets/google-sheets/repair.ts';
 import {
   grids,
   gridOf,

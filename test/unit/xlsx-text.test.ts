@@ -2,8 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { columnIndex, readRange } from '../../src/targets/xlsx/cell-reference.ts';
 import { showRange } from '../../src/targets/shared/table-range.ts';
-import { columnLetters } from '../../src/targets/shared/cell-name.ts';
-import { generalNumber } from '../../src/targets/shared/general-number.ts';
+import { columnLetters, generalNumber } from '../../src/targets/shared/cell-name.ts';
 import { isDateFormat } from '../../src/targets/xlsx/cell-reader.ts';
 import {
   attribute,

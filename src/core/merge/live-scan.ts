@@ -162,7 +162,7 @@ export class LiveScan {
   #cursors = new Set<string>();
   /** Since the last checkpoint: pairs that showed their baselines, by their ids, the other leads, and answers. */
   #met: number[] = [];
-  #others: string[] = [];
+  #others: number[] = [];
   #answers: (Asked & { readonly leadId: string })[] = [];
 
   constructor(base: Baselines, reserve: Reserve = () => {}) {
@@ -198,8 +198,7 @@ export class LiveScan {
     if (n >= 0) this.#leads[n] = moved;
     else if (Object.values(cells).some(isUnreadable)) this.#unreadable.add(leadId);
     else this.#unreadable.delete(leadId);
-    this.#shown.set(leadId, JSON.stringify(cells));
-    this.#others.push(leadId);
+    this.#others.push(this.#shown.set(leadId, JSON.stringify(cells)));
   }
 
   /** The service was asked for a lead that the list does not show. */
@@ -285,7 +284,7 @@ export class LiveScan {
       if (last !== undefined && last[0] + last[1] === id) last[1] += 1;
       else ranges.push([id, 1]);
     }
-    const leads = this.#others.map((leadId) => `[${JSON.stringify(leadId)},${this.#text(leadId)}]`);
+    const leads = this.#others.map((n) => this.#line(n));
     const asked = this.#answers;
     [this.#met, this.#others, this.#answers] = [[], [], []];
     return { asBase: ranges, cursors, leads: `[${leads.join(',')}]`, asked };
@@ -331,13 +330,13 @@ export class LiveScan {
 
   /** What a lead shows that does not show its baseline, or has none; null: there is no such lead. */
   lead(leadId: string): Cells | null {
-    const text = this.#text(leadId);
-    return text === null ? null : (JSON.parse(text) as Cells);
+    const n = this.#shown.find(leadId);
+    return n < 0 ? null : (JSON.parse(this.#shown.text(n)) as Cells);
   }
 
-  #text(leadId: string): string | null {
-    const n = this.#shown.find(leadId);
-    return n < 0 ? null : this.#shown.text(n);
+  /** JSON: `[id, cells]`. */
+  #line(n: number): string {
+    return `[${JSON.stringify(this.#shown.id(n))},${this.#shown.text(n)}]`;
   }
 
   /** The first row of an id that is not as it was, or is of no pair. */
@@ -404,6 +403,11 @@ export class LiveScan {
   isPlain(leadId: string): boolean {
     if (this.#special === null || this.#special.has(leadId) || this.#unreadable.has(leadId)) return false;
     return !this.isPair(leadId) && !this.#shownRows.has(leadId);
+  }
+
+  /** The new leads of which nothing else is known, as JSON: `[id, cells]` each. */
+  *plainLines(): Generator<string> {
+    for (let n = 0; n < this.#shown.size; n++) if (this.isPlain(this.#shown.id(n))) yield this.#line(n);
   }
 
   /** The ids of which something may be to be decided, in their order; with `ofRows` those alone whose rows are. */

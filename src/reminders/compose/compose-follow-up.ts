@@ -41,44 +41,30 @@ interface FollowUpFacts {
   readonly linkMaker?: LinkMaker | null;
 }
 
-type MailFacts = FollowUpFacts & Pick<ReminderContent, 'changes' | 'notes'>;
+/** What is told of a follow-up; `reason`: of one that is cancelled, else null or absent. */
+type MailFacts = FollowUpFacts &
+  Pick<ReminderContent, 'kind' | 'offsetText' | 'changes' | 'notes'> & {
+    readonly reason?: CancelReason | null;
+  };
 
-export function composeFor(
-  facts: MailFacts & Pick<ReminderContent, 'offsetText'>,
-  templates: Templates,
-): FollowUpMail {
+export function composeFor(facts: MailFacts, templates: Templates): FollowUpMail {
   const { settings, dueAt, now, recipient } = facts;
   const day = dayOf(dueAt, settings.rules.dayZone);
   const zone = recipientTimeZone(settings.rules, recipient);
   const end = day === null ? dueAt + entryLengthMs : startOfDay(day, zone) + 86_400_000;
-  return compose(contentOf(facts, 'reminder', null, settings.calendar && end > now, templates), facts);
+  const hasEntry = settings.calendar && (facts.kind !== 'reminder' || end > now);
+  const content = contentOf(facts, hasEntry, templates);
+  const composed = composeReminder(content);
+  return hasEntry ? { ...composed, calendar: calendarAttachment(eventOf(content, facts)) } : composed;
 }
 
-export function composeMessage(
-  facts: MailFacts & Pick<ReminderContent, 'offsetText'>,
-  templates: Templates,
-  kind: ChatKind,
-): string {
-  const content = contentOf(facts, 'reminder', null, false, templates);
-  return composeReminderMessage({ ...content, isChat: true }, kind);
-}
-
-export function composeMoved(facts: MailFacts, templates: Templates): FollowUpMail {
-  return compose(contentOf(facts, 'moved', null, facts.settings.calendar, templates), facts);
-}
-
-export function composeCancellation(
-  facts: Omit<MailFacts, 'changes'>,
-  reason: CancelReason,
-  templates: Templates,
-): FollowUpMail {
-  const all = { ...facts, changes: [] };
-  return compose(contentOf(all, 'cancelled', reason, facts.settings.calendar, templates), all);
+export function composeMessage(facts: MailFacts, templates: Templates, kind: ChatKind): string {
+  return composeReminderMessage({ ...contentOf(facts, false, templates), isChat: true }, kind);
 }
 
 export function followUpEvent(facts: FollowUpFacts, templates: Templates): CalendarEvent {
-  const content = contentOf({ ...facts, changes: [], notes: {} }, 'reminder', null, true, templates);
-  return eventOf(content, facts);
+  const told = { ...facts, kind: 'reminder', offsetText: '', changes: [], notes: {} } as const;
+  return eventOf(contentOf(told, true, templates), facts);
 }
 
 /** Changes in mapping order; `before` is by field. */
@@ -89,30 +75,25 @@ export function changesOf(before: Readonly<Record<string, Cell>>, cells: Cells):
   });
 }
 
-function contentOf(
-  facts: MailFacts & Partial<Pick<ReminderContent, 'offsetText'>>,
-  kind: ReminderContent['kind'],
-  reason: CancelReason | null,
-  hasEntry: boolean,
-  templates: Templates,
-): ReminderContent {
-  const { connection, settings, recipient, row } = facts;
+function contentOf(facts: MailFacts, hasEntry: boolean, templates: Templates): ReminderContent {
+  const { connection, settings, recipient, row, reason = null } = facts;
+  const { kind, dueAt, offsetText, now, changes, notes } = facts;
   return {
     kind,
+    dueAt,
+    offsetText,
+    now,
+    changes,
+    notes,
+    reason,
+    hasEntry,
     lead: { id: facts.leadId, cells: facts.cells },
     fields: connection.fields,
-    dueAt: facts.dueAt,
-    offsetText: facts.offsetText ?? '',
     timeZone: recipientTimeZone(settings.rules, recipient),
     dayZone: settings.rules.dayZone,
-    now: facts.now,
-    changes: facts.changes,
     row: reason === 'deleted' ? null : rowPlace(connection.target, row, facts.place),
     leadUrl: settings.leadUrl,
     links: kind === 'cancelled' ? undefined : linksOf(facts),
-    notes: facts.notes,
-    reason,
-    hasEntry,
     templates: templates.in(settings.language),
   };
 }
@@ -133,11 +114,6 @@ export function linksOf({
   );
   if (linkMaker === null || !isWritable) return undefined;
   return followUpLinks(linkMaker, { connection: connection.name, leadId, recipient, dueAt }, now);
-}
-
-function compose(content: ReminderContent, facts: FollowUpFacts): FollowUpMail {
-  const composed = composeReminder(content);
-  return content.hasEntry ? { ...composed, calendar: calendarAttachment(eventOf(content, facts)) } : composed;
 }
 
 function eventOf(content: ReminderContent, facts: FollowUpFacts): CalendarEvent {

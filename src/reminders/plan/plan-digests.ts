@@ -3,10 +3,9 @@ import type { ConnectionConfig } from '../../config/config.ts';
 import { recipientTimeZone } from '../../config/recipients.ts';
 import { replaceDigests } from '../../store/digests.ts';
 import { firstDues } from '../../store/follow-ups.ts';
-import { type Digest, dueDigests } from '../../store/mails.ts';
 import { everyConnection } from '../../store/planning.ts';
 import { digestDays, digestsAround, type DigestTime, localDateOf, momentIn } from './local-time.ts';
-import { horizonMs, planning } from './plan-reminders.ts';
+import { planning } from './plan-reminders.ts';
 import { nextAllowed } from './send-time.ts';
 
 /** Ms ahead of now in which a follow-up may be in the next digest: a week without a working day, and the days it shows. */
@@ -14,13 +13,9 @@ const reachMs = 17 * 86_400_000;
 
 /**
  * Schedules the next digest of everybody with a follow-up due by then in any of the connections `configured` (run planReminders first, which
- * says who). A missed digest is sent later on its day, within the grace period: one after a long downtime, not one per day. Returns digests
- * due within two hours, soonest first; late ones have a past `sendAt`.
+ * says who). A missed digest is sent later on its day, within the grace period: one after a long downtime, not one per day.
  */
-export async function planDigests(
-  pool: pg.Pool,
-  configured: readonly DigestConnection[],
-): Promise<readonly Digest[]> {
+export async function planDigests(pool: pg.Pool, configured: readonly DigestConnection[]): Promise<void> {
   const names = configured.map(({ name }) => name);
   const withDigest = configured.filter(({ reminders }) => (reminders?.rules.digestAt ?? null) !== null);
   await planning(pool, everyConnection, async (client, now) => {
@@ -37,7 +32,6 @@ export async function planDigests(
       plans.filter((one) => one !== null),
     );
   });
-  return dueDigests(pool, names, horizonMs);
 }
 
 export type DigestConnection = Pick<ConnectionConfig, 'name' | 'reminders'>;

@@ -15,7 +15,6 @@ import {
   saveFollowUps,
   seenNothing,
 } from '../../store/follow-ups.ts';
-import { dueReminders, type Reminder } from '../../store/mails.ts';
 import { isOutside } from '../../store/pairs.ts';
 import { beginPlanning, notePlanned, planningBasis } from '../../store/planning.ts';
 import {
@@ -30,9 +29,6 @@ import { serviceScope } from '../../store/throttles.ts';
 import { dueFor, nextAllowed, openDays, type WantedReminder, wantedReminders } from './send-time.ts';
 import { stageField } from './recipients.ts';
 
-/** How far ahead (ms) jobs are created: twice the planning interval, so that none is missed. */
-export const horizonMs = 2 * 3_600_000;
-
 const batchSize = 20_000;
 
 /** Increase when the same settings change their meaning. */
@@ -41,19 +37,19 @@ const rulesVersion = 2;
 /**
  * Brings a connection's reminders in line with its agreed follow-ups: schedules new ones, cancels those moved, cleared,
  * deleted or no longer wanted, and settles late ones. Considers leads only after a new run or changed settings. Safe to run
- * concurrently. Returns reminders due within two hours, soonest first; late ones have a past `sendAt`.
+ * concurrently.
  */
 export async function planReminders(
   pool: pg.Pool,
   { name, leads, fields, reminders }: Pick<ConnectionConfig, 'name' | 'leads' | 'fields' | 'reminders'>,
-): Promise<readonly Reminder[]> {
+): Promise<void> {
   const isMapped = fields.some(({ field, type }) => field === followUpField && type === 'instant');
   if (reminders === undefined || !isMapped) {
     await planning(pool, name, async (client) => {
       await cancelReminders(client, name);
       await forgetFollowUps(client, name);
     });
-    return [];
+    return;
   }
   const { rules } = reminders;
   const hash = rulesHash(rules, leads);
@@ -69,7 +65,6 @@ export async function planReminders(
     await settleLate(client, name, rules.graceMs, nextFor(now, rules));
     if (reminders.calendar) await scheduleNotices(client, name, nextFor(now, rules), openDays(now, rules));
   });
-  return dueReminders(pool, [name], horizonMs);
 }
 
 /** A transaction that alone plans the mails of a connection. `now`: the database's time (epoch ms). */
@@ -83,15 +78,15 @@ export function planning<Result>(
 
 /**
  * Plans one lead from what the service shows now (`cells`; null: gone), until the next sync; baselines stay. When nobody is to be reminded the
- * next planning checks again. Returns its reminders due within two hours.
+ * next planning checks again.
  */
 export async function planFromRead(
   pool: pg.Pool,
   { name, leads, reminders }: Pick<ConnectionConfig, 'name' | 'leads' | 'reminders'>,
   leadId: string,
   cells: Cells | null,
-): Promise<readonly Reminder[]> {
-  if (reminders === undefined) return [];
+): Promise<void> {
+  if (reminders === undefined) return;
   const { rules } = reminders;
   await planning(pool, name, async (client, now) => {
     const planned = await plannedFollowUp(client, name, leadId);
@@ -104,8 +99,6 @@ export async function planFromRead(
     if (reminders.calendar)
       await scheduleNotices(client, name, nextFor(now, rules), openDays(now, rules), leadId);
   });
-  const due = await dueReminders(pool, [name], horizonMs, leadId);
-  return due.filter(({ state }) => state === 'scheduled');
 }
 
 /** Returns the last lead of the batch, or null at the end. */

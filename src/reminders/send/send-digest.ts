@@ -3,7 +3,7 @@ import type { Config, ConnectionConfig, ReminderSettings } from '../../config/co
 import { recipientTimeZone } from '../../config/recipients.ts';
 import { dayOf } from '../../core/lead/day.ts';
 import { followUpsOf } from '../../store/follow-ups.ts';
-import { besidesDigest, type Digest, type DigestState, getDigest } from '../../store/mails.ts';
+import { besidesDigest, type Digest } from '../../store/mails.ts';
 import { leadBackgrounds } from '../../store/sending.ts';
 import {
   composeDigest,
@@ -19,23 +19,10 @@ import { rowPlace } from '../compose/lead-view.ts';
 import { spelledAddress } from '../plan/recipients.ts';
 import { dayStarts, digestDays, localDateOf } from '../plan/local-time.ts';
 import { feedAddress } from '../feed/calendar-feed.ts';
-import {
-  deliver,
-  end,
-  notNow,
-  type Outcome,
-  type Outgoing,
-  outgoingMail,
-  outgoingMessage,
-} from './deliver.ts';
+import { deliver, notNow, type Outcome, type Outgoing, outgoingMail, outgoingMessage } from './deliver.ts';
 import type { ReminderContext } from './send-reminder.ts';
 
 type DigestContext = Omit<ReminderContext, 'leads'>;
-
-interface DigestJob {
-  readonly digestId: number;
-  readonly round: number;
-}
 
 /**
  * From the baselines of all connections with a digest; the context is that of the connection that sends it. An empty one is `skipped`, one
@@ -44,25 +31,20 @@ interface DigestJob {
 export async function sendDigest(
   context: DigestContext,
   config: Pick<Config, 'configured' | 'publicUrl'>,
-  { digestId, round }: DigestJob,
+  digest: Digest,
   signal: AbortSignal,
-): Promise<Outcome<DigestState>> {
+): Promise<Outcome> {
   const { pool, connection, clock } = context;
-  const digest = await getDigest(pool, digestId);
   const reminders = connection.reminders;
-  if (digest === null || reminders === undefined) return { state: 'skipped' };
-  const { state, recipient, localDate } = digest;
-  // A rescheduled digest has its own job, perhaps that of another connection.
-  if (digest.round !== round || (state !== 'scheduled' && state !== 'sending')) return { state };
+  if (reminders === undefined) return { state: 'skipped', note: 'there are no reminders any more' };
+  const { recipient, localDate } = digest;
   const timeZone = recipientTimeZone(reminders.rules, recipient);
   const settings = { ...reminders, rules: { ...reminders.rules, timeZone } };
   const blocked = await notNow(context, digest, settings);
   if (blocked !== null) return blocked;
   const now = clock.now();
-  if (localDateOf(now, timeZone) > localDate) {
-    await end(context, digest, 'missed', 'it could not be sent on its day');
-    return { state: 'missed' };
-  }
+  if (localDateOf(now, timeZone) > localDate)
+    return { state: 'missed', note: 'it could not be sent on its day' };
   const { items, ...others } = await dueItems(context, config, digest, timeZone, now);
   const feedUrl = await feedAddress(pool, config, recipient);
   const days = digestDays(localDate, timeZone);
@@ -72,14 +54,12 @@ export async function sendDigest(
   const outgoing = isChannel(recipient)
     ? messageOf(context, settings, recipient, content)
     : mailOf(context, settings, digest, spelledIn(recipient, config.configured, items), content);
-  if (outgoing === null) {
-    await end(context, digest, 'skipped', 'nothing was due');
-    return { state: 'skipped' };
-  }
+  if (outgoing === null) return { state: 'skipped', note: 'nothing was due' };
   signal.throwIfAborted();
   // A channel has room for fewer: it gets the single messages as well.
   const tells = isChannel(recipient) ? [] : await besidesDigest(pool, digest.id, shownItems(groups));
-  return deliver(context, { ...digest, tells }, outgoing, settings, signal);
+  const outcome = await deliver(context, digest, outgoing, settings, signal);
+  return outcome.state === 'sent' ? { ...outcome, tells } : outcome;
 }
 
 function mailOf(

@@ -6,25 +6,11 @@ import type { Cells } from '../../core/lead/value.ts';
 import { LeadsyncError } from '../../lib/errors.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { LeadsPort } from '../../ports/leads-service.ts';
-import { getReminders, mailName, type Reminder, type ReminderState } from '../../store/mails.ts';
+import { mailName, type Reminder } from '../../store/mails.ts';
 import { basesOf, isOutside } from '../../store/pairs.ts';
 import { lastRun } from '../../store/runs.ts';
-import {
-  giveUpLeft,
-  type LeadBackground,
-  noteTry,
-  type ReadMail,
-  readMails,
-  skipSame,
-} from '../../store/sending.ts';
-import {
-  changesOf,
-  composeCancellation,
-  composeFor,
-  composeMessage,
-  composeMoved,
-  type FollowUpMail,
-} from '../compose/compose-follow-up.ts';
+import { giveUpLeft, type LeadBackground, skipSame } from '../../store/sending.ts';
+import { changesOf, composeFor, composeMessage } from '../compose/compose-follow-up.ts';
 import type { CancelReason, MailNotes } from '../compose/compose-reminder.ts';
 import type { Templates } from '../compose/templates.ts';
 import type { LinkMaker } from '../links/link-token.ts';
@@ -34,7 +20,6 @@ import { type CircuitBreakers, leadsPauseMs } from './circuit-breakers.ts';
 import {
   deliver,
   type DeliveryContext,
-  end,
   notNow,
   type Outcome,
   type Outgoing,
@@ -51,17 +36,10 @@ export interface ReminderContext extends DeliveryContext {
   readonly mailer: Mailer;
   /** Null or absent: mails have no links that move a follow-up. */
   readonly linkMaker?: LinkMaker | null;
-  addJobs(reminders: readonly Reminder[]): Promise<void>;
-}
-
-export interface ReminderJob {
-  readonly reminderId: number;
-  readonly round: number;
-  readonly requestedAt: number;
 }
 
 /** After this time (ms) a mail no longer waits for an unavailable service, and says so. */
-export const unaskedMs = 30 * 60_000;
+const unaskedMs = 30 * 60_000;
 
 /** A reminder waits so long (ms) at least for the digest of the same minute. */
 const leastDigestWaitMs = 10_000;
@@ -69,69 +47,50 @@ const leastDigestWaitMs = 10_000;
 /** From this delay (ms) on a mail says that it is late. */
 const lateMs = 15 * 60_000;
 
-/** As `sendRead`, of one that is not read yet. */
-export async function sendReminder(
-  context: ReminderContext,
-  job: ReminderJob,
-  signal: AbortSignal,
-): Promise<Outcome<ReminderState>> {
-  const [mail] = await readMails(context.pool, [job.reminderId]);
-  return mail ? sendRead(context, mail, job, signal) : { state: 'cancelled' };
-}
-
 /**
  * Reads the lead first: if its follow-up moved, was cleared, or no longer concerns this recipient, the reminder is cancelled and the lead
  * planned again. Throws only database and disk faults.
  */
-export async function sendRead(
+export async function sendReminder(
   context: ReminderContext,
-  { reminder, background }: ReadMail,
-  job: Omit<ReminderJob, 'reminderId'>,
+  reminder: Reminder,
+  background: LeadBackground,
   signal: AbortSignal,
-): Promise<Outcome<ReminderState>> {
+): Promise<Outcome> {
   const { pool, connection } = context;
-  if (connection.reminders === undefined) return { state: 'cancelled' };
-  const { state, leadId, sendAt } = reminder;
+  if (connection.reminders === undefined)
+    return { state: 'cancelled', note: 'there are no reminders any more' };
   const settings = recipientSettings(connection.reminders, reminder.recipient);
-  // A rescheduled reminder has its own job.
-  if (reminder.round !== job.round || (state !== 'scheduled' && state !== 'sending')) return { state };
   const told = (await toldBySame(context, reminder)) ?? (await notNow(context, reminder, settings));
   if (told !== null) return told;
   const wait = digestWaitMs(reminder, settings, context.clock.now());
-  if (wait > 0) return { againAfterMs: wait, wholeQueue: false };
+  if (wait > 0) return { againAfterMs: wait };
 
-  const deadline = Math.max(sendAt, job.requestedAt) + unaskedMs;
-  const known = await currentCells(context, reminder, deadline, signal);
-  if ('againAfterMs' in known) return { againAfterMs: known.againAfterMs, wholeQueue: false };
-  const outgoing =
-    reminder.kind === 'cancel'
-      ? await cancellationFor(context, reminder, settings, known, background)
-      : reminderFor(context, reminder, settings, known, background);
-  if (outgoing === null) {
-    await end(context, reminder, 'cancelled', 'the follow-up has changed in the service');
-    await context.addJobs(await planFromRead(pool, connection, leadId, known.cells));
-    return { state: 'cancelled' };
-  }
+  const known = await currentCells(context, reminder, signal);
+  if ('againAfterMs' in known) return known;
+  const outgoing = await outgoingFor(context, reminder, settings, known, background);
+  if (outgoing === null)
+    return {
+      state: 'cancelled',
+      note: 'the follow-up has changed in the service',
+      andThen: () => planFromRead(pool, connection, reminder.leadId, known.cells),
+    };
   signal.throwIfAborted();
-  const outcome = await deliver(context, reminder, outgoing, settings, signal);
-  if (!('state' in outcome) || outcome.state !== 'sending') return outcome;
-  // Perhaps another connection was faster, which may yet fail.
-  const [now] = await getReminders(pool, [reminder.id]);
-  return (now && (await toldBySame(context, now))) ?? outcome;
+  return deliver(context, reminder, outgoing, settings, signal);
 }
 
 /** What becomes of a mail when another connection sends the same one, or has ended it; null: none does. */
 async function toldBySame(
   { pool, waits, configured }: ReminderContext,
   { told }: Reminder,
-): Promise<Outcome<'skipped'> | null> {
+): Promise<Outcome | null> {
   if (told === null) return null;
   if (told.state === 'sending') {
     if (await giveUpLeft(pool, told.id, configured, waits)) return null;
-    return { againAfterMs: waits.doubtMs, wholeQueue: false };
+    return { againAfterMs: waits.doubtMs };
   }
   await skipSame(pool, [told.id]);
-  return { state: 'skipped' };
+  return { state: 'skipped', note: 'another connection has sent the same mail' };
 }
 
 /**
@@ -148,79 +107,58 @@ function digestWaitMs(
   return Math.max(0, Math.min(left, Math.max(leastDigestWaitMs, waited / 2)));
 }
 
-/** `cells`: of the lead, null: gone. */
-function mailOf(
-  { mailer, connection: { name } }: ReminderContext,
-  reminder: Reminder,
-  { from, rules }: ReminderSettings,
-  cells: Cells | null,
-  composed: FollowUpMail,
-): Outgoing {
-  const { leadId, dueAt, recipient } = reminder;
-  return outgoingMail(mailer, {
-    key: JSON.stringify([name, leadId, shownMinute(dueAt), mailName(reminder), recipient]),
-    from,
-    to: spelledAddress(recipient, cells ?? {}, rules),
-    ...composed,
-    thread: JSON.stringify([name, leadId]),
-  });
-}
-
-/** The mail or message about a follow-up; null when it no longer stands, or not for this recipient. */
-function reminderFor(
+/**
+ * The mail or message about a follow-up; null when it no longer stands, or not for this recipient; of one that cancels a calendar
+ * entry, when it does.
+ */
+async function outgoingFor(
   context: ReminderContext,
   reminder: Reminder,
   settings: ReminderSettings,
-  { cells, notes }: Asked,
+  { cells: known, notes }: Asked,
   { before, row, place }: LeadBackground,
-): Outgoing | null {
-  const { connection, clock, templates, linkMaker = null } = context;
-  const { leadId, dueAt, kind, offsetText, sequence, sendAt, recipient } = reminder;
-  if (cells === null || shownMinute(dueMoment(cells)) !== shownMinute(dueAt)) return null;
-  if (!isFor(recipient, cells, settings)) return null;
+): Promise<Outgoing | null> {
+  const { pool, connection, clock, templates, mailer, linkMaker = null } = context;
+  const { name } = connection;
+  const { leadId, dueAt, offsetText, sequence, sendAt, recipient } = reminder;
+  const isCancel = reminder.kind === 'cancel';
+  const outside = isCancel && (await isOutside(pool, name, leadId)) ? 'outside' : null;
+  const reason = known === null ? 'deleted' : (cancelReason(known, recipient, settings) ?? outside);
+  const isMoved = shownMinute(dueMoment(known ?? {})) !== shownMinute(dueAt);
+  if (isCancel ? reason === null : reason !== null || isMoved) return null;
+  const cells = known ?? (await basesOf(pool, name, [leadId])).get(leadId) ?? {};
   const now = clock.now();
-  const isLate = now - sendAt >= lateMs;
+  const isLate = !isCancel && now - sendAt >= lateMs;
+  const { chat } = settings;
+  const channel = chat?.recipient === recipient ? chat : null;
   const facts = {
+    kind: isCancel ? ('cancelled' as const) : reminder.kind,
+    reason,
     connection,
     settings,
     recipient,
     leadId,
     cells,
     dueAt,
+    offsetText,
     sequence,
     row,
     place,
     now,
-    changes: changesOf(before, cells),
+    changes: isCancel ? [] : changesOf(before, cells),
     notes: { ...notes, ...(isLate && { lateSince: sendAt }) },
+    // A channel is nobody who could have moved it.
+    linkMaker: channel === null ? linkMaker : null,
   };
-  const { chat } = settings;
-  if (chat?.recipient === recipient)
-    return outgoingMessage(chat, composeMessage({ ...facts, offsetText }, templates, chat.kind), clock);
-  // A channel is nobody who could have moved it.
-  const mail = { ...facts, linkMaker };
-  const composed =
-    kind === 'moved' ? composeMoved(mail, templates) : composeFor({ ...mail, offsetText }, templates);
-  return mailOf(context, reminder, settings, cells, composed);
-}
-
-/** The mail that cancels a calendar entry; null when the recipient is to be reminded of the lead. */
-async function cancellationFor(
-  context: ReminderContext,
-  reminder: Reminder,
-  settings: ReminderSettings,
-  { cells: known, notes }: Asked,
-  { row, place }: LeadBackground,
-): Promise<Outgoing | null> {
-  const { pool, connection, clock, templates } = context;
-  const { leadId, dueAt, sequence, recipient } = reminder;
-  const outside = (await isOutside(pool, connection.name, leadId)) ? 'outside' : null;
-  const reason = known === null ? 'deleted' : (cancelReason(known, recipient, settings) ?? outside);
-  if (reason === null) return null;
-  const cells = known ?? (await basesOf(pool, connection.name, [leadId])).get(leadId) ?? {};
-  const now = clock.now();
-  const facts = { connection, settings, recipient, leadId, cells, dueAt, sequence, row, place, now, notes };
-  return mailOf(context, reminder, settings, known, composeCancellation(facts, reason, templates));
+  if (channel !== null)
+    return outgoingMessage(channel, composeMessage(facts, templates, channel.kind), clock);
+  return outgoingMail(mailer, {
+    key: JSON.stringify([name, leadId, shownMinute(dueAt), mailName(reminder), recipient]),
+    from: settings.from,
+    to: spelledAddress(recipient, known ?? {}, settings.rules),
+    ...composeFor(facts, templates),
+    thread: JSON.stringify([name, leadId]),
+  });
 }
 
 /** Why a lead that is there does not concern a recipient; null: it does. */
@@ -236,27 +174,29 @@ interface Asked {
   readonly notes: MailNotes;
 }
 
-/** The lead in the service now; its baseline when the service stayed unavailable until `deadline` (epoch ms). */
+/** The lead in the service now; its baseline when the service stayed unavailable for as long as a mail waits. */
 async function currentCells(
   context: ReminderContext,
-  { id, leadId }: Reminder,
-  deadline: number,
+  { leadId, sendAt, takenAt }: Reminder,
   signal: AbortSignal,
-): Promise<Asked | { readonly againAfterMs: number }> {
+): Promise<Asked | Extract<Outcome, { againAfterMs: number }>> {
   const { pool, connection, log, clock } = context;
-  const asked = await askLead(context, leadId, deadline - unaskedMs, signal);
+  const since = Math.max(sendAt, takenAt ?? 0);
+  const asked = await askLead(context, leadId, since, signal);
   const isNull = 'lead' in asked && asked.lead === null;
   const answer = isNull && (await isForeign(context)) ? { againAfterMs: foreignWaitMs, fault: null } : asked;
   if ('lead' in answer) {
     return { cells: answer.lead && leadCells(answer.lead, connection.fields), notes: {} };
   }
   const { fault } = answer;
-  if (fault !== null) {
-    if (fault.retryAfterMs === undefined) log.warn({ lead: leadId, code: fault.code }, fault.message);
-    await noteTry(pool, id, fault.message);
-  }
-  const left = deadline - clock.now();
-  if (left > 0) return { againAfterMs: Math.min(answer.againAfterMs, left) };
+  if (fault !== null && fault.retryAfterMs === undefined)
+    log.warn({ lead: leadId, code: fault.code }, fault.message);
+  const left = since + unaskedMs - clock.now();
+  if (left > 0)
+    return {
+      againAfterMs: Math.min(answer.againAfterMs, left),
+      ...(fault !== null && { note: fault.message, isTry: true }),
+    };
   const bases = await basesOf(pool, connection.name, [leadId]);
   const run = await lastRun(pool, connection.name, 'sync');
   return {
@@ -272,10 +212,6 @@ const foreignWaitMs = 5 * 60_000;
 async function isForeign({ pool, connection }: ReminderContext): Promise<boolean> {
   const run = await lastRun(pool, connection.name, 'sync');
   return run?.refusals.some(({ code }) => code === 'other-service') ?? false;
-}
-
-function isFor(recipient: string, cells: Cells, { rules }: ReminderSettings): boolean {
-  return isStageWanted(cells, rules) && recipientsOf(cells, rules).includes(recipient);
 }
 
 /** The lead, null when it is gone, or when (in ms) to try again and the fault; without a fault no request was sent. */

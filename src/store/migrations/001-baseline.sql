@@ -475,13 +475,15 @@ create table mails (
   attempts int not null default 0,
   -- How often it was begun again although the mail may have left.
   resends int not null default 0,
-  -- Goes up each time it is scheduled anew, so that the job of an earlier round is not taken for this one.
-  round int not null default 0,
+  -- After an attempt that failed: not before this moment.
+  try_at timestamptz,
+  -- When a worker first took it up: so long it waits for a service that is away.
+  taken_at timestamptz,
   -- The Date of the mail, also of one that is sent again.
   first_tried_at timestamptz,
   -- How often the mail server left open whether it had taken the mail; a process that ended meanwhile is not counted.
   unknown_outcomes int not null default 0,
-  -- The lease of the process that hands the mail to the server at this moment.
+  -- The lease of the process that has taken it up; nobody else touches it as long as that lives.
   sender uuid,
   check ((kind = 'digest') = (lead_id is null) and (kind = 'digest') = (due_at is null)
     and (kind = 'digest') = (local_date is not null))
@@ -501,9 +503,8 @@ create index mails_troubled on mails (connection, updated_at) where (state in ('
 create table calendars (
   connection text not null,
   recipient text not null,
-  -- The calendar that the entries are in, and what its server gave for the next listing of changes.
+  -- The calendar that the entries are in.
   url text not null,
-  token text,
   seen_at timestamptz,
   -- What went wrong the last time, and when it is tried again.
   code text,

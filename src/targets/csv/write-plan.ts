@@ -2,7 +2,7 @@ import { counted } from '../../core/lead/counted.ts';
 import { fieldKinds } from '../../core/lead/field-kinds.ts';
 import { guarded } from '../../core/lead/formula-guard.ts';
 import type { FieldType, Value } from '../../core/lead/value.ts';
-import { type Columns, ownedColumns } from '../shared/columns.ts';
+import { type Columns, ownedColumns, placeNewColumns } from '../shared/columns.ts';
 import { type NewRow, RowChanges, type RowDecisions, type RowWrite, rulesOf } from '../shared/row-changes.ts';
 import { contentOf, notStorable, withPlaces } from '../shared/row-content.ts';
 import { type Splice, splice } from '../file/splice.ts';
@@ -13,7 +13,6 @@ import { idKey } from '../../core/lead/lead.ts';
 import { isLikeId, isNote, TablePieces } from '../../core/lead/table-pieces.ts';
 import type { RowChange, RowOutcome } from '../../ports/target.ts';
 import type { SourceFile } from '../file/file-place.ts';
-import { placeNewColumns } from '../file/new-columns.ts';
 import { headingsShown, openCsvSheet, readCsvRow, tooWide } from './sheet.ts';
 import { type CsvEncoding, notInEncoding } from './format.ts';
 

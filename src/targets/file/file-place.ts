@@ -2,7 +2,7 @@ import type { CopyBeside } from '../../ports/target.ts';
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { LeadsyncError } from '../../lib/errors.ts';
-import type { RandomAccess } from '../xlsx/zip-directory.ts';
+import type { RandomAccess } from '../xlsx/zip.ts';
 
 /** Where a file lies: a path, or an address. Knows nothing of what is in it. Faults are those of Target. */
 export interface FilePlace {
@@ -20,14 +20,14 @@ export interface FileLocation {
   readonly id: string;
   /** Looks without reading; null: missing. */
   look(signal: AbortSignal): Promise<FileState | null>;
-  /** As `Target.conflictCopies`. */
-  conflictCopies(): Promise<readonly CopyBeside[]>;
+  /** As `Target.conflictCopies`. Absent: programs leave them on the machine where they were made. */
+  conflictCopies?(): Promise<readonly CopyBeside[]>;
   /** Opens the file for reading; null: missing. */
   open(signal: AbortSignal): Promise<SourceFile | null>;
   /** @throws LeadsyncError `target.busy` (retry later) when a person has the file open; the message says who, if known. */
   assertNotOpen(signal: AbortSignal): Promise<void>;
-  /** Why the file cannot be written now, as a sentence; null: it can, or only a write tells. */
-  whyReadOnly(signal: AbortSignal): Promise<string | null>;
+  /** Why the file cannot be written now, as a sentence; null: it can. Absent: only a write tells. */
+  whyReadOnly?(): Promise<string | null>;
   /** For `leadsync check`: throws when it cannot be written; else says how it is written, as a sentence or empty. Writes nothing. */
   assertWritable(signal: AbortSignal): Promise<string>;
   /** Prepares writes, which disposal ends: keeps other leadsync processes off where it can. */

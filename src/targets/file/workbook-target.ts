@@ -70,7 +70,7 @@ export async function withFirstRows<T>(
   await location.assertWritable(signal);
   await using file = await location.open(signal);
   if (file === null || file.size === 0) return await look(null);
-  const why = await location.whyReadOnly(signal);
+  const why = (await location.whyReadOnly?.()) ?? null;
   if (why !== null) throw new LeadsyncError('target.not-writable', why);
   return await look(await format.firstRows(file, place.name, signal, sheet));
 }

@@ -1,4 +1,4 @@
-import { generalNumber, isGeneralNumber } from '../shared/general-number.ts';
+import { generalNumber, isGeneralNumber } from '../shared/cell-name.ts';
 import { Temporal } from 'temporal-polyfill';
 import { LeadsyncError } from '../../lib/errors.ts';
 import { type FieldKind, fieldKinds } from '../../core/lead/field-kinds.ts';

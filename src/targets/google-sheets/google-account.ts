@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { LeadsyncError } from '../../lib/errors.ts';
 import { parseJson } from '../../lib/parse-json.ts';
-import type { BaseExternalAccountClient, JWT } from 'google-auth-library';
+import type { BaseExternalAccountClient, ExternalAccountClientOptions, JWT } from 'google-auth-library';
 import { proofsIn } from '../../http/credentials.ts';
 import { Redactor } from '../../lib/redact.ts';
 import { untilAborted } from '../../lib/until-aborted.ts';
@@ -16,17 +16,6 @@ const serviceAccountSchema = z.object({
   private_key: z.string().refine(isPrivateKey, 'is not a private key in PEM form'),
   token_uri: z.url({ protocol: /^https?$/ }).exactOptional(),
 });
-
-/** Where a workload identity gets its tokens. Google's library knows the other fields. */
-const sourceSchema = z.union([
-  z
-    .looseObject({ environment_id: z.string(), regional_cred_verification_url: z.string() })
-    .transform((aws) => ({ aws })),
-  z.looseObject({ executable: z.looseObject({ command: z.string() }) }).transform((program) => ({ program })),
-  z
-    .looseObject({ file: z.string().exactOptional(), url: z.string().exactOptional() })
-    .transform((fileOrUrl) => ({ fileOrUrl })),
-]);
 
 /** A workload identity: a cloud or identity provider vouches for this process; there is no key. */
 const externalAccountSchema = z.object({
@@ -41,7 +30,8 @@ const externalAccountSchema = z.object({
   client_id: z.string().exactOptional(),
   client_secret: z.string().exactOptional(),
   workforce_pool_user_project: z.string().exactOptional(),
-  credential_source: sourceSchema,
+  /** Where it gets its tokens; Google's library knows the kinds. */
+  credential_source: z.looseObject({}),
 });
 
 const credentialsSchema = z.discriminatedUnion('type', [serviceAccountSchema, externalAccountSchema]);
@@ -234,10 +224,8 @@ async function createClient(credentials: GoogleCredentials): Promise<SigningClie
     const additionalClaims = tokenUrl === undefined ? {} : { aud: tokenUrl };
     return new google.JWT({ ...common, email, key, additionalClaims });
   }
-  const { credential_source: source, ...rest } = credentials;
-  const options = { ...rest, ...common };
-  if ('aws' in source) return new google.AwsClient({ ...options, credential_source: source.aws });
-  if ('program' in source)
-    return new google.PluggableAuthClient({ ...options, credential_source: source.program });
-  return new google.IdentityPoolClient({ ...options, credential_source: source.fileOrUrl });
+  const options = { ...credentials, ...common } as unknown as ExternalAccountClientOptions;
+  const client = google.ExternalAccountClient.fromJSON(options);
+  if (client === null) throw new Error('Google knows no such account');
+  return client;
 }

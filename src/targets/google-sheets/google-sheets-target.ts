@@ -13,10 +13,15 @@ import { rowBatches } from '../shared/row-content.ts';
 import { type GoogleSheetsOptions, SheetsApi, type SheetsTab } from './sheets-api.ts';
 import { type Found, type TabSnapshot, takeTabSnapshot } from './tab-snapshot.ts';
 import { rowsOf, tabAsides } from './present-rows.ts';
-import { protectedColumns } from './protected-cells.ts';
+import {
+  protectedColumns,
+  type TabDescription,
+  assertNotRenamed,
+  isTabLeft,
+  tabPlace,
+} from './tab-description.ts';
 import { outcomesOf, RefusedValues, rememberRefused, type Settled } from './write-outcomes.ts';
 import { assertRoom, changed, copiedFault, isRefused, roomForTab, trashedFault } from './tab-faults.ts';
-import { type TabDescription, assertNotRenamed, isTabLeft, tabPlace } from './tab-description.ts';
 import {
   adoptedTab,
   misplacedRecords,

@@ -10,10 +10,9 @@ import type { PresentRow } from '../shared/row-changes.ts';
 import type { TargetRow } from '../../ports/target.ts';
 import { cellAt, type GridCell, isFormula, isWithin } from './grid.ts';
 import { cellName } from '../shared/cell-name.ts';
-import { holdsError } from './cell-errors.ts';
+import { holdsError, bottomOf, isFooter, type TabSnapshot } from './tab-snapshot.ts';
 import { cellText, idText, showFormula } from './cell-values.ts';
-import { bottomOf, isFooter, type TabSnapshot } from './tab-snapshot.ts';
-import { isProtected } from './protected-cells.ts';
+import { isProtected } from './tab-description.ts';
 import type { SheetCell } from './sheets-api.ts';
 
 /** Rows with an id or content in a mapped column, ignoring what people fill down: check boxes and formulas. */

@@ -16,58 +16,14 @@ import { type Quota, type QuotaKind, quotaOf } from './quota.ts';
 /** An unformatted cell. "" and null: empty. */
 export type SheetCell = string | number | boolean | null;
 
-const text = z.string().nullable().exactOptional();
-const whole = z.number().int().nullable().exactOptional();
-const truth = z.boolean().nullable().exactOptional();
-const list = <T extends z.ZodType>(item: T) => z.array(item).exactOptional();
-
-const range = z.looseObject({
-  startRowIndex: whole,
-  endRowIndex: whole,
-  startColumnIndex: whole,
-  endColumnIndex: whole,
-});
-const metadata = list(z.looseObject({ metadataId: whole, metadataKey: text, metadataValue: text }));
-const numberFormat = z.looseObject({ type: text }).exactOptional();
-const effectiveFormat = z.looseObject({ numberFormat }).exactOptional();
-const cell = z.looseObject({ formattedValue: text, effectiveFormat });
-const data = z.looseObject({
-  startRow: whole,
-  rowData: list(z.looseObject({ values: list(cell) })),
-  columnMetadata: list(z.looseObject({ developerMetadata: metadata })),
-});
-const protectedRange = z.looseObject({
-  range: range.exactOptional(),
-  warningOnly: truth,
-  requestingUserCanEdit: truth,
-  unprotectedRanges: list(range),
-});
-const basicFilter = z.looseObject({ range: range.exactOptional(), tableId: text }).exactOptional();
-const table = z.looseObject({
-  tableId: text,
-  range: range.exactOptional(),
-  rowsProperties: z.looseObject({}).exactOptional(),
-});
-const gridProperties = z.looseObject({ rowCount: whole, columnCount: whole }).exactOptional();
-const sheet = z.looseObject({
-  properties: z.looseObject({ sheetId: whole, title: text, gridProperties }).exactOptional(),
-  data: list(data),
-  merges: list(range),
-  developerMetadata: metadata,
-  protectedRanges: list(protectedRange),
-  basicFilter,
-  tables: list(table),
+const description = z.looseObject({
+  properties: z.looseObject({}).exactOptional(),
+  sheets: z.array(z.looseObject({})).exactOptional(),
 });
 
-/** The parts of a description that are used; others pass through. */
-const spreadsheetSchema = z.looseObject({
-  properties: z.looseObject({ timeZone: text, locale: text }).exactOptional(),
-  sheets: list(sheet),
-});
-
-/** Throws `target.unavailable` (now) for a proxy's page or half a reply. */
+/** What of it is there is up to the field mask. Throws `target.unavailable` (now) for a proxy's page or half a reply. */
 function parseSpreadsheet(data: unknown): sheets_v4.Schema$Spreadsheet {
-  const parsed = spreadsheetSchema.safeParse(data);
+  const parsed = description.safeParse(data);
   if (!parsed.success) throw senseless();
   return parsed.data;
 }

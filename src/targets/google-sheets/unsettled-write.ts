@@ -2,13 +2,12 @@ import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import { Alignment, type OwnColumns } from './alignment.ts';
 import { cellAt, type Grid, type GridCell, gridCell, isFormula, quotedTab, sameGridCell } from './grid.ts';
-import { hasArrived, linkedIds, type SentRow } from './verify.ts';
+import { hasArrived, linkedIds, type SentRow, cellsToPutBack, type PutBack, putBackAgain } from './repair.ts';
 import { idKey } from '../../core/lead/lead.ts';
 import { cellName } from '../shared/cell-name.ts';
 import { bisect, type Settled } from './write-outcomes.ts';
 import { inBatches, writtenCells } from './write-plan.ts';
 import { readAgain } from './tab-snapshot.ts';
-import { cellsToPutBack, type PutBack, putBackAgain } from './repair.ts';
 import type { SheetsTab } from './sheets-api.ts';
 import { isRefused } from './tab-faults.ts';
 

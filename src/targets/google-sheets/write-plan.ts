@@ -4,12 +4,11 @@ import { RowChanges, type RowWrite, rulesOf } from '../shared/row-changes.ts';
 import type { RowChange, RowOutcome } from '../../ports/target.ts';
 import { cellAt, type GridCell, isFormula, isWithin, rowRange } from './grid.ts';
 import { cellName } from '../shared/cell-name.ts';
-import { holdsError } from './cell-errors.ts';
+import { holdsError, showsNumbers, type TabSnapshot } from './tab-snapshot.ts';
 import { idText, notStorableInSheets } from './cell-values.ts';
-import { showsNumbers, type TabSnapshot } from './tab-snapshot.ts';
 import { lastRow, presentRows } from './present-rows.ts';
-import { isClosedAt, isProtected } from './protected-cells.ts';
-import type { SentRow } from './verify.ts';
+import { isClosedAt, isProtected } from './tab-description.ts';
+import type { SentRow } from './repair.ts';
 import type { sheets_v4 } from '@googleapis/sheets';
 
 export interface PlannedRow extends SentRow {

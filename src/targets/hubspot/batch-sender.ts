@@ -1,8 +1,7 @@
 import { type Cell, sameButSpelling, sameCell } from '../../core/lead/value.ts';
-import { type CompanyTable, leadIdOf, propertyGone } from './company-table.ts';
+import { type CompanyTable, leadIdOf, propertyGone, cellOf } from './company-table.ts';
 import { HubSpotFault, isForbidden, wordsOf } from './hubspot-http.ts';
 import type { BatchReply, SaidFault, ShownCompany } from './hubspot-replies.ts';
-import { cellOf } from './property-values.ts';
 import { idKey } from '../../core/lead/lead.ts';
 import { type HubSpotApi, mostInputs } from './hubspot-api.ts';
 
@@ -166,12 +165,7 @@ export function shownCell(text: string | null, name: string, { fields, timeZone 
 
 /** A batch refused as a whole is halved until each refused input stands alone; those are remembered and not sent again. */
 export class BatchSender {
-  readonly #api: HubSpotApi;
   readonly #refused = new Map<string, InputResult>();
-
-  constructor(api: HubSpotApi) {
-    this.#api = api;
-  }
 
   /** What a portal refuses may be fixed by the next run. */
   forget(): void {
@@ -182,7 +176,7 @@ export class BatchSender {
   async send(
     inputs: readonly PlannedInput[],
     table: CompanyTable,
-    signal: AbortSignal,
+    api: HubSpotApi,
   ): Promise<ReadonlyMap<PlannedInput, InputResult>> {
     const results = new Map<PlannedInput, InputResult>();
     const fresh = inputs.filter((input) => {
@@ -195,7 +189,7 @@ export class BatchSender {
     );
     try {
       for (const batch of batches) {
-        for await (const [input, result] of this.#sendBatch(batch, table, signal)) {
+        for await (const [input, result] of this.#sendBatch(batch, table, api)) {
           results.set(input, result);
           if (result.kind === 'refused') this.#refused.set(keyOf(input), result);
         }
@@ -213,11 +207,11 @@ export class BatchSender {
   async *#sendBatch(
     inputs: readonly PlannedInput[],
     table: CompanyTable,
-    signal: AbortSignal,
+    api: HubSpotApi,
   ): AsyncGenerator<readonly [PlannedInput, InputResult]> {
     let reply: BatchReply;
     try {
-      reply = await this.#request(inputs, signal);
+      reply = await batchWrite(inputs, api);
     } catch (error) {
       const said = refusal(error);
       const [only, second] = inputs;
@@ -225,10 +219,10 @@ export class BatchSender {
       if (isAboutProperties(said)) throw propertyGone();
       if (second !== undefined) {
         const half = Math.ceil(inputs.length / 2);
-        yield* this.#sendBatch(inputs.slice(0, half), table, signal);
-        yield* this.#sendBatch(inputs.slice(half), table, signal);
+        yield* this.#sendBatch(inputs.slice(0, half), table, api);
+        yield* this.#sendBatch(inputs.slice(half), table, api);
       } else if (only.kind === 'create' && isTaken(said)) {
-        yield* await this.#readAgain(inputs, said, table, signal);
+        yield* await this.#readAgain(inputs, said, table, api);
       } else yield [only, resultOfError(said, only)];
       return;
     }
@@ -236,32 +230,19 @@ export class BatchSender {
     const { known, unknown, unattributed, taken } = resultsOf(inputs, reply, table);
     yield* known;
     const [said] = taken.values();
-    if (said !== undefined) yield* await this.#readAgain([...taken.keys()], said, table, signal);
-    if (unknown.length > 0) yield* await this.#readAgain(unknown, unattributed, table, signal);
-  }
-
-  #request(inputs: readonly PlannedInput[], signal: AbortSignal): Promise<BatchReply> {
-    const kind = inputs[0]?.kind ?? 'update';
-    const sent = inputs.map(({ id, properties }, index) => ({
-      ...(kind !== 'create' && { id }),
-      ...(kind !== 'archive' && { properties, objectWriteTraceId: String(index) }),
-    }));
-    return this.#api.batchWrite(kind, sent, signal);
+    if (said !== undefined) yield* await this.#readAgain([...taken.keys()], said, table, api);
+    if (unknown.length > 0) yield* await this.#readAgain(unknown, unattributed, table, api);
   }
 
   async #readAgain(
     inputs: readonly PlannedInput[],
     unattributed: SaidFault | null,
     table: CompanyTable,
-    signal: AbortSignal,
+    api: HubSpotApi,
   ): Promise<(readonly [PlannedInput, InputResult])[]> {
     const byLead = inputs[0]?.kind === 'create';
-    const companies = await this.#api.batchRead(
-      inputs.map(({ id }) => id),
-      table.wanted,
-      byLead ? table.idProperty : null,
-      signal,
-    );
+    const ids = inputs.map(({ id }) => id);
+    const companies = await api.batchRead(ids, table.wanted, byLead ? table.idProperty : null);
     // By lead: a merged company shows another record id.
     const found = new Map(companies.map((company) => [idKey(leadIdOf(company, table) ?? ''), company]));
     const byId = new Map(companies.map((company) => [company.id, company]));
@@ -272,9 +253,18 @@ export class BatchSender {
       const names = company === undefined ? [] : Object.keys(input.properties);
       return names.filter((name) => company?.properties[name] === undefined);
     });
-    if (!(await this.#api.hasProperties(lacking, signal))) throw propertyGone();
+    if (!(await api.hasProperties(lacking))) throw propertyGone();
     return inputs.map((input) => [input, rereadResult(input, companyOf(input), unattributed, table)]);
   }
+}
+
+function batchWrite(inputs: readonly PlannedInput[], api: HubSpotApi): Promise<BatchReply> {
+  const kind = inputs[0]?.kind ?? 'update';
+  const sent = inputs.map(({ id, properties }, index) => ({
+    ...(kind !== 'create' && { id }),
+    ...(kind !== 'archive' && { properties, objectWriteTraceId: String(index) }),
+  }));
+  return api.batchWrite(kind, sent);
 }
 
 export function batchesOf<T>(items: readonly T[], most = mostInputs): T[][] {

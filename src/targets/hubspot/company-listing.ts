@@ -20,15 +20,13 @@ const mostAgeMs = 10 * 60_000;
  * would keep a long list from ever ending. Another purpose starts anew: writes since then would look like edits the other way.
  */
 export class CompanyListing {
-  readonly #api: HubSpotApi;
   readonly #clock: Clock;
   readonly #archived: boolean;
   readonly #mostBytes: number;
   #begun: Begun | null = null;
 
-  constructor(api: HubSpotApi, clock: Clock, archived: boolean, mostBytes = mostWhole) {
+  constructor(clock: Clock, archived: boolean, mostBytes = mostWhole) {
     this.#mostBytes = mostBytes;
-    this.#api = api;
     this.#clock = clock;
     this.#archived = archived;
   }
@@ -38,7 +36,7 @@ export class CompanyListing {
     purpose: string | null,
     properties: readonly string[],
     keeps: (company: ShownCompany) => boolean,
-    signal: AbortSignal,
+    api: HubSpotApi,
   ): Promise<ReadonlyMap<string, ShownCompany>> {
     const key = JSON.stringify([purpose, properties]);
     const kept = this.#begun;
@@ -46,11 +44,11 @@ export class CompanyListing {
       purpose !== null && kept?.key === key && Math.abs(this.#clock.now() - kept.at) <= mostAgeMs;
     const begun = isFresh ? kept : this.#begin(key);
     try {
-      await this.#goOn(begun, properties, keeps, signal);
+      await this.#goOn(begun, properties, keeps, api);
     } catch (error) {
       if (begun !== kept || !isRefused(error)) throw error;
       // The cursor expired: start again.
-      await this.#goOn(this.#begin(key), properties, keeps, signal);
+      await this.#goOn(this.#begin(key), properties, keeps, api);
     }
     const companies = this.#begun?.companies ?? new Map<string, ShownCompany>();
     this.#begun = null;
@@ -66,11 +64,11 @@ export class CompanyListing {
     begun: Begun,
     properties: readonly string[],
     keeps: (company: ShownCompany) => boolean,
-    signal: AbortSignal,
+    api: HubSpotApi,
   ): Promise<void> {
     do {
       const position = { archived: this.#archived, after: begun.after };
-      const { companies, after } = await this.#api.list(properties, position, signal);
+      const { companies, after } = await api.list(properties, position);
       if (after !== null && begun.cursors.has(after)) {
         this.#begun = null;
         throw repeatedCursor();
@@ -168,11 +166,11 @@ export interface RecycleBin {
 export async function readBin(
   listing: CompanyListing,
   table: CompanyTable,
-  signal: AbortSignal,
+  api: HubSpotApi,
 ): Promise<RecycleBin> {
   const keeps = (company: ShownCompany): boolean => leadIdOf(company, table) !== null || isMerged(company);
   const properties = [table.idProperty, mergedProperty];
-  const archived = [...(await listing.read('bin', properties, keeps, signal)).values()];
+  const archived = [...(await listing.read('bin', properties, keeps, api)).values()];
   return {
     leadIds: new Set(archived.flatMap((company) => leadIdOf(company, table) ?? []).map(idKey)),
     merged: new Set(mergedCompanies(archived, table).keys()),

@@ -1,4 +1,4 @@
-import { HubSpotFault, HubSpotHttp, type HubSpotOptions, notRead } from './hubspot-http.ts';
+import { type HubSpotCall, HubSpotFault, type HubSpotHttp, notRead } from './hubspot-http.ts';
 import {
   accountReply,
   archiveReply,
@@ -49,32 +49,33 @@ export interface NewProperty {
   readonly options?: readonly unknown[];
 }
 
-/** The company endpoints; each call is one request. Faults: see `HubSpotHttp`. */
-export class HubSpotApi implements AsyncDisposable {
+/** The company endpoints, for one operation, which the signal stops; each call is one request. Faults: see `HubSpotHttp`. */
+export class HubSpotApi {
   readonly #http: HubSpotHttp;
-  #portal: string | null = null;
+  readonly signal: AbortSignal;
 
-  constructor(options: HubSpotOptions) {
-    this.#http = new HubSpotHttp(options);
+  constructor(http: HubSpotHttp, signal: AbortSignal) {
+    this.#http = http;
+    this.signal = signal;
   }
 
-  get requests(): number {
-    return this.#http.requests;
+  #ask<Reply>(call: HubSpotCall<Reply>): Promise<Reply> {
+    return this.#http.ask(call, this.signal);
   }
 
   /** The portal's number; also learns its time zone, at whose midnight the daily limit ends. Asked once: a key belongs to one portal. */
-  async portal(signal: AbortSignal): Promise<string> {
-    if (this.#portal !== null) return this.#portal;
+  async portal(): Promise<string> {
+    if (this.#http.portal !== null) return this.#http.portal;
     const path = `/account-info/${apiVersion}/details`;
-    const { portalId, timeZone } = await this.#http.ask({ kind: 'read', path, reply: accountReply }, signal);
+    const { portalId, timeZone } = await this.#ask({ kind: 'read', path, reply: accountReply });
     this.#http.limits.setZone(timeZone);
-    return (this.#portal = portalId);
+    return (this.#http.portal = portalId);
   }
 
   /** Requests the time zone once; without a reply it stays unknown. */
-  async learnTimeZone(signal: AbortSignal): Promise<void> {
+  async learnTimeZone(): Promise<void> {
     try {
-      await this.portal(signal);
+      await this.portal();
     } catch (error) {
       // Optional: no sync depends on it.
       if (!(error instanceof HubSpotFault)) throw error;
@@ -84,7 +85,6 @@ export class HubSpotApi implements AsyncDisposable {
   list(
     properties: readonly string[],
     { archived, after }: { readonly archived: boolean; readonly after: string | null },
-    signal: AbortSignal,
   ) {
     const query = new URLSearchParams({
       limit: String(mostInputs),
@@ -93,7 +93,7 @@ export class HubSpotApi implements AsyncDisposable {
       ...(after !== null && { after }),
     });
     const path = `${companiesPath}?${query.toString().replaceAll('+', '%20').replaceAll('%2C', ',')}`;
-    return this.#http.ask({ kind: 'read', path, reply: companyPage }, signal);
+    return this.#ask({ kind: 'read', path, reply: companyPage });
   }
 
   /** At most 100, by record id or `idProperty`. Missing ones are left out. Throws when one is left out for any other reason. */
@@ -101,104 +101,90 @@ export class HubSpotApi implements AsyncDisposable {
     ids: readonly string[],
     properties: readonly string[],
     idProperty: string | null,
-    signal: AbortSignal,
   ): Promise<readonly ShownCompany[]> {
     const by = idProperty === null ? {} : { idProperty };
     const json = { inputs: inputsOf(ids), properties, propertiesWithHistory: [], ...by };
     const call = { kind: 'read', path: `${companiesPath}/batch/read`, json, reply: batchReply } as const;
-    const { results, errors } = await this.#http.ask(call, signal);
+    const { results, errors } = await this.#ask(call);
     assertRead(errors);
     return results;
   }
 
   /** All past values of these properties, for at most 50 companies by record id; missing ones are left out. */
-  histories(ids: readonly string[], properties: readonly string[], signal: AbortSignal) {
+  histories(ids: readonly string[], properties: readonly string[]) {
     const json = { inputs: inputsOf(ids), properties: [], propertiesWithHistory: properties };
     const path = `${companiesPath}/batch/read`;
-    return this.#http.ask({ kind: 'read', path, json, reply: historiesReply }, signal);
+    return this.#ask({ kind: 'read', path, json, reply: historiesReply });
   }
 
   /** The name of a user who is an owner; empty: no name. */
-  userName(userId: string, signal: AbortSignal): Promise<string> {
+  userName(userId: string): Promise<string> {
     const path = `${ownersPath}/${encodeURIComponent(userId)}?idProperty=userId`;
-    return this.#http.ask({ kind: 'read', path, reply: ownerReply }, signal);
+    return this.#ask({ kind: 'read', path, reply: ownerReply });
   }
 
   /** At most 100. A create never overwrites: a taken unique value is refused. An archive moves to the recycle bin. */
-  batchWrite(
-    what: 'update' | 'create' | 'archive',
-    inputs: readonly BatchInput[],
-    signal: AbortSignal,
-  ): Promise<BatchReply> {
+  batchWrite(what: 'update' | 'create' | 'archive', inputs: readonly BatchInput[]): Promise<BatchReply> {
     const path = `${companiesPath}/batch/${what}`;
     const reply = what === 'archive' ? archiveReply : batchReply;
-    return this.#http.ask({ kind: 'write', path, json: { inputs }, reply }, signal);
+    return this.#ask({ kind: 'write', path, json: { inputs }, reply });
   }
 
   /** Those of at most 100 companies that are associated with another kind, such as `tickets`. */
-  async withAssociations(
-    kind: string,
-    ids: readonly string[],
-    signal: AbortSignal,
-  ): Promise<ReadonlySet<string>> {
+  async withAssociations(kind: string, ids: readonly string[]): Promise<ReadonlySet<string>> {
     const json = { inputs: inputsOf(ids) };
     const path = `${associationsPath}/${kind}/batch/read`;
     const call = { kind: 'read', path, json, reply: associationsReply } as const;
-    const { associated, errors } = await this.#http.ask(call, signal);
+    const { associated, errors } = await this.#ask(call);
     assertRead(errors);
     return associated;
   }
 
-  properties(signal: AbortSignal): Promise<readonly PropertyDefinition[]> {
-    return this.#http.ask({ kind: 'read', path: propertiesPath, reply: propertiesReply }, signal);
+  properties(): Promise<readonly PropertyDefinition[]> {
+    return this.#ask({ kind: 'read', path: propertiesPath, reply: propertiesReply });
   }
 
   /** Whether all of these exist; sends nothing for none. */
-  async hasProperties(names: readonly string[], signal: AbortSignal): Promise<boolean> {
+  async hasProperties(names: readonly string[]): Promise<boolean> {
     if (names.length === 0) return true;
-    const there = new Set((await this.properties(signal)).map(({ name }) => name));
+    const there = new Set((await this.properties()).map(({ name }) => name));
     return names.every((name) => there.has(name));
   }
 
   /** Names of archived properties; HubSpot keeps them for a while. */
-  archivedProperties(signal: AbortSignal): Promise<readonly string[]> {
+  archivedProperties(): Promise<readonly string[]> {
     const path = `${propertiesPath}?archived=true`;
-    return this.#http.ask({ kind: 'read', path, reply: namesReply }, signal);
+    return this.#ask({ kind: 'read', path, reply: namesReply });
   }
 
-  property(name: string, signal: AbortSignal): Promise<PropertyDefinition> {
+  property(name: string): Promise<PropertyDefinition> {
     const path = `${propertiesPath}/${encodeURIComponent(name)}`;
-    return this.#http.ask({ kind: 'read', path, reply: propertyReply }, signal);
+    return this.#ask({ kind: 'read', path, reply: propertyReply });
   }
 
-  createProperty(property: NewProperty, signal: AbortSignal): Promise<PropertyDefinition> {
+  createProperty(property: NewProperty): Promise<PropertyDefinition> {
     const call = { kind: 'write', path: propertiesPath, json: property, reply: propertyReply } as const;
-    return this.#http.ask(call, signal);
+    return this.#ask(call);
   }
 
   /** `options` replaces the whole list. */
   changeProperty(
     name: string,
     json: { readonly options: readonly unknown[] } | { readonly description: string },
-    signal: AbortSignal,
   ): Promise<PropertyDefinition> {
     const path = `${propertiesPath}/${encodeURIComponent(name)}`;
     const call = { kind: 'write', method: 'PATCH', path, json, reply: propertyReply } as const;
-    return this.#http.ask(call, signal);
+    return this.#ask(call);
   }
 
-  groups(signal: AbortSignal): Promise<readonly string[]> {
-    return this.#http.ask({ kind: 'read', path: `${propertiesPath}/groups`, reply: namesReply }, signal);
+  groups(): Promise<readonly string[]> {
+    return this.#ask({ kind: 'read', path: `${propertiesPath}/groups`, reply: namesReply });
   }
 
-  async createGroup(name: string, label: string, signal: AbortSignal): Promise<void> {
+  async createGroup(name: string, label: string): Promise<void> {
     const json = { name, label, displayOrder: -1 };
     const path = `${propertiesPath}/groups`;
-    await this.#http.ask({ kind: 'write', path, json, reply: groupReply }, signal);
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.#http[Symbol.asyncDispose]();
+    await this.#ask({ kind: 'write', path, json, reply: groupReply });
   }
 }
 

@@ -28,11 +28,10 @@ import {
 } from './company-table.ts';
 import { propertyAuthors } from './property-authors.ts';
 import { HubSpotApi } from './hubspot-api.ts';
-import { type HubSpotOptions, isForbidden } from './hubspot-http.ts';
+import { HubSpotHttp, type HubSpotOptions, isForbidden } from './hubspot-http.ts';
 import type { PropertyDefinition, ShownCompany } from './hubspot-replies.ts';
-import { keptCompanies } from './own-content.ts';
+import { keptCompanies, inRecycleBin, outcomesOf } from './write-outcomes.ts';
 import { addMissingOptions, createMissing, markOf, PropertyMarker } from './property-setup.ts';
-import { inRecycleBin, outcomesOf } from './write-outcomes.ts';
 import { decideChanges, inputsOf, putBack } from './write-plan.ts';
 
 export type { HubSpotOptions };
@@ -47,11 +46,11 @@ class CompaniesTarget implements HubSpotTarget {
   readonly name = 'hubspot:companies';
   readonly batchSize = 1_000;
   readonly #options: HubSpotOptions;
-  readonly #api: HubSpotApi;
+  readonly #http: HubSpotHttp;
   readonly #listing: CompanyListing;
   readonly #binListing: CompanyListing;
-  readonly #sender: BatchSender;
-  readonly #marker: PropertyMarker;
+  readonly #sender = new BatchSender();
+  readonly #marker = new PropertyMarker();
   /** Cached properties; null: read again. */
   #table: CompanyTable | null = null;
   #known: KnownIds | null = null;
@@ -60,33 +59,32 @@ class CompaniesTarget implements HubSpotTarget {
 
   constructor(options: HubSpotOptions) {
     this.#options = options;
-    this.#api = new HubSpotApi(options);
-    this.#listing = new CompanyListing(this.#api, options.clock, false);
-    this.#binListing = new CompanyListing(this.#api, options.clock, true);
-    this.#sender = new BatchSender(this.#api);
-    this.#marker = new PropertyMarker(this.#api);
+    this.#http = new HubSpotHttp(options);
+    this.#listing = new CompanyListing(options.clock, false);
+    this.#binListing = new CompanyListing(options.clock, true);
   }
 
   get requests(): number {
-    return this.#api.requests;
+    return this.#http.requests;
   }
 
   async open(
     { create, purpose, newFields = [], wasFilled = false }: Parameters<Target['open']>[0],
     signal: AbortSignal,
   ): Promise<TargetSnapshot> {
+    const api = new HubSpotApi(this.#http, signal);
     this.#table = null;
     this.#bin = null;
     if (create) this.#sender.forget();
-    const found = await this.#api.properties(signal);
-    await this.#api.learnTimeZone(signal);
+    const found = await api.properties();
+    await api.learnTimeZone();
     const known = locateProperties(found, this.#options);
-    if (known === null) await this.#assertNew(signal);
+    if (known === null) await this.#assertNew(api);
     if (known === null && wasFilled) throw goneFault(`${this.#options.idColumn} of ${this.name}`);
     if (known === null && !create) return { missing: [], created: false, rows: rowBatches([]) };
-    const added = create && known !== null ? await this.#addNew(known, newFields, signal) : known;
-    const table = added ?? (await this.#create(found, signal));
-    const { rows, merged } = await this.#readRows(table, purpose ?? null, signal);
+    const added = create && known !== null ? await this.#addNew(known, newFields, api) : known;
+    const table = added ?? (await this.#create(found, api));
+    const { rows, merged } = await this.#readRows(table, purpose ?? null, api);
     this.#table = table;
     return {
       missing: table.missing,
@@ -100,8 +98,9 @@ class CompaniesTarget implements HubSpotTarget {
 
   /** Unknown when the key may not read the portal's number. */
   async place(signal: AbortSignal): Promise<Place | null> {
+    const api = new HubSpotApi(this.#http, signal);
     try {
-      const portal = await this.#api.portal(signal);
+      const portal = await api.portal();
       const address = `the companies of HubSpot portal ${portal}`;
       return { id: `hubspot:${portal}/companies`, address, isThere: true };
     } catch (error) {
@@ -111,25 +110,27 @@ class CompaniesTarget implements HubSpotTarget {
   }
 
   async authors(...[cells, signal]: Parameters<NonNullable<Target['authors']>>): Promise<(Author | null)[]> {
-    return propertyAuthors(this.#api, await this.#knownTable(signal), cells, signal);
+    const api = new HubSpotApi(this.#http, signal);
+    return propertyAuthors(api, await this.#knownTable(api), cells);
   }
 
   async write(...[changes, signal, mark]: Parameters<Target['write']>): Promise<readonly RowOutcome[]> {
     if (changes.length === 0) return [];
+    const api = new HubSpotApi(this.#http, signal);
     try {
-      const table = await this.#knownTable(signal);
-      const decisions = decideChanges(changes, await this.#look(changes, table, signal), table);
+      const table = await this.#knownTable(api);
+      const decisions = decideChanges(changes, await this.#look(changes, table, api), table);
       const inputs = inputsOf(decisions, table);
       const removed = inputs.filter(({ kind }) => kind === 'archive');
       const left = new Map<PlannedInput, Verdict>([
-        ...(await this.#inBin(inputs, changes, table, signal)),
-        ...(await keptCompanies(this.#api, removed, table, signal)),
+        ...(await this.#inBin(inputs, changes, table, api)),
+        ...(await keptCompanies(api, removed, table)),
       ]);
       const sent = inputs.filter((input) => !left.has(input));
-      const results = await this.#sender.send(sent, table, signal);
+      const results = await this.#sender.send(sent, table, api);
       // Restored values leave no record of what was overwritten; only confirmed writes do.
-      await this.#sender.send(putBack(results, table), table, signal);
-      if (mark !== undefined && sent.length > 0) await this.#marker.write(table, mark, signal);
+      await this.#sender.send(putBack(results, table), table, api);
+      if (mark !== undefined && sent.length > 0) await this.#marker.write(table, mark, api);
       for (const { kind, leadId } of sent) if (kind === 'archive') this.#bin?.leadIds.add(idKey(leadId));
       return outcomesOf(
         changes,
@@ -144,27 +145,28 @@ class CompaniesTarget implements HubSpotTarget {
   }
 
   async fix(signal: AbortSignal): Promise<boolean> {
-    const found = await this.#api.properties(signal);
+    const api = new HubSpotApi(this.#http, signal);
+    const found = await api.properties();
     // Throws where creating properties would not help.
     locateProperties(found, this.#options);
     this.#table = null;
-    const created = await createMissing(this.#api, this.#options, found, signal);
-    const added = await addMissingOptions(this.#api, this.#options, [...found, ...created], signal);
+    const created = await createMissing(api, this.#options, found);
+    const added = await addMissingOptions(api, this.#options, [...found, ...created]);
     return created.length > 0 || added;
   }
 
   [Symbol.asyncDispose](): Promise<void> {
-    return this.#api[Symbol.asyncDispose]();
+    return this.#http[Symbol.asyncDispose]();
   }
 
   /** Without the ids, a portal looks empty: every lead would get a second company. */
-  async #assertNew(signal: AbortSignal): Promise<void> {
+  async #assertNew(api: HubSpotApi): Promise<void> {
     const { idColumn } = this.#options;
-    if ((await this.#api.archivedProperties(signal)).includes(idColumn)) throw idArchived(idColumn);
+    if ((await api.archivedProperties()).includes(idColumn)) throw idArchived(idColumn);
   }
 
-  async #create(found: readonly PropertyDefinition[], signal: AbortSignal): Promise<CompanyTable> {
-    const created = await createMissing(this.#api, this.#options, found, signal);
+  async #create(found: readonly PropertyDefinition[], api: HubSpotApi): Promise<CompanyTable> {
+    const created = await createMissing(api, this.#options, found);
     const table = locateProperties([...found, ...created], this.#options);
     if (table === null) throw changed(`HubSpot did not create the property ${this.#options.idColumn}.`);
     return table;
@@ -174,14 +176,14 @@ class CompaniesTarget implements HubSpotTarget {
   async #addNew(
     table: CompanyTable,
     newFields: readonly string[],
-    signal: AbortSignal,
+    api: HubSpotApi,
   ): Promise<CompanyTable | null> {
     const fields = this.#options.fields.filter(({ field }) => newFields.includes(field));
     const lacking = new Set(fields.flatMap(({ column }) => (table.properties.has(column) ? [] : column)));
     if (lacking.size === 0) return table;
     const found = [...table.properties.values()];
     try {
-      const created = await createMissing(this.#api, this.#options, found, signal, lacking);
+      const created = await createMissing(api, this.#options, found, lacking);
       return locateProperties([...found, ...created], this.#options);
     } catch (error) {
       if (isForbidden(error)) return table;
@@ -189,8 +191,8 @@ class CompaniesTarget implements HubSpotTarget {
     }
   }
 
-  async #knownTable(signal: AbortSignal): Promise<CompanyTable> {
-    this.#table ??= locateProperties(await this.#api.properties(signal), this.#options);
+  async #knownTable(api: HubSpotApi): Promise<CompanyTable> {
+    this.#table ??= locateProperties(await api.properties(), this.#options);
     if (this.#table !== null) return this.#table;
     throw changed(`HubSpot's companies lack the property ${this.#options.idColumn}. Nothing was written.`);
   }
@@ -199,16 +201,16 @@ class CompaniesTarget implements HubSpotTarget {
   async #readRows(
     table: CompanyTable,
     purpose: string | null,
-    signal: AbortSignal,
+    api: HubSpotApi,
   ): Promise<{ rows: CompanyRow[]; merged: ReadonlyMap<number, MergedPlace> }> {
     const companies = await this.#listing.read(
       purpose,
       table.listed,
       (company) =>
         companyRow(company, table) !== null || isMerged(company) || !isWhole(company, table.wanted),
-      signal,
+      api,
     );
-    await this.#assertWhole(companies.values(), table, signal);
+    await this.#assertWhole(companies.values(), table, api);
     const rows = inOrder(companies.values()).flatMap((company) => companyRow(company, table) ?? []);
     this.#known = knownIds(rows, table);
     return { rows, merged: mergedCompanies(companies.values(), table) };
@@ -218,21 +220,21 @@ class CompaniesTarget implements HubSpotTarget {
   async #assertWhole(
     companies: Iterable<ShownCompany>,
     { wanted }: CompanyTable,
-    signal: AbortSignal,
+    api: HubSpotApi,
   ): Promise<void> {
     if ([...companies].every((company) => isWhole(company, wanted))) return;
-    if (!(await this.#api.hasProperties(wanted, signal))) throw propertyGone();
+    if (!(await api.hasProperties(wanted))) throw propertyGone();
   }
 
   async #look(
     changes: readonly RowChange[],
     table: CompanyTable,
-    signal: AbortSignal,
+    api: HubSpotApi,
   ): Promise<readonly CompanyRow[]> {
     const found = new Map<string, ShownCompany>();
     const read = async (ids: Iterable<string>, idProperty: string | null): Promise<void> => {
       for (const batch of batchesOf([...new Set(ids)])) {
-        const companies = await this.#api.batchRead(batch, table.wanted, idProperty, signal);
+        const companies = await api.batchRead(batch, table.wanted, idProperty);
         for (const company of companies) found.set(company.id, company);
       }
     };
@@ -240,14 +242,14 @@ class CompaniesTarget implements HubSpotTarget {
     await read(leadIds, table.idProperty);
     const isAsking = changes.some((change) => isForLoose(change) || change.leadId === null);
     if (this.#known === null && (isAsking || this.#lacks(leadIds, found.values(), table)))
-      await this.#readRows(table, 'ids', signal);
+      await this.#readRows(table, 'ids', api);
     const known = this.#known;
     if (known !== null) {
       const untidy = leadIds.flatMap((leadId) => known.untidy.get(idKey(leadId)) ?? []);
       const loose = isAsking ? [...known.asking, ...othersToLink(changes, known.others, table)] : [];
       await read([...untidy, ...loose], null);
     }
-    await this.#assertWhole(found.values(), table, signal);
+    await this.#assertWhole(found.values(), table, api);
     const rows = inOrder(found.values()).flatMap((company) => companyRow(company, table) ?? []);
     if (isAsking && known !== null) this.#known = { ...known, asking: askingOf(rows) };
     return rows;
@@ -264,11 +266,11 @@ class CompaniesTarget implements HubSpotTarget {
     inputs: readonly PlannedInput[],
     changes: readonly RowChange[],
     table: CompanyTable,
-    signal: AbortSignal,
+    api: HubSpotApi,
   ): Promise<[PlannedInput, Verdict][]> {
     const added = inputs.filter(({ kind }) => kind === 'create');
     if (added.length === 0) return [];
-    const { leadIds, merged } = (this.#bin ??= await readBin(this.#binListing, table, signal));
+    const { leadIds, merged } = (this.#bin ??= await readBin(this.#binListing, table, api));
     const was = new Map(
       changes.flatMap((change) => (change.kind === 'append' ? [[idKey(change.leadId), change.was]] : [])),
     );

@@ -2,11 +2,10 @@ import type { ShownCell, Author } from '../../core/lead/author.ts';
 import { sameCell } from '../../core/lead/value.ts';
 import { visibleText } from '../../lib/visible-text.ts';
 import { batchesOf } from './batch-sender.ts';
-import type { CompanyTable } from './company-table.ts';
+import { type CompanyTable, cellOf } from './company-table.ts';
 import { type HubSpotApi, mostWithHistory } from './hubspot-api.ts';
 import { HubSpotFault } from './hubspot-http.ts';
 import type { PropertyVersion } from './hubspot-replies.ts';
-import { cellOf } from './property-values.ts';
 
 /** The source of values typed in HubSpot's pages; not worth mentioning. */
 const byHand = 'CRM_UI';
@@ -16,14 +15,13 @@ export async function propertyAuthors(
   api: HubSpotApi,
   table: CompanyTable,
   cells: readonly ShownCell[],
-  signal: AbortSignal,
 ): Promise<(Author | null)[]> {
   const latest = new Map<ShownCell, PropertyVersion>();
   const byRow = Map.groupBy(cells, ({ row }) => String(row));
   for (const ids of batchesOf([...byRow.keys()], mostWithHistory)) {
     const asked = ids.flatMap((id) => byRow.get(id) ?? []);
     const names = new Set(asked.flatMap(({ field }) => table.fields.get(field)?.property.name ?? []));
-    const histories = await api.histories(ids, [...names], signal);
+    const histories = await api.histories(ids, [...names]);
     for (const cell of asked) {
       const mapped = table.fields.get(cell.field);
       const versions = mapped && histories.get(String(cell.row))?.[mapped.property.name];
@@ -33,7 +31,7 @@ export async function propertyAuthors(
     }
   }
   const users = new Set([...latest.values()].flatMap(({ updatedByUserId }) => updatedByUserId ?? []));
-  const names = await userNames(api, users, signal);
+  const names = await userNames(api, users);
   return cells.map((cell) => {
     const version = latest.get(cell);
     return version === undefined ? null : authorOf(version, names);
@@ -56,15 +54,11 @@ function authorOf(version: PropertyVersion, names: ReadonlyMap<string, string>):
   };
 }
 
-async function userNames(
-  api: HubSpotApi,
-  users: ReadonlySet<string>,
-  signal: AbortSignal,
-): Promise<ReadonlyMap<string, string>> {
+async function userNames(api: HubSpotApi, users: ReadonlySet<string>): Promise<ReadonlyMap<string, string>> {
   const names = new Map<string, string>();
   for (const user of users) {
     try {
-      names.set(user, visibleText(await api.userName(user, signal), 100));
+      names.set(user, visibleText(await api.userName(user), 100));
     } catch (error) {
       if (!(error instanceof HubSpotFault)) throw error;
       if (error.code === 'target.forbidden') return names;

@@ -37,7 +37,6 @@ export async function createMissing(
   api: HubSpotApi,
   options: HubSpotOptions,
   found: readonly PropertyDefinition[],
-  signal: AbortSignal,
   only?: ReadonlySet<string>,
 ): Promise<readonly PropertyDefinition[]> {
   const there = new Set(found.map(({ name }) => name));
@@ -45,21 +44,20 @@ export async function createMissing(
     ({ name }) => !there.has(name) && (only?.has(name) ?? true),
   );
   if (missing.length === 0) return [];
-  if (!(await api.groups(signal)).includes(groupName))
-    await unlessThere(() => api.createGroup(groupName, 'leadsync', signal));
-  for (const property of missing) await unlessThere(() => api.createProperty(property, signal));
-  return untilShown(api, new Set(missing.map(({ name }) => name)), signal);
+  if (!(await api.groups()).includes(groupName))
+    await unlessThere(() => api.createGroup(groupName, 'leadsync'));
+  for (const property of missing) await unlessThere(() => api.createProperty(property));
+  return untilShown(api, new Set(missing.map(({ name }) => name)));
 }
 
 /** A new property is unusable until HubSpot's list shows it. */
 async function untilShown(
   api: HubSpotApi,
   names: ReadonlySet<string>,
-  signal: AbortSignal,
 ): Promise<readonly PropertyDefinition[]> {
   for (const waitMs of waitsMs) {
-    await setTimeout(waitMs, undefined, { signal });
-    const shown = (await api.properties(signal)).filter(({ name }) => names.has(name));
+    await setTimeout(waitMs, undefined, { signal: api.signal });
+    const shown = (await api.properties()).filter(({ name }) => names.has(name));
     if (shown.length === names.size) return shown;
   }
   throw notShown([...names]);
@@ -70,18 +68,17 @@ export async function addMissingOptions(
   api: HubSpotApi,
   { fields }: HubSpotOptions,
   found: readonly PropertyDefinition[],
-  signal: AbortSignal,
 ): Promise<boolean> {
   let added = false;
   for (const { column, values = [] } of fields) {
     const property = found.find(({ name, type }) => name === column && type === 'enumeration');
     if (property === undefined || optionsLacking(property, values).length === 0) continue;
-    const live = await api.property(column, signal);
+    const live = await api.property(column);
     const lacking = optionsLacking(live, values);
     if (live.type !== 'enumeration' || lacking.length === 0) continue;
     const options = live.options ?? [];
     const more = lacking.map((value, index) => option(value, value, options.length + index));
-    const changed = await api.changeProperty(column, { options: [...options, ...more] }, signal);
+    const changed = await api.changeProperty(column, { options: [...options, ...more] });
     if (optionsLacking(changed, lacking).length > 0) throw notAdded(column);
     added = true;
   }
@@ -137,15 +134,10 @@ export function markOf(property: PropertyDefinition | undefined): string | null 
 
 /** Into the id property's description. Contains no time, so it is written once; not at all when the key may not. */
 export class PropertyMarker {
-  readonly #api: HubSpotApi;
   /** The last mark tried, written or not. */
   #tried: string | null = null;
 
-  constructor(api: HubSpotApi) {
-    this.#api = api;
-  }
-
-  async write(table: CompanyTable, mark: MarkToWrite, signal: AbortSignal): Promise<void> {
+  async write(table: CompanyTable, mark: MarkToWrite, api: HubSpotApi): Promise<void> {
     const { keeper, connection, place } = readMark(mark.text) ?? {};
     if (keeper === undefined || connection === undefined || this.#tried === mark.text) return;
     this.#tried = mark.text;
@@ -153,10 +145,10 @@ export class PropertyMarker {
     const name = table.idProperty;
     if (markOf(table.properties.get(name)) === text) return mark.arrived();
     try {
-      const { description } = await this.#api.property(name, signal);
+      const { description } = await api.property(name);
       const others = (description ?? '').replaceAll(marks, '').trim();
       const change = { description: `${others} ${text}`.trim() };
-      if (markOf(await this.#api.changeProperty(name, change, signal)) === text) mark.arrived();
+      if (markOf(await api.changeProperty(name, change)) === text) mark.arrived();
     } catch (error) {
       // The rows are written: their outcomes must not be lost over a mark.
       if (!(error instanceof LeadsyncError)) throw error;

@@ -2,10 +2,16 @@ import { optInProperty } from '../../core/lead/mapping.ts';
 import { sameCell } from '../../core/lead/value.ts';
 import { RowChanges, type RowDecisions, type RowWrite } from '../shared/row-changes.ts';
 import type { RowChange } from '../../ports/target.ts';
-import { type CompanyRow, type CompanyTable, leadIdOf } from './company-table.ts';
+import {
+  type CompanyRow,
+  type CompanyTable,
+  leadIdOf,
+  isReadOnly,
+  notStorable,
+  storedText,
+} from './company-table.ts';
 import type { ShownCompany } from './hubspot-replies.ts';
 import { type InputResult, type PlannedInput, shownCell } from './batch-sender.ts';
-import { isReadOnly, notStorable, storedText } from './property-values.ts';
 
 export function decideChanges(
   changes: readonly RowChange[],

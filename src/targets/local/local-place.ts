@@ -6,8 +6,16 @@ import type { FileLocation, FilePlace, FileWriter, SourceFile } from '../file/fi
 import { editorLocks, openInEditor } from '../file/editor-locks.ts';
 import { hasCode, readFault } from '../file/file-fault.ts';
 import { lockFile } from './file-lock.ts';
-import { followLinks, openSource, statOf, versionOf } from './open-source.ts';
-import { assertReplaceable, removeLeftovers, replaceFile, whyReadOnly } from './replace-file.ts';
+import {
+  followLinks,
+  openSource,
+  statOf,
+  versionOf,
+  assertReplaceable,
+  removeLeftovers,
+  replaceFile,
+  whyReadOnly,
+} from './local-file.ts';
 
 /** A file on this machine, or on a share. @param path absolute; a symbolic link stays one */
 export function localPlace(path: string): FilePlace {
@@ -133,7 +141,7 @@ function isComputerName(text: string, stem: string): boolean {
   return letters >= 8 || (letters >= 4 && letters < name.length && !/(?:19|20)\d\d/.test(name));
 }
 
-async function conflictCopiesOf(path: string): ReturnType<FileLocation['conflictCopies']> {
+async function conflictCopiesOf(path: string): ReturnType<NonNullable<FileLocation['conflictCopies']>> {
   const folder = dirname(path);
   const names = await readdir(folder).catch(() => []);
   const copies: { name: string; changedAt: number }[] = [];

@@ -3,23 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { LeadsyncError } from '../../lib/errors.ts';
 import type { FilePlace, FileState } from '../file/file-place.ts';
 import { type RemoteFile, RemoteLocation, type Upload } from '../remote/remote-location.ts';
-import {
-  addressPath,
-  type DriveItem,
-  driveItem,
-  type GraphAddress,
-  itemFields,
-  itemPath,
-  shownAddress,
-} from './drive-item.ts';
-import {
-  checkedOutFault,
-  grantHelp,
-  GraphHttp,
-  type GraphOptions,
-  type GraphReply,
-  isMoved,
-} from './graph-http.ts';
+import { checkedOutFault, grantHelp, GraphHttp, type GraphOptions, isMoved } from './graph-http.ts';
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { systemClock } from '../../ports/clock.ts';
@@ -199,17 +183,12 @@ function unreadable(message: string): LeadsyncError {
 
 /** 32 × 320 KiB, as Microsoft recommends: every part but the last must be a multiple of 320 KiB. */
 const partBytes = 32 * 327_680;
-/** Faults in a row that end an upload. */
-const mostFaults = 5;
 
 const session = z.object({ uploadUrl: z.string() }).describe('an upload session');
-const progress = z
-  .object({ nextExpectedRanges: z.array(z.string()) })
-  .describe('what of an upload is missing');
 
 /**
  * In parts, which Graph puts together at the end while the file has the eTag of `item`. Null: it has another, or `isSame`, called just
- * before the end, returns false. After a fault the session's progress is read. A failed upload is deleted.
+ * before the end, returns false. A failed upload is deleted; the next run begins anew.
  */
 export async function uploadInParts(
   http: GraphHttp,
@@ -262,38 +241,11 @@ async function sendParts(
   signal: AbortSignal,
 ): Promise<void> {
   let start = 0;
-  for await (const part of partsOf(upload.chunks())) {
-    const end = start + part.length;
-    let faults = 0;
-    for (let at = start; at < end; ) {
-      const next = await sendPart(http, uploadUrl, part.subarray(at - start), at, upload.size, signal);
-      faults = next > at ? 0 : faults + 1;
-      if (faults > mostFaults) throw stuck(http.name);
-      // Of what comes before, Graph has said that it arrived.
-      at = Math.max(next, start);
-    }
-    start = end;
-  }
-}
-
-async function sendPart(
-  http: GraphHttp,
-  uploadUrl: string,
-  bytes: Buffer,
-  start: number,
-  size: number,
-  signal: AbortSignal,
-): Promise<number> {
-  const end = start + bytes.length;
-  const headers = { 'content-range': `bytes ${start}-${end - 1}/${size}` };
-  const upload = { size: bytes.length, chunks: () => Readable.from([bytes]) };
-  try {
-    // 416: this part had arrived, and the reply was lost.
-    const sent = await http.ask({ method: 'PUT', path: uploadUrl, headers, upload, answers: [416] }, signal);
-    return nextStart(sent, end);
-  } catch (error) {
-    if (!(error instanceof LeadsyncError) || error.code !== 'target.unavailable') throw error;
-    return nextStart(await http.ask({ path: uploadUrl }, signal), start);
+  for await (const bytes of partsOf(upload.chunks())) {
+    const headers = { 'content-range': `bytes ${start}-${start + bytes.length - 1}/${upload.size}` };
+    const part = { size: bytes.length, chunks: () => Readable.from([bytes]) };
+    await http.ask({ method: 'PUT', path: uploadUrl, headers, upload: part }, signal);
+    start += bytes.length;
   }
 }
 
@@ -308,18 +260,6 @@ async function* partsOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     [held, bytes] = [[whole.subarray(partBytes)], bytes - partBytes];
   }
   if (bytes > 0) yield Buffer.concat(held);
-}
-
-function stuck(name: string): LeadsyncError {
-  const message = `Microsoft does not take the next part of ${name}. Nothing was written.`;
-  return new LeadsyncError('target.unavailable', message, { retry: 'later' });
-}
-
-/** The first byte that has not arrived; `usual` where the reply does not tell. */
-function nextStart({ json }: GraphReply, usual: number): number {
-  const [range = ''] = progress.safeParse(json).data?.nextExpectedRanges ?? [];
-  const [, start] = /^(\d+)-/.exec(range) ?? [];
-  return start === undefined ? usual : Number(start);
 }
 
 export interface GraphPlaceOptions extends GraphOptions {
@@ -365,4 +305,96 @@ export function graphPlace(address: GraphAddress, options: GraphPlaceOptions): F
 function idOf(drive: string, path: string): string {
   const parts = path.normalize('NFC').toLowerCase().split('/');
   return `${kind}${drive}/${parts.filter((part) => part !== '').join('/')}`;
+}
+
+export type GraphAddress =
+  | {
+      /** Id of a document library or a OneDrive. */
+      readonly drive: string;
+      /** From the root of the drive, with `/` between folders, not encoded. */
+      readonly path: string;
+    }
+  | {
+      /** A sharing link, as "Copy link" gives it. Holds a secret when it is open to anyone. */
+      readonly link: string;
+    };
+
+const person = z.object({ displayName: z.string().exactOptional(), email: z.string().exactOptional() });
+const identitySet = z
+  .object({ user: person.nullish(), application: person.nullish() })
+  .transform(({ user, application }) => user?.displayName ?? user?.email ?? application?.displayName ?? null);
+
+/** What of a file is asked for; `publication` comes only when it is. */
+export const itemFields =
+  'id,name,size,eTag,cTag,file,folder,parentReference,lastModifiedBy,lastModifiedDateTime,publication';
+
+export const driveItem = z
+  .object({
+    id: z.string().min(1),
+    name: z.string(),
+    size: z.number().default(0),
+    eTag: z.string().min(1),
+    /** Moves with the content alone; a folder has none. */
+    cTag: z.string().min(1).exactOptional(),
+    folder: z.unknown().optional(),
+    parentReference: z.object({ driveId: z.string().min(1), path: z.string().default('') }),
+    lastModifiedBy: identitySet.nullish(),
+    lastModifiedDateTime: z.string().exactOptional(),
+    publication: z
+      .object({ level: z.string().exactOptional(), checkedOutBy: identitySet.nullish() })
+      .nullish(),
+  })
+  .transform(({ parentReference, folder, cTag, lastModifiedBy, publication, ...item }) => ({
+    ...item,
+    drive: parentReference.driveId,
+    /** From the root of the drive. */
+    path: `${folderOf(parentReference.path)}/${item.name}`,
+    isFolder: folder !== undefined,
+    content: cTag ?? item.eTag,
+    savedBy: lastModifiedBy ?? null,
+    /** Empty: by somebody unnamed; null: not checked out. */
+    checkedOutBy: publication?.level === 'checkout' ? (publication.checkedOutBy ?? '') : null,
+  }))
+  .describe('a file of a drive');
+
+export type DriveItem = z.output<typeof driveItem>;
+
+function folderOf(reference: string): string {
+  const folder = reference.replace(/^.*?root:/s, '');
+  try {
+    return decodeURIComponent(folder);
+  } catch {
+    return folder;
+  }
+}
+
+export function addressPath(address: GraphAddress): string {
+  if ('link' in address) return `/shares/${encodedLink(address.link)}/driveItem`;
+  return `/drives/${encodeURIComponent(address.drive)}/root:/${encodedPath(address.path)}`;
+}
+
+/** The path of a known item: it stays the same when a person renames or moves the file. */
+function itemPath({ drive, id }: Pick<DriveItem, 'drive' | 'id'>): string {
+  return `/drives/${encodeURIComponent(drive)}/items/${encodeURIComponent(id)}`;
+}
+
+/** For messages: the path within the drive, or the link without its last part, which can be a key. */
+function shownAddress(address: GraphAddress): string {
+  if ('path' in address) return `Microsoft 365: ${address.path}`;
+  const { host, pathname } = new URL(address.link);
+  return `Microsoft 365: ${host}${pathname.replace(/[^/]*$/, '…')}`;
+}
+
+/** Without `/` at its ends; each folder encoded by itself. */
+function encodedPath(path: string): string {
+  return path
+    .split('/')
+    .filter((part) => part !== '')
+    .map(encodeURIComponent)
+    .join('/');
+}
+
+/** As Microsoft describes it for /shares: base64url without padding, after `u!`. */
+export function encodedLink(link: string): string {
+  return `u!${Buffer.from(link).toString('base64url')}`;
 }

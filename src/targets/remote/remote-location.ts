@@ -81,16 +81,6 @@ export class RemoteLocation implements FileLocation {
     return this.#file.assertNotOpen(signal);
   }
 
-  /** The programs that make them leave them on the machine where they were made. */
-  async conflictCopies(): Promise<readonly []> {
-    return [];
-  }
-
-  /** Only a write tells. */
-  async whyReadOnly(): Promise<null> {
-    return null;
-  }
-
   assertWritable(signal: AbortSignal): Promise<string> {
     return this.#file.assertWritable(signal);
   }

@@ -8,10 +8,10 @@ import {
   type Cells,
   type Value,
   type Values,
+  isUnreadable,
 } from '../../core/lead/value.ts';
 import type { RowChange, RowOutcome } from '../../ports/target.ts';
 import type { Columns } from './columns.ts';
-import { contentKey, WantedRows } from './wanted-rows.ts';
 
 /** A current row, with what its format needs to write to it. */
 export interface PresentRow<Place> {
@@ -341,3 +341,35 @@ export const verdicts = ({ row, column }: TargetWords) =>
       message: `There is no single status ${column} for the mark. The ${row} was not changed.`,
     },
   }) as const satisfies Record<string, Verdict>;
+
+export function contentKey(cells: Cells, fields: Iterable<string>): string {
+  return JSON.stringify(
+    [...fields].map((field) => {
+      const cell = cells[field] ?? null;
+      return isUnreadable(cell) ? [cell.unreadable] : canonical(cell);
+    }),
+  );
+}
+
+class WantedRows<Row> {
+  readonly #slots = new Map<string, { readonly rows: Row[]; wanted: number }>();
+
+  get isEmpty(): boolean {
+    return this.#slots.size === 0;
+  }
+
+  want(key: string): void {
+    const slot = this.#slots.get(key);
+    if (slot === undefined) this.#slots.set(key, { rows: [], wanted: 1 });
+    else slot.wanted++;
+  }
+
+  see(key: string, row: Row): void {
+    const slot = this.#slots.get(key);
+    if (slot !== undefined && slot.rows.length < slot.wanted) slot.rows.push(row);
+  }
+
+  take(key: string): Row | undefined {
+    return this.#slots.get(key)?.rows.shift();
+  }
+}

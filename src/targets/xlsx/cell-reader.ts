@@ -1,6 +1,6 @@
 import type { XlsxPackage } from './part.ts';
 import { attribute, localName, unescapeCellText, XmlFault, xmlText } from './xml.ts';
-import { generalNumber } from '../shared/general-number.ts';
+import { generalNumber } from '../shared/cell-name.ts';
 import { fieldKinds } from '../../core/lead/field-kinds.ts';
 import type { Cell, FieldType } from '../../core/lead/value.ts';
 import { type SheetCell, TextRuns } from './rows.ts';

@@ -2,8 +2,7 @@ import { readMark } from '../../core/lead/table-mark.ts';
 import { type Splice, splice } from '../file/splice.ts';
 import type { XlsxPackage } from './part.ts';
 import { attribute, escapeXml, withChild, type XmlElements, xmlText } from './xml.ts';
-import type { ZipEntry } from './zip-directory.ts';
-import type { NewPart } from './zip-write.ts';
+import type { ZipEntry, NewPart } from './zip.ts';
 
 export interface MarkEdits {
   readonly edits: readonly { readonly part: string; readonly splices: readonly Splice[] }[];

@@ -2,7 +2,7 @@ import type { FileTableOptions } from '../file/file-format.ts';
 import { isAround } from '../shared/table-range.ts';
 import type { PlacedRange } from './cell-reference.ts';
 import { readUsed, type SheetTable } from './tables.ts';
-import { type NewColumn, placeNewColumns } from '../file/new-columns.ts';
+import { type NewColumn, placeNewColumns } from '../shared/columns.ts';
 import { type Splice, splice } from '../file/splice.ts';
 import type { RowContent } from '../shared/row-content.ts';
 import { rowWriter } from './row-writer.ts';
@@ -10,7 +10,7 @@ import { replaced } from './grown-ranges.ts';
 import { openXlsxSheet, placeOf, textsOf } from './sheet.ts';
 import type { PartEdit } from './write-plan.ts';
 import { attributePlace, escapeCellText, escapeXml, withChild } from './xml.ts';
-import type { RandomAccess } from './zip-directory.ts';
+import type { RandomAccess } from './zip.ts';
 
 /**
  * Adds headings of new columns in their neighbour's format. A table that they adjoin grows with them. @throws

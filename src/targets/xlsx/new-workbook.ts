@@ -3,7 +3,7 @@ import { fieldKinds } from '../../core/lead/field-kinds.ts';
 import { columnLetters } from '../shared/cell-name.ts';
 import { escapeCellText, escapeXml } from './xml.ts';
 import { xlsxFaults } from './fault.ts';
-import { newZip } from './zip-write.ts';
+import { newZip, type RandomAccess } from './zip.ts';
 import { LeadsyncError } from '../../lib/errors.ts';
 import { splice } from '../file/splice.ts';
 import { headingsOf } from '../shared/columns.ts';
@@ -11,7 +11,6 @@ import { showRange } from '../shared/table-range.ts';
 import { SheetReader, type SheetRow } from './rows.ts';
 import { openWorkbook } from './workbook.ts';
 import type { PartEdit } from './write-plan.ts';
-import type { RandomAccess } from './zip-directory.ts';
 
 const head = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';
 const main = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';

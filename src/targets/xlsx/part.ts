@@ -1,12 +1,6 @@
 import type { XlsxFault } from './fault.ts';
 import { attribute, readElements, type XmlElements, XmlFault, type XmlHandler, XmlScanner } from './xml.ts';
-import {
-  inflated,
-  type RandomAccess,
-  readZipDirectory,
-  type ZipDirectory,
-  type ZipEntry,
-} from './zip-directory.ts';
+import { inflated, type RandomAccess, readZipDirectory, type ZipDirectory, type ZipEntry } from './zip.ts';
 import { TextDecoder } from 'node:util';
 
 /** Maximum unpacked bytes of a sheet, and of any other part; sheets are never kept in memory. */

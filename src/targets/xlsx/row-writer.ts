@@ -1,9 +1,8 @@
 import { fieldKinds } from '../../core/lead/field-kinds.ts';
 import type { FieldType, Value } from '../../core/lead/value.ts';
 import { type Splice, splice } from '../file/splice.ts';
-import { isGeneralNumber } from '../shared/general-number.ts';
+import { isGeneralNumber, columnLetters } from '../shared/cell-name.ts';
 import type { RowContent } from '../shared/row-content.ts';
-import { columnLetters } from '../shared/cell-name.ts';
 import { cellAt, columnStyle, type SheetCell, type SheetRow } from './rows.ts';
 import type { XlsxSheet } from './sheet.ts';
 import { attribute, attributePlace, escapeCellText, escapeXml } from './xml.ts';

@@ -27,7 +27,7 @@ import {
   withOutgrown,
 } from '../shared/table-range.ts';
 import { openWorkbook, type XlsxWorkbook } from './workbook.ts';
-import type { RandomAccess } from './zip-directory.ts';
+import type { RandomAccess } from './zip.ts';
 import { xmlText } from './xml.ts';
 
 /** An open sheet: its headings, and the rows after them. */

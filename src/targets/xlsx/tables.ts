@@ -2,7 +2,7 @@ import { type CellRange, contains, type FormattedTable, freeCell } from '../shar
 import { type PlacedRange, placedRange } from './cell-reference.ts';
 import type { XlsxWorkbook } from './workbook.ts';
 import { attribute, type XmlElement } from './xml.ts';
-import type { ZipEntry } from './zip-directory.ts';
+import type { ZipEntry } from './zip.ts';
 import { lastHeading } from '../shared/columns.ts';
 import type { SheetLayout, SheetRow } from './rows.ts';
 

@@ -4,7 +4,7 @@ import { markedSheets } from './mark.ts';
 import { openPackage, type Relationship, type XlsxPackage } from './part.ts';
 import type { XlsxFault } from './fault.ts';
 import { attribute } from './xml.ts';
-import type { RandomAccess, ZipEntry } from './zip-directory.ts';
+import type { RandomAccess, ZipEntry } from './zip.ts';
 
 export interface XlsxWorkbook {
   readonly pack: XlsxPackage;

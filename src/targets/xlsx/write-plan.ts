@@ -15,8 +15,7 @@ import { planXlsxMark } from './mark.ts';
 import { type RowWriter, rowWriter } from './row-writer.ts';
 import { cellAt, type SheetCell, type SheetLayout, type SheetRow } from './rows.ts';
 import { isOfSums, openXlsxSheet, readXlsxRow, type XlsxSheet } from './sheet.ts';
-import type { RandomAccess } from './zip-directory.ts';
-import type { NewPart } from './zip-write.ts';
+import type { RandomAccess, NewPart } from './zip.ts';
 import { isOn, type XlsxWorkbook } from './workbook.ts';
 import { attribute, attributePlace } from './xml.ts';
 

@@ -1,5 +1,5 @@
-import type { Random } from '../../stand-ins/leads/random.ts';
-import type { Sandbox } from '../../stand-ins/leads/sandbox.ts';
+import type { Random } from '../../../src/demo/random.ts';
+import type { Sandbox } from '../../../src/demo/sandbox.ts';
 
 /** A lead that nobody edits but for its follow-up, which falls due while the round goes on. */
 export interface DueLead {

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Random } from '../../stand-ins/leads/random.ts';
+import type { Random } from '../../../src/demo/random.ts';
 import type { Phase } from '../../../src/store/runs.ts';
 import type { TestRedis } from '../../support/redis.ts';
 import type { Member } from './member.ts';

@@ -1,10 +1,10 @@
 import { closeSync, existsSync, openSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createRandom, type Random } from '../../stand-ins/leads/random.ts';
-import { type Sandbox, startSandbox } from '../../stand-ins/leads/sandbox.ts';
-import type { LogEntry } from '../../stand-ins/leads/records.ts';
-import type { Fault } from '../../stand-ins/leads/faults.ts';
+import { createRandom, type Random } from '../../../src/demo/random.ts';
+import { type Sandbox, startSandbox } from '../../../src/demo/sandbox.ts';
+import type { LogEntry } from '../../../src/demo/records.ts';
+import type { Fault } from '../../../src/demo/faults.ts';
 import { none } from '../../simulation/customs.ts';
 import { People } from '../../simulation/people.ts';
 import { tokensOf } from '../../simulation/tokens.ts';

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { pino } from 'pino';
-import { mailQueue, singleJob } from '../../../jobs/reminder-jobs.ts';
+import { mailQueue } from '../../../src/worker/mail-jobs.ts';
 import { syncQueue } from '../../../jobs/runs.ts';
 import { noJobs, openQueues, type QueueBackend, type Queues } from '../../../src/queue/queue.ts';
-import { createRandom } from '../../stand-ins/leads/random.ts';
+import { createRandom } from '../../../src/demo/random.ts';
 import { openDatabase } from '../../../src/store/database.ts';
 import { parseRedisAddress } from '../../../src/config/redis-address.ts';
 import { startMailServer } from '../../support/mail-server.ts';
@@ -155,7 +155,7 @@ export class World implements AsyncDisposable {
   }
 
   /**
-   * Makes the time pass that mails wait for after a try that failed: each that is owed gets a job that is due now. Returns how
+   * Makes the time pass that mails wait for after a try that failed: each connection with one that is owed gets a job that is due now. Returns how
    * many are owed. `isShort`: the minutes pass, too, for which a mail is left alone whose worker died.
    */
   async hurryMails(isShort: boolean): Promise<number> {
@@ -164,18 +164,22 @@ export class World implements AsyncDisposable {
         `update mails set updated_at = updated_at - interval '10 minutes'
          where state = 'sending' and updated_at < now() - interval '5 s'`,
       );
-    const { rows } = await this.pool.query<{ id: number; connection: string; round: number }>(
-      `select id, connection, round from mails
+    const { rows } = await this.pool.query<{ id: number; connection: string }>(
+      `select id, connection from mails
        where kind <> 'digest'
          and (state = 'sending' or state = 'scheduled' and send_at < now() + interval '1 minute')`,
     );
-    for (const { id, connection, round } of rows) {
+    for (const { id, connection } of rows) {
       const queue = this.queues.queue(mailQueue);
       const { waiting, active, delayed } = (await queue.countsOfConnections()).get(connection) ?? noJobs;
       if (waiting + active + delayed === 0)
         this.fault(`reminder ${id} of ${connection} is owed, and has no job`);
-      const job = singleJob(connection, { id, round }, 0);
-      await queue.addAll('send-reminder', [{ ...job, id: `hurry-${id}-${++this.#hurried}` }]);
+    }
+    await this.pool.query(`update mails set try_at = null where try_at is not null`);
+    for (const connection of new Set(rows.map((row) => row.connection))) {
+      const options = { id: `hurry-${connection}-${++this.#hurried}`, isKept: false };
+      const payload = { connection, isChat: false, at: 0 };
+      await this.queues.queue(mailQueue).add('send-mails', payload, options);
     }
     return rows.length;
   }

@@ -38,7 +38,7 @@ test('a payload that nobody wrote is refused before anything is done for it', as
   }
   const elsewhere = { connection: '__proto__', allow: [], maxAttempts: 1 };
   // It may be one of a newer worker's; an old one's job is dropped.
-  expect(await runs.sync(elsewhere, job, never)).toEqual({ againAfterMs: 5_000, wholeQueue: false });
+  expect(await runs.sync(elsewhere, job, never)).toEqual({ againAfterMs: 5_000 });
   expect(await runs.sync(elsewhere, { requestedAt: 0 }, never)).toEqual({ done: { runId: null } });
   expect(workspace.sandbox.log).toEqual([]);
 });

@@ -6,6 +6,7 @@ import { expect, test } from 'vitest';
 import { systemClock } from '../../../src/ports/clock.ts';
 import { CompanyListing } from '../../../src/targets/hubspot/company-listing.ts';
 import { HubSpotApi } from '../../../src/targets/hubspot/hubspot-api.ts';
+import { HubSpotHttp } from '../../../src/targets/hubspot/hubspot-http.ts';
 import { lockFile, lockPathOf } from '../../../src/targets/local/file-lock.ts';
 import { assertNotOpenInEditor } from '../../../src/targets/local/local-place.ts';
 import { createPostgresTableTarget } from '../../../src/targets/postgres/postgres-table-target.ts';
@@ -84,7 +85,7 @@ test.each([
     const results = Array.from({ length: perPage }, (_, n) => ({ id: `${count}${n}`, properties: {} }));
     json(response, 200, { results, paging: { next: { after: String(count) } } });
   });
-  await using api = new HubSpotApi({
+  await using http = new HubSpotHttp({
     apiUrl: server.url,
     accessToken: new Secret('token'),
     idColumn: 'lead_id',
@@ -92,8 +93,9 @@ test.each([
     timeZone: 'UTC',
     clock: systemClock,
   });
-  const listing = new CompanyListing(api, systemClock, false, 5_500);
-  await expect(listing.read('test', [], () => true, never)).rejects.toMatchObject({
+  const listing = new CompanyListing(systemClock, false, 5_500);
+  const api = new HubSpotApi(http, never);
+  await expect(listing.read('test', [], () => true, api)).rejects.toMatchObject({
     code: 'target.too-large',
     retry: 'never',
   });

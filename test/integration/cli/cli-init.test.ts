@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import writeExcelFile from 'write-excel-file/node';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type Sandbox, startSandbox } from '../../stand-ins/leads/sandbox.ts';
+import { type Sandbox, startSandbox } from '../../../src/demo/sandbox.ts';
 import { CliProcess, type CliResult } from '../../support/cli.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { Terminal } from '../../support/terminal.ts';

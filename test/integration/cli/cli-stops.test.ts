@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { PlanOutput } from '../../../src/cli/plan-output.ts';
-import { parseFaults } from '../../stand-ins/leads/faults.ts';
-import { startSandbox } from '../../stand-ins/leads/sandbox.ts';
+import { parseFaults } from '../../../src/demo/faults.ts';
+import { startSandbox } from '../../../src/demo/sandbox.ts';
 import { advanceRun } from '../../../src/sync/run.ts';
 import { oneObject } from '../../support/cli.ts';
 import { until } from '../../support/until.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { describe, expect, test } from 'vitest';
 import { startEmbeddedPostgres } from '../../../src/postgres/embedded-postgres.ts';
-import { parseFaults } from '../../stand-ins/leads/faults.ts';
+import { parseFaults } from '../../../src/demo/faults.ts';
 import { Terminal } from '../../support/terminal.ts';
 import { until } from '../../support/until.ts';
 import { Workspace } from '../../support/workspace.ts';

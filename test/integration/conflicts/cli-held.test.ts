@@ -118,7 +118,7 @@ test.each([
   await workspace.sync({ mode: 'edit' });
   expect(here.leads.get(here.edit)?.nextFollowUpAt).toBe(tuesday);
   await workspace.sync();
-  await noteRead(here.pool, calendar, null);
+  await noteRead(here.pool, calendar);
   await noteCalendarFault(here.pool, calendar, null);
   expect(here.leads.list().map(({ companyName, city }) => `${companyName} ${city ?? ''}`)).toEqual([
     'Feld AG Köln',
@@ -138,7 +138,7 @@ test('a calendar that is emptied again is asked about under another number, a fa
   expect(await number()).toBe(first);
   await noteCalendarFault(here.pool, calendar, emptied);
   expect(await number()).toBe(first);
-  await noteRead(here.pool, calendar, null);
+  await noteRead(here.pool, calendar);
   await noteCalendarFault(here.pool, calendar, emptied);
   expect(Number(await number())).toBeGreaterThan(Number(first));
   expect((await here.workspace.cli('resolve', first ?? '', '--use', 'deleted')).code).toBe(2);

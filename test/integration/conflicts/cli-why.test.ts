@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 import { describe, expect, test } from 'vitest';
-import { parseFaults } from '../../stand-ins/leads/faults.ts';
+import { parseFaults } from '../../../src/demo/faults.ts';
 import { pair, refused, rules, why } from '../../support/why.ts';
 import { connectionName, Workspace } from '../../support/workspace.ts';
 

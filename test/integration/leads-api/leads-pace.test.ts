@@ -3,7 +3,7 @@ import { Secret } from '../../../src/config/secret.ts';
 import { LeadsyncError } from '../../../src/lib/errors.ts';
 import { createLeadsClient } from '../../../src/leads-api/leads-client.ts';
 import { readPace, refused } from '../../../src/leads-api/pace.ts';
-import { type Sandbox, startSandbox } from '../../stand-ins/leads/sandbox.ts';
+import { type Sandbox, startSandbox } from '../../../src/demo/sandbox.ts';
 import { openDatabase } from '../../../src/store/database.ts';
 import { createThrottle } from '../../../src/store/throttles.ts';
 import { type Clock, steadyClock } from '../../../src/ports/clock.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createRandom, type Random } from '../../stand-ins/leads/random.ts';
+import { createRandom, type Random } from '../../../src/demo/random.ts';
 import { many } from '../../many/figures.ts';
 import { Workspace } from '../../support/workspace.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { mailHandlers } from '../../../jobs/mails.ts';
-import { mailQueue } from '../../../jobs/reminder-jobs.ts';
+import { mailQueue } from '../../../src/worker/mail-jobs.ts';
 import { runHandlers, syncQueue } from '../../../jobs/runs.ts';
 import { followUpLinks } from '../../../src/reminders/links/link-token.ts';
 import { linkKey } from '../../../src/store/keeper.ts';

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { startSheetsSandbox } from '../../stand-ins/google-sheets/sheets-sandbox.ts';
 import { startHubSpotSandbox } from '../../stand-ins/hubspot/hubspot-sandbox.ts';
 import type { WorkerApp } from '../../../src/worker/open-worker.ts';
-import { parseFaults } from '../../stand-ins/leads/faults.ts';
+import { parseFaults } from '../../../src/demo/faults.ts';
 import { advanceRun } from '../../../src/sync/run.ts';
 import { connectionName, Workspace } from '../../support/workspace.ts';
 import { portOf } from '../leads-api/leads-api-server.ts';

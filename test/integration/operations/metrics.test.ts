@@ -3,8 +3,8 @@ import type { WorkerApp } from '../../../src/worker/open-worker.ts';
 import { runNow } from '../../../src/cli/run-now.ts';
 import { nextRun, previousRun } from '../../../src/queue/due-times.ts';
 import { agreeSchedules } from '../../../src/store/connections.ts';
-import { workReminders } from '../../../src/worker/work-reminders.ts';
-import { parseFaults } from '../../stand-ins/leads/faults.ts';
+import { workMails } from '../../../src/worker/work-mails.ts';
+import { parseFaults } from '../../../src/demo/faults.ts';
 import type { SyncReport } from '../../../src/sync/report.ts';
 import { Exposition } from '../../support/exposition.ts';
 import { promtool } from '../../support/promtool.ts';
@@ -49,7 +49,7 @@ test('after nights with a 429, an edit that is held, one that is put off, and a 
     Number.POSITIVE_INFINITY,
   );
 
-  await using _mails = await workReminders(app);
+  await using _mails = await workMails(app);
   expect(await sync(app)).toMatchObject({ status: 'succeeded' });
   await until('the mail is sent', async () => {
     const { rowCount } = await database.pool.query(`select from mails where state = 'sent'`);

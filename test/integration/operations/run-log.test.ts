@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { syncQueue } from '../../../jobs/runs.ts';
-import { parseFaults } from '../../stand-ins/leads/faults.ts';
+import { parseFaults } from '../../../src/demo/faults.ts';
 import { until } from '../../support/until.ts';
 import { connectionName as connection, Workspace } from '../../support/workspace.ts';
 

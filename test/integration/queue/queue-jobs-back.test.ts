@@ -17,7 +17,7 @@ describeQueues((at) => {
       await queue.add('waits', {});
       const other = await queue.add('other', {});
       await using _worker = queue.work({
-        waits: async () => (calls.push('waits'), { againAfterMs: 600_000, wholeQueue: false }),
+        waits: async () => (calls.push('waits'), { againAfterMs: 600_000 }),
         other: async () => (calls.push('other'), { done: {} }),
       });
       await other.finished(never);
@@ -33,69 +33,13 @@ describeQueues((at) => {
         waits: async (_payload, job) => {
           requested.add(job.requestedAt);
           const calls = taken.push(performance.now());
-          return calls === 1 ? { againAfterMs: ms, wholeQueue: false } : { done: { calls } };
+          return calls === 1 ? { againAfterMs: ms } : { done: { calls } };
         },
       });
       expect(await waiting.finished(never)).toEqual({ calls: 2 });
       expect(requested.size).toBe(1);
       const [first = 0, second = 0] = taken;
       expect(second - first).toBeGreaterThanOrEqual(Math.floor(ms));
-    });
-
-    test.each([1_500, 1_500.5])(
-      'for the whole queue: no job of it is taken before %d ms, by any worker',
-      async (ms) => {
-        await using more = await at.openMore();
-        const taken: { name: string; at: number }[] = [];
-        let limitedAt = 0;
-        const handlers = {
-          limits: async () => {
-            taken.push({ name: 'limits', at: Date.now() });
-            if (limitedAt > 0) return { done: {} };
-            limitedAt = Date.now();
-            return { againAfterMs: ms, wholeQueue: true };
-          },
-          job: async () => {
-            taken.push({ name: 'job', at: Date.now() });
-            return { done: {} };
-          },
-          free: async () => {
-            taken.push({ name: 'free', at: Date.now() });
-            return { done: {} };
-          },
-        };
-        const first = await at.queues.queue('q').add('limits', {});
-        await using _one = at.queues.queue('q').work(handlers);
-        // The handler has answered before BullMQ has stored what it asked for.
-        await until('the limit is stored', async () => limitedAt > 0 && (await at.limitOf('q')) > 0);
-        await using _two = more.queue('q').work(handlers);
-        const jobs = await Promise.all([1, 2, 3].map((nth) => more.queue('q').add('job', { nth })));
-        // A queue of another connection does not wait.
-        await using _three = more.queue('other').work(handlers);
-        const free = await more.queue('other').add('free', {});
-        await free.finished(never);
-        for (const job of [first, ...jobs]) await job.finished(never);
-
-        const later = taken.filter(({ name, at }) => name !== 'free' && at > limitedAt);
-        expect(later.length).toBeGreaterThanOrEqual(4);
-        for (const { at } of later) expect(at - limitedAt).toBeGreaterThanOrEqual(Math.floor(ms));
-      },
-    );
-
-    test('for the whole queue, until somebody ends the pause: a worker that waits for its end notices', async () => {
-      const queue = at.queues.queue('q');
-      let calls = 0;
-      const job = await queue.add('job', {});
-      await using _worker = queue.work({
-        job: async () => {
-          calls += 1;
-          return calls === 1 ? { againAfterMs: 300_000, wholeQueue: true } : { done: {} };
-        },
-      });
-      await until('the limit is stored', async () => calls > 0 && (await at.limitOf('q')) > 0);
-      await queue.endPause([], never);
-      // BullMQ by itself waits half a minute, also when it is closed as it begins to wait.
-      await job.finished(AbortSignal.timeout(15_000));
     });
 
     test('because its worker is disposed: the signal stops it, another worker takes it up', async () => {
@@ -109,7 +53,7 @@ describeQueues((at) => {
             taken += 1;
             await once(stop, 'abort');
             reasons.push(stop.reason);
-            return { againAfterMs: 0, wholeQueue: false };
+            return { againAfterMs: 0 };
           },
         });
         await until('the job is taken', () => taken === 1);

@@ -80,11 +80,9 @@ describeQueues((at) => {
       expected = concurrency ?? 1;
       [started.length, most] = [0, 0];
       const queue = at.queues.queue(`q${expected}`);
-      await queue.addAll(
-        'job',
-        Array.from({ length: 12 }, (_, nth) => ({ payload: { nth }, id: `job-${nth}`, delayMs: nth })),
-      );
-      await queue.addAll('job', [{ payload: { nth: 99 }, id: 'job-3', delayMs: 0 }]);
+      for (let nth = 0; nth < 12; nth++)
+        await queue.add('job', { nth }, { id: `job-${nth}`, delayMs: nth, isKept: false });
+      await queue.add('job', { nth: 99 }, { id: 'job-3', isKept: false });
       await using _worker = queue.work(handlers, concurrency);
       await until('all have run', () => started.length === 12 && running === 0);
       expect(most).toBe(expected);

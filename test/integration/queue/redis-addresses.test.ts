@@ -25,7 +25,7 @@ async function tryQueues(queues: Queues): Promise<void> {
   await using _worker = queue.work({ job: async (payload) => ({ done: payload }) });
   const jobs = [await queue.add('job', { nth: 1 }), await queue.add('job', { nth: 2 }, { delayMs: 20 })];
   await queue.schedule('nightly', '0 2 * * *', 'UTC', 'job', {});
-  await queue.addAll('job', [{ payload: {}, id: 'later', delayMs: 3_600_000 }]);
+  await queue.add('job', {}, { id: 'later', delayMs: 3_600_000, isKept: false });
   expect(await Promise.all(jobs.map((job) => job.finished(never)))).toEqual([{ nth: 1 }, { nth: 2 }]);
   // The schedule's next one is a delayed job, too.
   expect(await queue.counts()).toEqual({ waiting: 0, active: 0, delayed: 2, failed: 0 });

@@ -34,7 +34,7 @@ describe('a Redis that', { tags: 'redis-server' }, () => {
         calls += 1;
         if (calls > 1) return { done: 'again' };
         await goOn.promise;
-        return { againAfterMs: 100, wholeQueue: false };
+        return { againAfterMs: 100 };
       },
       other: async () => ({ done: 'other' }),
     });
@@ -95,7 +95,7 @@ describe('a Redis that', { tags: 'redis-server' }, () => {
       job: async (_payload, _job, stop) => {
         stopped.push('begun');
         await once(stop, 'abort');
-        return { againAfterMs: 0, wholeQueue: false };
+        return { againAfterMs: 0 };
       },
     });
     await queues.queue('q').add('job', {});

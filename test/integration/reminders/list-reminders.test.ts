@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { comingReminders, countDueMails, getReminders, listReminders } from '../../../src/store/mails.ts';
+import { comingReminders, countDueMails, getMails, listReminders } from '../../../src/store/mails.ts';
 import { setMailState } from '../../support/mail-state.ts';
 import { agree, all, at, hour, plan } from '../sync/plan-scene.ts';
 import { useScenes } from '../store/store-scene.ts';
@@ -54,5 +54,5 @@ test('those that are due are counted over the connections that are asked for', a
 });
 
 test('a reminder that is not there', async () => {
-  expect(await getReminders(scene().pool, [0])).toEqual([null]);
+  expect(await getMails(scene().pool, [0])).toEqual([]);
 });

@@ -37,7 +37,7 @@ test('a server that knows no SMTPUTF8: an address that needs it fails with a cle
     /takes no address with letters beyond a to z before the @, as the recipient has; nothing was sent/,
   );
   await using ours = await dueLead(server.port, { reminders: { from: 'büro@example.com' } });
-  expect(await ours.send(ours.id)).toMatchObject({ wholeQueue: false, ofSender: true });
+  expect(await ours.send(ours.id)).toMatchObject({ isOfSender: true });
   expect(ours.log.map(({ code }) => code)).toContain('mail.sender-refused');
   expect(server.mails).toHaveLength(1);
 });

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { planMails } from '../../../src/worker/plan-mails.ts';
-import { workReminders } from '../../../src/worker/work-reminders.ts';
+import { workMails } from '../../../src/worker/work-mails.ts';
 import { followUpsOf } from '../../../src/store/follow-ups.ts';
 import { acquireLease } from '../../../src/store/leases.ts';
 import { giveUpLeft } from '../../../src/store/sending.ts';
 import { forgetConnection } from '../../../src/store/forget.ts';
-import type { SandboxOptions } from '../../stand-ins/leads/options.ts';
+import type { SandboxOptions } from '../../../src/demo/options.ts';
 import { dueLead } from '../../support/due-lead.ts';
 import { reminderScene } from '../../support/reminder-scene.ts';
 import { startMailServer } from '../../support/mail-server.ts';
@@ -66,7 +66,7 @@ async function twoTables({ main = {}, other = {}, lead = {}, sandbox = {} }: Set
       const isDone = async (): Promise<boolean> =>
         (await states()).every((told) => !/scheduled|sending/.test(told));
       if (await isDone()) return;
-      await using _work = await workReminders(app);
+      await using _work = await workMails(app);
       await until('no mail is open', isDone);
     },
     from: () => server.mails.map(({ from }) => from),
@@ -160,7 +160,7 @@ test('another recipient, another offset: each has its mail', async () => {
   {
     await using app = await early.workspace.openApp();
     await planMails(app);
-    await using _work = await workReminders(app);
+    await using _work = await workMails(app);
     await until('one is sent', async () => (await early.states()).includes('north 1h sent'));
   }
   expect(early.from()).toEqual(['north@example.com']);

@@ -127,8 +127,8 @@ describe('what is late', () => {
       // It is late from when it became known, so the mail says nothing of that.
       expect(Math.abs((planned[0]?.sendAt ?? 0) - Date.now())).toBeLessThan(30_000);
       const again = await plan(here, { ...rules, routes: [{ when: { city: ['x'] }, to: [ben] }] });
-      expect(again, 'planned anew it is no later and no other job').toMatchObject(
-        planned.map(({ id, round, sendAt }) => ({ id, round, sendAt })),
+      expect(again, 'planned anew it is no later').toMatchObject(
+        planned.map(({ id, sendAt }) => ({ id, sendAt })),
       );
     },
   );
@@ -209,7 +209,7 @@ describe('what is late', () => {
     const rules = { quietHours, graceMs: 2 * hour };
     expect(await plan(here, rules)).toEqual([]);
     const put = await only(here);
-    expect(put).toMatchObject({ state: 'scheduled', round: 1 });
+    expect(put).toMatchObject({ state: 'scheduled' });
     expect(put.sendAt).toBe(nextAllowed(Date.now(), { ...plainRules, quietHours }));
     // Planned anew meanwhile, it is not put back to when it was late already.
     await plan(here, { ...rules, routes: [{ when: { city: ['x'] }, to: [ben] }] });

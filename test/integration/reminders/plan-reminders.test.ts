@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { parseOffset } from '../../support/config-values.ts';
 import type { ReminderRules } from '../../../src/config/config.ts';
 import { moveBaselines } from '../../../src/store/baselines.ts';
-import { getReminders } from '../../../src/store/mails.ts';
+import { getMails } from '../../../src/store/mails.ts';
 import { setMailState } from '../../support/mail-state.ts';
 import { agree, all, at, day, hour, only, plan, states } from '../sync/plan-scene.ts';
 import { type Scene, useScenes } from '../store/store-scene.ts';
@@ -34,7 +34,7 @@ describe('bringing reminders in line with the follow-ups', () => {
       sequence: 0,
       attempts: 0,
     });
-    expect(await getReminders(here.pool, [first?.id ?? 0])).toEqual([first]);
+    expect(await getMails(here.pool, [first?.id ?? 0])).toEqual([first]);
     // Without one a day before what is due in an hour.
     expect(await states(here)).toHaveLength(6);
   });
@@ -55,10 +55,7 @@ describe('bringing reminders in line with the follow-ups', () => {
     await agree(here, 'b', at(hour));
     await Promise.all([plan(here), plan(here), plan(here)]);
     expect(await states(here)).toEqual([`a ${anna} scheduled`, `b ${anna} scheduled`]);
-    expect((await all(here)).map(({ round, sequence }) => [round, sequence])).toEqual([
-      [0, 0],
-      [0, 0],
-    ]);
+    expect((await all(here)).map(({ sequence }) => sequence)).toEqual([0, 0]);
   });
 
   test('a lead of which nothing has changed is not looked at again', async () => {
@@ -89,7 +86,7 @@ describe('bringing reminders in line with the follow-ups', () => {
     ]);
   });
 
-  test('one that moved back is scheduled again in another round, unless it was sent, failed or missed', async () => {
+  test('one that moved back is scheduled again, unless it was sent, failed or missed', async () => {
     const here = scene();
     const first = at(hour);
     const ended = ['sent', 'failed', 'missed'] as const;
@@ -102,7 +99,7 @@ describe('bringing reminders in line with the follow-ups', () => {
     for (const leadId of ['a', ...ended]) await agree(here, leadId, null);
     expect(await plan(here)).toEqual([]);
     for (const leadId of ['a', ...ended]) await agree(here, leadId, first);
-    expect(await plan(here)).toMatchObject([{ leadId: 'a', round: 1, sequence: 2 }]);
+    expect(await plan(here)).toMatchObject([{ leadId: 'a', sequence: 2 }]);
     expect((await states(here)).toSorted()).toEqual([
       `a ${anna} scheduled`,
       ...ended.map((state) => `${state} ${anna} ${state}`).toSorted(),

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { localDateOf } from '../../../src/reminders/plan/local-time.ts';
-import { sendDigest } from '../../../src/reminders/send/send-digest.ts';
 import { hoursAheadAtNoon, zoneAhead } from '../../support/daytime-zone.ts';
 import { startMailServer } from '../../support/mail-server.ts';
 import { reminderScene } from '../../support/reminder-scene.ts';
@@ -8,7 +7,6 @@ import { connectionName, Workspace } from '../../support/workspace.ts';
 
 const anna = 'anna@example.com';
 const day = 24 * 3_600_000;
-const never = new AbortController().signal;
 
 /** A zone in which it is about noon now, so that no test is run into by midnight. */
 const timeZone = zoneAhead(hoursAheadAtNoon());
@@ -45,13 +43,12 @@ async function bothInOneMinute(port: number, more: object = {}, days = 0) {
     send: () => scene.send(idOf('reminder')),
     setDigest: (state: string) =>
       scene.pool.query(`update mails set state = $1 where kind = 'digest'`, [state]),
-    sendDigest: () =>
-      sendDigest(scene.sending(), scene.app.config, { digestId: idOf('digest'), round: 0 }, never),
+    sendDigest: () => scene.send(idOf('digest')),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
 
-const waits = { againAfterMs: expect.any(Number) as number, wholeQueue: false };
+const waits = { againAfterMs: expect.any(Number) as number };
 
 test('a reminder of the same minute waits for the digest, which says it instead', async () => {
   await using server = await startMailServer();

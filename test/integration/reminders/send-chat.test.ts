@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type ChatKind, chatKinds } from '../../../src/config/chat-webhook.ts';
-import { sendDigest } from '../../../src/reminders/send/send-digest.ts';
 import { planDigests } from '../../../src/reminders/plan/plan-digests.ts';
-import { usualWaits } from '../../../src/reminders/send/deliver.ts';
+import { usualWaits } from '../../../src/reminders/send/mail-limits.ts';
 import { type ChatFault, limitSeconds, startChatServer } from '../../stand-ins/chat/chat-server.ts';
 import { dueLead } from '../../support/due-lead.ts';
 import { startMailServer } from '../../support/mail-server.ts';
@@ -10,7 +9,6 @@ import { reminderWorker } from '../../support/reminder-worker.ts';
 import { Workspace } from '../../support/workspace.ts';
 
 const { doubtMs, stoppedMs } = usualWaits;
-const never = new AbortController().signal;
 type Server = Awaited<ReturnType<typeof startChatServer>>;
 
 /** A lead that is due, of which a channel alone is reminded. */
@@ -40,12 +38,9 @@ test.each(chatKinds)('%s gets a reminder and the digest, once', async (kind) => 
     `update mails set send_at = now() - interval '1 second', local_date = $1 where kind = 'digest'`,
     [now.toISOString().slice(0, 10)],
   );
-  const { rows } = await pool.query<{ digestId: number; round: number }>(
-    `select id as "digestId", round from mails where kind = 'digest'`,
-  );
-  const [job = { digestId: 0, round: 0 }] = rows;
+  const { rows } = await pool.query<{ id: number }>(`select id from mails where kind = 'digest'`);
   for (let times = 0; times < 2; times++)
-    expect(await sendDigest(sending(), { configured: [connection] }, job, never)).toEqual({ state: 'sent' });
+    expect(await scene.send(rows[0]?.id ?? 0, 0, [connection])).toEqual({ state: 'sent' });
 
   const [reminder, digest, ...others] = server.posted;
   expect(others).toEqual([]);
@@ -78,8 +73,8 @@ describe('a channel that', () => {
 
   test('breaks the connection after the message: once more after a delay, and no third time', async () => {
     await using one = await tryOnce('slack', 'cut');
-    expect(one.outcome).toEqual({ againAfterMs: doubtMs, wholeQueue: false });
-    expect(await one.scene.send(one.scene.id)).toMatchObject({ againAfterMs: expect.any(Number) });
+    expect(one.outcome).toEqual({ againAfterMs: doubtMs });
+    expect(await one.scene.send(one.scene.id)).toBe('waits');
     expect(one.server.posted).toHaveLength(1);
     one.scene.pass(doubtMs);
     expect(await one.scene.send(one.scene.id)).toEqual({ state: 'failed' });
@@ -87,9 +82,9 @@ describe('a channel that', () => {
     expect((await one.scene.states())[0]?.note).toContain('sent twice');
   });
 
-  test('limits: the whole queue waits for as long as it asks', async () => {
+  test('limits: all its messages wait for as long as it asks', async () => {
     await using one = await tryOnce('discord', 'limited');
-    expect(one.outcome).toEqual({ againAfterMs: limitSeconds * 1_000, wholeQueue: true });
+    expect(one.outcome).toEqual({ againAfterMs: limitSeconds * 1_000, isOfSender: true });
     one.repair();
     expect(await one.scene.send(one.scene.id)).toEqual({ state: 'sent' });
     expect(one.server.posted).toHaveLength(1);
@@ -97,7 +92,7 @@ describe('a channel that', () => {
 
   test('is gone: all its messages wait, with one error in the log', async () => {
     await using one = await tryOnce('slack', 'gone');
-    expect(one.outcome).toEqual({ againAfterMs: stoppedMs, wholeQueue: true });
+    expect(one.outcome).toEqual({ againAfterMs: stoppedMs, isOfSender: true });
     await one.scene.send(one.scene.id);
     expect(one.scene.log.map(({ level, code }) => [level, code])).toEqual([[50, 'chat.channel-gone']]);
     expect(JSON.stringify(one.scene.log)).not.toContain('geheim');
@@ -109,7 +104,7 @@ describe('a channel that', () => {
 
   test('is not available: tried again later', async () => {
     await using one = await tryOnce('slack', 500);
-    expect(one.outcome).toEqual({ againAfterMs: 600_000, wholeQueue: false });
+    expect(one.outcome).toEqual({ againAfterMs: 600_000 });
     expect(await one.scene.states()).toMatchObject([{ state: 'scheduled', attempts: 1 }]);
   });
 });

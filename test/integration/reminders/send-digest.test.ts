@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { localDateOf } from '../../../src/reminders/plan/local-time.ts';
-import { sendDigest } from '../../../src/reminders/send/send-digest.ts';
-import { usualWaits } from '../../../src/reminders/send/deliver.ts';
+import { usualWaits } from '../../../src/reminders/send/mail-limits.ts';
 import { advanceBaselines } from '../../../src/store/baselines.ts';
 import { hoursAheadAtNoon, zoneAhead } from '../../support/daytime-zone.ts';
 import { body, header } from '../../support/due-lead.ts';
@@ -12,7 +11,6 @@ import { connectionName, Workspace } from '../../support/workspace.ts';
 const { doubtMs } = usualWaits;
 const anna = 'anna@example.com';
 const day = 24 * 3_600_000;
-const never = new AbortController().signal;
 
 /** A zone in which it is about noon now, so that no test is run into by midnight. */
 const timeZone = zoneAhead(hoursAheadAtNoon());
@@ -42,10 +40,7 @@ async function digestScene(port: number, days: readonly number[]) {
   const owned = stack.move();
   return {
     ...scene,
-    sendDigest: async () => {
-      await scene.age();
-      return sendDigest(scene.sending(), scene.app.config, { digestId: id, round: 0 }, never);
-    },
+    sendDigest: () => scene.send(id),
     digest: async () => {
       const found = await scene.pool.query<object>(
         `select state, resends, note from mails where kind = 'digest'`,
@@ -111,7 +106,7 @@ test('its day is over: missed', async () => {
 test('the connection ends after DATA: once more, with the same Message-ID', async () => {
   await using server = await startRawServer({ message: 'drop' });
   await using scene = await digestScene(server.port, [0]);
-  expect(await scene.sendDigest()).toEqual({ againAfterMs: doubtMs, wholeQueue: false });
+  expect(await scene.sendDigest()).toEqual({ againAfterMs: doubtMs });
   scene.pass(doubtMs);
   server.answer('message', '250 2.0.0 queued');
   expect(await scene.sendDigest()).toEqual({ state: 'sent' });

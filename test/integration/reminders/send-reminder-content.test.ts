@@ -166,7 +166,7 @@ describe('a calendar entry that is not so any more', () => {
       };
       if (next === undefined) await syncTwice();
       else expect(await scene.send(next.id)).toEqual({ state: 'cancelled' });
-      const [notice, ...others] = next === undefined ? await scene.plan() : scene.added;
+      const [notice, ...others] = next === undefined ? await scene.plan() : await scene.due();
       expect(others).toEqual([]);
       expect(await scene.send(notice?.id ?? 0)).toEqual({ state: 'sent' });
       const { source = '' } = server.mails[1] ?? {};
@@ -213,8 +213,8 @@ describe('a calendar entry that is not so any more', () => {
     const [cancel] = await scene.change({ nextFollowUpAt: null });
     scene.edit({ nextFollowUpAt: far });
     expect(await scene.send(cancel?.id ?? 0)).toEqual({ state: 'cancelled' });
-    expect(scene.added).toHaveLength(1);
-    expect(await scene.send(scene.added[0]?.id ?? 0)).toEqual({ state: 'sent' });
+    expect(await scene.due()).toHaveLength(1);
+    expect(await scene.send((await scene.due())[0]?.id ?? 0)).toEqual({ state: 'sent' });
     expect(header(server.mails[1]?.source ?? '', 'Subject')).toContain('Follow-up moved: Due AG');
   });
 
@@ -225,8 +225,8 @@ describe('a calendar entry that is not so any more', () => {
     const [next] = await scene.plan();
     scene.edit({ nextFollowUpAt: null });
     expect(await scene.send(next?.id ?? 0)).toEqual({ state: 'cancelled' });
-    expect(scene.added).toHaveLength(1);
-    expect(await scene.send(scene.added[0]?.id ?? 0)).toEqual({ state: 'sent' });
+    expect(await scene.due()).toHaveLength(1);
+    expect(await scene.send((await scene.due())[0]?.id ?? 0)).toEqual({ state: 'sent' });
     expect(calendarOf(server.mails[1]?.source ?? '')).toContain('STATUS:CANCELLED');
     // The next look, before a sync, goes by what was agreed on, and sees it again when the mail is to leave.
     for (const { id } of await scene.plan()) expect(await scene.send(id)).toEqual({ state: 'cancelled' });

@@ -1,6 +1,6 @@
 import type { SMTPServerOptions } from 'smtp-server';
 import { describe, expect, test } from 'vitest';
-import { usualWaits } from '../../../src/reminders/send/deliver.ts';
+import { usualWaits } from '../../../src/reminders/send/mail-limits.ts';
 import { dueLead, header } from '../../support/due-lead.ts';
 import {
   freePort,
@@ -14,16 +14,16 @@ import { reminderScene } from '../../support/reminder-scene.ts';
 const minute = 60_000;
 const { doubtMs } = usualWaits;
 const anna = 'anna@example.com';
-const stopped = { againAfterMs: 5 * minute, wholeQueue: false, ofSender: true };
+const stopped = { againAfterMs: 5 * minute, isOfSender: true };
 
 describe('the mail server', () => {
   test('ends the connection after DATA: once more with the same Message-ID and Date, after a delay', async () => {
     const script: Script = { message: 'drop' };
     await using server = await startRawServer(script);
     await using scene = await dueLead(server.port);
-    expect(await scene.send(scene.id)).toEqual({ againAfterMs: doubtMs, wholeQueue: false });
+    expect(await scene.send(scene.id)).toEqual({ againAfterMs: doubtMs });
     expect(await scene.states()).toMatchObject([{ state: 'sending', attempts: 1 }]);
-    expect(await scene.send(scene.id)).toEqual({ againAfterMs: expect.any(Number), wholeQueue: false });
+    expect(await scene.send(scene.id)).toBe('waits');
     expect(server.taken).toHaveLength(1);
     scene.pass(doubtMs);
     server.answer('message', '250 2.0.0 queued');
@@ -56,7 +56,7 @@ describe('the mail server', () => {
     await using scene = await dueLead(server.port);
     for (let attempts = 0; attempts < 2; attempts++) {
       const outcome = await scene.send(scene.id);
-      expect(outcome).toEqual({ againAfterMs: 10 * minute, wholeQueue: false });
+      expect(outcome).toEqual({ againAfterMs: 10 * minute });
     }
     expect(await scene.states()).toMatchObject([{ state: 'scheduled', attempts: 2 }]);
     expect(await scene.send(scene.id)).toEqual({ state: 'sent' });
@@ -88,11 +88,11 @@ describe('the mail server', () => {
 
   test('is not there: tried again, the reminder stays scheduled', async () => {
     await using scene = await dueLead(await freePort());
-    expect(await scene.send(scene.id)).toEqual({ againAfterMs: 10 * minute, wholeQueue: false });
+    expect(await scene.send(scene.id)).toEqual({ againAfterMs: 10 * minute });
     expect(await scene.states()).toMatchObject([{ state: 'scheduled' }]);
   });
 
-  test('does not let us in: the whole queue waits, with one error in the log until it works again', async () => {
+  test('does not let us in: all wait, with one error in the log until it works again', async () => {
     let right = false;
     const options: SMTPServerOptions = {
       disabledCommands: ['STARTTLS'],
@@ -106,7 +106,7 @@ describe('the mail server', () => {
     scene.workspace.env['SMTP_URL'] = `smtp://sales:guess@127.0.0.1:${server.port}`;
     await using again = await reminderScene(scene.workspace);
     for (let attempts = 0; attempts < 3; attempts++)
-      expect(await again.send(scene.id)).toEqual({ againAfterMs: 5 * minute, wholeQueue: true });
+      expect(await again.send(scene.id)).toEqual({ againAfterMs: 5 * minute, isOfServer: true });
     expect(again.log).toMatchObject([{ level: 50, code: 'mail.credentials' }]);
     right = true;
     expect(await again.send(scene.id)).toEqual({ state: 'sent' });
@@ -121,7 +121,8 @@ describe('the mail server', () => {
     });
     await using scene = await dueLead(server.port, { reminders: { to: [...refused, 'cy@example.com'] } });
     const [first = 0, second = 0, third = 0] = (await scene.plan()).map(({ id }) => id);
-    for (const id of [first, second]) expect(await scene.send(id)).toMatchObject({ wholeQueue: false });
+    for (const id of [first, second])
+      expect(await scene.send(id)).toEqual({ againAfterMs: expect.any(Number) });
     expect(await scene.send(third)).toEqual({ state: 'sent' });
     for (const id of [first, second]) expect(await scene.send(id)).toEqual({ state: 'failed' });
     expect((await scene.states())[0]?.note).toContain('not allowed to mail this group');
@@ -138,9 +139,9 @@ describe('the mail server', () => {
     const to = [anna, 'ben@example.com', 'cy@example.com', 'dora@example.com'];
     await using scene = await dueLead(server.port, { reminders: { to } });
     const [a = 0, b = 0, c = 0, d = 0] = (await scene.plan()).map(({ id }) => id);
-    for (const id of [a, b]) expect(await scene.send(id)).toMatchObject({ wholeQueue: false });
+    for (const id of [a, b]) expect(await scene.send(id)).toEqual({ againAfterMs: expect.any(Number) });
     expect(await scene.send(c)).toEqual(stopped);
-    expect(await scene.send(a)).toMatchObject({ wholeQueue: false });
+    expect(await scene.send(a)).toEqual({ againAfterMs: expect.any(Number) });
     expect((await scene.states())[0]?.attempts, 'not tried').toBe(1);
     scene.pass(5 * minute);
     expect(await scene.send(d)).toEqual(stopped);
@@ -156,7 +157,7 @@ describe('the mail server', () => {
     });
     await using scene = await dueLead(server.port);
     for (let attempts = 0; attempts < 4; attempts++)
-      expect(await scene.send(scene.id)).toEqual({ againAfterMs: 10 * minute, wholeQueue: false });
+      expect(await scene.send(scene.id)).toEqual({ againAfterMs: 10 * minute });
     expect(await scene.send(scene.id)).toEqual({ state: 'failed' });
     expect((await scene.states())[0]?.note).toContain('not for you');
   });
@@ -174,7 +175,7 @@ describe('found in `sending` after a crash', () => {
     await using server = await startMailServer();
     await using scene = await dueLead(server.port);
     await scene.pool.query(`update mails set state = 'sending', attempts = 1, updated_at = now()`);
-    expect(await scene.send(scene.id)).toEqual({ againAfterMs: expect.any(Number), wholeQueue: false });
+    expect(await scene.send(scene.id)).toBe('waits');
     expect(server.mails).toEqual([]);
     scene.pass(doubtMs);
     expect(await scene.send(scene.id)).toEqual({ state: 'sent' });

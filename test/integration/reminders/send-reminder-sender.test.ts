@@ -1,22 +1,15 @@
 import { expect, test } from 'vitest';
-import { usualWaits } from '../../../src/reminders/send/deliver.ts';
+import { usualWaits } from '../../../src/reminders/send/mail-limits.ts';
 import { acquireLease } from '../../../src/store/leases.ts';
-import { createMailLedger } from '../../../src/store/mail-ledger.ts';
-import { getReminders } from '../../../src/store/mails.ts';
+import { createMailLedger, type MailLedger } from '../../../src/store/mail-ledger.ts';
 import { dueLead } from '../../support/due-lead.ts';
 import { startMailServer } from '../../support/mail-server.ts';
 import { reminderScene } from '../../support/reminder-scene.ts';
 import { until } from '../../support/until.ts';
+import { connectionName } from '../../support/workspace.ts';
 
-const { doubtMs, cutOffMs } = usualWaits;
+const { cutOffMs } = usualWaits;
 const hour = 3_600_000;
-
-/** The claim of a scene's mail as it stands. */
-async function claimOf({ pool, id }: Pick<Awaited<ReturnType<typeof dueLead>>, 'pool' | 'id'>) {
-  const [reminder] = await getReminders(pool, [id]);
-  if (!reminder) throw new Error('there is no mail');
-  return { ...reminder, firstTriedAt: Date.now() };
-}
 
 /** A mail server that answers RCPT TO on demand; from then on at once. */
 async function hesitantServer() {
@@ -45,9 +38,9 @@ test('a mail that another process hands to the server is left alone as long as t
   server.hurry();
   for (let times = 0; times < 3; times++) {
     other.pass(hour);
-    expect(await other.send(scene.id)).toEqual({ againAfterMs: doubtMs, wholeQueue: false });
+    expect(await other.send(scene.id)).toEqual('waits');
     // Nor by another job of the same process.
-    expect(await scene.send(scene.id)).toEqual({ againAfterMs: doubtMs, wholeQueue: false });
+    expect(await scene.send(scene.id)).toEqual('waits');
   }
   for (const answer of server.asked) answer();
   expect(await sending).toEqual({ state: 'sent' });
@@ -65,45 +58,70 @@ test('a process that is gone: its mail is sent again after the longest time that
     [lease?.token],
   );
   scene.pass(2 * cutOffMs);
-  expect(await scene.send(scene.id), 'it lives').toEqual({ againAfterMs: doubtMs, wholeQueue: false });
+  expect(await scene.send(scene.id), 'it lives').toEqual('waits');
   await lease?.[Symbol.asyncDispose]();
   await scene.pool.query(`update mails set updated_at = now()`);
   scene.pass(cutOffMs - 30_000);
-  expect(await scene.send(scene.id)).toMatchObject({ againAfterMs: expect.any(Number) });
+  expect(await scene.send(scene.id)).toBe('waits');
   expect(server.mails).toEqual([]);
   scene.pass(30_000);
   expect(await scene.send(scene.id)).toEqual({ state: 'sent' });
   expect(server.mails).toHaveLength(1);
 });
 
+const work = { connection: connectionName, isChat: false };
+const stop = new AbortController().signal;
+/** Takes the only mail up. */
+async function take(ledger: MailLedger, waits = usualWaits) {
+  const [taken] = await ledger.take(work, waits, 1);
+  if (taken === undefined) throw new Error('there is no mail');
+  return { ...taken.mail, firstTriedAt: Date.now() };
+}
+
 test('a process that comes back after another took its mail over changes nothing of what that one notes', async () => {
   await using server = await startMailServer();
   await using scene = await dueLead(server.port);
   const { pool, id } = scene;
   await using ledger = createMailLedger(pool);
-  const claim = await claimOf(scene);
-  const slow = await ledger.begin(claim);
+  expect(await ledger.begin(await take(ledger))).toBe(true);
   // Its lease ended while it was away.
-  await pool.query(`delete from leases where token = $1`, [slow]);
+  await pool.query(`delete from leases where name like 'mails %'`);
   await using other = createMailLedger(pool);
-  const quick = await other.begin({ ...claim, state: 'sending' });
-  expect(quick).not.toBeNull();
-  await ledger.end({ id, state: 'scheduled', note: 'not sent', sender: slow });
+  const again = await take(other, { ...usualWaits, cutOffMs: 0 });
+  expect(await other.begin(again)).toBe(true);
+  await ledger.end({ id, state: 'scheduled', note: 'not sent' }, stop);
   expect((await scene.states())[0]).toMatchObject({ state: 'sending', attempts: 2 });
-  await other.end({ id, state: 'sent', note: 'ok', sender: quick });
-  await ledger.end({ id, state: 'failed', note: 'not sent', sender: slow });
+  await other.end({ id, state: 'sent', note: 'ok' }, stop);
+  await ledger.end({ id, state: 'failed', note: 'not sent' }, stop);
   expect((await scene.states())[0]).toMatchObject({ state: 'sent', note: 'ok' });
 });
 
-test('a mail that was planned anew since it was read is not begun as it was', async () => {
+test('a mail that a process has taken up is taken by no other, and begun by none that has lost it', async () => {
+  await using server = await startMailServer();
+  await using scene = await dueLead(server.port);
+  const { pool } = scene;
+  await using ledger = createMailLedger(pool);
+  await using other = createMailLedger(pool);
+  const taken = await take(ledger);
+  expect(await other.take(work, usualWaits, 1)).toEqual([]);
+  expect(await ledger.take(work, usualWaits, 1), 'nor twice by itself').toEqual([]);
+  await pool.query(`delete from leases where name like 'mails %'`);
+  const next = await take(other);
+  expect(await ledger.begin(taken)).toBe(false);
+  expect(await other.begin(next)).toBe(true);
+});
+
+test('a mail that was planned anew since it was taken up is not begun as it was', async () => {
   await using server = await startMailServer();
   await using scene = await dueLead(server.port);
   const { pool, app } = scene;
-  const claim = await claimOf(scene);
+  const taken = await take(app.ledger);
   // The calendar's sequence has gone up, at the same moment.
-  await pool.query(`update mails set sequence = sequence + 1, round = round + 1`);
-  expect(await app.ledger.begin(claim)).toBeNull();
+  await pool.query(`update mails set sequence = sequence + 1`);
+  expect(await app.ledger.begin(taken)).toBe(false);
+  await app.ledger.end({ id: taken.id, state: null, note: null, waitMs: 0 }, stop);
   expect((await scene.states())[0]).toMatchObject({ state: 'scheduled', attempts: 0 });
+  expect(await take(app.ledger)).toMatchObject({ sequence: 1 });
 });
 
 test('the database is away when a mail has been taken: it is noted when the database is back, and not sent again', async () => {
@@ -152,7 +170,7 @@ test('what waits for its turn is not begun, and is not sent when it was called o
   server.hurry();
   for (const answer of server.asked) answer();
   await first;
-  expect(await waiting).toEqual({ state: 'sending' });
+  expect(await waiting).toEqual({ againAfterMs: 0 });
   expect(server.mails).toHaveLength(1);
   expect((await scene.states())[0]).toMatchObject({ state: 'cancelled' });
 });

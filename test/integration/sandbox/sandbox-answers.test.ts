@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { startSandbox } from '../../stand-ins/leads/sandbox.ts';
+import { startSandbox } from '../../../src/demo/sandbox.ts';
 import { firstId, page, post, send } from './sandbox-client.ts';
 
 describe('what a lead shows', () => {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Sandbox } from '../../stand-ins/leads/sandbox.ts';
+import type { Sandbox } from '../../../src/demo/sandbox.ts';
 
 const pageSchema = z.object({
   items: z.array(z.looseObject({ id: z.string() })),

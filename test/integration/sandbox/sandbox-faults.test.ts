@@ -1,8 +1,8 @@
 import { Agent, request } from 'undici';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { parseFaults } from '../../stand-ins/leads/faults.ts';
-import { type Sandbox, startSandbox } from '../../stand-ins/leads/sandbox.ts';
+import { parseFaults } from '../../../src/demo/faults.ts';
+import { type Sandbox, startSandbox } from '../../../src/demo/sandbox.ts';
 
 interface Sent {
   readonly method?: 'GET' | 'POST' | 'PATCH' | 'DELETE';

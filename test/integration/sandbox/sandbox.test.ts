@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { startSandbox } from '../../stand-ins/leads/sandbox.ts';
+import { startSandbox } from '../../../src/demo/sandbox.ts';
 import { cpuMs } from '../../support/cpu-ms.ts';
 import { firstId, page, pages, post, send } from './sandbox-client.ts';
 

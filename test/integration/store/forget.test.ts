@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { runHousekeeping } from '../../../src/worker/housekeeping.ts';
-import { mailQueue } from '../../../jobs/reminder-jobs.ts';
+import { mailQueue } from '../../../src/worker/mail-jobs.ts';
 import { countKept, ownedTables } from '../../../src/store/forget.ts';
 import { acquireLease } from '../../../src/store/leases.ts';
 import { alertScene } from '../alerts/alert-scene.ts';

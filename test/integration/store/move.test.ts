@@ -170,10 +170,13 @@ test('what starts while the state moves waits, and then refuses: a command, a ru
 
   await using app = await here.openApp();
   await planMails(app);
+  const sender = randomUUID();
   const { rows: claims } = await pool.query<Claim>(
-    `select id, state, round, resends, (extract(epoch from send_at) * 1000)::float8 as "sendAt", 0 as "firstTriedAt" from mails`,
+    `update mails set sender = $1 returning id, state, sender, sequence, (extract(epoch from send_at) * 1000)::float8 as "sendAt",
+       0 as "firstTriedAt"`,
+    [sender],
   );
-  const begin = (): Promise<readonly boolean[]> => beginSending(pool, claims, randomUUID());
+  const begin = (): Promise<readonly boolean[]> => beginSending(pool, claims, sender);
   expect(await moving(begin, 'lock table mails in share mode')).toEqual([false]);
   await back();
   expect(await begin()).toEqual([true]);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { runHousekeeping } from '../../../src/worker/housekeeping.ts';
-import { parseFaults } from '../../stand-ins/leads/faults.ts';
+import { parseFaults } from '../../../src/demo/faults.ts';
 import { until } from '../../support/until.ts';
 import { Workspace } from '../../support/workspace.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { settleLate } from '../../../src/store/reminders.ts';
-import { beginSending, endSending } from '../../../src/store/sending.ts';
+import { beginSending, endSending, takeMails } from '../../../src/store/sending.ts';
 import { createTestDatabase } from '../../support/database.ts';
 
 const count = 2_000;
@@ -12,19 +12,26 @@ test('of thousands of mails that are due at once none is found by reading all, b
   try {
     // The statistics of a transaction count what it read itself.
     await client.query('begin');
-    const { rows } = await client.query<{ id: number; sendAt: number }>(
+    const { rows } = await client.query<{ id: number }>(
       `insert into mails (connection, lead_id, due_at, offset_text, recipient, send_at)
        select 'main', 'lead-' || n, at, '0m', 'anna@example.com', at
        from generate_series(1, $1) n cross join lateral (select date_trunc('second', now()) - n * interval '1 s' as at) due
-       returning id, (extract(epoch from send_at) * 1000)::float8 as "sendAt"`,
+       returning id`,
       [count],
     );
     const now = Date.now();
     await settleLate(client, 'main', 24 * 3_600_000, { usual: 0, own: {} });
-    const claims = rows.slice(0, 3).map(({ id, sendAt }) => {
-      return { id, sendAt, state: 'scheduled', round: 0, resends: 0, firstTriedAt: now };
-    });
     const sender = crypto.randomUUID();
+    const work = { connection: 'main', isChat: false };
+    const waits = { doubtMs: 0, cutOffMs: 0 };
+    const taken = await takeMails(client, work, waits, { token: sender, inHand: [], limit: 3 });
+    expect(taken.map(({ mail }) => mail.id)).toEqual(
+      rows
+        .slice(-3)
+        .map(({ id }) => id)
+        .toReversed(),
+    );
+    const claims = taken.map(({ mail }) => ({ ...mail, sender, firstTriedAt: now }));
     expect(await beginSending(client, claims, sender)).toEqual([true, true, true]);
     await endSending(
       client,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseFaults } from '../../stand-ins/leads/faults.ts';
+import { parseFaults } from '../../../src/demo/faults.ts';
 import type { SyncReport } from '../../../src/sync/report.ts';
 import { Workspace } from '../../support/workspace.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { describeForecast, type PlanOutput } from '../../../src/cli/plan-output.ts';
 import { refused } from '../../../src/leads-api/pace.ts';
-import type { SandboxOptions } from '../../stand-ins/leads/options.ts';
+import type { SandboxOptions } from '../../../src/demo/options.ts';
 import type { SyncReport } from '../../../src/sync/report.ts';
 import { createThrottle } from '../../../src/store/throttles.ts';
 import { steadyClock } from '../../../src/ports/clock.ts';

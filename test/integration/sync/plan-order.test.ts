@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Action } from '../../../src/store/actions.ts';
-import { parseFaults } from '../../stand-ins/leads/faults.ts';
+import { parseFaults } from '../../../src/demo/faults.ts';
 import { Workspace } from '../../support/workspace.ts';
 
 const twin = { Company: 'Twin GmbH', City: 'Ulm' };

@@ -3,6 +3,7 @@ import type { Value } from '../../../src/core/lead/value.ts';
 import { planReminders } from '../../../src/reminders/plan/plan-reminders.ts';
 import { advanceBaselines } from '../../../src/store/baselines.ts';
 import { type Reminder, listReminders } from '../../../src/store/mails.ts';
+import { dueReminders } from '../../support/due-mails.ts';
 import { reminderConnection } from '../../support/reminder-rules.ts';
 import type { Scene } from '../store/store-scene.ts';
 
@@ -20,8 +21,11 @@ export const agree = (
   more: Readonly<Record<string, Value>> = {},
 ) => advanceBaselines(pool, connection, [{ leadId, values: { nextFollowUpAt, ...more } }]);
 
-export const plan = ({ pool, connection }: Scene, rules: Partial<ReminderRules> = {}) =>
-  planReminders(pool, reminderConnection(connection, rules));
+/** Plans, and returns what is due within two hours, soonest first. */
+export async function plan({ pool, connection }: Scene, rules: Partial<ReminderRules> = {}) {
+  await planReminders(pool, reminderConnection(connection, rules));
+  return dueReminders(pool, [connection]);
+}
 
 /** Each reminder as `lead recipient state`, by due moment. */
 export async function states({ pool, connection }: Scene): Promise<readonly string[]> {

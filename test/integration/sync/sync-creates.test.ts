@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { SandboxOptions } from '../../stand-ins/leads/options.ts';
-import { parseFaults } from '../../stand-ins/leads/faults.ts';
-import { LeadOrder } from '../../stand-ins/leads/lead-table.ts';
+import type { SandboxOptions } from '../../../src/demo/options.ts';
+import { parseFaults } from '../../../src/demo/faults.ts';
+import { LeadOrder } from '../../../src/demo/lead-table.ts';
 import { attemptOverAfter } from '../../../src/core/merge/match-lost-creates.ts';
 import { advanceRun } from '../../../src/sync/run.ts';
 import { until } from '../../support/until.ts';

@@ -1,6 +1,6 @@
 import { expect, describe, test } from 'vitest';
 import { mostLanes } from '../../../src/leads-api/lanes.ts';
-import type { LeadTable } from '../../stand-ins/leads/lead-table.ts';
+import type { LeadTable } from '../../../src/demo/lead-table.ts';
 import type { SyncReport } from '../../../src/sync/report.ts';
 import { startBetween } from '../../support/between.ts';
 import { Workspace, type WorkspaceOptions } from '../../support/workspace.ts';

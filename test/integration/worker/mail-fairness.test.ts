@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { planMails } from '../../../src/worker/plan-mails.ts';
-import { workReminders } from '../../../src/worker/work-reminders.ts';
+import { workMails } from '../../../src/worker/work-mails.ts';
 import { refusal, startMailServer } from '../../support/mail-server.ts';
 import { until } from '../../support/until.ts';
 import { Workspace } from '../../support/workspace.ts';
@@ -24,7 +24,7 @@ test('the mails of a connection whose sender is refused wait; those of another o
     workspace.sandbox.leads.add({ nextFollowUpAt: new Date(Date.now() - 1_000).toISOString() });
   for (const connection of ['main', 'other']) await workspace.sync({ connection });
   await using app = await workspace.openApp();
-  await using _working = await workReminders(app);
+  await using _working = await workMails(app);
   await planMails(app);
   await until('all of the other have left', async () => {
     const { rowCount } = await app.pool.query(

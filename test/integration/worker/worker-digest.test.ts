@@ -4,7 +4,7 @@ import { openWorker } from '../../../src/worker/open-worker.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { localDateOf } from '../../../src/reminders/plan/local-time.ts';
 import { planMails } from '../../../src/worker/plan-mails.ts';
-import { workReminders } from '../../../src/worker/work-reminders.ts';
+import { workMails } from '../../../src/worker/work-mails.ts';
 import { advanceBaselines } from '../../../src/store/baselines.ts';
 import { hoursAheadAtNoon, zoneAhead } from '../../support/daytime-zone.ts';
 import { until } from '../../support/until.ts';
@@ -54,8 +54,8 @@ test('one digest, by the queue of its home, though another process plans it; non
       localDateOf(Date.now(), timeZone),
     ]);
     await planMails(west);
-    await using _westWorks = await workReminders(west);
-    await using _mainWorks = await workReminders(main);
+    await using _westWorks = await workMails(west);
+    await using _mainWorks = await workMails(main);
     await until('it is sent', async () => (await digests())[0]?.state === 'sent');
     expect(await digests()).toEqual([{ connection: 'main', state: 'sent' }]);
   }
@@ -66,7 +66,7 @@ test('one digest, by the queue of its home, though another process plans it; non
   workspace.configure({ reminders: { ...reminders, digest: '09:00' } }, { renamed: { reminders } });
   await using app = await open();
   await planMails(app);
-  await using _works = await workReminders(app);
+  await using _works = await workMails(app);
   await planMails(app);
   expect(await digests()).toEqual([{ connection: 'main', state: 'sent' }]);
   expect(await outbox(workspace)).toHaveLength(1);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { mailHandlers } from '../../../jobs/mails.ts';
 import { planMails } from '../../../src/worker/plan-mails.ts';
-import { workReminders } from '../../../src/worker/work-reminders.ts';
+import { workMails } from '../../../src/worker/work-mails.ts';
 import { until } from '../../support/until.ts';
 import { outbox } from '../../support/worker.ts';
 import { connectionName, Workspace } from '../../support/workspace.ts';
@@ -38,7 +38,7 @@ describe('a reminder', () => {
       [moves.id]: 'scheduled',
       [cleared.id]: 'scheduled',
     });
-    await using _works = await workReminders(app);
+    await using _works = await workMails(app);
     const mailedAt: number[] = [];
     await until('all are settled', async () => {
       if (mailedAt.length === 0 && (await outbox(workspace)).length > 0) mailedAt.push(Date.now());
@@ -80,12 +80,12 @@ describe('a reminder', () => {
       sandbox.set({ faults: [{ kind: 'slow', ms: 60_000, when: { once: 1 }, on: ['get'] }] });
       await using app = await workspace.openApp();
       {
-        await using _first = await workReminders(app);
+        await using _first = await workMails(app);
         await planMails(app);
         await until('the lead is read', () => sandbox.stats.byRoute.get === 1);
       }
       expect(await outbox(workspace)).toEqual([]);
-      await using _second = await workReminders(app);
+      await using _second = await workMails(app);
       await until('the mails are there', async () => (await outbox(workspace)).length === count);
     },
   );
@@ -96,18 +96,19 @@ describe('a reminder', () => {
     await workspace.sync();
     await using app = await workspace.openApp();
     await planMails(app);
-    const { rows } = await app.pool.query<{ id: string }>(`select id from mails where kind <> 'digest'`);
     await mkdir(join(workspace.folder, 'data'), { recursive: true });
     await writeFile(join(workspace.folder, 'data', 'outbox'), 'in the way');
     const send = () =>
-      mailHandlers(app)['send-reminder'](
-        { connection: connectionName, reminderId: Number(rows[0]?.id), round: 0 },
+      mailHandlers(app)['send-mails'](
+        { connection: connectionName, isChat: false, at: 0 },
         { requestedAt: 0 },
         new AbortController().signal,
       );
-    expect(await send()).toEqual({ againAfterMs: expect.any(Number), wholeQueue: false });
+    expect(await send()).toEqual({ done: {} });
+    expect(await outbox(workspace).catch(() => [])).toEqual([]);
     await rm(join(workspace.folder, 'data', 'outbox'));
-    expect(await send()).toEqual({ done: { state: 'sent' } });
+    await app.pool.query('update mails set try_at = now()');
+    expect(await send()).toEqual({ done: {} });
     expect(await outbox(workspace)).toHaveLength(1);
   });
 });

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import { listen } from '../leads/listen.ts';
+import { listen } from '../../../src/demo/listen.ts';
 import { createPerson, type SheetsPerson } from './person.ts';
 import { type SheetsFault } from './sheets-fault.ts';
 import { mostCells } from './sheet-state.ts';

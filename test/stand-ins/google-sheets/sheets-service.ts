@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { readRequestBody, type RequestBody } from '../leads/listen.ts';
+import { readRequestBody, type RequestBody } from '../../../src/demo/listen.ts';
 import { ApiFault, invalid } from './api-fault.ts';
 import { type ApiCall, checkQuery, routeOf } from './api-route.ts';
 import { carryOut, isRead } from './carry-out.ts';

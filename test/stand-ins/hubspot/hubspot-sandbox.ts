@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import { listen } from '../leads/listen.ts';
+import { listen } from '../../../src/demo/listen.ts';
 import type { HubSpotFault } from './hubspot-fault.ts';
 import { HubSpotService } from './hubspot-service.ts';
 import { allScopes, type PortalBehaviour, type RequestKind } from './operations.ts';

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { listen } from '../leads/listen.ts';
+import { listen } from '../../../src/demo/listen.ts';
 import { type Reply, sendReply } from '../hubspot/send-reply.ts';
 import { Drive, type DriveFile } from './drive.ts';
 import { undocumented } from './documented.ts';

@@ -1,5 +1,5 @@
 import type { Random } from './random.ts';
-import { LeadsyncError } from '../../../src/lib/errors.ts';
+import { LeadsyncError } from '../lib/errors.ts';
 
 const routes = ['list', 'get', 'create', 'update', 'delete'] as const;
 export type Route = (typeof routes)[number];

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import { LeadsyncError } from '../../../src/lib/errors.ts';
+import { LeadsyncError } from '../lib/errors.ts';
 import { LeadTable } from './lead-table.ts';
 import { listen } from './listen.ts';
 import { defaultOptions, type SandboxBehaviour, type SandboxOptions } from './options.ts';

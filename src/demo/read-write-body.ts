@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defaultFields } from '../../../src/core/lead/mapping.ts';
+import { defaultFields } from '../core/lead/mapping.ts';
 import type { LeadFields, SandboxLead } from './lead-table.ts';
 import type { SandboxBehaviour } from './options.ts';
 

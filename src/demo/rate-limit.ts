@@ -1,4 +1,4 @@
-import { LeadsyncError } from '../../../src/lib/errors.ts';
+import { LeadsyncError } from '../lib/errors.ts';
 import type { RetryAfter } from './faults.ts';
 
 /** `burst`: the size of a token bucket; `window`: the seconds of a fixed window, whose requests may all come at once. */

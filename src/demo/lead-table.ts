@@ -1,5 +1,5 @@
-import { LeadsyncError } from '../../../src/lib/errors.ts';
-import { defaultFields } from '../../../src/core/lead/mapping.ts';
+import { LeadsyncError } from '../lib/errors.ts';
+import { defaultFields } from '../core/lead/mapping.ts';
 import { createRandom, type Random } from './random.ts';
 
 /** The time that the service goes by, epoch ms (UTC). */
