@@ -34,7 +34,7 @@ import { rememberRefused } from '../store/refused-creates.ts';
 import { type EditOutcome, recordEditOutcome } from '../store/requested-edits.ts';
 import { type Finding, storeVerifications } from '../store/verifications.ts';
 import { type Run, updateRun } from '../store/runs.ts';
-import { ownAction, type PageLine, type EndedPage, endPages } from '../store/scan-pages.ts';
+import { ownAction, type PageLine, endPages, type ScanPage } from '../store/scan-pages.ts';
 import { inLeasedTransaction, inRepeatable, type StepContext } from './context.ts';
 import { actionsOnRow, basesOfMatched, isReplacing, rowHistory } from './row-change.ts';
 
@@ -209,17 +209,14 @@ export interface WrittenLine {
 
 const uniqueViolation = '23505';
 
-/**
- * Stores the outcomes of new rows of pages: pairs at once; any other line gets an action of its own. Returns the lead ids
- * of those. `pagesOf`: the pages after these lines have left them.
- */
+/** Stores the outcomes of the new rows of pages: pairs at once; any other line gets an action of its own. */
 export async function commitNewRows(
   context: StepContext,
   run: Run,
   lines: readonly WrittenLine[],
-  pagesOf: (own: ReadonlySet<string>) => readonly EndedPage[],
-): Promise<ReadonlySet<string>> {
-  const commit = (known: ReadonlySet<string>): Promise<ReadonlySet<string>> => {
+  pages: readonly ScanPage[],
+): Promise<void> {
+  const commit = (known: ReadonlySet<string>): Promise<void> => {
     const pairs: NewPair[] = [];
     const others: WrittenLine[] = [];
     for (const one of lines) {
@@ -230,19 +227,18 @@ export async function commitNewRows(
     const own = new Set(others.map(({ line }) => line[0]));
     return inLeasedTransaction(context, async (db) => {
       await copyPairs(db, run.connection, pairs);
-      await endPages(db, pagesOf(own));
+      await endPages(db, pages, own);
       if (others.length > 0) await commitOtherLines(db, run, others);
       await updateRun(db, run.id, { attempts: 0 });
-      return own;
     });
   };
   try {
-    return await commit(new Set());
+    await commit(new Set());
   } catch (error) {
     if (codeOf(error) !== uniqueViolation) throw error;
     // The service gave a create of this run the id of a lead that was there before: that is a pair by now.
     const leadIds = lines.map(({ line }) => line[0]);
-    return commit(await knownOf(context.pool, run.connection, leadIds));
+    await commit(await knownOf(context.pool, run.connection, leadIds));
   }
 }
 

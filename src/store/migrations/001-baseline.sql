@@ -183,21 +183,18 @@ create table scan_pages (
   run_id bigint not null references runs,
   -- The round that makes rows of them.
   round int not null,
-  -- How many there are; lines that have an action of their own since count, too.
+  -- How many there are, without lines that have an action of their own.
   leads int not null,
   -- [[lead id, {field: value}]…]; null instead of a line that has an action of its own.
   body text not null,
-  -- How many of the first lines are written, and for how many a write was begun.
-  settled int not null default 0,
-  begun int not null default 0,
-  -- How many of the settled lines have an action of their own.
-  taken int not null default 0,
+  -- How often a write of them was begun, and when they were written: all together.
+  attempts int not null default 0,
   done_at timestamptz,
   -- The rows were read again as they were written.
   seen boolean not null default false
 );
 comment on table scan_pages is
-  'The new leads of a scan, many in one row: the plan of their rows, a line for each lead, and of settled lines the history.';
+  'The new leads of a scan, many in one row: the plan of their rows, a line for each lead, and of written ones the history.';
 create index scan_pages_of_run on scan_pages (run_id, id);
 
 create table pairs (
@@ -584,15 +581,13 @@ create view history as
 create view new_row_lines as
   select 4503599627370496 + p.id * 1048576 + e.nth as id, p.run_id, p.round, e.line->>0 as lead_id,
     (select json_object_agg(c.key, json_build_object('from', null, 'to', c.value)) from json_each(e.line->1) c) as changes,
-    case when e.nth <= p.settled then 'done' else 'planned' end as state, case when e.nth <= p.settled then p.done_at end as done_at,
-    (e.nth <= p.begun)::int as attempts, p.id as page, p.body, p.begun > p.settled as is_begun, p.leads > p.settled as is_open
+    case when p.done_at is null then 'planned' else 'done' end as state, p.done_at, p.attempts, p.id as page, p.body
   from scan_pages p cross join lateral json_array_elements(p.body::json) with ordinality e (line, nth)
-  where p.round is not null and json_typeof(e.line) = 'array';
+  where json_typeof(e.line) = 'array';
 
 create view new_row_counts as
-  select run_id, round, 'done' as state, settled - taken as count, seen from scan_pages where round is not null and settled > taken
-  union all
-  select run_id, round, 'planned', leads - settled, false from scan_pages where round is not null and leads > settled;
+  select run_id, round, case when done_at is null then 'planned' else 'done' end as state, leads as count, seen from scan_pages
+  where leads > 0;
 
 -- Of the form in which two values are compared (src/core/lead/value.ts, canonical): an empty text is none.
 create function value_hash(value text) returns bigint language sql stable parallel safe as $$
