@@ -15,7 +15,7 @@ import { leaseName } from '../sync/context.ts';
 import type { SyncReport } from '../sync/report.ts';
 import { columnsOf } from '../core/lead/mapping.ts';
 import { type AlertKind, type OpenAlert, openAlerts } from '../store/alerts.ts';
-import { lastSuccessAt, openSyncs } from '../store/run-list.ts';
+import { endedSyncs, lastSuccessAt, openSyncs } from '../store/run-list.ts';
 import { countWaitingDeletes, type DeleteSides } from '../store/waiting-deletes.ts';
 import { describeProgress } from './describe-progress.ts';
 
@@ -142,6 +142,8 @@ export interface ConnectionFacts {
   readonly timeZone: string;
   /** Epoch ms; null: never so far. */
   readonly lastSuccessAt: number | null;
+  /** The newest sync that had ended when these facts began to be read; 0: none. */
+  readonly endedRun: number;
   readonly progress: string | null;
   /** Missing records whose deletion is not proven yet. */
   readonly deletesWaiting: number;
@@ -159,6 +161,8 @@ export async function connectionFacts(
   connection: ConnectionConfig,
 ): Promise<ConnectionFacts> {
   const { name, timeZone } = connection;
+  // First: what ends meanwhile the page is told of (live.js).
+  const ended = await endedSyncs(pool, [name]);
   const alerts = await alertsNow(pool, name);
   const status = await connectionStatus(pool, connection, alerts);
   const [open] = status.running === null ? [] : await openSyncs(pool, [name]);
@@ -168,6 +172,7 @@ export async function connectionFacts(
     status,
     timeZone,
     lastSuccessAt: await lastSuccessAt(pool, name),
+    endedRun: ended.get(name) ?? 0,
     progress: open === undefined ? null : describeProgress(open),
     deletesWaiting: await countWaitingDeletes(pool, name, deleteSides(connection)),
     late: await lateReminders(pool, name),

@@ -1,22 +1,31 @@
 import { Hono } from 'hono';
 import type { App } from '../app.ts';
-import { openSyncs } from '../store/run-list.ts';
+import { endedSyncs, openSyncs } from '../store/run-list.ts';
 import { describeProgress } from './describe-progress.ts';
 
 /** An answer holds for so long (ms), for all browsers together: they ask every second. */
 const freshMs = 900;
 
-/** The syncs under way, by connection. */
-type Live = Readonly<Record<string, { readonly run: number; readonly text: string }>>;
+/** By connection: the syncs under way, and the one that ended last, since many a sync is over between two looks. */
+interface Live {
+  readonly running: Readonly<Record<string, { readonly run: number; readonly text: string }>>;
+  readonly ended: Readonly<Record<string, number>>;
+}
 
 /** `/live`: the progress of all syncs, whichever process runs them, for the script of the pages. */
 export function liveRuns({ pool, contexts, log }: App): Hono {
   let last: { readonly at: number; readonly live: Promise<Live> } | null = null;
   const query = async (): Promise<Live> => {
-    const runs = await openSyncs(pool, [...contexts.keys()]);
-    return Object.fromEntries(
-      runs.map((run) => [run.connection, { run: run.id, text: describeProgress(run) }]),
-    );
+    const names = [...contexts.keys()];
+    // In this order no sync is in neither.
+    const runs = await openSyncs(pool, names);
+    const ended = await endedSyncs(pool, names);
+    return {
+      running: Object.fromEntries(
+        runs.map((run) => [run.connection, { run: run.id, text: describeProgress(run) }]),
+      ),
+      ended: Object.fromEntries(ended),
+    };
   };
   return new Hono().get('/live', async (c) => {
     const now = performance.now();

@@ -90,6 +90,21 @@ export function openSyncs(
   );
 }
 
+/** By connection the newest sync that has ended, of whatever kind; a connection without one is left out. */
+export async function endedSyncs(
+  db: Queryable,
+  connections: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const ended = await rowsOf<{ readonly connection: string; readonly id: number }>(
+    db,
+    `select c.connection, r.id from unnest($1::text[]) c (connection)
+     cross join lateral (select id from runs where connection = c.connection and mode = 'sync' and finished_at is not null
+       order by id desc limit 1) r`,
+    [connections],
+  );
+  return new Map(ended.map(({ connection, id }) => [connection, id]));
+}
+
 /** An action in the list of what a run did. */
 export interface ListedAction {
   readonly id: number;

@@ -6,14 +6,23 @@ const announce = document.getElementById('live');
 const running = new Map(
   lines.filter((line) => !line.hidden).map((line) => [line.dataset.progress, line.dataset.run]),
 );
+/** The newest sync of each connection whose end the page shows. */
+const shown = new Map(lines.map((line) => [line.dataset.progress, Number(line.dataset.ended)]));
 
 function say(text) {
   if (announce !== null) announce.textContent = text;
 }
 
+function hideWaiting(connection) {
+  document.querySelector(`[data-waiting="${connection}"]`)?.remove();
+}
+
 /** Links to the result, which a new page shows: the reader stays on this one. */
 function showEnd(line, connection, run) {
   const text = line.querySelector('[data-text]');
+  hideWaiting(connection);
+  line.hidden = false;
+  shown.set(connection, run);
   const link = document.createElement('a');
   link.href = `${root}runs/${run}`;
   link.textContent = `run ${run} has ended`;
@@ -23,12 +32,13 @@ function showEnd(line, connection, run) {
   say(`${connection}: run ${run} has ended`);
 }
 
-function show(live) {
+function show({ running: live, ended }) {
   for (const line of lines) {
     const connection = line.dataset.progress;
     const now = live[connection];
     const before = running.get(connection);
     if (now !== undefined) {
+      hideWaiting(connection);
       line.hidden = false;
       line.classList.remove('ended');
       line.querySelector('strong').textContent = 'Running now';
@@ -37,7 +47,10 @@ function show(live) {
       running.set(connection, String(now.run));
     } else if (before !== undefined) {
       running.delete(connection);
-      showEnd(line, connection, before);
+      showEnd(line, connection, Number(before));
+    } else if (ended[connection] > shown.get(connection)) {
+      // It began and ended between two looks.
+      showEnd(line, connection, ended[connection]);
     }
   }
 }

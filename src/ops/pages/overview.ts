@@ -65,17 +65,17 @@ export function connectionState(
   const { lastRun } = facts.status;
   return html`<p>${lastRun === null ? html`<span class="status info">never synced</span>` : shownStatus(lastRun.status)}</p>
 ${progressLine(facts)}
-${isAsked && html`<p class="progress"><strong>Waiting</strong> A sync starts as soon as a worker is free.</p>`}
+${isAsked && html`<p class="progress" data-waiting="${facts.status.connection}"><strong>Waiting</strong> A sync starts as soon as a worker is free.</p>`}
 ${connectionButtons(facts.status, isAsked)}
 ${connectionFactList(facts, now, hasProblems)}`;
 }
 
 /** The progress of the run under way; live.js keeps it up to date. */
-function progressLine({ status, progress }: ConnectionFacts): Html {
+function progressLine({ status, progress, endedRun }: ConnectionFacts): Html {
   const { connection, running } = status;
   const text = running === null || progress === null ? '' : `run ${running.runId}: ${progress}`;
   const idle = running !== null && running.holder === null && ' (interrupted; the next job continues it)';
-  return html`<p class="progress" data-progress="${connection}" data-run="${running?.runId}" ${text === '' && 'hidden'}><strong>Running now</strong> <span data-text>${text}${idle}</span></p>`;
+  return html`<p class="progress" data-progress="${connection}" data-run="${running?.runId}" data-ended="${endedRun}" ${text === '' && 'hidden'}><strong>Running now</strong> <span data-text>${text}${idle}</span></p>`;
 }
 
 /** The orders of a person for a connection; each is the end of the address of its form. */

@@ -181,4 +181,26 @@ describe('in Chromium', { tags: 'chromium' }, () => {
     }
     expect(complaints).toEqual([]);
   });
+
+  test('a page that waits shows the end of a sync that begins and ends between two looks', async () => {
+    await using tab = await openTab();
+    const { page, complaints } = tab;
+    await site.ask('/connections/main/sync', {
+      form: {},
+      headers: { authorization: `Bearer ${adminToken}` },
+    });
+    await logIn(page, '/connections/main');
+    const waiting = page.getByText('A sync starts as soon as a worker is free.');
+    await waiting.waitFor();
+    await page.route('**/live', (route) => route.fulfill({ status: 503 }));
+    const { runId } = await site.workspace.sync();
+    await page.unroute('**/live');
+    await page.getByRole('link', { name: `run ${runId} has ended` }).waitFor();
+    expect(await waiting.isVisible()).toBe(false);
+    expect(await page.getByRole('status').innerText()).toBe(`main: run ${runId} has ended`);
+    await page.reload();
+    await page.waitForResponse('**/live');
+    expect(await page.locator('[data-progress=main]').isVisible()).toBe(false);
+    expect(complaints.filter((line) => !line.includes('503'))).toEqual([]);
+  });
 });

@@ -36,6 +36,8 @@ for (const [where, tags] of Object.entries(jobPlaces))
     expect(await press(site, 'sync')).toEqual([303, page]);
     expect((await site.ask(page)).body).toContain('A sync starts as soon as a worker is free.');
     expect(await buttons(site)).toEqual([`Pause: ${page}/pause`]);
+    const live = async (): Promise<unknown> => JSON.parse((await site.ask('/live')).body);
+    expect(await live()).toEqual({ running: {}, ended: {} });
     const again = await press(site, 'sync');
     expect(again).toEqual([409, expect.stringContaining('is waiting already')]);
 
@@ -47,7 +49,11 @@ for (const [where, tags] of Object.entries(jobPlaces))
     expect(site.workspace.sheet.rows()).toHaveLength(3);
     await expect.poll(() => queue.counts()).toMatchObject({ waiting: 0, active: 0 });
     await worker[Symbol.asyncDispose]();
-    expect((await site.ask(page)).body).not.toContain('A sync starts');
+    const { id } = (await lastRun(app.pool, connectionName, 'sync')) ?? expect.fail('no run');
+    const { body } = await site.ask(page);
+    expect(body).not.toContain('A sync starts');
+    expect(body).toContain(`data-ended="${id}"`);
+    await expect.poll(live).toEqual({ running: {}, ended: { [connectionName]: id } });
 
     const lease = await acquireLease(app.pool, `${connectionName}/sync`);
     expect(await press(site, 'sync')).toEqual([409, expect.stringContaining('is running already')]);
