@@ -148,6 +148,9 @@ test('a plan names the company first, and the columns by their headings; it begi
       action('update-lead', 'lead-2', { ...edit, city: { from: null, to: 'Ulm' } }),
       action('create-lead', null, { companyName: { from: null, to: 'New AG' } }),
       action('hold', 'lead-3', { nextFollowUpAt: { from: null, to: '2026-12-03T23:00:00.000Z' } }),
+      // The same record: each field is held for itself, and the row gets its id.
+      action('hold', 'lead-3', { stage: { from: 'new', to: 'lost' } }),
+      action('link', 'lead-3', {}),
     ],
     problems: [],
     companies: new Map([['lead-1', 'Acme']]),
@@ -155,12 +158,15 @@ test('a plan names the company first, and the columns by their headings; it begi
   };
   const lines = describePlan(plan, 'Europe/Berlin').split('\n');
   expect(lines).toEqual([
-    'main: plan 3: 1 lead, 2 rows, 4 actions',
-    '  1 record is held: nothing is written there (nextFollowUpAt 1)',
+    'main: plan 3: 1 lead, 2 rows, 6 actions',
+    '  2 items are held: the values stay as they are on both sides (nextFollowUpAt 1, Vertriebs- phase 1)',
     '  1 new lead in the service, of rows of the table',
     '  2 leads change in the service (Vertriebs- phase 2, city 1)',
+    '  1 row gets the id of a lead',
     '  hold         row 2 (why) lead-3',
     '    nextFollowUpAt: lead (empty) | row "2026-12-04"',
+    '  hold         row 2 (why) lead-3',
+    '    Vertriebs- phase: lead "new" | row "lost"',
     '  update-lead  Acme, row 2 (why)',
     '    Vertriebs- phase: "new" → "won"',
     '  update-lead  row 2 (why) lead-2',
@@ -168,10 +174,11 @@ test('a plan names the company first, and the columns by their headings; it begi
     '    city: (empty) → "Ulm"',
     '  create-lead  New AG, row 2 (why)',
     '    Firma: (empty) → "New AG"',
+    '  link         row 2 (why) lead-3',
     '  nothing was written',
   ]);
   expect(describePlan(plan, 'Europe/Berlin', { detail: 'summary' }).split('\n').slice(1)).toEqual([
-    ...lines.slice(1, 4),
+    ...lines.slice(1, 5),
     '  nothing was written',
   ]);
   const many = { ...plan, actions: Array.from({ length: 23 }, () => action('update-lead', 'lead-1', edit)) };
@@ -187,7 +194,8 @@ test('a plan names the company first, and the columns by their headings; it begi
     summary: {
       'update-lead': { count: 2, fields: { stage: 2, city: 1 } },
       'create-lead': { count: 1, fields: { companyName: 1 } },
-      hold: { count: 1, fields: { nextFollowUpAt: 1 } },
+      hold: { count: 2, fields: { nextFollowUpAt: 1, stage: 1 } },
+      link: { count: 1, fields: {} },
     },
   });
 });
