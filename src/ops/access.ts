@@ -29,7 +29,10 @@ const strangeName = 'this is not a name of this machine: set ADMIN_TOKEN to use 
 const viaProxy =
   'this came through a proxy: set ADMIN_TOKEN, without it no page is served to other machines\n';
 const strangeForm =
-  'this form comes from no page of leadsync: set publicUrl to the address under which you open the page\n';
+  'this form comes from no page of leadsync: set publicUrl to the address under which you open the page; a program sends the header "Authorization: Bearer ADMIN_TOKEN"\n';
+/** Without a token publicUrl would close the pages. No page of another site can send this header. */
+const strangeFormHere =
+  'this form comes from no page of leadsync; a program sends the header "Authorization: Bearer x": any word will do while ADMIN_TOKEN is not set\n';
 
 /** Headers that a proxy adds. */
 const ofProxies = /^(?:(?:x-)?forwarded(?:-.*)?|x-real-ip|via)$/;
@@ -76,7 +79,7 @@ export function sameOrigin({ token, publicUrl }: AccessPolicy): MiddlewareHandle
       (own.includes(origin.host) ||
         (token !== undefined && (await sessionOf(c, token))?.origin === origin.origin) ||
         (c.req.path === '/login' && hasFormCookie(c)));
-    return isOwn ? next() : c.text(strangeForm, 403);
+    return isOwn ? next() : c.text(token === undefined ? strangeFormHere : strangeForm, 403);
   };
 }
 

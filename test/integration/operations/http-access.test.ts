@@ -148,6 +148,11 @@ describe('with ADMIN_TOKEN', () => {
     expect(await post({ origin: 'http://evil.example', 'content-type': 'text/plain' })).toBe(403);
     for (const type of ['application/json', 'text/x', '', 'multipart/form-data'])
       expect(await post({ origin: 'http://evil.example', 'content-type': type }), type).toBe(403);
+    const program = await site.ask('/connections/main/pause', { method: 'POST' });
+    expect([program.status, program.body]).toEqual([
+      403,
+      expect.stringMatching(/publicUrl.*Bearer ADMIN_TOKEN"/),
+    ]);
     const posts = ['/login', '/logout', '/connections/main/sync', '/conflicts/all', '/x'];
     for (const path of posts) {
       const strange = { ...headers, origin: 'http://evil.example' };
@@ -305,6 +310,15 @@ describe('without ADMIN_TOKEN', () => {
     expect(await post({})).toBe(409);
     expect(await post({ origin: 'http://evil.example' })).toBe(403);
     expect(await post({ origin: 'http://evil.example', authorization: 'Basic eDp5' })).toBe(403);
+    const program = await open.ask('/connections/main/pause', { method: 'POST' });
+    expect([program.status, program.body]).toEqual([
+      403,
+      expect.stringContaining('a program sends the header "Authorization: Bearer x"'),
+    ]);
+    expect(program.body, 'it would close the pages').not.toContain('publicUrl');
+    const authorization = /Authorization: (.*?)"/.exec(program.body)?.[1] ?? '';
+    const taken = await open.ask('/connections/main/pause', { method: 'POST', headers: { authorization } });
+    expect(taken.status).toBe(303);
   });
 
   test.each([
