@@ -84,19 +84,23 @@ async function deliver(context: AlertContext, delivery: AlertDelivery, signal: A
   return endDelivery(pool, delivery);
 }
 
-/** Once. `message`: a fault's own words, for a mail alone. Throws LeadsyncError, as the mailer and `callOnce` do. */
+/**
+ * Once; returns where a mail went, as the mailer does. `message`: a fault's own words, for a mail alone. Throws LeadsyncError, as the mailer
+ * and `callOnce` do.
+ */
 export async function sendText(
   context: Pick<AlertContext, 'alerts' | 'mailer' | 'callMs' | 'clock'>,
   channel: string,
   text: AlertText,
   { message, ...mail }: Pick<Mail, 'key' | 'thread' | 'date'> & { readonly message: string | null },
   signal: AbortSignal,
-): Promise<void> {
+): Promise<string | null> {
   const { alerts, mailer } = context;
   if (channel !== webhookChannel)
-    await mailer.send({ ...mail, from: alerts.from, to: channel, ...alertMail(text, message) });
-  else if (alerts.webhook !== undefined)
+    return mailer.send({ ...mail, from: alerts.from, to: channel, ...alertMail(text, message) });
+  if (alerts.webhook !== undefined)
     await callOnce(context, alerts.webhook.reveal(), signal, alertPayload(text));
+  return null;
 }
 
 /**

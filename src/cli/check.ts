@@ -88,7 +88,7 @@ export async function* checkApp(
   await using mailer = openMailer(app);
   yield await runCheck('mail', () => checkMail(app, mailer));
   for (const { connection } of contexts) yield* checkChat(connection);
-  yield* await checkAlertChannels(alertingOf(app, mailer), testAlert);
+  yield* await checkAlertChannels(alertingOf(app, mailer), testAlert, app.config.smtpUrl === undefined);
 }
 
 /** Weaknesses that lose nothing are warnings. */
@@ -247,10 +247,11 @@ const noAlerts =
   'no alerts are configured: set "alerts" in leadsync.yaml (without a file: ALERT_EMAIL, ALERT_WEBHOOK)';
 const notCalled = 'not called, because a call means success; the next sync calls it';
 
-/** `test`: sends one to each address and the webhook. */
+/** `test`: sends one to each address and the webhook. `inFiles`: mails are written to files. */
 async function checkAlertChannels(
   alerting: AlertContext | null,
   test: boolean,
+  inFiles: boolean,
 ): Promise<readonly CheckLine[]> {
   if (alerting === null) return [passed('alerts', noAlerts)];
   const { alerts, clock } = alerting;
@@ -266,8 +267,11 @@ async function checkAlertChannels(
   const lines = channelsOf(alerts).map((channel) =>
     runCheck(`alerts: ${channel === webhookChannel ? 'webhook' : `mail to ${channel}`}`, async () => {
       const key = JSON.stringify(['alert test', channel, now]);
-      await sendText(alerting, channel, testAlert, { key, thread: key, date: now, message: null }, never);
-      return 'a test was sent';
+      const mail = { key, thread: key, date: now, message: null };
+      const reply = await sendText(alerting, channel, testAlert, mail, never);
+      return inFiles && reply !== null
+        ? `no SMTP_URL is set: the test was written to ${reply}`
+        : 'a test was sent';
     }),
   );
   const heartbeat = alerts.heartbeat === undefined ? [] : [passed('alerts: heartbeat', notCalled)];

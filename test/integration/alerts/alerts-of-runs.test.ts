@@ -86,3 +86,16 @@ test('what becomes of real runs is told once, by its name, also across a restart
   expect(receivers.beats(), 'a test is no success').toHaveLength(2);
   expect(JSON.stringify([plain, tried])).not.toContain(pathKey);
 });
+
+test('a test of an alert that no mail server takes is a file, and is called so', async () => {
+  await using workspace = await Workspace.open();
+  const file = join(workspace.folder, 'leadsync.yaml');
+  const alerts = { email: ['ops@example.com'] };
+  writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, 'utf8')), alerts }));
+  const { stdout, stderr } = await workspace.cli('check', '--test-alert');
+  expect(stderr).toBe('');
+  expect(stdout).toMatch(
+    /alerts: mail to ops@example\.com: no SMTP_URL is set: the test was written to \S+\.eml$/m,
+  );
+  expect(stdout).not.toContain('a test was sent');
+});
