@@ -213,7 +213,7 @@ export function createProgram(): Command {
     .option('--leads <n>', 'number of leads', '250')
     .option('--faults <spec>', 'faults, for example "429:every=5,retryAfter=1;500:every=7"')
     .option('--rate <spec>', 'rate limit: "10/s", "10/s,burst=50" or, each minute, "10/s,window=60"')
-    .option('--port <p>', 'port (default: any free one)', '0')
+    .option('--port <p>', 'port (default: any free one)')
     .action(lazily(async () => (await import('./sandbox.ts')).sandbox));
   return program;
 }

@@ -11,12 +11,12 @@ interface SandboxCommandOptions extends CommonOptions {
   readonly leads: string;
   readonly faults?: string;
   readonly rate?: string;
-  readonly port: string;
+  readonly port?: string;
 }
 
 export async function sandbox(options: SandboxCommandOptions): Promise<void> {
   const leads = wholeNumber('--leads', options.leads, 0, 1_000_000);
-  const port = wholeNumber('--port', options.port, 0, 65_535);
+  const port = wholeNumber('--port', options.port ?? '0', 0, 65_535);
   const faults = options.faults === undefined ? [] : parseFaults(options.faults);
   const rate = options.rate === undefined ? undefined : parseRate(options.rate);
   await using service = await startSandbox({ leads, port, faults, rate });

@@ -37,6 +37,11 @@ describe('leadsync COMMAND --help', () => {
     );
   });
 
+  test('no default is said twice', () => {
+    const helps = createProgram().commands.map((command) => command.helpInformation());
+    for (const help of helps) expect(help).not.toMatch(/\(default: [^)]*\)\s+\(default:/);
+  });
+
   test('there are no examples of a command that is not there', () => {
     expect(Object.keys(examples).filter((name) => !names.includes(name))).toEqual([]);
   });
