@@ -183,7 +183,11 @@ export function resolve(
     if (one === undefined) {
       const isOpen = (item: Named): boolean =>
         takes(item, use) && (typed !== undefined || isClear(item, use));
-      return answerAll(pool, connections, { chosen, isOpen, use, json: options.json ?? false });
+      const others =
+        typed === undefined && requestedBy === undefined
+          ? held.filter((other) => !chosen.includes(other))
+          : [];
+      return answerAll(pool, connections, { chosen, others, isOpen, use, json: options.json ?? false });
     }
     const id = String(one.item.id);
     const item = await decide(pool, connections, id, { use, by: userName() });
@@ -269,6 +273,8 @@ const shown = 20;
 
 interface Bulk {
   readonly chosen: readonly Named[];
+  /** What takes other answers. */
+  readonly others: readonly Named[];
   readonly isOpen: (one: Named) => boolean;
   readonly use: Answer;
   readonly json: boolean;
@@ -278,7 +284,7 @@ interface Bulk {
 async function answerAll(
   pool: pg.Pool,
   connections: Config['connections'],
-  { chosen, isOpen, use, json }: Bulk,
+  { chosen, others, isOpen, use, json }: Bulk,
 ): Promise<void> {
   const [decided, left, changed]: [Named[], Named[], Named[]] = [[], [], []];
   const open = chosen.filter(({ item }) => answerOf(item) === null);
@@ -294,19 +300,23 @@ async function answerAll(
     const numbers = { decided: ids(decided), decidedBefore: before, left: ids(left), changed: ids(changed) };
     return printJson({ use: sideOf(use), ...numbers, applies: appliesBy(isWorkers) });
   }
-  if (chosen.length === 0) return print('there are no conflicts that take this answer');
+  const further = others.filter(({ item }) => answerOf(item) === null).length;
   const isRequested = use === 'requested' || (isWorkers && use === 'row');
   const kept = `the ${isRequested ? 'requested' : `${use}'s`} value is kept`;
   const lines = [
     ...decided.slice(0, shown).map((one) => `  ${describeDecided(one, use)}`),
     decided.length > shown && `  and ${decided.length - shown} more`,
-    `${counted(decided.length, 'conflict')} decided: ${decisionWords[use] === undefined ? kept : use}.`,
+    chosen.length === 0
+      ? 'there are no conflicts that take this answer'
+      : `${counted(decided.length, 'conflict')} decided: ${decisionWords[use] === undefined ? kept : use}.`,
     before > 0 && `${counted(before, 'was decided before and stays', 'were decided before and stay')} so.`,
     left.length > 0 &&
       `${counted(left.length, 'item is', 'items are')} left: --use ${use} cannot be chosen there, or not unseen.`,
     changed.length > 0 &&
       `${counted(changed.length, 'item has changed meanwhile and stays', 'items have changed meanwhile and stay')} open.`,
-    left.length + changed.length > 0 && 'leadsync conflicts lists what is open.',
+    further > 0 &&
+      `${counted(further, 'further item takes another answer', 'further items take another answer')}.`,
+    left.length + changed.length + further > 0 && 'leadsync conflicts lists what is open.',
     decided.length > 0 &&
       `Nothing has been written yet; ${isWorkers ? 'the worker' : 'leadsync sync'} carries it out.`,
   ];

@@ -42,6 +42,11 @@ test('people and programs are told the company, runs are listed, and all that on
     here.cli('resolve', '1', '--all', '--use', 'lead'),
   ]);
   expect(wrong.map(({ code }) => code)).toEqual([2, 2]);
+  const link = await here.cli('resolve', '--all', '--use', 'link');
+  expect([link.code, link.stdout]).toEqual([
+    0,
+    'there are no conflicts that take this answer\n3 further items take another answer.\nleadsync conflicts lists what is open.\n',
+  ]);
   const several = await here.cli('resolve', 'müller', '--use', 'row');
   expect([several.code, several.stderr]).toEqual([2, expect.stringContaining('MÜLLER Logistik, row 3')]);
   expect((await here.cli('resolve', 'nobody', '--use', 'row')).code).toBe(2);
