@@ -229,7 +229,8 @@ function describeSome(actions: readonly Action[], plan: ShownPlan, isAll: boolea
 }
 
 const kindWords: Readonly<Record<Action['kind'], (count: number) => string>> = {
-  hold: (number) => `${counted(number, 'item is', 'items are')} held: the values stay as they are on both sides`,
+  hold: (number) =>
+    `${counted(number, 'item is', 'items are')} held: the values stay as they are on both sides`,
   'create-lead': (number) => `${counted(number, 'new lead')} in the service, of rows of the table`,
   'create-row': (number) => `${counted(number, 'new row')} in the table, of leads of the service`,
   'update-lead': (number) => `${counted(number, 'lead changes', 'leads change')} in the service`,
