@@ -262,6 +262,11 @@ export interface Target {
     signal: AbortSignal,
     mark?: MarkToWrite,
   ): Promise<readonly RowOutcome[]>;
+  /**
+   * Rows that our writes added since the last read, if all of them certainly stand as written; else 0. Throws as `open`
+   * does. Absent: only reading tells.
+   */
+  addedRows?(signal: AbortSignal): Promise<number>;
   /** Whom to share the target with, for `leadsync check`; null: the account has no address. Absent: not needed. Throws when there is no account. */
   address?(): Promise<string | null>;
   /**

@@ -7,9 +7,8 @@ import { storeMatches } from '../store/matches.ts';
 import { enterPlace } from '../store/places.ts';
 import { type Run, type RunPatch, updateRun } from '../store/runs.ts';
 import { analyzeActions, analyzePairs, isMany } from '../store/statistics.ts';
-import { storeStaged } from '../store/staged-tables.ts';
 import { clearScanLog } from '../store/scan-log.ts';
-import { storeSights } from '../store/run-sights.ts';
+import { storeSights, storeStatuses } from '../store/run-sights.ts';
 import { askLeads } from './ask-leads.ts';
 import { commitScan } from './commit-scan.ts';
 import { inLeasedTransaction, serviceOf, type StepContext } from './context.ts';
@@ -18,6 +17,7 @@ import { findForeign } from './foreign-leads.ts';
 import { makePlan, readablePolicy } from './make-plan.ts';
 import { openWhole } from './read-target.ts';
 import { PlanWriter } from './plan-writer.ts';
+import { showsStatus } from './show-status.ts';
 import { judgeTable } from './table-mark.ts';
 import { copiesNote, placeNotes } from './which-place.ts';
 import type { ShownCell, Author } from '../core/lead/author.ts';
@@ -50,7 +50,10 @@ export async function decide(context: StepContext, begun: Run): Promise<Run> {
   let [written, newPairs] = [0, 0];
   const planned = await inLeasedTransaction(context, async (db) => {
     const writer = await beginPlan(db, run);
-    const plan = await makePlan(context, db, run, scan, writer, { mark, imported, foreign });
+    const found = { mark, imported, foreign };
+    const plan = await makePlan(context, db, run, scan, writer, found).catch((error: unknown) =>
+      writer.failure(error),
+    );
     written = writer.written;
     const { refusals } = plan;
     const isAsked = refusals.every(({ code }) => code === 'first-leads');
@@ -59,11 +62,11 @@ export async function decide(context: StepContext, begun: Run): Promise<Run> {
     if (refusals.length > 0) return updateRun(db, run.id, { refusals, phase: 'finish', attempts: 0 });
     await clearScanLog(db, run.id);
     await storeSights(db, run.id, scan);
-    await storeStaged(db, run.id, scan);
     const notes = [...(await placeNotes(db, plan.placement)), ...copies];
     const others = run.problems.filter(({ code }) => notes.every((note) => note.code !== code));
     const goesOn = { ...next, problems: [...others, ...notes] };
     if (run.mode === 'plan') return updateRun(db, run.id, goesOn);
+    if (showsStatus(context)) await storeStatuses(db, run.id, scan);
     const committed = await commitScan(context, db, run, scan, plan, goesOn);
     newPairs = committed.newPairs;
     return committed.run;
@@ -104,7 +107,6 @@ async function storePlan(
     await writer.end();
     await clearScanLog(db, run.id);
     await storeSights(db, run.id, scan);
-    await storeStaged(db, run.id, scan);
     return updateRun(db, run.id, { ...next, records: writer.written });
   });
   if (isMany(planned.records)) await analyzeActions(pool);

@@ -106,16 +106,25 @@ async function readCreatesAgain(context: StepContext, run: Run): Promise<void> {
 }
 
 /**
- * Reads the whole target once when a row was written, and notes where the written rows are. Of several rows with one id the
- * first counts. Rows that are as written, which nearly all are, are stored one by one only when others have to be read once
- * more; else only counted.
+ * Reads the whole target once when a row was written, and notes where the written rows are; not when rows were only added
+ * and the target knows that they are as written. Of several rows with one id the first counts. Rows that are as written,
+ * which nearly all are, are stored one by one only when others have to be read once more; else only counted.
  */
 async function readRowsAgain(context: StepContext, run: Run): Promise<void> {
   const { pool, target } = context;
   const toMeet = await rowsToRead(pool, run);
   const newRows = await newRowsToRead(pool, run);
-  if (toMeet.count === 0 && newRows === null) return;
+  const written = toMeet.count + (newRows?.count ?? 0);
+  if (written === 0) return;
   const version = await target.version?.(context.stop);
+  if ((await target.addedRows?.(context.stop)) === written) {
+    if (newRows !== null) await recordNewRows(context, run, null);
+    await inLeasedTransaction(context, (db) => updateRun(db, run.id, { rowsReadEqual: toMeet.count }));
+    const { statusColumn } = context.connection.target;
+    if (run.targetRows === 0 && statusColumn === undefined)
+      await rememberWritten(context, run, written, version);
+    return;
+  }
   // By the action's id, from the first one on; 1: a row shows it.
   const equal = new Uint8Array(toMeet.last - toMeet.first + 1);
   let [met, metNew, rowsRead] = [0, 0, 0];

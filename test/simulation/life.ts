@@ -194,6 +194,7 @@ export class Life {
     const { witness } = this.#around;
     const [place, isLeft] = [target.place?.bind(target), target.isLeft?.bind(target)];
     const [version, digest] = [target.version?.bind(target), target.digest?.bind(target)];
+    const addedRows = target.addedRows?.bind(target);
     return {
       ...(version !== undefined && {
         version: (signal: AbortSignal) => this.pass('version', () => version(signal), 'both'),
@@ -210,6 +211,9 @@ export class Life {
             },
             'both',
           ),
+      }),
+      ...(addedRows !== undefined && {
+        addedRows: (signal: AbortSignal) => this.pass('addedRows', () => addedRows(signal), 'both'),
       }),
       ...(place !== undefined && {
         place: (signal: AbortSignal) => this.pass('place', () => place(signal), 'both'),

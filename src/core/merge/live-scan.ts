@@ -9,7 +9,7 @@ import { grown, Records, type Reserve } from './records.ts';
 import { type LeftRow, type ScannedRow, type ShownRow, ShownRows } from './shown-rows.ts';
 import type { Asked } from './unlisted.ts';
 
-/** Begins what is kept of a long text: its SHA-256 in base64. */
+/** Begins what is kept of a long text: its bytes, a space, and its SHA-256 in base64. */
 export const digestMark = '#';
 
 /** A pair, as it is loaded. */
@@ -80,6 +80,13 @@ export class Baselines {
     return n >= 0 && this.#records.text(n) !== '';
   }
 
+  /** The bytes of a baseline. */
+  length(n: number): number {
+    if (n < 0) return 0;
+    const text = this.#records.text(n);
+    return text.startsWith(digestMark) ? Number.parseInt(text.slice(digestMark.length), 10) : text.length;
+  }
+
   isDeleted(n: number): boolean {
     return (this.#flags[n] ?? 0) >= 2;
   }
@@ -91,7 +98,8 @@ export class Baselines {
     if (this.#records.hasText(n, text)) return true;
     const known = this.#records.text(n);
     // Of a long one in another form only the sight of both sides tells that it means the same.
-    if (known.startsWith(digestMark)) return known === digestMark + hash('sha256', text, 'base64');
+    if (known.startsWith(digestMark))
+      return known === `${digestMark}${Buffer.byteLength(text)} ${hash('sha256', text, 'base64')}`;
     return showsBase(cells, this.#valuesOf(known));
   }
 
@@ -162,7 +170,7 @@ export class LiveScan {
   #cursors = new Set<string>();
   /** Since the last checkpoint: pairs that showed their baselines, by their ids, the other leads, and answers. */
   #met: number[] = [];
-  #others: string[] = [];
+  #others: number[] = [];
   #answers: (Asked & { readonly leadId: string })[] = [];
 
   constructor(base: Baselines, reserve: Reserve = () => {}) {
@@ -198,8 +206,7 @@ export class LiveScan {
     if (n >= 0) this.#leads[n] = moved;
     else if (Object.values(cells).some(isUnreadable)) this.#unreadable.add(leadId);
     else this.#unreadable.delete(leadId);
-    this.#shown.set(leadId, JSON.stringify(cells));
-    this.#others.push(leadId);
+    this.#others.push(this.#shown.set(leadId, JSON.stringify(cells)));
   }
 
   /** The service was asked for a lead that the list does not show. */
@@ -252,13 +259,15 @@ export class LiveScan {
 
   /** Gives rows that were read before their leads were the service's spelling of their ids. */
   respellRows(): void {
+    const ofCopies = new Map<string, string>();
     for (let nth = 0; nth < this.#spellings.size; nth++) {
       const [key, leadId] = [this.#spellings.id(nth), this.#spellings.text(nth)];
       if (!this.#shownRows.has(key)) continue;
       const n = this.base.find(leadId);
-      this.#shownRows.respell(key, leadId, this.#rows[n] === asBase);
+      if (this.#shownRows.respell(key, leadId, this.#rows[n] === asBase)) ofCopies.set(key, leadId);
       if (n >= 0 && this.#rows[n] === notMet) this.#rows[n] = moved;
     }
+    this.#shownRows.respellCopies(ofCopies);
   }
 
   seeAsides(asides: readonly Aside[]): void {
@@ -285,7 +294,7 @@ export class LiveScan {
       if (last !== undefined && last[0] + last[1] === id) last[1] += 1;
       else ranges.push([id, 1]);
     }
-    const leads = this.#others.map((leadId) => `[${JSON.stringify(leadId)},${this.#text(leadId)}]`);
+    const leads = this.#others.map((n) => this.#line(n));
     const asked = this.#answers;
     [this.#met, this.#others, this.#answers] = [[], [], []];
     return { asBase: ranges, cursors, leads: `[${leads.join(',')}]`, asked };
@@ -331,13 +340,20 @@ export class LiveScan {
 
   /** What a lead shows that does not show its baseline, or has none; null: there is no such lead. */
   lead(leadId: string): Cells | null {
-    const text = this.#text(leadId);
-    return text === null ? null : (JSON.parse(text) as Cells);
+    const n = this.#shown.find(leadId);
+    return n < 0 ? null : (JSON.parse(this.#shown.text(n)) as Cells);
   }
 
-  #text(leadId: string): string | null {
+  /** JSON: `[id, cells]`. */
+  #line(n: number): string {
+    return `[${JSON.stringify(this.#shown.id(n))},${this.#shown.text(n)}]`;
+  }
+
+  /** The bytes of all that is known of a lead: its baseline, and what both sides show instead. */
+  length(leadId: string): number {
     const n = this.#shown.find(leadId);
-    return n < 0 ? null : this.#shown.text(n);
+    const shown = n < 0 ? 0 : this.#shown.length(n);
+    return this.base.length(this.base.find(leadId)) + shown + this.#shownRows.length(leadId);
   }
 
   /** The first row of an id that is not as it was, or is of no pair. */
@@ -400,10 +416,20 @@ export class LiveScan {
     this.#special = special;
   }
 
+  /** More is known of these leads, too, than what they show. */
+  lookAt(leadIds: Iterable<string>): void {
+    if (this.#special !== null) this.#special = new Set([...this.#special, ...leadIds]);
+  }
+
   /** Whether nothing is known of a lead but what it shows, so that a row is made of it with many others. */
   isPlain(leadId: string): boolean {
     if (this.#special === null || this.#special.has(leadId) || this.#unreadable.has(leadId)) return false;
     return !this.isPair(leadId) && !this.#shownRows.has(leadId);
+  }
+
+  /** The new leads of which nothing else is known, as JSON: `[id, cells]` each. */
+  *plainLines(): Generator<string> {
+    for (let n = 0; n < this.#shown.size; n++) if (this.isPlain(this.#shown.id(n))) yield this.#line(n);
   }
 
   /** The ids of which something may be to be decided, in their order; with `ofRows` those alone whose rows are. */

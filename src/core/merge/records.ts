@@ -42,6 +42,7 @@ export class Records {
 
   /** The ordinal of an id; -1: it is not there. */
   find(id: string): number {
+    if (this.#size === 0) return -1;
     const length = this.#write(id);
     const mask = this.#slots.length - 1;
     let slot = hashOf(this.#scratch, 0, length) & mask;
@@ -75,13 +76,14 @@ export class Records {
     return this.#size - 1;
   }
 
-  /** Adds a record, or gives it another text: it keeps its ordinal. */
-  set(id: string, text: string): void {
+  /** Adds a record, or gives it another text: it keeps its ordinal, which is returned. */
+  set(id: string, text: string): number {
     const bytes = Buffer.from(id + text);
     const end = Buffer.byteLength(id);
     const n = this.find(id);
-    if (n < 0) this.add(bytes, 0, end, end, bytes.length);
-    else this.#at[n] = this.#append(bytes, 0, end, end, bytes.length);
+    if (n < 0) return this.add(bytes, 0, end, end, bytes.length);
+    this.#at[n] = this.#append(bytes, 0, end, end, bytes.length);
+    return n;
   }
 
   id(n: number): string {
@@ -93,6 +95,12 @@ export class Records {
     const [chunk, at] = this.#place(n);
     const from = at + head + chunk.readUInt16LE(at);
     return chunk.utf8Slice(from, from + chunk.readUInt32LE(at + 2));
+  }
+
+  /** The bytes of a text. */
+  length(n: number): number {
+    const [chunk, at] = this.#place(n);
+    return chunk.readUInt32LE(at + 2);
   }
 
   #place(n: number): readonly [Bytes, number] {

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { IdSet } from '../../core/lead/id-set.ts';
 import { LeadsyncError } from '../../lib/errors.ts';
 import type {
   CopyBeside,
@@ -37,6 +39,8 @@ export class FileTarget implements Target {
   readonly #format: FileFormat;
   #bytes = 0;
   #requests = 0;
+  /** Since the rows were last read. */
+  #added = new AddedRows(null);
 
   constructor(place: FilePlace, format: FileFormat) {
     this.name = place.name;
@@ -133,10 +137,17 @@ export class FileTarget implements Target {
     const location = await this.#unopened(signal);
     const { outcomes, isMarked } = await this.#replace(location, signal, async (file) => {
       const plan = await this.#format.plan(file, changes, signal, mark?.text);
-      return { ...plan, result: plan };
+      if (plan.content === null) return { ...plan, result: plan };
+      return { ...this.#added.see(file, plan.content, plan.written), result: plan };
     });
+    this.#added.count(outcomes);
     if (isMarked === true) mark?.arrived();
     return outcomes;
+  }
+
+  async addedRows(signal: AbortSignal): Promise<number> {
+    await using file = await this.#openContent(await this.#unopened(signal), signal);
+    return file === null ? 0 : await this.#added.stillThere(file, signal);
   }
 
   /** The file as it is, even empty; null: missing. */
@@ -184,6 +195,7 @@ export class FileTarget implements Target {
     signal: AbortSignal,
     onAsides: OnAsides,
   ): AsyncGenerator<TargetRow[]> {
+    this.#added = new AddedRows(seen.version);
     if (!(await seen.isCurrent())) throw this.#changed();
     await using file = await this.#openContent(location, signal);
     if (file === null) throw this.#changed();
@@ -287,4 +299,57 @@ function partAt(location: FileLocation, name: string, { part }: Parts): Pick<Pla
     id: part === '' ? location.id : location.id + partMark + part.normalize('NFC').trim().toLowerCase(),
     address: part === '' ? name : `${name} (${part})`,
   };
+}
+
+class AddedRows {
+  /** As read, or as the last write left it; null: unknown. */
+  #version: string | null;
+  /** As the last write left it; null: no write. */
+  #digest: string | null = null;
+  /** Keys of the changes: one may be repeated. */
+  readonly #keys = new IdSet();
+  #count = 0;
+
+  /** @param version of the file whose rows were read; null: not read, nothing is certain */
+  constructor(version: string | null) {
+    this.#version = version;
+  }
+
+  /** Wraps new content and its `written` callback, which records the file's version; until then nothing is known of the file. */
+  see(
+    file: SourceFile,
+    content: AsyncIterable<Buffer>,
+    also: ((version: string) => void) | undefined,
+  ): { readonly content: AsyncIterable<Buffer>; readonly written: (version: string) => void } {
+    const isOurs = this.#version === file.version;
+    const hash = createHash('sha256');
+    [this.#version, this.#digest] = [null, null];
+    const hashed = async function* (): AsyncGenerator<Buffer> {
+      for await (const chunk of content) {
+        hash.update(chunk);
+        yield chunk;
+      }
+    };
+    const written = (version: string): void => {
+      also?.(version);
+      if (isOurs) [this.#version, this.#digest] = [version, hash.digest('hex')];
+    };
+    return { content: hashed(), written };
+  }
+
+  /** Counts each change that became a row once. */
+  count(outcomes: readonly RowOutcome[]): void {
+    for (const outcome of outcomes) {
+      if (outcome.status !== 'done' || outcome.row === undefined || this.#keys.mayHave(outcome.key)) continue;
+      this.#keys.add(outcome.key);
+      this.#count += 1;
+    }
+  }
+
+  /** The count, if the file is byte for byte as the last write left it; else 0. */
+  async stillThere(file: SourceFile, signal: AbortSignal): Promise<number> {
+    if (this.#digest === null || this.#count === 0) return 0;
+    const isSame = (await digestOf(file, '', signal)) === this.#digest;
+    return isSame && (await file.isCurrent()) ? this.#count : 0;
+  }
 }

@@ -17,7 +17,6 @@ test('what becomes of real runs is told once, by its name, also across a restart
   const file = join(workspace.folder, 'leadsync.yaml');
   const alerts = {
     email: ['ops@example.com'],
-    from: 'leadsync <leadsync@example.com>',
     webhook: receivers.webhook,
     heartbeat: `${receivers.url}/beat/${pathKey}`,
   };
@@ -47,7 +46,7 @@ test('what becomes of real runs is told once, by its name, also across a restart
   await check();
   expect(receivers.subjects()).toEqual(titles.slice(0, 1));
   expect((await workspace.cli('status')).stdout).toMatch(/^ {2}alert {4}the sync failed, since \d{4}-/m);
-  expect(receivers.mails[0]).toMatchObject({ from: 'leadsync@example.com', to: ['ops@example.com'] });
+  expect(receivers.mails[0]).toMatchObject({ from: 'ops@example.com', to: ['ops@example.com'] });
   expect(receivers.mails[0]?.source).toContain('leads.unavailable');
 
   sandbox.set({ faults: [] });
