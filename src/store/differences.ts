@@ -31,7 +31,8 @@ export async function* sightsOf(
   leadIds: readonly string[],
 ): AsyncGenerator<Sight, void> {
   const isAnyHeld = leadIds.length > 0 && (await heldOf(db, run, null)).size > 0;
-  for (const some of batchesBySize(leadIds, () => lookedUpTogether)) {
+  const sizeOf = (leadId: string): number => scan.length(leadId);
+  for (const some of batchesBySize(leadIds, () => lookedUpTogether, sizeOf)) {
     const facts = await factsOf(db, run, scan, some);
     const held = isAnyHeld ? await heldOf(db, run, some) : new Map<string, readonly HeldField[]>();
     for (const leadId of some) yield sightOf(scan, leadId, facts.get(leadId), held.get(leadId) ?? []);
@@ -92,6 +93,7 @@ export async function* rowsInPlace(
   for (const some of batchesBySize(
     places.toSorted((a, b) => a.place - b.place),
     () => lookedUpTogether,
+    ({ leadId }) => scan.length(leadId),
   )) {
     const facts = await factsOf(
       db,

@@ -30,7 +30,7 @@ export function loadBaselines(
     const all = new Baselines(fields, moves ?? 0, reserve);
     const copy = copyTo(
       `copy (select id, lead_id, case when base is null then '' when octet_length(text) <= ${longestText} then text
-           else '${digestMark}' || encode(sha256(convert_to(text, 'UTF8')), 'base64') end, row_number, ${isSettled}, lead_deleted_at is not null
+           else '${digestMark}' || octet_length(convert_to(text, 'UTF8')) || ' ' || encode(sha256(convert_to(text, 'UTF8')), 'base64') end, row_number, ${isSettled}, lead_deleted_at is not null
          from pairs cross join lateral (select '[' || ${values.join(` || ',' || `)} || ']' as text) t
          where connection = ${key}) to stdout (format binary)`,
     );

@@ -50,7 +50,10 @@ export async function decide(context: StepContext, begun: Run): Promise<Run> {
   let [written, newPairs] = [0, 0];
   const planned = await inLeasedTransaction(context, async (db) => {
     const writer = await beginPlan(db, run);
-    const plan = await makePlan(context, db, run, scan, writer, { mark, imported, foreign });
+    const found = { mark, imported, foreign };
+    const plan = await makePlan(context, db, run, scan, writer, found).catch((error: unknown) =>
+      writer.failure(error),
+    );
     written = writer.written;
     const { refusals } = plan;
     const isAsked = refusals.every(({ code }) => code === 'first-leads');

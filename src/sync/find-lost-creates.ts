@@ -29,5 +29,7 @@ export async function findLostCreates(
   const loose = [...seen.rows.loose()].filter(({ leadId }) => leadId === null);
   const hasRow = (leadId: string): boolean => seen.hasRow(leadId);
   const facts = { matches, leads, bases, hasRow, loose, scan, filtered };
-  return inTurns(settleCreates(intents, facts, policy));
+  const settled = await inTurns(settleCreates(intents, facts, policy));
+  seen.lookAt(foundIds);
+  return settled;
 }

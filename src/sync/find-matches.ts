@@ -69,11 +69,12 @@ export async function findMatches(
   if (match === 'off' || missedFields(policy).length > 0) return noMatches;
   // In HubSpot a row apart is a company without a request for a lead; elsewhere it is a note.
   const isApartToo = connection.target.type === 'hubspot';
-  const newRows = [...scan.rows.loose()].filter(
-    ({ leadId, unreadableId, idClosed, isApart }) =>
-      leadId === null && unreadableId === null && idClosed === null && (!isApart || isApartToo),
-  );
-  const newLeads = newRows.length === 0 ? [] : [...scan.leads()].filter((leadId) => isNewLead(scan, leadId));
+  // Once more for each use: together they may be more than fits into memory as objects.
+  const newRows = function* () {
+    for (const row of scan.rows.loose()) if (isNewRow(row, isApartToo)) yield row;
+  };
+  const isAnyRow = newRows().next().done !== true;
+  const newLeads = isAnyRow ? [...scan.leads()].filter((leadId) => isNewLead(scan, leadId)) : [];
   if (newLeads.length === 0) return { ...noMatches, lines: [] };
   const marked = connection.fields.filter(({ field }) => matchBy.includes(field));
   const decisions = new Decisions(await knownMatches(pool, run.connection), marked);
@@ -89,7 +90,7 @@ export async function findMatches(
     names.see(forms);
     decisions.seeLead(leadId, cells, blocks.add('lead', forms));
   }
-  for (const { row, contentHash, cells } of newRows) {
+  for (const { row, contentHash, cells } of newRows()) {
     const forms = matchForms(cells, matchBy);
     if (creates.rows.has(row) || found.links.has(row) || found.mayBe.has(row) || forms === null) continue;
     sides.rows.push(row);
@@ -104,7 +105,12 @@ export async function findMatches(
     compared.filter(({ state }) => state !== 'rejected'),
     match === 'exact' && !run.scanIncomplete,
   );
-  return describe(scan, newRows, sides, compared, choice, marked, matchBy);
+  return describe(scan, newRows(), sides, compared, choice, marked, matchBy);
+}
+
+/** Whether a row has no id and may get one. */
+function isNewRow({ leadId, unreadableId, idClosed, isApart }: LooseRow, isApartToo: boolean): boolean {
+  return leadId === null && unreadableId === null && idClosed === null && (!isApart || isApartToo);
 }
 
 /** Whether a lead never had a row. */
@@ -162,7 +168,7 @@ const listed = 5;
 
 function describe(
   scan: LiveScan,
-  newRows: readonly LooseRow[],
+  newRows: Iterable<LooseRow>,
   sides: Sides,
   compared: readonly Compared[],
   { links, proposed, ambiguous }: ReturnType<typeof chooseMatches<Compared>>,
@@ -176,7 +182,8 @@ function describe(
   const rowOf = ({ row }: Compared): number => sides.rows[row] ?? 0;
   const leads = new Map(involved.map((one) => [leadIdOf(one), scan.lead(leadIdOf(one)) ?? {}]));
   const rowsInvolved = new Set(involved.map(rowOf));
-  const rows = new Map(newRows.flatMap((one) => (rowsInvolved.has(one.row) ? [[one.row, one]] : [])));
+  const rows = new Map<number, LooseRow>();
+  for (const one of newRows) if (rowsInvolved.has(one.row)) rows.set(one.row, one);
   const shownRow = (row: number) => {
     const { contentHash = '', cells = {} } = rows.get(row) ?? {};
     return { row, contentHash, cells };

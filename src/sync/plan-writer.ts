@@ -62,6 +62,15 @@ export class PlanWriter {
     await this.#storing;
   }
 
+  /**
+   * Rejects with why something could not be stored, if so: what reads within the transaction is only told that it is over, and
+   * not that the database is away.
+   */
+  async failure(error: unknown): Promise<never> {
+    await this.#storing;
+    throw error;
+  }
+
   /** The next actions are decided while Postgres stores the last ones. */
   async #flush(): Promise<void> {
     await this.#storing;

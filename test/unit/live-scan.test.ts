@@ -192,6 +192,19 @@ describe('a live scan', () => {
     expect([...live.rows.loose()]).toMatchObject([{ leadId: spelled, row: 3 }]);
   });
 
+  test('each of thousands of rows whose id another row has gets its other spelling at once', () => {
+    const count = 4_000;
+    const live = new LiveScan(baselinesOf([]));
+    const idOf = (nth: number): string => `AAAAAAAA-0000-4000-8000-${String(nth).padStart(12, '0')}`;
+    for (let nth = 0; nth < 2 * count; nth++)
+      live.seeRow(rowOf(idOf(nth % count).toLowerCase(), nth), seeing);
+    for (let nth = 0; nth < count; nth++) live.spell(idOf(nth));
+    const before = performance.now();
+    live.respellRows();
+    expect(performance.now() - before).toBeLessThan(2_000);
+    expect([...live.rows.loose()].every(({ leadId }, nth) => leadId === idOf(nth))).toBe(true);
+  });
+
   test('a table as before is met but for what did not show its baseline then', () => {
     const base = { companyName: 'Acme', stage: null };
     const known = ['a', 'b', 'c'].map((leadId) => ({ leadId, base, isSettled: true }));

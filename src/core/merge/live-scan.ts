@@ -9,7 +9,7 @@ import { grown, Records, type Reserve } from './records.ts';
 import { type LeftRow, type ScannedRow, type ShownRow, ShownRows } from './shown-rows.ts';
 import type { Asked } from './unlisted.ts';
 
-/** Begins what is kept of a long text: its SHA-256 in base64. */
+/** Begins what is kept of a long text: its bytes, a space, and its SHA-256 in base64. */
 export const digestMark = '#';
 
 /** A pair, as it is loaded. */
@@ -80,6 +80,13 @@ export class Baselines {
     return n >= 0 && this.#records.text(n) !== '';
   }
 
+  /** The bytes of a baseline. */
+  length(n: number): number {
+    if (n < 0) return 0;
+    const text = this.#records.text(n);
+    return text.startsWith(digestMark) ? Number.parseInt(text.slice(digestMark.length), 10) : text.length;
+  }
+
   isDeleted(n: number): boolean {
     return (this.#flags[n] ?? 0) >= 2;
   }
@@ -91,7 +98,8 @@ export class Baselines {
     if (this.#records.hasText(n, text)) return true;
     const known = this.#records.text(n);
     // Of a long one in another form only the sight of both sides tells that it means the same.
-    if (known.startsWith(digestMark)) return known === digestMark + hash('sha256', text, 'base64');
+    if (known.startsWith(digestMark))
+      return known === `${digestMark}${Buffer.byteLength(text)} ${hash('sha256', text, 'base64')}`;
     return showsBase(cells, this.#valuesOf(known));
   }
 
@@ -251,13 +259,15 @@ export class LiveScan {
 
   /** Gives rows that were read before their leads were the service's spelling of their ids. */
   respellRows(): void {
+    const ofCopies = new Map<string, string>();
     for (let nth = 0; nth < this.#spellings.size; nth++) {
       const [key, leadId] = [this.#spellings.id(nth), this.#spellings.text(nth)];
       if (!this.#shownRows.has(key)) continue;
       const n = this.base.find(leadId);
-      this.#shownRows.respell(key, leadId, this.#rows[n] === asBase);
+      if (this.#shownRows.respell(key, leadId, this.#rows[n] === asBase)) ofCopies.set(key, leadId);
       if (n >= 0 && this.#rows[n] === notMet) this.#rows[n] = moved;
     }
+    this.#shownRows.respellCopies(ofCopies);
   }
 
   seeAsides(asides: readonly Aside[]): void {
@@ -339,6 +349,13 @@ export class LiveScan {
     return `[${JSON.stringify(this.#shown.id(n))},${this.#shown.text(n)}]`;
   }
 
+  /** The bytes of all that is known of a lead: its baseline, and what both sides show instead. */
+  length(leadId: string): number {
+    const n = this.#shown.find(leadId);
+    const shown = n < 0 ? 0 : this.#shown.length(n);
+    return this.base.length(this.base.find(leadId)) + shown + this.#shownRows.length(leadId);
+  }
+
   /** The first row of an id that is not as it was, or is of no pair. */
   row(leadId: string): ShownRow | null {
     return this.#shownRows.find(leadId);
@@ -397,6 +414,11 @@ export class LiveScan {
   /** The new leads but these get a row each, and are looked at together. */
   setAsideNew(special: ReadonlySet<string>): void {
     this.#special = special;
+  }
+
+  /** More is known of these leads, too, than what they show. */
+  lookAt(leadIds: Iterable<string>): void {
+    if (this.#special !== null) this.#special = new Set([...this.#special, ...leadIds]);
   }
 
   /** Whether nothing is known of a lead but what it shows, so that a row is made of it with many others. */

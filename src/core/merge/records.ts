@@ -97,6 +97,12 @@ export class Records {
     return chunk.utf8Slice(from, from + chunk.readUInt32LE(at + 2));
   }
 
+  /** The bytes of a text. */
+  length(n: number): number {
+    const [chunk, at] = this.#place(n);
+    return chunk.readUInt32LE(at + 2);
+  }
+
   #place(n: number): readonly [Bytes, number] {
     const at = this.#at[n] ?? 0;
     const chunk = this.#chunks[at >>> chunkBits];

@@ -64,6 +64,12 @@ export class ShownRows {
     return n >= 0 && this.#first.text(n) !== '';
   }
 
+  /** The bytes of the first row of an id; 0: there is none. */
+  length(leadId: string): number {
+    const n = this.#first.find(leadId);
+    return n < 0 ? 0 : this.#first.length(n);
+  }
+
   find(leadId: string): ShownRow | null {
     const n = this.#first.find(leadId);
     const text = n < 0 ? '' : this.#first.text(n);
@@ -107,18 +113,29 @@ export class ShownRows {
     return this.#bytes;
   }
 
-  /** A row has another spelling of its id. `isMet`: a row of that was met, and shows its baseline. */
-  respell(key: string, leadId: string, isMet: boolean): void {
+  /**
+   * A row has another spelling of its id. `isMet`: a row of that was met, and shows its baseline. Returns whether further rows
+   * have the former one: see `respellCopies`.
+   */
+  respell(key: string, leadId: string, isMet: boolean): boolean {
     const [row, other] = [this.find(key), this.find(leadId)];
-    if (row === null) return;
+    if (row === null) return false;
     this.#first.set(key, '');
     // Of two rows the one that stands first has the id.
     const isFirst = !isMet && (other === null || row.ordinal < other.ordinal);
     if (isFirst) this.#first.set(leadId, JSON.stringify(row));
     const copy = isFirst ? other : row;
     if (copy !== null) this.#copy(leadId, copy);
-    if (!this.#copied.delete(key)) return;
-    for (const loose of this.loose()) if (loose.leadId === key) this.#keepLoose({ ...loose, leadId });
+    return this.#copied.delete(key);
+  }
+
+  /** Gives further rows the new spelling of their ids, by the former one: all at once, since each row is looked at. */
+  respellCopies(spellings: ReadonlyMap<string, string>): void {
+    if (spellings.size === 0) return;
+    for (const loose of this.loose()) {
+      const leadId = spellings.get(loose.leadId ?? '');
+      if (leadId !== undefined) this.#keepLoose({ ...loose, leadId });
+    }
   }
 
   #copy(leadId: string, { ordinal, row, status, cells }: ShownRow): void {

@@ -128,7 +128,7 @@ create table leases (
 );
 comment on table leases is
   'The process that works on a connection (and mode) now. A process that lost its token writes nothing more.';
-create unique index leases_token on leases (token);
+create index leases_token on leases (token);
 
 create table services (
   -- A hash of an address and a key.

@@ -241,3 +241,26 @@ test('a worker whose clock is wrong looks after a create without a reply as soon
   expect(waits.at(-1)).toBeGreaterThan(0);
   expect(waits.at(-1)).toBeLessThanOrEqual(attemptOverAfter);
 });
+
+test('nothing twice: pairs are forgotten, and the row of a lead that was created from it has lost its id', async () => {
+  await using here = await Workspace.open({ sandbox: { leads: 1 }, connection: { sync: { match: 'off' } } });
+  await here.sync();
+  here.sheet.add(newRow);
+  expect(await here.sync()).toMatchObject({ status: 'succeeded', created: { leads: 1 } });
+  // As after a state of another keeper was accepted.
+  await here.database.pool.query(
+    `delete from pairs where lead_id = (select lead_id from actions where intent = 'linked')`,
+  );
+  here.sheet.edit((row) => row['Company'] === newRow.Company, { 'Lead ID': '' });
+  const { runId } = await here.sync();
+  // The row gets its id back; no other one is planned for the lead.
+  const { rows: pages } = await here.database.pool.query('select leads from scan_pages where run_id = $1', [
+    runId,
+  ]);
+  expect(pages).toEqual([]);
+  await here.sync();
+  expect(here.sandbox.leads.list()).toHaveLength(2);
+  expect(here.sheet.rows().map((row) => row['Lead ID'])).toEqual(
+    here.sandbox.leads.list().map(({ id }) => id),
+  );
+});
