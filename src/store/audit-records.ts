@@ -85,8 +85,8 @@ export async function* auditRecords(
        json_build_array(json_build_object('kind', 'create-row', 'state', 'planned', 'reason', 'new-lead', 'changes', '{}'::json,
          'expect', '{}'::json, 'isDoubted', false)) as actions,
        null as held, array[]::text[] as moved, false as "isLeadGone", false as "isDeletionDone", false as "isApart"
-     from scan_pages p cross join lateral json_array_elements(p.body::json) with ordinality e (line, nth)
-     where p.run_id = $1 and p.settled < p.leads and p.round = $2 and e.nth > p.settled and json_typeof(e.line) = 'array'`,
+     from scan_pages p cross join lateral json_array_elements(p.body::json) e (line)
+     where p.run_id = $1 and p.done_at is null and p.round = $2 and json_typeof(e.line) = 'array'`,
     [run.id, run.round],
   );
   for await (const stored of ofPages) yield asAudited(stored);

@@ -3,8 +3,8 @@ import { pipeline } from 'node:stream/promises';
 import { from as copyFrom } from 'pg-copy-streams';
 import type pg from 'pg';
 import { batchesBySize } from '../core/lead/text-size.ts';
-import type { Values } from '../core/lead/value.ts';
-import type { BaselineMove } from '../core/merge/baseline-moves.ts';
+import type { Value, Values } from '../core/lead/value.ts';
+import type { BaselineMove, Had } from '../core/merge/baseline-moves.ts';
 import type { Absences } from '../core/merge/difference.ts';
 import type { LiveScan } from '../core/merge/live-scan.ts';
 import { isEqual } from '../core/merge/sight-of.ts';
@@ -28,6 +28,8 @@ interface Change {
   readonly to: Partial<Record<Column, string>>;
   /** SQL: which leads that are no pairs become some. Default: none. */
   readonly make?: string;
+  /** Which sides showed what a base moves to, when the run read them: as `of` says in `lead_had` and `row_had`. Default: none. */
+  readonly had?: 'both' | 'told';
 }
 
 /** Raises the number by which a scan knows that its pairs are not what they were, when `isMoved` (SQL). */
@@ -44,13 +46,13 @@ const compared = (column: Column, when: 'old' | 'new'): string =>
 const scanned: readonly Column[] = ['base', 'row_number', 'lead_deleted_at', 'lead_absences', 'row_absences'];
 
 /**
- * The one writer of pairs, with `deletePairs` and `copyPairs`: also keeps what a baseline leaves behind, with which sides
- * showed the new value already when the last sync read them, and that pairs have moved. Returns the number of pairs written.
+ * The one writer of pairs, with `deletePairs` and `copyPairs`: also keeps what a baseline leaves behind, and that pairs have
+ * moved. Returns the number of pairs written.
  */
 async function writePairs(
   db: Queryable,
   connection: string,
-  { of, to, make = 'false' }: Change,
+  { of, to, make = 'false', had }: Change,
   values: readonly unknown[] = [],
 ): Promise<number> {
   const columns = Object.keys(to) as Column[];
@@ -58,11 +60,13 @@ async function writePairs(
     some.map((column) => `${form(column, 'old')} is distinct from ${form(column, 'new')}`).join(' or ') ||
     'false';
   const asIs: typeof compared = (column, when) => `n.${when}_${column}`;
+  const hadBy = (side: 'lead' | 'row'): string =>
+    had === 'told' ? `coalesce(o.field = any(n.${side}_had), false)` : String(had === 'both');
   const toScan = columns.filter((column) => scanned.includes(column));
   const { count } = await oneOf<{ count: number }>(
     db,
     `with next as materialized (
-       select m.lead_id, p.id, ${columns.map((column) => `p.${column} as old_${column}, ${to[column]} as new_${column}`).join(', ')}
+       select m.lead_id, p.id, ${had === 'told' ? 'm.lead_had, m.row_had, ' : ''}${columns.map((column) => `p.${column} as old_${column}, ${to[column]} as new_${column}`).join(', ')}
        from (${of}) m left join pairs p on p.connection = $1 and p.lead_id = m.lead_id
        where p.id is not null or ${make}),
      ${
@@ -70,11 +74,8 @@ async function writePairs(
          ? `kept as (
        insert into earlier_values (connection, lead_id, field, run_id, hash, lead_had, row_had)
        select $1, n.lead_id, o.field, coalesce(r.id, 0), value_hash(o.value),
-         coalesce(l.cells ? o.field and value_hash(l.cells->>o.field) = value_hash(n.new_base->>o.field), false),
-         coalesce(t.cells ? o.field and value_hash(t.cells->>o.field) = value_hash(n.new_base->>o.field), false)
+         ${hadBy('lead')}, ${hadBy('row')}
        from next n cross join (select max(id) as id from runs where connection = $1 and mode = 'sync') r
-       left join staged_leads l on l.run_id = r.id and l.lead_id = n.lead_id
-       left join staged_rows t on t.run_id = r.id and t.lead_id = n.lead_id and not t.duplicate
        cross join lateral jsonb_each_text(n.old_base) o (field, value)
        where o.value is distinct from n.new_base->>o.field),`
          : ''
@@ -122,6 +123,29 @@ const becomes: Readonly<Record<Exclude<BaselineMove['to'], 'forgotten'>, Omit<Ch
 
 const kinds = Object.keys(becomes) as (keyof typeof becomes)[];
 
+interface MoveOfLead {
+  readonly fields: readonly string[];
+  readonly values: Readonly<Record<string, Value | undefined>>;
+  readonly row: number | undefined;
+  readonly lead_had: readonly string[];
+  readonly row_had: readonly string[];
+}
+
+/** Two moves of a lead as one. */
+function after(before: MoveOfLead | undefined, move: BaselineMove): MoveOfLead {
+  const own = 'values' in move ? move.values : {};
+  const values = { ...before?.values, ...own };
+  const { lead = [], row = [] } = ('had' in move ? move.had : undefined) ?? {};
+  const hadStill = (fields: readonly string[] = []) => fields.filter((field) => !Object.hasOwn(own, field));
+  return {
+    fields: Object.keys(values),
+    values,
+    row: ('row' in move ? move.row : undefined) ?? before?.row,
+    lead_had: [...hadStill(before?.lead_had), ...lead],
+    row_had: [...hadStill(before?.row_had), ...row],
+  };
+}
+
 /**
  * Moves baselines: only to values that both sides were seen to show, or back. The number of a row that was just written ends
  * its absence. Of several moves of one lead the later ones go over the earlier ones; all that is agreed comes first.
@@ -132,18 +156,14 @@ export async function moveBaselines(
   moves: readonly BaselineMove[],
 ): Promise<void> {
   for (const kind of kinds) {
-    const byLead = new Map<string, { fields: string[]; values: object; row: number | undefined }>();
-    for (const move of moves) {
-      if (move.to !== kind) continue;
-      const before = byLead.get(move.leadId);
-      const values = { ...before?.values, ...('values' in move && move.values) };
-      const row = ('row' in move ? move.row : undefined) ?? before?.row;
-      byLead.set(move.leadId, { fields: Object.keys(values), values, row });
-    }
+    const byLead = new Map<string, MoveOfLead>();
+    for (const move of moves)
+      if (move.to === kind) byLead.set(move.leadId, after(byLead.get(move.leadId), move));
     if (byLead.size === 0) continue;
     const rows = [...byLead].map(([lead_id, move]) => ({ lead_id, ...move }));
-    const of = `select * from json_to_recordset($2::json) as r (lead_id text, fields text[], "values" jsonb, "row" bigint)`;
-    await writePairs(db, connection, { of, ...becomes[kind] }, [JSON.stringify(rows)]);
+    const of = `select * from json_to_recordset($2::json)
+      as r (lead_id text, fields text[], "values" jsonb, "row" bigint, lead_had text[], row_had text[])`;
+    await writePairs(db, connection, { of, ...becomes[kind], had: 'told' }, [JSON.stringify(rows)]);
   }
   const forgotten = moves.flatMap(({ to, leadId }) => (to === 'forgotten' ? [leadId] : []));
   if (forgotten.length > 0) await deletePairs(db, connection, 'lead_id = any($2)', [forgotten]);
@@ -153,7 +173,12 @@ export async function moveBaselines(
 export function advanceBaselines(
   db: Queryable,
   connection: string,
-  moves: readonly { readonly leadId: string; readonly values: Values; readonly row?: number | undefined }[],
+  moves: readonly {
+    readonly leadId: string;
+    readonly values: Values;
+    readonly row?: number | undefined;
+    readonly had?: Had;
+  }[],
 ): Promise<void> {
   const agreed = moves.map((move) => ({ to: 'agreed', ...move }) as const);
   return moveBaselines(db, connection, agreed);
@@ -232,7 +257,7 @@ export async function makeKeptMoves(db: pg.PoolClient, { id, connection }: RunRe
   };
   await writePairs(db, connection, absences, [id]);
   const of = `select lead_id, "values", null::bigint as "row" from planned_moves where "values" is not null`;
-  await writePairs(db, connection, { of, ...becomes.agreed });
+  await writePairs(db, connection, { of, ...becomes.agreed, had: 'both' });
   const gone = `lead_id in (select lead_id from planned_moves where "values" is null and lead is null)`;
   await deletePairs(db, connection, gone);
 }
@@ -271,6 +296,7 @@ export async function adoptScan(
     of: `select * from json_to_recordset($2::json) as r (lead_id text, "values" jsonb, "row" bigint)`,
     to: { ...becomes.agreed.to, lead_deleted_at: 'null::timestamptz' },
     make: 'true',
+    had: 'both',
   });
   const of = `select * from json_to_recordset($2::json) as r (lead_id text, "row" bigint)`;
   const placed = function* () {

@@ -62,7 +62,7 @@ export function changedFollowUps(
          and u.first_seen_at >= switched_at)
        -- Its row is about to be made.
        and f.lead_id not in (
-         select l.lead_id from new_row_lines l where l.is_open and l.state = 'planned' and l.run_id = (
+         select l.lead_id from new_row_lines l where l.state = 'planned' and l.run_id = (
            select max(id) from runs where connection = $1 and mode = 'sync' and phase not in ('pull', 'read', 'plan'))))
      order by 1 limit $4`,
     [connection, rules, after, limit, ...fields],

@@ -8,7 +8,7 @@ export function begunRows(db: Queryable, connection: string): Promise<ReadonlyMa
     `select a.lead_id, (select coalesce(json_object_agg(c.key, c.value->'to'), '{}') from json_each(a.changes::json) c)
      from (select id, run_id, lead_id, changes from actions where state = 'planned' and kind = 'create-row' and attempts > 0
        union all
-       select id, run_id, lead_id, changes from new_row_lines where is_begun and state = 'planned' and attempts > 0) a
+       select id, run_id, lead_id, changes from new_row_lines where state = 'planned' and attempts > 0) a
      join runs r on r.id = a.run_id and r.connection = $1 order by a.id`,
     [connection],
   );

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { isDatabaseOutage } from '../postgres/database-outage.ts';
 import { createBatcher } from './batcher.ts';
-import { MailSender } from './mail-sender.ts';
+import { endChatTurn, MailSender, takeChatTurn } from './mail-sender.ts';
 import {
   beginSending,
   type Claim,
@@ -16,8 +16,10 @@ import {
 
 /** What this process has in hand of the mails; what is noted of several at once goes in one statement. */
 export interface MailLedger extends AsyncDisposable {
-  /** See `takeMails`. Each that was taken must be ended. */
-  take(work: MailWork, waits: SendingWaits, limit: number): Promise<readonly TakenMail[]>;
+  /** See `takeMails`. Each that was taken must be ended. Null: another process posts to the chat. */
+  take(work: MailWork, waits: SendingWaits, limit: number): Promise<readonly TakenMail[] | null>;
+  /** Lets other processes post to a chat from which nothing is in hand. */
+  leaveChat(connection: string): Promise<void>;
   /** See `beginSending`. */
   begin(claim: Omit<Claim, 'sender'>): Promise<boolean>;
   /** See `endSending`. Waits for an unavailable database until `stop`: only this process knows the outcome of the mail. */
@@ -55,9 +57,13 @@ export function createMailLedger(pool: pg.Pool): MailLedger {
   return {
     async take(work, waits, limit) {
       const token = await sender.token();
+      if (work.isChat && !(await takeChatTurn(pool, work.connection, token))) return null;
       const taken = await takeMails(pool, work, waits, { token, inHand: [...inHand.keys()], limit });
       for (const { mail } of taken) inHand.set(mail.id, token);
       return taken;
+    },
+    async leaveChat(connection) {
+      await endChatTurn(pool, connection, await sender.token());
     },
     async begin(claim) {
       const sender = inHand.get(claim.id);

@@ -27,20 +27,21 @@ export async function* rowStandings(
   const standings = new RowStandings(acts, await conflictsOfLeads(pool, run.connection), run.scanIncomplete);
   const rows = streamRows<ScannedRow>(
     pool,
-    `select r.*, p.outside_since is not null as "isOutside", to_char(p.lead_deleted_at at time zone 'UTC', 'YYYY-MM-DD') as "deletedOn",
-       exists (select from scanned_leads where run_id = $1 and lead_id = r."leadId") as "isListed"
+    `with lines as materialized (
+       select l.* from run_sights s cross join lateral json_to_recordset(s.statuses) as l ("leadId" text, cells jsonb, shown text,
+         "isCopy" boolean, "row" bigint, ordinal bigint, "isListed" boolean) where s.run_id = $1)
+     select r."leadId", coalesce(r.cells, p.base) as cells, r.shown, r."isCopy", r."row", r."isListed",
+       p.outside_since is not null as "isOutside", to_char(p.lead_deleted_at at time zone 'UTC', 'YYYY-MM-DD') as "deletedOn"
      from (
-       select s.lead_id as "leadId", coalesce(s.cells, p.base) as cells, s.status as shown, s.duplicate as "isCopy",
-         s.row_number as row, s.ordinal
-       from staged_rows s left join pairs p on p.connection = $2 and p.lead_id = s.lead_id
-       where s.run_id = $1 and s.status is not null
+       select * from lines where shown is not null
        union all
        -- Rows that are as in the baseline show the usual text.
-       select p.lead_id, p.base, $3, false, p.row_number, p.row_number from pairs p
-       where p.connection = $2 and p.lead_id in (
-           select unnest($4::text[]) union select lead_id from absent_pairs where run_id = $1 and lead and not row)
-         and not exists (select from staged_rows where run_id = $1 and lead_id = p.lead_id and not duplicate)
-         and not exists (select from absent_pairs where run_id = $1 and lead_id = p.lead_id and row)) r
+       select lead_id, null, $3, false, row_number, row_number, true from pairs
+       where connection = $2 and lead_id = any($4)
+         and lead_id not in (select "leadId" from lines where "leadId" is not null and not "isCopy")
+         and lead_id not in (
+           select l."leadId" from run_sights s cross join lateral json_to_recordset(s.leads) as l ("leadId" text, "isRowMissed" boolean)
+           where s.run_id = $1 and l."isRowMissed")) r
      left join pairs p on p.connection = $2 and p.lead_id = r."leadId"
      order by r.ordinal`,
     [run.id, run.connection, inStep, standings.told],

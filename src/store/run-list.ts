@@ -124,7 +124,7 @@ export function listActions(
      where a.run_id = $1 and (a.round = $2 or a.state = 'done') and a.kind <> all($3) and a.id > $4
      union all
      select l.id, 'create-row', l.lead_id, null, l.changes, 'new-lead', l.state, null
-     from (select id from scan_pages where run_id = $1 and (round = $2 or settled > 0)
+     from (select id from scan_pages where run_id = $1 and (round = $2 or done_at is not null)
        and ${lastLineOfPage} > $4 order by id limit $5) p
      join new_row_lines l on l.page = p.id and l.id > $4
      order by id limit $5`,

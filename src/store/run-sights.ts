@@ -1,6 +1,7 @@
 import type { Cells } from '../core/lead/value.ts';
 import { batchesBySize } from '../core/lead/text-size.ts';
 import type { LiveScan } from '../core/merge/live-scan.ts';
+import { inStep } from '../core/merge/row-status.ts';
 import { isEqual, placeOf } from '../core/merge/sight-of.ts';
 import { mapOf, type Queryable } from './database.ts';
 import type { RunRef } from './runs.ts';
@@ -22,12 +23,35 @@ export async function storeSights(db: Queryable, runId: number, scan: LiveScan):
   await insert(db, runId, 'rows', scan.rows.loose());
 }
 
+/**
+ * Stores the rows whose status cells may need a change, when they are planned: those that do not show their baselines with the usual
+ * text, and those of leads that the list lacks.
+ */
+export async function storeStatuses(db: Queryable, runId: number, scan: LiveScan): Promise<void> {
+  const lines = function* () {
+    for (const leadId of scan.rows.ids()) {
+      const { hash: _hash, status: shown, ...row } = scan.row(leadId) ?? { status: null };
+      yield { ...row, shown, leadId, isCopy: false, isListed: scan.hasLead(leadId) };
+    }
+    for (const { ordinal, row, cells, status: shown, leadId } of scan.rows.loose()) {
+      const isCopy = leadId !== null;
+      yield { ordinal, row, cells, shown, leadId, isCopy, isListed: isCopy && scan.hasLead(leadId) };
+    }
+    for (const { leadId, lead, row } of scan.absent()) {
+      if (!lead || row || scan.row(leadId) !== null) continue;
+      const place = placeOf(scan, leadId);
+      yield { ordinal: place, row: place, shown: inStep, leadId, isCopy: false, isListed: false };
+    }
+  };
+  await insert(db, runId, 'statuses', lines());
+}
+
 const storedTogether = 500;
 
 async function insert(
   db: Queryable,
   runId: number,
-  column: 'leads' | 'rows',
+  column: 'leads' | 'rows' | 'statuses',
   all: Iterable<object>,
 ): Promise<void> {
   const text = `insert into run_sights (run_id, ${column}) values ($1, $2)`;

@@ -193,7 +193,7 @@ export async function finishRun(db: Queryable, id: number, status: RunStatus, re
 }
 
 /** What is known of the scan of a run. */
-const ofScan = ['scan_log', 'run_sights', 'staged_leads', 'staged_rows', 'absent_pairs'];
+const ofScan = ['scan_log', 'run_sights'];
 
 async function clearScan(db: Queryable, id: number): Promise<void> {
   for (const table of ofScan) await db.query(`delete from ${table} where run_id = $1`, [id]);

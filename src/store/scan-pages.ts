@@ -12,9 +12,7 @@ export type PageLine = readonly [leadId: string, cells: Values];
 export interface ScanPage {
   readonly id: number;
   readonly lines: readonly (PageLine | null)[];
-  readonly settled: number;
-  readonly begun: number;
-  readonly taken: number;
+  readonly attempts: number;
 }
 
 /** The action of a line that has one of its own. */
@@ -40,7 +38,7 @@ async function* readPages(db: Queryable, runId: number, where: string, values: r
   for (;;) {
     const found = await firstOf<Omit<ScanPage, 'lines'> & { body: string }>(
       db,
-      `select id, body, settled, begun, taken from scan_pages
+      `select id, body, attempts from scan_pages
        where run_id = $1 and id > $2 and ${where} order by id limit 1`,
       [runId, after, ...values],
     );
@@ -63,18 +61,18 @@ export function leadsToLookAt(db: Queryable, connection: string): Promise<readon
        and (a.state = 'done' and a.kind in ('remove-row', 'mark-row', 'delete-lead')
          or a.state = 'planned' and a.kind = 'create-row' and a.attempts > 0)
      union select l.lead_id from new_row_lines l join runs r on r.id = l.run_id
-       where r.connection = $1 and l.is_begun and l.state = 'planned'`,
+       where r.connection = $1 and l.attempts > 0 and l.state = 'planned'`,
     [connection],
   );
 }
 
-/** New leads that are stored together. */
+/** The most new leads that are stored together. */
 const leadsTogether = 800;
 
-/** Plans a new row for each lead of which nothing else is known; returns how many. */
-export async function planPages(db: Queryable, run: RoundRef, scan: LiveScan): Promise<number> {
+/** Plans a new row for each lead of which nothing else is known; `most`: that are written together. Returns how many. */
+export async function planPages(db: Queryable, run: RoundRef, scan: LiveScan, most: number): Promise<number> {
   let planned = 0;
-  for (const page of batchesBySize(scan.plainLines(), () => leadsTogether)) {
+  for (const page of batchesBySize(scan.plainLines(), () => Math.min(leadsTogether, most))) {
     const text = `insert into scan_pages (run_id, round, leads, body) values ($1, $2, $3, $4)`;
     await db.query(text, [run.id, run.round, page.length, `[${page.join(',')}]`]);
     planned += page.length;
@@ -82,37 +80,44 @@ export async function planPages(db: Queryable, run: RoundRef, scan: LiveScan): P
   return planned;
 }
 
-/** The pages of a round of which not all is settled. */
+/** The pages of a round that are not written. */
 export function pagesToWrite(db: Queryable, run: RoundRef): AsyncGenerator<ScanPage> {
-  return readPages(db, run.id, 'round = $3 and settled < leads', [run.round]);
+  return readPages(db, run.id, 'round = $3 and done_at is null', [run.round]);
 }
 
-/** Notes that a write of the first `to` leads of each page begins: its reply may be lost. */
-export async function pagesBegun(
+/** Counts an attempt before pages are written: its reply may be lost. */
+export async function pagesBegun(db: Queryable, pages: readonly ScanPage[]): Promise<void> {
+  await db.query(`update scan_pages set attempts = attempts + 1 where id = any($1)`, [
+    pages.map(({ id }) => id),
+  ]);
+}
+
+/** Pages are written; `own`: the leads of lines that get an action of their own. */
+export async function endPages(
   db: Queryable,
-  pages: readonly { readonly id: number; readonly to: number }[],
+  pages: readonly ScanPage[],
+  own: ReadonlySet<string>,
 ): Promise<void> {
-  await db.query(
-    `update scan_pages p set begun = greatest(begun, b."to") from json_to_recordset($1::json) as b (id bigint, "to" int)
-     where p.id = b.id`,
-    [JSON.stringify(pages.map(({ id, to }) => ({ id, to })))],
-  );
+  await db.query(`update scan_pages set done_at = now() where id = any($1)`, [pages.map(({ id }) => id)]);
+  if (own.size > 0) for (const page of pages) await takeFrom(db, page, (leadId) => own.has(leadId));
 }
 
-/** That the first `to` leads of a page are written; `left`: its lines without those that are `taken`, when these became more. */
-export interface EndedPage {
-  readonly id: number;
-  readonly to: number;
-  readonly taken: number;
-  readonly left?: readonly (PageLine | null)[];
-}
-
-export async function endPages(db: Queryable, pages: readonly EndedPage[]): Promise<void> {
-  await db.query(
-    `update scan_pages p set settled = s."to", taken = s.taken, body = coalesce(s."left", p.body), done_at = now()
-     from json_to_recordset($1::json) as s (id bigint, "to" int, taken int, "left" text) where p.id = s.id`,
-    [JSON.stringify(pages.map(({ left, ...page }) => ({ ...page, left: JSON.stringify(left) })))],
-  );
+/** Takes lines out of a page. Returns them. */
+async function takeFrom(
+  db: Queryable,
+  { id, lines }: ScanPage,
+  isTaken: (leadId: string) => boolean,
+): Promise<readonly PageLine[]> {
+  const taken = lines.filter((line) => line !== null).filter(([leadId]) => isTaken(leadId));
+  if (taken.length === 0) return [];
+  const gone = new Set<PageLine | null>(taken);
+  const left = JSON.stringify(lines.map((line) => (gone.has(line) ? null : line)));
+  await db.query(`update scan_pages set leads = leads - $2, body = $3 where id = $1`, [
+    id,
+    taken.length,
+    left,
+  ]);
+  return taken;
 }
 
 /** The new rows of a round that were not read again yet: how many, and between which of its pairs theirs are. */
@@ -123,13 +128,13 @@ export interface NewRowsToRead {
 }
 
 export async function newRowsToRead(db: Queryable, run: RunRef & RoundRef): Promise<NewRowsToRead | null> {
-  const ofRound = `run_id = $1 and round = $2 and settled > taken and not seen`;
+  const ofRound = `run_id = $1 and round = $2 and done_at is not null and leads > 0 and not seen`;
   const { count, ids } = await oneOf<{ count: number; ids: string[] }>(
     db,
-    `select (select coalesce(sum(settled - taken), 0)::int from scan_pages where ${ofRound}) as count,
-       array(select e.line->>0 from scan_pages p cross join lateral json_array_elements(p.body::json) with ordinality e (line, nth)
+    `select (select coalesce(sum(leads), 0)::int from scan_pages where ${ofRound}) as count,
+       array(select e.line->>0 from scan_pages p cross join lateral json_array_elements(p.body::json) e (line)
          where p.id in ((select min(id) from scan_pages where ${ofRound}), (select max(id) from scan_pages where ${ofRound}))
-           and e.nth <= p.settled and json_typeof(e.line) = 'array') as ids`,
+           and json_typeof(e.line) = 'array') as ids`,
     [run.id, run.round],
   );
   if (count === 0) return null;
@@ -166,34 +171,19 @@ export function newRowsOf(
 /** All new rows of the round were read again as they were written, but for those that have actions of their own. */
 export async function newRowsSeen(db: Queryable, run: RoundRef): Promise<void> {
   await db.query(
-    `update scan_pages set seen = true where run_id = $1 and round = $2 and settled > 0 and not seen`,
+    `update scan_pages set seen = true where run_id = $1 and round = $2 and done_at is not null and not seen`,
     [run.id, run.round],
   );
 }
 
-/** Takes the lines of some leads that are settled out of their pages; `isTaken` chooses. Returns them. */
+/** Takes the lines of some leads that were written out of their pages; `isTaken` chooses. Returns them. */
 export async function takeLines(
   db: Queryable,
   run: RoundRef,
   isTaken: (leadId: string) => boolean,
 ): Promise<readonly PageLine[]> {
   const all: PageLine[] = [];
-  for await (const { id, lines, settled, taken } of readPages(
-    db,
-    run.id,
-    'round = $3 and settled > taken and not seen',
-    [run.round],
-  )) {
-    const out = lines.slice(0, settled).flatMap((line) => (line !== null && isTaken(line[0]) ? [line] : []));
-    if (out.length === 0) continue;
-    const gone = new Set<PageLine | null>(out);
-    const left = lines.map((line) => (gone.has(line) ? null : line));
-    await db.query(`update scan_pages set taken = $2, body = $3 where id = $1`, [
-      id,
-      taken + out.length,
-      JSON.stringify(left),
-    ]);
-    all.push(...out);
-  }
+  const written = readPages(db, run.id, 'round = $3 and done_at is not null and not seen', [run.round]);
+  for await (const page of written) all.push(...(await takeFrom(db, page, isTaken)));
   return all;
 }

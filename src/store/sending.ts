@@ -150,7 +150,12 @@ const isOpen = `m.state in ('scheduled', 'sending')`;
  * Gives mails back that a process had in hand, settled or not; what another worker has taken over or settled meanwhile stays
  * as it is. With a digest that was sent, what it tells is skipped: at once, so that a death leaves both or none.
  */
-export async function endSending(db: Queryable, endings: readonly Ending[]): Promise<void> {
+export async function endSending(db: Queryable, all: readonly Ending[]): Promise<void> {
+  const tells = new Set(all.flatMap(({ tells = [] }) => tells));
+  // A statement changes a row once: what waits for a digest and was given back would not be skipped by it, too.
+  const waiting = all.filter(({ id }) => tells.has(id));
+  if (waiting.length > 0) await endSending(db, waiting);
+  const endings = all.filter(({ id }) => !tells.has(id));
   await db.query(
     `with endings as (select * from json_to_recordset($1::json)
          as e (id bigint, state text, note text, sender uuid, "waitMs" float8, "isTry" boolean, "isUnknown" boolean, tells bigint[])),

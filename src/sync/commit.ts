@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { codeOf } from '../lib/errors.ts';
 import { readable, type Values } from '../core/lead/value.ts';
 import type { ActionKind, Changes } from '../core/merge/action.ts';
-import { movesAfter } from '../core/merge/baseline-moves.ts';
+import { type Had, movesAfter } from '../core/merge/baseline-moves.ts';
 import { putsBack } from '../core/merge/put-back.ts';
 import { type Refused, refusedMessage, sentKey } from '../core/merge/refused-create.ts';
 import type { RowOutcome } from '../ports/target.ts';
@@ -34,7 +34,7 @@ import { rememberRefused } from '../store/refused-creates.ts';
 import { type EditOutcome, recordEditOutcome } from '../store/requested-edits.ts';
 import { type Finding, storeVerifications } from '../store/verifications.ts';
 import { type Run, updateRun } from '../store/runs.ts';
-import { ownAction, type PageLine, type EndedPage, endPages } from '../store/scan-pages.ts';
+import { ownAction, type PageLine, endPages, type ScanPage } from '../store/scan-pages.ts';
 import { inLeasedTransaction, inRepeatable, type StepContext } from './context.ts';
 import { actionsOnRow, basesOfMatched, isReplacing, rowHistory } from './row-change.ts';
 
@@ -209,17 +209,14 @@ export interface WrittenLine {
 
 const uniqueViolation = '23505';
 
-/**
- * Stores the outcomes of new rows of pages: pairs at once; any other line gets an action of its own. Returns the lead ids
- * of those. `pagesOf`: the pages after these lines have left them.
- */
+/** Stores the outcomes of the new rows of pages: pairs at once; any other line gets an action of its own. */
 export async function commitNewRows(
   context: StepContext,
   run: Run,
   lines: readonly WrittenLine[],
-  pagesOf: (own: ReadonlySet<string>) => readonly EndedPage[],
-): Promise<ReadonlySet<string>> {
-  const commit = (known: ReadonlySet<string>): Promise<ReadonlySet<string>> => {
+  pages: readonly ScanPage[],
+): Promise<void> {
+  const commit = (known: ReadonlySet<string>): Promise<void> => {
     const pairs: NewPair[] = [];
     const others: WrittenLine[] = [];
     for (const one of lines) {
@@ -230,33 +227,32 @@ export async function commitNewRows(
     const own = new Set(others.map(({ line }) => line[0]));
     return inLeasedTransaction(context, async (db) => {
       await copyPairs(db, run.connection, pairs);
-      await endPages(db, pagesOf(own));
+      await endPages(db, pages, own);
       if (others.length > 0) await commitOtherLines(db, run, others);
       await updateRun(db, run.id, { attempts: 0 });
-      return own;
     });
   };
   try {
-    return await commit(new Set());
+    await commit(new Set());
   } catch (error) {
     if (codeOf(error) !== uniqueViolation) throw error;
     // The service gave a create of this run the id of a lead that was there before: that is a pair by now.
     const leadIds = lines.map(({ line }) => line[0]);
-    return commit(await knownOf(context.pool, run.connection, leadIds));
+    await commit(await knownOf(context.pool, run.connection, leadIds));
   }
 }
 
 /** Stores lines that were not written, and those of leads that are pairs already. */
 async function commitOtherLines(db: pg.PoolClient, run: Run, others: readonly WrittenLine[]): Promise<void> {
   const actions: NewAction[] = [];
-  const done: { leadId: string; values: Values; row: number | undefined }[] = [];
+  const done: { leadId: string; values: Values; row: number | undefined; had: Had }[] = [];
   const rowless: string[] = [];
   const conflicts: NewConflict[] = [];
   for (const { line, outcome } of others) {
     const [leadId, values] = line;
     if (outcome.status === 'done') {
       actions.push(ownAction(line, { state: 'done', outcome: {} }));
-      done.push({ leadId, values, row: outcome.row });
+      done.push({ leadId, values, row: outcome.row, had: { lead: Object.keys(values), row: [] } });
       continue;
     }
     const { status, code, message } = outcome;

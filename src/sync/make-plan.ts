@@ -127,7 +127,7 @@ export async function makePlan(
   for (const row of scan.rows.loose()) await plan.add(...planner.row(row));
   await plan.add(...planner.end());
   await plan.end();
-  const newRows = await planPages(db, run, scan);
+  const newRows = await planPages(db, run, scan, context.target.batchSize);
   plan.guarded.add('create-row', 'new-lead', newRows);
 
   const { shuffled, tally, twins } = planner;

@@ -8,13 +8,17 @@ import type { RowChange } from '../ports/target.ts';
 import type { StepContext } from './context.ts';
 import { writeBatches } from './write-batches.ts';
 
+/** An undo and a reviewed plan leave the texts to the next sync. */
+export function showsStatus({ connection, runPolicy }: StepContext): boolean {
+  return connection.target.statusColumn !== undefined && runPolicy.doesAll;
+}
+
 /**
  * Writes each row's state into its status cell, as the last write of a round. Only cells that show another text are
- * written, so nothing is recorded: the next run repairs what is missing. An undo and a reviewed plan leave the texts to the
- * next sync.
+ * written, so nothing is recorded: the next run repairs what is missing.
  */
 export async function showStatus(context: StepContext, run: Run): Promise<void> {
-  if (context.connection.target.statusColumn === undefined || !context.runPolicy.doesAll) return;
+  if (!showsStatus(context)) return;
   await writeBatches(context, run, {
     batches: batchesOf(context, run),
     begin: async () => {},

@@ -5,7 +5,6 @@ import type { LinkMaker } from '../reminders/links/link-token.ts';
 import { type Outcome, retryDelayMs } from '../reminders/send/deliver.ts';
 import { sendDigest } from '../reminders/send/send-digest.ts';
 import { type ReminderContext, sendReminder } from '../reminders/send/send-reminder.ts';
-import { acquireLease } from '../store/leases.ts';
 import { linkKey } from '../store/keeper.ts';
 import { type MailWork, nextMailAt, putOffMails, type TakenMail } from '../store/sending.ts';
 import { addMailJob, horizonMs } from './mail-jobs.ts';
@@ -29,29 +28,34 @@ export async function sendMails(
   const { ledger, waits } = app;
   const { connection, isChat } = work;
   // A chat gets one message at a time.
-  await using lease = isChat ? await acquireLease(app.pool, `${connection}/chat`) : null;
-  if (isChat && lease === null) return { againAfterMs: chatPaceMs };
   const most = isChat ? 1 : mailsAtOnce;
   const underWay = new Set<Promise<void>>();
   let isShared = isChat;
-  while (!stop.aborted) {
-    const taken = await ledger.take(work, waits, most - underWay.size);
-    if (taken.length === 0 && underWay.size === 0) break;
-    if (!isShared && taken.length === most) {
-      isShared = true;
-      // Another worker may have some of the rest.
-      await addMailJob(app, work, Date.now());
+  try {
+    while (!stop.aborted) {
+      const taken = await ledger.take(work, waits, most - underWay.size);
+      if (taken === null) return { againAfterMs: chatPaceMs };
+      if (taken.length === 0 && underWay.size === 0) break;
+      for (const one of taken) {
+        const sending = trySend(app, one, stop).finally(() => underWay.delete(sending));
+        underWay.add(sending);
+      }
+      if (!isShared && taken.length === most) {
+        isShared = true;
+        // Another worker may have some of the rest.
+        await addMailJob(app, work, Date.now());
+      }
+      // Not for each that ends: taking has its price.
+      do await Promise.race(underWay);
+      while (underWay.size > most / 2);
+      if (isChat) await sleep(chatPaceMs, undefined, { signal: stop }).catch(() => {});
     }
-    for (const one of taken) {
-      const sending = trySend(app, one, stop).finally(() => underWay.delete(sending));
-      underWay.add(sending);
-    }
-    // Not for each that ends: taking has its price.
-    do await Promise.race(underWay);
-    while (underWay.size > most / 2);
-    if (isChat) await sleep(chatPaceMs, undefined, { signal: stop }).catch(() => {});
+  } finally {
+    // Also after a fault: nobody else would wait for what is under way before the process ends.
+    await Promise.all(underWay);
+    // The turn ends by itself, too, when the database is away.
+    if (isChat) await ledger.leaveChat(connection).catch(() => {});
   }
-  await Promise.all(underWay);
   if (stop.aborted) return { againAfterMs: 0 };
   const at = await nextMailAt(app.pool, work, waits);
   const now = Date.now();

@@ -56,8 +56,7 @@ export async function endState(world: CrashWorld): Promise<Readonly<Record<strin
     leftovers: await select(
       `select 'open run' as what from runs where finished_at is null
        union all select 'lease' from leases
-       union all select 'staged' from staged_leads union all select 'staged' from staged_rows
-       union all select 'staged' from scan_pages where settled < leads
+       union all select 'staged' from scan_pages where done_at is null
        union all select 'staged' from scan_log union all select 'staged' from run_sights`,
     ),
   };

@@ -92,7 +92,7 @@ export async function reminderScene(workspace: Workspace) {
         );
       await set(sendAt <= sending.clock.now() ? Math.min(sendAt, Date.now() - 1) : sendAt, 'infinity');
       const work = { connection, isChat: isChannel(recipient) };
-      const [taken] = await sending.ledger.take(work, sending.waits, 1);
+      const [taken] = (await sending.ledger.take(work, sending.waits, 1)) ?? [];
       await set(sendAt, '-infinity');
       if (taken === undefined) {
         const { state } = before;

@@ -1,5 +1,5 @@
-import type { Value, Values } from '../lead/value.ts';
-import type { PlannedAction } from './action.ts';
+import { sameCell, type Value, type Values } from '../lead/value.ts';
+import type { Change, PlannedAction } from './action.ts';
 import { putsBack, reopenedBases } from './put-back.ts';
 
 /** An action that was carried out, as far as the other side confirmed it. */
@@ -19,10 +19,46 @@ export interface Confirmed {
  * lead never had a row, or the row never had a lead; `forgotten`: the pair itself goes.
  */
 export type BaselineMove = { readonly leadId: string } & (
-  | { readonly to: 'agreed'; readonly values: Values; readonly row?: number | undefined }
-  | { readonly to: 'reopened'; readonly values: Readonly<Record<string, Value | undefined>> }
+  | { readonly to: 'agreed'; readonly values: Values; readonly row?: number | undefined; readonly had?: Had }
+  | {
+      readonly to: 'reopened';
+      readonly values: Readonly<Record<string, Value | undefined>>;
+      readonly had?: Had;
+    }
   | { readonly to: 'lead-deleted' | 'cleared' | 'forgotten' }
 );
+
+/** By side the fields in which it showed what the baseline moves to when the run read it: the run did not change it there. */
+export interface Had {
+  readonly lead: readonly string[];
+  readonly row: readonly string[];
+}
+
+/**
+ * Which side showed what the baseline moves to before an action wrote. A record that it made had shown nothing; of the side
+ * beside one that an undo wrote nothing is known. Pure.
+ */
+export function hadBefore(
+  {
+    kind,
+    reason,
+    changes,
+  }: Pick<PlannedAction, 'kind' | 'reason'> & {
+    readonly changes: Readonly<Record<string, Pick<Change, 'from' | 'to'>>>;
+  },
+  values: Readonly<Record<string, Value | undefined>>,
+): Had {
+  const showing = (side: 'from' | 'to'): readonly string[] =>
+    Object.entries(changes).flatMap(([field, change]) => {
+      const value = values[field];
+      return value !== undefined && sameCell(change[side], value) ? [field] : [];
+    });
+  const written = kind === 'update-lead' || kind === 'update-row' ? showing('from') : [];
+  const other = putsBack({ reason }) ? [] : showing('to');
+  return kind === 'update-lead' || kind === 'create-lead'
+    ? { lead: written, row: other }
+    : { lead: other, row: written };
+}
 
 /**
  * How the baseline moves after an action. What an undo puts back is an edit like any other, except where the run had
@@ -36,20 +72,28 @@ export function movesAfter({
   refused = [],
 }: Confirmed): readonly BaselineMove[] {
   const isUndo = putsBack(action);
+  const movesTo = (values: Values): BaselineMove => ({
+    to: 'agreed',
+    leadId,
+    values,
+    row,
+    had: hadBefore(action, values),
+  });
   const taken = Object.entries(action.changes).filter(([field]) => !refused.includes(field));
   switch (action.kind) {
     case 'update-lead':
     case 'update-row':
-      if (isUndo) return [{ to: 'reopened', leadId, values: reopenedBases(Object.fromEntries(taken)) }];
-      if (action.kind === 'update-row') return [{ to: 'agreed', leadId, values: agreed, row }];
+      if (isUndo) {
+        const values = reopenedBases(Object.fromEntries(taken));
+        return [{ to: 'reopened', leadId, values, had: hadBefore(action, values) }];
+      }
+      if (action.kind === 'update-row') return [movesTo(agreed)];
       // The baseline of a row that is linked in the same round moves with that link.
-      return action.contentHash !== '' || Object.keys(agreed).length === 0
-        ? []
-        : [{ to: 'agreed', leadId, values: agreed }];
+      return action.contentHash !== '' || Object.keys(agreed).length === 0 ? [] : [movesTo(agreed)];
     case 'create-lead':
     case 'create-row':
     case 'link':
-      return isUndo ? [] : [{ to: 'agreed', leadId, values: agreed, row }];
+      return isUndo ? [] : [movesTo(agreed)];
     case 'remove-row':
       // After an undo the row is no deleted lead's: it must not be marked or removed again.
       return [{ to: isUndo ? 'cleared' : 'lead-deleted', leadId }];

@@ -128,7 +128,7 @@ create table leases (
 );
 comment on table leases is
   'The process that works on a connection (and mode) now. A process that lost its token writes nothing more.';
-create unique index leases_token on leases (token);
+create index leases_token on leases (token);
 
 create table services (
   -- A hash of an address and a key.
@@ -169,10 +169,13 @@ create table run_sights (
   -- What both sides showed of some leads, where a side is not as in the baseline.
   leads json,
   -- The same of rows that no lead id names.
-  rows json
+  rows json,
+  -- Rows whose status cells may need a change, as the scan found them; without cells: as in the baseline.
+  statuses json
 );
 comment on table run_sights is
-  'What the scan of a run found that differs, many records in one row: at its end the run compares it with what it did.';
+  'What the scan of a run found that differs, many records in one row: status cells are written by it, and at its end the run'
+  ' compares it with what it did.';
 create index run_sights_by_run on run_sights (run_id);
 
 create table scan_pages (
@@ -180,48 +183,19 @@ create table scan_pages (
   run_id bigint not null references runs,
   -- The round that makes rows of them.
   round int not null,
-  -- How many there are; lines that have an action of their own since count, too.
+  -- How many there are, without lines that have an action of their own.
   leads int not null,
   -- [[lead id, {field: value}]…]; null instead of a line that has an action of its own.
   body text not null,
-  -- How many of the first lines are written, and for how many a write was begun.
-  settled int not null default 0,
-  begun int not null default 0,
-  -- How many of the settled lines have an action of their own.
-  taken int not null default 0,
+  -- How often a write of them was begun, and when they were written: all together.
+  attempts int not null default 0,
   done_at timestamptz,
   -- The rows were read again as they were written.
   seen boolean not null default false
 );
 comment on table scan_pages is
-  'The new leads of a scan, many in one row: the plan of their rows, a line for each lead, and of settled lines the history.';
+  'The new leads of a scan, many in one row: the plan of their rows, a line for each lead, and of written ones the history.';
 create index scan_pages_of_run on scan_pages (run_id, id);
-
-create table staged_leads (
-  run_id bigint not null,
-  lead_id text not null,
-  cells jsonb not null,
-  primary key (run_id, lead_id)
-);
-comment on table staged_leads is
-  'What the scan of the service showed, where it differs from the baseline, while the plan is carried out.';
-
-create table staged_rows (
-  run_id bigint not null,
-  ordinal int not null,
-  -- A CRM names a row by its record id, which may be above 2^31.
-  row_number bigint not null,
-  lead_id text,
-  -- Null: as in the baseline; the row only stands elsewhere, or its status says something.
-  cells jsonb,
-  duplicate boolean not null default false,
-  -- What the status column shows; null when the table has none.
-  status text,
-  primary key (run_id, ordinal)
-);
-comment on table staged_rows is
-  'What the scan of the table showed, where it differs from the baseline, while the plan is carried out.';
-create index staged_rows_by_lead on staged_rows (run_id, lead_id);
 
 create table pairs (
   connection text not null,
@@ -244,16 +218,6 @@ comment on table pairs is
   'Every lead that was ever seen, with its baseline: the value on which both sides last agreed, field by field.';
 
 create index pairs_outside on pairs (connection) where (outside_since is not null);
-
-create table absent_pairs (
-  run_id bigint not null,
-  lead_id text not null,
-  lead boolean not null,
-  "row" boolean not null,
-  primary key (run_id, lead_id)
-);
-comment on table absent_pairs is
-  'The pairs whose lead, row, or both a scan has not shown.';
 
 create table earlier_values (
   connection text not null,
@@ -601,24 +565,6 @@ comment on table alerts is
   'A problem, from when it was first seen until it has stayed away, and who has to be told.';
 create unique index alerts_one_open on alerts (connection, kind) where (over_at is null);
 
--- What both sides show in the scan of a run, until its writes move the baselines.
-create view scanned_leads as
-  select run_id, lead_id, cells from staged_leads
-  union all
-  select r.id, p.lead_id, p.base from runs r join pairs p on p.connection = coalesce(r.baseline, r.connection)
-  where not exists (select from staged_leads where run_id = r.id and lead_id = p.lead_id)
-    and not exists (select from absent_pairs where run_id = r.id and lead_id = p.lead_id and lead);
-create view scanned_rows as
-  select s.run_id, s.lead_id, coalesce(s.cells, p.base) as cells, s.row_number from staged_rows s
-  join runs r on r.id = s.run_id
-  left join pairs p on p.connection = coalesce(r.baseline, r.connection) and p.lead_id = s.lead_id
-  where not s.duplicate
-  union all
-  select r.id, p.lead_id, p.base, p.row_number from runs r
-  join pairs p on p.connection = coalesce(r.baseline, r.connection)
-  where not exists (select from staged_rows where run_id = r.id and lead_id = p.lead_id and not duplicate)
-    and not exists (select from absent_pairs where run_id = r.id and lead_id = p.lead_id and row);
-
 -- Every field that an action wrote.
 create view history as
   select a.id + nth * 0.000001 as id, r.connection, a.run_id, a.written_lead as lead_id, c.key as field,
@@ -635,15 +581,13 @@ create view history as
 create view new_row_lines as
   select 4503599627370496 + p.id * 1048576 + e.nth as id, p.run_id, p.round, e.line->>0 as lead_id,
     (select json_object_agg(c.key, json_build_object('from', null, 'to', c.value)) from json_each(e.line->1) c) as changes,
-    case when e.nth <= p.settled then 'done' else 'planned' end as state, case when e.nth <= p.settled then p.done_at end as done_at,
-    (e.nth <= p.begun)::int as attempts, p.id as page, p.body, p.begun > p.settled as is_begun, p.leads > p.settled as is_open
+    case when p.done_at is null then 'planned' else 'done' end as state, p.done_at, p.attempts, p.id as page, p.body
   from scan_pages p cross join lateral json_array_elements(p.body::json) with ordinality e (line, nth)
-  where p.round is not null and json_typeof(e.line) = 'array';
+  where json_typeof(e.line) = 'array';
 
 create view new_row_counts as
-  select run_id, round, 'done' as state, settled - taken as count, seen from scan_pages where round is not null and settled > taken
-  union all
-  select run_id, round, 'planned', leads - settled, false from scan_pages where round is not null and leads > settled;
+  select run_id, round, case when done_at is null then 'planned' else 'done' end as state, leads as count, seen from scan_pages
+  where leads > 0;
 
 -- Of the form in which two values are compared (src/core/lead/value.ts, canonical): an empty text is none.
 create function value_hash(value text) returns bigint language sql stable parallel safe as $$

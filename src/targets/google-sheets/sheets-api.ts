@@ -16,16 +16,32 @@ import { type Quota, type QuotaKind, quotaOf } from './quota.ts';
 /** An unformatted cell. "" and null: empty. */
 export type SheetCell = string | number | boolean | null;
 
-const description = z.looseObject({
-  properties: z.looseObject({}).exactOptional(),
-  sheets: z.array(z.looseObject({})).exactOptional(),
-});
+/** What the parts of a description are that are used, wherever they stand; lists are of objects. */
+const kinds = {
+  list: 'sheets data rowData values columnMetadata developerMetadata merges tables protectedRanges unprotectedRanges',
+  object:
+    'properties gridProperties range basicFilter rowsProperties effectiveFormat numberFormat userEnteredValue effectiveValue',
+  string: 'timeZone locale title metadataKey metadataValue formattedValue formulaValue',
+  number: 'sheetId rowCount columnCount startRow startColumn metadataId',
+};
+const kindOf: ReadonlyMap<string, string> = new Map(
+  Object.entries(kinds).flatMap(([kind, names]) => names.split(' ').map((name) => [name, kind] as const)),
+);
+
+function isDescription(value: unknown): value is sheets_v4.Schema$Spreadsheet {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  return Object.entries(value).every(([name, part]: [string, unknown]) => {
+    const kind = kindOf.get(name);
+    if (kind === 'list') return Array.isArray(part) && part.every(isDescription);
+    if (kind === 'object') return isDescription(part);
+    return kind === undefined || part === null || typeof part === kind;
+  });
+}
 
 /** What of it is there is up to the field mask. Throws `target.unavailable` (now) for a proxy's page or half a reply. */
-function parseSpreadsheet(data: unknown): sheets_v4.Schema$Spreadsheet {
-  const parsed = description.safeParse(data);
-  if (!parsed.success) throw senseless();
-  return parsed.data;
+export function parseSpreadsheet(data: unknown): sheets_v4.Schema$Spreadsheet {
+  if (!isDescription(data)) throw senseless();
+  return data;
 }
 
 /** One grid per requested range, ragged; throws as above. */

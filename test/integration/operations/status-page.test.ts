@@ -259,26 +259,3 @@ describe('a conflict', () => {
     expect([reply.status, reply.body.includes('row cannot be chosen for')]).toEqual([409, true]);
   });
 });
-
-test('how far a sync is is told to fifty browsers at once, and the fifty-first has to come again', async () => {
-  await using site = await openStatusSite();
-  const abort = new AbortController();
-  const listen = () => fetch(`${site.server.url}events`, { signal: abort.signal });
-  const first = await Promise.all(Array.from({ length: 50 }, listen));
-  expect(new Set(first.map(({ status }) => status))).toEqual(new Set([200]));
-  const late = await listen();
-  expect([late.status, late.headers.get('retry-after')]).toEqual([503, '60']);
-  const body: ReadableStream<Uint8Array> | null | undefined = first[0]?.body;
-  const said = await body?.getReader().read();
-  expect(new TextDecoder().decode(said?.value)).toBe('data: {}\n\n');
-  abort.abort();
-  // A place is free again as soon as the worker notices that somebody went.
-  await expect
-    .poll(async () => {
-      const one = new AbortController();
-      const reply = await fetch(`${site.server.url}events`, { signal: one.signal });
-      one.abort();
-      return reply.status;
-    })
-    .toBe(200);
-});

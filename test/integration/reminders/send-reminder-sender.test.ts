@@ -73,7 +73,7 @@ const work = { connection: connectionName, isChat: false };
 const stop = new AbortController().signal;
 /** Takes the only mail up. */
 async function take(ledger: MailLedger, waits = usualWaits) {
-  const [taken] = await ledger.take(work, waits, 1);
+  const [taken] = (await ledger.take(work, waits, 1)) ?? [];
   if (taken === undefined) throw new Error('there is no mail');
   return { ...taken.mail, firstTriedAt: Date.now() };
 }

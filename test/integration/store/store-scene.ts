@@ -17,7 +17,6 @@ import { sights } from '../../../src/store/differences.ts';
 import { adoptScan, keepMoves, makeKeptMoves } from '../../../src/store/baselines.ts';
 import { LiveScan } from '../../../src/core/merge/live-scan.ts';
 import { loadBaselines } from '../../../src/store/load-baselines.ts';
-import { storeStaged } from '../../../src/store/staged-tables.ts';
 import { logLeads, takeUpLeads } from '../../../src/store/scan-log.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 
@@ -135,7 +134,6 @@ export class Scene {
     const seen = await this.sights(run);
     const absences = seen.flatMap((one) => absencesAfter(one, differenceOf(one, isProof), false) ?? []);
     return transaction(this.pool, async (db) => {
-      await storeStaged(db, run.id, run.scan);
       const stored = await adoptScan(db, run, run.scan, isProof.rows, new Set());
       await keepMoves(db, absences);
       await makeKeptMoves(db, run);
