@@ -97,8 +97,10 @@ export class Records {
     return chunk.utf8Slice(from, from + chunk.readUInt32LE(at + 2));
   }
 
-  /** The bytes of a text. */
-  length(n: number): number {
+  /** The bytes of the text of an id; 0: it is not there. */
+  lengthOf(id: string): number {
+    const n = this.find(id);
+    if (n < 0) return 0;
     const [chunk, at] = this.#place(n);
     return chunk.readUInt32LE(at + 2);
   }
