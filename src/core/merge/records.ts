@@ -146,10 +146,11 @@ export class Records {
 
   #addChunk(least: number): void {
     const usual = Math.min(largestChunk, Math.max(leastChunk, 2 * (this.#chunks.at(-1)?.length ?? 0)));
-    this.#left = Math.max(least, usual);
+    const bytes = Math.max(least, usual);
     if (this.#chunks.length === 1 << (32 - chunkBits)) this.#reserve(Infinity);
-    this.#reserve(this.#left);
-    this.#chunks.push(Buffer.allocUnsafeSlow(this.#left) as Bytes);
+    this.#reserve(bytes);
+    this.#chunks.push(Buffer.allocUnsafeSlow(bytes) as Bytes);
+    this.#left = bytes;
   }
 
   #index(length: number): void {
