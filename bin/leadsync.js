@@ -34,13 +34,15 @@ if (isRecent) {
 } else if (isClone && existsSync(node24)) {
   // Loaded here alone: each command under Node 24 starts some ms earlier.
   const { spawn } = await import('node:child_process');
+  const { constants } = await import('node:os');
   // Through the channel the child notices our death, also by SIGKILL, which we cannot pass on.
   const child = spawn(node24, [...flags, ...process.argv.slice(1)], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
-  child.on('exit', (code) => {
-    process.exitCode = code ?? 1;
+  // A signal ends a child that does not listen yet.
+  child.on('exit', (code, signal) => {
+    process.exitCode = code ?? 128 + (constants.signals[signal] ?? 0);
   });
 } else {
   const wanted = isClone ? 'Node 24 or newer; run "npm ci" first: it brings one' : 'Node 22.19 or newer';

@@ -54,7 +54,12 @@ async function findByCompany(
     for await (const { leadId, company } of namedLeads(pool, connection.name))
       if (folded(company).includes(wanted)) found.push({ connection, leadId, company });
   const exact = found.filter(({ company }) => folded(company) === wanted);
-  const best = exact.length > 0 ? exact : found;
+  // A lead may have two names while it is held.
+  const named = Map.groupBy(
+    exact.length > 0 ? exact : found,
+    ({ connection, leadId }) => `${connection.name} ${leadId}`,
+  );
+  const best = [...named.values()].flatMap(([first]) => first ?? []);
   const ids = new Set(best.map(({ leadId }) => leadId));
   if (ids.size === 0) throw await unknownLead(pool, connections, typed);
   if (ids.size === 1) return best;

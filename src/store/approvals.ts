@@ -6,12 +6,14 @@ import type { Approval, Run, RunRef } from './runs.ts';
 /** The fingerprint of a line whose text was edited: it never matches. */
 export const editedByHand = 'edited-by-hand';
 
-/** What a run may carry out; null: all that it plans. */
+/** What a run may carry out; null: all that it plans. Of an approval without its lines: nothing. */
 export async function approvalOf(
   db: Queryable,
   { id, approval }: Pick<Run, 'id' | 'approval'>,
 ): Promise<Approval | null> {
-  return approval === null ? null : valueOf(db, `select approved from runs where id = $1`, [id]);
+  if (approval === null) return null;
+  const approved = await valueOf<Approval>(db, `select approved from runs where id = $1`, [id]);
+  return approved ?? { planId: 0, lines: [] };
 }
 
 /** A create that was begun may have been carried out. */

@@ -47,15 +47,21 @@ export function findLeadIds(
   );
 }
 
-/** All leads that are remembered with the name of their company, as both sides last agreed on it. */
+/** All leads that are remembered, with each name of their company: as both sides last agreed on it, and as either shows it while it is held. */
 export async function* namedLeads(
   pool: pg.Pool,
   connection: string,
 ): AsyncIterable<{ readonly leadId: string; readonly company: string }> {
   yield* streamRows(
     pool,
-    `select lead_id as "leadId", base->>'companyName' as company from pairs
-     where connection = $1 and base->>'companyName' is not null order by lead_id`,
+    `select lead_id as "leadId", company from (
+       select lead_id, base->>'companyName' as company from pairs where connection = $1
+       union
+       select lead_id, shown #>> '{}' from held cross join lateral (values (lead_value), (row_value)) v (shown)
+       where connection = $1 and kind = 'conflict' and field = 'companyName' and lead_id <> '' and jsonb_typeof(shown) = 'string'
+       union
+       select lead_id, lead_value->>'companyName' from held where connection = $1 and kind = 'match') n
+     where company is not null order by lead_id, company`,
     [connection],
   );
 }

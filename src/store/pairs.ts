@@ -98,7 +98,7 @@ export function basesOf(
   return valuesOf(db, connection, leadIds, 'base');
 }
 
-/** What the companies of some leads are called: as both sides last agreed on it, else as a match of it shows. */
+/** What the companies of some leads are called: as both sides last agreed on it, else as the lead shows it while it, or a match, waits. */
 export function companiesOf(
   db: Queryable,
   connection: string,
@@ -109,8 +109,10 @@ export function companiesOf(
     db,
     `select w.id, coalesce(p.base->>'companyName', m.name) as value from unnest($2::text[]) as w (id)
      left join pairs p on p.connection = $1 and p.lead_id = w.id
-     left join lateral (select o.lead_value->>'companyName' as name from held o
-       where o.kind = 'match' and o.connection = $1 and o.lead_id = w.id order by o.current desc, o.id desc limit 1) m on true
+     left join lateral (
+       select case o.kind when 'match' then o.lead_value->>'companyName' else o.lead_value #>> '{}' end as name from held o
+       where o.connection = $1 and o.lead_id = w.id and (o.kind = 'match' or o.kind = 'conflict' and o.field = 'companyName'
+         and jsonb_typeof(o.lead_value) = 'string') order by o.kind, o.current desc, o.id desc limit 1) m on true
      where coalesce(p.base->>'companyName', m.name) is not null`,
     [connection, leadIds],
   );

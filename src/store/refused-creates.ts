@@ -4,6 +4,7 @@ import { epochMs, firstOf, mapOf, oneOf, type Queryable, rowsOf } from './databa
 import { heldAgain } from './decisions.ts';
 import { sentBy } from './intents.ts';
 import { keysOfLead, type Service } from './places.ts';
+import { mayHaveOf } from './run-sights.ts';
 import type { RunRef } from './runs.ts';
 
 export async function loadRefused(db: Queryable, connection: string): Promise<RefusedCreates> {
@@ -74,7 +75,7 @@ export async function sightingsOf(
          and (${leadIds.map((_, nth) => `strpos(body, to_json(($4::text[])[${nth + 1}])::text) > 0`).join(' or ')})),
      sighted as materialized (
        select l.* from run_sights s cross join lateral json_to_recordset(s.leads) as l ("leadId" text, lead jsonb)
-       where s.run_id = $1 and l."leadId" = any($4) and l.lead is not null and (${leadIds.map((_, nth) => `strpos(s.leads::text, to_json(($4::text[])[${nth + 1}])::text) > 0`).join(' or ')})),
+       where s.run_id = $1 and l."leadId" = any($4) and l.lead is not null and ${mayHaveOf('$4::text[]')}),
      coming as (
        select lead_id from actions where run_id = $1 and kind = 'create-row' and lead_id = any($4)
        union select lead_id from actions where connection = $2 and lead_id = any($4) and intent = 'created' and id <> $3

@@ -19,8 +19,14 @@ export async function storeSights(db: Queryable, runId: number, scan: LiveScan):
       yield { leadId, row: placeOf(scan, leadId), lead, cells: row?.cells ?? null, ...isMissed };
     }
   };
-  await insert(db, runId, 'leads', leads());
-  await insert(db, runId, 'rows', scan.rows.loose());
+  await insert(
+    db,
+    runId,
+    `(leads, first_lead, last_lead, run_id)
+       select $2, min(one->>'leadId' collate "C"), max(one->>'leadId' collate "C"), $1::bigint from json_array_elements($2) one`,
+    leads(),
+  );
+  await insert(db, runId, '(run_id, rows) values ($1, $2)', scan.rows.loose());
 }
 
 /**
@@ -43,21 +49,20 @@ export async function storeStatuses(db: Queryable, runId: number, scan: LiveScan
       yield { ordinal: place, row: place, shown: inStep, leadId, isCopy: false, isListed: false };
     }
   };
-  await insert(db, runId, 'statuses', lines());
+  await insert(db, runId, '(run_id, statuses) values ($1, $2)', lines());
 }
 
 const storedTogether = 500;
 
-async function insert(
-  db: Queryable,
-  runId: number,
-  column: 'leads' | 'rows' | 'statuses',
-  all: Iterable<object>,
-): Promise<void> {
-  const text = `insert into run_sights (run_id, ${column}) values ($1, $2)`;
+async function insert(db: Queryable, runId: number, lines: string, all: Iterable<object>): Promise<void> {
+  const text = `insert into run_sights ${lines}`;
   for (const some of batchesBySize(all, () => storedTogether))
     await db.query(text, [runId, JSON.stringify(some)]);
 }
+
+/** SQL: which of `run_sights s` may have one of these leads (an array, SQL as well): only those are taken apart. */
+export const mayHaveOf = (leadIds: string): string =>
+  `exists (select from unnest(${leadIds}) w (id) where w.id between s.first_lead and s.last_lead)`;
 
 /** What some leads showed in the scan of a run, once it is planned; of those that showed their baselines, what these are now. */
 export function sightedLeads(
@@ -70,7 +75,7 @@ export function sightedLeads(
     `with sighted as materialized (
        select l.* from run_sights s
        cross join lateral json_to_recordset(s.leads) as l ("leadId" text, lead jsonb, "isLeadMissed" boolean)
-       where s.run_id = $1 and l."leadId" = any($3))
+       where s.run_id = $1 and ${mayHaveOf('$3::text[]')} and l."leadId" = any($3))
      select w.id, coalesce(s.lead, p.base) from unnest($3::text[]) w (id)
      left join sighted s on s."leadId" = w.id left join pairs p on p.connection = $2 and p.lead_id = w.id
      where s."isLeadMissed" is not true and coalesce(s.lead, p.base) is not null`,

@@ -10,6 +10,9 @@ export const horizonMs = 2 * 3_600_000;
 /** A mail that is due for so long (ms) and in nobody's hand may have lost its job. */
 const lostMs = 60_000;
 
+/** Ms after which it gets another job beside one that should be there: Redis may have lost that one from its lists alone. */
+const secondJobMs = 600_000;
+
 /**
  * Adds a job for the next moment at which mails of these connections are due; the job of a moment that is to come is there once.
  * `isLook`: only for one that may have lost it.
@@ -25,7 +28,12 @@ export async function addMailJobs(
       const at = await nextMailAt(pool, { connection, isChat }, waits);
       const now = Date.now();
       if (at === null || at > now + horizonMs || (isLook && at > now - lostMs)) continue;
-      await addMailJob({ queues }, { connection, isChat }, at, isLook ? 'look' : undefined);
+      await addMailJob(
+        { queues },
+        { connection, isChat },
+        at,
+        isLook ? `look-${Math.floor(now / secondJobMs)}` : undefined,
+      );
       added += 1;
     }
   }

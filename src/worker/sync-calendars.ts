@@ -11,6 +11,9 @@ import type { SyncContext } from '../sync/context.ts';
 
 const calendarsAtOnce = 4;
 
+/** Each holds a session of the database: with all of them at once nothing else would get one. */
+const connectionsAtOnce = 2;
+
 /** Ms until a calendar is tried again that rejected the password: more attempts would lock the account. */
 const lockoutMs = 3_600_000;
 
@@ -22,10 +25,12 @@ const lockoutMs = 3_600_000;
 export async function syncCalendars(app: App, stop: AbortSignal): Promise<CalendarPass> {
   const total = { put: 0, changed: 0, requested: 0 };
   const slots = new Semaphore(calendarsAtOnce);
+  const turns = new Semaphore(connectionsAtOnce);
   const connections = [...app.contexts.values()].map(async (context) => {
     const { connection, pool } = context;
     const calendars = connection.reminders?.calendars ?? [];
     if (calendars.length === 0) return;
+    using _turn = await turns.acquire(stop);
     await using lease = await acquireLease(pool, `${connection.name}/calendars`);
     if (lease === null) return;
     const signal = AbortSignal.any([stop, lease.lost]);

@@ -82,8 +82,7 @@ export class Baselines {
 
   /** The bytes of a baseline. */
   length(n: number): number {
-    if (n < 0) return 0;
-    const text = this.#records.text(n);
+    const text = n < 0 ? '' : this.#records.text(n);
     return text.startsWith(digestMark) ? Number.parseInt(text.slice(digestMark.length), 10) : text.length;
   }
 
@@ -259,15 +258,14 @@ export class LiveScan {
 
   /** Gives rows that were read before their leads were the service's spelling of their ids. */
   respellRows(): void {
-    const ofCopies = new Map<string, string>();
     for (let nth = 0; nth < this.#spellings.size; nth++) {
       const [key, leadId] = [this.#spellings.id(nth), this.#spellings.text(nth)];
       if (!this.#shownRows.has(key)) continue;
       const n = this.base.find(leadId);
-      if (this.#shownRows.respell(key, leadId, this.#rows[n] === asBase)) ofCopies.set(key, leadId);
+      this.#shownRows.respell(key, leadId, this.#rows[n] === asBase);
       if (n >= 0 && this.#rows[n] === notMet) this.#rows[n] = moved;
     }
-    this.#shownRows.respellCopies(ofCopies);
+    this.#shownRows.respellCopies();
   }
 
   seeAsides(asides: readonly Aside[]): void {
@@ -351,9 +349,8 @@ export class LiveScan {
 
   /** The bytes of all that is known of a lead: its baseline, and what both sides show instead. */
   length(leadId: string): number {
-    const n = this.#shown.find(leadId);
-    const shown = n < 0 ? 0 : this.#shown.length(n);
-    return this.base.length(this.base.find(leadId)) + shown + this.#shownRows.length(leadId);
+    const base = this.base.length(this.base.find(leadId));
+    return base + this.#shown.lengthOf(leadId) + this.#shownRows.length(leadId);
   }
 
   /** The first row of an id that is not as it was, or is of no pair. */

@@ -97,8 +97,10 @@ export class Records {
     return chunk.utf8Slice(from, from + chunk.readUInt32LE(at + 2));
   }
 
-  /** The bytes of a text. */
-  length(n: number): number {
+  /** The bytes of the text of an id; 0: it is not there. */
+  lengthOf(id: string): number {
+    const n = this.find(id);
+    if (n < 0) return 0;
     const [chunk, at] = this.#place(n);
     return chunk.readUInt32LE(at + 2);
   }
@@ -144,10 +146,11 @@ export class Records {
 
   #addChunk(least: number): void {
     const usual = Math.min(largestChunk, Math.max(leastChunk, 2 * (this.#chunks.at(-1)?.length ?? 0)));
-    this.#left = Math.max(least, usual);
+    const bytes = Math.max(least, usual);
     if (this.#chunks.length === 1 << (32 - chunkBits)) this.#reserve(Infinity);
-    this.#reserve(this.#left);
-    this.#chunks.push(Buffer.allocUnsafeSlow(this.#left) as Bytes);
+    this.#reserve(bytes);
+    this.#chunks.push(Buffer.allocUnsafeSlow(bytes) as Bytes);
+    this.#left = bytes;
   }
 
   #index(length: number): void {

@@ -44,6 +44,8 @@ export class ShownRows {
   /** By ordinal. */
   readonly #loose: Records;
   readonly #copied = new Set<string>();
+  /** By their former ids those of further rows that wait for `respellCopies`. */
+  #ofCopies = new Map<string, string>();
   #withoutId = 0;
   #ofUnreadable = 0;
   #bytes = 0;
@@ -66,8 +68,7 @@ export class ShownRows {
 
   /** The bytes of the first row of an id; 0: there is none. */
   length(leadId: string): number {
-    const n = this.#first.find(leadId);
-    return n < 0 ? 0 : this.#first.length(n);
+    return this.#first.lengthOf(leadId);
   }
 
   find(leadId: string): ShownRow | null {
@@ -113,29 +114,26 @@ export class ShownRows {
     return this.#bytes;
   }
 
-  /**
-   * A row has another spelling of its id. `isMet`: a row of that was met, and shows its baseline. Returns whether further rows
-   * have the former one: see `respellCopies`.
-   */
-  respell(key: string, leadId: string, isMet: boolean): boolean {
+  /** A row has another spelling of its id, as further ones after `respellCopies`. `isMet`: a row of that was met, and shows its baseline. */
+  respell(key: string, leadId: string, isMet: boolean): void {
     const [row, other] = [this.find(key), this.find(leadId)];
-    if (row === null) return false;
+    if (row === null) return;
     this.#first.set(key, '');
     // Of two rows the one that stands first has the id.
     const isFirst = !isMet && (other === null || row.ordinal < other.ordinal);
     if (isFirst) this.#first.set(leadId, JSON.stringify(row));
     const copy = isFirst ? other : row;
     if (copy !== null) this.#copy(leadId, copy);
-    return this.#copied.delete(key);
+    if (this.#copied.delete(key)) this.#ofCopies.set(key, leadId);
   }
 
-  /** Gives further rows the new spelling of their ids, by the former one: all at once, since each row is looked at. */
-  respellCopies(spellings: ReadonlyMap<string, string>): void {
-    if (spellings.size === 0) return;
-    for (const loose of this.loose()) {
-      const leadId = spellings.get(loose.leadId ?? '');
+  /** All at once, since each row is looked at. */
+  respellCopies(): void {
+    for (const loose of this.#ofCopies.size === 0 ? [] : this.loose()) {
+      const leadId = this.#ofCopies.get(loose.leadId ?? '');
       if (leadId !== undefined) this.#keepLoose({ ...loose, leadId });
     }
+    this.#ofCopies = new Map();
   }
 
   #copy(leadId: string, { ordinal, row, status, cells }: ShownRow): void {

@@ -168,6 +168,9 @@ create table run_sights (
   run_id bigint not null,
   -- What both sides showed of some leads, where a side is not as in the baseline.
   leads json,
+  -- The first and the last of their ids.
+  first_lead text collate "C",
+  last_lead text collate "C",
   -- The same of rows that no lead id names.
   rows json,
   -- Rows whose status cells may need a change, as the scan found them; without cells: as in the baseline.

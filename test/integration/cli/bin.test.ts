@@ -43,6 +43,17 @@ describe('under an old Node of the machine', { tags: 'node' }, () => {
     return { code, stdout, stderr };
   }
 
+  test.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ])('a child that %s ends before it listens: %i', async (signal, code) => {
+    const early = `if (Number(process.versions.node.split('.')[0]) >= 24) process.kill(process.pid, '${signal}');`;
+    const ended = await run(['--version'], {
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(early)}`,
+    });
+    expect(ended).toMatchObject({ code, stdout: '' });
+  });
+
   test('help, version and mistakes: it ends by itself, with the right code', async () => {
     writeFileSync(join(folder, 'bad.yaml'), 'connections: {}\n');
     const [help, version, usage, missing, invalid] = await Promise.all([

@@ -140,3 +140,14 @@ test('why finds a lead by part of the company name, and lists several', async ()
   await here.sync();
   expect((await here.cli('why', 'müller', '--json')).json()).toMatchObject({ leadId: id });
 });
+
+test('a company whose name is held is found by each name that it has', async () => {
+  await using here = await Workspace.open();
+  const { id } = here.sandbox.leads.add({ companyName: 'Becker Spedition', city: 'Ulm' });
+  await here.sync();
+  here.sheet.edit((row) => row['Lead ID'] === id, { Company: 'Becker Speditoin' });
+  here.sandbox.leads.edit(id, { companyName: 'Becker Transporte' });
+  await here.cli('sync');
+  for (const name of ['becker spedition', 'speditoin', 'transporte', 'Becker'])
+    expect(oneObject(await here.cli('why', name, '--json'))['leadId'], name).toBe(id);
+});

@@ -176,3 +176,14 @@ test('what `check` counts is no less than what a run reserves', async () => {
   const { bytes } = await sizeOfBaselines(here.pool, here.connection);
   expect(bytes).toBeGreaterThanOrEqual(reserved);
 });
+
+test('a lead that shows a long baseline shows it as before, and one letter of it makes another one', async () => {
+  const here = scene();
+  const long = { companyName: 'ü'.repeat(1_500), stage: 'new' };
+  await advanceBaselines(here.pool, here.connection, [{ leadId: 'a', values: long }]);
+  using memory = new ScanMemory();
+  const { scan } = await openScan(stepOf(here, memory), await here.run());
+  expect(scan.base.length(0)).toBeGreaterThan(3_000);
+  expect(scan.base.isShown(0, long)).toBe(true);
+  expect(scan.seeLead('a', { ...long, companyName: `${'ü'.repeat(1_499)}u` })).toBe('moved');
+});
