@@ -178,16 +178,6 @@ export function conflictsOf(db: Queryable, ids: readonly number[]): Promise<read
   return rowsOf(db, `select ${columns} from ${heldItems} and id = any($1)`, [ids]);
 }
 
-/** Whether anything is held for this reason. */
-export async function isHeldFor(db: Queryable, connection: string, code: string): Promise<boolean> {
-  return (
-    (await countOf(db, `from held where kind = 'conflict' and connection = $1 and code = $2`, [
-      connection,
-      code,
-    ])) > 0
-  );
-}
-
 export function countConflicts(
   db: Queryable,
   connection: string,

@@ -39,10 +39,10 @@ export async function* pairedValues(
   pool: pg.Pool,
   connection: string,
   fields: readonly string[],
-): AsyncIterable<{ readonly row: number | null; readonly values: Values }> {
+): AsyncIterable<{ readonly leadId: string; readonly row: number | null; readonly values: Values }> {
   yield* streamRows(
     pool,
-    `select row_number as row, (select jsonb_object_agg(f, base->f) from unnest($2::text[]) f) as "values" from pairs
+    `select lead_id as "leadId", row_number as row, (select jsonb_object_agg(f, base->f) from unnest($2::text[]) f) as "values" from pairs
      where connection = $1 and base is not null and lead_deleted_at is null`,
     [connection, fields],
   );

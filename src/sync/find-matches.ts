@@ -33,6 +33,7 @@ export interface FoundMatches extends MatchedRecords {
 const noMatches: FoundMatches = {
   rowOf: new Map(),
   linkedRows: new Set(),
+  apartRows: new Set(),
   heldLeads: new Map(),
   heldRows: new Map(),
   lines: null,
@@ -177,6 +178,7 @@ function describe(
 ): FoundMatches {
   const isProposed = new Set(proposed);
   const rejected = compared.filter(({ state }) => state === 'rejected');
+  const linked = new Set(links.map(({ lead }) => lead));
   const involved = [...links, ...proposed, ...ambiguous, ...rejected];
   const leadIdOf = ({ lead }: Compared): string => sides.leadIds[lead] ?? '';
   const rowOf = ({ row }: Compared): number => sides.rows[row] ?? 0;
@@ -228,6 +230,7 @@ function describe(
       }),
     ),
     linkedRows: new Set(links.map(rowOf)),
+    apartRows: new Set(rejected.filter(({ lead }) => linked.has(lead)).map(rowOf)),
     heldLeads,
     heldRows,
     lines: listedOnes.map(line),

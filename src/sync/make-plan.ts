@@ -15,7 +15,6 @@ import { type Elsewhere, misreadCells, type OtherTable, placesInCells } from '..
 import { rowsInCells } from '../core/merge/rows-in-cells.ts';
 import { ShiftedRows } from '../core/merge/shifted-rows.ts';
 import type { ShuffledRows } from '../core/merge/shuffled-rows.ts';
-import { isHeldFor } from '../store/conflicts.ts';
 import { releasedRows, rowsInPlace, sights, wantedRows } from '../store/differences.ts';
 import { movedFields } from '../store/place-notes.ts';
 import { pairedValues } from '../store/matches.ts';
@@ -116,7 +115,7 @@ export async function makePlan(
     homes,
     unread,
     first,
-    names: sync.match === 'off' ? null : await namesOfTable(context.pool, run),
+    names: sync.match === 'off' ? null : await namesOfTable(context.pool, run, scan, creates.rows),
   };
   const planner = new Planner(findings);
   for await (const sight of sights(db, run, scan)) {
@@ -226,12 +225,27 @@ async function findShifts(
   );
 }
 
-/** The companies of the table, if a row is held because it shows one of them: its first row may have a lead by now. */
-async function namesOfTable(pool: pg.Pool, run: Run): Promise<Names> {
+/** The companies of rows whose lead is known, or under way (`creates`). */
+async function namesOfTable(
+  pool: pg.Pool,
+  run: Run,
+  scan: LiveScan,
+  creates: ReadonlySet<number>,
+): Promise<Names> {
   const names = new Names();
-  if (!(await isHeldFor(pool, run.connection, 'row.twin'))) return names;
-  for await (const { row, values } of pairedValues(pool, run.connection, ['companyName', 'city']))
-    if (row !== null) names.see(row, values);
+  if (!scan.rows.isAnyWithoutId) return names;
+  for (const { row, cells } of scan.rows.loose()) if (creates.has(row)) names.see(row, cells);
+  for await (const { leadId, row: before, values } of pairedValues(pool, run.connection, [
+    'companyName',
+    'city',
+  ])) {
+    const shown = scan.row(leadId);
+    const row = shown?.row ?? before;
+    if (row === null || !scan.hasRow(leadId)) continue;
+    names.see(row, shown?.cells ?? values);
+    // A name on which the two sides do not agree is a name of the company too.
+    names.see(row, scan.lead(leadId) ?? {});
+  }
   return names;
 }
 

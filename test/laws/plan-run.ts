@@ -76,7 +76,13 @@ export function planRun(state: RunState): Planned {
     found: foundRows(strays, [...gone, ...creates.rowless], fields, policy, { fresh: 0, newOrphans: 0 }),
     older: new OlderCopies([], state.isRowDoubted ? ['row'] : [], []),
     isProof,
-    matches: { rowOf: new Map(), linkedRows: new Set(), heldLeads: new Map(), heldRows: new Map() },
+    matches: {
+      rowOf: new Map(),
+      linkedRows: new Set(),
+      apartRows: new Set(),
+      heldLeads: new Map(),
+      heldRows: new Map(),
+    },
     undone: new UndoneRecords(undoneOf(state, seen), fields),
     refused: new RefusedCreates(
       new Map(

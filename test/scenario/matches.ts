@@ -41,7 +41,7 @@ export const matchScenarios: readonly Scenario[] = [
           problems: ['row.twin row 3'],
         },
       },
-      { status: { 'ERNST BAU': 'held: an earlier row shows the same company' } },
+      { status: { 'ERNST BAU': 'held: another row shows the same company' } },
       { row: 'ERNST BAU', set: { Stage: 'won' } },
       { sync: { exit: 3, did: 'nothing', problems: ['row.twin row 3'] } },
       { resolve: '', use: 'row' },
@@ -134,6 +134,54 @@ export const matchScenarios: readonly Scenario[] = [
     title:
       'one lead that may be either of two rows: listed, nothing is created, and the decision on one frees the other',
     sync: propose,
+    given: { leads: [lead], rows: [typed, ' | Acme AG | Berlin | new | '] },
+    steps: [
+      {
+        sync: {
+          exit: 3,
+          did: 'nothing',
+          problems: ['match.proposed acme', 'match.ambiguous row 3'],
+        },
+      },
+      { status: { 'Acme AG': ambiguous } },
+      { match: 'acme', row: 2, use: 'link' },
+      { sync: { exit: 0, did: 'created 1 leads, updated 1 leads 1 rows' } },
+    ],
+    end: {
+      leads: ['acme | ACME | berlin | won', 'new1 | Acme AG | Berlin | new'],
+      rows: [row('acme | ACME | berlin | won | '), row('new1 | Acme AG | Berlin | new | ')],
+    },
+  },
+  ...([propose, exact] as const).map(
+    (sync): Scenario => ({
+      title: `${sync.match}: one lead that may be either of two rows of one company: the row that is not linked is held`,
+      sync,
+      given: { leads: [lead], rows: [' | Acme | Berlin | new | ', typed] },
+      steps: [
+        {
+          sync: {
+            exit: 3,
+            did: 'nothing',
+            problems: ['match.ambiguous acme', 'match.ambiguous row 2', 'match.ambiguous row 3'],
+          },
+        },
+        { status: { ACME: ambiguous } },
+        { match: 'acme', row: 3, use: 'link' },
+        { sync: { exit: 3, did: 'updated 1 leads 1 rows', problems: ['row.twin row 2'] } },
+        { sync: { exit: 3, did: 'nothing', problems: ['row.twin row 2'] } },
+        { resolve: '', use: 'row' },
+        { sync: { exit: 0, did: 'created 1 leads' } },
+      ],
+      end: {
+        leads: ['acme | ACME | berlin | won', 'new1 | Acme | Berlin | new'],
+        rows: [row('new1 | Acme | Berlin | new | '), row('acme | ACME | berlin | won | ')],
+      },
+    }),
+  ),
+  {
+    title:
+      'one lead that may be either of two rows of one company: one is linked, the other is apart: two leads',
+    sync: propose,
     given: { leads: [lead], rows: [typed, ' | Acme | Berlin | new | '] },
     steps: [
       {
@@ -143,13 +191,27 @@ export const matchScenarios: readonly Scenario[] = [
           problems: ['match.ambiguous acme', 'match.ambiguous row 2', 'match.ambiguous row 3'],
         },
       },
-      { status: { ACME: ambiguous } },
       { match: 'acme', row: 2, use: 'link' },
+      { match: 'acme', row: 3, use: 'apart' },
       { sync: { exit: 0, did: 'created 1 leads, updated 1 leads 1 rows' } },
     ],
     end: {
       leads: ['acme | ACME | berlin | won', 'new1 | Acme | Berlin | new'],
       rows: [row('acme | ACME | berlin | won | '), row('new1 | Acme | Berlin | new | ')],
+    },
+  },
+  {
+    title: 'propose: a new row that shows the company of a pair in step is held',
+    sync: { match: 'propose' },
+    given: { leads: [lead], rows: [lead] },
+    steps: [
+      { sync: { exit: 0, did: 'nothing' } },
+      { addRow: ' | ACME GmbH | Berlin | won | ' },
+      { sync: { exit: 3, did: 'nothing', problems: ['row.twin row 3'] } },
+    ],
+    end: {
+      leads: ['acme | Acme GmbH | Berlin | new'],
+      rows: [row(lead), shows(' | ACME GmbH | Berlin | won | ', 'held: another row shows the same company')],
     },
   },
   {

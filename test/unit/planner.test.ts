@@ -125,6 +125,28 @@ test('two rows of one company are two leads only where nobody looks', () => {
   expect(plan(new Names())).toEqual(['create-lead new-row', 'hold row.twin']);
 });
 
+test.each<[string, Partial<PlanFacts>, string[]]>([
+  ['is linked with a lead', matched('b'), ['hold row.twin']],
+  [
+    'gets its id back',
+    { found: { ...found, rowOf: new Map([['b', { row: 6, cells }]]) } },
+    ['hold row.twin'],
+  ],
+  [
+    'is linked with a lead that is another company, says a person',
+    { matches: { ...plain.matches, ...matched('b').matches, apartRows: new Set([2]) } },
+    ['create-lead new-row'],
+  ],
+])('a new row of one company with a row below that %s', (_name, facts, expected) => {
+  expect(told(plannerOf({ ...facts, names: new Names() }).row(acme))).toEqual(expected);
+});
+
+test('a new row that shows what a linked lead shows is held, though the linked row spells it otherwise', () => {
+  const planner = plannerOf({ ...matched('b'), names: new Names() });
+  planner.pair({ ...isNew, leadId: 'b', lead: { companyName: 'Acme GmbH' } });
+  expect(told(planner.row({ ...acme, cells: { companyName: 'ACME GmbH' } }))).toEqual(['hold row.twin']);
+});
+
 test.each<[string, Sight, Partial<PlanFacts>, string[]]>([
   ['an edit, in its row', edited, {}, ['update-lead, row-edited, row 2']],
   [

@@ -97,7 +97,7 @@ const words: Readonly<Record<string, string>> = {
   'row.id-lost': 'held: its id is missing; it may belong to a lead',
   'match.proposed': 'held: it may be an existing lead (leadsync conflicts)',
   'match.ambiguous': 'held: it may be one of several leads (leadsync conflicts)',
-  'row.twin': 'held: an earlier row shows the same company',
+  'row.twin': 'held: another row shows the same company',
   'row.id-moved': 'held: it shows the values of another lead',
   'row.column-missing': 'held: a column is missing or duplicated',
   'row.id-closed': 'held: no id can be written into this row',

@@ -9,6 +9,8 @@ export interface MatchedRecords {
     { readonly row: number; readonly cells: Cells; readonly message: string }
   >;
   readonly linkedRows: ReadonlySet<number>;
+  /** Rows that a person took apart from a lead that gets another row. */
+  readonly apartRows: ReadonlySet<number>;
   /** The conflict of leads and rows that get no counterpart; null: it is the lead's. */
   readonly heldLeads: ReadonlyMap<string, PlannedAction>;
   readonly heldRows: ReadonlyMap<number, PlannedAction | null>;

@@ -56,7 +56,7 @@ export interface PlanFacts {
   readonly unread: ReadonlySet<string>;
   /** Of a first sync. */
   readonly first: FirstLeadsTally | null;
-  /** The companies that the table shows; null: two rows of one company are two leads. */
+  /** The companies of rows that have a lead, or soon will; null: two rows of one company are two leads. */
   readonly names: Names | null;
 }
 
@@ -73,11 +73,14 @@ export class Planner {
   constructor(facts: PlanFacts) {
     this.#facts = facts;
     this.shuffled = new ShuffledRows(facts.policy.fields);
+    const { found, matches, names } = facts;
+    for (const { row, cells } of [...found.rowOf.values(), ...matches.rowOf.values()]) names?.see(row, cells);
   }
 
   pair(sight: Sight): { readonly actions: readonly PlannedAction[]; readonly absences: Absences | null } {
     const { leadId } = sight;
-    const { creates, moved, found, older, isProof, matches, undone, loose, elsewhere, unread } = this.#facts;
+    const { creates, moved, found, older, isProof, matches, undone, loose, elsewhere, unread, names } =
+      this.#facts;
     const difference = differenceOf(sight, isProof);
     const isUndecided = found.isAnyones || found.leadIds.has(leadId) || elsewhere.has(leadId);
     const absences = absencesAfter(sight, difference, isUndecided);
@@ -91,6 +94,7 @@ export class Planner {
     }
     const { lead, rowNumber, leadAbsences, deletionDone, merged, asked } = difference;
     const again = found.rowOf.get(leadId) ?? matches.rowOf.get(leadId);
+    if (again !== undefined) names?.see(again.row, lead ?? {});
     const row = again?.cells ?? difference.row;
     const base: Values | null = difference.base && withoutFields(difference.base, moved);
     const planned = this.#plan({
@@ -163,7 +167,6 @@ export class Planner {
     if (leadId !== null) return [planDuplicateRow(leadId, row, mayBe)];
     if (unreadableId !== null) return [planUnreadableId(row, cells, unreadableId, mayBe, policy)];
     if (creates.rows.has(row)) {
-      names?.see(row, cells);
       this.tally.leaveRow(row);
       return [];
     }
@@ -194,7 +197,7 @@ export class Planner {
     if (!actions.some(({ kind }) => kind === 'create-lead')) return actions;
     if (idClosed !== null) return [planClosedId(row, cells, idClosed, policy)];
     const twin = names?.see(row, cells) ?? null;
-    if (twin !== null && !isWanted) {
+    if (twin !== null && !isWanted && !matches.apartRows.has(row)) {
       this.twins += 1;
       return [planTwinRow(row, cells, twin, policy)];
     }

@@ -83,7 +83,7 @@ const recordReasons: Readonly<Record<string, string>> = {
   'row.id-lost': 'its id is missing; it may belong to a lead',
   'match.proposed': 'it may be an existing lead (leadsync conflicts)',
   'match.ambiguous': 'it may be one of several leads (leadsync conflicts)',
-  'row.twin': 'an earlier row shows the same company',
+  'row.twin': 'another row shows the same company',
   'row.id-moved': 'it shows the values of another lead',
   'row.column-missing': 'a column is missing or duplicated',
   'row.id-closed': 'no id can be written into this row',

@@ -209,7 +209,7 @@ export const ofEdits: readonly Family[] = [
         'Shorten its longest texts, or take the column out of `fields`.',
       ],
       'row.twin': [
-        'The row is new, and shows the same company as a row above it, of which a lead is made.',
+        'The row is new, and shows the same company as another row, of which a lead is or was made.',
         'Delete one of the two rows. If they are two companies, decide with `--use row`.',
       ],
       'row.undone': [
