@@ -10,7 +10,7 @@ import { companiesOf } from '../store/pairs.ts';
 import { print, printJson } from './output.ts';
 import { tellReport } from './plan-output.ts';
 import { runs } from './runs.ts';
-import { reminders, type RemindersOptions } from './reminders.ts';
+import type { RemindersOptions } from './reminders.ts';
 import { withStore } from './with-store.ts';
 
 interface StatusOptions extends RemindersOptions {
@@ -19,9 +19,13 @@ interface StatusOptions extends RemindersOptions {
   readonly limit?: string;
 }
 
-export function status({ runs: run, limit, ...options }: StatusOptions): Promise<void> {
+export async function status({ runs: run, limit, ...options }: StatusOptions): Promise<void> {
   const { reminders: mails, cancelled, feeds, newFeed, newLinkKey } = options;
-  if ((mails ?? cancelled ?? feeds ?? newFeed ?? newLinkKey) !== undefined) return reminders(options);
+  if ((mails ?? cancelled ?? feeds ?? newFeed ?? newLinkKey) !== undefined) {
+    // Loaded here alone: it has what composes and sends mails.
+    const { reminders } = await import('./reminders.ts');
+    return reminders(options);
+  }
   if (run !== undefined) return runs(run === true ? null : run, limit ?? '20', options);
   if (limit !== undefined) throw new LeadsyncError('usage.invalid', '--limit goes with --runs');
   return withStore(options, async (pool, config) => {

@@ -17,7 +17,7 @@ export const plantedMistakes: readonly PlantedMistake[] = [
     name: 'a filtered run writes to no lead',
     file: whole,
     from: `  return { actions, seen, made`,
-    to: `  if (state.filtered) return { actions: actions.filter(({ kind }) => kind !== 'update-lead'), seen, made: creates.made, rowOf, loose, open: creates.open, leadAbsences };
+    to: `  if (state.filtered) return { actions: actions.filter(({ kind }) => kind !== 'update-lead'), seen, made, rowOf, loose, open, leadAbsences };
   return { actions, seen, made`,
   },
   {

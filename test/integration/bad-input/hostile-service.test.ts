@@ -39,7 +39,7 @@ describe('a service without end', () => {
   test.each([
     ['empty pages', () => [], 6],
     ['the same lead again and again', () => [lead('a')], 7],
-    ['ever new leads', (count: number) => [lead(`a${count}`), lead(`b${count}`)], 13],
+    ['ever new leads', (count: number) => [lead(`a${count}`), lead(`b${count}`)], 18],
     ['leads of any size', (count: number) => [lead(`a${count}`, { city: 'x'.repeat(10_000) })], 1],
   ])('%s: the scan is given up with nothing written', async (_name, items, requests) => {
     const found = await syncWith((count) => ({ items: items(count), nextCursor: `c${count}` }), bounds);

@@ -71,7 +71,8 @@ async function age({ pool, connection }: Scene, days: number): Promise<void> {
 describe('planning digests', () => {
   test('the next one for everybody who has something overdue, due that day or in the seven days after it', async () => {
     const here = scene();
-    await agree(here, { 'anna overdue': -100 * day, 'ben in a week': moment(8, 0) - hour - Date.now() });
+    // Half an hour beside the full one: midnight in UTC is a day without a time.
+    await agree(here, { 'anna overdue': -100 * day, 'ben in a week': moment(8, 0) - hour / 2 - Date.now() });
     expect(await plan(here, { digestAt: late })).toEqual([]);
     expect(await told(here)).toEqual([`${date()} ${anna} scheduled`, `${date()} ${ben} scheduled`]);
     const { rows } = await here.pool.query<{ at: Date }>(
