@@ -43,7 +43,8 @@ test('a conflict is listed until somebody decides: the requested value over the 
   const resolve = async (use: string) => (await scene.cli('resolve', String(edit?.id), '--use', use)).stdout;
 
   expect(await scene.cli('resolve', '--all', '--use', 'target')).toMatchObject({
-    stdout: 'there are no conflicts that take this answer\n',
+    stdout:
+      'there are no conflicts that take this answer\n1 further item takes another answer.\nleadsync conflicts lists what is open.\n',
   });
   expect(await resolve('requested')).toMatch(
     /^Next follow-up of .*: "2031-03-04 08:00 UTC" of the request is kept, "2031-03-07 08:00 UTC" of the lead is given up\.\nNothing has been written yet; the worker carries it out\.\n$/,
