@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import type { FieldMapping } from '../core/lead/mapping.ts';
-import { Baselines, digestMark } from '../core/merge/live-scan.ts';
+import { Baselines, digestMark } from '../core/merge/loaded-baselines.ts';
 import { largestChunk, type Reserve } from '../core/merge/records.ts';
 import { oneOf, transaction, valueOf, type Queryable } from './database.ts';
 

@@ -3,13 +3,8 @@ import { describe, expect, test } from 'vitest';
 import type { FieldMapping } from '../../src/core/lead/mapping.ts';
 import type { Cell, Cells, Values } from '../../src/core/lead/value.ts';
 import { showsBase } from '../../src/core/merge/difference.ts';
-import {
-  Baselines,
-  type LeadCheckpoint,
-  type LeadSight,
-  LiveScan,
-  recordText,
-} from '../../src/core/merge/live-scan.ts';
+import { type LeadCheckpoint, type LeadSight, LiveScan } from '../../src/core/merge/live-scan.ts';
+import { Baselines, recordText } from '../../src/core/merge/loaded-baselines.ts';
 import { lawRuns } from '../support/law-runs.ts';
 
 const fields: readonly FieldMapping[] = [
@@ -231,4 +226,20 @@ describe('a live scan', () => {
       true,
     ]);
   });
+});
+
+test('what a table took is given back before it is read again', () => {
+  let taken = 0;
+  const reserve = (bytes: number): void => void (taken += bytes);
+  const scan = new LiveScan(new Baselines(fields), reserve);
+  scan.forgetRows();
+  const before = taken;
+  scan.seeRow(
+    { ordinal: 0, row: 2, leadId: null, cells: {}, status: null },
+    { isWhole: true, usualStatus: null },
+  );
+  scan.seeAsides([{ leadId: 'a', kind: 'note', place: 'B7' }]);
+  expect(taken).toBeGreaterThan(before);
+  scan.forgetRows();
+  expect(taken).toBe(before);
 });

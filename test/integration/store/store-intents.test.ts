@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { Baselines, LiveScan } from '../../../src/core/merge/live-scan.ts';
+import { LiveScan } from '../../../src/core/merge/live-scan.ts';
+import { Baselines } from '../../../src/core/merge/loaded-baselines.ts';
 import { insertActions, pendingActions, visibleActions } from '../../../src/store/actions.ts';
 import {
   abandonIntents,

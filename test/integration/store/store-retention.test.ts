@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { Baselines, LiveScan } from '../../../src/core/merge/live-scan.ts';
+import { LiveScan } from '../../../src/core/merge/live-scan.ts';
+import { Baselines } from '../../../src/core/merge/loaded-baselines.ts';
 import { insertActions, pendingSizes } from '../../../src/store/actions.ts';
 import { recordConflicts } from '../../../src/store/conflicts.ts';
 import { recordHistory } from '../../../src/store/history.ts';
