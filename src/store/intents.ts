@@ -28,6 +28,11 @@ export async function beginIntent(db: Queryable, connection: string, actionId: n
  * scan has the lead, no row has its id, and a row without id shows what the lead was created from.
  */
 export async function openIntents(db: Queryable, run: RunRef, scan: LiveScan): Promise<readonly Intent[]> {
+  // Rows without an id may be all that a table has, and most tables have no create.
+  const isAny = await valueOf<boolean>(db, `select exists (select from actions where connection = $1)`, [
+    run.connection,
+  ]);
+  if (isAny !== true) return [];
   const counts = new Map<string, number>();
   for (const { leadId, contentHash } of scan.rows.loose())
     if (leadId === null) counts.set(contentHash, (counts.get(contentHash) ?? 0) + 1);
