@@ -12,7 +12,7 @@ import { lastStarts, openRuns, type Run } from '../store/runs.ts';
 import { connectionsWithEdits } from '../store/requested-edits.ts';
 import { leaseName, type SyncContext } from '../sync/context.ts';
 import { resumeWithin } from '../sync/run.ts';
-import { addMailJobs } from './mail-jobs.ts';
+import { addMailJobs, lostMs, secondJobMs } from './mail-jobs.ts';
 import { planMails } from './plan-mails.ts';
 
 /** This process, among those that have a schedule. */
@@ -20,9 +20,6 @@ const worker = randomUUID();
 
 /** Ms between two looks for what is due and has no job: a reconnection only knows what Redis has lost whole. */
 const lookEveryMs = 60_000;
-
-/** Ms for which an interrupted run, and a night that is due, may lack a job before a look adds one. */
-const lateMs = 60_000;
 
 /**
  * Adds to the queues what the database and the configuration call for: interrupted runs, missed nights, mails that are due
@@ -91,9 +88,6 @@ function hasRunJob(jobs: ReadonlyMap<string, JobCounts>, connection: string): bo
   return waiting + active > 0 || delayed > 1;
 }
 
-/** Ms after which work that is still due gets another job beside one that should be there. */
-const secondJobMs = 600_000;
-
 /** An edit that a run could not carry out is tried again after this time (ms); a sync that works may come before. */
 const retryEditsMs = 600_000;
 
@@ -136,7 +130,7 @@ interface MissingRuns {
 /** Adds jobs for open runs, and for nights of the agreed schedules that were missed. `isLook`: where there is no job: a failed one does not come back. */
 async function addMissingRuns(app: App, agreed: Agreed, isLook: boolean): Promise<void> {
   const { pool, contexts } = app;
-  const waitMs = isLook ? lateMs : 0;
+  const waitMs = isLook ? lostMs : 0;
   const names = [...contexts.keys()];
   const openByName = new Map((await openRuns(pool, names)).map((run) => [run.connection, run]));
   const lastByName = await lastStarts(pool, names);

@@ -7,11 +7,11 @@ export const mailQueue = 'mails';
 /** How far ahead (ms) jobs are made: twice the planning interval, so that none is missed. */
 export const horizonMs = 2 * 3_600_000;
 
-/** A mail that is due for so long (ms) and in nobody's hand may have lost its job. */
-const lostMs = 60_000;
+/** What is due for so long (ms) and in nobody's hand may have lost its job: a look adds one. */
+export const lostMs = 60_000;
 
 /** Ms after which it gets another job beside one that should be there: Redis may have lost that one from its lists alone. */
-const secondJobMs = 600_000;
+export const secondJobMs = 600_000;
 
 /**
  * Adds a job for the next moment at which mails of these connections are due; the job of a moment that is to come is there once.

@@ -36,8 +36,9 @@ export async function sendMails(
       const taken = await ledger.take(work, waits, most - underWay.size);
       if (taken === null) return { againAfterMs: chatPaceMs };
       if (taken.length === 0 && underWay.size === 0) break;
+      const linkMaker = taken.length === 0 ? null : await linkMakerOf(app);
       for (const one of taken) {
-        const sending = trySend(app, one, stop).finally(() => underWay.delete(sending));
+        const sending = trySend(app, one, linkMaker, stop).finally(() => underWay.delete(sending));
         underWay.add(sending);
       }
       if (!isShared && taken.length === most) {
@@ -67,7 +68,12 @@ export async function sendMails(
 }
 
 /** Makes one attempt. Any fault ends in a retry. */
-async function trySend(app: WorkerApp, taken: TakenMail, stop: AbortSignal): Promise<void> {
+async function trySend(
+  app: WorkerApp,
+  taken: TakenMail,
+  linkMaker: LinkMaker | null,
+  stop: AbortSignal,
+): Promise<void> {
   const { waits, config, pool } = app;
   const { id, connection, recipient } = taken.mail;
   const context = app.contexts.get(connection);
@@ -75,7 +81,7 @@ async function trySend(app: WorkerApp, taken: TakenMail, stop: AbortSignal): Pro
   if (!context || !openTemplates) throw new Error(`connection ${connection} is not configured any more`);
   const { log, clock } = context;
   try {
-    const [templates, linkMaker] = await Promise.all([openTemplates(), linkMakerOf(app)]);
+    const templates = await openTemplates();
     const configured = config.configured.map(({ name }) => name);
     const { ledger, mailer, breakers } = app;
     const sending = { ...context, configured, ledger, mailer, breakers, waits, templates, linkMaker };
