@@ -22,11 +22,11 @@ export async function storeSights(db: Queryable, runId: number, scan: LiveScan):
   await insert(
     db,
     runId,
-    `(leads, first_lead, last_lead, run_id)
-       select $2, min(one->>'leadId' collate "C"), max(one->>'leadId' collate "C"), $1::bigint from json_array_elements($2) one`,
+    `insert into run_sights (run_id, leads, first_lead, last_lead)
+     select $1, $2, min(one->>'leadId' collate "C"), max(one->>'leadId' collate "C") from json_array_elements($2) one`,
     leads(),
   );
-  await insert(db, runId, '(run_id, rows) values ($1, $2)', scan.rows.loose());
+  await insert(db, runId, 'insert into run_sights (run_id, rows) values ($1, $2)', scan.rows.loose());
 }
 
 /**
@@ -49,13 +49,13 @@ export async function storeStatuses(db: Queryable, runId: number, scan: LiveScan
       yield { ordinal: place, row: place, shown: inStep, leadId, isCopy: false, isListed: false };
     }
   };
-  await insert(db, runId, '(run_id, statuses) values ($1, $2)', lines());
+  await insert(db, runId, 'insert into run_sights (run_id, statuses) values ($1, $2)', lines());
 }
 
 const storedTogether = 500;
 
-async function insert(db: Queryable, runId: number, lines: string, all: Iterable<object>): Promise<void> {
-  const text = `insert into run_sights ${lines}`;
+/** `text`: of a run ($1) and of many of these records ($2). */
+async function insert(db: Queryable, runId: number, text: string, all: Iterable<object>): Promise<void> {
   for (const some of batchesBySize(all, () => storedTogether))
     await db.query(text, [runId, JSON.stringify(some)]);
 }

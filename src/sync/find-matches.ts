@@ -3,7 +3,7 @@ import { hashContent } from '../core/lead/content-hash.ts';
 import { type FieldMapping, headingOf } from '../core/lead/mapping.ts';
 import { type Cells, sameCell } from '../core/lead/value.ts';
 import type { PlannedAction } from '../core/merge/action.ts';
-import { type Candidate, chooseMatches, type MatchedRecords } from '../core/merge/match.ts';
+import { type Candidate, chooseMatches, type MatchedRecords, noMatches } from '../core/merge/match.ts';
 import type { FoundRows } from '../core/merge/lost-rows.ts';
 import type { LooseRow } from '../core/merge/difference.ts';
 import type { LiveScan } from '../core/merge/live-scan.ts';
@@ -30,14 +30,7 @@ export interface FoundMatches extends MatchedRecords {
   readonly lines: readonly MatchLine[] | null;
 }
 
-const noMatches: FoundMatches = {
-  rowOf: new Map(),
-  linkedRows: new Set(),
-  apartRows: new Set(),
-  heldLeads: new Map(),
-  heldRows: new Map(),
-  lines: null,
-};
+const nothingCompared: FoundMatches = { ...noMatches, lines: null };
 
 /** A name that more records share proves nothing. */
 const mostNamesakes = 100;
@@ -67,7 +60,7 @@ export async function findMatches(
   policy: Policy,
 ): Promise<FoundMatches> {
   const { match, matchBy } = connection.sync;
-  if (match === 'off' || missedFields(policy).length > 0) return noMatches;
+  if (match === 'off' || missedFields(policy).length > 0) return nothingCompared;
   // In HubSpot a row apart is a company without a request for a lead; elsewhere it is a note.
   const isApartToo = connection.target.type === 'hubspot';
   // Once more for each use: together they may be more than fits into memory as objects.
@@ -80,7 +73,7 @@ export async function findMatches(
   const marked = connection.fields.filter(({ field }) => matchBy.includes(field));
   const decisions = new Decisions(await knownMatches(pool, run.connection), marked);
   const sides: Sides = { leadIds: [], rows: [] };
-  const names = new Names();
+  const namesakes = new Namesakes();
   const blocks = new MatchBlocks();
   for (const leadId of newLeads.toSorted()) {
     const cells = scan.lead(leadId) ?? {};
@@ -88,17 +81,17 @@ export async function findMatches(
     if (creates.leadIds.has(leadId) || found.rowOf.has(leadId) || found.mayHaveRow(cells)) continue;
     if (forms === null) continue;
     sides.leadIds.push(leadId);
-    names.see(forms);
+    namesakes.see(forms);
     decisions.seeLead(leadId, cells, blocks.add('lead', forms));
   }
   for (const { row, contentHash, cells } of newRows()) {
     const forms = matchForms(cells, matchBy);
     if (creates.rows.has(row) || found.links.has(row) || found.mayBe.has(row) || forms === null) continue;
     sides.rows.push(row);
-    names.see(forms);
+    namesakes.see(forms);
     decisions.seeRow(contentHash, cells, blocks.add('row', forms));
   }
-  const compared = await compare(pool, run, blocks, names, decisions, {
+  const compared = await compare(pool, run, blocks, namesakes, decisions, {
     matchBy,
     isExact: match === 'exact',
   });
@@ -124,7 +117,7 @@ async function compare(
   pool: pg.Pool,
   run: Run,
   blocks: MatchBlocks,
-  names: Names,
+  namesakes: Namesakes,
   decisions: Decisions,
   { matchBy, isExact }: { readonly matchBy: readonly string[]; readonly isExact: boolean },
 ): Promise<readonly Compared[]> {
@@ -136,7 +129,7 @@ async function compare(
     const state = decisions.of(lead, row);
     const like = likeness(leadForms, rowForms);
     if (like.score === 0 && state === null) return;
-    const mayLink = isExact && like.isExact && state !== 'undone' && names.of(leadForms) <= mostNamesakes;
+    const mayLink = isExact && like.isExact && state !== 'undone' && namesakes.of(leadForms) <= mostNamesakes;
     const one = { lead, row, ...like, isExact: mayLink, isAccepted: state === 'accepted', state };
     if (mayLink) exact.push({ one, forms: leadForms });
     compared.push(one);
@@ -267,7 +260,7 @@ function whyOf(
 }
 
 /** How many records have the same name. */
-class Names {
+class Namesakes {
   readonly #counts = new Map<string, number>();
 
   see(forms: MatchForms): void {

@@ -1,3 +1,4 @@
+import { noMatches } from '../../src/core/merge/match.ts';
 import { hashContent } from '../../src/core/lead/content-hash.ts';
 import type { Cells } from '../../src/core/lead/value.ts';
 import type { PlannedAction } from '../../src/core/merge/action.ts';
@@ -76,13 +77,7 @@ export function planRun(state: RunState): Planned {
     found: foundRows(strays, [...gone, ...creates.rowless], fields, policy, { fresh: 0, newOrphans: 0 }),
     older: new OlderCopies([], state.isRowDoubted ? ['row'] : [], []),
     isProof,
-    matches: {
-      rowOf: new Map(),
-      linkedRows: new Set(),
-      apartRows: new Set(),
-      heldLeads: new Map(),
-      heldRows: new Map(),
-    },
+    matches: noMatches,
     undone: new UndoneRecords(undoneOf(state, seen), fields),
     refused: new RefusedCreates(
       new Map(

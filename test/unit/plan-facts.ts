@@ -1,4 +1,5 @@
 import type { PlannedAction } from '../../src/core/merge/action.ts';
+import { noMatches } from '../../src/core/merge/match.ts';
 import { type LooseRow, LooseRows, type Sight } from '../../src/core/merge/difference.ts';
 import { type FoundRows, foundRows } from '../../src/core/merge/lost-rows.ts';
 import { bringForward, type CopyFound, OlderCopies } from '../../src/core/merge/older-copy.ts';
@@ -18,13 +19,7 @@ export const plain: PlanFacts = {
   found,
   older: new OlderCopies([], [], []),
   isProof: { leads: true, rows: true, answers: false, rowsAlone: true },
-  matches: {
-    rowOf: new Map(),
-    linkedRows: new Set(),
-    apartRows: new Set(),
-    heldLeads: new Map(),
-    heldRows: new Map(),
-  },
+  matches: noMatches,
   undone: new UndoneRecords([], fields),
   refused: new RefusedCreates(new Map()),
   loose: new LooseRows(new Set(), new Set()),

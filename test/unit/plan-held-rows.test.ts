@@ -18,7 +18,7 @@ import {
   planTwinRow,
   planUnreadableId,
 } from '../../src/core/merge/plan-held-rows.ts';
-import type { Policy } from '../../src/core/merge/policy.ts';
+import { policy as policyOf } from './pair-state.ts';
 
 const mapped = (field: string, column: string): FieldMapping => ({
   field,
@@ -27,15 +27,7 @@ const mapped = (field: string, column: string): FieldMapping => ({
   direction: 'two-way',
 });
 const [company, city] = [mapped('companyName', 'Company'), mapped('city', 'City')];
-const policy: Policy = {
-  fields: [company, city],
-  unseen: [],
-  direction: 'two-way',
-  onConflict: 'hold',
-  onFirstSync: 'hold',
-  onLeadDeleted: 'mark',
-  onRowDeleted: 'restore',
-};
+const policy = policyOf({ fields: [company, city] });
 const cells = { companyName: 'Acme', city: 'Bonn' };
 const contentHash = hashContent(cells, policy.fields);
 const nothing = { kind: 'hold', leadId: null, row: null, contentHash: '', changes: {}, expect: {} };

@@ -16,6 +16,14 @@ export interface MatchedRecords {
   readonly heldRows: ReadonlyMap<number, PlannedAction | null>;
 }
 
+export const noMatches: MatchedRecords = {
+  rowOf: new Map(),
+  linkedRows: new Set(),
+  apartRows: new Set(),
+  heldLeads: new Map(),
+  heldRows: new Map(),
+};
+
 /** A lead and a row that may be the same, by their indexes. */
 export interface Candidate {
   readonly lead: number;
