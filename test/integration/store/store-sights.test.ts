@@ -3,6 +3,7 @@ import { LooseRows, memoOf } from '../../../src/core/merge/difference.ts';
 import { decideConflict, listConflicts, recordConflicts } from '../../../src/store/conflicts.ts';
 import { advanceBaselines } from '../../../src/store/baselines.ts';
 import { scannedLeadCells, unknownLeads, wantedRows } from '../../../src/store/differences.ts';
+import { sightedLeads, storeSights } from '../../../src/store/run-sights.ts';
 import { logLeads } from '../../../src/store/scan-log.ts';
 import { useScenes } from './store-scene.ts';
 
@@ -234,4 +235,24 @@ test('unknown leads are those that no earlier scan of the connection showed', as
     { id: 'new1', cells: won, knownSince: null },
     { id: 'new2', cells: acme, knownSince: null },
   ]);
+});
+
+test('what leads showed is found again after the plan, among very many and whatever their ids; else it is what is agreed on', async () => {
+  const here = scene();
+  await advanceBaselines(here.pool, here.connection, [
+    { leadId: 'agreed', values: acme },
+    { leadId: 'gone', values: acme },
+  ]);
+  const odd = ['A', 'a', 'Zebra', 'zebra', 'é', 'ﬁ', '😀', '-'];
+  const many = [...odd, ...Array.from({ length: 1_200 }, (_, nth) => `lead ${nth}`)];
+  const run = await here.scan({ agreed: acme, ...Object.fromEntries(many.map((id) => [id, won])) }, [
+    ['agreed', acme],
+    ['gone', won],
+  ]);
+  await storeSights(here.pool, run.id, run.scan);
+  const found = await sightedLeads(here.pool, run, [...many, 'agreed', 'gone', 'nobody']);
+  expect(found.get('agreed')).toEqual(acme);
+  expect([found.has('gone'), found.has('nobody')]).toEqual([false, false]);
+  expect(many.filter((id) => found.get(id)?.['stage'] !== 'won')).toEqual([]);
+  for (const id of odd) expect((await sightedLeads(here.pool, run, [id])).get(id), id).toEqual(won);
 });
