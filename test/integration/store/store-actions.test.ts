@@ -1,6 +1,6 @@
 import { fingerprint } from '../../../src/core/merge/fingerprint.ts';
 import { describe, expect, test } from 'vitest';
-import type { ActionKind, PlannedAction } from '../../../src/core/merge/action.ts';
+import { actionKinds, type ActionKind, type PlannedAction } from '../../../src/core/merge/action.ts';
 import {
   clearActions,
   countActions,
@@ -21,21 +21,6 @@ const scene = useScenes();
 function action(kind: ActionKind, known: Partial<PlannedAction> = {}): PlannedAction {
   return { kind, leadId: 'a', row: 7, contentHash: '', changes: {}, expect: {}, reason: 'why', ...known };
 }
-
-const everyKind: readonly ActionKind[] = [
-  'create-row',
-  'update-row',
-  'mark-row',
-  'remove-row',
-  'create-lead',
-  'update-lead',
-  'delete-lead',
-  'hold',
-  'link',
-  'agree',
-  'forget',
-  'report',
-];
 
 describe('a plan', () => {
   test('is read as it was stored, in its order', async () => {
@@ -81,9 +66,9 @@ describe('a plan', () => {
     await insertActions(
       here.pool,
       run,
-      everyKind.map((kind) => action(kind)),
+      actionKinds.map((kind) => action(kind)),
     );
-    expect((await visibleActions(here.pool, run)).map(({ kind }) => kind)).toEqual(everyKind.slice(0, 9));
+    expect((await visibleActions(here.pool, run)).map(({ kind }) => kind)).toEqual(actionKinds.slice(0, 9));
   });
 
   test('is made anew for a round, the other rounds and runs stay', async () => {

@@ -5,6 +5,7 @@ import { advanceBaselines } from '../../../src/store/baselines.ts';
 import { scannedLeadCells, unknownLeads, wantedRows } from '../../../src/store/differences.ts';
 import { sightedLeads, storeSights } from '../../../src/store/run-sights.ts';
 import { logLeads } from '../../../src/store/scan-log.ts';
+import { sight } from '../../unit/sight.ts';
 import { useScenes } from './store-scene.ts';
 
 const scene = useScenes();
@@ -33,25 +34,8 @@ describe('differences', () => {
     );
     const found = await here.differences(run);
     expect(found.map(({ leadId }) => leadId)).toEqual(['b-lead', 'edited', 'only-lead', 'only-row']);
-    expect(found[1]).toEqual({
-      leadId: 'edited',
-      isKnown: false,
-      base: null,
-      asked: null,
-      isSame: false,
-      lead: acme,
-      row: won,
-      rowNumber: 3,
-      missed: { lead: false, row: false },
-      leadAbsences: 0,
-      rowAbsences: 0,
-      isCounted: false,
-      deletionDone: false,
-      merged: null,
-      isCopied: false,
-      isWanted: false,
-      held: [],
-    });
+    const seen = { leadId: 'edited', isKnown: false, base: null, lead: acme, row: won, rowNumber: 3 };
+    expect(found[1]).toEqual({ ...sight, ...seen, isWanted: false });
     expect(found[2]).toMatchObject({ lead: acme, row: null, rowNumber: null });
     expect(found[3]).toMatchObject({ lead: null, row: acme, rowNumber: 4 });
   });
