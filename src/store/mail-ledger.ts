@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { Semaphore } from '../lib/semaphore.ts';
 import { isDatabaseOutage } from '../postgres/database-outage.ts';
 import { createBatcher } from './batcher.ts';
 import { endChatTurn, MailSender, takeChatTurn } from './mail-sender.ts';
@@ -16,6 +17,8 @@ import {
 
 /** What this process has in hand of the mails; what is noted of several at once goes in one statement. */
 export interface MailLedger extends AsyncDisposable {
+  /** Whether one job of this process may post to a chat, until `leaveChat`: another does so already. */
+  enterChat(connection: string): boolean;
   /** See `takeMails`. Each that was taken must be ended. Null: another process posts to the chat. */
   take(work: MailWork, waits: SendingWaits, limit: number): Promise<readonly TakenMail[] | null>;
   /** Lets other processes post to a chat from which nothing is in hand. */
@@ -37,6 +40,9 @@ export function createMailLedger(pool: pg.Pool): MailLedger {
   const sender = new MailSender(pool);
   /** The mails by their ids, and the lease under which each was taken or begun: a lost one is replaced meanwhile. */
   const inHand = new Map<number, string>();
+  /** Two takes at once would know nothing of what the other takes up, which looks like what this process has forgotten. */
+  const taking = new Semaphore(1);
+  const chats = new Set<string>();
   const begin = createBatcher(
     async (claims: readonly Claim[]) => {
       const token = await sender.token();
@@ -55,7 +61,13 @@ export function createMailLedger(pool: pg.Pool): MailLedger {
     lingerMs,
   );
   return {
+    enterChat(connection) {
+      const isFree = !chats.has(connection);
+      chats.add(connection);
+      return isFree;
+    },
     async take(work, waits, limit) {
+      using _turn = await taking.acquire();
       const token = await sender.token();
       if (work.isChat && !(await takeChatTurn(pool, work.connection, token))) return null;
       const taken = await takeMails(pool, work, waits, { token, inHand: [...inHand.keys()], limit });
@@ -63,7 +75,11 @@ export function createMailLedger(pool: pg.Pool): MailLedger {
       return taken;
     },
     async leaveChat(connection) {
-      await endChatTurn(pool, connection, await sender.token());
+      try {
+        await endChatTurn(pool, connection, await sender.token());
+      } finally {
+        chats.delete(connection);
+      }
     },
     async begin(claim) {
       const sender = inHand.get(claim.id);

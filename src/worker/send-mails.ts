@@ -28,6 +28,7 @@ export async function sendMails(
   const { ledger, waits } = app;
   const { connection, isChat } = work;
   // A chat gets one message at a time.
+  if (isChat && !ledger.enterChat(connection)) return { againAfterMs: chatPaceMs };
   const most = isChat ? 1 : mailsAtOnce;
   const underWay = new Set<Promise<void>>();
   let isShared = isChat;

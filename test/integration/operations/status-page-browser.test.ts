@@ -1,6 +1,6 @@
 import { AxeBuilder } from '@axe-core/playwright';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { launchChromium } from '../../support/browser.ts';
 import { adminToken, type StatusSite } from '../../support/status-site.ts';
 import { hostile, openTroubledSite } from '../../support/troubled-site.ts';
@@ -33,6 +33,8 @@ describe('in Chromium', { tags: 'chromium' }, () => {
   beforeAll(async () => {
     [site, browser] = await Promise.all([openTroubledSite(), launchChromium()]);
   });
+  // A sync that waits for a worker takes away the button that asks for one.
+  afterEach(async () => (await site.app.queues()).queue('syncs').forget());
   afterAll(async () => {
     await browser.close();
     await site[Symbol.asyncDispose]();

@@ -111,6 +111,22 @@ test('a mail that a process has taken up is taken by no other, and begun by none
   expect(await other.begin(next)).toBe(true);
 });
 
+test('jobs of one process that take mails up at once have no mail in hand twice', async () => {
+  await using server = await startMailServer();
+  await using scene = await dueLead(server.port);
+  const { pool, app } = scene;
+  const count = 50;
+  await pool.query(
+    `insert into mails (connection, lead_id, due_at, offset_text, recipient, send_at)
+     select $1, 'lead-' || n, now(), '0m', 'anna@example.com', now() - interval '1 minute' from generate_series(2, $2) n`,
+    [connectionName, count],
+  );
+  const takes = await Promise.all(Array.from({ length: 12 }, () => app.ledger.take(work, usualWaits, 10)));
+  const ids = takes.flatMap((taken) => (taken ?? []).map(({ mail }) => mail.id));
+  expect(ids).toHaveLength(count);
+  expect(new Set(ids).size).toBe(count);
+});
+
 test('a mail that was planned anew since it was taken up is not begun as it was', async () => {
   await using server = await startMailServer();
   await using scene = await dueLead(server.port);

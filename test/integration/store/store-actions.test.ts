@@ -68,7 +68,7 @@ describe('a plan', () => {
       run,
       actionKinds.map((kind) => action(kind)),
     );
-    expect((await visibleActions(here.pool, run)).map(({ kind }) => kind)).toEqual(actionKinds.slice(0, 9));
+    expect((await visibleActions(here.pool, run)).map(({ kind }) => kind)).toEqual(actionKinds.slice(0, 10));
   });
 
   test('is made anew for a round, the other rounds and runs stay', async () => {
