@@ -79,9 +79,16 @@ ENTRYPOINT ["tini", "-s", "--", "node", "/app/bin/leadsync.js"]
 CMD ["worker"]
 ARG VERSION=unreleased
 ARG REVISION=unknown
+# Where the sources are, and when it was built (RFC 3339).
+ARG SOURCE=
+ARG CREATED=
 LABEL org.opencontainers.image.title="leadsync" \
       org.opencontainers.image.description="Keeps sales leads in step between the Lead Management Service and the place in which a sales team works" \
       org.opencontainers.image.licenses="MIT" \
       org.opencontainers.image.version="$VERSION" \
       org.opencontainers.image.revision="$REVISION" \
+      org.opencontainers.image.source="$SOURCE" \
+      org.opencontainers.image.url="$SOURCE" \
+      org.opencontainers.image.documentation="${SOURCE:+$SOURCE/blob/$REVISION/README.md}" \
+      org.opencontainers.image.created="$CREATED" \
       org.opencontainers.image.base.name="docker.io/library/node:24-slim"

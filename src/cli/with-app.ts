@@ -10,14 +10,19 @@ import { type CommonOptions, loadNarrowed } from './with-store.ts';
 
 const warnLevel = pino.levels.values['warn'] ?? 40;
 
-/** Readable on a terminal, one JSON object a line elsewhere. A fault that `isReported` has a line already: others of it are for debugging. */
+/** As `logFormat` says, on stderr. A fault that `isReported` has a line already: others of it are for debugging. */
 async function createLog(
-  config: Pick<Config, 'logLevel'>,
+  { logLevel, logFormat }: Pick<Config, 'logLevel' | 'logFormat'>,
   mixin: () => object,
   isReported: (fault: unknown) => boolean,
 ): Promise<Logger> {
+  const isNamed = logFormat === 'named';
   const options = {
-    level: config.logLevel,
+    level: logLevel,
+    ...(isNamed && {
+      formatters: { level: (label: string) => ({ level: label }) },
+      timestamp: pino.stdTimeFunctions.isoTime,
+    }),
     base: null,
     mixin,
     serializers: { err: (error: unknown) => describeError(error) },
@@ -32,8 +37,8 @@ async function createLog(
       },
     },
   };
-  const { stderr } = process;
-  const out = stderr.isTTY
+  const isPretty = logFormat === 'auto' ? process.stderr.isTTY : logFormat === 'pretty';
+  const out = isPretty
     ? (await import('pino-pretty')).default({
         destination: 2,
         sync: true,
@@ -48,7 +53,7 @@ async function createLog(
 
 /** Without e-mail addresses, unless it is for debugging: mail servers quote addresses in their replies. The id of the reminder or lead leads to them. */
 function withoutAddresses(line: string): string {
-  if (/^\{"level":[12]0,/.test(line)) return line;
+  if (/^\{"level":(?:[12]0|"trace"|"debug"),/.test(line)) return line;
   return line.replaceAll(
     /(?<![\p{L}\p{N}._%+-])[\p{L}\p{N}._%+-]+@[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+/gu,
     '(address)',

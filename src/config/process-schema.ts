@@ -8,6 +8,7 @@ import { count, filePath, secret, secretToken, text } from './values.ts';
 /** Shorter ones (characters) can be guessed. */
 const leastToken = 16;
 const makeToken = `node -p "crypto.randomBytes(24).toString('base64url')"`;
+const logFormats = ['auto', 'pretty', 'json', 'named'] as const;
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 const http = z
@@ -129,6 +130,11 @@ export const processSchema = z.object({
     .enum(logLevels)
     .default('info')
     .meta({ env: 'LOG_LEVEL', description: 'fatal, error, warn, info, debug, trace or silent.' }),
+  logFormat: z.enum(logFormats).default('auto').meta({
+    env: 'LOG_FORMAT',
+    description:
+      'pretty (for people), json (pino\'s own: level 30, time in ms), named (JSON with level "info" and ISO time), auto (pretty on a terminal, else json).',
+  }),
 });
 
 export type ProcessSettings = z.output<typeof processSchema>;

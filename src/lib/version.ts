@@ -16,3 +16,9 @@ export function docsPath(page: string): string {
   if (repository !== null) return `${repository}/blob/v${version}/docs/${page}`;
   return join(relative('', fileURLToPath(new URL('../../docs', import.meta.url))), page);
 }
+
+/** Where the JSON Schema of leadsync.yaml is, for editors: an address, else a path from `folder`. */
+export function schemaPath(folder: string): string {
+  if (repository !== null) return `${repository}/raw/v${version}/leadsync.schema.json`;
+  return relative(folder, fileURLToPath(new URL('../../leadsync.schema.json', import.meta.url)));
+}

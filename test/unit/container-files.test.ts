@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { parseEnv } from 'node:util';
@@ -34,6 +34,7 @@ const deploymentSchema = z.object({
         securityContext: z.object({ runAsNonRoot: z.literal(true), runAsUser: z.literal(1000) }),
         containers: z.tuple([
           z.object({
+            image: z.string(),
             env: z.array(z.object({ name: z.string(), value: z.string() })),
             securityContext: z.object({
               allowPrivilegeEscalation: z.literal(false),
@@ -164,5 +165,15 @@ describe('deploy/kubernetes', () => {
     expect(env.filter(({ name }) => name.endsWith('_FILE')).map(({ value }) => basename(value))).toEqual(
       Object.keys(stringData),
     );
+  });
+
+  test('kustomization.yaml lists every manifest, and the image that the deployment names', async () => {
+    const { resources, images } = z
+      .object({ resources: z.array(z.string()), images: z.array(z.record(z.string(), z.string())) })
+      .parse(parse(await readFile(join(kubernetes, 'kustomization.yaml'), 'utf8')));
+    const manifests = (await readdir(kubernetes)).filter((name) => name !== 'kustomization.yaml');
+    expect(resources.toSorted()).toEqual(manifests.toSorted());
+    const [name, newTag] = (await deployment()).containers[0].image.split(':');
+    expect(images).toEqual([{ name, newName: name, newTag }]);
   });
 });
