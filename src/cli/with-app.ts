@@ -111,7 +111,8 @@ export async function withOpened<T extends App>(
     (fault) => watches.some((watch) => watch.takes(fault)),
   );
   logWarnings(log);
-  if (config.tracing) telemetry = await startTelemetry((message) => log.warn(`OpenTelemetry: ${message}`));
+  if (config.telemetry !== undefined)
+    telemetry = await startTelemetry(config.telemetry, (message) => log.warn(`OpenTelemetry: ${message}`));
   await using stack = new AsyncDisposableStack();
   // BullMQ loses track of the connection of a worker that it closes while it connects to Redis.
   stack.defer(() => void setTimeout(() => process.exit(), leftOverMs).unref());

@@ -19,8 +19,8 @@ export interface Config extends Frozen<ProcessSettings> {
   readonly configured: readonly ConnectionConfig[];
   readonly alerts?: AlertSettings;
   readonly publicUrl?: string;
-  /** OpenTelemetry's variables ask for traces. */
-  readonly tracing?: true;
+  /** What OpenTelemetry's variables ask for. */
+  readonly telemetry?: { readonly metrics: boolean };
 }
 
 /** The schema (and docs/settings.md) explains each setting. */

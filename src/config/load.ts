@@ -142,20 +142,26 @@ function configOf(
     configured: connections,
     ...(settings.alerts && { alerts: buildAlerts(settings.alerts, senders) }),
     ...(settings.publicUrl !== undefined && { publicUrl: settings.publicUrl }),
-    ...(asksForTraces(environment) && { tracing: true as const }),
+    ...telemetryOf(environment),
   });
 }
 
 /** By OpenTelemetry's own variables, whose SDK reads the rest of them. */
-function asksForTraces(environment: Environment): boolean {
-  const [disabled, exporter, ...endpoints] = [
-    'OTEL_SDK_DISABLED',
+function telemetryOf(environment: Environment): Pick<Config, 'telemetry'> {
+  const isOf = (exporter: string, ...endpoints: readonly string[]): boolean => {
+    const named = environment.plain(exporter);
+    if (named !== undefined) return named !== 'none';
+    return endpoints.some((one) => environment.plain(one) !== undefined);
+  };
+  if (environment.plain('OTEL_SDK_DISABLED')?.toLowerCase() === 'true') return {};
+  const traces = isOf(
     'OTEL_TRACES_EXPORTER',
     'OTEL_EXPORTER_OTLP_ENDPOINT',
     'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
-  ].map((name) => environment.plain(name));
-  if (disabled?.toLowerCase() === 'true') return false;
-  return exporter === undefined ? endpoints.some((one) => one !== undefined) : exporter !== 'none';
+  );
+  // Not by the common endpoint: many that take traces take no metrics.
+  const metrics = isOf('OTEL_METRICS_EXPORTER', 'OTEL_EXPORTER_OTLP_METRICS_ENDPOINT');
+  return traces || metrics ? { telemetry: { metrics } } : {};
 }
 
 /** Undefined when one is wrong, which is added to `mistakes`. `together` looks at what was read, whether all of it is right or not. */

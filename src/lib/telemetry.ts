@@ -17,7 +17,7 @@ interface QueueTelemetry {
   readonly contextManager: BullMQOtel['contextManager'];
 }
 
-/** Traces, or nothing at all. Disposing it sends the remaining spans, for two seconds at most. */
+/** Disposing it sends what remains, for two seconds at most. */
 export interface Telemetry extends AsyncDisposable {
   /** For the queues; absent: no traces. */
   readonly queues?: QueueTelemetry;
@@ -45,9 +45,12 @@ const farewellMs = 2_000;
 /**
  * Starts OpenTelemetry, which is loaded only here: it takes a quarter of a second. Its SDK reads its own variables (OTEL_…:
  * endpoint, protocol, headers, sampler) from the environment, with their usual meaning; OTEL_SERVICE_NAME is `leadsync` by
- * default. Traces alone: metrics are scraped, logs are on stderr. `warn` receives the SDK's faults.
+ * default. No logs: they are on stderr. `metrics`: besides the spans. `warn` receives the SDK's faults.
  */
-export async function startTelemetry(warn: (message: string) => void): Promise<Telemetry> {
+export async function startTelemetry(
+  { metrics }: { readonly metrics: boolean },
+  warn: (message: string) => void,
+): Promise<Telemetry> {
   const [{ NodeSDK }, api, resources, bullmq] = await Promise.all([
     import('@opentelemetry/sdk-node'),
     import('@opentelemetry/api'),
@@ -63,7 +66,8 @@ export async function startTelemetry(warn: (message: string) => void): Promise<T
     ),
     // Without the process detector: a command line may hold secrets.
     resourceDetectors: [hostDetector, serviceInstanceIdDetector, envDetector],
-    metricReaders: [],
+    // Its own, by the environment.
+    ...(!metrics && { metricReaders: [] }),
     logRecordProcessors: [],
   });
   // After the constructor, which with OTEL_LOG_LEVEL sets a logger on stdout, where the results go.

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Observable } from '@opentelemetry/api';
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
 import type { Count } from './activity.ts';
 import { type FigureOrigins, type FigureSource, figureSources } from './figure-sources.ts';
@@ -15,6 +16,7 @@ const freshMs = 1_000;
 export class MetricsPage {
   readonly #registry = new Registry();
   readonly #log: FigureOrigins['log'];
+  readonly #version: string;
   readonly #database: FigureOrigins['database'];
   /** Read one after the other: a scrape takes one connection of the database, not seven. */
   readonly #stored: readonly FigureSource[];
@@ -28,6 +30,7 @@ export class MetricsPage {
     const { log, database, queue, version, activity } = origins;
     const registry = this.#registry;
     this.#log = log;
+    this.#version = version;
     collectDefaultMetrics({ register: registry });
     // Gauges named like counters, which `promtool check metrics` rejects.
     for (const name of misnamed) registry.removeSingleMetric(name);
@@ -84,10 +87,40 @@ export class MetricsPage {
     return shown.page;
   }
 
+  /** Counters and gauges; see `Metrics`. */
+  async observe(): Promise<void> {
+    const { metrics } = await import('@opentelemetry/api');
+    const meter = metrics.getMeter('leadsync', this.#version);
+    const instruments = new Map<string, Observable>();
+    // The package declares its `MetricType` as numbers, and uses names.
+    for (const { name, help: description, type } of await this.#registry.getMetricsAsJSON()) {
+      const kind = String(type);
+      if (kind === 'counter') instruments.set(name, meter.createObservableCounter(name, { description }));
+      if (kind === 'gauge') instruments.set(name, meter.createObservableGauge(name, { description }));
+    }
+    meter.addBatchObservableCallback(
+      async (result) => {
+        await this.#read();
+        for (const { name, values } of await this.#registry.getMetricsAsJSON()) {
+          const instrument = instruments.get(name);
+          if (instrument === undefined) continue;
+          // An event loop that was never looked at has no lag, and OTLP's JSON no NaN.
+          for (const { value, labels } of values)
+            if (Number.isFinite(value)) result.observe(instrument, value, { ...labels });
+        }
+      },
+      [...instruments.values()],
+    );
+  }
+
   async #make(): Promise<string> {
+    await this.#read();
+    return this.#registry.metrics();
+  }
+
+  async #read(): Promise<void> {
     const end = performance.now() + patienceMs;
     await Promise.all([this.#readStored(end), this.#refresh(this.#queues, end)]);
-    return this.#registry.metrics();
   }
 
   async #readStored(end: number): Promise<void> {

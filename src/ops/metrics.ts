@@ -1,4 +1,5 @@
 import type { FigureOrigins } from './figure-sources.ts';
+import type { MetricsPage } from './metrics-page.ts';
 
 /** What Prometheus scrapes. All workers show the same figures of the database: aggregate them with `max by`. */
 export interface Metrics {
@@ -8,16 +9,18 @@ export interface Metrics {
    * is made, and shown for a second.
    */
   render(): Promise<string>;
+  /** From now on OpenTelemetry gets the same figures whenever it asks for them. */
+  observe(): Promise<void>;
 }
 
 /** Loads and measures nothing before the first scrape: most commands are never scraped. */
 export function createMetrics(origins: FigureOrigins): Metrics {
-  let page: Promise<{ render(): Promise<string> }> | null = null;
+  let page: Promise<MetricsPage> | null = null;
+  const open = () =>
+    (page ??= import('./metrics-page.ts').then(({ MetricsPage }) => new MetricsPage(origins)));
   return {
     contentType: 'text/plain; version=0.0.4; charset=utf-8',
-    async render() {
-      page ??= import('./metrics-page.ts').then(({ MetricsPage }) => new MetricsPage(origins));
-      return (await page).render();
-    },
+    render: async () => (await open()).render(),
+    observe: async () => (await open()).observe(),
   };
 }

@@ -33,6 +33,18 @@ export async function openWorker(config: Config, log: Logger, telemetry?: Teleme
   const { pool, database, queue, queues, activity } = app;
   const ledger = stack.use(createMailLedger(pool));
   const mailer = stack.use(openMailer(app));
+  const metrics = createMetrics({
+    log,
+    pool,
+    database,
+    queue: config.redisUrl === undefined ? database : queue,
+    version,
+    connections: config.connections.map(watched),
+    activity,
+    queueCounts: async () => countJobs(await queues()),
+    clocks: () => clockDifferences(app),
+  });
+  if (config.telemetry?.metrics) await metrics.observe();
   const owned = stack.move();
   return {
     ...app,
@@ -41,17 +53,7 @@ export async function openWorker(config: Config, log: Logger, telemetry?: Teleme
     breakers: new CircuitBreakers(),
     waits: usualWaits,
     alerting: alertingOf(app, mailer),
-    metrics: createMetrics({
-      log,
-      pool,
-      database,
-      queue: config.redisUrl === undefined ? database : queue,
-      version,
-      connections: config.connections.map(watched),
-      activity,
-      queueCounts: async () => countJobs(await queues()),
-      clocks: () => clockDifferences(app),
-    }),
+    metrics,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }

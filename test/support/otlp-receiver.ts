@@ -32,12 +32,36 @@ const requestSchema = z.object({
   ),
 });
 
+const pointSchema = z
+  .object({
+    attributes: attributesSchema,
+    asDouble: z.number().optional(),
+    asInt: z.coerce.number().optional(),
+  })
+  .transform(({ attributes, asDouble, asInt }) => ({ labels: attributes, value: asDouble ?? asInt }));
+const pointsSchema = z.object({ dataPoints: z.array(pointSchema) });
+const metricsSchema = z.object({
+  resourceMetrics: z.array(
+    z.object({
+      scopeMetrics: z.array(
+        z.object({
+          metrics: z.array(
+            z.object({ name: z.string(), gauge: pointsSchema.optional(), sum: pointsSchema.optional() }),
+          ),
+        }),
+      ),
+    }),
+  ),
+});
+
 type Span = z.infer<typeof spanSchema> & { readonly service: unknown };
 
-/** A collector that takes traces as OTLP over HTTP in JSON. */
+/** A collector that takes traces and metrics as OTLP over HTTP in JSON. */
 export interface OtlpReceiver extends AsyncDisposable {
   readonly url: string;
   readonly spans: readonly Span[];
+  /** The last points of each metric. */
+  readonly metrics: ReadonlyMap<string, readonly z.infer<typeof pointSchema>[]>;
   /** All bodies, as they came. */
   readonly bodies: readonly string[];
   readonly headers: readonly IncomingHttpHeaders[];
@@ -46,6 +70,7 @@ export interface OtlpReceiver extends AsyncDisposable {
 /** `silent`: requests are taken and never answered. */
 export async function startOtlpReceiver({ silent = false } = {}): Promise<OtlpReceiver> {
   const spans: Span[] = [];
+  const metrics = new Map<string, readonly z.infer<typeof pointSchema>[]>();
   const bodies: string[] = [];
   const headers: IncomingHttpHeaders[] = [];
   const server = createServer((request, response) => {
@@ -56,6 +81,12 @@ export async function startOtlpReceiver({ silent = false } = {}): Promise<OtlpRe
       bodies.push(body);
       headers.push(request.headers);
       if (silent) return;
+      if (request.url === '/v1/metrics') {
+        const { resourceMetrics } = metricsSchema.parse(JSON.parse(body));
+        const all = resourceMetrics.flatMap(({ scopeMetrics }) => scopeMetrics.flatMap((one) => one.metrics));
+        for (const { name, gauge, sum } of all) metrics.set(name, (gauge ?? sum)?.dataPoints ?? []);
+        return response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+      }
       if (request.url !== '/v1/traces') return response.writeHead(404).end();
       for (const { resource, scopeSpans } of requestSchema.parse(JSON.parse(body)).resourceSpans)
         for (const { spans: some } of scopeSpans)
@@ -67,6 +98,7 @@ export async function startOtlpReceiver({ silent = false } = {}): Promise<OtlpRe
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     spans,
+    metrics,
     bodies,
     headers,
     async [Symbol.asyncDispose]() {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { expect, test } from 'vitest';
 import { loadConfig } from '../../../src/config/load.ts';
 import type { CliProcess } from '../../support/cli.ts';
@@ -93,19 +94,44 @@ test('a collector that is silent holds up neither the sync nor the end: SIGTERM 
   expect(collector.bodies.length).toBeGreaterThan(0);
 });
 
+test('the figures of /metrics go to the collector, too', async () => {
+  await using collector = await startOtlpReceiver();
+  await using workspace = await Workspace.open({ sandbox: { leads: 3 } });
+  const worker = workspace.start(['worker'], {
+    env: {
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+      OTEL_METRICS_EXPORTER: 'otlp',
+      OTEL_METRIC_EXPORT_INTERVAL: '300',
+      OTEL_METRIC_EXPORT_TIMEOUT: '300',
+    },
+  });
+  await isSynced(workspace, worker);
+  const of = (name: string, labels: object) =>
+    collector.metrics
+      .get(name)
+      ?.filter((point) => isDeepStrictEqual({ ...point.labels, ...labels }, point.labels));
+  await until('the run is told', () => of('leadsync_last_success_age_seconds', { connection })?.length === 1);
+  expect(of('leadsync_database_up', {})).toEqual([{ labels: {}, value: 1 }]);
+  expect(of('leadsync_requests_total', { side: 'leads', status: '200' })?.[0]?.value).toBeGreaterThan(0);
+});
+
 const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' };
 
 test.each([
   [undefined, {}],
-  [true, endpoint],
-  [true, { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://127.0.0.1:9/v1/traces' }],
-  [true, { OTEL_TRACES_EXPORTER: 'otlp' }],
-  [true, { ...endpoint, OTEL_SDK_DISABLED: 'false' }],
+  [{ metrics: false }, endpoint],
+  [{ metrics: false }, { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://127.0.0.1:9/v1/traces' }],
+  [{ metrics: false }, { OTEL_TRACES_EXPORTER: 'otlp' }],
+  [{ metrics: false }, { ...endpoint, OTEL_METRICS_EXPORTER: 'none' }],
+  [{ metrics: true }, { ...endpoint, OTEL_METRICS_EXPORTER: 'otlp' }],
+  [{ metrics: true }, { OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: 'http://127.0.0.1:9/v1/metrics' }],
+  [{ metrics: false }, { ...endpoint, OTEL_SDK_DISABLED: 'false' }],
   [undefined, { ...endpoint, OTEL_SDK_DISABLED: 'TRUE' }],
   [undefined, { ...endpoint, OTEL_TRACES_EXPORTER: 'none' }],
   [undefined, { OTEL_EXPORTER_OTLP_ENDPOINT: '' }],
-])('traces wanted: %s for %j', async (tracing, env) => {
+])('wanted: %j for %j', async (telemetry, env) => {
   const connection = { LEADS_BASE_URL: 'http://127.0.0.1:9', LEADS_API_KEY: 'key', TARGET: 'leads.csv' };
   const config = await loadConfig({ env: { ...connection, ...env }, cwd: '/' });
-  expect(config.tracing).toBe(tracing);
+  expect(config.telemetry).toEqual(telemetry);
 });
