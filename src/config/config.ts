@@ -19,6 +19,7 @@ export interface Config extends Frozen<ProcessSettings> {
   readonly configured: readonly ConnectionConfig[];
   readonly alerts?: AlertSettings;
   readonly publicUrl?: string;
+  readonly statusPage?: Frozen<NonNullable<FileSettings['statusPage']>>;
   /** What OpenTelemetry's variables ask for. */
   readonly telemetry?: { readonly metrics: boolean };
 }

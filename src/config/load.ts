@@ -142,6 +142,7 @@ function configOf(
     configured: connections,
     ...(settings.alerts && { alerts: buildAlerts(settings.alerts, senders) }),
     ...(settings.publicUrl !== undefined && { publicUrl: settings.publicUrl }),
+    ...(settings.statusPage && { statusPage: settings.statusPage }),
     ...telemetryOf(environment),
   });
 }

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { z } from 'zod';
 import { fieldTypes } from '../core/lead/value.ts';
 import { leadsUrl, publicUrl } from './addresses.ts';
@@ -161,6 +162,14 @@ const connection = z.strictObject({
 /** A name becomes part of queue names, where `:` is not allowed. */
 export const connectionNamePattern = /^[A-Za-z0-9_-]{1,64}$/;
 
+const proxyAddress = z.string().refine((text) => {
+  const [address = '', bits, ...rest] = text.split('/');
+  const most = [0, 32, 0, 0, 128][isIP(address)] ?? 0;
+  return (
+    rest.length === 0 && most > 0 && (bits === undefined || (/^\d+$/.test(bits) && Number(bits) <= most))
+  );
+}, 'must be an IP address, or a network such as 10.0.0.0/8');
+
 /** Each setting once. The environment alone is brought into the same form, so both are judged by the same rules. */
 export const fileSchema = z.strictObject({
   connections: z
@@ -169,6 +178,23 @@ export const fileSchema = z.strictObject({
     .refine((value) => Object.keys(value).length > 0, 'must hold at least one connection'),
   recipients: recipientsSchema.exactOptional(),
   alerts: alertsSchema.exactOptional(),
+  statusPage: z
+    .strictObject({
+      trustedProxy: z.array(proxyAddress).min(1).meta({
+        description:
+          'Addresses or networks (10.0.0.0/8) of the proxies in front that sign people in and set `userHeader`, whatever a browser sends, such as oauth2-proxy or Authelia. Required. From there no ADMIN_TOKEN is asked for.',
+      }),
+      userHeader: z
+        .string()
+        .regex(/^[!#$%&'*+.^_`|~\w-]+$/, 'must be the name of a header')
+        .default('X-Forwarded-User')
+        .meta({ description: 'Header in which the proxy names the person; `why` shows who decided.' }),
+      deciders: z.array(z.string().trim().min(1)).exactOptional().meta({
+        description:
+          'Names of those who may decide, pause and sync; all others may look. Default: everybody whom the proxy signs in.',
+      }),
+    })
+    .exactOptional(),
   publicUrl: publicUrl.exactOptional().meta({
     env: 'PUBLIC_URL',
     description:

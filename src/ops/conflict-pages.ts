@@ -1,14 +1,14 @@
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import { z } from 'zod';
 import type { App } from '../app.ts';
 import { LeadsyncError } from '../lib/errors.ts';
-import { statusPage } from '../store/decisions.ts';
 import { answers, type Answer } from '../core/merge/answers.ts';
 import { countHeld, type HeldItem, listHeld } from '../store/held.ts';
 import { decide } from '../review/decide-held.ts';
 import { conflictsPage, decideAllPage, decidedAllPage, seenItem, type ShownHeld } from './pages/conflicts.ts';
 import { refusalPage } from './pages/layout.ts';
 import { formOf, pageOf, position } from './requests.ts';
+import { deciderOf } from './signed-in.ts';
 
 /** Items on one page of the list. */
 const shown = 25;
@@ -31,8 +31,8 @@ export function conflictPages(app: App): Hono {
   const { pool, contexts } = app;
   const site = new Hono();
   const connections = [...contexts.values()].map((context) => context.connection);
-  const decideSeen = (id: string, use: Answer, seen: string): Promise<HeldItem> =>
-    decide(pool, connections, id, { use, by: statusPage }, (item) => seenItem(item) === seen);
+  const decideSeen = (c: Context, id: string, use: Answer, seen: string): Promise<HeldItem> =>
+    decide(pool, connections, id, { use, by: deciderOf(c) }, (item) => seenItem(item) === seen);
 
   /** One page of the list, by the query of its address. */
   async function listed(query: Readonly<Record<string, string>>) {
@@ -75,7 +75,7 @@ export function conflictPages(app: App): Hono {
     for (const item of items) {
       const [id = '', seen = ''] = item.split(':');
       try {
-        await decideSeen(id, use, seen);
+        await decideSeen(c, id, use, seen);
         decided++;
       } catch (error) {
         if (!(error instanceof LeadsyncError)) throw error;
@@ -90,7 +90,7 @@ export function conflictPages(app: App): Hono {
   site.post('/conflicts/:id', async (c) => {
     const { use, seen, back } = await formOf(c, decision);
     try {
-      const held = await decideSeen(c.req.param('id'), use, seen);
+      const held = await decideSeen(c, c.req.param('id'), use, seen);
       return c.redirect(`${back}#held-${held.id}`, 303);
     } catch (error) {
       return c.render(refusalPage('Not decided', error, back), 409);

@@ -14,6 +14,7 @@ import { shownPath } from './requests.ts';
 import { conflictPages } from './conflict-pages.ts';
 import { connectionOrders } from './connection-orders.ts';
 import { securityHeaders } from './security-headers.ts';
+import { signedIn } from './signed-in.ts';
 import { statusPages } from './status-pages.ts';
 import { codeOf, LeadsyncError } from '../lib/errors.ts';
 import { getPath } from 'hono/utils/url';
@@ -57,17 +58,19 @@ export async function site(app: ServedApp, policy: AccessPolicy): Promise<Hono> 
   site.use(sameOrigin(policy));
   site.route('/', followUpPages(app));
   const { token } = policy;
-  const menu = { hasLogin: token !== undefined };
+  const { statusPage } = app.config;
+  if (statusPage !== undefined) site.use(signedIn(statusPage));
   site.use(async (c, next) => {
+    const menu = { hasLogin: token !== undefined, visitor: c.get('visitor') };
     c.setRenderer((page, status) => c.html(layout(page, menu), status));
     await next();
   });
   const { metrics } = app;
   if (token === undefined) {
-    site.use(accessWithoutToken(policy, app.log));
+    site.use(unlessSignedIn(accessWithoutToken(policy, app.log)));
   } else {
     const access = new TokenAccess(token, app, base);
-    site.use(access.check);
+    site.use(unlessSignedIn(access.check));
     site.get('/login', (c) => access.showLogin(c, '/'));
     site.post('/login', (c) => access.logIn(c));
     site.post('/logout', (c) => access.logOut(c));
@@ -87,6 +90,10 @@ export async function site(app: ServedApp, policy: AccessPolicy): Promise<Hono> 
   site.route('/', connectionOrders(app));
   site.route('/', conflictPages(app));
   return site;
+}
+
+function unlessSignedIn(check: MiddlewareHandler): MiddlewareHandler {
+  return async (c, next) => (c.get('visitor') === undefined ? check(c, next) : next());
 }
 
 /**

@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 import { explain, LeadsyncError } from '../../lib/errors.ts';
 import { assetUrl } from '../assets.ts';
+import type { Visitor } from '../signed-in.ts';
 import { count } from '../../core/lead/counted.ts';
 
 /** Escaped HTML: an `html` template escapes every other value, and shows nothing for null and false. */
@@ -88,6 +89,8 @@ declare module 'hono' {
 export interface Menu {
   /** Whether there is a login to end. */
   readonly hasLogin: boolean;
+  /** Whom a proxy has signed in, instead. */
+  readonly visitor: Visitor | undefined;
 }
 
 /** A whole page. `menu`: null without a login. */
@@ -103,7 +106,7 @@ export function layout({ title, body }: Page, menu: Menu | null): Html {
 <link rel="stylesheet" href="${assetUrl('style.css')}">
 ${menu !== null && html`<script src="${assetUrl('live.js')}" defer></script>`}
 </head>
-<body>
+<body${menu?.visitor?.mayDecide === false && html` class="looks"`}>
 <a class="skip" href="#main">Skip to the content</a>
 <header>
 <p class="brand"><a href="/">leadsync</a></p>
@@ -118,13 +121,13 @@ ${body}
 `;
 }
 
-function navigation({ hasLogin }: Menu): Html {
+function navigation({ hasLogin, visitor }: Menu): Html {
   return html`<nav aria-label="Pages"><ul>
 <li><a href="/">Status</a></li>
 <li><a href="/conflicts">Conflicts</a></li>
 <li><a href="/queues">Queues</a></li>
 </ul></nav>
-${hasLogin && postButton('/logout', 'Log out', {}, true)}`;
+${visitor === undefined ? hasLogin && postButton('/logout', 'Log out', {}, true) : html`<p>${visitor.name}${!visitor.mayDecide && ' (may look)'}</p>`}`;
 }
 
 /** Of an address, or of a connection, that is not there. */
