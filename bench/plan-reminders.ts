@@ -39,6 +39,7 @@ const rules: ReminderRules = {
 };
 const connection = (given: ReminderRules) => ({
   name: 'bench',
+  sync: { match: 'off' as const },
   fields: defaultFields,
   reminders: {
     from: 'sales@example.com',

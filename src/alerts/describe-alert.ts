@@ -67,11 +67,11 @@ function describeProblem({ connection, kind, event, detail, raisedAt }: AlertEve
       );
     case 'held-growing':
       return alertText(
-        `${count} items are held`,
+        count < heldThreshold ? 'an item has been held for a day' : `${count} items are held`,
         event === 'grown'
           ? 'Their number has at least doubled since the last alert.'
-          : `This alert comes at ${heldThreshold} items, and again each time their number doubles.`,
-        'They stay as they are on both sides until a person decides; everything else is synced.',
+          : `This alert comes when an item has waited for a day, at ${heldThreshold} items, and again each time their number doubles.`,
+        'What is held stays as it is on both sides until a person decides; everything else is synced.',
         command('conflicts', 'lists them'),
         ['leadsync resolve ID --use lead', 'decides one; or --use row'],
       );

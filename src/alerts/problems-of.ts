@@ -2,7 +2,7 @@ import type { ConnectionFacts, FailedRun } from '../store/alert-facts.ts';
 import type { AlertChange, AlertKind, AlertProblem, OpenAlert } from '../store/alerts.ts';
 import type { Heartbeat } from '../store/connections.ts';
 
-/** From this number on held items are a problem, which grows each time that they double. */
+/** From this number on held items are a problem, which grows each time that they double; a single one is after a day. */
 export const heldThreshold = 10;
 
 /** Ms after which a heartbeat that fails is a problem: a short outage of the network is none. */
@@ -33,9 +33,10 @@ export function problemsOf(facts: ConnectionFacts, successDueSince: number): rea
   for (const [kind, [newest]] of Map.groupBy(failures, alertKindOf))
     if (newest) add(kind, { runId: newest.runId, code: newest.code, message: newest.message });
   if (isSuccessOverdue(facts, successDueSince)) add('no-success', { since: facts.lastSuccess?.at ?? null });
-  if (facts.held >= heldThreshold) {
-    add('held-growing', { count: facts.held }, Math.floor(Math.log2(facts.held / heldThreshold)));
-  }
+  const { held, heldLong } = facts;
+  if (held >= heldThreshold)
+    add('held-growing', { count: held }, 1 + Math.floor(Math.log2(held / heldThreshold)));
+  else if (heldLong > 0) add('held-growing', { count: heldLong });
   const { failed, missed, late } = facts.mails;
   if (failed + missed + late > 0) add('reminders-failing', { count: failed, missed, late });
   return problems;

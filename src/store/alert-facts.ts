@@ -20,6 +20,8 @@ export interface ConnectionFacts {
   readonly failures: readonly FailedRun[];
   /** Items on which no person has decided. */
   readonly held: number;
+  /** Those of them that have waited for a day. */
+  readonly heldLong: number;
   /** Reminders and digests. `failed` and `missed` (though they were tried): of late; `late`: still to be sent. */
   readonly mails: { readonly failed: number; readonly missed: number; readonly late: number };
 }
@@ -30,6 +32,9 @@ const failuresSeen = 50;
 /** A failed mail counts for this long (ms); an unsent one is late after this long. */
 const failedMs = 24 * 3_600_000;
 const lateMs = 3_600_000;
+
+/** What is held for so long (ms) may have been overlooked. */
+const longMs = 24 * 3_600_000;
 
 /** Looks at a connection at `now` (epoch ms), and remembers when that was done for the first time. */
 export async function connectionFacts(
@@ -42,26 +47,30 @@ export async function connectionFacts(
      on conflict (connection) do update set watched_since = excluded.watched_since where c.watched_since is null`,
     [connection, timestamp(now)],
   );
-  const { since, runId, at, held } = await oneOf<{
+  const { since, runId, at, held, heldLong } = await oneOf<{
     since: number;
     runId: number | null;
     at: number | null;
     held: number;
+    heldLong: number;
   }>(
     db,
     `select ${epochMs('watched_since')} as since, s.id as "runId", s.at,
-       (select count(*)::int from ${heldItems} and connection = $1 and resolution is null) as held
-     from connections w left join lateral (
+       h.held, h."heldLong"
+     from connections w cross join lateral (
+       select count(*)::int as held, count(*) filter (where coalesce(settled_at, since) <= $2)::int as "heldLong"
+       from ${heldItems} and connection = $1 and resolution is null) h left join lateral (
        select id, ${epochMs('finished_at')} as at from runs r where r.connection = $1 and mode = 'sync'
          and status in ('succeeded', 'partial') and ${isWhole} order by id desc limit 1) s on true
      where w.connection = $1`,
-    [connection],
+    [connection, timestamp(now - longMs)],
   );
   return {
     lastSuccess: runId === null || at === null ? null : { runId, at },
     watchedSince: since,
     failures: await failuresSince(db, connection, runId ?? 0),
     held,
+    heldLong,
     mails: await mailFacts(db, connection, now),
   };
 }

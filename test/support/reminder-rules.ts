@@ -34,5 +34,5 @@ export function reminderConnection(name: string, rules: Partial<ReminderRules> =
   };
   // A key of its own: ids of other tests are those of other leads.
   const leads = { baseUrl: 'http://127.0.0.1:1', apiKey: new Secret(name), query: {}, pageSize: 0 };
-  return { name, leads, fields: defaultFields, reminders };
+  return { name, leads, fields: defaultFields, sync: { match: 'off' as const }, reminders };
 }

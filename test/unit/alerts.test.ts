@@ -27,6 +27,7 @@ const well: ConnectionFacts = {
   watchedSince: now - 100 * hour,
   failures: [],
   held: 0,
+  heldLong: 0,
   mails: { failed: 0, missed: 0, late: 0 },
 };
 
@@ -61,6 +62,7 @@ describe('what is a problem', () => {
     ['none so far, and it was due', never, ['no-success']],
     ['none so far, but it has just begun', { ...never, watchedSince: now - hour }, []],
     ['nine are held', { held: 9 }, []],
+    ['one of two is held for a day', { held: 2, heldLong: 1 }, ['held-growing']],
     ['ten are held', { held: 10 }, ['held-growing']],
     ['a reminder failed', { mails: { failed: 1, missed: 0, late: 0 } }, ['reminders-failing']],
     ['a reminder was missed', { mails: { failed: 0, missed: 1, late: 0 } }, ['reminders-failing']],
@@ -75,12 +77,12 @@ describe('what is a problem', () => {
   });
 
   test.each([
-    [10, 0],
-    [19, 0],
-    [20, 1],
-    [39, 1],
-    [40, 2],
-    [10_240, 10],
+    [10, 1],
+    [19, 1],
+    [20, 2],
+    [39, 2],
+    [40, 3],
+    [10_240, 11],
   ])('%i held items are of level %i', (held, level) => {
     expect(problemsOf({ ...well, held }, 0)[0]?.level).toBe(level);
   });

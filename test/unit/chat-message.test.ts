@@ -107,6 +107,8 @@ test('a digest shows as much as the chat takes, and counts the rest', async () =
     const text = composeDigestMessage(
       {
         feedUrl: null,
+        waiting: [],
+        decideUrl: null,
         overdue,
         today: [],
         week: [],

@@ -51,6 +51,7 @@ describe('the environment alone', () => {
       dataDir: join(folder(), 'data'),
       http: { host: '127.0.0.1', port: 3000 },
       logLevel: 'info',
+      logFormat: 'auto',
       requireTls: false,
       googleSheetsUrl: 'https://sheets.googleapis.com',
       hubspotUrl: 'https://api.hubapi.com',

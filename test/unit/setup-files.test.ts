@@ -6,6 +6,7 @@ import { afterAll, expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
 import { headingKey } from '../../src/core/lead/heading-line.ts';
 import type { Answers } from '../../src/setup/answers.ts';
+import { schemaPath } from '../../src/lib/version.ts';
 import { assertLoads, filesToWrite, setupFiles, writeSetup } from '../../src/setup/setup-files.ts';
 import { lawRuns } from '../support/law-runs.ts';
 
@@ -38,7 +39,8 @@ test('a file as people read it', () => {
   const files = Object.fromEntries(
     [...setupFiles(plain, yamlFile)].map(([path, content]) => [path.slice(folder.length + 1), content]),
   );
-  expect(files['leadsync.yaml']).toBe(`# Every setting: docs/settings.md. What \${…} names is in leadsync.env.
+  expect(files['leadsync.yaml']).toBe(`# yaml-language-server: $schema=${schemaPath(folder)}
+# Every setting: docs/settings.md. What \${…} names is in leadsync.env.
 
 connections:
   default:

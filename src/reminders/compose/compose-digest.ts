@@ -33,6 +33,10 @@ export type DigestGroups<Item> = Readonly<Record<keyof DueCounts, readonly Item[
 export interface DigestContent extends DigestGroups<DigestItem> {
   /** All follow-ups up to the end of the seven days, including those cut from the lists. */
   readonly counts: DueCounts;
+  /** What waits for a decision: whose it is, and of which column. */
+  readonly waiting: readonly string[];
+  /** Where a person decides; null: not under an address that people reach. */
+  readonly decideUrl: string | null;
   readonly recipient: string;
   readonly feedUrl: string | null;
   /** IANA zone of the recipient. */
@@ -42,6 +46,9 @@ export interface DigestContent extends DigestGroups<DigestItem> {
 }
 
 export const maxItems = 50;
+
+/** Of what waits the page shows all; a mail names some. */
+const maxWaiting = 5;
 
 /** Drops those after `days.end`. A day counts as its first moment in the recipient's zone. */
 export function groupFollowUps<Item extends Pick<DigestItem, 'dueAt' | 'day'>>(
@@ -66,15 +73,19 @@ export function shownItems<Item>({ today, overdue, week }: DigestGroups<Item>): 
   return [...today.slice(0, room.today), ...overdue.slice(0, room.overdue), ...week.slice(0, room.week)];
 }
 
-/** Null when there is no follow-up. Pure except for warnings of `templates.render`. */
+function isEmpty({ overdue, today, week, waiting }: DigestContent): boolean {
+  return overdue.length + today.length + week.length + waiting.length === 0;
+}
+
+/** Null when there is nothing to tell. Pure except for warnings of `templates.render`. */
 export function composeDigest(content: DigestContent): Composed | null {
-  if (content.overdue.length + content.today.length + content.week.length === 0) return null;
+  if (isEmpty(content)) return null;
   return renderMail(content.templates, 'digest', digestView(content));
 }
 
 /** The same as a message of a chat, with as many follow-ups as it has room for. */
 export function composeDigestMessage(content: DigestContent, kind: ChatKind): string | null {
-  if (content.overdue.length + content.today.length + content.week.length === 0) return null;
+  if (isEmpty(content)) return null;
   const render = (most: number): string =>
     content.templates.render('digest.chat', digestView(content, most), kind).trim();
   let most = maxItems;
@@ -113,6 +124,12 @@ export function digestView(content: DigestContent, most = maxItems) {
     timeZone,
     recipient: oneLine(content.recipient, 254),
     feedUrl: content.feedUrl ?? '',
+    waiting: {
+      count: content.waiting.length,
+      more: Math.max(0, content.waiting.length - maxWaiting),
+      items: content.waiting.slice(0, maxWaiting).map((line) => oneLine(line, 200)),
+      url: content.decideUrl ?? '',
+    },
     groups: groups.filter(({ count }) => count > 0),
     total,
     more: total - groups.reduce((sum, { items }) => sum + items.length, 0),
@@ -120,6 +137,8 @@ export function digestView(content: DigestContent, most = maxItems) {
   const words = {
     title: templates.render('digest-title', view),
     total: view.more === 0 ? '' : templates.render('total', view),
+    waiting: view.waiting.count === 0 ? '' : templates.render('waiting', view),
+    decide: view.waiting.count === 0 ? '' : templates.render('decide', view),
     footer: templates.render('footer', view),
   };
   return { ...view, words };

@@ -81,6 +81,8 @@ export function sampleViews(fields: readonly FieldMapping[], templates: Language
         today: [little, { ...item, connection: 'hamburg' }],
         week: [item],
         counts: { overdue: 98, today: 2, week: 1 },
+        waiting: ['Acme GmbH · Stage', 'Beta AG'],
+        decideUrl: 'https://leadsync.example.com/conflicts',
         feedUrl: 'https://leadsync.example.com/calendar/token.ics',
       }),
       digestView({
@@ -89,6 +91,8 @@ export function sampleViews(fields: readonly FieldMapping[], templates: Language
         today: [{ ...little, day: '2026-01-15' }],
         week: [],
         counts: { overdue: 0, today: 1, week: 0 },
+        waiting: [],
+        decideUrl: null,
         feedUrl: null,
       }),
     ],

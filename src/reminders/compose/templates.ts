@@ -24,6 +24,7 @@ export type TemplateName =
 
 /** Sentences and labels of a language, which the views hold as `words`. Their templates have the same names. */
 export type PhraseName =
+  | 'decide'
   | 'digest-title'
   | 'field'
   | 'footer'
@@ -37,6 +38,7 @@ export type PhraseName =
   | 'row'
   | 'status'
   | 'total'
+  | 'waiting'
   | 'when';
 
 const mailNames: readonly TemplateName[] = (['reminder', 'moved', 'cancelled', 'digest'] as const).flatMap(

@@ -7,15 +7,16 @@ import { everyConnection } from '../../store/planning.ts';
 import { digestDays, digestsAround, type DigestTime, localDateOf, momentIn } from './local-time.ts';
 import { planning } from './plan-reminders.ts';
 import { nextAllowed } from './send-time.ts';
+import { type WaitingHolder, waitingItems } from './waiting-items.ts';
 
 /** Ms ahead of now in which a follow-up may be in the next digest: a week without a working day, and the days it shows. */
 const reachMs = 17 * 86_400_000;
 
 /**
  * Schedules the next digest of everybody with a follow-up due by then in any of the connections `configured` (run planReminders first, which
- * says who). A missed digest is sent later on its day, within the grace period: one after a long downtime, not one per day.
+ * says who), or something that waits for a decision. A missed digest is sent later on its day, within the grace period: one after a long downtime, not one per day.
  */
-export async function planDigests(pool: pg.Pool, configured: readonly DigestConnection[]): Promise<void> {
+export async function planDigests(pool: pg.Pool, configured: readonly WaitingHolder[]): Promise<void> {
   const names = configured.map(({ name }) => name);
   const withDigest = configured.filter(({ reminders }) => (reminders?.rules.digestAt ?? null) !== null);
   await planning(pool, everyConnection, async (client, now) => {
@@ -25,7 +26,13 @@ export async function planDigests(pool: pg.Pool, configured: readonly DigestConn
       withDigest.map(({ name }) => name),
       now + reachMs,
     );
-    const plans = [...dues].map(([recipient, byConnection]) => plan(recipient, byConnection));
+    const wanted = new Map([...dues].map(([recipient, byConnection]) => [recipient, new Map(byConnection)]));
+    for (const [recipient, items] of await waitingItems(client, withDigest)) {
+      const own = wanted.get(recipient) ?? new Map<string, number>();
+      for (const { connection } of items) own.set(connection, Math.min(now, own.get(connection) ?? now));
+      wanted.set(recipient, own);
+    }
+    const plans = [...wanted].map(([recipient, byConnection]) => plan(recipient, byConnection));
     await replaceDigests(
       client,
       names,

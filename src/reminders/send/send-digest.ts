@@ -3,6 +3,7 @@ import type { Config, ConnectionConfig, ReminderSettings } from '../../config/co
 import { recipientTimeZone } from '../../config/recipients.ts';
 import { dayOf } from '../../core/lead/day.ts';
 import { followUpsOf } from '../../store/follow-ups.ts';
+import type { HeldItem } from '../../store/held.ts';
 import { besidesDigest, type Digest } from '../../store/mails.ts';
 import { leadBackgrounds } from '../../store/sending.ts';
 import {
@@ -18,6 +19,7 @@ import { linksOf } from '../compose/compose-follow-up.ts';
 import { rowPlace } from '../compose/lead-view.ts';
 import { spelledAddress } from '../plan/recipients.ts';
 import { dayStarts, digestDays, localDateOf } from '../plan/local-time.ts';
+import { waitingItems } from '../plan/waiting-items.ts';
 import { feedAddress } from '../feed/calendar-feed.ts';
 import { deliver, notNow, type Outcome, type Outgoing, outgoingMail, outgoingMessage } from './deliver.ts';
 import type { ReminderContext } from './send-reminder.ts';
@@ -46,11 +48,23 @@ export async function sendDigest(
   if (localDateOf(now, timeZone) > localDate)
     return { state: 'missed', note: 'it could not be sent on its day' };
   const { items, ...others } = await dueItems(context, config, digest, timeZone, now);
+  const waiting = (await waitingItems(pool, config.configured)).get(recipient) ?? [];
+  const isSeveral = new Set(waiting.map((item) => item.connection)).size > 1;
   const feedUrl = await feedAddress(pool, config, recipient);
   const days = digestDays(localDate, timeZone);
   const groups = groupFollowUps(items, days, timeZone);
   const templates = context.templates.in(settings.language);
-  const content = { ...groups, ...others, recipient, feedUrl, timeZone, now, templates };
+  const content = {
+    ...groups,
+    ...others,
+    waiting: waiting.map((item) => waitingLine(item, config.configured, isSeveral)),
+    decideUrl: config.publicUrl === undefined ? null : `${config.publicUrl}/conflicts`,
+    recipient,
+    feedUrl,
+    timeZone,
+    now,
+    templates,
+  };
   const outgoing = isChannel(recipient)
     ? messageOf(context, settings, recipient, content)
     : mailOf(context, settings, digest, spelledIn(recipient, config.configured, items), content);
@@ -86,6 +100,16 @@ function messageOf(
   if (chat?.recipient !== recipient) return null;
   const text = composeDigestMessage(content, chat.kind);
   return text === null ? null : outgoingMessage(chat, text, clock);
+}
+
+/** Whose it is, and the heading of the column of which it is. */
+function waitingLine(item: HeldItem, configured: readonly ConnectionConfig[], isSeveral: boolean): string {
+  const { connection, company } = item;
+  const field = item.kind === 'match' || item.kind === 'calendar' ? '' : item.field;
+  const fields = configured.find(({ name }) => name === connection)?.fields ?? [];
+  const column = fields.find((one) => one.field === field)?.column ?? field;
+  const row = 'row' in item && item.row !== null ? `row ${item.row}` : '';
+  return [company ?? row, column, isSeveral ? connection : ''].filter((part) => part !== '').join(' · ');
 }
 
 function spelledIn(

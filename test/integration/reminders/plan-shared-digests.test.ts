@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { ReminderRules } from '../../../src/config/config.ts';
-import { type DigestConnection, planDigests } from '../../../src/reminders/plan/plan-digests.ts';
+import { planDigests } from '../../../src/reminders/plan/plan-digests.ts';
 import { localDateOf } from '../../../src/reminders/plan/local-time.ts';
 import { saveFollowUps } from '../../../src/store/follow-ups.ts';
 import { forgetConnection, forgetOldDigests } from '../../../src/store/forget.ts';
@@ -42,7 +42,7 @@ async function due(dues: Readonly<Record<string, number | null>>): Promise<void>
 function configuration(
   digests: Readonly<Record<string, number | null>>,
   rules: Partial<ReminderRules> = {},
-): readonly DigestConnection[] {
+): readonly ReturnType<typeof reminderConnection>[] {
   return Object.entries(digests).map(([name, digestAt]) =>
     reminderConnection(name, { timeZone, digestAt, ...rules }),
   );

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { localDateOf } from '../../../src/reminders/plan/local-time.ts';
+import { planDigests } from '../../../src/reminders/plan/plan-digests.ts';
 import { usualWaits } from '../../../src/reminders/send/mail-limits.ts';
 import { advanceBaselines } from '../../../src/store/baselines.ts';
 import { hoursAheadAtNoon, zoneAhead } from '../../support/daytime-zone.ts';
@@ -113,4 +114,37 @@ test('the connection ends after DATA: once more, with the same Message-ID', asyn
   const ids = server.taken.map((source) => /^Message-ID: (.*)$/im.exec(source)?.[1]);
   expect(ids).toHaveLength(2);
   expect(ids[1]).toBe(ids[0]);
+});
+
+test('nothing is due, but an edit waits for a decision: told to whose lead it is, once a day', async () => {
+  await using server = await startMailServer();
+  await using workspace = await Workspace.open({
+    connection: { reminders },
+    beside: { publicUrl: 'http://127.0.0.1:3000' },
+    env: { SMTP_URL: `smtp://127.0.0.1:${server.port}` },
+  });
+  const { sandbox, sheet } = workspace;
+  const { id } = sandbox.leads.add({ companyName: 'Both AG', city: 'Ulm', nextFollowUpAt: null });
+  await workspace.sync();
+  sandbox.leads.edit(id, { city: 'Köln' });
+  sheet.edit(() => true, { City: 'Bonn' });
+  await workspace.sync();
+  await using scene = await reminderScene(workspace);
+  await planDigests(scene.pool, scene.app.config.configured);
+  const planned = await scene.pool.query<{ id: number }>(`select id from mails where kind = 'digest'`);
+  expect(planned.rows).toHaveLength(1);
+  await scene.pool.query('update mails set local_date = $1, send_at = now()', [
+    localDateOf(Date.now(), timeZone),
+  ]);
+  expect(await scene.send(planned.rows[0]?.id ?? 0)).toEqual({ state: 'sent' });
+  const text = body(server.mails[0]?.source ?? '');
+  expect(header(text, 'Subject')).toBe('1 edit of your leads waits for a decision');
+  expect(text).toContain('- Both AG');
+  expect(text).toContain('Decide: http://127.0.0.1:3000/conflicts');
+  expect(text).not.toContain('Next seven days');
+  // Decided: nobody waits for anything.
+  expect((await workspace.cli('resolve', 'Both AG', '--use', 'lead')).code).toBe(0);
+  await scene.pool.query('delete from mails');
+  await planDigests(scene.pool, scene.app.config.configured);
+  expect((await scene.pool.query('select from mails')).rows).toEqual([]);
 });
