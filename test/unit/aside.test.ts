@@ -15,6 +15,12 @@ test.each([
   ],
   ['two lines only', [`${a},A,"x,call`, `${b},B",y,`], [`table ${b}`]],
   ['rows without ids', [`${a},A,x,"call`, ',B,y,12"'], ['table ']],
+  [
+    'a row without an id, joined to one that has a text of two lines',
+    [`${a},"two`, 'lines",x,"call', ',B,y,12"'],
+    ['table '],
+  ],
+  ['a text of two lines in the first cells', [`${a},"two`, 'lines",x,call'], []],
   ['rows without cells at their end', [`${a},A,x,"call`, `${b},B,y`, 'C"'], [`record ${b}`]],
   ['quotation marks in the id column', [`"${a},A,x,`, `${b}",B,y,`], [`table ${b}`]],
   ['doubled quotation marks', [`${a},A,x,"call`, `${b},"",y,12"`], [`table ${b}`]],
@@ -31,6 +37,10 @@ test.each([
 });
 
 test('a row without an id and a row that it joins', () => {
+  expect(records([',"two', 'lines",x,"call', ',B,y,12"'], ',', null)).toEqual(['table ']);
+  expect(records([',"two', 'lines",x,call'], ',', null)).toEqual([]);
+  // Its text of two lines comes before the id column, which is empty.
+  expect(records(['"two', 'lines",,x,call'], ',', null, { width: 4, id: 1 })).toEqual([]);
   expect(records([',A,x,"call', ',B,y,12"'], ',', null)).toEqual(['table ']);
   expect(records([',A,x,"call', `${b},B,y,12"`], ',', null)).toEqual([`table ${b}`]);
   expect(records([',",,', ',,,', ',B,y,12"'], ',', null)).toEqual(['table ']);

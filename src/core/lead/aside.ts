@@ -61,8 +61,11 @@ export function recordsIn(
   const isTable = cut.every((cells) => cells.length === width);
   const found: Found[] = [];
   const hasContent = (cells: readonly string[]): boolean => cells.some((cell) => /[^\s"]/.test(cell));
-  // The row itself is one of them, unless its line is blank: then a quotation mark there joined the rows below to it.
-  let bare = own === null && hasContent(cut[0] ?? []) ? -1 : 0;
+  // The row itself is one of them, unless a text of several lines cuts its line, or that is blank: then a quotation mark there
+  // joined the rows below to it.
+  const [first = []] = cut;
+  const isCounted = first.length === width || first.length <= id;
+  let bare = own === null && isCounted && hasContent(first) ? -1 : 0;
   for (const cells of cut) {
     const shown = cells[id] ?? '';
     const others = cells.slice(1);
@@ -71,7 +74,7 @@ export function recordsIn(
     const key = idKey(isTable ? shown.replaceAll('"', '') : shown);
     if (isLeadId(key) && !key.includes('"') && key !== own)
       found.push({ leadId: key, kind: isTable && isUuid(key) ? 'table' : 'record' });
-    if (key === '' && isTable && hasContent(cells)) bare += 1;
+    if (key === '' && cells.length === width && hasContent(cells)) bare += 1;
   }
   return bare > 0 ? [...found, { leadId: '', kind: 'table' }] : found;
 }
