@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { upkeep } from '../../jobs/upkeep.ts';
 import { type AlertContext, channelsOf, sendText, webhookChannel } from '../alerts/channels.ts';
 import type { App } from '../app.ts';
@@ -12,6 +14,7 @@ import { followUpField } from '../core/lead/follow-up.ts';
 import { explainForeign, looksForeign } from '../core/merge/guard.ts';
 import { asOutage } from '../postgres/database-outage.ts';
 import { LeadsyncError } from '../lib/errors.ts';
+import { parseJson } from '../lib/parse-json.ts';
 import { type ClockDifference, clockDifferences } from '../ops/clock-differences.ts';
 import { closedPages, isClosed } from '../ops/access.ts';
 import type { LeadPage } from '../ports/leads-service.ts';
@@ -34,7 +37,7 @@ import { checkTarget } from './check-target.ts';
 import { exitCodes, print, printJson } from './output.ts';
 import { sendTestMail } from './preview-reminder.ts';
 import type { CommonOptions } from './with-store.ts';
-import { unlessStopped } from './stop.ts';
+import { stopping, unlessStopped } from './stop.ts';
 import { addressless, describeAddressless, describeOddYears, isMost, oddYears } from './unmailed.ts';
 import type { Mailer } from '../reminders/send/mail.ts';
 import { alertingOf, openMailer } from '../worker/open-worker.ts';
@@ -44,10 +47,12 @@ interface CheckOptions extends CommonOptions {
   readonly fix?: boolean;
   readonly testAlert?: boolean;
   readonly sendTest?: string;
+  readonly googleSignIn?: string;
 }
 
 /** Changes nothing without `--fix`. */
-export async function check({ sendTest, ...options }: CheckOptions): Promise<void> {
+export async function check({ sendTest, googleSignIn, ...options }: CheckOptions): Promise<void> {
+  if (googleSignIn !== undefined) return signIn(googleSignIn, options.json ?? false);
   if (sendTest !== undefined)
     return withApp(options, (app) => unlessStopped(() => sendTestMail(app, sendTest, options.json ?? false)));
   const config = await loadConfigFromProcess(options.config);
@@ -69,6 +74,18 @@ export async function check({ sendTest, ...options }: CheckOptions): Promise<voi
   if (options.json) printJson({ ok, checks: lines });
   else for (const line of lines) print(describeLine(line));
   process.exitCode = ok ? exitCodes.done : exitCodes.failed;
+}
+
+/** Needs no configuration: there may be none yet. */
+async function signIn(clientFile: string, json: boolean): Promise<void> {
+  const { parseOAuthClient, signInAtGoogle } = await import('../targets/google-sheets/google-sign-in.ts');
+  const client = parseOAuthClient(parseJson(await readFile(clientFile, 'utf8').catch(() => '')), clientFile);
+  const written = join(dirname(clientFile), 'google-credentials.json');
+  const show = (address: string): void =>
+    void process.stderr.write(`Open this address in a browser on this machine, and sign in:\n${address}\n`);
+  await unlessStopped(() => signInAtGoogle(client, written, show, stopping));
+  if (json) printJson({ ok: true, written });
+  else print(`${written} is written. Set GOOGLE_APPLICATION_CREDENTIALS to its path, then: leadsync check`);
 }
 
 export async function* checkApp(

@@ -26,6 +26,10 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['check --fix', 'also makes the properties that HubSpot lacks, and takes a copied file as the target'],
     ['check --test-alert', 'sends a test to everybody who gets alerts'],
     ['check --send-test anna@example.com', 'sends her a sample of a reminder'],
+    [
+      'check --google-sign-in client.json',
+      'signs you in at Google, where keys of service accounts are forbidden',
+    ],
   ],
   plan: [
     ['plan', 'shows what would change: numbers, what is held, and the first changes field by field'],

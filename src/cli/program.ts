@@ -112,6 +112,10 @@ export function createProgram(): Command {
     .option('--fix', 'take a copied spreadsheet as the target from now on')
     .option('--test-alert', 'send a test to all recipients of alerts')
     .option(
+      '--google-sign-in <client>',
+      'only sign in at Google in the browser, with the file of an OAuth client; writes google-credentials.json beside it',
+    )
+    .option(
       '--send-test <address>',
       'only send a sample mail to this address, or a message to the channel: chat',
     )

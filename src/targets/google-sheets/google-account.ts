@@ -3,7 +3,13 @@ import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { LeadsyncError } from '../../lib/errors.ts';
 import { parseJson } from '../../lib/parse-json.ts';
-import type { BaseExternalAccountClient, ExternalAccountClientOptions, JWT } from 'google-auth-library';
+import { docsPath } from '../../lib/version.ts';
+import type {
+  BaseExternalAccountClient,
+  ExternalAccountClientOptions,
+  JWT,
+  OAuth2Client,
+} from 'google-auth-library';
 import { proofsIn } from '../../http/credentials.ts';
 import { Redactor } from '../../lib/redact.ts';
 import { untilAborted } from '../../lib/until-aborted.ts';
@@ -34,12 +40,27 @@ const externalAccountSchema = z.object({
   credential_source: z.looseObject({}),
 });
 
-const credentialsSchema = z.discriminatedUnion('type', [serviceAccountSchema, externalAccountSchema]);
+/** A person who has signed in (`leadsync check --google-sign-in`), or as gcloud writes it. */
+const userSchema = z.object({
+  type: z.literal('authorized_user'),
+  client_id: z.string(),
+  client_secret: z.string(),
+  refresh_token: z.string(),
+  token_uri: z.url({ protocol: /^https?$/ }).exactOptional(),
+});
+
+export type GoogleUser = z.infer<typeof userSchema>;
+
+const credentialsSchema = z.discriminatedUnion('type', [
+  serviceAccountSchema,
+  externalAccountSchema,
+  userSchema,
+]);
 
 type GoogleCredentials = z.infer<typeof credentialsSchema>;
 
 const where = 'GOOGLE_APPLICATION_CREDENTIALS';
-const howToGetOne = `Create a key for a service account in the Google Cloud console, put the file on this machine and its path into ${where}.`;
+const howToGetOne = `Create a key for a service account in the Google Cloud console, put the file on this machine and its path into ${where}. Where the organization forbids keys (iam.disableServiceAccountKeyCreation): leadsync check --google-sign-in CLIENT.json, see ${docsPath('google-sheets.md')}.`;
 
 /** Throws `target.credentials-missing`, or `-invalid` when leadsync cannot use it (never). Messages name fields, never their content. */
 async function readGoogleCredentials(path: string | undefined): Promise<GoogleCredentials> {
@@ -62,9 +83,10 @@ async function readGoogleCredentials(path: string | undefined): Promise<GoogleCr
   throw invalid(path, what);
 }
 
-/** The address to share a spreadsheet with; null for a workload identity without an account. */
+/** The address to share a spreadsheet with; null for a workload identity without an account, and for a person, who has their own. */
 function accountAddress(credentials: GoogleCredentials): string | null {
   if (credentials.type === 'service_account') return credentials.client_email;
+  if (credentials.type === 'authorized_user') return null;
   const url = credentials.service_account_impersonation_url;
   const email = url === undefined ? null : /\/serviceAccounts\/([^/:]+)/.exec(new URL(url).pathname)?.[1];
   return email === null || email === undefined ? null : decodeURIComponent(email);
@@ -90,7 +112,7 @@ async function readText(path: string): Promise<string> {
 
 function invalid(path: string, what: string): LeadsyncError {
   return new LeadsyncError('target.credentials-invalid', `${path} (${where}) ${what}`, {
-    help: `It must be the key file of a service account, or the file of a workload identity. ${howToGetOne}`,
+    help: `It must be the key file of a service account, or the file of a workload identity or a person. ${howToGetOne}`,
   });
 }
 
@@ -111,7 +133,7 @@ function systemCode(error: unknown): string {
   return z.object({ code: z.string() }).safeParse(error).data?.code ?? 'unknown';
 }
 
-type SigningClient = JWT | BaseExternalAccountClient;
+type SigningClient = JWT | BaseExternalAccountClient | OAuth2Client;
 
 /** A client that signs requests, and its token, which must never be shown. */
 interface Authorized {
@@ -131,7 +153,7 @@ export interface GoogleAccount {
 }
 
 /** Tabs and their content; and whether the file is in the trash, which only Drive tells. */
-const scopes = [
+export const scopes = [
   'https://www.googleapis.com/auth/spreadsheets',
   'https://www.googleapis.com/auth/drive.metadata.readonly',
 ];
@@ -178,6 +200,19 @@ async function getToken(client: SigningClient): Promise<string> {
   } catch (error) {
     failed = error;
   }
+  throw tokenFault(failed, 'audience' in client);
+}
+
+/** What a request for tokens is answered with. Throws faults of a `token` request. */
+export async function readToken<T>(request: () => Promise<T>): Promise<T> {
+  try {
+    return await request();
+  } catch (error) {
+    throw tokenFault(error, false);
+  }
+}
+
+function tokenFault(failed: unknown, isExternal: boolean): GoogleFault {
   const sent = sentSchema.safeParse(failed).data?.config.data;
   const reply = readGoogleReply(
     failed,
@@ -186,25 +221,25 @@ async function getToken(client: SigningClient): Promise<string> {
     ),
     Date.now(),
   );
-  if (reply !== null) throw googleFault(reply, 'token', null);
+  if (reply !== null) return googleFault(reply, 'token', null);
   // No request failed: a workload identity's source (a file, a program) may not be as described.
-  if (failed !== null && 'audience' in client) {
-    throw new GoogleFault('target.unauthenticated', 'no token could be requested; nothing was done', {
+  if (failed !== null && isExternal) {
+    return new GoogleFault('target.unauthenticated', 'no token could be requested; nothing was done', {
       help: 'Check credential_source in the file that GOOGLE_APPLICATION_CREDENTIALS names.',
     });
   }
-  throw new GoogleFault('target.unavailable', 'the token reply of Google has no token; nothing was done', {
+  return new GoogleFault('target.unavailable', 'the token reply of Google has no token; nothing was done', {
     retry: 'later',
   });
 }
 
-async function createClient(credentials: GoogleCredentials): Promise<SigningClient> {
+/** `tokenUrl`: where tokens are requested instead of Google. */
+async function openLibrary(tokenUrl: string | undefined) {
   const google = await import('google-auth-library');
   const transporter = new google.gaxios.Gaxios({
     timeout: tokenTimeoutMs,
     noProxy: ['localhost', '127.0.0.1', '[::1]'],
   });
-  const tokenUrl = credentials.type === 'service_account' ? credentials.token_uri : undefined;
   transporter.interceptors.request.add({
     resolved: (config) => {
       // One retry layer, ours: the library would retry token requests within two seconds.
@@ -217,7 +252,28 @@ async function createClient(credentials: GoogleCredentials): Promise<SigningClie
     },
   });
   // Without its own interceptors the library cannot log headers, whatever its environment variables say.
-  const common = { scopes, transporter, useAuthRequestParameters: false };
+  return { google, common: { transporter, useAuthRequestParameters: false } };
+}
+
+/** Of a person; `redirectUri`: where the browser comes back to. */
+export async function oauthClient(
+  client: Pick<GoogleUser, 'client_id' | 'client_secret' | 'token_uri'>,
+  redirectUri?: string,
+): Promise<OAuth2Client> {
+  const { google, common } = await openLibrary(client.token_uri);
+  const { client_id: clientId, client_secret: clientSecret } = client;
+  return new google.OAuth2Client({ ...common, clientId, clientSecret, ...(redirectUri && { redirectUri }) });
+}
+
+async function createClient(credentials: GoogleCredentials): Promise<SigningClient> {
+  if (credentials.type === 'authorized_user') {
+    const client = await oauthClient(credentials);
+    client.setCredentials({ refresh_token: credentials.refresh_token });
+    return client;
+  }
+  const tokenUrl = credentials.type === 'service_account' ? credentials.token_uri : undefined;
+  const { google, common: bare } = await openLibrary(tokenUrl);
+  const common = { ...bare, scopes };
   if (credentials.type === 'service_account') {
     const { client_email: email, private_key: key } = credentials;
     // The assertion's audience must be the requested address.

@@ -52,6 +52,8 @@ export interface SheetsSandbox extends AsyncDisposable {
   readonly accountEmail: string;
   /** A service account's key file with a real key pair; its token_uri is this server. */
   readonly keyFile: () => string;
+  /** An OAuth client's file; GET of its auth_uri is a person who allows all. */
+  readonly clientFile: () => string;
   /** All requests in the order of their replies. */
   readonly requests: readonly SheetsLogEntry[];
   /**
@@ -104,6 +106,7 @@ export async function startSheetsSandbox(options: SheetsSandboxOptions = {}): Pr
     spreadsheetId: service.spreadsheet.id,
     accountEmail: service.account.email,
     keyFile: () => service.account.keyFile(),
+    clientFile: () => service.account.clientFile(),
     requests: service.log,
     get before() {
       return service.before;

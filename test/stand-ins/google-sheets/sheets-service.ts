@@ -71,6 +71,10 @@ export class SheetsService {
       sendJson(response, reply.status, reply.body);
       return;
     }
+    if (url.pathname === '/auth' && httpMethod === 'GET') {
+      response.writeHead(302, { location: this.account.allow(url.searchParams) }).end();
+      return;
+    }
     const drive = httpMethod === 'GET' ? /^\/drive\/v3\/files\/([^/]+)$/.exec(url.pathname) : null;
     const call = routeOf(httpMethod, url);
     const method = drive === null ? call?.name : 'drive.files.get';

@@ -1,4 +1,4 @@
-import { generateKeyPairSync, randomUUID, verify } from 'node:crypto';
+import { createHash, generateKeyPairSync, randomUUID, verify } from 'node:crypto';
 import { z } from 'zod';
 import { ApiFault, errorInfo } from './api-fault.ts';
 
@@ -8,6 +8,10 @@ export interface TokenReply {
   readonly body: object;
 }
 
+const desktopApp = {
+  client_id: '100000000000-standin.apps.googleusercontent.com',
+  client_secret: 'GOCSPX-stand-in-secret',
+};
 const accountEmail = 'leadsync@stand-in.iam.gserviceaccount.com';
 /** The audience in google-auth-library's assertions, whatever the key says. */
 const googleTokenUrl = 'https://oauth2.googleapis.com/token';
@@ -43,6 +47,9 @@ let keyPair: { readonly publicKey: string; readonly privateKey: string } | null 
 export class ServiceAccount {
   readonly email = accountEmail;
   readonly #tokens = new Map<string, { readonly scopes: readonly string[]; readonly until: number }>();
+  /** By code, what an application asked for; by refresh token, the scopes. */
+  readonly #codes = new Map<string, URLSearchParams>();
+  readonly #granted = new Map<string, readonly string[]>();
   readonly #tokenUrl: () => string;
   readonly #keyId = randomUUID().replaceAll('-', '');
 
@@ -66,8 +73,56 @@ export class ServiceAccount {
     return `${JSON.stringify(key, null, 2)}\n`;
   }
 
-  /** Replies to a form with `grant_type` and `assertion`. */
+  /** An OAuth client of the type "Desktop app", as the Cloud Console hands it out; its addresses are this server. */
+  clientFile(): string {
+    const authUri = new URL('auth', this.#tokenUrl()).href;
+    const installed = { ...desktopApp, auth_uri: authUri, token_uri: this.#tokenUrl() };
+    return `${JSON.stringify({ installed })}\n`;
+  }
+
+  /** A person allows what an application asks: where their browser is sent to. */
+  allow(query: URLSearchParams): string {
+    const code = randomUUID();
+    this.#codes.set(code, query);
+    const back = new URL(query.get('redirect_uri') ?? '');
+    back.search = new URLSearchParams({ state: query.get('state') ?? '', code }).toString();
+    return back.href;
+  }
+
+  /** Of a person: RFC 6749, 4.1.3 and 6; RFC 7636. */
+  #exchangeOfUser(form: URLSearchParams): TokenReply {
+    const isClient =
+      form.get('client_id') === desktopApp.client_id &&
+      form.get('client_secret') === desktopApp.client_secret;
+    if (!isClient) return { ...refused('invalid_client', 'Unauthorized'), status: 401 };
+    if (form.get('grant_type') === 'refresh_token') {
+      const scopes = this.#granted.get(form.get('refresh_token') ?? '');
+      if (scopes === undefined) return refused('invalid_grant', 'Token has been expired or revoked.');
+      return this.#issue(scopes);
+    }
+    const code = form.get('code') ?? '';
+    const asked = this.#codes.get(code);
+    this.#codes.delete(code);
+    const challenge = createHash('sha256')
+      .update(form.get('code_verifier') ?? '')
+      .digest('base64url');
+    if (asked === undefined || asked.get('redirect_uri') !== form.get('redirect_uri'))
+      return refused('invalid_grant', 'Malformed auth code.');
+    if (asked.get('code_challenge') !== challenge) return refused('invalid_grant', 'Invalid code verifier.');
+    const scopes = (asked.get('scope') ?? '').split(' ');
+    const refresh = `1//stand-in-${randomUUID()}`;
+    this.#granted.set(refresh, scopes);
+    const { status, body } = this.#issue(scopes);
+    return {
+      status,
+      body: { ...body, ...(asked.get('access_type') === 'offline' && { refresh_token: refresh }) },
+    };
+  }
+
+  /** Replies to a form with `grant_type`, and `assertion` for the service account. */
   exchange(form: URLSearchParams): TokenReply {
+    if (['authorization_code', 'refresh_token'].includes(form.get('grant_type') ?? ''))
+      return this.#exchangeOfUser(form);
     if (form.get('grant_type') !== 'urn:ietf:params:oauth:grant-type:jwt-bearer') {
       return refused('unsupported_grant_type', `Invalid grant_type: ${form.get('grant_type') ?? ''}`);
     }
@@ -106,6 +161,10 @@ export class ServiceAccount {
     if (scopes.length === 0 || scopes.some((one) => !one.startsWith(scopeUrl))) {
       return refused('invalid_scope', 'Invalid OAuth scope or ID token audience provided.');
     }
+    return this.#issue(scopes);
+  }
+
+  #issue(scopes: readonly string[]): TokenReply {
     const token = `ya29.c.stand-in-${randomUUID()}`;
     const names = scopes.map((one) => one.slice(scopeUrl.length));
     this.#tokens.set(token, { scopes: names, until: Date.now() + lifeSeconds * 1000 });
@@ -129,9 +188,10 @@ export class ServiceAccount {
     ]);
   }
 
-  /** Invalidates all tokens issued so far. */
+  /** Invalidates all tokens issued so far, and what people have granted. */
   revoke(): void {
     this.#tokens.clear();
+    this.#granted.clear();
   }
 }
 
