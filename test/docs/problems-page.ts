@@ -1,4 +1,4 @@
-import type { Family } from './problem-codes/families.ts';
+import { type Family, nothing } from './problem-codes/families.ts';
 import { ofCommands } from './problem-codes/of-commands.ts';
 import { ofEdits } from './problem-codes/of-edits.ts';
 import { ofPlaces } from './problem-codes/of-places.ts';
@@ -7,10 +7,13 @@ export const families: readonly Family[] = [...ofEdits, ...ofPlaces, ...ofComman
 
 /** The content of docs/problems.md. */
 export function problemsPage(): string {
+  const titles = families.map(({ title }) => `[${title}](#${anchorOf(title)})`);
   const intro = `# Problems, by their codes
 
-A report, a message, an alert and the log name a problem by its code. What each means, and what to do.
-${families.map(({ title }) => `\n- [${title}](#${anchorOf(title)})`).join('')}
+A report, a message, an alert and the log name a problem by its code. What each means, and what to do; where
+nothing is to be done, no advice stands.
+
+${titles.join(',\n')}.
 `;
   return [intro, ...families.map(section)].join('\n');
 }
@@ -19,8 +22,8 @@ const anchorOf = (title: string): string => title.toLowerCase().replaceAll(' ', 
 
 function section({ title, about, codes }: Family): string {
   const lines = Object.entries(codes).map(
-    ([code, [means, help]]) => `| \`${code}\` | ${means} | ${help} |\n`,
+    ([code, [means, help]]) => `- \`${code}\`: ${means}${help === nothing ? '' : ` ${help}`}\n`,
   );
   const said = about === '' ? '' : `${about}\n\n`;
-  return `## ${title}\n\n${said}| code | what it means | what to do |\n| --- | --- | --- |\n${lines.join('')}`;
+  return `## ${title}\n\n${said}${lines.join('')}`;
 }
