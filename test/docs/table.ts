@@ -24,6 +24,14 @@ export function joined(lines: readonly Line[], order?: readonly string[]): reado
   return all;
 }
 
+/** Leaves empty what is as in the first column of answers. */
+export function onlyOthers(lines: readonly Line[]): readonly Line[] {
+  return lines.map(({ situation, answers: [first = '', ...others] }) => ({
+    situation,
+    answers: [first, ...others.map((answer) => (answer === first ? '' : answer))],
+  }));
+}
+
 /** A Markdown table. `shorter` has another word for some values that stand together. */
 export function markdown(
   headings: readonly string[],
