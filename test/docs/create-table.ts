@@ -66,5 +66,8 @@ export function twinTable(): string {
       };
     }),
   );
-  return markdown(['what the first sent', 'new leads the same as both', 'first', 'second'], joined(lines));
+  return markdown(
+    ['what the first sent, seen from the second', 'new leads the same as both', 'first', 'second'],
+    joined(lines),
+  );
 }

@@ -1,6 +1,5 @@
 import { type Family, nothing } from './families.ts';
 
-const again = 'A worker tries again.';
 const plan = 'Make a new plan.';
 
 /** Faults of the process: its settings, commands, database and queue. */
