@@ -18,21 +18,19 @@ export function configJsonSchemaText(): string {
 /** `FIELD: Heading` is `FIELD: { column: Heading }`. */
 const isOwn = ({ path = '' }: Setting): boolean => !path.endsWith('.fields.FIELD.column');
 
-/** Every setting as a Markdown table, for docs/settings.md. */
-export function settingsTable(): string {
-  const rows = settings
+/** Every setting as a line of a Markdown list, for docs/settings.md. */
+export function settingsList(): string {
+  return settings
     .filter(isOwn)
-    .map(({ variable, secret, path, default: preset, meaning }) => [
-      code(variable) + (secret === true && variable !== undefined ? ` or ${code(`${variable}_FILE`)}` : ''),
-      code(path),
-      code(preset),
-      meaning.replaceAll('|', '\\|').replaceAll('<', '&lt;'),
-    ]);
-  return [['variable', 'in leadsync.yaml', 'default', 'meaning'], ['---', '---', '---', '---'], ...rows]
-    .map((cells) => `| ${cells.join(' | ')} |\n`)
+    .map(({ variable, secret, path, default: preset, meaning }) => {
+      const names = [
+        path,
+        variable,
+        secret === true && variable !== undefined ? `${variable}_FILE` : undefined,
+      ];
+      const named = names.flatMap((name) => (name === undefined ? [] : [`\`${name}\``])).join(', ');
+      const usual = preset === undefined ? '' : ` Default: \`${preset}\`.`;
+      return `- ${named}: ${meaning.replaceAll('<', '&lt;')}${usual}\n`;
+    })
     .join('');
-}
-
-function code(text: string | undefined): string {
-  return text === undefined ? '' : `\`${text}\``;
 }
