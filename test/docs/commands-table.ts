@@ -1,4 +1,5 @@
 import { createProgram } from '../../src/cli/program.ts';
+import { compact } from './table.ts';
 
 /** Options that every command has. */
 const common = ['--connection', '--config', '--json'];
@@ -15,7 +16,7 @@ export function commandsTable(): string {
         : `<br>\`${flags}\` ${description}`,
     );
     const does = `${command.description()}${options.join('')}`.replaceAll('|', '\\|');
-    return `| \`${[command.name(), ...given].join(' ')}\` | ${does} |\n`;
+    return [`\`${[command.name(), ...given].join(' ')}\``, does];
   });
-  return `| command | does |\n| --- | --- |\n${rows.join('')}`;
+  return compact([['command', 'does'], ['---', '---'], ...rows]);
 }

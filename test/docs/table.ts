@@ -45,6 +45,10 @@ export function markdown(
     }),
     ...answers,
   ]);
-  const rows = [headings, headings.map(() => '---'), ...cells];
-  return `${rows.map((row) => `| ${row.join(' | ')} |`).join('\n')}\n`;
+  return compact([headings, headings.map(() => '---'), ...cells]);
+}
+
+/** Rows as lines of a Markdown table, without spaces beside the bars: nobody edits what is written here. */
+export function compact(rows: readonly (readonly string[])[]): string {
+  return `${rows.map((row) => `|${row.join('|')}|`).join('\n')}\n`;
 }

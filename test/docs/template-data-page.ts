@@ -11,7 +11,8 @@ export async function templateDataPage(): Promise<string> {
   return `# What templates get
 
 Every name, with an example; written by \`npm run docs\`. What they mean: [reminders.md](reminders.md#templates). A time has
-\`date\` (2026-11-21), \`day\` (Sat 21 Nov 2026), \`longDay\`, \`time\` (14:30) and \`zone\` (CET).
+\`date\` (2026-11-21), \`day\` (Sat 21 Nov 2026), \`longDay\`, \`time\` (14:30) and \`zone\` (CET), those of a
+follow-up and of notes \`isDay\` and \`timeZone\`, too.
 
 ## About one lead
 
@@ -29,7 +30,7 @@ function list(views: readonly object[]): string {
   for (const view of views) {
     for (const [name, example] of named('', view)) if (!examples.get(name)) examples.set(name, example);
   }
-  const told = [...examples].filter(([name]) => !/^groups.*\.(?:lead|row)\./.test(name));
+  const told = [...examples].filter(([name]) => !/^groups.*\.(?:lead|row)\.|^notes\..*\./.test(name));
   return told.map(([name, example]) => `- \`${name}\`${example === '' ? '' : `: ${example}`}\n`).join('');
 }
 
@@ -42,7 +43,7 @@ function named(name: string, value: unknown): Names {
   if (value === null) return [];
   if (Array.isArray(value)) return value.flatMap((item: unknown) => named(`${name}[]`, item));
   if (typeof value !== 'object')
-    return [[name, `${value as string | number | boolean | undefined}`.slice(0, 40)]];
+    return [[name, `${value as string | number | boolean | undefined}`.slice(0, 24).trimEnd()]];
   const time = timeOf(value);
   const others = Object.entries(value).filter(([key]) => time === null || !ofTime.includes(key));
   return [
