@@ -2,6 +2,7 @@ import { type Family, nothing } from './problem-codes/families.ts';
 import { ofCommands } from './problem-codes/of-commands.ts';
 import { ofEdits } from './problem-codes/of-edits.ts';
 import { ofPlaces } from './problem-codes/of-places.ts';
+import { compact } from './table.ts';
 
 export const families: readonly Family[] = [...ofEdits, ...ofPlaces, ...ofCommands];
 
@@ -21,9 +22,11 @@ ${titles.join(',\n')}.
 const anchorOf = (title: string): string => title.toLowerCase().replaceAll(' ', '-');
 
 function section({ title, about, codes }: Family): string {
-  const lines = Object.entries(codes).map(
-    ([code, [means, help]]) => `- \`${code}\`: ${means}${help === nothing ? '' : ` ${help}`}\n`,
-  );
+  const lines = Object.entries(codes).map(([code, [means, help]]) => [
+    `\`${code}\``,
+    means,
+    help === nothing ? '' : help,
+  ]);
   const said = about === '' ? '' : `${about}\n\n`;
-  return `## ${title}\n\n${said}${lines.join('')}`;
+  return `## ${title}\n\n${said}${compact([['code', 'what it means', 'what to do'], ['---', '---', '---'], ...lines])}`;
 }

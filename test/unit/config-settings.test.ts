@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { configJsonSchemaText, settingsList } from '../docs/settings-pages.ts';
+import { configJsonSchemaText, settingsTable } from '../docs/settings-pages.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { type Setting, settings } from '../../src/config/settings.ts';
 
@@ -95,14 +95,12 @@ test('the defaults of process-wide settings are those of the table', async () =>
   expect(await load(Object.fromEntries(written))).toEqual(await load({}));
 });
 
-test('the list of docs/settings.md has a line for each setting; the long form of one is no other', () => {
-  const lines = settingsList().trimEnd().split('\n');
-  expect(lines).toHaveLength(settings.length - 1);
-  expect(lines.length).toBeLessThanOrEqual(77);
-  for (const line of lines) expect(line).toMatch(/^- `.+`: .*\.$/);
-  expect(settingsList()).toContain(
-    '`connections.NAME.leads.apiKey`, `LEADS_API_KEY`, `LEADS_API_KEY_FILE`: ',
-  );
+test('the table of docs/settings.md has a row for each setting; the long form of one is no other', () => {
+  const rows = settingsTable().trimEnd().split('\n');
+  expect(rows).toHaveLength(settings.length - 1 + 2);
+  expect(rows.length - 2).toBeLessThanOrEqual(77);
+  for (const row of rows) expect(row.match(/(?<!\\)\|/g)).toHaveLength(4);
+  expect(settingsTable()).toContain('|`connections.NAME.leads.apiKey` `LEADS_API_KEY` `LEADS_API_KEY_FILE`|');
 });
 
 test('leadsync.example.yaml loads and points editors to the schema', async () => {

@@ -8,7 +8,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { commandsTable } from '../docs/commands-table.ts';
 import { metricsTable } from '../docs/metrics-table.ts';
-import { settingsList } from '../docs/settings-pages.ts';
+import { settingsTable } from '../docs/settings-pages.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const page = (path: string): Promise<string> => readFile(join(root, path), 'utf8');
@@ -33,11 +33,11 @@ describe('README.md and docs', () => {
     expect(Buffer.byteLength(readme)).toBeLessThanOrEqual(10_000);
   });
 
-  test('the list of settings is what `npm run schema` writes now', () => {
-    const [, list] =
+  test('the table of settings is what `npm run schema` writes now', () => {
+    const [, table] =
       /<!-- settings:[^\n]*-->\n([\s\S]*?)<!-- \/settings -->/.exec(texts.get('docs/settings.md') ?? '') ??
       [];
-    expect(list).toBe(settingsList());
+    expect(table).toBe(settingsTable());
   });
 
   test('the tables of commands and metrics are what `npm run docs` writes now', async () => {
