@@ -1,6 +1,7 @@
 import { defaultFields } from '../../src/core/lead/mapping.ts';
 import { sampleViews } from '../../src/reminders/compose/sample-views.ts';
 import { openTemplates } from '../../src/reminders/compose/templates.ts';
+import { compact } from './table.ts';
 
 /** The content of docs/template-data.md: what the sample mails of `leadsync check` give to templates. */
 export async function templateDataPage(): Promise<string> {
@@ -31,7 +32,11 @@ function list(views: readonly object[]): string {
     for (const [name, example] of named('', view)) if (!examples.get(name)) examples.set(name, example);
   }
   const told = [...examples].filter(([name]) => !/^groups.*\.(?:lead|row)\.|^notes\..*\./.test(name));
-  return told.map(([name, example]) => `- \`${name}\`${example === '' ? '' : `: ${example}`}\n`).join('');
+  return compact([
+    ['name', 'example'],
+    ['---', '---'],
+    ...told.map(([name, example]) => [`\`${name}\``, example]),
+  ]);
 }
 
 type Names = readonly (readonly [name: string, example: string])[];
