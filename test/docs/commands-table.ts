@@ -4,6 +4,9 @@ import { compact } from './table.ts';
 /** Options that every command has. */
 const common = ['--connection', '--config', '--json'];
 
+/** What their options mean, `--help` says alone: they are for trying, or asked for one by one. */
+const flagsAlone = ['demo', 'init', 'sandbox'];
+
 /** Every command with its options as a Markdown table, for docs/commands.md: what `--help` says. */
 export function commandsTable(): string {
   const rows = createProgram().commands.map((command) => {
@@ -13,7 +16,7 @@ export function commandsTable(): string {
     const options = command.options.flatMap(({ long, flags, description }) =>
       common.includes(long ?? '') || flags.startsWith('--connection,')
         ? []
-        : `<br>\`${flags}\` ${description}`,
+        : `<br>\`${flags}\`${flagsAlone.includes(command.name()) ? '' : ` ${description}`}`,
     );
     const does = `${command.description()}${options.join('')}`.replaceAll('|', '\\|');
     return [`\`${[command.name(), ...given].join(' ')}\``, does];
