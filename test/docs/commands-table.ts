@@ -4,8 +4,8 @@ import { compact } from './table.ts';
 /** Options that every command has. */
 const common = ['--connection', '--config', '--json'];
 
-/** What their options mean, `--help` says alone: they are for trying, or asked for one by one. */
-const flagsAlone = ['demo', 'init', 'sandbox'];
+/** What their options mean, `--help` says alone: for they are asked for one by one, or told on other pages. */
+const flagsAlone = ['demo', 'init', 'resolve', 'sandbox'];
 
 /** Every command with its options as a Markdown table, for docs/commands.md: what `--help` says. */
 export function commandsTable(): string {
