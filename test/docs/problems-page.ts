@@ -8,18 +8,13 @@ export const families: readonly Family[] = [...ofEdits, ...ofPlaces, ...ofComman
 
 /** The content of docs/problems.md. */
 export function problemsPage(): string {
-  const titles = families.map(({ title }) => `[${title}](#${anchorOf(title)})`);
   const intro = `# Problems, by their codes
 
-A report, a message, an alert and the log name a problem by its code. What each means, and what to do; where
-nothing is to be done, no advice stands.
-
-${titles.join(',\n')}.
+A report, a message, an alert and the log name a problem by its code. What each means, and what to do; where nothing is to
+be done, no advice stands.
 `;
   return [intro, ...families.map(section)].join('\n');
 }
-
-const anchorOf = (title: string): string => title.toLowerCase().replaceAll(' ', '-');
 
 function section({ title, about, codes }: Family): string {
   const lines = Object.entries(codes).map(([code, [means, help]]) => [
@@ -28,5 +23,5 @@ function section({ title, about, codes }: Family): string {
     help === nothing ? '' : help,
   ]);
   const said = about === '' ? '' : `${about}\n\n`;
-  return `## ${title}\n\n${said}${compact([['code', 'what it means', 'what to do'], ['---', '---', '---'], ...lines])}`;
+  return `## ${title}\n\n${said}${compact([['code', 'means', 'do'], ['---', '---', '---'], ...lines])}`;
 }

@@ -10,5 +10,8 @@ export async function schemaPage(pool: pg.Pool): Promise<string> {
 
 The tables of the schema \`leadsync\`, written by \`npm run docs\`. Their columns, and what each means: \`src/store/migrations\`.
 
-${rows.map(({ name, about }) => `- \`${name}\`: ${about ?? ''}\n`).join('')}`;
+${rows.map(({ name, about }) => `- \`${name}\`: ${shortly(about ?? '')}\n`).join('')}`;
 }
+
+/** What a table is for: how it works stands in the migration. */
+const shortly = (about: string): string => about.replace(/(?<=[^.:])[.:] .*/s, '.');
