@@ -84,9 +84,7 @@ export const remindersSchema = z.strictObject({
   language: language.default('en').describe('en, de, or a folder with templates in another language.'),
   before: before
     .prefault(['0m'])
-    .describe(
-      'How long before the follow-up mails are sent, such as [0m, 2h, 1d] (1d: the day before at the same time; a date without a time counts as 08:00). []: the digest alone.',
-    ),
+    .describe('How long before the follow-up mails are sent, such as [0m, 2h, 1d]. []: the digest alone.'),
   quietHours: quietHours
     .exactOptional()
     .describe('When no mail is sent, such as 20:00-08:00; it leaves at their end.'),
@@ -111,12 +109,12 @@ export const remindersSchema = z.strictObject({
   toColumn: heading
     .exactOptional()
     .describe(
-      "Mapped column with the recipients' addresses, such as Owner (names beside them are fine). It comes before routes; when the cell holds no address, or something else too, routes and `to` decide.",
+      "Mapped column with the recipients' addresses, such as Owner (names beside them are fine). It comes before routes and `to`.",
     ),
   digest: timeOfDay
     .exactOptional()
     .describe(
-      'When, on working days, each recipient gets one mail with all that is overdue, due today and in the next seven days, of all connections with a digest, such as "08:00". Single mails come too, unless before is [].',
+      'When each recipient gets one mail with all that is overdue or due in seven days, such as "08:00". Single mails come too, unless before is [].',
     ),
   calendar: z
     .boolean()
@@ -152,7 +150,7 @@ export const alertsSchema = z
     email: recipients.exactOptional().meta({
       env: 'ALERT_EMAIL',
       description:
-        'Recipients of a mail about each problem and its end, from the sender of the reminders (REMINDER_FROM), else the first of them; with commas in the variable, a list in the file.',
+        'Recipients of a mail about each problem and its end; with commas in the variable, a list in the file.',
     }),
     webhook: calledUrl.exactOptional().meta({
       env: 'ALERT_WEBHOOK',
@@ -161,7 +159,7 @@ export const alertsSchema = z
     heartbeat: calledUrl.exactOptional().meta({
       env: 'ALERT_HEARTBEAT',
       description:
-        'Called (GET) after each completed sync, for a service that notices silence. {connection} in it: one for each connection; else called only while none waits for a success 2 hours after one was due.',
+        'Called (GET) after each completed sync, for a service that notices silence. {connection} in it: one for each.',
     }),
   })
   .refine(

@@ -68,7 +68,7 @@ const workbook = z.strictObject({
   type: kind('workbook'),
   path: tablePath.meta({
     env: 'TARGET',
-    description: `A path ending in ${knownEndings} (relative to the folder of leadsync.yaml; of the variable to the current one), the https address of such a file on a WebDAV server, a sharing link of SharePoint or OneDrive for work, or msgraph:DRIVE/PATH. Required for a workbook. The variable also takes google-sheets:SPREADSHEET_ID/TAB, the address of a Google spreadsheet (tab Leads), hubspot and postgres-table:TABLE.`,
+    description: `A path ending in ${knownEndings} (relative to the folder of leadsync.yaml; of the variable to the current one), the https address of such a file on a WebDAV server, a sharing link of SharePoint or OneDrive for work, or msgraph:DRIVE/PATH. Required for a workbook. The variable takes the other kinds, too (docs/getting-started.md).`,
   }),
   user: davUser.exactOptional().meta({ env: 'WEBDAV_USER', description: 'User at the WebDAV server.' }),
   password: linePassword.exactOptional().meta({

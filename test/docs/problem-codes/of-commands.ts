@@ -27,21 +27,21 @@ export const ofCommands: readonly Family[] = [
     title: 'Runs and connections',
     about: 'What was done is kept.',
     codes: {
-      'alert.not-called': ['The address of an alert or heartbeat did not take the call.', 'Check it.'],
+      'alert.not-called': ['An alert or heartbeat was not taken.', 'Check it.'],
       'connection.paused': ['The connection is paused.', 'Resume it with the command in the message.'],
       'connection.running': ['A run of it is under way.', 'Try again when it has ended.'],
       'memory.too-small': [
-        'What is remembered of the leads does not fit into memory.',
+        'The baselines do not fit into memory.',
         'Give more, or sync fewer (`leads.query`).',
       ],
       'process.silent': ['A probe got no answer of database or queue in time.', 'Are they overloaded?'],
       'process.stopped': ['A signal ended the command.', 'Start it again: it goes on from there.'],
       'process.stopping': ['The process ends.', nothing],
-      'run.abandoned': ['An interrupted run was too old, or settings had changed; a new one began.', nothing],
-      'run.lease-lost': ['Another process works on this connection; it goes on there.', nothing],
+      'run.abandoned': ['Too old, or other settings; a new run began.', nothing],
+      'run.lease-lost': ['Another process works on this connection.', nothing],
       'run.lost': ['The run is no longer in the database.', 'Sync again.'],
       'run.under-way': ['A sync is under way or waits.', nothing],
-      'run.waiting': ['The other side takes no requests for a while; the next sync goes on.', nothing],
+      'run.waiting': ['No requests for a while; the next sync goes on.', nothing],
     },
   },
   {
@@ -49,18 +49,15 @@ export const ofCommands: readonly Family[] = [
     about: "leadsync's state; nothing in it is lost. See [operations](operations.md#postgres).",
     codes: {
       'database.disk-full': ['Its disk is full.', 'Make room, or set `DATA_DIR` elsewhere.'],
-      'database.in-use': ['A worker or command uses it.', 'Stop every worker.'],
-      'database.lost': [
-        'The bundled Postgres could not be started again.',
-        'Put its folder back, or make room.',
-      ],
+      'database.in-use': ['Something uses it.', 'Stop every worker.'],
+      'database.lost': ['The bundled Postgres stays away.', 'Put its folder back, or make room.'],
       'database.migration-changed': ['Another build made it.', 'Use the files as released.'],
       'database.forbidden': [
         'The user may not make the tables.',
         'Let a superuser run the SQL in the message.',
       ],
       'database.migration-failed': [
-        'The tables could not be brought up to date.',
+        'The schema was not brought up to date.',
         "Check the rights of `DATABASE_URL`'s user.",
       ],
       'database.newer-schema': [
@@ -74,8 +71,8 @@ export const ofCommands: readonly Family[] = [
         'Set `DATA_DIR` to one that can.',
       ],
       'database.other-version': [
-        'Another Postgres version made the folder.',
-        'Run the leadsync that made it, or carry the data over.',
+        'Another Postgres made the folder.',
+        'Run the former leadsync, or carry data over.',
       ],
       'database.restore-failed': [
         'The database refuses the backup.',
@@ -84,7 +81,7 @@ export const ofCommands: readonly Family[] = [
       'database.slow': ['Too slow to keep the rate limit.', 'Is Postgres or the machine overloaded?'],
       'database.taken': ['Another installation works with it.', 'Set `DATABASE_URL` to one of its own.'],
       'state.moved': [
-        'The state moved to another database (`backup --move`).',
+        'The state moved (`backup --move`).',
         'Work there, or [take it back](backup.md#move-to-another-postgres).',
       ],
       'database.unavailable': ['It is away.', 'Start it: work goes on from what is stored.'],
@@ -130,9 +127,9 @@ export const ofCommands: readonly Family[] = [
     title: 'Commands',
     about: 'The command did nothing. `leadsync COMMAND --help` shows what it takes.',
     codes: {
-      'plan.not-written': ["The result's file could not be written.", 'Make room, or name another.'],
+      'plan.not-written': ['The result could not be written.', 'Make room, or name another.'],
       'plan.too-large': [
-        "The plan's text does not fit into memory, so it is not shown; a sync never holds its whole plan.",
+        'The shown plan does not fit into memory; a sync does.',
         'Give leadsync more memory.',
       ],
       'usage.all-connections': ['This command is about all connections.', 'Leave `--connection` out.'],
@@ -140,14 +137,11 @@ export const ofCommands: readonly Family[] = [
       'usage.backup-broken': ['The file is no complete backup.', 'Take another.'],
       'usage.backup-missing': ['The backup cannot be read.', 'Check its path.'],
       'usage.configured': ['The connection is still configured.', 'Take it out of leadsync.yaml first.'],
-      'usage.conflict-changed': [
-        'What waits has changed since it was shown.',
-        'Look again: `leadsync conflicts`.',
-      ],
+      'usage.conflict-changed': ['What waits has changed.', 'Look again: `leadsync conflicts`.'],
       'usage.folder-not-empty': ['The folder is not empty.', 'Name another.'],
       'usage.init-answer': ['An answer to `init` does not fit.', 'Correct it as the message says.'],
-      'usage.init-exists': ['There is a leadsync.yaml, and nobody said yes.', 'Remove it, or take `--out`.'],
-      'usage.init-missing': ['An answer is missing, and no terminal to ask on.', 'Give the named options.'],
+      'usage.init-exists': ['There is a leadsync.yaml.', 'Remove it, or take `--out`.'],
+      'usage.init-missing': ['An answer is missing.', 'Give the named options.'],
       'usage.invalid': ['The command line cannot be understood.', 'See `leadsync --help`.'],
       'usage.lead-gone': ['The lead is no longer in the service.', nothing],
       'usage.match-taken': [
@@ -155,11 +149,11 @@ export const ofCommands: readonly Family[] = [
         'Take that back with `--use apart`.',
       ],
       'usage.moved-from-here': [
-        'The file holds the state that moved away from here.',
+        'The file holds the state moved from here.',
         '`leadsync resume` goes on with it.',
       ],
       'usage.no-channel': ['No connection has a chat channel.', 'Set `reminders.webhook`.'],
-      'usage.no-feeds': ['No connection has reminders, so none has feeds.', 'Set `reminders`.'],
+      'usage.no-feeds': ['No connection has reminders.', 'Set `reminders`.'],
       'usage.no-follow-up': ['The lead has no follow-up date.', 'Give it one.'],
       'usage.no-reminders': ['There are no reminders.', 'Set `reminders.to`.'],
       'usage.not-a-number': ['The option takes a whole number.', 'Type one.'],
@@ -181,10 +175,7 @@ export const ofCommands: readonly Family[] = [
       'usage.plan-unreadable': ['The file is no plan.', 'Name one of `leadsync plan --out`.'],
       'usage.plan-version': ['Another leadsync wrote the plan.', plan],
       'usage.state-not-empty': ['The database has a state.', '`leadsync backup` it, then `--replace`.'],
-      'usage.unknown-conflict': [
-        'Nothing of this number or name waits.',
-        '`leadsync conflicts` lists what does.',
-      ],
+      'usage.unknown-conflict': ['Nothing of this name waits.', '`leadsync conflicts` lists what does.'],
       'usage.unknown-connection': ['There is no such connection.', 'Use a name from leadsync.yaml.'],
       'usage.unknown-field': ['There is no such field.', 'Use one that the message names.'],
       'usage.unknown-lead': ['No lead fits.', 'Type an id or part of the name.'],
@@ -192,10 +183,7 @@ export const ofCommands: readonly Family[] = [
         'That is no recipient of reminders.',
         '`leadsync status --feeds` lists them.',
       ],
-      'usage.unknown-run': [
-        'There is no such run, or it cannot be undone.',
-        '`leadsync status --runs` lists the runs.',
-      ],
+      'usage.unknown-run': ['No such run, or none to undo.', '`leadsync status --runs` lists the runs.'],
     },
   },
   {
@@ -206,7 +194,7 @@ export const ofCommands: readonly Family[] = [
       'sandbox.faults-invalid': ['The faults cannot be understood.', 'Write them as the message says.'],
       'sandbox.lead-exists': ['The sandbox has this lead.', 'Use another id.'],
       'sandbox.lead-unknown': ['The sandbox has no such lead.', 'Use another id.'],
-      'sandbox.port-unavailable': ['The sandbox cannot listen on this port.', 'Name another.'],
+      'sandbox.port-unavailable': ['The port is taken.', 'Name another.'],
       'sandbox.rate-invalid': ['The rate cannot be understood.', 'Write it as 10/s.'],
     },
   },

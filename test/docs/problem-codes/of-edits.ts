@@ -14,12 +14,12 @@ export const ofEdits: readonly Family[] = [
         'Look into it, and at `leads.query`.',
       ],
       'guard.first-leads': [
-        'A first sync would make leads of rows; the message names them.',
-        'Take out what is no lead, then answer y, press “Make these leads” on the status page, or allow it.',
+        'A first sync would make leads of rows.',
+        'Take out what is no lead, then answer y or allow it.',
       ],
       'guard.ids-unknown': [
         "10 rows and 5 % (or 3 and a quarter) have ids that no lead has, while as many known rows are gone; on a first sync none of three ids is the service's.",
-        'Put the id column back, or set another `idColumn`. An empty id is filled again where the row shows what its lead shows.',
+        'Put the id column back, or set another `idColumn`.',
       ],
       'guard.max-changes': [
         'More would change than `sync.limits.maxChanges` (50 %; 10 rows always may), not on a first sync.',
@@ -30,7 +30,7 @@ export const ofEdits: readonly Family[] = [
         'Put them back; else allow it.',
       ],
       'guard.misread': [
-        'A cell holds whole rows: a quotation mark joined lines of a CSV file, or rows were pasted into it.',
+        'A cell holds whole rows, joined by a quotation mark or pasted.',
         'Take out the mark at its beginning, or put the rows back.',
       ],
       'guard.older-copy': [
@@ -42,13 +42,13 @@ export const ofEdits: readonly Family[] = [
         '`--older-copy update` brings it forward; allowed, its values are edits.',
       ],
       'guard.older-state': [
-        'The state is an older one, or a copy of it writes the same table.',
-        'Stop the copy, or give it another table. After a restore, allow it: differences are held.',
+        'The state is older, or a copy of it writes this table.',
+        'Stop the copy; after a restore, allow it: differences are held.',
       ],
       'guard.other-keeper': ['Another leadsync wrote to this table.', 'Stop one, or give it another table.'],
       'guard.other-service': [
         "The address is another; or the list shows other leads and under 5 % of at least three known ones, of which five are not there by id: another organization's key.",
-        'Put address and key back. If the service was filled anew, allow it.',
+        'Put them back; if the service was filled anew, allow it.',
       ],
       'guard.other-target': [
         'The target is another table, whose rows would become leads or differ.',
@@ -60,7 +60,7 @@ export const ofEdits: readonly Family[] = [
       ],
       'guard.target-gone': [
         'The table is missing, or lost all rows.',
-        'Put it back, or set its new place. To have it made again, allow it.',
+        'Put it back, set its new place, or allow it: it is made again.',
       ],
       'guard.target.emptied': [
         'The file is empty, but had rows.',
@@ -77,7 +77,7 @@ export const ofEdits: readonly Family[] = [
       ],
       'guard.whole-field': [
         'One field would change in every pair, or be emptied in every lead that has it (from 10 on).',
-        'Undo it if the column was cleared or filled down; else allow it.',
+        'Undo it; else allow it.',
       ],
     },
   },
@@ -104,19 +104,16 @@ export const ofEdits: readonly Family[] = [
       ],
       'edit.not-allowed': ['This field does not travel to the service.', 'Change it in service or table.'],
       'lead.field-refused': [
-        'The service refused, ignored or changed the value; it is not sent again until it changes.',
+        'The service refused, ignored or changed the value.',
         "Type another, or take the lead's.",
       ],
       'lead.put-back': ['The lead shows an earlier value again.', 'Decide.'],
       'lead.unreadable': ["This field cannot hold the service's value.", 'Correct it there, or `--use row`.'],
-      'row.company-name-empty': [
-        'No company name; such leads are not sent.',
-        "Type one, or take the lead's.",
-      ],
+      'row.company-name-empty': ['No company name.', "Type one, or take the lead's."],
       'row.garbled': ['The row shows the text in another encoding.', 'Save as UTF-8, or `--use lead`.'],
       'row.put-back': ['The row shows an earlier value again.', 'Decide.'],
       'row.unreadable': [
-        'The cell is a formula, an error, a date with two meanings …',
+        'A formula, an error, a date with two meanings …',
         'Type the value, a date as 2026-11-21 09:30.',
       ],
     },
@@ -129,25 +126,22 @@ export const ofEdits: readonly Family[] = [
       'row.archived': ["Its company is in HubSpot's recycle bin.", 'Restore it, or delete it for good.'],
       'row.changed': ['It was changed meanwhile; the next sync compares it.', nothing],
       'row.column-missing': [
-        'A mapped column is missing or there twice; nothing new is created.',
+        'A column is missing or doubled; nothing new is created.',
         'Write the heading back, or change `fields`.',
       ],
-      'row.duplicate-id': [
-        'An earlier row has this id; this one is not read.',
-        'Clear this id for a new lead, or delete the copy.',
-      ],
+      'row.duplicate-id': ['An earlier row has this id.', 'Clear the id for a new lead, or delete it.'],
       'row.duplicated': ['Several rows have the id to write to.', 'Delete the copies.'],
-      'row.exists': ['A row with this id is there, with other values; the next sync compares them.', nothing],
+      'row.exists': ['A row with this id is there; the next sync compares them.', nothing],
       'row.gone': ['It went away meanwhile; the next sync looks again.', nothing],
-      'row.has-own-cells': ["It was to be removed, but has somebody's own cells.", 'Delete it by hand.'],
+      'row.has-own-cells': ["To be removed, but with somebody's own cells.", 'Delete it by hand.'],
       'row.headings': ['It repeats the headings.', 'Delete it.'],
       'row.id-closed': [
-        'The id of a new row cannot be written, so no lead is made.',
+        'The id of a new row cannot be written.',
         'Take formula or protection from the id column.',
       ],
       'row.id-lost': [
-        'It has no id, but shows what a lead shows whose row is gone.',
-        'Put the id back (see the message), or change its values for a new lead.',
+        'No id, but it shows a lead whose row is gone.',
+        'Put the named id back, or change its values for a new lead.',
       ],
       'row.id-moved': ["It has another lead's id.", 'Put the ids back beside their rows.'],
       'row.id-unreadable': ['The id is a formula or an error.', 'Type the id, or clear the cell.'],
@@ -159,11 +153,11 @@ export const ofEdits: readonly Family[] = [
       'row.moved': ["It stands in another connection's table.", 'Move it back, or delete one.'],
       'row.orphan': ['No lead has its id.', 'Delete it, or clear its id for a new lead.'],
       'row.too-large': [
-        'Over a million characters in mapped fields: neither read nor changed.',
+        'Over a million characters in mapped fields.',
         'Shorten texts, or take the column out of `fields`.',
       ],
       'row.twin': [
-        'It is new and shows the same company as another row with a lead.',
+        'New, and the same company as a row with a lead.',
         'Delete one; two companies: `--use row`.',
       ],
       'row.undone': ['An undo deleted its lead.', 'Change the row, or `--use row`.'],
@@ -175,8 +169,8 @@ export const ofEdits: readonly Family[] = [
     about: 'The lead is left as it is; others go on.',
     codes: {
       'create.in-doubt': [
-        'A create got no reply; the next complete scan looks for the lead.',
-        "Where several fit, clear the row's id or delete the surplus lead.",
+        'A create got no reply; the next scans look for it.',
+        'Where several fit, delete the surplus lead.',
       ],
       'delete.unproven': [
         'The table has no rows, which proves no deletion.',
@@ -189,20 +183,17 @@ export const ofEdits: readonly Family[] = [
         'Correct the row; or `leadsync resolve ID --use row` sends it again.',
       ],
       'lead.exists': [
-        'The service answered a new row with a lead that it has.',
+        'A new row was answered with a lead that is there.',
         'Delete the row, or make it another lead.',
       ],
       'lead.gone': ['It went away meanwhile; the next sync looks again.', nothing],
-      'lead.still-there': [
-        'The list lacks it, but it is there by its id; the next sync looks again.',
-        nothing,
-      ],
+      'lead.still-there': ['The list lacks it, but not its id; the next sync looks again.', nothing],
       'lead.too-large': [
-        'Over a million characters in mapped fields: lead and row stay.',
+        'Over a million characters in mapped fields.',
         'Shorten texts, or take the column out of `fields`.',
       ],
       'lead.unasked': [
-        'The list lacks it, and the service did not say whether it is there; the next sync asks again.',
+        'The list lacks it, and the service did not say; the next sync asks again.',
         'The key may have to read single leads.',
       ],
       'lead.undone': ['An undo removed its row.', 'Change the lead, or `--use lead`.'],
@@ -229,7 +220,7 @@ export const ofEdits: readonly Family[] = [
         'Take over what is missing; delete it.',
       ],
       'place.encoding': [
-        'The file does not name its encoding; the message shows a guessed text.',
+        'The encoding was guessed; the message shows a text.',
         'If that is wrong, save as "CSV UTF-8".',
       ],
       'place.first-sync': ["This table's first sync.", nothing],
@@ -237,13 +228,10 @@ export const ofEdits: readonly Family[] = [
       'place.shared': ['Two connections keep the same table.', 'Give each its own.'],
       'place.switched': ['The target is a former one; the sync goes on from there.', nothing],
       'plan.line-edited': ['A line of the plan was changed by hand.', plan],
-      'plan.stale': ['What the plan saw is gone; that line was not carried out.', plan],
-      'receipt.changed': ['A record was edited since it was written; the next run compares it.', nothing],
+      'plan.stale': ['What the plan saw is gone.', plan],
+      'receipt.changed': ['A record was edited since; the next run compares it.', nothing],
       'receipt.unaccounted': ['The numbers of a run do not add up.', 'Please report it with the log.'],
-      'receipt.unexplained': [
-        'A confirmed write does not show; the next run looks again.',
-        'Was an older copy saved over it?',
-      ],
+      'receipt.unexplained': ['A confirmed write does not show.', 'Was an older copy saved over it?'],
       'undo.edited-since': ['Somebody edited the value after the run.', 'Change it by hand if need be.'],
       'undo.gone': ['The record is gone.', nothing],
       'undo.lead-deleted': ['A lead cannot come back under its id.', 'Make it anew.'],
