@@ -49,7 +49,7 @@ export const ofCommands: readonly Family[] = [
     about: "leadsync's state; nothing in it is lost. See [operations](operations.md#postgres).",
     codes: {
       'database.disk-full': ['Its disk is full.', 'Make room, or set `DATA_DIR` elsewhere.'],
-      'database.in-use': ['Something uses it.', 'Stop every worker.'],
+      'database.in-use': ['A worker or command uses it.', 'Stop every worker.'],
       'database.lost': ['The bundled Postgres stays away.', 'Put its folder back, or make room.'],
       'database.migration-changed': ['Another build made it.', 'Use the files as released.'],
       'database.forbidden': [
