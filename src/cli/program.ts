@@ -83,9 +83,7 @@ export function createProgram(): Command {
     .action(lazily(async () => (await import('./demo.ts')).demo));
   program
     .command('init')
-    .description(
-      'asks for a first connection, tries it, writes leadsync.yaml, shows the first plan, carries it out',
-    )
+    .description('asks for a first connection, tries it, writes leadsync.yaml, carries it out')
     .option('--leads-url <url>', 'address of the Leads service')
     .option('--leads-key-file <file>', 'a file with its key')
     .option(
@@ -114,7 +112,7 @@ export function createProgram(): Command {
     .option('--send-test <address>', 'only send a sample mail to this address, or to the channel: chat')
     .action(lazily(async () => (await import('./check.ts')).check));
   command('plan', 'shows each change; writes nothing')
-    .option('--out <file>', 'keep the plan in a file, to be reviewed and carried out by apply')
+    .option('--out <file>', 'keep the plan in a file, for apply')
     .option('--summary', 'only how many changes of each kind and field')
     .addOption(new Option('--all', 'each change, however many').conflicts('summary'))
     .action(lazily(async () => (await import('./plan.ts')).plan));
@@ -141,7 +139,7 @@ export function createProgram(): Command {
   command('pause', 'stops the syncs of a connection until resume').action(
     lazily(async () => (await import('./pause.ts')).pause),
   );
-  command('resume', 'lets a paused connection go on; ends a wait that the service asked for').action(
+  command('resume', 'lets a paused connection go on; ends a wait of the service').action(
     lazily(async () => (await import('./pause.ts')).resume),
   );
   command('status', 'shows last and next runs, waits, held items, coming reminders')
@@ -184,7 +182,7 @@ export function createProgram(): Command {
   command('undo', 'shows how the writes of a run would be undone')
     .argument('<run>', 'the number of the run')
     .option('--yes', 'carry it out')
-    .option('--out <file>', 'keep the plan in a file, to be reviewed and carried out by apply')
+    .option('--out <file>', 'keep the plan in a file, for apply')
     .action(lazily(async () => (await import('./undo.ts')).undo));
   command('forget', 'lists the state of a connection that left the configuration')
     .argument('<name>', 'the connection')

@@ -27,7 +27,7 @@ const http = z
       .exactOptional()
       .meta({
         env: 'ADMIN_TOKEN',
-        description: `Token for all pages but probes, feeds and mail links; at least ${leastToken} characters unless HOST is this machine. Unset: open on 127.0.0.1, closed on any other HOST, with publicUrl and through a proxy.`,
+        description: `Token for all pages but probes, feeds and mail links; at least ${leastToken} characters unless HOST is this machine. Unset: open on 127.0.0.1 alone.`,
       }),
   })
   .check(({ value: { host, adminToken }, issues }) => {

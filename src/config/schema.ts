@@ -162,7 +162,7 @@ export const fileSchema = z.strictObject({
   publicUrl: publicUrl.exactOptional().meta({
     env: 'PUBLIC_URL',
     description:
-      'Where people reach the worker\'s HTTP port, such as https://leadsync.example.com (http only for this machine; a path may follow). Without it mails have no links that move a follow-up. Beside a leadsync.yaml the variable counts only as `publicUrl: "${PUBLIC_URL}"`.',
+      'Where people reach the worker\'s HTTP port, such as https://leadsync.example.com (a path may follow), for links in mails. Beside a leadsync.yaml the variable counts only as `publicUrl: "${PUBLIC_URL}"`.',
   }),
 });
 

@@ -7,17 +7,15 @@ import { pairTable } from './pair-table.ts';
 export function decisionsPage(): string {
   return `# What leadsync does when
 
-Every decision of a sync about a lead, a row and their fields, as tables that \`npm run docs\` writes: it calls the deciding code in
-\`src/core/merge\` with every combination. The same in words: [edits.md](edits.md).
+Every decision of a sync, asked of the deciding code in \`src/core/merge\` by \`npm run docs\`. In words: [edits.md](edits.md).
 
 - **agreed**: what both sides last showed alike, the baseline; "–": nothing yet.
 - **two-way**, **to-target**, **to-leads**: the direction, a field's own where it is narrower. An empty
   cell: as two-way.
-- An entry is the action as \`leadsync plan\` shows it, with its reason. Where a setting decides, it has a line for each
-  value; no other setting matters there.
+- An entry is the action as \`leadsync plan\` shows it, with its reason; where a setting decides, for each of its values.
 
-First the plan passes the guard, and each record is read once more: what was edited meanwhile is put off. A row is marked
-or removed only when the service answers "not found", a lead deleted only while it shows what the plan saw.
+What was edited meanwhile is put off. A row is marked or removed only when the service answers "not found", a lead deleted
+only while it shows what the plan saw.
 
 ## One lead id
 

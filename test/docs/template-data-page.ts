@@ -35,7 +35,10 @@ function list(views: readonly object[]): string {
   return compact([
     ['name', 'example'],
     ['---', '---'],
-    ...told.map(([name, example]) => [`\`${name}\``, example]),
+    ...told.map(([name, example]) => [
+      `\`${name}\``,
+      /^(?:.*\.)?words\./.test(name) ? 'a sentence' : example,
+    ]),
   ]);
 }
 
