@@ -7,7 +7,7 @@ export const ofEdits: readonly Family[] = [
   {
     title: 'A run that the guard stopped',
     about:
-      'Nothing was written. `leadsync plan` shows what would be; `leadsync sync --allow CODE` (without `guard.`) carries it out, when it is what you want. More: [edits.md](edits.md#what-stops-a-run).',
+      'Nothing was written. `leadsync plan` shows what would be; `leadsync sync --allow CODE` (without `guard.`) allows it. More: [edits.md](edits.md#what-stops-a-run).',
     codes: {
       'guard.empty-scan': [
         'The service showed no lead, though leads are known.',
@@ -55,7 +55,7 @@ export const ofEdits: readonly Family[] = [
         'Change it back, or allow it.',
       ],
       'guard.rows-shuffled': [
-        'Values stand beside other ids: 10 rows and 5 % differ in every column, or values of one column in 10 rows changed places or moved by one to three rows.',
+        '10 rows and 5 % differ in every column, or values of one column in 10 rows changed places or moved by one to three rows.',
         'Undo that; sort whole rows.',
       ],
       'guard.target-gone': [
@@ -202,7 +202,7 @@ export const ofEdits: readonly Family[] = [
         'See `leadsync conflicts`; `--use link` for one, `apart` for all.',
       ],
       'match.proposed': [
-        'A row without id may be a known lead.',
+        'A new row may be a known lead.',
         'See `leadsync conflicts`; `--use link` or `apart`.',
       ],
     },
