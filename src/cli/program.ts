@@ -14,7 +14,7 @@ function lazily(load: () => Promise<(...args: never[]) => Promise<void>>) {
 const allowCodes: readonly string[] = [...Object.values(copyCodes), ...guardCodes];
 
 const allow = (): Option =>
-  new Option('--allow <refusal>', 'carry out what the guard refuses; may be repeated')
+  new Option('--allow <refusal>', 'carry out what the guard refuses (repeatable)')
     .choices(allowCodes)
     .argParser((value: string, previous: readonly string[] | undefined) => {
       if (!allowCodes.includes(value))
@@ -73,62 +73,57 @@ export function createProgram(): Command {
       .addHelpText('after', () => examplesOf(name))
       .exitOverride();
 
-  command('demo', 'shows the main job on a local sandbox, in under a minute, with no set-up')
-    .option('--dir <folder>', 'where its files go (default: a new folder under ./data)')
+  command('demo', 'shows the main job on a local sandbox, without set-up')
+    .option('--dir <folder>', 'for its files (default: a new folder under ./data)')
     .addOption(
-      new Option('--target <kind>', 'an Excel workbook, or a local stand-in of Google Sheets')
+      new Option('--target <kind>', 'a workbook, or a local stand-in of Google Sheets')
         .choices(['xlsx', 'google-sheets'])
         .default('xlsx'),
     )
     .action(lazily(async () => (await import('./demo.ts')).demo));
   program
     .command('init')
-    .description(
-      'asks for a first connection, tries it, writes leadsync.yaml, shows the first plan and carries it out',
-    )
+    .description('asks for a first connection, tries it, writes leadsync.yaml, carries it out')
     .option('--leads-url <url>', 'address of the Leads service')
     .option('--leads-key-file <file>', 'a file with its key')
     .option(
       '--target <place>',
-      './leads.xlsx, ./leads.csv, https://…/leads.xlsx (WebDAV), a sharing link of SharePoint, msgraph:DRIVE/PATH, google-sheets:SPREADSHEET_ID/TAB or the address of that spreadsheet, hubspot, postgres-table:TABLE',
+      'as the variable TARGET: ./leads.xlsx, ./leads.csv, https://…/leads.xlsx (WebDAV), a sharing link of SharePoint, msgraph:DRIVE/PATH, google-sheets:SPREADSHEET_ID/TAB, hubspot, postgres-table:TABLE',
     )
     .option('--sheet <name>', 'the sheet of an Excel workbook')
-    .option('--webdav-user <name>', 'the user on the WebDAV server')
-    .option('--webdav-password-file <file>', 'a file with the password of that user')
-    .option('--msgraph-tenant <id>', 'directory of Microsoft 365: its id or a domain')
-    .option('--msgraph-client-id <id>', 'id of the app that leadsync signs in as there')
-    .option('--msgraph-client-secret-file <file>', "a file with the value of the app's client secret")
-    .option('--id-column <heading>', 'the column with the ids of the Leads service')
+    .option('--webdav-user <name>', 'user on the WebDAV server')
+    .option('--webdav-password-file <file>', "a file with that user's password")
+    .option('--msgraph-tenant <id>', 'directory of Microsoft 365: id or domain')
+    .option('--msgraph-client-id <id>', "id of leadsync's app there")
+    .option('--msgraph-client-secret-file <file>', "a file with that app's secret")
+    .option('--id-column <heading>', 'the column with the ids')
     .option('--map <field=heading...>', 'the column of a lead field; FIELD= leaves it out')
-    .option('--remind <addresses>', 'who gets reminders, with commas between; none: nobody')
+    .option('--remind <addresses>', 'who gets reminders, with commas; none: nobody')
     .option('--connection, --name <connection>', 'name of the connection', 'default')
-    .option('--config, --out <file>', 'another place for leadsync.yaml; its secrets and state go beside it')
-    .option('--yes', 'take what is proposed, and ask only for the rest')
+    .option('--config, --out <file>', 'another place for leadsync.yaml, with secrets and state beside it')
+    .option('--yes', 'take what is proposed; ask for the rest')
     .option('--json', 'ask nothing, and print one JSON object to stdout')
     .addHelpText('after', () => examplesOf('init'))
     .exitOverride()
     .action(lazily(async () => (await import('./init.ts')).init));
-  command('check', 'tests configuration, database, queue, credentials, permissions, target and mail')
-    .option('--fix', 'take a copied spreadsheet as the target from now on')
-    .option('--test-alert', 'send a test to all recipients of alerts')
+  command('check', 'tests configuration, database, queue, credentials, permissions, target, mail')
+    .option('--fix', 'take a copied spreadsheet as the target; make properties in HubSpot')
+    .option('--test-alert', 'send a test alert')
     .option(
       '--google-sign-in <client>',
-      'only sign in at Google in the browser, with the file of an OAuth client; writes google-credentials.json beside it',
+      'only sign in at Google, with the file of an OAuth client; writes google-credentials.json beside it',
     )
-    .option(
-      '--send-test <address>',
-      'only send a sample mail to this address, or a message to the channel: chat',
-    )
+    .option('--send-test <address>', 'only send a sample mail to this address, or to the channel: chat')
     .action(lazily(async () => (await import('./check.ts')).check));
-  command('plan', 'scans and compares; shows each change; writes nothing')
-    .option('--out <file>', 'keep the plan in a file, to be reviewed and carried out by apply')
-    .option('--summary', 'only how many changes of each kind and field, no lines')
+  command('plan', 'shows each change; writes nothing')
+    .option('--out <file>', 'keep the plan in a file, for apply')
+    .option('--summary', 'only how many changes of each kind and field')
     .addOption(new Option('--all', 'each change, however many').conflicts('summary'))
     .action(lazily(async () => (await import('./plan.ts')).plan));
-  command('apply', 'carries out exactly the plan in a file; refuses, by name, records that changed since')
+  command('apply', 'carries out exactly the plan in a file, but no record that changed since')
     .argument('<file>', 'a file that `leadsync plan --out` wrote')
     .addOption(
-      new Option('--only <ids>', 'only these lines of the plan: ID,ID').argParser((ids: string) =>
+      new Option('--only <ids>', 'only these lines: ID,ID').argParser((ids: string) =>
         ids.split(',').map((id) => id.trim()),
       ),
     )
@@ -137,47 +132,42 @@ export function createProgram(): Command {
   command('sync', 'plans and carries it out now')
     .addOption(allow())
     .addOption(
-      new Option(
-        '--older-copy <what>',
-        'brings a table or service that is an older copy forward to the newer values',
-      ).choices(['update']),
+      new Option('--older-copy <what>', 'brings an older copy forward to the newer values').choices([
+        'update',
+      ]),
     )
     .action(lazily(async () => (await import('./sync.ts')).sync));
-  command('worker', 'runs the schedules, the jobs and the reminders until it is stopped').action(
+  command('worker', 'runs schedules, jobs and reminders until stopped').action(
     lazily(async () => (await import('./worker.ts')).worker),
   );
   command('pause', 'stops the syncs of a connection until resume').action(
     lazily(async () => (await import('./pause.ts')).pause),
   );
-  command(
-    'resume',
-    'lets a paused connection go on, and ends a wait that the Leads service asked for',
-  ).action(lazily(async () => (await import('./pause.ts')).resume));
-  command('status', 'shows last and next runs, throttling, held items, coming reminders')
-    .option(
-      '--runs [run]',
-      'list the runs, the latest first, with the numbers for undo; or what one of them wrote',
-    )
-    .option('--limit <n>', 'with --runs: how many of each connection (default: 20)')
+  command('resume', 'lets a paused connection go on; ends a wait of the service').action(
+    lazily(async () => (await import('./pause.ts')).resume),
+  );
+  command('status', 'shows last and next runs, waits, held items, coming reminders')
+    .option('--runs [run]', 'the runs, the latest first, with their numbers; or what one wrote')
+    .option('--limit <n>', 'with --runs: how many of each (default: 20)')
     .addOption(
       new Option(
         '--reminders [lead]',
-        "list coming, sent and failed reminders and digests; or print the mail about a lead (its id, or part of its company's name); sends nothing",
+        'coming, sent and failed mails; or the mail about a lead (id, or part of its name)',
       ).conflicts('runs'),
     )
-    .option('--cancelled', 'the same with reminders that were cancelled, and why')
-    .option('--feeds', 'begin a calendar feed for each recipient, and list its address')
-    .option('--new-feed <address>', "give this recipient's feed another address; the former one ends")
-    .option('--new-link-key', 'end the links of all mails that were sent so far')
+    .option('--cancelled', 'the same with cancelled ones, and why')
+    .option('--feeds', 'begin calendar feeds, and list their addresses')
+    .option('--new-feed <address>', "another address for this recipient's feed")
+    .option('--new-link-key', 'end the links of all mails so far')
     .action(lazily(async () => (await import('./status.ts')).status));
   command(
     'conflicts',
-    'lists all that waits for a person: both values of each, and what it takes as an answer',
+    'lists all that waits for a person: both values, and what it takes as an answer',
   ).action(lazily(async () => (await import('./conflicts.ts')).conflicts));
-  command('resolve', 'settles what waits for a person; the next sync, or the worker, carries it out')
+  command('resolve', 'settles what waits; the next sync, or the worker, carries it out')
     .argument('[item]', 'the number that `leadsync conflicts` shows, or the company')
-    .option('--all', 'all that takes this answer, as far as nobody has to look closer')
-    .option('--requested-by <person>', 'every held edit that this person requested, by e-mail address')
+    .option('--all', 'all that takes this answer and needs no closer look')
+    .option('--requested-by <person>', 'every held edit of this e-mail address')
     .addOption(
       new Option(
         '--use <answer>',
@@ -189,34 +179,31 @@ export function createProgram(): Command {
         .makeOptionMandatory(),
     )
     .action(lazily(async () => (await import('./conflicts.ts')).resolve));
-  command('why', 'shows how the values of a lead came about: agreed, held, and each write with its rule')
+  command('why', "shows how a lead's values came about: agreed, held, each write with its rule")
     .argument('<lead>', "part of its company's name, or its id, or the beginning of it")
     .argument('[field]', 'only this field')
     .action(lazily(async () => (await import('./why.ts')).why));
-  command('undo', 'shows how the writes of a run would be undone; later edits are left alone')
+  command('undo', 'shows how the writes of a run would be undone')
     .argument('<run>', 'the number of the run')
     .option('--yes', 'carry it out')
-    .option('--out <file>', 'keep the plan in a file, to be reviewed and carried out by apply')
+    .option('--out <file>', 'keep the plan in a file, for apply')
     .action(lazily(async () => (await import('./undo.ts')).undo));
-  command('forget', 'lists the state of a connection that left the configuration; --yes deletes it')
+  command('forget', 'lists the state of a connection that left the configuration')
     .argument('<name>', 'the connection')
     .option('--yes', 'delete it, for good')
     .action(lazily(async () => (await import('./forget.ts')).forget));
-  command('backup', 'writes the whole state into one file; workers may go on meanwhile')
+  command('backup', 'writes the whole state into a file; workers may go on')
     .argument('<file>', 'created or replaced atomically; only you can read it')
-    .option(
-      '--move',
-      'the state moves to another database: nothing works with it here any more; workers must be stopped',
-    )
+    .option('--move', 'the state moves: nothing works with it here any more; workers must be stopped')
     .action(lazily(async () => (await import('./backup.ts')).backup));
   command('restore', 'restores the state from a backup; workers must be stopped')
     .argument('<file>', 'a file that `leadsync backup` wrote')
     .option('--replace', 'discard the existing state')
     .action(lazily(async () => (await import('./backup.ts')).restore));
-  command('sandbox', 'runs a local Leads service with made-up leads, and with faults on demand')
+  command('sandbox', 'runs a local Leads service with made-up leads')
     .option('--leads <n>', 'number of leads', '250')
     .option('--faults <spec>', 'faults, for example "429:every=5,retryAfter=1;500:every=7"')
-    .option('--rate <spec>', 'rate limit: "10/s", "10/s,burst=50" or, each minute, "10/s,window=60"')
+    .option('--rate <spec>', 'rate limit: "10/s", "10/s,burst=50", "10/s,window=60"')
     .option('--port <p>', 'port (default: any free one)')
     .action(lazily(async () => (await import('./sandbox.ts')).sandbox));
   return program;

@@ -20,15 +20,15 @@ const http = z
         'must be an IP address or a host name',
       )
       .default('127.0.0.1')
-      .meta({ env: 'HOST', description: "Address that the worker's HTTP port is bound to." }),
+      .meta({ env: 'HOST', description: "Address of the worker's HTTP port." }),
     port: count(0, 65_535)
       .prefault('3000')
-      .meta({ env: 'PORT', description: "The worker's HTTP port; 0 takes a free one." }),
+      .meta({ env: 'PORT', description: "The worker's HTTP port; 0: any free one." }),
     adminToken: secretToken('the token for the status page')
       .exactOptional()
       .meta({
         env: 'ADMIN_TOKEN',
-        description: `Token for everything but /healthz, /readyz, calendar feeds and the links of mails, whose addresses are secrets of their own; at least ${leastToken} characters unless HOST is this machine alone. Unset: the pages are open on 127.0.0.1, and closed on any other HOST, with publicUrl and through a proxy.`,
+        description: `Token for all pages but probes, feeds and mail links; at least ${leastToken} characters unless HOST is this machine. Unset: open on 127.0.0.1 alone.`,
       }),
   })
   .check(({ value: { host, adminToken }, issues }) => {
@@ -47,7 +47,7 @@ const msgraph = z.object({
     .meta({
       env: 'MSGRAPH_TENANT',
       description:
-        'Directory (tenant) ID at Microsoft Entra, or a domain of it. Required for a workbook in Microsoft 365, as is MSGRAPH_CLIENT_ID.',
+        'Directory (tenant) ID at Microsoft Entra, or a domain of it. Required for Microsoft 365, as the next.',
     }),
   clientId: text((value) =>
     /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value)
@@ -57,7 +57,7 @@ const msgraph = z.object({
     .exactOptional()
     .meta({
       env: 'MSGRAPH_CLIENT_ID',
-      description: 'Application (client) ID of the app that leadsync signs in as at Microsoft Entra.',
+      description: "Application (client) ID of leadsync's app there.",
     }),
   clientSecret: secret(
     text((value) =>
@@ -69,26 +69,24 @@ const msgraph = z.object({
     .exactOptional()
     .meta({
       env: 'MSGRAPH_CLIENT_SECRET',
-      description:
-        "Value of the app's client secret, or the app's private key and certificate as PEM; with _FILE the file that holds it.",
+      description: "The app's client secret, or its private key and certificate as PEM.",
     }),
 });
 
 export const processSchema = z.object({
   configFile: z.string().exactOptional().meta({
     env: 'LEADSYNC_CONFIG',
-    description:
-      'The configuration file, as --config. Default: leadsync.yaml in the current folder when it exists.',
+    description: 'The configuration file, as --config. Default: leadsync.yaml in the current folder, if any.',
   }),
   databaseUrl: postgresUrl.exactOptional().meta({
     env: 'DATABASE_URL',
     description:
-      'Postgres for state and jobs: postgres://user:password@host/database?sslmode=verify-full, without sslmode on this machine. Without it leadsync starts one under DATA_DIR.',
+      'Postgres for state and jobs: postgres://user:password@host/database?sslmode=verify-full (no sslmode on this machine). Without it leadsync starts one under DATA_DIR.',
   }),
   redisUrl: secret(text(redisAddressMistake)).exactOptional().meta({
     env: 'REDIS_URL',
     description:
-      'Redis (6.2 or newer) for the jobs: rediss://user:password@host:6379/0, redis:// without TLS on this machine; redis-sentinel://user:password@host:26379,host:26379/0?master=name (with &sentinelUsername= and &sentinelPassword= where Sentinels require them); redis-cluster://user:password@host:6379,host:6379; rediss-sentinel:// and rediss-cluster:// likewise. Several leadsyncs on one Redis have a database each (/0, /1). Without it: jobs run on the same Postgres.',
+      'Redis for the jobs: rediss://user:password@host:6379/0 (redis:// on this machine), Sentinel or Cluster (docs/operations.md). Without it they are in the same Postgres.',
   }),
   requireTls: z
     .enum(['true', 'false'])
@@ -97,32 +95,32 @@ export const processSchema = z.object({
     .meta({
       env: 'REQUIRE_TLS',
       description:
-        'true: nothing starts while DATABASE_URL, REDIS_URL or a PostgreSQL table leads to another machine without TLS; otherwise leadsync check warns of it.',
+        'true: nothing starts while DATABASE_URL, REDIS_URL or a PostgreSQL table leads to another machine without TLS; else check warns.',
     }),
   dataDir: filePath('folder')
     .default('./data')
-    .meta({ env: 'DATA_DIR', description: 'Folder for state, locks and the outbox.' }),
+    .meta({ env: 'DATA_DIR', description: 'Folder for state, locks, outbox.' }),
   smtpUrl: secretUrl(['smtp:', 'smtps:'], 'smtp://user:password@host:587').exactOptional().meta({
     env: 'SMTP_URL',
     description:
-      'Mail server: smtp://user:password@host:587 or smtps://…. Without it: mails become .eml files under DATA_DIR/outbox.',
+      'Mail server: smtp://user:password@host:587 or smtps://…. Without it mails become files in DATA_DIR/outbox.',
   }),
   googleCredentials: filePath('file').exactOptional().meta({
     env: 'GOOGLE_APPLICATION_CREDENTIALS',
     description:
-      "File with the key of a Google service account, or the description of a workload identity. Required for google-sheets; share the spreadsheet with the account's address, which leadsync check shows.",
+      'File with the key of a Google service account, or of a workload identity. Required for google-sheets.',
   }),
   googleSheetsUrl: baseUrl.prefault('https://sheets.googleapis.com').meta({
     env: 'GOOGLE_SHEETS_URL',
-    description: 'Root of the Google Sheets API: another one for tests or behind a proxy.',
+    description: 'Root of the Google Sheets API: another for tests or behind a proxy.',
   }),
   hubspotUrl: baseUrl.prefault('https://api.hubapi.com').meta({
     env: 'HUBSPOT_URL',
-    description: "Root of HubSpot's API: another one for tests or behind a proxy.",
+    description: "Root of HubSpot's API, likewise.",
   }),
   msgraphUrl: baseUrl.prefault('https://graph.microsoft.com').meta({
     env: 'MSGRAPH_URL',
-    description: 'Root of Microsoft Graph: another one for a national cloud, or for tests.',
+    description: 'Root of Microsoft Graph: another for a national cloud, or for tests.',
   }),
   msgraph,
   http,

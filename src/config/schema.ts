@@ -13,7 +13,7 @@ const leads = z.strictObject({
   baseUrl: leadsUrl.meta({
     env: 'LEADS_BASE_URL',
     description:
-      'Address of the Leads service, such as https://api.example.com. Required. http:// only for this machine.',
+      'Address of the Leads service, such as https://api.example.com; http:// only for this machine. Required.',
   }),
   apiKey: secretToken('the key of the Leads service').meta({
     env: 'LEADS_API_KEY',
@@ -23,7 +23,7 @@ const leads = z.strictObject({
     .union([z.literal('auto').transform(() => mostOnPage), count(1, mostOnPage, pageSizes)], pageSizes)
     .prefault('auto')
     .describe(
-      'Leads on one page: 1 to 1000, or auto (1000). When the service rejects that number, leadsync asks for 500, 200, 100, and at last leaves the number to the service; it halves a page that is too large or takes longer than ten seconds. It remembers for 30 days what the service takes.',
+      'Leads on a page: 1 to 1000, or auto (1000; less for 30 days, where the service rejects that or a page is too large or slow).',
     ),
   query: z
     .record(
@@ -34,7 +34,7 @@ const leads = z.strictObject({
       z
         .string()
         .describe(
-          'Filter passed on to GET /v1/leads as it is. With one set, a lead that is absent never counts as deleted; it has no mails, and its row stays.',
+          'Filter for GET /v1/leads. Leads that it hides never count as deleted; they have no mails, and their rows stay.',
         ),
     )
     .default({}),
@@ -67,26 +67,22 @@ const field = z
         column: heading.describe('Heading of the column. Required in this form.'),
         direction: direction
           .exactOptional()
-          .describe(
-            'Which way edits of this field travel: two-way, to-target, to-leads. Default: that of sync.direction.',
-          ),
+          .describe('two-way, to-target, to-leads. Default: sync.direction.'),
         type: z
           .enum(fieldTypes)
           .exactOptional()
-          .describe(
-            'text, or instant (a moment in time). Default: instant for nextFollowUpAt, otherwise text.',
-          ),
+          .describe('text, or instant (a moment). Default: instant for nextFollowUpAt, else text.'),
         values: cellChoices
           .exactOptional()
           .describe(
-            'Offered as a list in the cells of a workbook or tab that leadsync makes, such as the stages; anything else may still be typed. For hubspot: the options of the property, which takes nothing else.',
+            "A list to choose from in a workbook or tab that leadsync makes; anything else may be typed. For hubspot: the property's only options.",
           ),
       }),
     ],
     { error: 'must be a heading, or a mapping with column' },
   )
   .describe(
-    'Lead field and the heading of its column (for hubspot: the internal name of a company property); order is column order. Or a mapping with column and what follows. Without `fields`: the fields of the API reference.',
+    "Heading of the field's column (hubspot: internal name of a property), or a mapping with column and what follows; in column order. Without `fields`: those of the API reference.",
   );
 
 const onDifference = z.enum(['hold', 'leads-win', 'target-wins']).default('hold');
@@ -94,57 +90,51 @@ const onDifference = z.enum(['hold', 'leads-win', 'target-wins']).default('hold'
 const sync = z.strictObject({
   schedule: schedule.prefault('0 2 * * *').meta({
     env: 'SCHEDULE',
-    description: 'When the worker syncs: a cron pattern of five fields.',
+    description: 'When the worker syncs: cron, five fields.',
   }),
-  timeZone: timeZone.default('UTC').meta({ env: 'TZ_NAME', description: 'IANA time zone of the schedule.' }),
+  timeZone: timeZone
+    .default('UTC')
+    .meta({ env: 'TZ_NAME', description: 'Time zone (IANA) of the schedule.' }),
   direction: direction.default('two-way').meta({
     env: 'DIRECTION',
-    description:
-      'Which way edits travel: two-way, to-target (lead to row only), to-leads (row to lead only).',
+    description: 'Which way edits travel: two-way, to-target (leads to rows), to-leads (rows to leads).',
   }),
   onConflict: onDifference.describe(
-    'When both sides changed a field differently: hold, leads-win, target-wins. The loser is kept in the history.',
+    'When both sides changed a field: hold, leads-win, target-wins. The history keeps the loser.',
   ),
   onFirstSync: onDifference.describe(
-    'When a lead and its row differ at first sight: hold, leads-win, target-wins.',
+    'When lead and row differ at first sight: hold, leads-win, target-wins.',
   ),
   onLeadDeleted: z
     .enum(['mark', 'keep', 'remove'])
     .default('mark')
-    .describe('What becomes of the row of a deleted lead: mark, keep, remove.'),
+    .describe('The row of a deleted lead: mark, keep, remove.'),
   onRowDeleted: z
     .enum(['restore', 'ignore', 'delete-lead'])
     .default('restore')
-    .describe(
-      'What becomes of the lead of a deleted row: restore (write the row again), ignore, delete-lead.',
-    ),
+    .describe('The lead of a deleted row: restore (write the row again), ignore, delete-lead.'),
   match: z
     .enum(['off', 'propose', 'exact'])
     .default('off')
     .describe(
-      'Whether leadsync compares new rows without an id with new leads: off, propose (`leadsync conflicts` lists the pairs that may be one, and leadsync makes nothing of them before somebody decides), exact (as propose; what is the same in matchBy, alone on both sides, is linked).',
+      'Whether new rows are compared with new leads: off, propose (`leadsync conflicts` asks which are one), exact (the same: linked).',
     ),
   matchBy: listOf(z.string(), 'must name at least one field', 'must name no field twice')
     .exactOptional()
-    .describe(
-      'List of the lead fields by which rows and leads are matched, the first of which names them. Default: companyName and city, as far as they are mapped.',
-    ),
+    .describe('Fields to match by, the name first. Default: companyName and city, as far as mapped.'),
   limits: z
     .strictObject({
       maxDeletes: limit
         .prefault('10%')
         .describe(
-          'A run with more deletes stops before it writes: rows (10) or a share (10%), which always allows 10 rows, but not more than a quarter of them (one at least).',
+          'A run with more deletes stops: rows (10) or a share (10%, which allows 10 rows, at most a quarter).',
         ),
-      maxChanges: limit
-        .prefault('50%')
-        .describe('A run with more changes stops before it writes; does not count on a first sync.'),
+      maxChanges: limit.prefault('50%').describe('A run with more changes stops; not a first sync.'),
     })
     .prefault({}),
   retention: retention.prefault('90d').meta({
     env: 'RETENTION',
-    description:
-      'How many days leadsync keeps the history of values, and what runs did, for `why` and `undo`. What is needed to stay in step is kept for good.',
+    description: 'Days of history, for `why` and `undo`.',
   }),
 });
 
@@ -198,7 +188,7 @@ export const fileSchema = z.strictObject({
   publicUrl: publicUrl.exactOptional().meta({
     env: 'PUBLIC_URL',
     description:
-      'Address under which people reach the worker\'s HTTP port, such as https://leadsync.example.com: https, http only for this machine; it may have a path, below which all pages then lie. Without it mails have no links that move a follow-up. Beside a leadsync.yaml the variable counts only as `publicUrl: "${PUBLIC_URL}"`.',
+      'Where people reach the worker\'s HTTP port, such as https://leadsync.example.com (a path may follow), for links in mails. Beside a leadsync.yaml the variable counts only as `publicUrl: "${PUBLIC_URL}"`.',
   }),
 });
 

@@ -12,18 +12,18 @@ import { fileNameMistake, knownEndings } from './file-formats.ts';
 import { heading, pathMistake, secret, secretToken, text, timeZone } from './values.ts';
 
 const kind = <T extends string>(type: T) =>
-  z.literal(type).describe('Kind of target: workbook, google-sheets, hubspot or postgres-table. Required.');
+  z.literal(type).describe('Kind: workbook, google-sheets, hubspot or postgres-table. Required.');
 
 const columns = {
   idColumn: heading
     .exactOptional()
     .describe(
-      "Column (heading, or a HubSpot property's internal name) that holds the lead's id. Default: Lead ID; lead_id for hubspot and postgres-table.",
+      'Column (HubSpot: internal name) of the ids. Default: Lead ID; lead_id for hubspot and postgres-table.',
     ),
   statusColumn: heading
     .exactOptional()
     .describe(
-      'Heading of a column in which leadsync writes the state of each row: in step, held (why), waiting (why), deleted (when). leadsync never reads it as data. Without it the table shows no state, and the row of a deleted lead stays as it is.',
+      'Column in which leadsync writes how each row stands. Without it the row of a deleted lead shows nothing.',
     ),
 };
 
@@ -31,7 +31,7 @@ const zone = {
   timeZone: timeZone.exactOptional().meta({
     env: 'TARGET_TZ_NAME',
     description:
-      'IANA time zone of dates without an offset, for reading and writing. Default: that of sync.timeZone. Required for a postgres-table with a column of type timestamp (without time zone): UTC for NocoDB and most grids. A Google spreadsheet has its own.',
+      'Time zone (IANA) of dates without an offset. Default: sync.timeZone; a Google spreadsheet has its own. Required for a Postgres column of type timestamp (UTC for most grids).',
   }),
 };
 
@@ -68,19 +68,17 @@ const workbook = z.strictObject({
   type: kind('workbook'),
   path: tablePath.meta({
     env: 'TARGET',
-    description: `The file kept in step, a path ending in ${knownEndings}, or the address of such a file on a WebDAV server: https, http only for this machine. A sharing link of SharePoint or OneDrive for work leads to an Excel workbook there, and msgraph:DRIVE/PATH to a file of the drive with this id (docs/microsoft-365.md). Required for a workbook. A path is relative to the folder of leadsync.yaml, or for the variable to the current one. The variable also takes google-sheets:SPREADSHEET_ID/TAB, the address of a Google spreadsheet (tab Leads), hubspot and postgres-table:TABLE.`,
+    description: `A path ending in ${knownEndings} (relative to the folder of leadsync.yaml; of the variable to the current one), the https address of such a file on a WebDAV server, a sharing link of SharePoint or OneDrive for work, or msgraph:DRIVE/PATH. Required for a workbook. The variable takes the other kinds, too (docs/getting-started.md).`,
   }),
-  user: davUser
-    .exactOptional()
-    .meta({ env: 'WEBDAV_USER', description: 'User at the WebDAV server of the file. Needs `password`.' }),
+  user: davUser.exactOptional().meta({ env: 'WEBDAV_USER', description: 'User at the WebDAV server.' }),
   password: linePassword.exactOptional().meta({
     env: 'WEBDAV_PASSWORD',
-    description: 'Password, or app password, of `user` at the WebDAV server of the file.',
+    description: 'Password, or app password, of `user`.',
   }),
   sheet: sheetName
     .exactOptional()
     .describe(
-      'Name of the sheet of an Excel workbook. Default: the one that leadsync has marked, else the first that is not hidden; Leads in a new workbook.',
+      'Sheet of a workbook. Default: the one that leadsync marked, else the first not hidden; Leads in a new one.',
     ),
   ...columns,
   ...zone,
@@ -103,7 +101,7 @@ export const spreadsheet = text((written) => {
 const googleSheets = z.strictObject({
   type: kind('google-sheets'),
   spreadsheet: spreadsheet.describe(
-    'Address of a Google spreadsheet, or the id in it. Required for google-sheets.',
+    'Address of a Google spreadsheet, or its id. Required for google-sheets.',
   ),
   tab: text((name) =>
     name.trim() !== '' && name.length <= 100 && !/\p{Cc}/u.test(name)
@@ -111,7 +109,7 @@ const googleSheets = z.strictObject({
       : 'must be the name of a tab: 1 to 100 characters in one line',
   )
     .default('Leads')
-    .describe('Name of the tab of a Google spreadsheet; leadsync makes it when it is missing.'),
+    .describe('Tab of a Google spreadsheet; made when missing.'),
   ...columns,
 });
 
@@ -119,7 +117,7 @@ const hubspot = z.strictObject({
   type: kind('hubspot'),
   token: secretToken('the access token of HubSpot').meta({
     env: 'HUBSPOT_TOKEN',
-    description: 'Access token of HubSpot: of a service key or a private app. Required for hubspot.',
+    description: 'Access token of HubSpot: a service key, or of a private app. Required for hubspot.',
   }),
   ...columns,
   ...zone,
@@ -130,7 +128,7 @@ const postgresTable = z.strictObject({
   url: postgresUrl.meta({
     env: 'POSTGRES_TABLE_URL',
     description:
-      'Database of the table: postgres://user:password@host/database?sslmode=verify-full, without sslmode on this machine. Required for postgres-table. Not DATABASE_URL, which holds the state.',
+      'Database of the table: postgres://user:password@host/database?sslmode=verify-full (no sslmode on this machine). Required for postgres-table.',
   }),
   // Each part as long as PostgreSQL allows.
   table: text((name) => {
@@ -140,7 +138,7 @@ const postgresTable = z.strictObject({
     );
     return isRight && parts.length <= 2 ? null : 'must be the name of a table: TABLE or SCHEMA.TABLE';
   }).describe(
-    'The table, as TABLE or SCHEMA.TABLE, spelled as in the database; leadsync makes it when it is missing. Required for postgres-table.',
+    'TABLE or SCHEMA.TABLE, spelled as in the database; made when missing. Required for postgres-table.',
   ),
   ...columns,
   ...zone,

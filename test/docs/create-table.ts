@@ -11,21 +11,19 @@ const yesterday = attempt - 24 * 3_600_000;
 /** The leads of a scan that no run knew before. */
 const sights: Readonly<Record<string, readonly UnknownLead[]>> = {
   none: [],
-  'one that shows all that was sent': [lead(1, sent)],
-  'one that resembles it': [lead(1, { ...sent, region: null })],
-  'several that show all that was sent': [lead(1, sent), lead(2, sent)],
-  'several that resemble it': [lead(1, { ...sent, region: null }), lead(2, { ...sent, stage: 'NEW' })],
-  'one of the same name but otherwise different': [
-    lead(1, { companyName: 'Acme', stage: 'won', region: 'by' }),
-  ],
+  'one the same': [lead(1, sent)],
+  'one alike': [lead(1, { ...sent, region: null })],
+  'several the same': [lead(1, sent), lead(2, sent)],
+  'several alike': [lead(1, { ...sent, region: null }), lead(2, { ...sent, stage: 'NEW' })],
+  'one with its name alone': [lead(1, { companyName: 'Acme', stage: 'won', region: 'by' })],
   'one of another name': [lead(1, { companyName: 'Beta' })],
-  'one that shows all but is older': [lead(1, sent, yesterday)],
+  'one the same, but older': [lead(1, sent, yesterday)],
 };
 
 const late = { weight: 1, startedAt: attempt + attemptOverAfter };
 /** What the scans say by not showing the lead: this one, and the weight of those before it. */
 const scans: Readonly<Record<string, { readonly scan: ScanProof; readonly before: number }>> = {
-  'scan that proves nothing': { scan: { ...late, weight: 0 }, before: 1 },
+  'scan without proof': { scan: { ...late, weight: 0 }, before: 1 },
   'first complete scan': { scan: late, before: 0 },
   'second complete scan': { scan: late, before: 1 },
 };
@@ -69,7 +67,7 @@ export function twinTable(): string {
     }),
   );
   return markdown(
-    ['what the first sent, seen from the second', 'new leads that show all of both', 'first', 'second'],
+    ['what the first sent, seen from the second', 'new leads the same as both', 'first', 'second'],
     joined(lines),
   );
 }

@@ -7,46 +7,38 @@ import { pairTable } from './pair-table.ts';
 export function decisionsPage(): string {
   return `# What leadsync does when
 
-Every decision that a sync takes about a lead, a row and each of their fields. \`npm run docs\` writes the tables: it calls the
-deciding code (\`planPair\`, \`mergeField\`, \`planNewRow\` and \`matchLostCreates\` in \`src/core/merge\`) with every combination, and a test fails
-when this page and the code differ. The same in words: [edits.md](edits.md).
+Every decision of a sync, asked of the deciding code in \`src/core/merge\` by \`npm run docs\`. In words: [edits.md](edits.md).
 
-How to read them:
+- **agreed**: what both sides last showed alike, the baseline; "–": nothing yet.
+- **two-way**, **to-target**, **to-leads**: the direction, a field's own where it is narrower. An empty
+  cell: as two-way.
+- An entry is the action as \`leadsync plan\` shows it, with its reason; where a setting decides, for each of its values.
 
-- **agreed** is what both sides last showed alike, the baseline. "–": they never did.
-- **two-way**, **to-target** and **to-leads** are the directions. A field's own direction counts where it is narrower.
-- An entry is the kind of the action as \`leadsync plan\` shows it, and its reason in brackets. Where a setting decides,
-  the entry names it and has a line for each of its values. All other settings make no difference there.
-- Lines with the same entries are joined: "missed once or missed twice". "any" stands for every value there is.
-
-Before anything is written, the plan as a whole passes the guard (\`limits\`), and each lead and row is read once more:
-what was edited meanwhile is put off to the next run. A row is marked or removed only when the service also answers
-"not found" for its lead, and a lead is deleted only when it still shows what the plan saw.
+What was edited meanwhile is put off. A row is marked or removed only when the service answers "not found", a lead deleted
+only while it shows what the plan saw.
 
 ## One lead id
 
-"Missed once" and "missed twice" count complete scans of different runs, one after the other. A scan that was filtered,
-torn or empty does not count, so nothing follows from it. A missed lead whose row is edited, or of an unknown id, was asked for
-by its id and is gone; while the service does not say so, the row is held (lead.unasked). "Told before": the row was marked in an earlier run. "Edited":
-at least one field is not as agreed; a cell that cannot be read counts as edited. "delete.waiting": nothing is done, and the
-run reports what the next one deletes.
+"Missed" counts complete scans of different runs in a row; one that was filtered, torn or empty does not count. A missed
+lead whose row is edited, and an unknown id, was asked for by its id and is gone; else the row is held (lead.unasked).
+"Told": its row was marked in an earlier run. An unreadable cell counts as edited. "delete.waiting": the run names what
+the next one deletes.
 
 ${pairTable()}
-Of several rows with one id the first is taken; each of the others is held (row.duplicate-id) and never written.
+Of several rows with one id the first counts; the others are held (row.duplicate-id).
 
 ## Field by field
 
-Both sides are there. "lead → row": the row gets the lead's value, and the row's own goes into the history. "row → lead":
-the other way round. "agree": nothing is written, the value is the baseline from now on. "hold": both keep what they have
-until somebody decides or both are equal. Empty is a value like any other once something was agreed.
+"lead → row": the row gets the lead's value, its own goes into the history; "row → lead": the other way round. "agree":
+nothing is written, and the value is the baseline. "hold": both stay until somebody decides or they are equal.
 
 ${fieldTable()}
-Conflict fields wait alone: the other fields of the lead travel. A field whose column is missing is left out on both sides,
-and nothing is created meanwhile, unless the field only travels to the target.
+Other fields travel meanwhile. A field whose column is missing is left out on both sides, and nothing is created, unless it
+only travels to the target.
 
 ### The company name
 
-A lead without a name is not sent. Only these lines differ from the table above:
+A lead without a name is not sent. Only these lines differ:
 
 ${exceptionsTable({ field: 'companyName' })}
 ### After \`leadsync resolve --use lead\`
@@ -59,35 +51,28 @@ ${exceptionsTable({ field: 'stage', memo: { resolution: 'lead' } })}
 ${exceptionsTable({ field: 'stage', memo: { resolution: 'target' } })}
 ### After the service refused the row's value
 
-It is not sent again until one of the sides shows something else. Only these lines differ:
+Until one of the sides shows something else, only these lines differ:
 
 ${exceptionsTable({ field: 'stage', memo: { refused: true } })}
 ## A row without an id
 
-It becomes a lead when there is a name to send, and gets the id of that lead. "report": the row is reported and nothing is made of it.
+"report": nothing is made of it.
 
 ${newRowTable()}
-A cell of the row that cannot be read is held (row.unreadable) beside the create; so is one of a new lead (lead.unreadable).
+An unreadable cell of a new row or lead is held beside the create (row.unreadable, lead.unreadable).
 
 ## What an undo took away
 
-It does not come back by itself. A row whose lead an undo deleted is held (row.undone), a lead whose row it took away too
-(lead.undone), until that record changes or \`leadsync resolve ID\` has it made (\`--use row\`: the lead, of the row; \`--use lead\`:
-the row, of the lead). It is compared by the fields that it shows, so a column that is missing releases nothing, nor does one
-scan that misses it; two complete scans do.
+It does not come back by itself: a row whose lead was deleted (row.undone), a lead whose row was removed (lead.undone) is held
+until it changes in the fields that it shows, or \`leadsync resolve ID\` has the other one made (\`--use row\`: the lead; \`--use
+lead\`: the row), or two complete scans miss it.
 
 ## A create whose reply did not say which lead it made
 
-The reply to a POST was lost, or it confirmed a new lead and not its id ("confirmed"). The row is left alone until later
-scans tell what became of it. "Resembles": the same name and two thirds of what was sent, but for case, spaces, an end that
-was cut off or a fraction of a second. A scan proves nothing when it was filtered or empty, or began while the service may
-still have been at work.
-
-- **found**: the lead is there, and the row gets its id.
-- **wait**: nothing is done in this run.
-- **again**: it was certainly not made; the row is new.
-- **ambiguous**: a person says which lead it is, if any.
-- **unrecognised**: the service said that it made one, but none looks like it; a person is asked.
+The reply was lost, or confirmed a lead without its id. "The same": it shows all that was sent. "Alike": the same name and two thirds of what was sent, but for
+case, spaces, a cut end, a fraction of a second. A scan proves nothing when filtered or empty, or begun while the service
+may still have been at work. **found**: the row gets the id. **again**: it was not made; the row is new. **ambiguous**: a
+person says which. **unrecognised**: it was made, but none looks like it; a person is asked.
 
 ${createTable()}
 ### Two of them at once, of the same name

@@ -4,7 +4,7 @@ import type { FieldMemo } from '../../src/core/merge/merge-field.ts';
 import { planPair } from '../../src/core/merge/plan.ts';
 import { pair, policy } from '../unit/pair-state.ts';
 import { directions, underEveryPolicy } from './every-policy.ts';
-import { joined, type Line, markdown } from './table.ts';
+import { joined, type Line, markdown, onlyOthers } from './table.ts';
 
 const unreadable: Cell = { unreadable: 'soon' };
 
@@ -45,7 +45,7 @@ function table(cases: readonly Case[], isWanted: (one: Case, at: number) => bool
     if (!isSettled(exact)) throw new Error(`not told apart: ${one.exact.join(', ')}`);
     return { situation: said.map((word) => [word]), answers: one.answers };
   });
-  return markdown(['agreed', 'lead', 'row', ...directions], joined(lines, words), {
+  return markdown(['agreed', 'lead', 'row', ...directions], onlyOthers(joined(lines, words)), {
     'a value or empty': 'readable',
     'a value or empty or unreadable': 'any',
     'as agreed or changed': 'readable',

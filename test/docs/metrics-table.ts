@@ -2,6 +2,7 @@ import pg from 'pg';
 import { pino } from 'pino';
 import { Activity } from '../../src/ops/activity.ts';
 import { MetricsPage } from '../../src/ops/metrics-page.ts';
+import { compact } from './table.ts';
 
 /** Every metric as a Markdown table, for docs/monitoring.md: what a scrape says of it. Connects to nothing. */
 export async function metricsTable(): Promise<string> {
@@ -17,8 +18,9 @@ export async function metricsTable(): Promise<string> {
     queueCounts: async () => new Map(),
     clocks: async () => [],
   }).render();
-  const rows = [...page.matchAll(/^# HELP (leadsync_\w+) (.+)\.$/gm)].map(
-    ([, name = '', help = '']) => `| \`${name}\` | ${help} |\n`,
-  );
-  return `| metric | shows |\n| --- | --- |\n${rows.join('')}`;
+  const rows = [...page.matchAll(/^# HELP (leadsync_\w+) (.+)\.$/gm)].map(([, name = '', help = '']) => [
+    `\`${name}\``,
+    help,
+  ]);
+  return compact([['metric', 'shows'], ['---', '---'], ...rows]);
 }

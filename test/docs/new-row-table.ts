@@ -2,7 +2,7 @@ import type { Cell, Cells } from '../../src/core/lead/value.ts';
 import { planNewRow } from '../../src/core/merge/plan-new-row.ts';
 import { policy } from '../unit/pair-state.ts';
 import { directions, underEveryPolicy } from './every-policy.ts';
-import { joined, type Line, markdown } from './table.ts';
+import { joined, type Line, markdown, onlyOthers } from './table.ts';
 
 const names: Readonly<Record<string, Cell>> = {
   filled: 'Acme',
@@ -10,8 +10,8 @@ const names: Readonly<Record<string, Cell>> = {
   unreadable: { unreadable: 'Acme' },
 };
 const others: Readonly<Record<string, Cells>> = {
-  'something to send': { stage: 'new', nextFollowUpAt: null },
-  'nothing to send': { stage: null, nextFollowUpAt: { unreadable: 'soon' } },
+  some: { stage: 'new', nextFollowUpAt: null },
+  none: { stage: null, nextFollowUpAt: { unreadable: 'soon' } },
 };
 
 /** A row without id that no unfinished create explains, with whatever it shows. */
@@ -39,10 +39,14 @@ export function newRowTable(): string {
       ),
     ),
   );
-  return markdown(['name’s column', 'name', 'other cells', 'refused before', ...directions], joined(lines), {
-    'filled or empty or unreadable': 'any',
-    'empty or unreadable': 'empty or unreadable',
-    'something to send or nothing to send': 'any',
-    'no or yes': 'any',
-  });
+  return markdown(
+    ['name’s column', 'name', 'other values', 'refused', ...directions],
+    onlyOthers(joined(lines)),
+    {
+      'filled or empty or unreadable': 'any',
+      'empty or unreadable': 'empty or unreadable',
+      'some or none': 'any',
+      'no or yes': 'any',
+    },
+  );
 }

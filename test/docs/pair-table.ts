@@ -2,7 +2,7 @@ import type { Cells, Values } from '../../src/core/lead/value.ts';
 import { type PairState, planPair } from '../../src/core/merge/plan.ts';
 import { pair, policy } from '../unit/pair-state.ts';
 import { directions, underEveryPolicy } from './every-policy.ts';
-import { joined, type Line, markdown } from './table.ts';
+import { joined, type Line, markdown, onlyOthers } from './table.ts';
 
 const known: Values = { companyName: 'Acme', stage: 'new', nextFollowUpAt: null };
 const edited: Values = { ...known, stage: 'won' };
@@ -18,7 +18,7 @@ const leadOf: { readonly never: Sight; readonly pair: Sight } = {
     edited: { lead: edited },
     'missed once': { leadAbsences: 1 },
     'missed twice': { leadAbsences: 2 },
-    'missed twice, told before': { leadAbsences: 3, deletionDone: true },
+    'missed twice, told': { leadAbsences: 3, deletionDone: true },
   },
 };
 const rowOf: { readonly never: Sight; readonly pair: Sight } = {
@@ -52,11 +52,11 @@ export function pairTable(): string {
       }),
     ),
   );
-  return markdown(['agreed', 'lead', 'row', ...directions], joined(lines, words), {
+  return markdown(['agreed', 'lead', 'row', ...directions], onlyOthers(joined(lines, words)), {
     'as agreed or edited': 'there',
     'missed once or missed twice': 'missed',
-    'missed once or missed twice or missed twice, told before': 'missed',
-    'missed twice or missed twice, told before': 'missed twice, told before or not',
+    'missed once or missed twice or missed twice, told': 'missed',
+    'missed twice or missed twice, told': 'missed twice, told or not',
     'as agreed or edited or missed once or missed twice': 'any',
     '– or yes': 'any',
     'there or missed once or missed twice': 'any',

@@ -1,7 +1,8 @@
-import type { Family } from './problem-codes/families.ts';
+import { type Family, nothing } from './problem-codes/families.ts';
 import { ofCommands } from './problem-codes/of-commands.ts';
 import { ofEdits } from './problem-codes/of-edits.ts';
 import { ofPlaces } from './problem-codes/of-places.ts';
+import { compact } from './table.ts';
 
 export const families: readonly Family[] = [...ofEdits, ...ofPlaces, ...ofCommands];
 
@@ -9,18 +10,18 @@ export const families: readonly Family[] = [...ofEdits, ...ofPlaces, ...ofComman
 export function problemsPage(): string {
   const intro = `# Problems, by their codes
 
-A report, a message, an alert and the log name a problem by its code. What each means, and what to do.
-${families.map(({ title }) => `\n- [${title}](#${anchorOf(title)})`).join('')}
+A report, a message, an alert and the log name a problem by its code. What each means, and what to do; where nothing is to
+be done, no advice stands.
 `;
   return [intro, ...families.map(section)].join('\n');
 }
 
-const anchorOf = (title: string): string => title.toLowerCase().replaceAll(' ', '-');
-
 function section({ title, about, codes }: Family): string {
-  const lines = Object.entries(codes).map(
-    ([code, [means, help]]) => `| \`${code}\` | ${means} | ${help} |\n`,
-  );
+  const lines = Object.entries(codes).map(([code, [means, help]]) => [
+    `\`${code}\``,
+    means,
+    help === nothing ? '' : help,
+  ]);
   const said = about === '' ? '' : `${about}\n\n`;
-  return `## ${title}\n\n${said}| code | what it means | what to do |\n| --- | --- | --- |\n${lines.join('')}`;
+  return `## ${title}\n\n${said}${compact([['code', 'means', 'do'], ['---', '---', '---'], ...lines])}`;
 }

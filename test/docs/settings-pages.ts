@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { fileSchema } from '../../src/config/schema.ts';
 import { type Setting, settings } from '../../src/config/settings.ts';
+import { compact } from './table.ts';
 
 /** The content of leadsync.schema.json: leadsync.yaml for editors; draft 7 is what the YAML language server knows best. */
 export function configJsonSchemaText(): string {
@@ -20,19 +21,17 @@ const isOwn = ({ path = '' }: Setting): boolean => !path.endsWith('.fields.FIELD
 
 /** Every setting as a Markdown table, for docs/settings.md. */
 export function settingsTable(): string {
-  const rows = settings
-    .filter(isOwn)
-    .map(({ variable, secret, path, default: preset, meaning }) => [
-      code(variable) + (secret === true && variable !== undefined ? ` or ${code(`${variable}_FILE`)}` : ''),
-      code(path),
-      code(preset),
+  const rows = settings.filter(isOwn).map(({ variable, secret, path, default: preset, meaning }) => {
+    const names = [
+      path,
+      variable,
+      secret === true && variable !== undefined ? `${variable}_FILE` : undefined,
+    ];
+    return [
+      names.flatMap((name) => (name === undefined ? [] : [`\`${name}\``])).join(' '),
       meaning.replaceAll('|', '\\|').replaceAll('<', '&lt;'),
-    ]);
-  return [['variable', 'in leadsync.yaml', 'default', 'meaning'], ['---', '---', '---', '---'], ...rows]
-    .map((cells) => `| ${cells.join(' | ')} |\n`)
-    .join('');
-}
-
-function code(text: string | undefined): string {
-  return text === undefined ? '' : `\`${text}\``;
+      preset === undefined ? '' : `\`${preset}\``,
+    ];
+  });
+  return compact([['setting', 'meaning', 'default'], ['---', '---', '---'], ...rows]);
 }

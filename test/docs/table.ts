@@ -24,6 +24,14 @@ export function joined(lines: readonly Line[], order?: readonly string[]): reado
   return all;
 }
 
+/** Leaves empty what is as in the first column of answers. */
+export function onlyOthers(lines: readonly Line[]): readonly Line[] {
+  return lines.map(({ situation, answers: [first = '', ...others] }) => ({
+    situation,
+    answers: [first, ...others.map((answer) => (answer === first ? '' : answer))],
+  }));
+}
+
 /** A Markdown table. `shorter` has another word for some values that stand together. */
 export function markdown(
   headings: readonly string[],
@@ -37,6 +45,10 @@ export function markdown(
     }),
     ...answers,
   ]);
-  const rows = [headings, headings.map(() => '---'), ...cells];
-  return `${rows.map((row) => `| ${row.join(' | ')} |`).join('\n')}\n`;
+  return compact([headings, headings.map(() => '---'), ...cells]);
+}
+
+/** Rows as lines of a Markdown table, without spaces beside the bars: nobody edits what is written here. */
+export function compact(rows: readonly (readonly string[])[]): string {
+  return `${rows.map((row) => `|${row.join('|')}|`).join('\n')}\n`;
 }

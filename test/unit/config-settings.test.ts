@@ -99,8 +99,8 @@ test('the table of docs/settings.md has a row for each setting; the long form of
   const rows = settingsTable().trimEnd().split('\n');
   expect(rows).toHaveLength(settings.length - 1 + 2);
   expect(rows.length - 2).toBeLessThanOrEqual(83);
-  for (const row of rows) expect(row.match(/(?<!\\)\|/g)).toHaveLength(5);
-  expect(settingsTable()).toContain('`LEADS_API_KEY` or `LEADS_API_KEY_FILE`');
+  for (const row of rows) expect(row.match(/(?<!\\)\|/g)).toHaveLength(4);
+  expect(settingsTable()).toContain('|`connections.NAME.leads.apiKey` `LEADS_API_KEY` `LEADS_API_KEY_FILE`|');
 });
 
 test('leadsync.example.yaml loads and points editors to the schema', async () => {

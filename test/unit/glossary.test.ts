@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 const root = join(import.meta.dirname, '../..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 
-const rows = [...read('docs/glossary.md').matchAll(/^\| (?!term|-)(.+?) \| (.+) \| `([^`]+)` \|$/gm)];
+const rows = [...read('docs/glossary.md').matchAll(/^- \*\*(.+?)\*\* \(`([^`]+)`\): (.+)$/gm)];
 
 test('the glossary has at most 40 terms, each once', () => {
   const terms = rows.flatMap(([, term = '']) => term.split(', '));
@@ -14,10 +14,10 @@ test('the glossary has at most 40 terms, each once', () => {
   expect(terms).toEqual([...new Set(terms)]);
 });
 
-test('each line of its table is a term with a file that is there', () => {
-  const lines = read('docs/glossary.md').match(/^\| /gm) ?? [];
-  expect(rows.length).toBe(lines.length - 1);
-  expect(rows.map(([, , , path = '']) => path).filter((path) => !existsSync(join(root, path)))).toEqual([]);
+test('each line of its list is a term with a file that is there', () => {
+  const lines = read('docs/glossary.md').match(/^- /gm) ?? [];
+  expect(rows.length).toBe(lines.length);
+  expect(rows.map(([, , path = '']) => path).filter((path) => !existsSync(join(root, path)))).toEqual([]);
 });
 
 test('each file that a recipe names is there', () => {

@@ -70,5 +70,5 @@ test('each code of the sources is on the page, and the page has no other', () =>
 test('no code stands twice, and each has a meaning and advice', () => {
   expect(listed.filter((code, index) => listed.indexOf(code) !== index)).toEqual([]);
   const texts = families.flatMap(({ codes }) => Object.values(codes).flat());
-  expect(texts.filter((text) => !/^\W?[\p{Lu}\d`-].*[.…]$/u.test(text))).toEqual([]);
+  expect(texts.filter((text) => !/^\W?[\p{Lu}\d`-].*[.…?]$/u.test(text))).toEqual([]);
 });

@@ -52,7 +52,7 @@ describe('README.md and docs', () => {
     const told = offered.filter((name) => name !== 'help').toSorted();
     expect(told.length).toBeGreaterThan(0);
     const table = commands.split('| exit code')[0] ?? '';
-    expect(firstWords(table, /^\| `([a-z-]+)/gm)).toEqual(told);
+    expect(firstWords(table, /^\|`([a-z-]+)/gm)).toEqual(told);
     const used = firstWords([...texts.values()].join('\n'), /npx leadsync ([a-z-]+)/g);
     expect(used.filter((name) => !told.includes(name))).toEqual([]);
   });

@@ -4,3 +4,6 @@ export interface Family {
   readonly about: string;
   readonly codes: Readonly<Record<string, readonly [means: string, help: string]>>;
 }
+
+/** The advice that the page leaves out. */
+export const nothing = 'Nothing to do.';
