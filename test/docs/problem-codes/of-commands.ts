@@ -167,6 +167,11 @@ export const ofCommands: readonly Family[] = [
       'usage.plan-doubled': ['The plan has a line twice.', plan],
       'usage.plan-edited': ["The plan's head was changed by hand.", plan],
       'usage.plan-line': ['The plan has no such line, or it is held.', 'Name a line of the plan.'],
+      'usage.oauth-client': [
+        'The file is none of an OAuth client of the type "Desktop app".',
+        'Download it from the Google Cloud console.',
+      ],
+      'usage.file-exists': ['The file is there already, or cannot be written.', 'Move it, then try again.'],
       'usage.plan-out': ['The file cannot be written there.', 'Name one in an existing folder.'],
       'usage.plan-out-exists': ['The file is there and is no plan.', 'Name another.'],
       'usage.plan-settings': ['The plan was made with other settings.', plan],
