@@ -4,6 +4,7 @@ import type { LiveScan } from '../core/merge/live-scan.ts';
 import { leadAlone } from '../core/merge/put-back.ts';
 import { placeOf } from '../core/merge/sight-of.ts';
 import type { RunChanges } from '../core/merge/undo.ts';
+import { history } from './history.ts';
 import { sentBy } from './intents.ts';
 import { streamRows } from './stream-rows.ts';
 
@@ -58,9 +59,9 @@ export async function* shownRunChanges(
        from (select lead_id, side, field, min(id) as first, (array_agg(before order by id))[1] as before,
                (array_agg(after order by id desc))[1] as after, (array_agg(base order by id))[1] as base,
                (array_agg(rule order by id))[1] as rule, max(action_id) as action_id
-             from history where run_id = $1 group by 1, 2, 3) f
+             from ${history} h where run_id = $1 group by 1, 2, 3) f
        left join lateral (
-         select max(h.run_id) as run from history h join runs r on r.id = h.run_id
+         select max(h.run_id) as run from ${history} h join runs r on r.id = h.run_id
          where h.connection = $2 and h.lead_id = f.lead_id and h.field = f.field and h.run_id > $1
            and (f.rule <> all($3) or h.side = 'lead') and r.undo_of is distinct from $1) later on true
        left join actions a on a.id = f.action_id and a.kind = 'update-lead'

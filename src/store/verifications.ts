@@ -8,6 +8,7 @@ import {
   type RecordCounts,
 } from '../core/merge/count-outcomes.ts';
 import { countOf, oneOf, type Queryable, rowsOf, valueOf } from './database.ts';
+import { history } from './history.ts';
 import type { Phase, RoundRef, RunRef } from './runs.ts';
 
 /**
@@ -45,7 +46,7 @@ export function leadsToRead(
      left join lateral (
        select jsonb_object_agg(field, case when base is null then '{}' else jsonb_build_object('base', base) end
          || jsonb_build_object('before', before, 'after', after)) as fields
-       from (select distinct on (field) field, base, before, after from history
+       from (select distinct on (field) field, base, before, after from ${history} h
              where connection = $5 and lead_id = a.lead_id and run_id = $1 and side = 'lead' order by field, id desc) last) h
        on a.kind = 'update-lead'
      where a.run_id = $1 and a.round = $2 and a.state = 'done' and a.kind in ('update-lead', 'create-lead', 'delete-lead')

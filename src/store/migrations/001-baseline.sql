@@ -568,17 +568,6 @@ comment on table alerts is
   'A problem, from when it was first seen until it has stayed away, and who has to be told.';
 create unique index alerts_one_open on alerts (connection, kind) where (over_at is null);
 
--- Every field that an action wrote.
-create view history as
-  select a.id + nth * 0.000001 as id, r.connection, a.run_id, a.written_lead as lead_id, c.key as field,
-    case when a.kind in ('create-lead', 'update-lead', 'delete-lead') then 'lead' else 'row' end as side,
-    (c.value->'base')::jsonb as base, (c.value->'from')::jsonb as before, (c.value->'to')::jsonb as after,
-    coalesce(c.value->>'rule', 'lead-edited') as rule,
-    case when a.state = 'done' then a.done_at else a.written_at end as at, a.id as action_id, nullif(a.authors->c.key, 'null') as author
-  from (select lead_id as written_lead, * from actions where written_to is null
-    union all select written_to, * from actions where written_to is not null) a
-  join runs r on r.id = a.run_id cross join lateral json_each(a.written) with ordinality c (key, value, nth);
-
 -- The lines of scan_pages as actions. Their ids come after those of all actions, in the order of the pages, and are exact
 -- as numbers of 53 bits.
 create view new_row_lines as
