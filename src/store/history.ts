@@ -4,6 +4,7 @@ import type { ActionKind, Changes } from '../core/merge/action.ts';
 import { leadAlone } from '../core/merge/put-back.ts';
 import type { EditSource } from '../core/merge/requested-edit.ts';
 import { isoMs, mapOf, type Queryable, rowsOf } from './database.ts';
+import { newRowsOf } from './new-rows.ts';
 import type { RunRef } from './runs.ts';
 
 /** What an action writes. */
@@ -116,6 +117,7 @@ export async function writesOf(
   connection: string,
   leadId: string,
 ): Promise<readonly FieldWrite[]> {
+  const isOfRuns = `run_id in (select id from runs where connection = $1)`;
   const lines = await rowsOf<Line>(
     db,
     `with mine as materialized (
@@ -123,8 +125,8 @@ export async function writesOf(
        where r.connection = $1 and a.state in ('done', 'held') and a.done_at is not null
          and a.lead_id = $2
        union all
-       select l.id, l.run_id, 'create-row', 'new-lead', l.changes, null, l.state, l.done_at from new_row_lines l join runs r on r.id = l.run_id
-       where r.connection = $1 and strpos(l.body, to_json($2::text)::text) > 0 and l.lead_id = $2 and l.state = 'done')
+       select id, run_id, 'create-row', 'new-lead', changes, null, state, done_at
+       from ${newRowsOf(`state = 'done' and strpos(body::text, to_json($2::text)::text) > 0 and ${isOfRuns}`)} l where lead_id = $2)
      select h.run_id as run, h.at, h.field, h.side, h.rule, h.base, h.base is not null as "inStep", h.before, h.after,
        m.kind, m.reason, (m.changes->h.field->'to')::jsonb as planned, m.changes->h.field is not null as "hasPlanned", h.author,
        case when e.id is not null then json_build_object('by', e.requested_by, 'at', ${isoMs('e.since')}, 'source', e.source) end as requested,

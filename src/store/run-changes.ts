@@ -6,6 +6,7 @@ import { placeOf } from '../core/merge/sight-of.ts';
 import type { RunChanges } from '../core/merge/undo.ts';
 import { history } from './history.ts';
 import { sentBy } from './intents.ts';
+import { newRowsOf } from './new-rows.ts';
 import { streamRows } from './stream-rows.ts';
 
 /** What a run did to one lead and its row, beside what both show in the scan of the run that is to put it back. */
@@ -36,8 +37,7 @@ export async function* shownRunChanges(
        where state = 'done' and lead_id is not null and (kind in ('create-row', 'remove-row', 'mark-row', 'delete-lead', 'unlink') or kind = 'link' and reason = 'matched')
          and outcome_code is distinct from 'target.no-status-column' and run_id in (select id from those)
        union all
-       select run_id, lead_id, 'create-row', '{}', changes from new_row_lines
-       where state = 'done' and run_id in (select id from those)),
+       select run_id, lead_id, 'create-row', '{}', changes from ${newRowsOf(`state = 'done' and run_id in (select id from those)`)} l),
      mine as (
        select lead_id, bool_or(kind = 'mark-row') as row_marked,
          (array_agg(${sentBy('changes')})

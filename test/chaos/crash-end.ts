@@ -57,7 +57,7 @@ export async function endState(world: CrashWorld): Promise<Readonly<Record<strin
     leftovers: await select(
       `select 'open run' as what from runs where finished_at is null
        union all select 'lease' from leases
-       union all select 'staged' from scan_pages where done_at is null
+       union all select 'staged' from actions where body is not null and state = 'planned'
        union all select 'staged' from scan_log union all select 'staged' from run_sights`,
     ),
   };

@@ -41,15 +41,17 @@ async function firstSync(
 
 async function linesOf(workspace: Workspace) {
   const { pool } = workspace.database;
-  const own = await pool.query(`select lead_id as "leadId", state, receipt from actions order by id`);
+  const own = await pool.query(
+    `select lead_id as "leadId", state, receipt from actions where body is null order by id`,
+  );
   const pages = await pool.query(
-    'select leads, done_at is not null as done, seen from scan_pages order by id',
+    `select leads, state, receipt from actions where body is not null order by id`,
   );
   return { own: own.rows, pages: pages.rows };
 }
 
 const writtenPages = (...leads: readonly number[]) =>
-  leads.map((count) => ({ leads: count, done: true, seen: true }));
+  leads.map((count) => ({ leads: count, state: 'done', receipt: 'equal' }));
 
 const ids = ({ sandbox }: Workspace): readonly string[] => sandbox.leads.list().map(({ id }) => id);
 
