@@ -2,6 +2,7 @@ import { pino } from 'pino';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { WorkerApp } from '../../../src/worker/open-worker.ts';
+import { type ListedAction, listActions } from '../../../src/store/run-list.ts';
 import type { SyncReport } from '../../../src/sync/report.ts';
 import { advanceRun } from '../../../src/sync/run.ts';
 import type { RowOutcome, Target } from '../../../src/ports/target.ts';
@@ -52,6 +53,19 @@ async function linesOf(workspace: Workspace) {
 
 const writtenPages = (...leads: readonly number[]) =>
   leads.map((count) => ({ leads: count, state: 'done', receipt: 'equal' }));
+
+/** All that a run did, as it is listed, some at a time. */
+async function pagesOf({ database }: Workspace, { runId }: SyncReport, size: number) {
+  const run = { id: Number(runId), round: 1, undoOf: null };
+  const listed: ListedAction[] = [];
+  for (;;) {
+    const last = listed.at(-1)?.id ?? 0;
+    const some = await listActions(database.pool, run, last, size);
+    for (const { id } of some) expect(Number.isSafeInteger(id) && id > last).toBe(true);
+    if (some.length === 0) return listed;
+    listed.push(...some);
+  }
+}
 
 const ids = ({ sandbox }: Workspace): readonly string[] => sandbox.leads.list().map(({ id }) => id);
 
@@ -104,6 +118,17 @@ test('a new row that the table does not take has an action of its own, and the n
       { leadId: third, state: 'deferred', receipt: null },
     ],
     pages: writtenPages(1, 1, 1),
+  });
+  const listed = await pagesOf(workspace, report, 2);
+  expect(listed.map(({ leadId }) => leadId)).toEqual([
+    second,
+    third,
+    ...ids(workspace).filter((id) => !refused.has(id)),
+  ]);
+  expect(listed.at(-1)).toMatchObject({
+    kind: 'create-row',
+    state: 'done',
+    changes: { city: { from: null } },
   });
   expect(await workspace.sync()).toMatchObject({ status: 'succeeded', created: { rows: 2 } });
   expect(workspace.sheet.rows()).toHaveLength(5);
