@@ -32,7 +32,7 @@ export interface NewAction extends PlannedAction {
   readonly outcome?: {
     readonly code?: string;
     readonly message?: string;
-    readonly verification?: VerificationResult;
+    readonly verification?: VerificationResult | undefined;
   };
   /** The reviewed line that it carries out: the run of its plan, and its id there. */
   readonly planId?: number;
@@ -78,7 +78,7 @@ export async function clearActions(db: Queryable, run: RoundRef): Promise<void> 
   await db.query(`delete from actions where run_id = $1 and round = $2`, [run.id, run.round]);
 }
 
-/** The actions of these kinds that are still to be done, oldest first, and the bytes of each. */
+/** The actions of these kinds that are still to be done, oldest first, and the bytes of each; without those that make many rows. */
 export function pendingSizes(
   db: Queryable,
   run: RoundRef,
@@ -87,7 +87,7 @@ export function pendingSizes(
   return rowsOf(
     db,
     `select id, octet_length(changes::text) + octet_length(expect::text) as size from actions
-     where run_id = $1 and round = $2 and kind = any($3) and state in ('planned', 'proven') order by id`,
+     where run_id = $1 and round = $2 and kind = any($3) and body is null and state in ('planned', 'proven') order by id`,
     [run.id, run.round, kinds],
   );
 }
@@ -175,9 +175,11 @@ export interface ActionOutcome {
 }
 
 /** Counts an attempt before the write is sent: its reply may be lost. */
-export async function countAttempts(db: Queryable, actionIds: readonly number[]): Promise<void> {
-  if (actionIds.length === 0) return;
-  await db.query('update actions set attempts = attempts + 1 where id = any($1)', [actionIds]);
+export async function countAttempts(db: Queryable, actions: readonly Pick<Action, 'id'>[]): Promise<void> {
+  if (actions.length === 0) return;
+  await db.query('update actions set attempts = attempts + 1 where id = any($1)', [
+    actions.map(({ id }) => id),
+  ]);
 }
 
 /** Records what became of actions. */
@@ -211,10 +213,8 @@ export interface ActionCount {
 export function countActions(db: Queryable, runId: number): Promise<readonly ActionCount[]> {
   return rowsOf(
     db,
-    `select kind, state, reason, round, count(*)::int as count from actions
-     where run_id = $1 and (state <> 'done' or outcome_code is distinct from 'target.no-status-column') group by 1, 2, 3, 4
-     union all
-     select 'create-row', state, 'new-lead', round, sum(count)::int from new_row_counts where run_id = $1 group by state, round`,
+    `select kind, state, reason, round, sum(leads)::int as count from actions
+     where run_id = $1 and leads > 0 and (state <> 'done' or outcome_code is distinct from 'target.no-status-column') group by 1, 2, 3, 4`,
     [runId],
   );
 }

@@ -1,5 +1,6 @@
 import type { ActionKind } from '../core/merge/action.ts';
 import { columnOf, mapOf, type Queryable, rowsOf, valueOf } from './database.ts';
+import { newRowsOf } from './new-rows.ts';
 import { connectionOf } from './places.ts';
 import type { Approval, Run, RunRef } from './runs.ts';
 
@@ -40,8 +41,8 @@ export function linesDoneBefore(
     db,
     `select p.id as key, done.run as value from json_to_recordset($4::json) as p (id text, kind text, "leadId" text, fingerprint text)
      left join (
-       select l.lead_id, max(l.run_id) as run from new_row_lines l join runs r on r.id = l.run_id
-       where r.connection = $2 and l.run_id <> $1 and l.state = 'done' and l.run_id > $3 and $5 group by 1) made
+       select l.lead_id, max(l.run_id) as run from ${newRowsOf(`run_id <> $1 and run_id > $3 and state = 'done' and $5
+         and run_id in (select id from runs where connection = $2)`)} l group by 1) made
        on p.kind = 'create-row' and made.lead_id = p."leadId"
      cross join lateral (select greatest(
        (select max(a.run_id) from actions a

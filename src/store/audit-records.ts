@@ -4,6 +4,7 @@ import type { Cells, Values } from '../core/lead/value.ts';
 import type { Changes } from '../core/merge/action.ts';
 import { oneOf, type Queryable } from './database.ts';
 import { isUnsettled } from './intents.ts';
+import { type NewRow, newRowsToWrite } from './new-rows.ts';
 import { streamRows } from './stream-rows.ts';
 import type { RoundRef, Run, RunRef } from './runs.ts';
 
@@ -78,18 +79,33 @@ export async function* auditRecords(
     values,
   );
   for await (const stored of ofRows) yield asAudited(stored);
-  const ofPages = streamRows<StoredRecord>(
-    pool,
-    `select e.line->>0 as "leadId", null::bigint as row, null as base, e.line->1 as lead, null as cells,
-       false as "isLeadMissed", true as "isRowMissed",
-       json_build_array(json_build_object('kind', 'create-row', 'state', 'planned', 'reason', 'new-lead', 'changes', '{}'::json,
-         'expect', '{}'::json, 'isDoubted', false)) as actions,
-       null as held, array[]::text[] as moved, false as "isLeadGone", false as "isDeletionDone", false as "isApart"
-     from scan_pages p cross join lateral json_array_elements(p.body::json) e (line)
-     where p.run_id = $1 and p.done_at is null and p.round = $2 and json_typeof(e.line) = 'array'`,
-    [run.id, run.round],
-  );
-  for await (const stored of ofPages) yield asAudited(stored);
+  for await (const { body } of newRowsToWrite(pool, run))
+    for (const line of body) if (line !== null) yield unwritten(line);
+}
+
+function unwritten([leadId, lead]: NewRow): AuditedRecord {
+  const action = {
+    kind: 'create-row',
+    state: 'planned',
+    reason: 'new-lead',
+    to: {},
+    expect: {},
+    isDoubted: false,
+  };
+  const none = new Set<string>();
+  return {
+    leadId,
+    row: null,
+    base: null,
+    moved: none,
+    lead,
+    cells: null,
+    actions: [action],
+    held: none,
+    isLeadGone: false,
+    isDeletionDone: false,
+    isApart: false,
+  };
 }
 
 function asAudited({ lead, cells, isLeadMissed, isRowMissed, ...stored }: StoredRecord): AuditedRecord {

@@ -1,5 +1,6 @@
 import type { Cells } from '../core/lead/value.ts';
 import { columnOf, epochMs, type Queryable, rowsOf, timestamp } from './database.ts';
+import { history } from './history.ts';
 
 /** A follow-up in a recipient's feed. Times are epoch ms. */
 export interface FeedItem {
@@ -27,7 +28,7 @@ export function feedItems(
   return rowsOf(
     db,
     `select f.connection, f.lead_id as "leadId", floor(${epochMs('f.due_at')}) as "dueAt", f.sequence, p.base as cells,
-       p.row_number as row, (select identity from places where connection = f.connection and is_current limit 1) as place, floor(${epochMs(`greatest(f.changed_at, (select max(at) from history h
+       p.row_number as row, (select identity from places where connection = f.connection and is_current limit 1) as place, floor(${epochMs(`greatest(f.changed_at, (select max(at) from ${history} h
          where h.connection = f.connection and h.lead_id = f.lead_id))`)}) as "changedAt"
      from follow_ups f join pairs p on p.connection = f.connection and p.lead_id = f.lead_id
      where f.connection = any($1) and f.due_at >= $3::timestamptz and $2 = any(f.recipients)

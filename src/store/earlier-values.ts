@@ -9,6 +9,7 @@ import {
   putBackCell,
 } from '../core/merge/older-copy.ts';
 import { epochMs, oneOf, type Queryable, rowsOf } from './database.ts';
+import { history } from './history.ts';
 import type { RunRef } from './runs.ts';
 
 /** What a lead, or its first row, shows that is not as in the baseline; null: it is, or is not there. */
@@ -58,7 +59,7 @@ export async function* putBackCells(
          exists (select from held h where h.kind = 'conflict' and h.connection = $1 and h.lead_id = s."leadId" and h.field = e.field
            and (h.resolution is not null or h.code = 'lead.field-refused')
            and ${side}_value = c.mine and ${others}_value = c.others) as "isDecided",
-         (select json_build_object('run', run_id, 'rule', rule, 'hash', value_hash(after #>> '{}')::text) from history
+         (select json_build_object('run', run_id, 'rule', rule, 'hash', value_hash(after #>> '{}')::text) from ${history} h
            where connection = $1 and lead_id = s."leadId" and field = e.field and side = '${side}' order by id desc limit 1) as written
        from json_to_recordset($2::json) as s ("leadId" text, cells jsonb, others jsonb)
        join pairs p on p.connection = $1 and p.lead_id = s."leadId" and p.base is not null

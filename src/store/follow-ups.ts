@@ -1,5 +1,6 @@
 import type { Values, Value } from '../core/lead/value.ts';
 import { epochMs, firstOf, mapOf, type Queryable, rowsOf, timestamp, isoMs } from './database.ts';
+import { newRowsOf } from './new-rows.ts';
 
 /** What was planned last for a lead. Times are epoch ms. */
 interface Planned {
@@ -62,8 +63,8 @@ export function changedFollowUps(
          and u.first_seen_at >= switched_at)
        -- Its row is about to be made.
        and f.lead_id not in (
-         select l.lead_id from new_row_lines l where l.state = 'planned' and l.run_id = (
-           select max(id) from runs where connection = $1 and mode = 'sync' and phase not in ('pull', 'read', 'plan'))))
+         select l.lead_id from ${newRowsOf(`state = 'planned' and run_id = (
+           select max(id) from runs where connection = $1 and mode = 'sync' and phase not in ('pull', 'read', 'plan'))`)} l))
      order by 1 limit $4`,
     [connection, rules, after, limit, ...fields],
   );

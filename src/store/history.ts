@@ -4,6 +4,7 @@ import type { ActionKind, Changes } from '../core/merge/action.ts';
 import { leadAlone } from '../core/merge/put-back.ts';
 import type { EditSource } from '../core/merge/requested-edit.ts';
 import { isoMs, mapOf, type Queryable, rowsOf } from './database.ts';
+import { newRowsOf } from './new-rows.ts';
 import type { RunRef } from './runs.ts';
 
 /** What an action writes. */
@@ -12,6 +13,17 @@ export interface HistoryEntry {
   readonly leadId: string;
   readonly changes: Changes;
 }
+
+/** SQL: every field that an action wrote. */
+export const history = `(
+  select a.id + nth * 0.000001 as id, r.connection, a.run_id, a.written_lead as lead_id, c.key as field,
+    case when a.kind in ('create-lead', 'update-lead', 'delete-lead') then 'lead' else 'row' end as side,
+    (c.value->'base')::jsonb as base, (c.value->'from')::jsonb as before, (c.value->'to')::jsonb as after,
+    coalesce(c.value->>'rule', 'lead-edited') as rule,
+    case when a.state = 'done' then a.done_at else a.written_at end as at, a.id as action_id, nullif(a.authors->c.key, 'null') as author
+  from (select lead_id as written_lead, * from actions where written_to is null
+    union all select written_to, * from actions where written_to is not null) a
+  join runs r on r.id = a.run_id cross join lateral json_each(a.written) with ordinality c (key, value, nth))`;
 
 /** Drops what was recorded of writes that did not come about. */
 export async function forgetWrites(db: Queryable, actionIds: readonly number[]): Promise<void> {
@@ -43,7 +55,7 @@ export function valuesWritten(
   return mapOf(
     db,
     `select lead_id as "leadId", jsonb_object_agg(field, after order by id) filter (where jsonb_typeof(after) <> 'object') as "values"
-     from history where connection = $1 and run_id = $2 and side = $3 and lead_id = any($4) group by 1`,
+     from ${history} h where connection = $1 and run_id = $2 and side = $3 and lead_id = any($4) group by 1`,
     [run.connection, run.id, side, leadIds],
   );
 }
@@ -105,6 +117,7 @@ export async function writesOf(
   connection: string,
   leadId: string,
 ): Promise<readonly FieldWrite[]> {
+  const isOfRuns = `run_id in (select id from runs where connection = $1)`;
   const lines = await rowsOf<Line>(
     db,
     `with mine as materialized (
@@ -112,13 +125,13 @@ export async function writesOf(
        where r.connection = $1 and a.state in ('done', 'held') and a.done_at is not null
          and a.lead_id = $2
        union all
-       select l.id, l.run_id, 'create-row', 'new-lead', l.changes, null, l.state, l.done_at from new_row_lines l join runs r on r.id = l.run_id
-       where r.connection = $1 and strpos(l.body, to_json($2::text)::text) > 0 and l.lead_id = $2 and l.state = 'done')
+       select id, run_id, 'create-row', 'new-lead', changes, null, state, done_at
+       from ${newRowsOf(`state = 'done' and strpos(body::text, to_json($2::text)::text) > 0 and ${isOfRuns}`)} l where lead_id = $2)
      select h.run_id as run, h.at, h.field, h.side, h.rule, h.base, h.base is not null as "inStep", h.before, h.after,
        m.kind, m.reason, (m.changes->h.field->'to')::jsonb as planned, m.changes->h.field is not null as "hasPlanned", h.author,
        case when e.id is not null then json_build_object('by', e.requested_by, 'at', ${isoMs('e.since')}, 'source', e.source) end as requested,
        h.id as nth
-     from history h left join mine m on m.id = h.action_id left join held e on e.action_id = h.action_id
+     from ${history} h left join mine m on m.id = h.action_id left join held e on e.action_id = h.action_id
      where h.connection = $1 and h.lead_id = $2
      union all
      select m.run_id, m.done_at, c.key, 'row', coalesce(c.value->>'rule', ''), null, false, null, (c.value->'to')::jsonb,

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { Values } from '../core/lead/value.ts';
 import { columnOf, countOf, firstOf, isoMs, type Queryable, valueOf } from './database.ts';
+import { newRowsOf } from './new-rows.ts';
 import { streamRows } from './stream-rows.ts';
 
 /** What is remembered of a lead now. Times are ISO instants. */
@@ -40,8 +41,8 @@ export function findLeadIds(
        union select coalesce(a.written_to, a.lead_id) from actions a join runs r on r.id = a.run_id
          where r.connection = $1 and (a.state = 'done' or a.written is not null)
            and starts_with(lower(coalesce(a.written_to, a.lead_id)), lower($2))
-       union select l.lead_id from new_row_lines l join runs r on r.id = l.run_id
-         where r.connection = $1 and l.state = 'done' and strpos(lower(l.body), lower($2)) > 0 and starts_with(lower(l.lead_id), lower($2))) known
+       union select lead_id from ${newRowsOf(`state = 'done' and strpos(lower(body::text), lower($2)) > 0
+         and run_id in (select id from runs where connection = $1)`)} l where starts_with(lower(lead_id), lower($2))) known
      where id <> '' order by id <> $2, lower(id) <> lower($2), id limit $3`,
     [connection, beginning, limit],
   );

@@ -3,6 +3,7 @@ import { type Refused, RefusedCreates, type Sighting } from '../core/merge/refus
 import { epochMs, firstOf, mapOf, oneOf, type Queryable, rowsOf } from './database.ts';
 import { heldAgain } from './decisions.ts';
 import { sentBy } from './intents.ts';
+import { newRowsOf } from './new-rows.ts';
 import { keysOfLead, type Service } from './places.ts';
 import { mayHaveOf } from './run-sights.ts';
 import type { RunRef } from './runs.ts';
@@ -67,12 +68,14 @@ export async function sightingsOf(
   );
   const keysOf = (leadId: string): string =>
     keysOfLead(leadId, { connection: '$2', baseUrl: '$5', account: '$6' });
+  // A body is taken apart only where it names the id.
+  const isNamed = leadIds
+    .map((_, nth) => `strpos(body::text, to_json(($4::text[])[${nth + 1}])::text) > 0`)
+    .join(' or ');
   const sightings = await rowsOf<Omit<Sighting, 'cells'> & { readonly cells: Cells | null }>(
     db,
     `with lines as materialized (
-       -- A page is taken apart only where it names the id.
-       select lead_id, changes from new_row_lines where run_id = $1 and lead_id = any($4)
-         and (${leadIds.map((_, nth) => `strpos(body, to_json(($4::text[])[${nth + 1}])::text) > 0`).join(' or ')})),
+       select lead_id, changes from ${newRowsOf(`run_id = $1 and (${isNamed})`)} l where lead_id = any($4)),
      sighted as materialized (
        select l.* from run_sights s cross join lateral json_to_recordset(s.leads) as l ("leadId" text, lead jsonb)
        where s.run_id = $1 and l."leadId" = any($4) and l.lead is not null and ${mayHaveOf('$4::text[]')}),

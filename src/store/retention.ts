@@ -97,12 +97,9 @@ async function pruneRuns(
 ): Promise<Pick<Pruned, 'runs' | 'actions'>> {
   const key = prunedKey(connection);
   if (!stop.aborted) await pool.query(takeOldRuns, [connection, retentionDays, key]);
-  const ofRuns = (table: 'actions' | 'scan_pages', which: string): Promise<number> => {
-    const old = `select t.id from runs r join ${table} t on t.run_id = r.id where r.connection = $1 and ${which}`;
-    return deleteInBatches(pool, { table, key: 'id', old }, [key], stop, batchSize);
-  };
-  const actions = await ofRuns('actions', `(${isUnsettled}) is not true`);
-  await ofRuns('scan_pages', 'true');
+  const oldActions = `select t.id from runs r join actions t on t.run_id = r.id where r.connection = $1 and (${isUnsettled}) is not true`;
+  const ofRuns = { table: 'actions', key: 'id', old: oldActions } as const;
+  const actions = await deleteInBatches(pool, ofRuns, [key], stop, batchSize);
   const old = `select t.id from runs t where connection = $1 and not exists (select from actions where run_id = t.id)`;
   return { runs: await deleteInBatches(pool, { table: 'runs', key: 'id', old }, [key], stop), actions };
 }

@@ -4,7 +4,9 @@ import type { LiveScan } from '../core/merge/live-scan.ts';
 import { leadAlone } from '../core/merge/put-back.ts';
 import { placeOf } from '../core/merge/sight-of.ts';
 import type { RunChanges } from '../core/merge/undo.ts';
+import { history } from './history.ts';
 import { sentBy } from './intents.ts';
+import { newRowsOf } from './new-rows.ts';
 import { streamRows } from './stream-rows.ts';
 
 /** What a run did to one lead and its row, beside what both show in the scan of the run that is to put it back. */
@@ -35,8 +37,7 @@ export async function* shownRunChanges(
        where state = 'done' and lead_id is not null and (kind in ('create-row', 'remove-row', 'mark-row', 'delete-lead', 'unlink') or kind = 'link' and reason = 'matched')
          and outcome_code is distinct from 'target.no-status-column' and run_id in (select id from those)
        union all
-       select run_id, lead_id, 'create-row', '{}', changes from new_row_lines
-       where state = 'done' and run_id in (select id from those)),
+       select run_id, lead_id, 'create-row', '{}', changes from ${newRowsOf(`state = 'done' and run_id in (select id from those)`)} l),
      mine as (
        select lead_id, bool_or(kind = 'mark-row') as row_marked,
          (array_agg(${sentBy('changes')})
@@ -58,9 +59,9 @@ export async function* shownRunChanges(
        from (select lead_id, side, field, min(id) as first, (array_agg(before order by id))[1] as before,
                (array_agg(after order by id desc))[1] as after, (array_agg(base order by id))[1] as base,
                (array_agg(rule order by id))[1] as rule, max(action_id) as action_id
-             from history where run_id = $1 group by 1, 2, 3) f
+             from ${history} h where run_id = $1 group by 1, 2, 3) f
        left join lateral (
-         select max(h.run_id) as run from history h join runs r on r.id = h.run_id
+         select max(h.run_id) as run from ${history} h join runs r on r.id = h.run_id
          where h.connection = $2 and h.lead_id = f.lead_id and h.field = f.field and h.run_id > $1
            and (f.rule <> all($3) or h.side = 'lead') and r.undo_of is distinct from $1) later on true
        left join actions a on a.id = f.action_id and a.kind = 'update-lead'

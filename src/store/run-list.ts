@@ -2,6 +2,7 @@ import type { Problem } from '../lib/errors.ts';
 import { type ActionKind, type Changes, rowKinds, silentKinds } from '../core/merge/action.ts';
 import type { ActionState } from './actions.ts';
 import { epochMs, type Queryable, rowsOf, valueOf } from './database.ts';
+import { afterLines, newRowsOf } from './new-rows.ts';
 import type { Phase, Run, RunMode, RunStatus } from './runs.ts';
 
 /** A run in a list, without its report. Times are epoch ms. */
@@ -80,11 +81,9 @@ export function openSyncs(
        (select l.pulled from runs l where l.connection = r.connection and l.mode = 'sync' and l.undo_of is null
          and l.status in ('succeeded', 'partial') order by l.id desc limit 1) as "lastPulled",
        case when phase in ('push-leads', 'push-rows') then (
-         select json_build_object('settled', coalesce(sum(count) filter (where state not in ('planned', 'proven')), 0), 'all', coalesce(sum(count), 0))
-         from (select state, 1 as count from actions a where a.run_id = r.id and a.round = r.round
-             and a.kind = any(case phase when 'push-leads' then $2::text[] else $3::text[] end)
-           union all
-           select state, count from new_row_counts where run_id = r.id and round = r.round and phase = 'push-rows') w) end as writes
+         select json_build_object('settled', coalesce(sum(leads) filter (where state not in ('planned', 'proven')), 0), 'all', coalesce(sum(leads), 0))
+         from actions a where a.run_id = r.id and a.round = r.round
+           and a.kind = any(case phase when 'push-leads' then $2::text[] else $3::text[] end)) end as writes
      from runs r where connection = any($1) and mode = $4 and finished_at is null order by connection`,
     [connections, leadKinds, rowKinds, mode],
   );
@@ -118,9 +117,6 @@ export interface ListedAction {
   readonly message: string | null;
 }
 
-/** The greatest id that a line of a page may have; see the migration. */
-const lastLineOfPage = '4503599627370496 + (id + 1) * 1048576';
-
 /**
  * What a run did, and what its last round meant to do, from the action after `after` on, oldest first. A lead that was
  * made is named by the id that it was given.
@@ -136,12 +132,10 @@ export function listActions(
     `select a.id, a.kind, a.lead_id as "leadId", a.row_number as row, a.changes, a.reason, a.state,
        coalesce(a.outcome_message, a.message) as message
      from actions a
-     where a.run_id = $1 and (a.round = $2 or a.state = 'done') and a.kind <> all($3) and a.id > $4
+     where a.run_id = $1 and (a.round = $2 or a.state = 'done') and a.kind <> all($3) and a.body is null and a.id > $4
      union all
      select l.id, 'create-row', l.lead_id, null, l.changes, 'new-lead', l.state, null
-     from (select id from scan_pages where run_id = $1 and (round = $2 or done_at is not null)
-       and ${lastLineOfPage} > $4 order by id limit $5) p
-     join new_row_lines l on l.page = p.id and l.id > $4
+     from ${newRowsOf(`run_id = $1 and (round = $2 or state = 'done') and ${afterLines} > $4 order by id limit $5`)} l where l.id > $4
      order by id limit $5`,
     [run.id, run.round, run.undoOf === null ? silentKinds : [], after, limit],
   );

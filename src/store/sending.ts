@@ -1,5 +1,6 @@
 import type { Cell } from '../core/lead/value.ts';
 import { columnOf, epochMs, type Queryable, rowsOf, timestamp, valueOf } from './database.ts';
+import { history } from './history.ts';
 import { isAlive } from './leases.ts';
 import { type Digest, getMails, isSameMail, type Reminder } from './mails.ts';
 
@@ -274,7 +275,7 @@ export function leadBackgrounds(
   return rowsOf(
     db,
     `select (select coalesce(jsonb_object_agg(field, was), '{}') from (
-         select distinct on (field) field, coalesce(base, before, 'null') as was from history
+         select distinct on (field) field, coalesce(base, before, 'null') as was from ${history} h
          where connection = l.connection and lead_id = l.lead_id and at > (
            select max(updated_at) from mails
            where connection = l.connection and lead_id = l.lead_id and kind <> 'digest' and state = 'sent')

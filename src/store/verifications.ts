@@ -1,13 +1,8 @@
 import type { Cell, Value } from '../core/lead/value.ts';
 import { type ActionKind, type Changes, rowKinds } from '../core/merge/action.ts';
-import {
-  type Act,
-  countOutcomes,
-  type HeldRecord,
-  type NewRowCount,
-  type RecordCounts,
-} from '../core/merge/count-outcomes.ts';
+import { type Act, countOutcomes, type HeldRecord, type RecordCounts } from '../core/merge/count-outcomes.ts';
 import { countOf, oneOf, type Queryable, rowsOf, valueOf } from './database.ts';
+import { history } from './history.ts';
 import type { Phase, RoundRef, RunRef } from './runs.ts';
 
 /**
@@ -45,7 +40,7 @@ export function leadsToRead(
      left join lateral (
        select jsonb_object_agg(field, case when base is null then '{}' else jsonb_build_object('base', base) end
          || jsonb_build_object('before', before, 'after', after)) as fields
-       from (select distinct on (field) field, base, before, after from history
+       from (select distinct on (field) field, base, before, after from ${history} h
              where connection = $5 and lead_id = a.lead_id and run_id = $1 and side = 'lead' order by field, id desc) last) h
        on a.kind = 'update-lead'
      where a.run_id = $1 and a.round = $2 and a.state = 'done' and a.kind in ('update-lead', 'create-lead', 'delete-lead')
@@ -73,6 +68,9 @@ export async function acceptReplies(db: Queryable, run: RoundRef): Promise<boole
   return isTrue ?? true;
 }
 
+/** SQL: an action that wrote to one row in round $2 of run $1; $3: `rowKinds`. */
+const writtenToRow = `run_id = $1 and round = $2 and state = 'done' and kind = any($3) and body is null`;
+
 /**
  * Prepares a read of the rows whose writes in this round are not verified yet. Returns the number of these writes, and the
  * first and the last of their ids.
@@ -81,13 +79,15 @@ export async function rowsToRead(
   db: Queryable,
   run: RoundRef,
 ): Promise<{ readonly count: number; readonly first: number; readonly last: number }> {
-  const written = `run_id = $1 and round = $2 and state = 'done' and kind = any($3)`;
   const parameters = [run.id, run.round, rowKinds];
-  await db.query(`update actions set receipt = null where ${written} and receipt <> 'equal'`, parameters);
+  await db.query(
+    `update actions set receipt = null where ${writtenToRow} and receipt <> 'equal'`,
+    parameters,
+  );
   return oneOf(
     db,
     `select count(*)::int as count, coalesce(min(id), 0) as first, coalesce(max(id), 0) as last
-     from actions where ${written} and receipt is null`,
+     from actions where ${writtenToRow} and receipt is null`,
     parameters,
   );
 }
@@ -159,7 +159,7 @@ export async function storeEqual(db: Queryable, actionIds: readonly number[]): P
 export async function storeRowsNotMet(db: Queryable, run: RoundRef): Promise<void> {
   await db.query(
     `update actions set receipt = case when kind in ('remove-row', 'unlink') then 'equal' else 'unexplained' end
-     where run_id = $1 and round = $2 and state = 'done' and kind = any($3) and receipt is null`,
+     where ${writtenToRow} and receipt is null`,
     [run.id, run.round, rowKinds],
   );
 }
@@ -205,7 +205,7 @@ export async function countRecordsByOutcome(db: Queryable, run: ReadRun): Promis
   const acts = await rowsOf<Act>(
     db,
     `select a.kind, a.lead_id as "leadId", a.row_number as row, a.content_hash as "contentHash", a.state, a.receipt,
-       a.outcome_code as code
+       a.outcome_code as code, case when a.body is not null then a.leads end as "newRows"
      from actions a
      where a.run_id = $1 and a.round = $2 and a.kind <> 'hold'`,
     [run.id, run.round],
@@ -217,12 +217,7 @@ export async function countRecordsByOutcome(db: Queryable, run: ReadRun): Promis
      where kind = 'conflict' and connection = $1 and ($2::bigint is null or last_run = $2)`,
     [run.connection, isUndo ? run.id : null],
   );
-  const newRows = await rowsOf<NewRowCount>(
-    db,
-    `select state, seen, count from new_row_counts where run_id = $1 and round = $2`,
-    [run.id, run.round],
-  );
-  return countOutcomes(acts, held, newRows, {
+  return countOutcomes(acts, held, {
     rowsReadEqual: run.rowsReadEqual,
     isFinished: run.phase === 'finish',
     isUndo,

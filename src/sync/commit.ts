@@ -29,12 +29,12 @@ import { freeKey, recordConflicts, releaseRow } from '../store/conflicts.ts';
 import { forgetWrites, type HistoryEntry, recordHistory } from '../store/history.ts';
 import { abandonIntents, intentsCreated, intentsLinked, storeUnmappedHashes } from '../store/intents.ts';
 import { forgetMatches } from '../store/matches.ts';
+import { type NewRow, type NewRows, ownAction, takeRows } from '../store/new-rows.ts';
 import { knownOf } from '../store/pairs.ts';
 import { rememberRefused } from '../store/refused-creates.ts';
 import { type EditOutcome, recordEditOutcome } from '../store/requested-edits.ts';
 import { type Finding, storeVerifications } from '../store/verifications.ts';
 import { type Run, updateRun } from '../store/runs.ts';
-import { ownAction, type PageLine, endPages, type ScanPage } from '../store/scan-pages.ts';
 import { inLeasedTransaction, inRepeatable, type StepContext } from './context.ts';
 import { actionsOnRow, basesOfMatched, isReplacing, rowHistory } from './row-change.ts';
 
@@ -201,20 +201,20 @@ export function commitRows(context: StepContext, run: Run, results: readonly Row
   });
 }
 
-/** A new row of a page that was written, and its outcome. */
+/** A new row that was written with others, and its outcome. */
 export interface WrittenLine {
-  readonly line: PageLine;
+  readonly line: NewRow;
   readonly outcome: RowOutcome;
 }
 
 const uniqueViolation = '23505';
 
-/** Stores the outcomes of the new rows of pages: pairs at once; any other line gets an action of its own. */
+/** Stores the outcomes of new rows that were written together: pairs at once; any other line gets an action of its own. */
 export async function commitNewRows(
   context: StepContext,
   run: Run,
   lines: readonly WrittenLine[],
-  pages: readonly ScanPage[],
+  batch: readonly NewRows[],
 ): Promise<void> {
   const commit = (known: ReadonlySet<string>): Promise<void> => {
     const pairs: NewPair[] = [];
@@ -227,7 +227,11 @@ export async function commitNewRows(
     const own = new Set(others.map(({ line }) => line[0]));
     return inLeasedTransaction(context, async (db) => {
       await copyPairs(db, run.connection, pairs);
-      await endPages(db, pages, own);
+      await recordOutcomes(
+        db,
+        batch.map(({ id }) => ({ actionId: id, state: 'done' })),
+      );
+      if (own.size > 0) for (const rows of batch) await takeRows(db, rows, (leadId) => own.has(leadId));
       if (others.length > 0) await commitOtherLines(db, run, others);
       await updateRun(db, run.id, { attempts: 0 });
     });
@@ -251,12 +255,12 @@ async function commitOtherLines(db: pg.PoolClient, run: Run, others: readonly Wr
   for (const { line, outcome } of others) {
     const [leadId, values] = line;
     if (outcome.status === 'done') {
-      actions.push(ownAction(line, { state: 'done', outcome: {} }));
+      actions.push({ ...ownAction(line), state: 'done' });
       done.push({ leadId, values, row: outcome.row, had: { lead: Object.keys(values), row: [] } });
       continue;
     }
     const { status, code, message } = outcome;
-    actions.push(ownAction(line, { state: status, outcome: { code, message } }));
+    actions.push({ ...ownAction(line), state: status, outcome: { code, message } });
     rowless.push(leadId);
     if (status === 'held') conflicts.push({ leadId, row: null, code, message });
   }

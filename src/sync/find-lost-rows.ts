@@ -17,7 +17,7 @@ import type { LiveScan } from '../core/merge/live-scan.ts';
 import type { Home } from '../core/merge/row-elsewhere.ts';
 import type { Policy } from '../core/merge/policy.ts';
 import { sights } from '../store/differences.ts';
-import { begunRows } from '../store/lost-rows.ts';
+import { begunRows } from '../store/new-rows.ts';
 import type { Run } from '../store/runs.ts';
 import type { SettledCreates } from '../core/merge/settle-creates.ts';
 

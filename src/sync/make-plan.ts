@@ -18,12 +18,12 @@ import type { ShuffledRows } from '../core/merge/shuffled-rows.ts';
 import { releasedRows, rowsInPlace, sights, wantedRows } from '../store/differences.ts';
 import { movedFields } from '../store/place-notes.ts';
 import { pairedValues } from '../store/matches.ts';
+import { planNewRows } from '../store/new-rows.ts';
 import { rowsInOtherTables, rowsOfOtherTables, unreadElsewhere } from '../store/other-tables.ts';
 import { countFilled } from '../store/pairs.ts';
 import { isFirstSync, knownService, placeNames } from '../store/places.ts';
 import { loadRefused } from '../store/refused-creates.ts';
 import type { Run } from '../store/runs.ts';
-import { planPages } from '../store/scan-pages.ts';
 import { loadUndone } from '../store/undone.ts';
 import { isFiltered, policyOf, serviceOf, type StepContext } from './context.ts';
 import { findLostCreates } from './find-lost-creates.ts';
@@ -43,7 +43,7 @@ export interface Plan extends Pick<PlanFacts, 'moved' | 'found' | 'isProof' | 'u
   readonly mark: MarkVerdict;
   /** How many baselines move without an action; see `keepMoves`. */
   readonly moves: number;
-  /** See `planPages`. */
+  /** See `planNewRows`. */
   readonly newRows: number;
   readonly refusals: Run['refusals'];
   readonly placement: Placement | null;
@@ -126,7 +126,7 @@ export async function makePlan(
   for (const row of scan.rows.loose()) await plan.add(...planner.row(row));
   await plan.add(...planner.end());
   await plan.end();
-  const newRows = await planPages(db, run, scan, context.target.batchSize);
+  const newRows = await planNewRows(db, run, scan, context.target.batchSize);
   plan.guarded.add('create-row', 'new-lead', newRows);
 
   const { shuffled, tally, twins } = planner;

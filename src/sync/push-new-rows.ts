@@ -1,6 +1,7 @@
 import { inStep } from '../core/merge/row-status.ts';
+import { countAttempts } from '../store/actions.ts';
 import type { Run } from '../store/runs.ts';
-import { type PageLine, pagesBegun, pagesToWrite, type ScanPage } from '../store/scan-pages.ts';
+import { type NewRow, type NewRows, newRowsToWrite } from '../store/new-rows.ts';
 import { analyzePairs, isMany } from '../store/statistics.ts';
 import { charactersIn, mostTogether } from '../core/lead/text-size.ts';
 import type { RowChange } from '../ports/target.ts';
@@ -14,11 +15,11 @@ export async function pushNewRows(context: StepContext, run: Run): Promise<void>
   let pairs = 0;
   await writeBatches(context, run, {
     batches: batchesOf(context, run),
-    begin: pagesBegun,
+    begin: countAttempts,
     async changes(batch) {
-      return batch.flatMap((page) => {
-        const isRepeated = page.attempts > 0;
-        return linesOf(page).map(([leadId, values]): RowChange => {
+      return batch.flatMap((rows) => {
+        const isRepeated = rows.attempts > 0;
+        return linesOf(rows).map(([leadId, values]): RowChange => {
           return { kind: 'append', key: leadId, leadId, values, ...shown, isRepeated };
         });
       });
@@ -32,23 +33,23 @@ export async function pushNewRows(context: StepContext, run: Run): Promise<void>
   if (isMany(pairs)) await analyzePairs(context.pool);
 }
 
-function linesOf({ lines }: ScanPage): readonly PageLine[] {
-  return lines.filter((line) => line !== null);
+function linesOf({ body }: NewRows): readonly NewRow[] {
+  return body.filter((line) => line !== null);
 }
 
-/** Pages that are written together. */
-async function* batchesOf({ pool, target }: StepContext, run: Run): AsyncGenerator<readonly ScanPage[]> {
-  let batch: ScanPage[] = [];
+/** Those that are written together. */
+async function* batchesOf({ pool, target }: StepContext, run: Run): AsyncGenerator<readonly NewRows[]> {
+  let batch: NewRows[] = [];
   let [count, size] = [0, 0];
-  for await (const page of pagesToWrite(pool, run)) {
-    const characters = charactersIn(page.lines);
-    const isFull = count + page.lines.length > target.batchSize || size + characters > mostTogether;
+  for await (const rows of newRowsToWrite(pool, run)) {
+    const characters = charactersIn(rows.body);
+    const isFull = count + rows.body.length > target.batchSize || size + characters > mostTogether;
     if (isFull && batch.length > 0) {
       yield batch;
       [batch, count, size] = [[], 0, 0];
     }
-    batch.push(page);
-    count += page.lines.length;
+    batch.push(rows);
+    count += rows.body.length;
     size += characters;
   }
   if (batch.length > 0) yield batch;

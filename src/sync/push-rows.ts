@@ -76,10 +76,7 @@ async function recordBegun(db: pg.PoolClient, actions: readonly Action[]): Promi
     return { ...entry, changes: Object.fromEntries(filled) };
   });
   await recordHistory(db, entries);
-  await countAttempts(
-    db,
-    actions.map(({ id }) => id),
-  );
+  await countAttempts(db, actions);
 }
 
 /** The status of new rows, which spares a second write; undefined without a status column. */

@@ -12,7 +12,7 @@ import type { LeftRow, ScannedRow } from '../core/merge/shown-rows.ts';
 import { hasCreatesInDoubt } from '../store/intents.ts';
 import { wasEverInStep } from '../store/pairs.ts';
 import { keepNotesBelow, newFields, notesBelow } from '../store/place-notes.ts';
-import { leadsToLookAt } from '../store/scan-pages.ts';
+import { leadsToLookAt } from '../store/new-rows.ts';
 import { type Run, updateRun } from '../store/runs.ts';
 import type { TargetRow, TargetSnapshot } from '../ports/target.ts';
 import { ApartRows } from './apart-rows.ts';

@@ -4,9 +4,10 @@ import { unmappedHash } from '../core/lead/content-hash.ts';
 import { type Cell, type Cells, sameCell, type Value } from '../core/lead/value.ts';
 import { doubtReplies } from '../store/services.ts';
 import { IdSet } from '../core/lead/id-set.ts';
-import { insertActions } from '../store/actions.ts';
+import { insertActions, type NewAction } from '../store/actions.ts';
 import { storeUnmappedHashes, unreadCreates } from '../store/intents.ts';
 import { hasSpellings, loadSpellings, spelled } from '../store/lead-spellings.ts';
+import { newRowsSeen, newRowsToRead, newRowsWritten, ownAction } from '../store/new-rows.ts';
 import {
   acceptReplies,
   countUnexplained,
@@ -20,14 +21,6 @@ import {
   type Written,
 } from '../store/verifications.ts';
 import { type Run, updateRun } from '../store/runs.ts';
-import {
-  newRowsOf,
-  newRowsSeen,
-  newRowsToRead,
-  ownAction,
-  type PageLine,
-  takeLines,
-} from '../store/scan-pages.ts';
 import type { TargetRow } from '../ports/target.ts';
 import { commitFindings } from './commit.ts';
 import { inLeasedTransaction, scopeOf, type StepContext } from './context.ts';
@@ -154,7 +147,7 @@ async function readRowsAgain(context: StepContext, run: Run): Promise<void> {
     });
     const unverified = seen.filter(({ result }) => result !== 'equal');
     if (newRows !== null) {
-      for (const one of await newRowsOf(pool, run.connection, newRows, [...rows.keys()])) {
+      for (const one of await newRowsWritten(pool, run.connection, newRows, [...rows.keys()])) {
         const { leadId, values, notedRow } = one;
         const shown = rows.get(leadId);
         if (shown === undefined || seenNew.mayHave(leadId)) continue;
@@ -199,13 +192,11 @@ async function recordNewRows(
   resultOf: ((leadId: string) => VerificationResult) | null,
 ): Promise<void> {
   await inLeasedTransaction(context, async (db) => {
-    if (resultOf !== null) {
-      const others = await takeLines(db, run, (leadId) => resultOf(leadId) !== 'equal');
-      const outcomeOf = ([leadId]: PageLine) => ({ verification: resultOf(leadId) });
-      const own = others.map((line) => ownAction(line, { state: 'done', outcome: outcomeOf(line) }));
-      await insertActions(db, run, own);
-    }
-    await newRowsSeen(db, run);
+    const others = await newRowsSeen(db, run, resultOf && ((leadId) => resultOf(leadId) !== 'equal'));
+    const own = others.map((row): NewAction => {
+      return { ...ownAction(row), state: 'done', outcome: { verification: resultOf?.(row[0]) } };
+    });
+    await insertActions(db, run, own);
   });
 }
 

@@ -1,3 +1,4 @@
+import { history } from '../../src/store/history.ts';
 import type { SyncReport } from '../../src/sync/report.ts';
 import { fixedIds } from './crash-scenes.ts';
 import type { CrashWorld } from './crash-world.ts';
@@ -34,7 +35,7 @@ export async function endState(world: CrashWorld): Promise<Readonly<Record<strin
       "select lead_id, content_hash, field, row_number, code, message, base, lead_value, row_value, resolution from held where kind = 'conflict'",
     ),
     history: await select(
-      `select lead_id, field, side, base, before, after, rule from history where starts_with(lead_id, '${fixedIds}')`,
+      `select lead_id, field, side, base, before, after, rule from ${history} h where starts_with(lead_id, '${fixedIds}')`,
     ),
     creates: await select(
       `select intent as state, lead_id, changes from actions where intent <> 'abandoned'`,
@@ -56,7 +57,7 @@ export async function endState(world: CrashWorld): Promise<Readonly<Record<strin
     leftovers: await select(
       `select 'open run' as what from runs where finished_at is null
        union all select 'lease' from leases
-       union all select 'staged' from scan_pages where done_at is null
+       union all select 'staged' from actions where body is not null and state = 'planned'
        union all select 'staged' from scan_log union all select 'staged' from run_sights`,
     ),
   };

@@ -2,6 +2,7 @@ import { afterAll, expect, inject, test } from 'vitest';
 import { defaultFields } from '../../src/core/lead/mapping.ts';
 import { requestEdit } from '../../src/review/request-edit.ts';
 import { transaction } from '../../src/store/database.ts';
+import { history } from '../../src/store/history.ts';
 import type { SyncReport } from '../../src/sync/report.ts';
 import { Beginnings, CrashWorld } from './crash-world.ts';
 import { fixedIds, type Scene } from './crash-scenes.ts';
@@ -54,7 +55,7 @@ async function endOf(world: CrashWorld) {
     ),
     // Of the third an interrupted attempt may leave a line: nobody knows then whether it was written.
     history: await select(
-      `select lead_id, before, after from history where rule = 'requested' and lead_id <> '${idOf(3)}' order by lead_id`,
+      `select lead_id, before, after from ${history} h where rule = 'requested' and lead_id <> '${idOf(3)}' order by lead_id`,
     ),
     leads: world.sandbox.leads.list().map((lead) => lead['nextFollowUpAt'] ?? null),
     rows: world.sheet.rows().map((row) => row['Next follow-up']),

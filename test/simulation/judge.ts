@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { history } from '../../src/store/history.ts';
 import type { People } from './people.ts';
 import { columns, entityOf, type Field, fieldNames, isOfBranch, plainId, shown, tokensOf } from './tokens.ts';
 import type { Table } from './table.ts';
@@ -173,7 +174,7 @@ function isStopped(world: TwoSides): boolean {
 /** What was written into leads: id, field and value. */
 async function carriedToLeads(world: TwoSides, pool: pg.Pool): Promise<ReadonlySet<string>> {
   const { rows } = await pool.query<{ id: string; field: Field; after: string }>(
-    `select lead_id as id, field, coalesce(after #>> '{}', '') as after from history where connection = $1 and side = 'lead'`,
+    `select lead_id as id, field, coalesce(after #>> '{}', '') as after from ${history} h where connection = $1 and side = 'lead'`,
     [world.connection.name],
   );
   return new Set(rows.map(({ id, field, after }) => `${id} ${field} ${shown(field, after)}`));
@@ -326,7 +327,7 @@ async function lostEdits(world: TwoSides, people: People, pool: pg.Pool): Promis
 export async function tokensOfState(pool: pg.Pool, connection: string): Promise<readonly string[]> {
   const { rows } = await pool.query<{ text: string }>(
     `select concat_ws(' ', lead_value, row_value, base) as text from held where kind = 'conflict' and connection = $1
-     union all select concat_ws(' ', before, after, base) from history where connection = $1`,
+     union all select concat_ws(' ', before, after, base) from ${history} h where connection = $1`,
     [connection],
   );
   return rows.flatMap(({ text }) => tokensOf(text.replaceAll('\\n', ' ')));

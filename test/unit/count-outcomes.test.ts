@@ -13,6 +13,7 @@ const act: Act = {
   state: 'done',
   receipt: null,
   code: null,
+  newRows: null,
 };
 const held = { leadId: null, row: 2, contentHash: 'h' };
 
@@ -50,7 +51,7 @@ describe('what became of a record', () => {
     [{ state: 'done' }, { isUndo: true }, { putOff: 1 }],
     [{ receipt: 'equal' }, { isUndo: true }, { written: 1 }],
   ])('%j of %j: %j', (given, of, counts) => {
-    expect(countOutcomes([{ ...act, ...given }], [], [], { ...run, ...of })).toEqual({ ...none, ...counts });
+    expect(countOutcomes([{ ...act, ...given }], [], { ...run, ...of })).toEqual({ ...none, ...counts });
   });
 
   test('rows that were seen at once are those that have no receipt, and no others', () => {
@@ -60,7 +61,7 @@ describe('what became of a record', () => {
       { ...act, leadId: 'c', kind: 'update-row' as const, receipt: 'changed' as const },
       { ...act, leadId: 'd', kind: 'update-row' as const, state: 'held' },
     ];
-    const counts = countOutcomes(acts, [], [], { ...run, rowsReadEqual: 1 });
+    const counts = countOutcomes(acts, [], { ...run, rowsReadEqual: 1 });
     expect(counts).toEqual({ ...none, written: 1, putOff: 2, held: 1 });
   });
 
@@ -69,26 +70,33 @@ describe('what became of a record', () => {
       { ...act, receipt: 'equal' as const },
       { ...act, kind: 'update-row' as const, receipt: 'equal' as const },
     ];
-    expect(countOutcomes(acts, [], [], { ...run, isUndo: true })).toEqual({ ...none, written: 2 });
-    expect(countOutcomes(acts, [], [], run)).toEqual({ ...none, written: 1 });
+    expect(countOutcomes(acts, [], { ...run, isUndo: true })).toEqual({ ...none, written: 2 });
+    expect(countOutcomes(acts, [], run)).toEqual({ ...none, written: 1 });
   });
 
   test('leads that are held without a row, and a create that made none, are not one record', () => {
     const made = { ...act, kind: 'create-lead' as const, row: null, receipt: 'equal' as const };
     const lone = { leadId: null, row: null, contentHash: 'h' };
-    expect(countOutcomes([made], [lone], [], run)).toEqual({ ...none, held: 1, written: 1 });
+    expect(countOutcomes([made], [lone], run)).toEqual({ ...none, held: 1, written: 1 });
     const unmade = { ...made, row: 2, leadId: null, contentHash: 'x' };
-    expect(countOutcomes([unmade], [held], [], run)).toEqual({ ...none, held: 1 });
+    expect(countOutcomes([unmade], [held], run)).toEqual({ ...none, held: 1 });
   });
 
   test('rows written together count each, as far as they were seen', () => {
-    const newRows = [
-      { state: 'planned', seen: true, count: 2 },
-      { state: 'done', seen: true, count: 30 },
-      { state: 'done', seen: false, count: 400 },
+    const together = { ...act, kind: 'create-row', leadId: null, row: null } as const;
+    const acts: readonly Act[] = [
+      { ...together, state: 'planned', newRows: 2 },
+      { ...together, receipt: 'equal', newRows: 30 },
+      { ...together, newRows: 400 },
     ];
-    expect(countOutcomes([], [], newRows, run)).toEqual({ ...none, written: 30, putOff: 402 });
-    expect(countOutcomes([], [], newRows, { ...run, isFinished: true })).toEqual({
+    expect(countOutcomes(acts, [], run)).toEqual({ ...none, written: 30, putOff: 402 });
+    // Those that have actions of their own were all seen.
+    expect(countOutcomes(acts, [], { ...run, rowsReadEqual: 0 })).toEqual({
+      ...none,
+      written: 30,
+      putOff: 402,
+    });
+    expect(countOutcomes(acts, [], { ...run, isFinished: true })).toEqual({
       ...none,
       written: 30,
       putOff: 2,
@@ -97,14 +105,14 @@ describe('what became of a record', () => {
 
   test('a row that is held and the lead that was made of it are one record', () => {
     const made = { ...act, kind: 'create-lead', receipt: 'equal' } as const;
-    expect(countOutcomes([made], [held], [], run)).toEqual({ ...none, held: 1 });
-    expect(countOutcomes([{ ...made, row: 3 }], [held], [], run)).toEqual({ ...none, held: 1, written: 1 });
-    expect(countOutcomes([{ ...made, kind: 'link' }], [held], [], run)).toEqual({
+    expect(countOutcomes([made], [held], run)).toEqual({ ...none, held: 1 });
+    expect(countOutcomes([{ ...made, row: 3 }], [held], run)).toEqual({ ...none, held: 1, written: 1 });
+    expect(countOutcomes([{ ...made, kind: 'link' }], [held], run)).toEqual({
       ...none,
       held: 1,
       written: 1,
     });
-    expect(countOutcomes([{ ...made, leadId: null }], [held], [], run)).toEqual({ ...none, held: 1 });
+    expect(countOutcomes([{ ...made, leadId: null }], [held], run)).toEqual({ ...none, held: 1 });
   });
 
   test('a row without an id is known by its number, one without a number by what it shows', () => {
@@ -112,7 +120,6 @@ describe('what became of a record', () => {
     const counts = (...acts: readonly Partial<Act>[]) =>
       countOutcomes(
         acts.map((one) => ({ ...loose, ...one })),
-        [],
         [],
         run,
       ).written;
@@ -133,19 +140,20 @@ describe('what became of a record', () => {
         state: fc.constantFrom(...states),
         receipt: fc.constantFrom('equal', 'changed', 'unexplained', null),
         code: fc.constantFrom('target.no-status-column', null),
+        newRows: fc.constant(null),
       }),
       { maxLength: 8 },
     );
     const order = ['written', 'left', 'putOff', 'held', 'unexplained'] as const;
     fc.assert(
       fc.property(acts, fc.nat(3), (some, rowsReadEqual) => {
-        const counts = countOutcomes(some, [], [], { ...run, rowsReadEqual });
+        const counts = countOutcomes(some, [], { ...run, rowsReadEqual });
         const records = Map.groupBy(some, ({ leadId }) => leadId);
         expect(Object.values(counts).reduce((sum, count) => sum + count, 0)).toBe(records.size);
-        expect(countOutcomes(some.toReversed(), [], [], { ...run, rowsReadEqual })).toEqual(counts);
+        expect(countOutcomes(some.toReversed(), [], { ...run, rowsReadEqual })).toEqual(counts);
         const worst = order.findLast((one) => counts[one] > 0);
         const added = { ...act, leadId: 'a', state: 'held' };
-        const more = countOutcomes([...some, added], [], [], { ...run, rowsReadEqual });
+        const more = countOutcomes([...some, added], [], { ...run, rowsReadEqual });
         if (worst !== 'unexplained' || !records.has('a')) expect(more.held).toBeGreaterThan(0);
       }),
       { numRuns: lawRuns(500) },

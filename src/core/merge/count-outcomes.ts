@@ -11,17 +11,12 @@ export interface Act {
   /** What reading it again showed. */
   readonly receipt: 'equal' | 'changed' | 'unexplained' | null;
   readonly code: string | null;
+  /** Of new rows that were written together, each a record of its own: how many. Null: it is of one record. */
+  readonly newRows: number | null;
 }
 
 /** The record that is held; without a lead id a row. */
 export type HeldRecord = Pick<Act, 'leadId' | 'row' | 'contentHash'>;
-
-/** New rows that were written together, each a record of its own. */
-export interface NewRowCount {
-  readonly state: string;
-  readonly seen: boolean;
-  readonly count: number;
-}
 
 /** What became of the records of a run that it held, wrote or left; each is counted once, as the gravest that is true of it. */
 export interface RecordCounts {
@@ -45,11 +40,10 @@ type Outcome = (typeof outcomes)[number];
 export function countOutcomes(
   acts: readonly Act[],
   held: readonly HeldRecord[],
-  newRows: readonly NewRowCount[],
   run: { readonly rowsReadEqual: number; readonly isFinished: boolean; readonly isUndo: boolean },
 ): RecordCounts {
-  const isUnread = ({ kind, state, receipt }: Act): boolean =>
-    state === 'done' && receipt === null && rowKinds.includes(kind);
+  const isUnread = ({ kind, state, receipt, newRows }: Act): boolean =>
+    state === 'done' && receipt === null && newRows === null && rowKinds.includes(kind);
   const areRowsEqual = acts.filter(isUnread).length === run.rowsReadEqual;
   const isEqual = (act: Act): boolean => act.receipt === 'equal' || (areRowsEqual && isUnread(act));
   const unread: Outcome = run.isFinished ? 'unread' : 'putOff';
@@ -68,7 +62,7 @@ export function countOutcomes(
     byRecord.set(key, Math.max(byRecord.get(key) ?? 0, outcomes.indexOf(outcome)));
   };
   const madeOf = new Map<number, string>();
-  for (const act of acts) {
+  for (const act of acts.filter(({ newRows }) => newRows === null)) {
     see(act, outcomeOf(act));
     if (act.kind === 'create-lead' && act.row !== null && act.leadId !== null)
       madeOf.set(act.row, act.leadId);
@@ -81,8 +75,7 @@ export function countOutcomes(
 
   const counts = { written: 0, left: 0, putOff: 0, held: 0, unexplained: 0, unread: 0 };
   for (const gravity of byRecord.values()) counts[outcomes[gravity] ?? 'unread'] += 1;
-  for (const { state, seen, count } of newRows)
-    counts[state === 'planned' ? 'putOff' : seen ? 'written' : unread] += count;
+  for (const act of acts) counts[outcomeOf(act)] += act.newRows ?? 0;
   if (run.isUndo) counts.written = acts.filter((act) => act.state === 'done' && isEqual(act)).length;
   const { unread: _, ...known } = counts;
   return known;

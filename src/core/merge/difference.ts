@@ -209,7 +209,7 @@ export class RecordTally {
     }
   }
 
-  /** `pairs`: those known before; `met`: those that a side shows as in their baseline; `newRows`: see `scan_pages`. */
+  /** `pairs`: those known before; `met`: those that a side shows as in their baseline; `newRows`: new leads of which nothing else is known. */
   counts(known: {
     readonly pairs: number;
     readonly metLeads: number;

@@ -181,25 +181,6 @@ comment on table run_sights is
   ' compares it with what it did.';
 create index run_sights_by_run on run_sights (run_id);
 
-create table scan_pages (
-  id bigint generated always as identity primary key,
-  run_id bigint not null references runs,
-  -- The round that makes rows of them.
-  round int not null,
-  -- How many there are, without lines that have an action of their own.
-  leads int not null,
-  -- [[lead id, {field: value}]…]; null instead of a line that has an action of its own.
-  body text not null,
-  -- How often a write of them was begun, and when they were written: all together.
-  attempts int not null default 0,
-  done_at timestamptz,
-  -- The rows were read again as they were written.
-  seen boolean not null default false
-);
-comment on table scan_pages is
-  'The new leads of a scan, many in one row: the plan of their rows, a line for each lead, and of written ones the history.';
-create index scan_pages_of_run on scan_pages (run_id, id);
-
 create table pairs (
   connection text not null,
   lead_id text not null,
@@ -316,7 +297,11 @@ create table actions (
   scans_without_it real,
   attempted_at timestamptz,
   -- A hash of what the new lead had in fields that are not mapped. Null: not seen.
-  unmapped_hash text
+  unmapped_hash text,
+  -- [[lead id, {field: value}]…]: new leads of which nothing else is known, whose rows are made together; null instead of a
+  -- line that has an action of its own. And of how many leads it is, without these.
+  body json,
+  leads int not null default 1
 ) with (fillfactor = 50);
 comment on table actions is
   'The lines of a plan, their attempts, their outcomes, and both sides as they were before: nothing that a person typed is'
@@ -326,6 +311,7 @@ create index actions_by_lead on actions (lead_id, run_id);
 create index actions_by_plan_line on actions (plan_id, plan_line) where (plan_line is not null);
 create index actions_by_fingerprint on actions (fingerprint) where (kind = 'create-lead');
 create index actions_by_run on actions (run_id, round, id);
+create index actions_of_many on actions (run_id, id) where (body is not null);
 create index actions_written_to on actions (written_to) where (written_to is not null);
 
 create table held (
@@ -567,30 +553,6 @@ create table alerts (
 comment on table alerts is
   'A problem, from when it was first seen until it has stayed away, and who has to be told.';
 create unique index alerts_one_open on alerts (connection, kind) where (over_at is null);
-
--- Every field that an action wrote.
-create view history as
-  select a.id + nth * 0.000001 as id, r.connection, a.run_id, a.written_lead as lead_id, c.key as field,
-    case when a.kind in ('create-lead', 'update-lead', 'delete-lead') then 'lead' else 'row' end as side,
-    (c.value->'base')::jsonb as base, (c.value->'from')::jsonb as before, (c.value->'to')::jsonb as after,
-    coalesce(c.value->>'rule', 'lead-edited') as rule,
-    case when a.state = 'done' then a.done_at else a.written_at end as at, a.id as action_id, nullif(a.authors->c.key, 'null') as author
-  from (select lead_id as written_lead, * from actions where written_to is null
-    union all select written_to, * from actions where written_to is not null) a
-  join runs r on r.id = a.run_id cross join lateral json_each(a.written) with ordinality c (key, value, nth);
-
--- The lines of scan_pages as actions. Their ids come after those of all actions, in the order of the pages, and are exact
--- as numbers of 53 bits.
-create view new_row_lines as
-  select 4503599627370496 + p.id * 1048576 + e.nth as id, p.run_id, p.round, e.line->>0 as lead_id,
-    (select json_object_agg(c.key, json_build_object('from', null, 'to', c.value)) from json_each(e.line->1) c) as changes,
-    case when p.done_at is null then 'planned' else 'done' end as state, p.done_at, p.attempts, p.id as page, p.body
-  from scan_pages p cross join lateral json_array_elements(p.body::json) with ordinality e (line, nth)
-  where json_typeof(e.line) = 'array';
-
-create view new_row_counts as
-  select run_id, round, case when done_at is null then 'planned' else 'done' end as state, leads as count, seen from scan_pages
-  where leads > 0;
 
 -- Of the form in which two values are compared (src/core/lead/value.ts, canonical): an empty text is none.
 create function value_hash(value text) returns bigint language sql stable parallel safe as $$

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { runHousekeeping } from '../../../src/worker/housekeeping.ts';
 import { parseFaults } from '../../../src/demo/faults.ts';
+import { history } from '../../../src/store/history.ts';
 import { until } from '../../support/until.ts';
 import { Workspace } from '../../support/workspace.ts';
 
@@ -21,7 +22,7 @@ async function age(workspace: Workspace, days: number): Promise<void> {
 
 async function counts(workspace: Workspace): Promise<Record<string, number>> {
   const { rows } = await workspace.database.pool.query<Record<string, number>>(
-    `select (select count(*)::int from leadsync.history) as history,
+    `select (select count(*)::int from ${history} h) as history,
        (select count(*)::int from leadsync.actions) as actions,
        (select count(*)::int from leadsync.runs where mode = 'sync') as syncs,
        (select count(*)::int from leadsync.actions where intent is not null) as intents,

@@ -12,7 +12,7 @@ import {
   visibleActions,
   writtenCells,
 } from '../../../src/store/actions.ts';
-import { recordHistory } from '../../../src/store/history.ts';
+import { history, recordHistory } from '../../../src/store/history.ts';
 import { beginAttempts, takeBackAttempts } from '../../../src/store/attempts.ts';
 import { useScenes } from './store-scene.ts';
 
@@ -206,7 +206,7 @@ describe('the history', () => {
       { actionId: three, leadId: 'c', changes: {} },
     ]);
     const { rows } = await here.pool.query(
-      `select lead_id, field, side, base, base is null as unknown, before, after, rule from history where connection = $1 order by id`,
+      `select lead_id, field, side, base, base is null as unknown, before, after, rule from ${history} h where connection = $1 order by id`,
       [here.connection],
     );
     expect(rows).toEqual([

@@ -3,7 +3,7 @@ import { LiveScan } from '../../../src/core/merge/live-scan.ts';
 import { Baselines } from '../../../src/core/merge/loaded-baselines.ts';
 import { insertActions, pendingSizes } from '../../../src/store/actions.ts';
 import { recordConflicts } from '../../../src/store/conflicts.ts';
-import { recordHistory } from '../../../src/store/history.ts';
+import { history, recordHistory } from '../../../src/store/history.ts';
 import {
   abandonIntents,
   beginIntent,
@@ -68,7 +68,7 @@ async function finishedRun(
 
 async function count({ pool, connection }: Scene): Promise<{ history: number; actions: number }> {
   const { rows } = await pool.query<{ history: number; actions: number }>(
-    `select (select count(*)::int from history where connection = $1) as history,
+    `select (select count(*)::int from ${history} h where connection = $1) as history,
        (select count(*)::int from actions a join runs r on r.id = a.run_id where r.connection = $1) as actions`,
     [connection],
   );

@@ -2,6 +2,7 @@ import { pino } from 'pino';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { WorkerApp } from '../../../src/worker/open-worker.ts';
+import { type ListedAction, listActions } from '../../../src/store/run-list.ts';
 import type { SyncReport } from '../../../src/sync/report.ts';
 import { advanceRun } from '../../../src/sync/run.ts';
 import type { RowOutcome, Target } from '../../../src/ports/target.ts';
@@ -41,15 +42,30 @@ async function firstSync(
 
 async function linesOf(workspace: Workspace) {
   const { pool } = workspace.database;
-  const own = await pool.query(`select lead_id as "leadId", state, receipt from actions order by id`);
+  const own = await pool.query(
+    `select lead_id as "leadId", state, receipt from actions where body is null order by id`,
+  );
   const pages = await pool.query(
-    'select leads, done_at is not null as done, seen from scan_pages order by id',
+    `select leads, state, receipt from actions where body is not null order by id`,
   );
   return { own: own.rows, pages: pages.rows };
 }
 
 const writtenPages = (...leads: readonly number[]) =>
-  leads.map((count) => ({ leads: count, done: true, seen: true }));
+  leads.map((count) => ({ leads: count, state: 'done', receipt: 'equal' }));
+
+/** All that a run did, as it is listed, some at a time. */
+async function pagesOf({ database }: Workspace, { runId }: SyncReport, size: number) {
+  const run = { id: Number(runId), round: 1, undoOf: null };
+  const listed: ListedAction[] = [];
+  for (;;) {
+    const last = listed.at(-1)?.id ?? 0;
+    const some = await listActions(database.pool, run, last, size);
+    for (const { id } of some) expect(Number.isSafeInteger(id) && id > last).toBe(true);
+    if (some.length === 0) return listed;
+    listed.push(...some);
+  }
+}
 
 const ids = ({ sandbox }: Workspace): readonly string[] => sandbox.leads.list().map(({ id }) => id);
 
@@ -102,6 +118,17 @@ test('a new row that the table does not take has an action of its own, and the n
       { leadId: third, state: 'deferred', receipt: null },
     ],
     pages: writtenPages(1, 1, 1),
+  });
+  const listed = await pagesOf(workspace, report, 2);
+  expect(listed.map(({ leadId }) => leadId)).toEqual([
+    second,
+    third,
+    ...ids(workspace).filter((id) => !refused.has(id)),
+  ]);
+  expect(listed.at(-1)).toMatchObject({
+    kind: 'create-row',
+    state: 'done',
+    changes: { city: { from: null } },
   });
   expect(await workspace.sync()).toMatchObject({ status: 'succeeded', created: { rows: 2 } });
   expect(workspace.sheet.rows()).toHaveLength(5);

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { history } from '../../../src/store/history.ts';
 import type { SyncReport } from '../../../src/sync/report.ts';
 import { Workspace } from '../../support/workspace.ts';
 
@@ -26,7 +27,7 @@ test('a text is no value: in no count of the report, in no history, and no night
   expect((await workspace.sync()).requests.target).toBeLessThan(requests.target);
   expect(workspace.sheet.text()).toBe(file);
   const { rows } = await workspace.database.pool.query(
-    `select from history where after::text like '%in step%'`,
+    `select from ${history} h where after::text like '%in step%'`,
   );
   expect(rows).toEqual([]);
 });

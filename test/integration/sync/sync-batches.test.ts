@@ -45,7 +45,9 @@ async function syncInBatches(workspace: Workspace, meanwhile: (storing: Storing)
   const { signal } = new AbortController();
   try {
     const first = { ...(await advanceRun(context, request, signal)), waits };
-    const { rows } = await app.pool.query<{ state: string }>('select state from new_row_lines order by id');
+    const { rows } = await app.pool.query<{ state: string }>(
+      'select state from actions where body is not null order by id',
+    );
     return {
       first,
       states: rows.map(({ state }) => state),

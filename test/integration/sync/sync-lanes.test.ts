@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { LeadsyncError } from '../../../src/lib/errors.ts';
 import { withCalls } from '../../../src/leads-api/leads-client.ts';
 import type { LeadsPort } from '../../../src/ports/leads-service.ts';
+import { history } from '../../../src/store/history.ts';
 import type { SyncReport } from '../../../src/sync/report.ts';
 import { advanceRun } from '../../../src/sync/run.ts';
 import { CrashPoints } from '../../chaos/crash-points.ts';
@@ -119,7 +120,7 @@ test('a pause in the middle of four: what was not sent is no try and leaves no l
       }),
     async () => {
       const { rows } = await database.pool.query<{ unsent: number; attempts: number }>(
-        `select sum((state = 'done')::int - (select count(distinct action_id) from history h where h.action_id = a.id))::int as unsent,
+        `select sum((state = 'done')::int - (select count(distinct action_id) from ${history} h where h.action_id = a.id))::int as unsent,
            sum(attempts) filter (where state <> 'done')::int as attempts from actions a where kind = 'update-lead'`,
       );
       pauses.push(...rows);
@@ -129,7 +130,7 @@ test('a pause in the middle of four: what was not sent is no try and leaves no l
   expect([updates, pauses]).toEqual([31, [{ unsent: 0, attempts: 0 }]]);
   expect(sandbox.leads.list().filter(({ city }) => city !== 'Ulm')).toEqual([]);
   const { rows } = await database.pool.query(
-    `select count(*)::int as lines, count(distinct lead_id)::int as leads from history where side = 'lead' and field = 'city'`,
+    `select count(*)::int as lines, count(distinct lead_id)::int as leads from ${history} h where side = 'lead' and field = 'city'`,
   );
   expect(rows).toEqual([{ lines: 30, leads: 30 }]);
 });
@@ -200,7 +201,7 @@ test('a PATCH of which nobody heard, and a pause at the next try: what it may ha
       }),
     async () => {
       const { rows } = await database.pool.query<{ count: number }>(
-        `select count(distinct action_id)::int as count from history where side = 'lead' and field = 'city'`,
+        `select count(distinct action_id)::int as count from ${history} h where side = 'lead' and field = 'city'`,
       );
       lines.push(...rows.map(({ count }) => count));
     },

@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { LeadsyncError } from '../../../src/lib/errors.ts';
+import { history } from '../../../src/store/history.ts';
 import type { SyncContext } from '../../../src/sync/context.ts';
 import { advanceRun } from '../../../src/sync/run.ts';
 import { otherTarget } from '../../support/other-target.ts';
@@ -49,7 +50,7 @@ test.each([true, false])(
 
     expect(here.sheet.rows().find((row) => row['Lead ID'] === lead?.id)?.['City']).toBe(lead?.city);
     const { rows } = await here.database.pool.query(
-      `select distinct before::text, after::text from history where lead_id = $1 and field = 'city'`,
+      `select distinct before::text, after::text from ${history} h where lead_id = $1 and field = 'city'`,
       [lead?.id],
     );
     expect(rows).toEqual([{ before: '"typed"', after: JSON.stringify(lead?.city) }]);
