@@ -10,18 +10,20 @@ import {
   bringForward,
   type Doubts,
   judgeCopy,
+  keptSpans,
   type Moment,
   type PutBackCell,
   OlderCopies,
   putBackAt,
+  showsBaseOf,
   Spans,
   type Span,
 } from '../core/merge/older-copy.ts';
 import type { LiveScan } from '../core/merge/live-scan.ts';
 import type { Policy } from '../core/merge/policy.ts';
 import {
-  keptMoves,
   madeSince,
+  movedSince,
   newlyMissed,
   putBackCells,
   syncTimes,
@@ -141,12 +143,8 @@ async function keptSince(
   since: Moment,
 ): Promise<Spans> {
   const kept = new Spans();
-  let before = { leadId: '', field: '', moment: since };
-  for (const move of await keptMoves(pool, run, scan, side, fields, since)) {
-    const isSameCell = before.leadId === move.leadId && before.field === move.field;
-    if (!move.isSame) kept.add({ from: isSameCell ? before.moment : since, to: move.moment - 1 });
-    before = move;
-  }
+  for await (const cell of movedSince(pool, run, side, fields, since))
+    if (showsBaseOf(scan, side, cell)) for (const span of keptSpans(cell, since)) kept.add(span);
   return kept;
 }
 

@@ -227,7 +227,8 @@ create table earlier_values (
   lead_id text not null,
   field text not null,
   run_id bigint not null,
-  hash bigint not null,
+  -- See valueHash in src/core/lead/content-hash.ts.
+  hash text not null,
   -- That side showed the new value already when the run read it: the run did not change it there.
   lead_had boolean not null,
   row_had boolean not null,
@@ -591,9 +592,3 @@ create view new_row_lines as
 create view new_row_counts as
   select run_id, round, case when done_at is null then 'planned' else 'done' end as state, leads as count, seen from scan_pages
   where leads > 0;
-
--- Of the form in which two values are compared (src/core/lead/value.ts, canonical): an empty text is none.
-create function value_hash(value text) returns bigint language sql stable parallel safe as $$
-  select hashtextextended(case when getdatabaseencoding() = 'UTF8' then normalize(lines, nfc) else lines end, 0)
-  from (select replace(replace(coalesce(value, ''), E'\r\n', E'\n'), E'\r', E'\n')) as l (lines)
-$$;
