@@ -12,7 +12,7 @@ import { movedFields } from '../store/place-notes.ts';
 import { countKnownPairs } from '../store/pairs.ts';
 import { rowsOfOtherTables } from '../store/other-tables.ts';
 import { type Run, updateRun } from '../store/runs.ts';
-import { logLeads } from '../store/scan-log.ts';
+import { logLeads } from '../store/run-sights.ts';
 import { inLanes } from './concurrency.ts';
 import { inLeasedTransaction, isFiltered, serviceOf, type StepContext } from './context.ts';
 import { readablePolicy } from './make-plan.ts';

@@ -147,25 +147,18 @@ create table services (
 comment on table services is
   'What is known of a service by its replies.';
 
-create table scan_log (
-  id bigint generated always as identity primary key,
-  run_id bigint not null,
-  -- The pairs that showed their baselines: the first id of a row of them, and how many they are, again and again.
-  as_base bigint[] not null,
-  -- Hashes of the cursors that were used: one that comes again would be an endless loop.
-  cursors text[] not null,
-  -- [[lead id, {field: value}]…]: the other leads, and those that were read by their ids, as they were then.
-  leads text not null,
-  -- What the service answered about leads that it was asked for by their ids.
-  asked json not null
-);
-comment on table scan_log is
-  'The checkpoints of the current scan of the service: a killed one goes on from there.';
-create index scan_log_by_run on scan_log (run_id);
-
 create table run_sights (
   id bigint generated always as identity primary key,
   run_id bigint not null,
+  -- A checkpoint of the leads has the next four, until the plan is stored.
+  -- The pairs that showed their baselines: the first id of a row of them, and how many they are, again and again.
+  as_base bigint[],
+  -- Hashes of the cursors that were used: one that comes again would be an endless loop.
+  cursors text[],
+  -- [[lead id, {field: value}]…]: the other leads, and those that were read by their ids, as they were then.
+  listed text,
+  -- What the service answered about leads that it was asked for by their ids.
+  asked json,
   -- What both sides showed of some leads, where a side is not as in the baseline.
   leads json,
   -- The first and the last of their ids.
@@ -177,8 +170,8 @@ create table run_sights (
   statuses json
 );
 comment on table run_sights is
-  'What the scan of a run found that differs, many records in one row: status cells are written by it, and at its end the run'
-  ' compares it with what it did.';
+  'What the scan of a run has seen, many records in one row. Its checkpoints, so that a killed one goes on from there; with the'
+  ' plan what differs: status cells are written by it, and at its end the run compares it with what it did.';
 create index run_sights_by_run on run_sights (run_id);
 
 create table scan_pages (
