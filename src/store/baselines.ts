@@ -3,6 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import { from as copyFrom } from 'pg-copy-streams';
 import type pg from 'pg';
 import { batchesBySize } from '../core/lead/text-size.ts';
+import { idKey } from '../core/lead/lead.ts';
 import { valueHash } from '../core/lead/content-hash.ts';
 import type { Value, Values } from '../core/lead/value.ts';
 import type { BaselineMove, Had } from '../core/merge/baseline-moves.ts';
@@ -70,7 +71,7 @@ async function writePairs(
   const leftBehind = `(select json_agg(json_build_object('leadId', n.lead_id, 'field', o.field, 'value', o.value,
        'leadHad', ${hadBy('lead')}, 'rowHad', ${hadBy('row')}))
      from next n cross join lateral jsonb_each_text(n.old_base) o (field, value) where o.value is distinct from n.new_base->>o.field)`;
-  const { count, left } = await oneOf<{ count: number; left: readonly LeftValue[] | null }>(
+  const { count, left, made } = await oneOf<Written>(
     db,
     `with next as materialized (
        select m.lead_id, p.id, ${had === 'told' ? 'm.lead_had, m.row_had, ' : ''}${columns.map((column) => `p.${column} as old_${column}, ${to[column]} as new_${column}`).join(', ')}
@@ -82,12 +83,20 @@ async function writePairs(
        where p.connection = $1 and p.lead_id = n.lead_id and (${moved(columns, asIs)}) returning p.id),
      made as (
        insert into pairs (connection, lead_id, ${columns.join(', ')})
-       select $1, lead_id, ${columns.map((column) => `new_${column}`).join(', ')} from next where id is null returning id)
-     select ((select count(*) from changed) + (select count(*) from made))::int as count, ${columns.includes('base') ? leftBehind : 'null'} as left`,
+       select $1, lead_id, ${columns.map((column) => `new_${column}`).join(', ')} from next where id is null returning lead_id)
+     select ((select count(*) from changed) + (select count(*) from made))::int as count, ${columns.includes('base') ? leftBehind : 'null'} as left,
+       array(select lead_id from made) as made`,
     [connection, ...values],
   );
   if (left !== null) await keepEarlier(db, connection, left);
+  await keepKeys(db, connection, made);
   return count;
+}
+
+interface Written {
+  readonly count: number;
+  readonly left: readonly LeftValue[] | null;
+  readonly made: readonly string[];
 }
 
 /** What a baseline has left behind. */
@@ -107,6 +116,21 @@ async function keepEarlier(db: Queryable, connection: string, values: readonly L
      from json_to_recordset($2::json) as v ("leadId" text, field text, hash text, "leadHad" boolean, "rowHad" boolean)`,
     [connection, JSON.stringify(rows)],
   );
+}
+
+/** Keeps how the ids of new pairs are compared. */
+async function keepKeys(db: Queryable, connection: string, leadIds: readonly string[]): Promise<void> {
+  const others = leadIds.filter(isSpelled);
+  if (others.length === 0) return;
+  await db.query(
+    `update pairs p set lead_key = l.key from unnest($2::text[], $3::text[]) l (id, key) where p.connection = $1 and p.lead_id = l.id`,
+    [connection, others, others.map(idKey)],
+  );
+}
+
+/** Whether the service spells an id otherwise than it is compared; nearly all services spell none so. */
+function isSpelled(leadId: string): boolean {
+  return idKey(leadId) !== leadId;
 }
 
 async function deletePairs(
@@ -380,11 +404,11 @@ export async function copyPairs(
         .slice(from, from + 500)
         .map(
           ({ leadId, base, row }) =>
-            `${key}\t${copied(leadId)}\t${copied(JSON.stringify(base))}\t${row ?? '\\N'}\n`,
+            `${key}\t${copied(leadId)}\t${isSpelled(leadId) ? copied(idKey(leadId)) : '\\N'}\t${copied(JSON.stringify(base))}\t${row ?? '\\N'}\n`,
         )
         .join('');
   };
-  const copy = copyFrom(`copy pairs (connection, lead_id, base, row_number) from stdin`);
+  const copy = copyFrom(`copy pairs (connection, lead_id, lead_key, base, row_number) from stdin`);
   await pipeline(Readable.from(lines()), db.query(copy));
   await db.query(`with ${raised('true')} select`, [connection]);
 }

@@ -3,7 +3,7 @@ import { LiveScan } from '../core/merge/live-scan.ts';
 import type { ByteBudget } from '../lib/byte-budget.ts';
 import { LeadsyncError, type LeadsyncErrorOptions } from '../lib/errors.ts';
 import { loadBaselines, sizeOfBaselines } from '../store/load-baselines.ts';
-import { allSpellings } from '../store/lead-spellings.ts';
+import { allSpellings } from '../store/pairs.ts';
 import { clearScan, type Run, updateRun } from '../store/runs.ts';
 import { takeUpLeads } from '../store/run-sights.ts';
 import { inLeasedTransaction, type StepContext } from './context.ts';

@@ -8,7 +8,6 @@ import { charactersIn, mostTogether } from '../core/lead/text-size.ts';
 import { LeadsyncError } from '../lib/errors.ts';
 import type { LeadPage } from '../ports/leads-service.ts';
 import { rememberPageSize } from '../store/services.ts';
-import { storeSpellings } from '../store/lead-spellings.ts';
 import { clearScan, type Run, type RunPatch, updateRun } from '../store/runs.ts';
 import { logLeads } from '../store/run-sights.ts';
 import { inLeasedTransaction, inRepeatable, isFiltered, scopeOf, type StepContext } from './context.ts';
@@ -179,7 +178,6 @@ function storePages(
     if (pageSize !== (run.pages === 0 ? settings.pageSize : run.pageSize))
       await rememberPageSize(db, scopeOf(context.connection), settings.pageSize, pageSize);
     const again = [...scanned].flatMap(([id, cells]) => (scan.seeLead(id, cells) === 'again' ? [id] : []));
-    await storeSpellings(db, run.connection, [...scanned.keys()]);
     const checkpoint = scan.takeLeads(cursors);
     await logLeads(db, run.id, checkpoint);
     const pulledBytes = run.pulledBytes + Buffer.byteLength(checkpoint.leads);

@@ -6,7 +6,7 @@ import { doubtReplies } from '../store/services.ts';
 import { IdSet } from '../core/lead/id-set.ts';
 import { insertActions } from '../store/actions.ts';
 import { storeUnmappedHashes, unreadCreates } from '../store/intents.ts';
-import { hasSpellings, loadSpellings, spelled } from '../store/lead-spellings.ts';
+import { hasSpellings, loadSpellings, spelled } from '../store/pairs.ts';
 import {
   acceptReplies,
   countUnexplained,

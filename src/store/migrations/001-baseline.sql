@@ -195,7 +195,10 @@ create index scan_pages_of_run on scan_pages (run_id, id);
 
 create table pairs (
   connection text not null,
+  -- As the service spells it.
   lead_id text not null,
+  -- How it is compared, where that is not the same.
+  lead_key text,
   -- Null while the sides were never in step.
   base jsonb,
   lead_absences int not null default 0,
@@ -214,6 +217,7 @@ comment on table pairs is
   'Every lead that was ever seen, with its baseline: the value on which both sides last agreed, field by field.';
 
 create index pairs_outside on pairs (connection) where (outside_since is not null);
+create index pairs_spelled on pairs (connection, lead_key) where (lead_key is not null);
 
 create table earlier_values (
   connection text not null,
@@ -231,15 +235,6 @@ comment on table earlier_values is
   'The values that a baseline has left behind, as hashes: an older copy of a side is recognised by them.';
 create index earlier_values_by_lead on earlier_values (connection, lead_id);
 create index earlier_values_by_run on earlier_values (connection, run_id);
-
-create table lead_spellings (
-  connection text not null,
-  lead_key text not null,
-  lead_id text not null,
-  primary key (connection, lead_key)
-);
-comment on table lead_spellings is
-  'Ids of leads that the service spells otherwise than they are compared.';
 
 create table place_notes (
   connection text primary key,
