@@ -35,31 +35,31 @@ export function whatIsKnown(
   );
 }
 
-/** The cells of a side whose baselines have moved, of those chosen by `which`: SQL over `earlier_values e` and $3. */
-function earlierCells(
+/** The cells of a side whose baselines moved after a moment, of some leads or of all. */
+export function earlierCells(
   pool: pg.Pool,
-  connection: string,
+  { connection }: Pick<RunRef, 'connection'>,
   side: CopiedSide,
   fields: readonly string[],
-  which: string,
-  value: unknown,
+  { leadIds, since = 0 }: { readonly leadIds?: readonly string[]; readonly since?: Moment },
 ): AsyncGenerator<EarlierCell, void> {
   return streamRows(
     pool,
     `select e.lead_id as "leadId", e.field, p.base->>e.field as base, e.moves from (
        select lead_id, field, json_agg(json_build_object('hash', hash, 'run', run_id, 'had', ${side}_had, 'at', ${epochMs('at')})) as moves
-       from earlier_values e where connection = $1 and field = any($2) and ${which} group by 1, 2) e
+       from earlier_values where connection = $1 and field = any($2) and ($3::text[] is null or lead_id = any($3)) and run_id >= $4::bigint / 2
+       group by 1, 2) e
      -- Each looked up by its own: they may be few of very many.
      cross join lateral (select base from pairs where connection = $1 and lead_id = e.lead_id limit 1) p where p.base ? e.field
      order by 1, 2`,
-    [connection, fields, value],
+    [connection, fields, leadIds ?? null, since],
   );
 }
 
 /** What is on record of some cells, in their order. */
 function recordsOf(
   db: Queryable,
-  connection: string,
+  { connection }: RunRef,
   side: CopiedSide,
   cells: readonly Pick<EarlierCell, 'leadId' | 'field'>[],
 ): Promise<readonly CellRecord[]> {
@@ -78,7 +78,7 @@ function recordsOf(
 /** The cells of a side that show a value from before the baseline; see `putBackCell`. */
 export async function* putBackCells(
   pool: pg.Pool,
-  { connection }: RunRef,
+  run: RunRef,
   scan: LiveScan,
   side: CopiedSide,
   fields: readonly string[],
@@ -93,12 +93,12 @@ export async function* putBackCells(
     const byLead = new Map(some.map(({ leadId, shown }) => [leadId, shown]));
     const found = [];
     const leadIds = [...byLead.keys()];
-    for await (const cell of earlierCells(pool, connection, side, fields, 'lead_id = any($3)', leadIds)) {
+    for await (const cell of earlierCells(pool, run, side, fields, { leadIds })) {
       const shown = shownAgain(cell, byLead.get(cell.leadId) ?? { mine: null, others: null });
       if (shown !== null) found.push({ ...cell, shown });
     }
     if (found.length === 0) continue;
-    const records = await recordsOf(pool, connection, side, found);
+    const records = await recordsOf(pool, run, side, found);
     for (const [nth, { shown, ...cell }] of found.entries()) {
       const record = records[nth];
       const putBack = record && putBackCell(cell, shown, record);
@@ -116,17 +116,6 @@ export function shownCells(
     const row = scan.row(leadId);
     return row === null ? [] : [{ leadId, field, row: row.row, shown: row.cells?.[field] ?? null }];
   });
-}
-
-/** The cells of a side whose baselines moved after a moment. */
-export function movedSince(
-  pool: pg.Pool,
-  { connection }: RunRef,
-  side: CopiedSide,
-  fields: readonly string[],
-  since: Moment,
-): AsyncGenerator<EarlierCell, void> {
-  return earlierCells(pool, connection, side, fields, 'run_id >= $3::bigint / 2', since);
 }
 
 /** A record that appeared or disappeared at a time (epoch ms). */

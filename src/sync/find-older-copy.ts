@@ -1,4 +1,3 @@
-import type pg from 'pg';
 import {
   type Candidate,
   type CopiedSide,
@@ -22,8 +21,8 @@ import {
 import type { LiveScan } from '../core/merge/live-scan.ts';
 import type { Policy } from '../core/merge/policy.ts';
 import {
+  earlierCells,
   madeSince,
-  movedSince,
   newlyMissed,
   putBackCells,
   syncTimes,
@@ -95,7 +94,9 @@ async function judgeSide(
   const candidates = copyCandidates(cells, records, doubt);
   if (candidates.length === 0) return null;
   const since = Math.min(...candidates.map(({ moment }) => moment));
-  const kept = await keptSince(pool, run, scan, side, fields, since);
+  const kept = new Spans();
+  for await (const cell of earlierCells(pool, run, side, fields, { since }))
+    if (showsBaseOf(scan, side, cell)) for (const span of keptSpans(cell, since)) kept.add(span);
   for (const at of await madeSince(pool, run, scan, side, clock.startOf(since))) kept.add(clock.until(at));
 
   const judged = judgeCopy(candidates, kept, doubt);
@@ -131,21 +132,6 @@ async function judgeSide(
 function stillHeld(candidates: readonly Candidate[]): CopyVerdict {
   const verdict = judgeCopy(candidates, new Spans());
   return verdict.kind === 'none' ? verdict : { ...verdict, kind: 'hold' };
-}
-
-/** Cells that changed since a moment and show the newer value: the moments at which they showed another. */
-async function keptSince(
-  pool: pg.Pool,
-  run: Run,
-  scan: LiveScan,
-  side: CopiedSide,
-  fields: readonly string[],
-  since: Moment,
-): Promise<Spans> {
-  const kept = new Spans();
-  for await (const cell of movedSince(pool, run, side, fields, since))
-    if (showsBaseOf(scan, side, cell)) for (const span of keptSpans(cell, since)) kept.add(span);
-  return kept;
 }
 
 /** Tells which run was under way at a time. */
