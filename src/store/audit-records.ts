@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { AuditConditions, AuditedAction, AuditedRecord } from '../core/audit/audit.ts';
+import { valueHash } from '../core/lead/content-hash.ts';
 import type { Cells, Values } from '../core/lead/value.ts';
 import type { Changes } from '../core/merge/action.ts';
 import { oneOf, type Queryable } from './database.ts';
@@ -18,7 +19,8 @@ interface StoredRecord extends Omit<AuditedRecord, 'actions' | 'held' | 'moved' 
   readonly isRowMissed: boolean;
   readonly actions: readonly StoredAction[] | null;
   readonly held: readonly string[] | null;
-  readonly moved: readonly string[];
+  /** What baselines have left behind since the scan was begun. */
+  readonly moved: readonly { readonly field: string; readonly hash: string }[] | null;
 }
 
 const actionsWhere = (condition: string): string =>
@@ -48,8 +50,8 @@ export async function* auditRecords(
      select w."leadId", coalesce(w."row", p.row_number) as row, p.base, w.lead, w.cells, coalesce(w."isLeadMissed", p.lead_id is null) as "isLeadMissed",
        coalesce(w."isRowMissed", p.lead_id is null) as "isRowMissed", a.actions,
        (select json_agg(field) from held where $4 and kind = 'conflict' and connection = $3 and lead_id = w."leadId" and content_hash not like 'duplicate:%') as held,
-       array(select field from earlier_values where connection = $3 and lead_id = w."leadId"
-         and at >= (select scan_started_at from runs where id = $1) and hash is distinct from value_hash(p.base->>field)) as moved,
+       (select json_agg(json_build_object('field', field, 'hash', hash)) from earlier_values where connection = $3 and lead_id = w."leadId"
+         and at >= (select scan_started_at from runs where id = $1)) as moved,
        coalesce(p.lead_absences >= 2, false) as "isLeadGone", p.lead_deleted_at is not null as "isDeletionDone", false as "isApart"
      from (select * from sighted union all select lead_id, null, null, null, null, null from acted) w
      left join lateral (select * from pairs where connection = $3 and lead_id = w."leadId" limit 1) p on true
@@ -71,7 +73,7 @@ export async function* auditRecords(
      held_alike as materialized (select content, array_agg(field) as fields from held where lead_id = '' group by 1)
      select null as "leadId", r.row, null as base, null as lead, r.cells, true as "isLeadMissed", false as "isRowMissed",
        a.actions, t.fields || c.fields as held,
-       array[]::text[] as moved, false as "isLeadGone", false as "isDeletionDone", r."isApart"
+       null as moved, false as "isLeadGone", false as "isDeletionDone", r."isApart"
      from run_sights s cross join lateral json_to_recordset(s.rows) as r (ordinal int, "row" bigint, cells jsonb, "contentHash" text, "isApart" boolean)
      left join acts a on a.row_number = r.row left join held_there t on t.row_number = r.row
      left join held_alike c on c.content = r."contentHash"
@@ -113,7 +115,10 @@ function asAudited({ lead, cells, isLeadMissed, isRowMissed, ...stored }: Stored
     ...action,
     to: written(changes),
   }));
-  const moved = new Set(stored.moved);
+  const left = (stored.moved ?? []).filter(
+    ({ field, hash }) => hash !== valueHash(stored.base?.[field] ?? null),
+  );
+  const moved = new Set(left.map(({ field }) => field));
   // A new lead that was stored with others: its row was to show what it shows.
   const paged = stored.base === null ? actions.find(({ kind }) => kind === 'create-row')?.to : undefined;
   const asAgreed = asBefore(stored.base, moved);

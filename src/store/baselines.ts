@@ -3,12 +3,14 @@ import { pipeline } from 'node:stream/promises';
 import { from as copyFrom } from 'pg-copy-streams';
 import type pg from 'pg';
 import { batchesBySize } from '../core/lead/text-size.ts';
+import { idKey } from '../core/lead/lead.ts';
+import { valueHash } from '../core/lead/content-hash.ts';
 import type { Value, Values } from '../core/lead/value.ts';
 import type { BaselineMove, Had } from '../core/merge/baseline-moves.ts';
 import type { Absences } from '../core/merge/difference.ts';
 import type { LiveScan } from '../core/merge/live-scan.ts';
 import { isEqual } from '../core/merge/sight-of.ts';
-import { oneOf, type Queryable } from './database.ts';
+import { oneOf, type Queryable, valueOf } from './database.ts';
 import type { RunRef } from './runs.ts';
 
 type Column =
@@ -19,6 +21,9 @@ type Column =
   | 'absence_run'
   | 'lead_deleted_at'
   | 'outside_since';
+
+/** Pairs whose baselines move together: what they leave behind passes through this process. */
+const movedTogether = 1_000;
 
 /** What becomes of pairs. */
 interface Change {
@@ -63,34 +68,69 @@ async function writePairs(
   const hadBy = (side: 'lead' | 'row'): string =>
     had === 'told' ? `coalesce(o.field = any(n.${side}_had), false)` : String(had === 'both');
   const toScan = columns.filter((column) => scanned.includes(column));
-  const { count } = await oneOf<{ count: number }>(
+  const leftBehind = `(select json_agg(json_build_object('leadId', n.lead_id, 'field', o.field, 'value', o.value,
+       'leadHad', ${hadBy('lead')}, 'rowHad', ${hadBy('row')}))
+     from next n cross join lateral jsonb_each_text(n.old_base) o (field, value) where o.value is distinct from n.new_base->>o.field)`;
+  const { count, left, made } = await oneOf<Written>(
     db,
     `with next as materialized (
        select m.lead_id, p.id, ${had === 'told' ? 'm.lead_had, m.row_had, ' : ''}${columns.map((column) => `p.${column} as old_${column}, ${to[column]} as new_${column}`).join(', ')}
        from (${of}) m left join pairs p on p.connection = $1 and p.lead_id = m.lead_id
        where p.id is not null or ${make}),
-     ${
-       columns.includes('base')
-         ? `kept as (
-       insert into earlier_values (connection, lead_id, field, run_id, hash, lead_had, row_had)
-       select $1, n.lead_id, o.field, coalesce(r.id, 0), value_hash(o.value),
-         ${hadBy('lead')}, ${hadBy('row')}
-       from next n cross join (select max(id) as id from runs where connection = $1 and mode = 'sync') r
-       cross join lateral jsonb_each_text(n.old_base) o (field, value)
-       where o.value is distinct from n.new_base->>o.field),`
-         : ''
-     }
      ${raised(`exists (select from next n where n.id is null or ${moved(toScan, compared)})`)},
      changed as (
        update pairs p set ${columns.map((column) => `${column} = n.new_${column}`).join(', ')} from next n
        where p.connection = $1 and p.lead_id = n.lead_id and (${moved(columns, asIs)}) returning p.id),
      made as (
        insert into pairs (connection, lead_id, ${columns.join(', ')})
-       select $1, lead_id, ${columns.map((column) => `new_${column}`).join(', ')} from next where id is null returning id)
-     select ((select count(*) from changed) + (select count(*) from made))::int as count`,
+       select $1, lead_id, ${columns.map((column) => `new_${column}`).join(', ')} from next where id is null returning lead_id)
+     select ((select count(*) from changed) + (select count(*) from made))::int as count, ${columns.includes('base') ? leftBehind : 'null'} as left,
+       array(select lead_id from made) as made`,
     [connection, ...values],
   );
+  if (left !== null) await keepEarlier(db, connection, left);
+  await keepKeys(db, connection, made);
   return count;
+}
+
+interface Written {
+  readonly count: number;
+  readonly left: readonly LeftValue[] | null;
+  readonly made: readonly string[];
+}
+
+/** What a baseline has left behind. */
+interface LeftValue {
+  readonly leadId: string;
+  readonly field: string;
+  readonly value: Value;
+  readonly leadHad: boolean;
+  readonly rowHad: boolean;
+}
+
+async function keepEarlier(db: Queryable, connection: string, values: readonly LeftValue[]): Promise<void> {
+  const rows = values.map(({ value, ...one }) => ({ ...one, hash: valueHash(value) }));
+  await db.query(
+    `insert into earlier_values (connection, lead_id, field, run_id, hash, lead_had, row_had)
+     select $1, "leadId", field, coalesce((select max(id) from runs where connection = $1 and mode = 'sync'), 0), hash, "leadHad", "rowHad"
+     from json_to_recordset($2::json) as v ("leadId" text, field text, hash text, "leadHad" boolean, "rowHad" boolean)`,
+    [connection, JSON.stringify(rows)],
+  );
+}
+
+/** Keeps how the ids of new pairs are compared. */
+async function keepKeys(db: Queryable, connection: string, leadIds: readonly string[]): Promise<void> {
+  const others = leadIds.filter(isSpelled);
+  if (others.length === 0) return;
+  await db.query(
+    `update pairs p set lead_key = l.key from unnest($2::text[], $3::text[]) l (id, key) where p.connection = $1 and p.lead_id = l.id`,
+    [connection, others, others.map(idKey)],
+  );
+}
+
+/** Whether the service spells an id otherwise than it is compared; nearly all services spell none so. */
+function isSpelled(leadId: string): boolean {
+  return idKey(leadId) !== leadId;
 }
 
 async function deletePairs(
@@ -213,8 +253,8 @@ export async function clearFields(
   connection: string,
   fields: readonly string[],
 ): Promise<void> {
-  const of = 'select lead_id from pairs where connection = $1 and base ?| $2::text[]';
-  await writePairs(db, connection, { of, to: { base: 'p.base - $2::text[]' } }, [fields]);
+  const of = `select lead_id from pairs where connection = $1 and base ?| $2::text[] limit ${movedTogether}`;
+  while ((await writePairs(db, connection, { of, to: { base: 'p.base - $2::text[]' } }, [fields])) > 0);
 }
 
 /** Every pair is a first sight again. */
@@ -232,13 +272,13 @@ export type PlannedMove = { readonly leadId: string; readonly values: Values | n
  */
 export async function keepMoves(db: pg.PoolClient, moves: readonly PlannedMove[]): Promise<void> {
   await db.query(
-    `create temp table if not exists planned_moves (lead_id text, "values" jsonb, lead int, "row" int, place bigint) on commit drop`,
+    `create temp table if not exists planned_moves (nth int generated always as identity, lead_id text, "values" jsonb, lead int, "row" int, place bigint) on commit drop`,
   );
   const rows = moves.map((move) =>
     'values' in move ? { ...move, values: move.values && JSON.stringify(move.values) } : move,
   );
   await db.query(
-    `insert into planned_moves select "leadId", "values"::jsonb, lead, "row", place
+    `insert into planned_moves (lead_id, "values", lead, "row", place) select "leadId", "values"::jsonb, lead, "row", place
      from json_to_recordset($1::json) as m ("leadId" text, "values" text, lead int, "row" int, place bigint)`,
     [JSON.stringify(rows)],
   );
@@ -256,14 +296,13 @@ export async function makeKeptMoves(db: pg.PoolClient, { id, connection }: RunRe
     },
   };
   await writePairs(db, connection, absences, [id]);
-  const of = `select lead_id, "values", null::bigint as "row" from planned_moves where "values" is not null`;
-  await writePairs(db, connection, { of, ...becomes.agreed, had: 'both' });
+  const of = `select lead_id, "values", null::bigint as "row" from planned_moves where "values" is not null and nth between $2 and $3`;
+  const last = (await valueOf<number>(db, 'select max(nth) from planned_moves')) ?? 0;
+  for (let nth = 1; nth <= last; nth += movedTogether)
+    await writePairs(db, connection, { of, ...becomes.agreed, had: 'both' }, [nth, nth + movedTogether - 1]);
   const gone = `lead_id in (select lead_id from planned_moves where "values" is null and lead is null)`;
   await deletePairs(db, connection, gone);
 }
-
-/** Pairs stored together. */
-const adoptedTogether = 1_000;
 
 /**
  * Stores what the scan alone proves. Equal sides become the baseline, in every field with a column. Every lead of the scan
@@ -281,7 +320,7 @@ export async function adoptScan(
   await db.query('set local enable_seqscan = off');
   const write = async (lines: Iterable<object>, change: Change, ...values: unknown[]): Promise<number> => {
     let stored = 0;
-    for (const some of batchesBySize(lines, () => adoptedTogether))
+    for (const some of batchesBySize(lines, () => movedTogether))
       stored += await writePairs(db, connection, change, [JSON.stringify(some), ...values]);
     return stored;
   };
@@ -365,11 +404,11 @@ export async function copyPairs(
         .slice(from, from + 500)
         .map(
           ({ leadId, base, row }) =>
-            `${key}\t${copied(leadId)}\t${copied(JSON.stringify(base))}\t${row ?? '\\N'}\n`,
+            `${key}\t${copied(leadId)}\t${isSpelled(leadId) ? copied(idKey(leadId)) : '\\N'}\t${copied(JSON.stringify(base))}\t${row ?? '\\N'}\n`,
         )
         .join('');
   };
-  const copy = copyFrom(`copy pairs (connection, lead_id, base, row_number) from stdin`);
+  const copy = copyFrom(`copy pairs (connection, lead_id, lead_key, base, row_number) from stdin`);
   await pipeline(Readable.from(lines()), db.query(copy));
   await db.query(`with ${raised('true')} select`, [connection]);
 }

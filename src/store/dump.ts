@@ -22,7 +22,7 @@ export const dumpFormat = 'leadsync-backup-1';
 export type OnDumpProgress = (table: string, bytes: number) => void;
 
 /** Leases, what an open scan has stored, and the ledger, which is in the header. */
-const leftOut = ['leases', 'scan_log', 'run_sights', 'migrations'];
+const leftOut = ['leases', 'run_sights', 'migrations'];
 
 /** What COPY writes, and reads, in the same form on every server. */
 export const copySettings = `set local search_path to leadsync; set local datestyle to 'ISO, YMD'; set local timezone to 'UTC';

@@ -1,20 +1,21 @@
+import type pg from 'pg';
 import type { ShownCell } from '../core/lead/author.ts';
 import { batchesBySize } from '../core/lead/text-size.ts';
-import { isUnreadable, sameCell } from '../core/lead/value.ts';
 import type { LiveScan } from '../core/merge/live-scan.ts';
 import {
+  type CellRecord,
   type CopiedSide,
   type EarlierCell,
+  type Moment,
   type PutBackCell,
   putBackCell,
+  shownAgain,
+  shownBySides,
 } from '../core/merge/older-copy.ts';
 import { epochMs, oneOf, type Queryable, rowsOf } from './database.ts';
 import { history } from './history.ts';
 import type { RunRef } from './runs.ts';
-
-/** What a lead, or its first row, shows that is not as in the baseline; null: it is, or is not there. */
-const shown = (scan: LiveScan, side: CopiedSide, leadId: string) =>
-  side === 'lead' ? scan.lead(leadId) : (scan.row(leadId)?.cells ?? null);
+import { streamRows } from './stream-rows.ts';
 
 /** Records looked up together. */
 const lookedUpTogether = 500;
@@ -35,46 +36,74 @@ export function whatIsKnown(
   );
 }
 
+/** The cells of a side whose baselines moved after a moment, of some leads or of all. */
+export function earlierCells(
+  pool: pg.Pool,
+  { connection }: Pick<RunRef, 'connection'>,
+  side: CopiedSide,
+  fields: readonly string[],
+  { leadIds, since = 0 }: { readonly leadIds?: readonly string[]; readonly since?: Moment },
+): AsyncGenerator<EarlierCell, void> {
+  return streamRows(
+    pool,
+    `select e.lead_id as "leadId", e.field, p.base->>e.field as base, e.moves from (
+       select lead_id, field, json_agg(json_build_object('hash', hash, 'run', run_id, 'had', ${side}_had, 'at', ${epochMs('at')})) as moves
+       from earlier_values where connection = $1 and field = any($2) and ($3::text[] is null or lead_id = any($3)) and run_id >= $4::bigint / 2
+       group by 1, 2) e
+     -- Each looked up by its own: they may be few of very many.
+     cross join lateral (select base from pairs where connection = $1 and lead_id = e.lead_id limit 1) p where p.base ? e.field
+     order by 1, 2`,
+    [connection, fields, leadIds ?? null, since],
+  );
+}
+
+/** What is on record of some cells, in their order. */
+function recordsOf(
+  db: Queryable,
+  { connection }: RunRef,
+  side: CopiedSide,
+  cells: readonly Pick<EarlierCell, 'leadId' | 'field'>[],
+): Promise<readonly CellRecord[]> {
+  return rowsOf(
+    db,
+    `select array(select json_build_object('mine', ${side}_value, 'others', ${otherSide(side)}_value) from held
+         where kind = 'conflict' and connection = $1 and lead_id = c."leadId" and field = c.field
+           and (resolution is not null or code = 'lead.field-refused')) as decided,
+       (select json_build_object('run', run_id, 'rule', rule, 'value', after) from ${history} h
+         where connection = $1 and lead_id = c."leadId" and field = c.field and side = '${side}' order by id desc limit 1) as written
+     from rows from (json_to_recordset($2::json) as ("leadId" text, field text)) with ordinality as c ("leadId", field, nth) order by nth`,
+    [connection, JSON.stringify(cells.map(({ leadId, field }) => ({ leadId, field })))],
+  );
+}
+
 /** The cells of a side that show a value from before the baseline; see `putBackCell`. */
 export async function* putBackCells(
-  db: Queryable,
+  pool: pg.Pool,
   run: RunRef,
   scan: LiveScan,
   side: CopiedSide,
   fields: readonly string[],
 ): AsyncGenerator<PutBackCell, void> {
-  const others = otherSide(side);
   const moved = function* () {
     for (const leadId of [...(side === 'lead' ? scan.leads() : scan.rows.ids())].toSorted()) {
-      const cells = scan.isPair(leadId) ? shown(scan, side, leadId) : null;
-      if (cells !== null) yield { leadId, cells, others: shown(scan, others, leadId) };
+      const shown = shownBySides(scan, side, leadId);
+      if (scan.isPair(leadId) && shown.mine !== null) yield { leadId, shown };
     }
   };
   for (const some of batchesBySize(moved(), () => lookedUpTogether)) {
-    const cells = await rowsOf<EarlierCell>(
-      db,
-      `select s."leadId", e.field, e.moves,
-         case when jsonb_typeof(c.mine) in ('string', 'null') then value_hash(c.mine #>> '{}')::text end as mine,
-         value_hash(p.base->>e.field)::text as base, value_hash(c.others #>> '{}')::text as others,
-         exists (select from held h where h.kind = 'conflict' and h.connection = $1 and h.lead_id = s."leadId" and h.field = e.field
-           and (h.resolution is not null or h.code = 'lead.field-refused')
-           and ${side}_value = c.mine and ${others}_value = c.others) as "isDecided",
-         (select json_build_object('run', run_id, 'rule', rule, 'hash', value_hash(after #>> '{}')::text) from ${history} h
-           where connection = $1 and lead_id = s."leadId" and field = e.field and side = '${side}' order by id desc limit 1) as written
-       from json_to_recordset($2::json) as s ("leadId" text, cells jsonb, others jsonb)
-       join pairs p on p.connection = $1 and p.lead_id = s."leadId" and p.base is not null
-       cross join lateral (
-         select field, json_agg(json_build_object('hash', hash::text, 'run', run_id, 'had', ${side}_had, 'at', ${epochMs('at')})) as moves
-         from earlier_values where connection = $1 and lead_id = s."leadId"
-         group by field having bool_or(hash = value_hash(s.cells->>field))) e
-       cross join lateral (select s.cells->e.field as mine, coalesce(coalesce(nullif(s.others, 'null'), p.base)->e.field, 'null') as others) c
-       where e.field = any($3) and p.base ? e.field
-       order by s."leadId", e.field`,
-      [run.connection, JSON.stringify(some), fields],
-    );
-    for (const cell of cells) {
-      const putBack = putBackCell(cell);
-      if (putBack !== null) yield putBack;
+    const byLead = new Map(some.map(({ leadId, shown }) => [leadId, shown]));
+    const found = [];
+    const leadIds = [...byLead.keys()];
+    for await (const cell of earlierCells(pool, run, side, fields, { leadIds })) {
+      const shown = shownAgain(cell, byLead.get(cell.leadId) ?? { mine: null, others: null });
+      if (shown !== null) found.push({ ...cell, shown });
+    }
+    if (found.length === 0) continue;
+    const records = await recordsOf(pool, run, side, found);
+    for (const [nth, { shown, ...cell }] of found.entries()) {
+      const record = records[nth];
+      const putBack = record && putBackCell(cell, shown, record);
+      if (putBack) yield putBack;
     }
   }
 }
@@ -87,42 +116,6 @@ export function shownCells(
   return cells.flatMap(({ leadId, field }) => {
     const row = scan.row(leadId);
     return row === null ? [] : [{ leadId, field, row: row.row, shown: row.cells?.[field] ?? null }];
-  });
-}
-
-/** A move of the baseline of a cell that shows the baseline. `isSame`: what was left behind is the same value. */
-export interface KeptMove {
-  readonly leadId: string;
-  readonly field: string;
-  readonly moment: number;
-  readonly isSame: boolean;
-}
-
-/** All moves after a moment of cells of a side that show the baseline, cell by cell, the earliest first. */
-export async function keptMoves(
-  db: Queryable,
-  run: RunRef,
-  scan: LiveScan,
-  side: CopiedSide,
-  fields: readonly string[],
-  since: number,
-): Promise<readonly KeptMove[]> {
-  // As `putBackCell` has it.
-  const moment = `2 * e.run_id - e.${side}_had::int`;
-  const moves = await rowsOf<KeptMove & { readonly value: string | null }>(
-    db,
-    `select e.lead_id as "leadId", e.field, ${moment} as moment, e.hash = value_hash(p.base->>e.field) as "isSame", p.base->>e.field as value
-     from earlier_values e
-     join pairs p on p.connection = $1 and p.lead_id = e.lead_id and p.base ? e.field
-     where e.connection = $1 and e.run_id >= $3::bigint / 2 and ${moment} > $3 and e.field = any($2)
-     order by e.lead_id, e.field, ${moment}, e.at`,
-    [run.connection, fields, since],
-  );
-  return moves.filter(({ leadId, field, value }) => {
-    if (scan.missed(leadId)[side]) return false;
-    const cells = shown(scan, side, leadId);
-    const cell = cells?.[field];
-    return cells === null || (cell !== undefined && !isUnreadable(cell) && sameCell(cell, value));
   });
 }
 

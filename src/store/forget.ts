@@ -7,7 +7,7 @@ import { tablesOfPlaces } from './places.ts';
 const ofKeys = 't.connection = any($1)';
 const ofRuns = 't.run_id in (select id from runs where connection = any($1))';
 
-const tablesOfRuns = ['scan_log', 'run_sights', 'actions'] as const;
+const tablesOfRuns = ['run_sights', 'actions'] as const;
 const tablesOfKeys = [
   ...tablesOfPlaces.filter((table) => table !== 'actions'),
   'mails',

@@ -52,7 +52,6 @@ export const tablesOfPlaces = [
   'place_notes',
   // Its creates that were begun.
   'actions',
-  'lead_spellings',
 ] as const;
 
 /** The days for which a former place is remembered at the least. */

@@ -1,10 +1,40 @@
 import type { Cells } from '../core/lead/value.ts';
 import { batchesBySize } from '../core/lead/text-size.ts';
-import type { LiveScan } from '../core/merge/live-scan.ts';
+import type { LeadCheckpoint, LiveScan } from '../core/merge/live-scan.ts';
 import { inStep } from '../core/merge/row-status.ts';
 import { isEqual, placeOf } from '../core/merge/sight-of.ts';
-import { mapOf, type Queryable } from './database.ts';
+import { mapOf, oneOf, type Queryable, rowsOf } from './database.ts';
 import type { RunRef } from './runs.ts';
+
+/** Adds a checkpoint to the log of a scan. */
+export async function logLeads(
+  db: Queryable,
+  runId: number,
+  { asBase, cursors, leads, asked }: LeadCheckpoint,
+): Promise<void> {
+  await db.query(
+    `insert into run_sights (run_id, as_base, cursors, listed, asked) values ($1, $2, $3, $4, $5)`,
+    [runId, asBase.flat(), cursors, leads, JSON.stringify(asked)],
+  );
+}
+
+/** Takes up the scan of the leads where an earlier process left it. */
+export async function takeUpLeads(db: Queryable, runId: number, scan: LiveScan): Promise<void> {
+  const lines = await rowsOf<Pick<LeadCheckpoint, 'cursors' | 'asked'> & { id: number; asBase: string[] }>(
+    db,
+    `select id, as_base as "asBase", cursors, asked from run_sights where run_id = $1 and cursors is not null order by id`,
+    [runId],
+  );
+  const checkpoints = lines.map(({ asBase, ...line }) => ({
+    ...line,
+    asBase: asBase.flatMap((id, nth) =>
+      nth % 2 === 0 ? [[Number(id), Number(asBase[nth + 1])] as const] : [],
+    ),
+  }));
+  scan.takeUpLeads(checkpoints);
+  for (const { id } of lines)
+    scan.takeUpOthers(await oneOf(db, `select listed as leads from run_sights where id = $1`, [id]));
+}
 
 /**
  * Stores what a scan found that differs, when it is planned: at its end the run compares it with what it did. Without what both

@@ -192,11 +192,9 @@ export async function finishRun(db: Queryable, id: number, status: RunStatus, re
   );
 }
 
-/** What is known of the scan of a run. */
-const ofScan = ['scan_log', 'run_sights'];
-
-async function clearScan(db: Queryable, id: number): Promise<void> {
-  for (const table of ofScan) await db.query(`delete from ${table} where run_id = $1`, [id]);
+/** Drops what the scan of a run has seen. */
+export async function clearScan(db: Queryable, id: number): Promise<void> {
+  await db.query(`delete from run_sights where run_id = $1`, [id]);
 }
 
 /** Records since when the run waits. */

@@ -7,12 +7,11 @@ import type { LeadsPort } from '../ports/leads-service.ts';
 import type { LiveScan } from '../core/merge/live-scan.ts';
 import { scannedLeadCells, sightsOf } from '../store/differences.ts';
 import { putBackCells, whatIsKnown } from '../store/earlier-values.ts';
-import { storeSpellings } from '../store/lead-spellings.ts';
 import { movedFields } from '../store/place-notes.ts';
 import { countKnownPairs } from '../store/pairs.ts';
 import { rowsOfOtherTables } from '../store/other-tables.ts';
 import { type Run, updateRun } from '../store/runs.ts';
-import { logLeads } from '../store/scan-log.ts';
+import { logLeads } from '../store/run-sights.ts';
 import { inLanes } from './concurrency.ts';
 import { inLeasedTransaction, isFiltered, serviceOf, type StepContext } from './context.ts';
 import { readablePolicy } from './make-plan.ts';
@@ -150,11 +149,6 @@ async function storeAsked(
   }
   scan.respellRows();
   await inLeasedTransaction(context, async (db) => {
-    await storeSpellings(
-      db,
-      run.connection,
-      answers.flatMap(({ lead }) => lead?.id ?? []),
-    );
     await logLeads(db, run.id, scan.takeLeads([]));
     await updateRun(db, run.id, { attempts: 0 });
   });

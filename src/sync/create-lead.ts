@@ -28,7 +28,7 @@ import {
   intentAnswered,
   intentsCreated,
 } from '../store/intents.ts';
-import { loadSpellings, spelled } from '../store/lead-spellings.ts';
+import { loadSpellings, spelled } from '../store/pairs.ts';
 import { connectionOf } from '../store/places.ts';
 import { refusedBefore, sightingsOf } from '../store/refused-creates.ts';
 import type { Run } from '../store/runs.ts';

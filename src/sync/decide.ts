@@ -5,9 +5,8 @@ import { clearActions } from '../store/actions.ts';
 import { listPlannedConflicts } from '../store/conflicts.ts';
 import { storeMatches } from '../store/matches.ts';
 import { enterPlace } from '../store/places.ts';
-import { type Run, type RunPatch, updateRun } from '../store/runs.ts';
+import { clearScan, type Run, type RunPatch, updateRun } from '../store/runs.ts';
 import { analyzeActions, analyzePairs, isMany } from '../store/statistics.ts';
-import { clearScanLog } from '../store/scan-log.ts';
 import { storeSights, storeStatuses } from '../store/run-sights.ts';
 import { askLeads } from './ask-leads.ts';
 import { commitScan } from './commit-scan.ts';
@@ -60,7 +59,7 @@ export async function decide(context: StepContext, begun: Run): Promise<Run> {
     if (isAsked && (run.mode === 'plan' || refusals.length > 0))
       await listPlanned(db, run, scan, plan.matches);
     if (refusals.length > 0) return updateRun(db, run.id, { refusals, phase: 'finish', attempts: 0 });
-    await clearScanLog(db, run.id);
+    await clearScan(db, run.id);
     await storeSights(db, run.id, scan);
     const notes = [...(await placeNotes(db, plan.placement)), ...copies];
     const others = run.problems.filter(({ code }) => notes.every((note) => note.code !== code));
@@ -105,7 +104,7 @@ async function storePlan(
     const writer = await beginPlan(db, run);
     for await (const actions of planOf(pool, run, scan, connection.fields)) await writer.add(...actions);
     await writer.end();
-    await clearScanLog(db, run.id);
+    await clearScan(db, run.id);
     await storeSights(db, run.id, scan);
     return updateRun(db, run.id, { ...next, records: writer.written });
   });

@@ -1,4 +1,3 @@
-import type pg from 'pg';
 import {
   type Candidate,
   type CopiedSide,
@@ -10,17 +9,19 @@ import {
   bringForward,
   type Doubts,
   judgeCopy,
+  keptSpans,
   type Moment,
   type PutBackCell,
   OlderCopies,
   putBackAt,
+  showsBaseOf,
   Spans,
   type Span,
 } from '../core/merge/older-copy.ts';
 import type { LiveScan } from '../core/merge/live-scan.ts';
 import type { Policy } from '../core/merge/policy.ts';
 import {
-  keptMoves,
+  earlierCells,
   madeSince,
   newlyMissed,
   putBackCells,
@@ -93,7 +94,9 @@ async function judgeSide(
   const candidates = copyCandidates(cells, records, doubt);
   if (candidates.length === 0) return null;
   const since = Math.min(...candidates.map(({ moment }) => moment));
-  const kept = await keptSince(pool, run, scan, side, fields, since);
+  const kept = new Spans();
+  for await (const cell of earlierCells(pool, run, side, fields, { since }))
+    if (showsBaseOf(scan, side, cell)) for (const span of keptSpans(cell, since)) kept.add(span);
   for (const at of await madeSince(pool, run, scan, side, clock.startOf(since))) kept.add(clock.until(at));
 
   const judged = judgeCopy(candidates, kept, doubt);
@@ -129,25 +132,6 @@ async function judgeSide(
 function stillHeld(candidates: readonly Candidate[]): CopyVerdict {
   const verdict = judgeCopy(candidates, new Spans());
   return verdict.kind === 'none' ? verdict : { ...verdict, kind: 'hold' };
-}
-
-/** Cells that changed since a moment and show the newer value: the moments at which they showed another. */
-async function keptSince(
-  pool: pg.Pool,
-  run: Run,
-  scan: LiveScan,
-  side: CopiedSide,
-  fields: readonly string[],
-  since: Moment,
-): Promise<Spans> {
-  const kept = new Spans();
-  let before = { leadId: '', field: '', moment: since };
-  for (const move of await keptMoves(pool, run, scan, side, fields, since)) {
-    const isSameCell = before.leadId === move.leadId && before.field === move.field;
-    if (!move.isSame) kept.add({ from: isSameCell ? before.moment : since, to: move.moment - 1 });
-    before = move;
-  }
-  return kept;
 }
 
 /** Tells which run was under way at a time. */

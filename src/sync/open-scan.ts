@@ -3,9 +3,9 @@ import { LiveScan } from '../core/merge/live-scan.ts';
 import type { ByteBudget } from '../lib/byte-budget.ts';
 import { LeadsyncError, type LeadsyncErrorOptions } from '../lib/errors.ts';
 import { loadBaselines, sizeOfBaselines } from '../store/load-baselines.ts';
-import { allSpellings } from '../store/lead-spellings.ts';
-import { type Run, updateRun } from '../store/runs.ts';
-import { clearScanLog, takeUpLeads } from '../store/scan-log.ts';
+import { allSpellings } from '../store/pairs.ts';
+import { clearScan, type Run, updateRun } from '../store/runs.ts';
+import { takeUpLeads } from '../store/run-sights.ts';
 import { inLeasedTransaction, type StepContext } from './context.ts';
 
 /**
@@ -65,7 +65,7 @@ async function takeUp(context: StepContext, run: Run, scan: LiveScan): Promise<R
   }
   context.log.info({ run: run.id }, 'pairs have moved since the scan was interrupted: it begins again');
   return inLeasedTransaction(context, async (db) => {
-    await clearScanLog(db, run.id);
+    await clearScan(db, run.id);
     return updateRun(db, run.id, {
       phase: 'pull',
       cursor: null,

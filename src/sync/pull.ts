@@ -8,9 +8,8 @@ import { charactersIn, mostTogether } from '../core/lead/text-size.ts';
 import { LeadsyncError } from '../lib/errors.ts';
 import type { LeadPage } from '../ports/leads-service.ts';
 import { rememberPageSize } from '../store/services.ts';
-import { storeSpellings } from '../store/lead-spellings.ts';
-import { type Run, type RunPatch, updateRun } from '../store/runs.ts';
-import { clearScanLog, logLeads } from '../store/scan-log.ts';
+import { clearScan, type Run, type RunPatch, updateRun } from '../store/runs.ts';
+import { logLeads } from '../store/run-sights.ts';
 import { inLeasedTransaction, inRepeatable, isFiltered, scopeOf, type StepContext } from './context.ts';
 import { readAhead } from './read-ahead.ts';
 import { barrenInARow, endless, usualScanBounds } from './scan-bounds.ts';
@@ -127,7 +126,7 @@ async function goOnOtherwise(context: StepContext, run: Run, scan: LiveScan, err
   context.log.info({ run: run.id, code: 'leads.rejected', pageSize: instead.pageSize }, message);
   if (instead.scanRestarted) scan.forgetLeads();
   return inLeasedTransaction(context, async (db) => {
-    if (instead.scanRestarted) await clearScanLog(db, run.id);
+    if (instead.scanRestarted) await clearScan(db, run.id);
     return updateRun(db, run.id, instead);
   });
 }
@@ -179,7 +178,6 @@ function storePages(
     if (pageSize !== (run.pages === 0 ? settings.pageSize : run.pageSize))
       await rememberPageSize(db, scopeOf(context.connection), settings.pageSize, pageSize);
     const again = [...scanned].flatMap(([id, cells]) => (scan.seeLead(id, cells) === 'again' ? [id] : []));
-    await storeSpellings(db, run.connection, [...scanned.keys()]);
     const checkpoint = scan.takeLeads(cursors);
     await logLeads(db, run.id, checkpoint);
     const pulledBytes = run.pulledBytes + Buffer.byteLength(checkpoint.leads);

@@ -6,8 +6,8 @@ import { doubtReplies } from '../store/services.ts';
 import { IdSet } from '../core/lead/id-set.ts';
 import { insertActions, type NewAction } from '../store/actions.ts';
 import { storeUnmappedHashes, unreadCreates } from '../store/intents.ts';
-import { hasSpellings, loadSpellings, spelled } from '../store/lead-spellings.ts';
 import { newRowsSeen, newRowsToRead, newRowsWritten, ownAction } from '../store/new-rows.ts';
+import { hasSpellings, loadSpellings, spelled } from '../store/pairs.ts';
 import {
   acceptReplies,
   countUnexplained,

@@ -58,7 +58,7 @@ export async function endState(world: CrashWorld): Promise<Readonly<Record<strin
       `select 'open run' as what from runs where finished_at is null
        union all select 'lease' from leases
        union all select 'staged' from actions where body is not null and state = 'planned'
-       union all select 'staged' from scan_log union all select 'staged' from run_sights`,
+       union all select 'staged' from run_sights`,
     ),
   };
   return Object.fromEntries(Object.entries(named(state, world)).map(([key, value]) => [key, sorted(value)]));

@@ -1,11 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
+  type CellRecord,
   copyMessage,
   type CopyVerdict,
   type EarlierCell,
+  keptSpans,
+  type PutBackCell,
   putBackCell,
+  shownAgain,
 } from '../../src/core/merge/older-copy.ts';
+import { valueHash } from '../../src/core/lead/content-hash.ts';
+import type { Cell } from '../../src/core/lead/value.ts';
 import { CopyWorld } from '../support/copy-world.ts';
 import { lawRuns } from '../support/law-runs.ts';
 
@@ -204,80 +210,111 @@ test('the message says how much, since when, what told it, and both ways out', (
 });
 
 describe('a cell that shows an earlier value', () => {
-  const move = { hash: 'old', run: 5, had: false, at: 500 };
-  const cell: EarlierCell = {
-    leadId: 'a',
-    field: 'stage',
-    mine: 'old',
-    base: 'new',
-    others: 'new',
-    moves: [move],
-    isDecided: false,
-    written: null,
+  const move = { hash: valueHash('old'), run: 5, had: false, at: 500 };
+  const other = { ...move, hash: valueHash('x') };
+  interface Given {
+    readonly mine: Cell | undefined;
+    readonly base: string | null;
+    /** Undefined: as in the baseline. */
+    readonly others: Cell | undefined;
+    readonly moves: EarlierCell['moves'];
+    readonly decided: readonly (readonly [mine: Cell, others: Cell])[];
+    readonly written: CellRecord['written'];
+  }
+  const spans = (given: Partial<Given>): PutBackCell['spans'] | null => {
+    const { mine, base, others, moves, decided, written }: Given = {
+      mine: 'old',
+      base: 'new',
+      others: undefined,
+      moves: [move],
+      decided: [],
+      written: null,
+      ...given,
+    };
+    const cell = { leadId: 'a', field: 'stage', base, moves };
+    const shown = shownAgain(cell, {
+      mine: mine === undefined ? {} : { stage: mine },
+      others: others === undefined ? null : { stage: others },
+    });
+    const record = { decided: decided.map(([own, its]) => ({ mine: own, others: its })), written };
+    return shown && (putBackCell(cell, shown, record)?.spans ?? null);
   };
-  const spans = (given: Partial<EarlierCell>): unknown => putBackCell({ ...cell, ...given })?.spans ?? null;
+  const all = [{ from: 0, to: 9, leftAt: 500 }];
 
-  test.each<[string, Partial<EarlierCell>, unknown]>([
-    ['until a run changed it', {}, [{ from: 0, to: 9, leftAt: 500 }]],
+  test.each<[string, Partial<Given>, unknown]>([
+    ['until a run changed it', {}, all],
     ['until a run found it changed', { moves: [{ ...move, had: true }] }, [{ from: 0, to: 8, leftAt: 500 }]],
     [
       'again and again',
-      {
-        moves: [
-          { ...move, run: 7, at: 700 },
-          { ...move, hash: 'x', run: 6 },
-          { ...move, run: 5 },
-        ],
-      },
+      { moves: [{ ...move, run: 7, at: 700 }, { ...other, run: 6 }, move] },
       [
         { from: 0, to: 9, leftAt: 500 },
         { from: 12, to: 13, leftAt: 700 },
       ],
     ],
+    ['in another form', { mine: 'a\r\ne\u0301', moves: [{ ...move, hash: valueHash('a\n\u00e9') }] }, all],
+    ['that is none', { mine: '', moves: [{ ...move, hash: valueHash(null) }] }, all],
     ['never', { mine: 'x' }, null],
-    ['that cannot be read', { mine: null }, null],
+    ['that cannot be read', { mine: { unreadable: 'old' } }, null],
+    ['that is not there', { mine: undefined }, null],
     ['that is the baseline', { base: 'old' }, null],
     ['that the other side shows', { others: 'old' }, null],
-    ['that was decided on', { isDecided: true }, null],
-    ['that an undo put back', { written: { run: 5, rule: 'undone', hash: 'old' } }, null],
-    ['that an undo put back and opened again', { written: { run: 6, rule: 'reopened', hash: 'old' } }, null],
+    ['of which the other side shows a third one', { others: 'y' }, all],
+    ['that was decided on', { decided: [['old', 'new']] }, null],
     [
-      'that an undo before put back',
-      { written: { run: 4, rule: 'undone', hash: 'old' } },
-      [{ from: 0, to: 9, leftAt: 500 }],
+      'that was decided on beside another value',
+      {
+        decided: [
+          ['old', 'y'],
+          ['x', 'new'],
+        ],
+      },
+      all,
     ],
-    [
-      'that an undo did not put back',
-      { written: { run: 5, rule: 'undone', hash: 'x' } },
-      [{ from: 0, to: 9, leftAt: 500 }],
-    ],
-    [
-      'that was written otherwise',
-      { written: { run: 5, rule: 'row-edited', hash: 'old' } },
-      [{ from: 0, to: 9, leftAt: 500 }],
-    ],
-    ['not in no time', { moves: [{ ...move, hash: 'x', at: 1 }, move] }, null],
+    ['that an undo put back', { written: { run: 5, rule: 'undone', value: 'old' } }, null],
+    ['that an undo put back and opened again', { written: { run: 6, rule: 'reopened', value: 'old' } }, null],
+    ['that an undo before put back', { written: { run: 4, rule: 'undone', value: 'old' } }, all],
+    ['that an undo did not put back', { written: { run: 5, rule: 'undone', value: 'x' } }, all],
+    ['that was written otherwise', { written: { run: 5, rule: 'row-edited', value: 'old' } }, all],
+    ['not in no time', { moves: [{ ...other, at: 1 }, move] }, null],
   ])('%s', (_, given, expected) => expect(spans(given)).toEqual(expected));
 
+  const anyMoves = fc.array(
+    fc.record({
+      hash: fc.constantFrom(move.hash, other.hash),
+      run: fc.integer({ min: 1, max: 6 }),
+      had: fc.boolean(),
+      at: fc.nat(9),
+    }),
+    { maxLength: 6 },
+  );
+
   test('law: at each moment it showed what the next move left behind', () => {
-    const moves = fc.array(
-      fc.record({
-        hash: fc.constantFrom('old', 'x'),
-        run: fc.integer({ min: 1, max: 6 }),
-        had: fc.boolean(),
-        at: fc.nat(9),
-      }),
-      { minLength: 1, maxLength: 6 },
-    );
     fc.assert(
-      fc.property(moves, (some) => {
+      fc.property(anyMoves, (some) => {
         const inOrder = some
           .map((one) => ({ ...one, moment: 2 * one.run - Number(one.had) }))
           .toSorted((a, b) => a.moment - b.moment || a.at - b.at);
-        const found = putBackCell({ ...cell, moves: some })?.spans ?? [];
+        const found = spans({ moves: some }) ?? [];
         for (let moment = 0; moment < 14; moment++) {
           const isShown = found.some(({ from, to }) => from <= moment && moment <= to);
-          expect(isShown).toBe(inOrder.find((one) => one.moment > moment)?.hash === 'old');
+          expect(isShown).toBe(inOrder.find((one) => one.moment > moment)?.hash === move.hash);
+        }
+      }),
+      { numRuns: lawRuns(500) },
+    );
+  });
+
+  test('law: it is kept at each moment after the given one at which it did not show its baseline', () => {
+    fc.assert(
+      fc.property(anyMoves, fc.nat(13), (some, since) => {
+        const inOrder = some
+          .map((one) => ({ ...one, moment: 2 * one.run - Number(one.had) }))
+          .toSorted((a, b) => a.moment - b.moment || a.at - b.at);
+        const found = keptSpans({ leadId: 'a', field: 'stage', base: 'old', moves: some }, since);
+        for (let moment = since; moment < 14; moment++) {
+          const isKept = found.some(({ from, to }) => from <= moment && moment <= to);
+          expect(isKept).toBe(inOrder.find((one) => one.moment > moment)?.hash === other.hash);
         }
       }),
       { numRuns: lawRuns(500) },

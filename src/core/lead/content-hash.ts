@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Lead } from './lead.ts';
-import { canonicalJson, type Cells, isUnreadable } from './value.ts';
+import { canonical, canonicalJson, type Cells, isUnreadable, type Value } from './value.ts';
 import type { FieldMapping } from './mapping.ts';
 
 /**
@@ -27,6 +27,11 @@ function beginnings(fields: readonly FieldMapping[]): Beginnings {
 /** A 27-character hash of a text. */
 export function shortHash(text: string): string {
   return hash('sha256', text, 'base64url').slice(0, 27);
+}
+
+/** By which a value is known again: 66 bits. */
+export function valueHash(value: Value): string {
+  return shortHash(canonical(value) ?? '').slice(0, 11);
 }
 
 /** Whether any cell is unreadable: such a record equals no other. */

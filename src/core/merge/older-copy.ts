@@ -1,6 +1,10 @@
+import { valueHash } from '../lead/content-hash.ts';
 import { counted } from '../lead/counted.ts';
+import { type Cell, type Cells, isUnreadable, sameCell, type Value } from '../lead/value.ts';
 import type { Refusal } from './guard.ts';
+import type { LiveScan } from './live-scan.ts';
 import type { FieldMemo } from './merge-field.ts';
+import { isPutBack } from './put-back.ts';
 
 /**
  * A point in the runs of a connection, in halves: 2r is after run r, 2r - 1 as it read the side before it wrote. An
@@ -22,47 +26,102 @@ export interface PutBackCell {
   readonly spans: readonly (Span & { readonly leftAt: number })[];
 }
 
-/** A cell of which baselines have moved. Values are told by hashes. */
+/** A cell of which baselines have moved. */
 export interface EarlierCell {
   readonly leadId: string;
   readonly field: string;
-  /** What it shows; null: nothing that can be read. */
-  readonly mine: string | null;
-  readonly base: string;
-  /** What the other side shows. */
-  readonly others: string;
-  /** What each move of the baseline left behind, in a run that `had` the newer value there already; `at`: epoch ms. */
+  readonly base: Value;
+  /** What each move of the baseline left behind (`valueHash`), in a run that `had` the newer value there already; `at`: epoch ms. */
   readonly moves: readonly {
     readonly hash: string;
     readonly run: number;
     readonly had: boolean;
     readonly at: number;
   }[];
-  /** A person decided on these values of both sides, or the service refuses them. */
-  readonly isDecided: boolean;
+}
+
+/** What a side shows of a lead that is not as in the baseline, and the other side; null: it is, or is not there. */
+export interface ShownBySides {
+  readonly mine: Cells | null;
+  readonly others: Cells | null;
+}
+
+/** What a scan shows of a lead, for one of its sides. */
+export function shownBySides(scan: LiveScan, side: CopiedSide, leadId: string): ShownBySides {
+  const [lead, row] = [scan.lead(leadId), scan.row(leadId)?.cells ?? null];
+  return side === 'lead' ? { mine: lead, others: row } : { mine: row, others: lead };
+}
+
+/** What both sides show in a cell that shows an earlier value again. */
+interface ShownAgain {
+  readonly mine: Value;
+  readonly others: Cell;
+}
+
+/** Null: it shows no earlier value, or one that the other side shows too. */
+export function shownAgain(cell: EarlierCell, { mine, others }: ShownBySides): ShownAgain | null {
+  const [own, other] = [mine?.[cell.field], others === null ? cell.base : (others[cell.field] ?? null)];
+  if (own === undefined || isUnreadable(own) || sameCell(own, cell.base) || sameCell(own, other)) return null;
+  const hash = valueHash(own);
+  return cell.moves.some((move) => move.hash === hash) ? { mine: own, others: other } : null;
+}
+
+/** What is on record of a cell. */
+export interface CellRecord {
+  /** What both sides showed when a person decided on them, or the service refused one. */
+  readonly decided: readonly { readonly mine: Cell; readonly others: Cell }[];
   /** What was written there last; null: nothing. */
-  readonly written: { readonly run: number; readonly rule: string; readonly hash: string } | null;
+  readonly written: { readonly run: number; readonly rule: string; readonly value: Cell } | null;
 }
 
 /**
- * The spans in which a cell showed what it shows again; null: it shows no earlier value, or one that the other side shows too,
- * a person decided on, the service refuses, or an undo put back.
+ * The spans in which a cell showed what it shows again; null: a person decided on it, the service refuses it, or an undo put it
+ * back.
  */
-export function putBackCell(cell: EarlierCell): PutBackCell | null {
-  const { leadId, field, mine, base, others, moves, isDecided, written } = cell;
-  if (mine === null || mine === base || mine === others || isDecided) return null;
-  const isUndone = written?.hash === mine && (written.rule === 'undone' || written.rule === 'reopened');
+export function putBackCell(
+  { leadId, field, moves }: EarlierCell,
+  { mine, others }: ShownAgain,
+  { decided, written }: CellRecord,
+): PutBackCell | null {
+  if (decided.some((one) => sameCell(one.mine, mine) && sameCell(one.others, others))) return null;
+  const isUndone = written !== null && isPutBack(written.rule) && sameCell(written.value, mine);
   if (isUndone && moves.every(({ run }) => run <= written.run)) return null;
-  let from: Moment = 0;
-  const left = moves.map(({ run, had, ...move }) => ({ ...move, moment: 2 * run - Number(had) }));
-  const spans = left
-    .toSorted((a, b) => a.moment - b.moment || a.at - b.at)
-    .flatMap(({ hash, moment, at }) => {
-      const span = { from, to: moment - 1, leftAt: at };
-      from = moment;
-      return hash === mine && span.from <= span.to ? [span] : [];
-    });
+  const hash = valueHash(mine);
+  const spans = leftBehind(moves, 0).flatMap(({ hash: shown, ...span }) =>
+    shown === hash && span.from <= span.to ? [span] : [],
+  );
   return spans.length === 0 ? null : { leadId, field, spans };
+}
+
+/** What a cell showed from a moment on, until each of the moves after it. */
+function leftBehind(
+  moves: EarlierCell['moves'],
+  since: Moment,
+): readonly (PutBackCell['spans'][number] & { readonly hash: string })[] {
+  const after = moves
+    .map(({ hash, run, had, at }) => ({ hash, moment: 2 * run - Number(had), at }))
+    .filter(({ moment }) => moment > since)
+    .toSorted((a, b) => a.moment - b.moment || a.at - b.at);
+  return after.map(({ hash, moment, at }, nth) => ({
+    hash,
+    from: after[nth - 1]?.moment ?? since,
+    to: moment - 1,
+    leftAt: at,
+  }));
+}
+
+/** When a cell that shows its baseline showed another value, from a moment on. */
+export function keptSpans({ base, moves }: EarlierCell, since: Moment): readonly Span[] {
+  const hash = valueHash(base);
+  return leftBehind(moves, since).filter((span) => span.hash !== hash);
+}
+
+/** Whether a side shows the baseline of a cell. */
+export function showsBaseOf(scan: LiveScan, side: CopiedSide, { leadId, field, base }: EarlierCell): boolean {
+  if (scan.missed(leadId)[side]) return false;
+  const { mine } = shownBySides(scan, side, leadId);
+  const cell = mine?.[field];
+  return mine === null || (cell !== undefined && !isUnreadable(cell) && sameCell(cell, base));
 }
 
 /**

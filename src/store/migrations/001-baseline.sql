@@ -147,25 +147,18 @@ create table services (
 comment on table services is
   'What is known of a service by its replies.';
 
-create table scan_log (
-  id bigint generated always as identity primary key,
-  run_id bigint not null,
-  -- The pairs that showed their baselines: the first id of a row of them, and how many they are, again and again.
-  as_base bigint[] not null,
-  -- Hashes of the cursors that were used: one that comes again would be an endless loop.
-  cursors text[] not null,
-  -- [[lead id, {field: value}]…]: the other leads, and those that were read by their ids, as they were then.
-  leads text not null,
-  -- What the service answered about leads that it was asked for by their ids.
-  asked json not null
-);
-comment on table scan_log is
-  'The checkpoints of the current scan of the service: a killed one goes on from there.';
-create index scan_log_by_run on scan_log (run_id);
-
 create table run_sights (
   id bigint generated always as identity primary key,
   run_id bigint not null,
+  -- A checkpoint of the leads has the next four, until the plan is stored.
+  -- The pairs that showed their baselines: the first id of a row of them, and how many they are, again and again.
+  as_base bigint[],
+  -- Hashes of the cursors that were used: one that comes again would be an endless loop.
+  cursors text[],
+  -- [[lead id, {field: value}]…]: the other leads, and those that were read by their ids, as they were then.
+  listed text,
+  -- What the service answered about leads that it was asked for by their ids.
+  asked json,
   -- What both sides showed of some leads, where a side is not as in the baseline.
   leads json,
   -- The first and the last of their ids.
@@ -177,13 +170,16 @@ create table run_sights (
   statuses json
 );
 comment on table run_sights is
-  'What the scan of a run found that differs, many records in one row: status cells are written by it, and at its end the run'
-  ' compares it with what it did.';
+  'What the scan of a run has seen, many records in one row. Its checkpoints, so that a killed one goes on from there; with the'
+  ' plan what differs: status cells are written by it, and at its end the run compares it with what it did.';
 create index run_sights_by_run on run_sights (run_id);
 
 create table pairs (
   connection text not null,
+  -- As the service spells it.
   lead_id text not null,
+  -- How it is compared, where that is not the same.
+  lead_key text,
   -- Null while the sides were never in step.
   base jsonb,
   lead_absences int not null default 0,
@@ -202,13 +198,15 @@ comment on table pairs is
   'Every lead that was ever seen, with its baseline: the value on which both sides last agreed, field by field.';
 
 create index pairs_outside on pairs (connection) where (outside_since is not null);
+create index pairs_spelled on pairs (connection, lead_key) where (lead_key is not null);
 
 create table earlier_values (
   connection text not null,
   lead_id text not null,
   field text not null,
   run_id bigint not null,
-  hash bigint not null,
+  -- See valueHash in src/core/lead/content-hash.ts.
+  hash text not null,
   -- That side showed the new value already when the run read it: the run did not change it there.
   lead_had boolean not null,
   row_had boolean not null,
@@ -218,15 +216,6 @@ comment on table earlier_values is
   'The values that a baseline has left behind, as hashes: an older copy of a side is recognised by them.';
 create index earlier_values_by_lead on earlier_values (connection, lead_id);
 create index earlier_values_by_run on earlier_values (connection, run_id);
-
-create table lead_spellings (
-  connection text not null,
-  lead_key text not null,
-  lead_id text not null,
-  primary key (connection, lead_key)
-);
-comment on table lead_spellings is
-  'Ids of leads that the service spells otherwise than they are compared.';
 
 create table place_notes (
   connection text primary key,
@@ -554,8 +543,3 @@ comment on table alerts is
   'A problem, from when it was first seen until it has stayed away, and who has to be told.';
 create unique index alerts_one_open on alerts (connection, kind) where (over_at is null);
 
--- Of the form in which two values are compared (src/core/lead/value.ts, canonical): an empty text is none.
-create function value_hash(value text) returns bigint language sql stable parallel safe as $$
-  select hashtextextended(case when getdatabaseencoding() = 'UTF8' then normalize(lines, nfc) else lines end, 0)
-  from (select replace(replace(coalesce(value, ''), E'\r\n', E'\n'), E'\r', E'\n')) as l (lines)
-$$;

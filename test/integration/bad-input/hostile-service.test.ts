@@ -25,7 +25,7 @@ async function syncWith(
   const bounded = scanBounds === undefined ? context : { ...context, scanBounds };
   const result = await advanceRun(bounded, { mode: 'sync', allow: [], maxAttempts: 1 }, never);
   if (result.kind !== 'finished') throw new Error(`not finished: ${result.why}`);
-  const staged = await app.pool.query('select 1 from scan_log');
+  const staged = await app.pool.query('select 1 from run_sights');
   const report = result.run.report as SyncReport;
   const rows = report.status === 'failed' ? [] : workspace.sheet.rows();
   return { report, requests: server.seen.length, staged: staged.rowCount, rows };

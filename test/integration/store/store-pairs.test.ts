@@ -1,7 +1,19 @@
 import { describe, expect, test } from 'vitest';
 import { transaction } from '../../../src/store/database.ts';
-import { adoptScan, advanceBaselines, moveBaselines } from '../../../src/store/baselines.ts';
-import { basesOf, countKnownPairs, listDeleted } from '../../../src/store/pairs.ts';
+import {
+  adoptScan,
+  advanceBaselines,
+  copyPairs,
+  knowLeads,
+  moveBaselines,
+} from '../../../src/store/baselines.ts';
+import {
+  allSpellings,
+  basesOf,
+  countKnownPairs,
+  listDeleted,
+  loadSpellings,
+} from '../../../src/store/pairs.ts';
 import { nextRound } from '../../../src/store/runs.ts';
 import { type Scene, useScenes } from './store-scene.ts';
 
@@ -215,6 +227,29 @@ describe('the baseline', () => {
     expect(await basesOf(here.pool, here.connection, ['a'])).toEqual(new Map());
     await advanceBaselines(here.pool, here.connection, [{ leadId: 'a', values: { stage: 'new' } }]);
     expect(await basesOf(here.pool, here.connection, ['a'])).toEqual(new Map([['a', { stage: 'new' }]]));
+  });
+
+  test('whoever makes a pair keeps how an id is compared that the service spells otherwise', async () => {
+    const here = scene();
+    const idOf = (end: string): string => `018c2f3a-0000-7000-8000-00000000000${end}`;
+    const ids = ['A', 'B', 'C', 'D'].map((end) => idOf(end).toUpperCase());
+    const [agreed = '', met = '', made = '', listed = ''] = ids;
+    await advanceBaselines(here.pool, here.connection, [{ leadId: agreed, values: acme }]);
+    await here.adopt(await here.scan({ [met]: acme, plain: acme }, []));
+    await transaction(here.pool, (db) =>
+      copyPairs(db, here.connection, [
+        { leadId: made, base: acme, row: 2 },
+        { leadId: idOf('e'), base: acme, row: 3 },
+      ]),
+    );
+    const run = await here.scan({}, []);
+    await knowLeads(here.pool, run, [listed], true);
+    expect([...(await allSpellings(here.pool, here.connection))].toSorted()).toEqual(ids);
+    const typed = ['a', 'd', 'e', 'f'].map(idOf);
+    expect([...(await loadSpellings(here.pool, here.connection, typed))].toSorted()).toEqual([
+      [idOf('a'), agreed],
+      [idOf('d'), listed],
+    ]);
   });
 
   test('no moves are no change', async () => {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { approvalOf } from '../../../src/store/approvals.ts';
 import {
+  clearScan,
   countRequests,
   finishRun,
   getRun,
@@ -14,7 +15,7 @@ import {
   type Run,
   updateRun,
 } from '../../../src/store/runs.ts';
-import { clearScanLog, logLeads } from '../../../src/store/scan-log.ts';
+import { logLeads } from '../../../src/store/run-sights.ts';
 import { type Scene, useScenes } from './store-scene.ts';
 
 const scene = useScenes();
@@ -196,7 +197,7 @@ describe('another round', () => {
     const [here, other] = [scene(), scene()];
     const run = await here.scan({ a: acme }, []);
     const foreign = await other.scan({ a: acme }, []);
-    await clearScanLog(here.pool, run.id);
+    await clearScan(here.pool, run.id);
     expect([...(await here.live(run)).leads()]).toEqual([]);
     expect([...(await other.live(foreign)).leads()]).toEqual(['a']);
   });

@@ -17,7 +17,7 @@ import { sights } from '../../../src/store/differences.ts';
 import { adoptScan, keepMoves, makeKeptMoves } from '../../../src/store/baselines.ts';
 import { LiveScan } from '../../../src/core/merge/live-scan.ts';
 import { loadBaselines } from '../../../src/store/load-baselines.ts';
-import { logLeads, takeUpLeads } from '../../../src/store/scan-log.ts';
+import { logLeads, takeUpLeads } from '../../../src/store/run-sights.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 
 /** The mapping of all scenes. */

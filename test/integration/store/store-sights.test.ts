@@ -3,8 +3,7 @@ import { LooseRows, memoOf } from '../../../src/core/merge/difference.ts';
 import { decideConflict, listConflicts, recordConflicts } from '../../../src/store/conflicts.ts';
 import { advanceBaselines } from '../../../src/store/baselines.ts';
 import { scannedLeadCells, unknownLeads, wantedRows } from '../../../src/store/differences.ts';
-import { sightedLeads, storeSights } from '../../../src/store/run-sights.ts';
-import { logLeads } from '../../../src/store/scan-log.ts';
+import { logLeads, sightedLeads, storeSights } from '../../../src/store/run-sights.ts';
 import { sight } from '../../unit/sight.ts';
 import { useScenes } from './store-scene.ts';
 

@@ -160,7 +160,7 @@ test('a database whose disk is full, while it still answers, is away like any ot
   await pool.query(
     `create function no_space() returns trigger language plpgsql as
        $$ begin raise exception 'No space left on device' using errcode = 'disk_full'; end $$;
-     create trigger no_space before insert on scan_log execute function no_space()`,
+     create trigger no_space before insert on run_sights execute function no_space()`,
   );
   const worker = workspace.start(['worker']);
   // For longer than the pause between two looks at the database.
