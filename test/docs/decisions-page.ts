@@ -63,9 +63,8 @@ An unreadable cell of a new row or lead is held beside the create (row.unreadabl
 
 ## What an undo took away
 
-It does not come back by itself: a row whose lead was deleted (row.undone), a lead whose row was removed (lead.undone) is held
-until it changes in the fields that it shows, or \`leadsync resolve ID\` has the other one made (\`--use row\`: the lead; \`--use
-lead\`: the row), or two complete scans miss it.
+It does not come back by itself: the row of a deleted lead (row.undone), the lead of a removed row (lead.undone) is held until
+it changes in the fields that it shows, \`leadsync resolve ID\` has the other one made, or two complete scans miss it.
 
 ## A create whose reply did not say which lead it made
 
