@@ -1,4 +1,4 @@
-import { createTable, twinTable } from './create-table.ts';
+import { createTable } from './create-table.ts';
 import { exceptionsTable, fieldTable } from './field-table.ts';
 import { newRowTable } from './new-row-table.ts';
 import { pairTable } from './pair-table.ts';
@@ -73,8 +73,5 @@ case, spaces, a cut end, a fraction of a second. A scan proves nothing when filt
 may still have been at work. **found**: the row gets the id. **again**: it was not made; the row is new. **ambiguous**: a
 person says which. **unrecognised**: it was made, but none looks like it; a person is asked.
 
-${createTable()}
-### Two of them at once, of the same name
-
-${twinTable()}`;
+${createTable()}`;
 }
