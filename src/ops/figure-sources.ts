@@ -125,7 +125,7 @@ export function figureSources(
       .show(
         'last_success_age_seconds',
         ofConnection,
-        'Time since the end of the newest sync that was carried out (succeeded or partial), by the clock of the database; +Inf when there is none',
+        'Time since the end of the newest sync that was carried out; +Inf: none was',
         (run) => run.age,
       )
       .show(
@@ -140,7 +140,7 @@ export function figureSources(
     source('open_run', () => openRunFigures(pool, connection)).show(
       'open_run_progress_timestamp_seconds',
       { connection: [], mode: [] },
-      'When the run that is under way or interrupted last made progress',
+      'When the open run last made progress',
       (run) => run.progressAt,
     ),
     source('held', () => heldFigures(pool, connection)).show(
@@ -172,7 +172,7 @@ export function figureSources(
     }).show(
       'throttled_until_timestamp_seconds',
       ofConnection,
-      'No request leaves for the Leads service before this moment, at its request; 0: none',
+      'No request leaves for the service before this moment; 0: none',
       (throttle) => throttle.until,
     ),
     source('clocks', async () => (await clocks()).map((one) => ({ connection: '', ...one }))).show(

@@ -67,7 +67,7 @@ export class MetricsPage {
     [this.#stored, this.#queues] = [stored, queues];
     new Gauge({
       name: 'leadsync_scrape_error',
-      help: '1 when these figures could not be read for this page, which then lacks them.',
+      help: '1 when these figures could not be read for this page.',
       labelNames: ['source'],
       registers: [registry],
       collect() {

@@ -1,7 +1,7 @@
 import type { Values } from '../../src/core/lead/value.ts';
 import type { UnknownLead } from '../../src/core/merge/likeness.ts';
-import { attemptOverAfter, type Intent, type ScanProof } from '../../src/core/merge/match-lost-creates.ts';
-import { acme, attempt, idAt, intent, lead } from '../unit/intents.ts';
+import { attemptOverAfter, type ScanProof } from '../../src/core/merge/match-lost-creates.ts';
+import { acme, attempt, intent, lead } from '../unit/intents.ts';
 import { joined, type Line, markdown } from './table.ts';
 import { matchCreates } from '../support/run-steps.ts';
 
@@ -42,32 +42,4 @@ export function createTable(): string {
     ),
   );
   return markdown(['confirmed', 'new leads in the scan', ...Object.keys(scans)], joined(lines));
-}
-
-/** Two creates whose replies were lost, with as many leads as may be theirs. */
-export function twinTable(): string {
-  const part = { companyName: 'Acme' };
-  const twins: Readonly<Record<string, readonly [Intent, Intent]>> = {
-    'the same': [intent({ id: 1 }), intent({ id: 2 })],
-    'the same (only the second was confirmed)': [intent({ id: 1 }), intent({ id: 2, answered: true })],
-    'all of the second and more': [intent({ id: 1 }), intent({ id: 2, content: part })],
-    'something else of the same name': [
-      intent({ id: 1, content: { ...part, stage: 'new' } }),
-      intent({ id: 2, content: { ...part, region: 'bw' } }),
-    ],
-  };
-  const lines = Object.entries(twins).flatMap(([first, both]) =>
-    [1, 2, 3].map((count): Line => {
-      const leads = Array.from({ length: count }, (_, at) => ({ id: idAt(attempt, at), cells: sent }));
-      const settled = matchCreates(both, leads, late);
-      return {
-        situation: [[first], [String(count)]],
-        answers: both.map(({ id }) => settled.get(id)?.kind ?? ''),
-      };
-    }),
-  );
-  return markdown(
-    ['what the first sent, seen from the second', 'new leads the same as both', 'first', 'second'],
-    joined(lines),
-  );
 }

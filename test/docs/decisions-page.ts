@@ -1,4 +1,4 @@
-import { createTable, twinTable } from './create-table.ts';
+import { createTable } from './create-table.ts';
 import { exceptionsTable, fieldTable } from './field-table.ts';
 import { newRowTable } from './new-row-table.ts';
 import { pairTable } from './pair-table.ts';
@@ -63,9 +63,8 @@ An unreadable cell of a new row or lead is held beside the create (row.unreadabl
 
 ## What an undo took away
 
-It does not come back by itself: a row whose lead was deleted (row.undone), a lead whose row was removed (lead.undone) is held
-until it changes in the fields that it shows, or \`leadsync resolve ID\` has the other one made (\`--use row\`: the lead; \`--use
-lead\`: the row), or two complete scans miss it.
+It does not come back by itself: the row of a deleted lead (row.undone), the lead of a removed row (lead.undone) is held until
+it changes in the fields that it shows, \`leadsync resolve ID\` has the other one made, or two complete scans miss it.
 
 ## A create whose reply did not say which lead it made
 
@@ -74,8 +73,5 @@ case, spaces, a cut end, a fraction of a second. A scan proves nothing when filt
 may still have been at work. **found**: the row gets the id. **again**: it was not made; the row is new. **ambiguous**: a
 person says which. **unrecognised**: it was made, but none looks like it; a person is asked.
 
-${createTable()}
-### Two of them at once, of the same name
-
-${twinTable()}`;
+${createTable()}`;
 }

@@ -11,7 +11,7 @@ export async function templateDataPage(): Promise<string> {
   const views = sampleViews(defaultFields, templates.in('en'));
   return `# What templates get
 
-Every name, with an example; written by \`npm run docs\`. What they mean: [reminders.md](reminders.md#templates). A time has
+Every name, with an example (\`words\` are sentences); written by \`npm run docs\`. What they mean: [reminders.md](reminders.md#templates). A time has
 \`date\` (2026-11-21), \`day\` (Sat 21 Nov 2026), \`longDay\`, \`time\` (14:30) and \`zone\` (CET), those of a
 follow-up and of notes \`isDay\` and \`timeZone\`, too.
 
@@ -35,10 +35,7 @@ function list(views: readonly object[]): string {
   return compact([
     ['name', 'example'],
     ['---', '---'],
-    ...told.map(([name, example]) => [
-      `\`${name}\``,
-      /^(?:.*\.)?words\./.test(name) ? 'a sentence' : example,
-    ]),
+    ...told.map(([name, example]) => [`\`${name}\``, /^(?:.*\.)?words\./.test(name) ? '' : example]),
   ]);
 }
 

@@ -175,7 +175,7 @@ function randomSpreadsheet(random: Random): SpreadsheetSettings {
 /**
  * What HubSpot's reference leaves open, and how many requests the portal allows. `mayTrim`: what a portal has trimmed travels
  * to the service like an edit. So it is written each night anew where the service does not take it, or may not get it, and
- * with target-wins it wins over what somebody has typed there meanwhile: limits (docs/hubspot.md, "Values").
+ * with target-wins it wins over what somebody has typed there meanwhile: limits (docs/hubspot.md, "What leadsync does").
  */
 function randomPortal(random: Random, mayTrim: boolean): PortalSettings {
   return {
