@@ -39,8 +39,8 @@ export class FileTarget implements Target {
   readonly #format: FileFormat;
   #bytes = 0;
   #requests = 0;
-  /** Since the rows were last read. */
-  #own = new OwnWrites();
+  /** Since the rows were last read, or recognised. */
+  #own = new OwnWrites(null);
 
   constructor(place: FilePlace, format: FileFormat) {
     this.name = place.name;
@@ -121,6 +121,7 @@ export class FileTarget implements Target {
     const more = (await location.whyReadOnly?.()) ?? '';
     const state = await location.look(signal);
     if (state === null || state.size === 0) return null;
+    this.#own = new OwnWrites(state.version);
     if (state.contentTag !== null) return { digest: `${state.contentTag} ${more}`, version: state.version };
     await using file = await this.#openContent(location, signal);
     if (file === null) return null;
@@ -194,7 +195,7 @@ export class FileTarget implements Target {
     signal: AbortSignal,
     onAsides: OnAsides,
   ): AsyncGenerator<TargetRow[]> {
-    this.#own = new OwnWrites();
+    this.#own = new OwnWrites(seen.version);
     if (!(await seen.isCurrent())) throw this.#changed();
     await using file = await this.#openContent(location, signal);
     if (file === null) throw this.#changed();
@@ -301,17 +302,23 @@ function partAt(location: FileLocation, name: string, { part }: Parts): Pick<Pla
 }
 
 class OwnWrites {
-  /** As the last write left the file; undefined: there was none; null: somebody may have written since the first. */
-  #version: string | null | undefined;
+  /** As read, or as the last write left the file; null: others may have written since the reading. */
+  #version: string | null;
+  /** As the last write left it; null: no write. */
   #digest: string | null = null;
   /** Keys of the changes: one may be repeated. */
   readonly #keys = new IdSet();
   #count = 0;
 
+  /** @param version of the file whose rows were read; null: not read, nothing is certain */
+  constructor(version: string | null) {
+    this.#version = version;
+  }
+
   /** Wraps new content and its `written` callback, which records the file's version; until then nothing is known of the file. */
   see(file: SourceFile, { content, written: also }: FilePlan): Pick<FilePlan, 'content' | 'written'> {
-    const isOurs = this.#version === undefined || this.#version === file.version;
-    this.#version = content === null && isOurs ? file.version : null;
+    const isOurs = this.#version === file.version;
+    if (content !== null || !isOurs) this.#version = null;
     if (content === null) return { content };
     const hash = createHash('sha256');
     const hashed = async function* (): AsyncGenerator<Buffer> {
@@ -341,7 +348,7 @@ class OwnWrites {
 
   /** The count, if the file is byte for byte as the last write left it; else 0. */
   async standing(file: SourceFile, signal: AbortSignal): Promise<number> {
-    if (typeof this.#version !== 'string' || this.#digest === null) return 0;
+    if (this.#version === null || this.#digest === null) return 0;
     const isSame = (await digestOf(file, '', signal)) === this.#digest;
     return isSame && (await file.isCurrent()) ? this.#count : 0;
   }
