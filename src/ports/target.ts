@@ -263,10 +263,10 @@ export interface Target {
     mark?: MarkToWrite,
   ): Promise<readonly RowOutcome[]>;
   /**
-   * Rows that our writes added since the last read, if all of them certainly stand as written; else 0. Throws as `open`
-   * does. Absent: only reading tells.
+   * How many changes our writes have made since the rows were last read, or `digest` was asked for, if nobody else has written since
+   * and all of them stand as written; else 0. Those of the status alone do not count. Throws as `open` does. Absent: only reading tells.
    */
-  addedRows?(signal: AbortSignal): Promise<number>;
+  standingWrites?(signal: AbortSignal): Promise<number>;
   /** Whom to share the target with, for `leadsync check`; null: the account has no address. Absent: not needed. Throws when there is no account. */
   address?(): Promise<string | null>;
   /**

@@ -303,11 +303,13 @@ const cellError = /^(?:#[\p{Lu}/0]+[!?]?|Err:\d{3})$/u;
 function storableRow(row: TargetRow): Omit<ScannedRow, 'ordinal'> {
   const error = row.leadId !== null && cellError.test(row.leadId) ? row.leadId : undefined;
   const unreadableId = row.unreadableId ?? error;
+  const cells: Record<string, Cell> = {};
+  for (const field in row.cells) cells[field] = kept(row.cells[field] ?? null);
   return {
     ...row,
     leadId: row.leadId === null || error !== undefined ? null : keptId(row.leadId),
     ...(unreadableId !== undefined && { unreadableId: storable(unreadableId) }),
-    cells: Object.fromEntries(Object.entries(row.cells).map(([field, cell]) => [field, kept(cell)])),
+    cells,
     status: row.status === null ? null : storable(row.status),
   };
 }

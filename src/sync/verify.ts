@@ -99,9 +99,9 @@ async function readCreatesAgain(context: StepContext, run: Run): Promise<void> {
 }
 
 /**
- * Reads the whole target once when a row was written, and notes where the written rows are; not when rows were only added
- * and the target knows that they are as written. Of several rows with one id the first counts. Rows that are as written,
- * which nearly all are, are stored one by one only when others have to be read once more; else only counted.
+ * Reads the whole target once when a row was written, and notes where the written rows are; not when the target knows that all
+ * are as written. Of several rows with one id the first counts. Rows that are as written, which nearly all are, are stored one by
+ * one only when others have to be read once more; else only counted.
  */
 async function readRowsAgain(context: StepContext, run: Run): Promise<void> {
   const { pool, target } = context;
@@ -110,7 +110,7 @@ async function readRowsAgain(context: StepContext, run: Run): Promise<void> {
   const written = toMeet.count + (newRows?.count ?? 0);
   if (written === 0) return;
   const version = await target.version?.(context.stop);
-  if ((await target.addedRows?.(context.stop)) === written) {
+  if ((await target.standingWrites?.(context.stop)) === written) {
     if (newRows !== null) await recordNewRows(context, run, null);
     await inLeasedTransaction(context, (db) => updateRun(db, run.id, { rowsReadEqual: toMeet.count }));
     const { statusColumn } = context.connection.target;

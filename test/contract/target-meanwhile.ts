@@ -7,8 +7,12 @@ import {
   headings,
   interruptedSignal,
   type LocalHarness,
+  loose,
+  looseCells,
   type MakeHarness,
   never,
+  readAll,
+  status,
   update,
   verdict,
   withRows,
@@ -85,6 +89,36 @@ export function describeMeanwhile(name: string, makeHarness: () => Promise<Local
         const writing = harness.target().write([update('id-a', annaCells, { city: 'Rome' })], signal);
         await expect(writing).rejects.toMatchObject({ code: 'target.changed', retry: 'now' });
         expect(harness.show()?.[1]).toEqual(anna.with(2, `edit ${edits}`));
+      }));
+
+    test('what was written is known to stand, unless anybody else was at it since it was read', () =>
+      withRows(makeHarness, [headings, anna, loose, anna.with(0, 'id-b')], async (harness) => {
+        const target = harness.target();
+        const writes = async (...changes: RowChange[]) => {
+          expect((await target.write(changes, never())).map(verdict)).toEqual(changes.map(() => 'done'));
+          return target.standingWrites?.(never());
+        };
+        expect(await writes(append('id-0', {})), 'what stood there before is not known').toBe(0);
+        await readAll(target);
+        expect(await writes(update('id-a', annaCells, { city: 'Rome' }))).toBe(1);
+        expect(await writes(append('id-1', {}), update('id-b', {}, { name: 'Bea' }))).toBe(3);
+        expect(await writes(status('id-a', 'in step'))).toBe(3);
+        // Written again, as after what became of it was lost: it is one row.
+        expect(await writes(append('id-1', {}))).toBe(3);
+        // Its row may have been edited since an earlier attempt.
+        const again = { key: 'id-2', leadId: 'id-2', expect: looseCells, values: {}, isRepeated: true };
+        expect(await writes({ kind: 'link', ...again })).toBe(3);
+        typed(harness);
+        expect(await target.standingWrites?.(never())).toBe(0);
+        expect(await writes(append('id-3', {}))).toBe(0);
+        await readAll(target);
+        expect(await writes(append('id-4', {}))).toBe(1);
+        await target.digest?.(never());
+        expect(await target.standingWrites?.(never()), 'nothing was written').toBe(0);
+        expect(await writes(append('id-5', {}))).toBe(1);
+        await target.digest?.(never());
+        typed(harness);
+        expect(await writes(append('id-6', {})), 'somebody wrote before the first write').toBe(0);
       }));
 
     test('rows are added behind what the same adapter has written, and behind what people have done since', () =>

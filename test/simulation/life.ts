@@ -194,7 +194,7 @@ export class Life {
     const { witness } = this.#around;
     const [place, isLeft] = [target.place?.bind(target), target.isLeft?.bind(target)];
     const [version, digest] = [target.version?.bind(target), target.digest?.bind(target)];
-    const addedRows = target.addedRows?.bind(target);
+    const standingWrites = target.standingWrites?.bind(target);
     return {
       ...(version !== undefined && {
         version: (signal: AbortSignal) => this.pass('version', () => version(signal), 'both'),
@@ -212,8 +212,8 @@ export class Life {
             'both',
           ),
       }),
-      ...(addedRows !== undefined && {
-        addedRows: (signal: AbortSignal) => this.pass('addedRows', () => addedRows(signal), 'both'),
+      ...(standingWrites !== undefined && {
+        standingWrites: (signal: AbortSignal) => this.pass('standingWrites', () => standingWrites(signal), 'both'),
       }),
       ...(place !== undefined && {
         place: (signal: AbortSignal) => this.pass('place', () => place(signal), 'both'),

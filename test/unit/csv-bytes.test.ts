@@ -184,6 +184,23 @@ describe('bytes of a CSV file', () => {
     expect(await after(file, update('a', {}, { city: '=A1' }))).toBe(file);
   });
 
+  test('a row that is added while others are changed and taken out says where it stands', () =>
+    withFile('Lead ID,City\na,Bonn\nb,Linz\nc,Graz\n\nfoot,note\n', async (harness) => {
+      const changes = [remove('a', {}), update('b', {}, { city: 'Rome' }), append('n', {}), append('m', {})];
+      const outcomes = await harness.target().write(changes, signal);
+      const rows = (await readAll(harness.target())).map(({ leadId, row }) => [leadId, row]);
+      expect(rows.slice(0, 4)).toEqual([
+        ['b', 2],
+        ['c', 3],
+        ['n', 4],
+        ['m', 5],
+      ]);
+      expect(outcomes.slice(2)).toEqual([
+        { key: 'n', status: 'done', row: 4 },
+        { key: 'm', status: 'done', row: 5 },
+      ]);
+    }));
+
   test('when nothing changes the file is not written', () =>
     withFile('Lead ID,City,Sync\na,Bonn,gone\n', async (harness) => {
       utimesSync(harness.path, 1, 1);

@@ -1,4 +1,5 @@
 import type { FieldMapping } from './mapping.ts';
+import { isUuid } from './uuid.ts';
 import { type Cells, plainCell } from './value.ts';
 
 /**
@@ -19,7 +20,7 @@ export function repeatsHeadings(
   fields: readonly Pick<FieldMapping, 'field' | 'column'>[],
   idColumn: string,
 ): boolean {
-  if (leadId !== null && headingKey(leadId) !== headingKey(idColumn)) return false;
+  if (leadId !== null && (isUuid(leadId) || headingKey(leadId) !== headingKey(idColumn))) return false;
   let shown = leadId === null ? 0 : 2;
   for (const { field, column } of fields) {
     const text = headingKey(plainCell(cells[field] ?? null) ?? '');

@@ -84,8 +84,12 @@ function readText(text: string, timeZone: string): string | typeof skipped | nul
   }
 }
 
+/** Canonical texts of days that every month has. */
+const usual = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3])(?::[0-5]\d){2}\.\d{3}Z$/;
+
 /** Whether a text is already canonical: the fast path. */
 function isCanonical(text: string): boolean {
+  if (usual.test(text)) return true;
   const date = new Date(text);
   return !Number.isNaN(date.getTime()) && date.toISOString() === text;
 }

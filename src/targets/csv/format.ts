@@ -4,9 +4,9 @@ import type { SourceFile } from '../file/file-place.ts';
 import type { FileTableOptions } from '../file/file-format.ts';
 import { unguarded } from '../../core/lead/formula-guard.ts';
 import { headingKey } from '../../core/lead/heading-line.ts';
-import { CsvError, parse } from 'csv-parse/sync';
 import { LeadsyncError } from '../../lib/errors.ts';
 import { headingRows, headingsAmong } from '../shared/columns.ts';
+import { recordAt } from './record-at.ts';
 
 export type CsvEncoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
 
@@ -165,30 +165,20 @@ export function detectCsvDialect(head: Buffer, options: FileTableOptions): CsvDi
 }
 
 /** `fault` continues "The file …". */
-export function unreadableCsv(name: string, fault: string, cause?: unknown): LeadsyncError {
+export function unreadableCsv(name: string, fault: string): LeadsyncError {
   return new LeadsyncError('target.unreadable', `${name} ${fault}. Nothing was read or written.`, {
     help: 'Open it in your spreadsheet program and save it as "CSV UTF-8 (comma delimited)".',
-    cause,
   });
 }
 
-function firstRows(head: Buffer, delimiter: string): readonly (readonly string[])[] {
+/** Up to a broken one: the reader of the whole file reports it, with its line. */
+function firstRows(bytes: Buffer, delimiter: string): readonly (readonly string[])[] {
   const rows: string[][] = [];
-  try {
-    parse(head, {
-      delimiter,
-      record_delimiter: ['\r\n', '\n', '\r'],
-      relax_quotes: true,
-      relax_column_count: true,
-      to: headingRows,
-      on_record: (texts: string[]) => {
-        rows.push(texts.map(unguarded));
-        return null;
-      },
-    });
-  } catch (error) {
-    // The reader of the whole file reports a bad row, with its line.
-    if (!(error instanceof CsvError)) throw error;
+  for (let at = 0; at < bytes.length && rows.length < headingRows; ) {
+    const found = recordAt({ bytes, position: 0, isLast: true }, at, delimiter);
+    if (found === null || typeof found === 'string') break;
+    rows.push(found.cells.map(({ text }) => unguarded(text)));
+    at = found.end;
   }
   return rows;
 }

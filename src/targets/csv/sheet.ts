@@ -1,4 +1,3 @@
-import { parse } from 'csv-parse/sync';
 import { counted } from '../../core/lead/counted.ts';
 import { type Aside, asidesIn, mayShowOthers, recordsIn } from '../../core/lead/aside.ts';
 import { fieldKinds } from '../../core/lead/field-kinds.ts';
@@ -6,6 +5,7 @@ import { idKey } from '../../core/lead/lead.ts';
 import type { Cell } from '../../core/lead/value.ts';
 import { type Columns, locateColumns } from '../shared/columns.ts';
 import { type CsvDialect, csvHeadBytes, detectCsvDialect } from './format.ts';
+import { recordAt } from './record-at.ts';
 import { type CsvRecord, isComment, readCsvRecords } from './records.ts';
 import { freeCell } from '../shared/table-range.ts';
 import { incompleteFile } from '../file/file-fault.ts';
@@ -140,12 +140,9 @@ function isQuotedLine(
 }
 
 function cellsIn(line: string, delimiter: string): readonly string[] {
-  try {
-    return parse(line, { delimiter, relax_quotes: true })[0] ?? [];
-  } catch {
-    // A quotation mark that nothing closes: it is no such line.
-    return [];
-  }
+  const found = recordAt({ bytes: Buffer.from(line), position: 0, isLast: true }, 0, delimiter);
+  // A quotation mark that nothing closes, or within a cell: it is no such line.
+  return found === null || typeof found === 'string' ? [] : found.cells.map(({ text }) => text);
 }
 
 /** That a record has more cells than there are headings, so that none is known to be in its column; null: it has not. */

@@ -36,18 +36,23 @@ function csvSplices(
   style: CsvStyle,
   end: CsvEnd,
 ): readonly Splice[] {
-  const takenOut = ({ remove, place }: RowWrite<CsvRecord>): boolean =>
-    remove && !hasOwnCells(place, columns);
   const splices = decisions.writes.flatMap((write) =>
-    takenOut(write) ? [splice(write.place.start, write.place.end, '')] : rowSplices(write, columns, style),
+    isTakenOut(write, columns)
+      ? [splice(write.place.start, write.place.end, '')]
+      : rowSplices(write, columns, style),
   );
   const lines = decisions.appends.map((row) => newLine(newTexts(row, columns, end.width, style), style));
   if (lines.length === 0) return splices;
   const { last } = end;
   const unended =
     last.contentEnd === last.end &&
-    !decisions.writes.some((write) => takenOut(write) && write.place === last);
+    !decisions.writes.some((write) => isTakenOut(write, columns) && write.place === last);
   return [...splices, splice(last.end, last.end, (unended ? style.lineEnd : '') + lines.join(''))];
+}
+
+/** Whether the whole line goes. */
+function isTakenOut({ remove, place }: RowWrite<CsvRecord>, columns: Columns): boolean {
+  return remove && !hasOwnCells(place, columns);
 }
 
 function hasOwnCells({ cells }: CsvRecord, columns: Columns): boolean {
@@ -175,9 +180,14 @@ export async function planCsvWrite(
   const { rowChanges, columns, style, end, ids } = csv;
   const decisions = rowChanges.decide();
   const splices = csvSplices(decisions, columns, style, end);
+  const above = decisions.writes.filter(
+    (write) => isTakenOut(write, columns) && write.place.row <= end.last.row,
+  );
+  const first = end.last.row + 1 - above.length;
+  const outcomes = withPlaces(decisions, changes, (index) => first + index);
   const [added] = splices;
   if (decisions.writes.length > 0 || added === undefined || ids === null)
-    return { outcomes: decisions.outcomes, splices, after: null };
+    return { outcomes, splices, after: null };
 
   const after = (): KnownCsv => {
     for (const { leadId } of decisions.appends) ids.add(idKey(leadId));
@@ -186,7 +196,7 @@ export async function planCsvWrite(
     const last = { row, contentEnd: bytes - style.lineEnd.length, end: bytes };
     return { columns, style, end: { ...end, last }, ids };
   };
-  return { outcomes: withPlaces(decisions, changes, (index) => end.last.row + 1 + index), splices, after };
+  return { outcomes, splices, after };
 }
 
 async function readToEnd(

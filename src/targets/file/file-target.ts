@@ -39,8 +39,8 @@ export class FileTarget implements Target {
   readonly #format: FileFormat;
   #bytes = 0;
   #requests = 0;
-  /** Since the rows were last read. */
-  #added = new AddedRows(null);
+  /** Since the rows were last read, or recognised. */
+  #own = new OwnWrites(null);
 
   constructor(place: FilePlace, format: FileFormat) {
     this.name = place.name;
@@ -121,6 +121,7 @@ export class FileTarget implements Target {
     const more = (await location.whyReadOnly?.()) ?? '';
     const state = await location.look(signal);
     if (state === null || state.size === 0) return null;
+    this.#own = new OwnWrites(state.version);
     if (state.contentTag !== null) return { digest: `${state.contentTag} ${more}`, version: state.version };
     await using file = await this.#openContent(location, signal);
     if (file === null) return null;
@@ -137,17 +138,16 @@ export class FileTarget implements Target {
     const location = await this.#unopened(signal);
     const { outcomes, isMarked } = await this.#replace(location, signal, async (file) => {
       const plan = await this.#format.plan(file, changes, signal, mark?.text);
-      if (plan.content === null) return { ...plan, result: plan };
-      return { ...this.#added.see(file, plan.content, plan.written), result: plan };
+      return { ...this.#own.see(file, plan), result: plan };
     });
-    this.#added.count(outcomes);
+    this.#own.count(changes, outcomes);
     if (isMarked === true) mark?.arrived();
     return outcomes;
   }
 
-  async addedRows(signal: AbortSignal): Promise<number> {
+  async standingWrites(signal: AbortSignal): Promise<number> {
     await using file = await this.#openContent(await this.#unopened(signal), signal);
-    return file === null ? 0 : await this.#added.stillThere(file, signal);
+    return file === null ? 0 : await this.#own.standing(file, signal);
   }
 
   /** The file as it is, even empty; null: missing. */
@@ -195,7 +195,7 @@ export class FileTarget implements Target {
     signal: AbortSignal,
     onAsides: OnAsides,
   ): AsyncGenerator<TargetRow[]> {
-    this.#added = new AddedRows(seen.version);
+    this.#own = new OwnWrites(seen.version);
     if (!(await seen.isCurrent())) throw this.#changed();
     await using file = await this.#openContent(location, signal);
     if (file === null) throw this.#changed();
@@ -301,8 +301,8 @@ function partAt(location: FileLocation, name: string, { part }: Parts): Pick<Pla
   };
 }
 
-class AddedRows {
-  /** As read, or as the last write left it; null: unknown. */
+class OwnWrites {
+  /** As read, or as the last write left the file; null: others may have written since the reading. */
   #version: string | null;
   /** As the last write left it; null: no write. */
   #digest: string | null = null;
@@ -316,14 +316,11 @@ class AddedRows {
   }
 
   /** Wraps new content and its `written` callback, which records the file's version; until then nothing is known of the file. */
-  see(
-    file: SourceFile,
-    content: AsyncIterable<Buffer>,
-    also: ((version: string) => void) | undefined,
-  ): { readonly content: AsyncIterable<Buffer>; readonly written: (version: string) => void } {
+  see(file: SourceFile, { content, written: also }: FilePlan): Pick<FilePlan, 'content' | 'written'> {
     const isOurs = this.#version === file.version;
+    if (content !== null || !isOurs) this.#version = null;
+    if (content === null) return { content };
     const hash = createHash('sha256');
-    [this.#version, this.#digest] = [null, null];
     const hashed = async function* (): AsyncGenerator<Buffer> {
       for await (const chunk of content) {
         hash.update(chunk);
@@ -337,18 +334,21 @@ class AddedRows {
     return { content: hashed(), written };
   }
 
-  /** Counts each change that became a row once. */
-  count(outcomes: readonly RowOutcome[]): void {
-    for (const outcome of outcomes) {
-      if (outcome.status !== 'done' || outcome.row === undefined || this.#keys.mayHave(outcome.key)) continue;
-      this.#keys.add(outcome.key);
+  /** Counts each change of data that was made once. */
+  count(changes: readonly RowChange[], outcomes: readonly RowOutcome[]): void {
+    for (const [nth, { key, status }] of outcomes.entries()) {
+      const change = changes[nth];
+      // Done, too, when a person has edited the row since an earlier attempt.
+      const isVague = change?.kind === 'link' && change.isRepeated === true;
+      if (status !== 'done' || change?.kind === 'status' || isVague || this.#keys.mayHave(key)) continue;
+      this.#keys.add(key);
       this.#count += 1;
     }
   }
 
   /** The count, if the file is byte for byte as the last write left it; else 0. */
-  async stillThere(file: SourceFile, signal: AbortSignal): Promise<number> {
-    if (this.#digest === null || this.#count === 0) return 0;
+  async standing(file: SourceFile, signal: AbortSignal): Promise<number> {
+    if (this.#version === null || this.#digest === null) return 0;
     const isSame = (await digestOf(file, '', signal)) === this.#digest;
     return isSame && (await file.isCurrent()) ? this.#count : 0;
   }

@@ -16,7 +16,7 @@ test.each([
   ],
   [
     'plan',
-    ['pg', 'undici', 'csv-parse'],
+    ['pg', 'undici'],
     ['bullmq', 'cron-parser', 'nodemailer', 'liquidjs', 'google-auth-library', '@azure/msal-node', 'ioredis'],
   ],
 ])(

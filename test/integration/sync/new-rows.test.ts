@@ -25,7 +25,7 @@ async function firstSync(
     version: { value: real.target.version?.bind(real.target) },
     place: { value: real.target.place?.bind(real.target) },
     conflictCopies: { value: real.target.conflictCopies?.bind(real.target) },
-    addedRows: { value: real.target.addedRows?.bind(real.target) },
+    standingWrites: { value: real.target.standingWrites?.bind(real.target) },
     digest: { value: real.target.digest?.bind(real.target) },
     batchSize: { value: 2 },
     requests: { get: () => real.target.requests },
