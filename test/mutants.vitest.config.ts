@@ -9,7 +9,7 @@ export default defineConfig({
   test: {
     include: [
       'test/unit/{guard,instant,laws-*,lead-*,merge-*,plan-*,planner*,fingerprint*,lost-*,undo*}.test.ts',
-      'test/unit/{apart-rows,count-outcomes,difference,first-leads,judge-mark,match*,missed-columns}.test.ts',
+      'test/unit/{apart-rows,count-outcomes,difference,first-leads,follow-up-years,judge-mark,match*,missed-columns}.test.ts',
       'test/unit/{older-cop*,choose-matches,refused-create,row-*,shifted-rows,shuffled-rows,unlisted,whose-lead}.test.ts',
     ],
     setupFiles: ['test/support/fixed-seed.ts'],
