@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { explainFirstLeads, FirstLeadsTally, Names } from '../../src/core/merge/first-leads.ts';
+import { explainFirstLeads, FirstLeadsTally } from '../../src/core/merge/first-leads.ts';
 
 const fields = [{ field: 'companyName' }, { field: 'city' }];
 
@@ -175,19 +175,6 @@ describe('what looks unusual', () => {
       [null, 'Bonn'],
     ]);
     expect(found).toMatchObject({ first: [{ name: '' }, { name: '' }], odd: {} });
-  });
-
-  test('twins are found among 100,000 companies, and no more are remembered', () => {
-    const names = new Names();
-    for (let row = 1; row < 100_000; row++) names.see(row, { companyName: `C${row}` });
-    const seen = ['Last', 'Last', 'Beyond', 'Beyond', 'C1'];
-    expect(seen.map((companyName, at) => names.see(100_000 + at, { companyName }))).toEqual([
-      null,
-      100_000,
-      null,
-      null,
-      1,
-    ]);
   });
 
   test('a city is missed only where cities are mapped', () => {
