@@ -174,7 +174,8 @@ describe('what looks unusual', () => {
       [null, 'Bonn'],
       [null, 'Bonn'],
     ]);
-    expect(found).toMatchObject({ first: [{ name: '' }, { name: '' }], odd: {} });
+    expect(found?.first.map(({ name }) => name)).toEqual(['', '']);
+    expect(found?.odd).toEqual({});
   });
 
   test('a city is missed only where cities are mapped', () => {
