@@ -64,7 +64,7 @@ test.each<[string, readonly Candidate[], object, linksExact?: boolean]>([
     [pair(1, 2, 0.5), pair(1, 3, 0.5), pair(1, 4, 0.9)],
     { proposed: ['1-4'], ambiguous: ['1-2', '1-3'] },
   ],
-  ['the margin, which is not enough', [pair(1, 2, 0.25), pair(1, 3, 0.3)], { ambiguous: ['1-2', '1-3'] }],
+  ['the margin, which is not enough', [pair(1, 2, 0), pair(1, 3, 0.05)], { ambiguous: ['1-2', '1-3'] }],
   [
     'the best of its lead, which is not that of its row',
     [pair(1, 2, 0.8), pair(3, 2, 0.9)],

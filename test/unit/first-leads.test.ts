@@ -4,7 +4,7 @@ import { explainFirstLeads, FirstLeadsTally } from '../../src/core/merge/first-l
 const fields = [{ field: 'companyName' }, { field: 'city' }];
 
 /** A list from row 2 on: names, or a name and a city. */
-function look(list: readonly (string | readonly [string, string | null])[], mapped = fields) {
+function look(list: readonly (string | readonly [string | null, string | null])[], mapped = fields) {
   const tally = new FirstLeadsTally(mapped);
   for (const [nth, one] of list.entries()) {
     const [companyName, city] = typeof one === 'string' ? [one, 'Bonn'] : one;
@@ -19,7 +19,6 @@ test('no row: nothing to ask', () => {
 
 describe('which rows are shown', () => {
   test.each<[number, string]>([
-    [1, 'would make 1 lead in the service of 1 row of the table: "C1" (row 2).'],
     [3, 'of 3 rows of the table: "C1" (row 2), "C2" (row 3), "C3" (row 4).'],
     [5, '"C1" (row 2), "C2" (row 3), "C3" (row 4), "C4" (row 5), "C5" (row 6).'],
     [6, '"C3" (row 4), "C4" (row 5), "C5" (row 6), "C6" (row 7).'],
@@ -28,6 +27,18 @@ describe('which rows are shown', () => {
   ])('of %i: %s', (length, expected) => {
     const found = look(Array.from({ length }, (_, nth) => `C${nth + 1}`));
     expect(found && explainFirstLeads(found, 0)).toContain(expected);
+  });
+
+  test('of one, and nothing is odd about it: no more than that', () => {
+    const found = look(['C1']);
+    expect(found && explainFirstLeads(found, 0)).toBe(
+      'this first sync would make 1 lead in the service of 1 row of the table: "C1" (row 2).\n    Take out of the table what is no lead; nothing was made so far',
+    );
+  });
+
+  test('a name of forty letters is told whole', () => {
+    const found = look(['x'.repeat(40)]);
+    expect(found && explainFirstLeads(found, 0)).toContain(`"${'x'.repeat(40)}" (row 2)`);
   });
 
   test('a long name is cut between letters', () => {
@@ -45,6 +56,8 @@ describe('what looks unusual', () => {
     ['Grand total 17', 'total'],
     ['Subtotal', 'total'],
     ['Σ', 'total'],
+    ['Σ Kunden', 'total'],
+    ['  Summe', 'total'],
     ['Source: fair of 2026', 'total'],
     ['Quelle: Messe', 'total'],
     ['# exported 2027', 'total'],
@@ -59,6 +72,9 @@ describe('what looks unusual', () => {
     ['Standard AG', null],
     ['Noteworthy Ltd', null],
     ['京セラ', null],
+    ['Σωτήρης ΑΕ', null],
+    ['C# Academy', null],
+    ['Open Source', null],
   ])('%s: %s', (name, what) => {
     expect(Object.keys(look([name])?.odd ?? {})).toEqual(what === null ? [] : [what]);
   });
@@ -77,6 +93,14 @@ describe('what looks unusual', () => {
       [
         ['Müller GmbH', 'Köln'],
         ['MÜLLER  gmbh ', 'köln'],
+      ],
+      [[3, 2]],
+    ],
+    [
+      'with a legal form that is spelled out',
+      [
+        ['Acme Ltd', 'Leeds'],
+        ['Acme Limited', 'Leeds'],
       ],
       [[3, 2]],
     ],
@@ -145,6 +169,15 @@ describe('what looks unusual', () => {
     expect((look(list)?.odd.twin?.rows ?? []).map(({ row, first }) => [row, first])).toEqual(expected);
   });
 
+  test('leads without a name are neither numbers nor twins', () => {
+    const found = look([
+      [null, 'Bonn'],
+      [null, 'Bonn'],
+    ]);
+    expect(found?.first.map(({ name }) => name)).toEqual(['', '']);
+    expect(found?.odd).toEqual({});
+  });
+
   test('a city is missed only where cities are mapped', () => {
     const list = [['Acme', null]] as const;
     expect(look(list)?.odd.noCity?.count).toBe(1);
@@ -166,5 +199,17 @@ describe('what looks unusual', () => {
       '2 more rows are held, because a lead or another row looks the same (leadsync plan lists them).',
       'Take out of the table what is no lead; nothing was made so far',
     ]);
+  });
+
+  test('several of a kind', () => {
+    const found = look(['A', 'A', 'B', 'B', 'Summe', 'Total', '12', '13']);
+    expect(found && explainFirstLeads(found, 1).split('\n    ').slice(1, -1)).toEqual([
+      '2 rows look like a total or a note, not a company: "Summe" (row 6), "Total" (row 7).',
+      '2 names are a number or date: "12" (row 8), "13" (row 9).',
+      '2 companies stand in the list twice: "A" (row 3, as row 2), "B" (row 5, as row 4).',
+      '1 more row is held, because a lead or another row looks the same (leadsync plan lists them).',
+    ]);
+    const [, told] = explainFirstLeads(look([['A', null]]) ?? expect.fail(), 0).split('\n    ');
+    expect(told).toBe('1 row has no city: "A" (row 2).');
   });
 });

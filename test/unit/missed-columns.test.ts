@@ -72,9 +72,23 @@ describe('while a mapped column is missing', () => {
       },
       'create-lead (new-row); companyName: - > Acme',
     ],
+    [
+      'a field, where names only travel to the target',
+      without(
+        policy({
+          fields: fields.map((one) =>
+            one.field === 'companyName' ? { ...one, direction: 'to-target' } : one,
+          ),
+        }),
+        ['stage'],
+      ),
+      'report (row.without-id)',
+    ],
     ['every field, to-target', without(policy({ direction: 'to-target' }), names), 'report (row.without-id)'],
   ])('a new row without %s', (_, choices, expected) => {
-    expect(planNewRow(9, { companyName: 'Acme' }, null, choices).map(told).join()).toBe(expected);
+    const actions = planNewRow(9, { companyName: 'Acme' }, null, choices);
+    expect(actions.map(told).join()).toBe(expected);
+    for (const { row } of actions) expect(row).toBe(9);
   });
 
   test('an edit of the lead that the run cannot compare with a cell keeps the lead, too', () => {

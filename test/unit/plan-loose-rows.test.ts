@@ -13,6 +13,7 @@ import { fields, policy, told } from './pair-state.ts';
 
 const due = '2026-11-21T08:30:00.000Z';
 const cells: Values = { companyName: 'Acme', stage: 'new', nextFollowUpAt: due };
+const odd = '0026-11-21T08:30:00.000Z';
 const refused: Refused = { code: 'lead.create-refused', why: 'refused: 422' };
 const undone: Refused = { code: 'row.undone', why: 'an undo took it away' };
 const soon = { unreadable: 'soon' };
@@ -99,6 +100,20 @@ describe('a row without id', () => {
       'hold (row.too-large)',
     ],
     [
+      'with a follow-up in a year that nobody means it is held',
+      { ...cells, nextFollowUpAt: odd },
+      null,
+      {},
+      'hold (row.unreadable)',
+    ],
+    [
+      'with such a follow-up that only travels to the target it becomes a lead',
+      { ...cells, nextFollowUpAt: odd },
+      null,
+      oneWay('nextFollowUpAt', 'to-target'),
+      'create-lead (new-row); companyName: - > Acme; stage: - > new',
+    ],
+    [
       'while the column of the name is missing it is held',
       withoutName,
       null,
@@ -156,6 +171,18 @@ describe('a row without id', () => {
       cells,
       oneWay('companyName', 'to-target'),
       /row 9 has no id; none of its fields travels/,
+    ],
+    [
+      'a name that is a formula',
+      { ...cells, companyName: { unreadable: '=A1', why: 'formula' } },
+      {},
+      /row 9 is new, but its company name cannot be read: "=A1" is a formula.*No lead was created/,
+    ],
+    [
+      'an odd year',
+      { ...cells, nextFollowUpAt: odd },
+      {},
+      /row 9 is new, but its Next "0026-11-21.*" is not in the years.*No lead was created/,
     ],
     ['no name', withoutName, {}, /row 9 is new but has no company name.*Fill in the name/],
   ])('a person is told why no lead is made of it: %s', (_, given, choices, sentence) => {

@@ -96,13 +96,14 @@ export class Names {
 }
 
 /** Digits, dates, amounts: no letter. */
-const isNumber = (name: string): boolean => name !== '' && !/\p{L}/u.test(name.replace(/^[#*]+/, ''));
+const isNumber = (name: string): boolean => name !== '' && !/\p{L}/u.test(name);
 
+/** A sigma before a letter begins a Greek name. */
 const totals =
-  /^[#*]|^(?:(?:grand |sub-?)?totals?|(?:zwischen|gesamt)?summe|gesamt|insgesamt|sum|totale|suma|totaal|source|quelle|note|notiz|hinweis|stand)\s*(?:$|[:=(]|\p{N})/iu;
+  /^(?:[#*]|[∑Σ](?!\p{L})|(?:(?:grand |sub-?)?totals?|(?:zwischen|gesamt)?summe|gesamt|insgesamt|sum|totale|suma|totaal|source|quelle|note|notiz|hinweis|stand)\s*(?:$|[:=(]|\p{N}))/iu;
 
 /** What stands below lists rather than in them: totals, sources, notes. */
-const isTotal = (name: string): boolean => totals.test(name.trim()) || /^[∑Σ]/u.test(name.trim());
+const isTotal = (name: string): boolean => totals.test(name.trim());
 
 const oddities: Readonly<Record<Oddity, (rows: string, count: number) => string>> = {
   noCity: (rows, count) => `${counted(count, 'row has', 'rows have')} no city: ${rows}`,
@@ -123,10 +124,11 @@ export function explainFirstLeads({ count, first, last, odd }: FirstLeads, held:
   const gap = count > first.length + last.length ? ['…'] : [];
   const names = [...first.map(nameRow), ...gap, ...last.map(nameRow)];
   const lines = told.flatMap((what) => {
-    const { count: number = 0, rows = [] } = odd[what] ?? {};
-    if (number === 0) return [];
-    const more = number > rows.length ? `, and ${number - rows.length} more` : '';
-    return [oddities[what](rows.map(nameRow).join(', ') + more, number)];
+    const found = odd[what];
+    if (found === undefined) return [];
+    const others = found.count - found.rows.length;
+    const more = others > 0 ? `, and ${others} more` : '';
+    return [oddities[what](found.rows.map(nameRow).join(', ') + more, found.count)];
   });
   return [
     `this first sync would make ${counted(count, 'lead')} in the service of ${counted(count, 'row')} of the table: ${names.join(', ')}`,

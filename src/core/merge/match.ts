@@ -71,9 +71,8 @@ export function chooseMatches<C extends Candidate>(candidates: readonly C[], lin
     for (const one of sorted) if (one.isExact && isOnly(one)) link(one);
   }
   const open = sorted.filter(isFree);
-  const [bestOfLead, bestOfRow] = [bestBy(open, 'lead'), bestBy(open, 'row')];
-  const isBest = (one: C): boolean =>
-    bestOfLead.get(one.lead)?.clear === one && bestOfRow.get(one.row)?.clear === one;
+  const [ofLead, ofRow] = [clearBests(open, 'lead'), clearBests(open, 'row')];
+  const isBest = (one: C): boolean => ofLead.has(one) && ofRow.has(one);
   const proposed = open.filter(isBest);
   return { links, proposed, ambiguous: open.filter((one) => !isBest(one)) };
 }
@@ -85,18 +84,13 @@ function countBy(candidates: readonly Candidate[], side: 'lead' | 'row'): Readon
   return counts;
 }
 
-/** The best of each; `clear` is null when the second is nearly as good. */
-function bestBy<C extends Candidate>(
-  candidates: readonly C[],
-  side: 'lead' | 'row',
-): ReadonlyMap<number, { readonly best: C; readonly clear: C | null }> {
-  const bests = new Map<number, { best: C; clear: C | null }>();
-  for (const one of candidates) {
-    const known = bests.get(one[side]);
-    if (known === undefined) bests.set(one[side], { best: one, clear: one });
-    else if (one.score > known.best.score)
-      bests.set(one[side], { best: one, clear: one.score - known.best.score > margin ? one : null });
-    else if (known.best.score - one.score <= margin) bests.set(one[side], { ...known, clear: null });
-  }
-  return bests;
+/** The best of each lead or row, unless another one is nearly as good. */
+function clearBests<C extends Candidate>(candidates: readonly C[], side: 'lead' | 'row'): ReadonlySet<C> {
+  const groups = [...Map.groupBy(candidates, (one) => one[side]).values()];
+  const bests = groups.flatMap((rivals) => {
+    const best = rivals.reduce((most, { score }) => Math.max(most, score), 0);
+    const near = rivals.filter(({ score }) => best - score <= margin);
+    return near.length === 1 ? near : [];
+  });
+  return new Set(bests);
 }

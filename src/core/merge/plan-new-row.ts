@@ -18,11 +18,9 @@ export function planNewRow(
   refused: Refused | null,
   policy: Policy,
 ): readonly PlannedAction[] {
+  const sent = sentContent(cells, policy);
   const changes: Record<string, Change> = Object.fromEntries(
-    Object.entries(sentContent(cells, policy)).map(([field, to]) => [
-      field,
-      { from: null, to, rule: 'row-edited' },
-    ]),
+    Object.entries(sent).map(([field, to]) => [field, { from: null, to, rule: 'row-edited' }]),
   );
   const given = { leadId: null, row, contentHash: hashContent(cells, policy.fields), expect: cells };
   const end = (kind: 'hold' | 'report', reason: string, message: string): readonly PlannedAction[] => [
@@ -63,10 +61,10 @@ export function planNewRow(
     const message = `row ${row} is new but has no company name: no lead was created. Fill in the name, or empty the row`;
     return end('hold', 'row.company-name-empty', message);
   }
-  const odd = policy.fields.find((mapping) => isImplausible(cells[mapping.field] ?? null, mapping));
-  if (odd !== undefined && odd.field in changes) {
+  const odd = policy.fields.find((mapping) => isImplausible(sent[mapping.field] ?? null, mapping));
+  if (odd !== undefined) {
     // A lead without it would empty the cell.
-    const why = unreadableAdvice(cells[odd.field] ?? null, odd);
+    const why = unreadableAdvice(sent[odd.field] ?? null, odd);
     const message = `row ${row} is new, but its ${headingOf([odd], odd.field)} ${why}. No lead was created`;
     return end('hold', 'row.unreadable', message);
   }

@@ -37,7 +37,14 @@ export const farthest = 3;
  * not, and one that kept its own beside another, tells against a shift what two rows tell for it. Ten rows tell 9.7 bits
  * at least, even of two values: the row that changes next shows the other one.
  */
-const [mostBits, bitsAgainst, enoughBits] = [4, 8, 9];
+const [mostBits, bitsAgainst] = [4, 8];
+
+/** The rows of late that show what those beside them had. */
+interface MatchingRun {
+  bits: number;
+  first: number;
+  changed: number;
+}
 
 /**
  * Finds values that moved against their ids: rows in which a field shows what a row nearby had, as after "delete cells,
@@ -46,6 +53,7 @@ const [mostBits, bitsAgainst, enoughBits] = [4, 8, 9];
 export class ShiftedRows {
   readonly #suspects: readonly Suspect[];
   readonly #runs = new Map<string, MatchingRun>();
+  readonly #most = new Map<string, { readonly bits: number; readonly shift: Shift }>();
   #near: readonly BaselineRow[] = [];
 
   constructor(suspects: readonly Suspect[]) {
@@ -59,8 +67,8 @@ export class ShiftedRows {
       const by = row.place - above.place;
       if (by === 0) continue;
       for (const suspect of this.#suspects) {
-        this.#run(suspect, by).see(above, row, suspect);
-        this.#run(suspect, -by).see(row, above, suspect);
+        this.#compare(suspect, by, above, row);
+        this.#compare(suspect, -by, row, above);
       }
     }
     this.#near = [...this.#near, row];
@@ -68,50 +76,29 @@ export class ShiftedRows {
 
   /** By field: the run that tells most. */
   found(): Readonly<Record<string, Shift>> {
-    const runs = [...this.#runs.values()].filter(({ shift }) => shift !== null);
-    const byStrength = runs.toSorted((a, b) => a.strength - b.strength);
-    return Object.fromEntries(byStrength.flatMap(({ field, shift }) => (shift ? [[field, shift]] : [])));
+    return Object.fromEntries([...this.#most].map(([field, { shift }]) => [field, shift]));
   }
 
-  #run({ field }: Suspect, by: number): MatchingRun {
-    const key = `${by} ${field}`;
-    const known = this.#runs.get(key) ?? new MatchingRun(field, by);
-    this.#runs.set(key, known);
-    return known;
-  }
-}
-
-/** The rows of late that show what those beside them had. */
-class MatchingRun {
-  readonly field: string;
-  shift: Shift | null = null;
-  /** Bits of `shift`. */
-  strength = 0;
-  readonly #by: number;
-  #bits = 0;
-  #first = 0;
-  #changed = 0;
-
-  constructor(field: string, by: number) {
-    this.field = field;
-    this.#by = by;
-  }
-
-  see({ row, base, cells }: BaselineRow, beside: BaselineRow, { field, share }: Suspect): void {
+  #compare(
+    { field, share }: Suspect,
+    by: number,
+    { row, base, cells }: BaselineRow,
+    beside: BaselineRow,
+  ): void {
     const [was, is, had] = [base[field], cells?.[field], beside.base[field]];
     // What is not shown, or cannot be read, tells nothing.
     if (was === undefined || is === undefined || had === undefined || isUnreadable(is)) return;
-    if (!sameCell(is, had)) this.#bits = Math.max(0, this.#bits - bitsAgainst);
-    else if (!sameCell(was, is)) this.#add(row, Math.min(mostBits, -Math.log2(share(is))));
-  }
-
-  #add(row: number, bits: number): void {
-    if (this.#bits === 0) [this.#first, this.#changed] = [row, 0];
-    this.#bits += bits;
-    this.#changed += 1;
-    const isShift = this.#changed >= enoughShifted && this.#bits >= enoughBits;
-    if (!isShift || this.#bits <= this.strength) return;
-    this.strength = this.#bits;
-    this.shift = { first: this.#first, last: row, by: this.#by, changed: this.#changed };
+    const key = `${by} ${field}`;
+    const run = this.#runs.get(key) ?? { bits: 0, first: row, changed: 0 };
+    this.#runs.set(key, run);
+    if (!sameCell(is, had)) run.bits = Math.max(0, run.bits - bitsAgainst);
+    else if (!sameCell(was, is)) {
+      if (run.bits === 0) [run.first, run.changed] = [row, 0];
+      run.bits += Math.min(mostBits, -Math.log2(share(is)));
+      run.changed += 1;
+      const { bits, first, changed } = run;
+      if (changed >= enoughShifted && bits > (this.#most.get(field)?.bits ?? bitsAgainst))
+        this.#most.set(field, { bits, shift: { first, last: row, by, changed } });
+    }
   }
 }
