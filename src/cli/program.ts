@@ -103,7 +103,7 @@ export function createProgram(): Command {
     .option('--remind <addresses>', 'who gets reminders, with commas between; none: nobody')
     .option('--connection, --name <connection>', 'name of the connection', 'default')
     .option('--config, --out <file>', 'another place for leadsync.yaml; its secrets and state go beside it')
-    .option('--yes', 'take what is proposed, and ask only for the rest')
+    .option('--yes', 'take what is proposed, guesses too, and ask only for the rest')
     .option('--json', 'ask nothing, and print one JSON object to stdout')
     .addHelpText('after', () => examplesOf('init'))
     .exitOverride()
@@ -161,10 +161,27 @@ export function createProgram(): Command {
         "list coming, sent and failed reminders and digests; or print the mail about a lead (its id, or part of its company's name); sends nothing",
       ).conflicts('runs'),
     )
-    .option('--cancelled', 'the same with reminders that were cancelled, and why')
-    .option('--feeds', 'begin a calendar feed for each recipient, and list its address')
-    .option('--new-feed <address>', "give this recipient's feed another address; the former one ends")
-    .option('--new-link-key', 'end the links of all mails that were sent so far')
+    .addOption(
+      new Option('--cancelled', 'the same with reminders that were cancelled, and why').conflicts('runs'),
+    )
+    .addOption(
+      new Option('--feeds', 'begin a calendar feed for each recipient, and list its address').conflicts(
+        listsOfStatus,
+      ),
+    )
+    .addOption(
+      new Option(
+        '--new-feed <address>',
+        "give this recipient's feed another address; the former one ends",
+      ).conflicts(listsOfStatus),
+    )
+    .addOption(
+      new Option('--new-link-key', 'end the links of all mails that were sent so far').conflicts([
+        ...listsOfStatus,
+        'feeds',
+        'newFeed',
+      ]),
+    )
     .action(lazily(async () => (await import('./status.ts')).status));
   command(
     'conflicts',
@@ -217,6 +234,9 @@ export function createProgram(): Command {
     .action(lazily(async () => (await import('./sandbox.ts')).sandbox));
   return program;
 }
+
+/** What `status` lists instead of its summary. */
+const listsOfStatus = ['runs', 'reminders', 'cancelled'];
 
 function examplesOf(name: string): string {
   const lines = (examples[name] ?? []).map(([line, does]) => `  leadsync ${line}\n      ${does}`);

@@ -157,9 +157,7 @@ function conflictCard(shown: ShownHeld<HeldRecord>, back: string): Html {
   const { id, connection, field, row, leadId, code, author, resolution, decided } = item;
   const place = placeWords(row, leadId === '' ? `${connection}, a row without an id` : connection, leadId);
   const decidable = answersTo(item, fields);
-  const again = decidable.map((side) =>
-    chooseButton(item, side, whatIsMade(side, code).order, back),
-  );
+  const again = decidable.map((side) => chooseButton(item, side, whatIsMade(side, code).order, back));
   return card(
     `held-${id}`,
     titleOf(shown),
