@@ -113,6 +113,19 @@ export function matchesOf(db: Queryable, ids: readonly number[]): Promise<readon
   return rowsOf(db, `select ${columns} from held where id = any($1) and kind = 'match' and current`, [ids]);
 }
 
+/** What undecided matches show. */
+export function openMatches(
+  db: Queryable,
+  connection: string,
+): Promise<readonly Pick<Match, 'lead' | 'cells'>[]> {
+  return rowsOf(
+    db,
+    `select lead_value as lead, row_value as cells from held
+     where connection = $1 and kind = 'match' and current and state in ('proposed', 'ambiguous')`,
+    [connection],
+  );
+}
+
 /** The number of another accepted match of the same lead or row; null: none. */
 export function acceptedBeside(db: Queryable, id: number): Promise<number | null> {
   return valueOf(
