@@ -256,6 +256,8 @@ export interface Target {
   digest?(signal: AbortSignal): Promise<{ readonly digest: string; readonly version: string } | null>;
   /** Who changed what these cells show, one answer per cell; null: unknown, or this account. Throws as `open` does. Absent: never known. */
   authors?(cells: readonly ShownCell[], signal: AbortSignal): Promise<readonly (Author | null)[]>;
+  /** Why its cells cannot take a text, as a sentence; null: they can. Throws as `open` does. Absent: only a write tells. */
+  notStorable?(signal: AbortSignal): Promise<(text: string) => string | null>;
   /** Applies all changes or none; one outcome per change, in order. */
   write(
     changes: readonly RowChange[],

@@ -128,6 +128,11 @@ export class FileTarget implements Target {
     return (await file.isCurrent()) ? { digest, version: file.version } : null;
   }
 
+  async notStorable(signal: AbortSignal): ReturnType<NonNullable<Target['notStorable']>> {
+    await using file = await this.#openContent(await this.#unopened(signal), signal);
+    return this.#format.notStorable(file, signal);
+  }
+
   async write(
     changes: readonly RowChange[],
     signal: AbortSignal,
