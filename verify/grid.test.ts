@@ -12,7 +12,8 @@ import { administrate } from '../test/support/administrate.ts';
 import { startTestPostgres } from '../test/support/test-postgres.ts';
 import { type Column, type Grid, grids, type Typed } from './grids.ts';
 
-const name = process.env['VERIFY_GRID'] === 'nocodb' ? 'nocodb' : 'directus';
+const { env } = process;
+const name = env['VERIFY_GRID'] === 'nocodb' ? 'nocodb' : 'directus';
 const stack = new AsyncDisposableStack();
 afterAll(() => stack.disposeAsync());
 let grid: Grid;

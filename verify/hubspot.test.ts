@@ -170,7 +170,8 @@ describe('HubSpot: what the contract cannot ask', () => {
     expect((await shown(there.id, ['city']))?.properties['city']).toBe('Ulm');
     expect((await list([id], true)).find((each) => each.id === gone.id)?.properties[id]).toBe(gone.unique);
     const again = await send('upsert', { id: gone.unique, trace: '0', properties: { city: 'Ulm' } });
-    expect(again.results).toMatchObject([{ new: true, id: expect.not.stringMatching(`^${gone.id}$`) }]);
+    expect(again.results).toMatchObject([{ new: true }]);
+    expect(again.results[0]?.id).not.toBe(gone.id);
   });
 
   test('two inputs with one id, more than 100, and an id property that is not unique are refused with 400', async () => {

@@ -128,7 +128,7 @@ export function decisionOn(item: Named['item']): string {
   if (item.kind === 'calendar')
     return item.resolution === 'restore' ? 'the entries are written again' : 'the entries were deleted';
   const answer = answerOf(item);
-  return item.field === '' ? whatIsMade(answer, item.code).then : `the ${answer}'s value`;
+  return item.field === '' ? whatIsMade(answer, item.code).result : `the ${answer}'s value`;
 }
 
 export interface Named {
@@ -355,7 +355,7 @@ function describeDecided(one: Named, use: Answer): string {
   const words = decisionWords[use];
   if (words !== undefined || item.kind === 'match') return `${record}: ${words}`;
   const isOfField = item.kind === 'field' || item.kind === 'edit';
-  if (!isOfField) return `${record}: ${whatIsMade(use, item.code).then}`;
+  if (!isOfField) return `${record}: ${whatIsMade(use, item.code).result}`;
   const { field, lead, rowValue } = item;
   const sides = [
     `${showCell(lead)} of the lead`,

@@ -51,7 +51,7 @@ export function answerOf(item: HeldItem): Answer | null {
 /** What an answer makes of a record that is held as a whole. */
 export function whatIsMade(use: Answer | null, code: string) {
   const [what, of] = use === 'lead' ? ['row', 'lead'] : [code === 'row.twin' ? 'second lead' : 'lead', 'row'];
-  return { order: `Make a ${what} of the ${of}`, then: `a ${what} is made of the ${of}` };
+  return { order: `Make a ${what} of the ${of}`, result: `a ${what} is made of the ${of}` };
 }
 
 /** What a person decided on a record as a whole, or on an edit. */

@@ -7,7 +7,7 @@ test.each([
   ['row.undone', '', 'Make a lead of the row'],
   ['lead.create-refused', '', 'Make a lead of the row'],
   ['lead.undone', 'a', 'Make a row of the lead'],
-])('the button of %s says what is made', (code, leadId, label) => {
+])('the button of %s says what is made', async (code, leadId, label) => {
   const item = {
     kind: 'record',
     id: 1,
@@ -27,6 +27,6 @@ test.each([
     decided: null,
     since: '2026-01-01T00:00:00Z',
   } satisfies HeldItem;
-  const page = String(heldList([{ item, fields: [], timeZone: 'UTC' }], '/conflicts'));
-  expect(page.match(/<button[^>]*>([^<]*)/)?.[1]).toBe(label);
+  const page = await heldList([{ item, fields: [], timeZone: 'UTC' }], '/conflicts');
+  expect(page.toString().match(/<button[^>]*>([^<]*)/)?.[1]).toBe(label);
 });

@@ -165,7 +165,7 @@ function conflictCard(shown: ShownHeld<HeldRecord>, back: string): Html {
     html`<p>${heldMessage(code, item.message, timeZone)} <code>${code}</code></p>
 ${author && html`<p class="hint">In the table: ${authorWords(author)}${author.at && html` on ${shownTime(author.at, timeZone)}`}</p>`}
 ${field === '' ? again : valueTable(shown, decidable, back)}
-${resolution && decidedLine(html`${field === '' ? whatIsMade(answerOf(item), code).then : `${whoseWords[resolution]} value`}${decidedBy(decided, timeZone)}`, 'The next sync applies it.')}
+${resolution && decidedLine(html`${field === '' ? whatIsMade(answerOf(item), code).result : `${whoseWords[resolution]} value`}${decidedBy(decided, timeZone)}`, 'The next sync applies it.')}
 ${decidable.length === 0 && html`<p class="hint">Nothing to choose here: change the row or the lead as the sentence says; the next sync sees it.</p>`}`,
   );
 }

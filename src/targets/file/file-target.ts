@@ -130,7 +130,7 @@ export class FileTarget implements Target {
 
   async notStorable(signal: AbortSignal): ReturnType<NonNullable<Target['notStorable']>> {
     await using file = await this.#openContent(await this.#unopened(signal), signal);
-    return this.#format.notStorable(file, signal);
+    return await this.#format.notStorable(file, signal);
   }
 
   async write(
