@@ -1,8 +1,9 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { freePort } from '../test/support/mail-server.ts';
 import { until } from '../test/support/until.ts';
 import { type Ask, asker, said } from './ask.ts';
@@ -42,9 +43,11 @@ export interface Start {
 
 // oxlint-disable-next-line node/no-process-env -- a script of its own, with variables of its own
 const { PATH, LEADSYNC_VERIFY_CACHE: cache = join(homedir(), '.cache', 'leadsync') } = process.env;
+// The database of the program is reached by this process: it must not stand still.
+const run = promisify(execFile);
 
 /** The folder with the program's `node_modules`, installed once. `replaced`: what wants a compiler, and is not used here. */
-function installed(name: string, version: string, overrides: object, replaced: string, by: string): string {
+async function installed(name: string, version: string, overrides: object, replaced: string, by: string) {
   const folder = join(cache, `${name}-${version}`);
   if (existsSync(folder)) return folder;
   const unfinished = `${folder}.new`;
@@ -53,7 +56,7 @@ function installed(name: string, version: string, overrides: object, replaced: s
   const wanted = { private: true, dependencies: { [name]: version }, overrides };
   writeFileSync(join(unfinished, 'package.json'), JSON.stringify(wanted));
   const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
-  execFileSync('npm', ['install', ...options], { cwd: unfinished, stdio: ['ignore', 'ignore', 'inherit'] });
+  await run('npm', ['install', ...options], { cwd: unfinished });
   const place = join(unfinished, 'node_modules', replaced);
   rmSync(place, { recursive: true, force: true });
   mkdirSync(place);
@@ -95,7 +98,7 @@ const account = { email: 'a@example.com', password: 'Passw0rd!x' };
 
 export const grids = {
   async directus(start: Start): Promise<Grid> {
-    const folder = installed('directus', '12.4.0', {}, 'isolated-vm', 'module.exports = {};');
+    const folder = await installed('directus', '12.4.0', {}, 'isolated-vm', 'module.exports = {};');
     const { hostname, port, pathname, username, password } = start.database;
     const env = {
       SECRET: '0123456789abcdef0123456789abcdef',
@@ -111,11 +114,8 @@ export const grids = {
       TELEMETRY: 'false',
     };
     const program = join(folder, 'node_modules/directus/cli.js');
-    execFileSync(process.execPath, [program, 'bootstrap'], {
-      cwd: start.home,
-      env: { PATH, HOME: start.home, ...env },
-      stdio: ['ignore', 'ignore', 'inherit'],
-    });
+    const own = { PATH, HOME: start.home, ...env };
+    await run(process.execPath, [program, 'bootstrap'], { cwd: start.home, env: own });
     const api = await serve(start, [program, 'start'], env, '/server/ping');
     const ask = sure(asker(api, () => ({ authorization: `Bearer ${env.ADMIN_TOKEN}` })));
     // A float: its decimals have a fixed number of digits, so that 99.9 becomes 99.90.
@@ -148,7 +148,7 @@ export const grids = {
   async nocodb(start: Start): Promise<Grid> {
     const sqlite = 'module.exports = { verbose() { return this; } };';
     // Its spreadsheets come from an address that is no registry otherwise.
-    const folder = installed('nocodb', '0.301.3', { xlsx: '0.18.5' }, 'sqlite3', sqlite);
+    const folder = await installed('nocodb', '0.301.3', { xlsx: '0.18.5' }, 'sqlite3', sqlite);
     const program = join(folder, 'start.cjs');
     writeFileSync(
       program,
