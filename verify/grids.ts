@@ -112,6 +112,7 @@ export const grids = {
       ADMIN_PASSWORD: account.password,
       ADMIN_TOKEN: 'leadsync-verify',
       TELEMETRY: 'false',
+      PRESSURE_LIMITER_ENABLED: 'false',
     };
     const program = join(folder, 'node_modules/directus/cli.js');
     const own = { PATH, HOME: start.home, ...env };
