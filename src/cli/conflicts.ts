@@ -81,7 +81,7 @@ const stateWords: Readonly<Record<MatchState, string>> = {
   proposed: "each is the other's likeliest match",
   ambiguous: 'uncertain: others are as likely',
   accepted: 'they are linked',
-  rejected: 'they are kept apart',
+  rejected: 'they are two',
   undone: 'an undo separated them',
 };
 

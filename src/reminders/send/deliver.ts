@@ -7,7 +7,7 @@ import { LeadsyncError } from '../../lib/errors.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { MailLedger } from '../../store/mail-ledger.ts';
 import type { Digest, Reminder } from '../../store/mails.ts';
-import { deferMail, type Ending } from '../../store/sending.ts';
+import { postponeMail, type Ending } from '../../store/sending.ts';
 import { postMessage } from '../chat/post-message.ts';
 import { nextAllowed } from '../plan/send-time.ts';
 import type { CircuitBreakers } from './circuit-breakers.ts';
@@ -96,7 +96,7 @@ export async function notNow(
     return { againAfterMs: refusedAt + 2 * waits.stoppedMs - now };
   const allowedAt = nextAllowed(now, recipientRules(rules, recipient));
   if (allowedAt === now) return null;
-  await deferMail(pool, id, allowedAt);
+  await postponeMail(pool, id, allowedAt);
   return { againAfterMs: allowedAt - now };
 }
 
