@@ -5,7 +5,8 @@ import { type Decided, decidedOn, heldAgain } from './decisions.ts';
 import { streamRows } from './stream-rows.ts';
 
 /** `undone`: an undo took them apart, so they are proposed again, never linked without a decision. */
-export type MatchState = 'proposed' | 'ambiguous' | 'accepted' | 'rejected' | 'undone';
+export const matchStates = ['proposed', 'ambiguous', 'accepted', 'rejected', 'undone'] as const;
+export type MatchState = (typeof matchStates)[number];
 
 /** A lead and a row that may be one, with what both show. */
 export interface Match {
