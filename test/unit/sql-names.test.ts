@@ -32,7 +32,7 @@ test.each([
   ['actions', 'state', actionStates],
   ['mails', 'state', reminderStates],
 ])('the schema allows in %s what the code writes as %s', (table, column, names) => {
-  expect(allowed(table, column).toSorted()).toEqual(names.toSorted());
+  expect(new Set(allowed(table, column))).toEqual(new Set<string>(names));
 });
 
 test.each([
