@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LeadsyncError } from '../src/lib/errors.ts';
 
 /** What came, whatever it was; no JSON is its text. */
 interface Reply {
@@ -9,8 +8,6 @@ interface Reply {
 }
 
 export type Ask = (method: string, path: string, body?: unknown) => Promise<Reply>;
-
-const windowMs = 10_000;
 
 /**
  * Requests as they are, one after the other, without anything of an adapter. A 429 is waited for; `paceMs`: between two of one
@@ -24,51 +21,31 @@ export function asker(
   const next = { read: 0, write: 0 };
   return async (method, path, body) => {
     const kind = method === 'GET' ? 'read' : 'write';
+    const isText = typeof body === 'string';
     for (;;) {
       await sleep(Math.max(0, next[kind] - Date.now()));
       next[kind] = Date.now() + paceMs;
-      const isText = typeof body === 'string';
       const type = isText ? 'application/octet-stream' : 'application/json';
-      const response = await fetch(origin + path, {
+      const reply = await fetch(origin + path, {
         method,
         headers: { accept: 'application/json', 'content-type': type, ...(await headers()) },
         ...(body !== undefined && { body: isText ? body : JSON.stringify(body) }),
         signal: AbortSignal.timeout(120_000),
         redirect: 'manual',
       });
-      const text = await response.text();
-      if (response.status !== 429)
-        return { status: response.status, headers: response.headers, body: parsed(text) };
-      const asked = Number(response.headers.get('retry-after') ?? 0) * 1000;
-      next[kind] = Date.now() + (asked > 0 ? asked : windowMs);
+      const text = await reply.text();
+      const isJson = reply.headers.get('content-type')?.includes('json') === true && text !== '';
+      if (reply.status !== 429)
+        return { status: reply.status, headers: reply.headers, body: isJson ? JSON.parse(text) : text };
+      next[kind] = Date.now() + (Number(reply.headers.get('retry-after')) || 10) * 1000;
     }
   };
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
-}
-
-/** A target that waits where the real one says that its quota is used up. */
-export function patient<T extends object>(target: T): T {
-  return new Proxy(target, {
-    get(real, name) {
-      const value: unknown = Reflect.get(real, name, real);
-      if (typeof value !== 'function') return value;
-      return async (...args: readonly unknown[]): Promise<unknown> => {
-        for (;;) {
-          try {
-            return await Reflect.apply(value, real, args);
-          } catch (error) {
-            if (!(error instanceof LeadsyncError) || error.code !== 'target.rate-limited') throw error;
-            await sleep(error.retryAfterMs ?? windowMs);
-          }
-        }
-      };
-    },
-  });
+/** All that a reply says under a key, however deep, in its order. */
+export function said<T = unknown>(reply: unknown, key: string): T[] {
+  if (typeof reply !== 'object' || reply === null) return [];
+  return Object.entries(reply).flatMap(([name, value]) =>
+    name === key ? [value as T] : said<T>(value, key),
+  );
 }

@@ -1,21 +1,14 @@
+import { randomUUID } from 'node:crypto';
 import { Temporal } from 'temporal-polyfill';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { z } from 'zod';
 import { spreadsheet } from '../src/config/target-schema.ts';
 import { systemClock } from '../src/ports/clock.ts';
 import { openGoogleAccount } from '../src/targets/google-sheets/google-account.ts';
 import { createGoogleSheetsTarget } from '../src/targets/google-sheets/google-sheets-target.ts';
-import { type GoogleSheetsOptions, SheetsApi } from '../src/targets/google-sheets/sheets-api.ts';
-import { describeTarget } from '../test/contract/target.ts';
-import {
-  append,
-  contractFields,
-  never,
-  readAll,
-  type TargetHarness,
-} from '../test/contract/target-harness.ts';
+import { SheetsApi } from '../src/targets/google-sheets/sheets-api.ts';
+import { append, contractFields, never, readAll } from '../test/contract/target-harness.ts';
 import { MemoryJournal } from '../test/support/memory-journal.ts';
-import { asker, patient } from './ask.ts';
+import { asker, said } from './ask.ts';
 
 const { env } = process;
 const prefix = 'leadsync verify';
@@ -27,37 +20,24 @@ const account = openGoogleAccount(env['GOOGLE_APPLICATION_CREDENTIALS']);
 const headers = async () => ({ authorization: `Bearer ${(await account.authorize(never())).token}` });
 const origin = `${apiUrl}v4/spreadsheets/${spreadsheetId}`;
 const ask = asker(origin, headers, 60_000 / share);
-const api = {
-  spreadsheetId,
-  apiUrl,
-  account,
-  clock: systemClock,
-  readsPerMinute: share,
-  writesPerMinute: share,
-};
+const perMinute = { read: share, write: share };
+const api = { spreadsheetId, apiUrl, account, clock: systemClock, perMinute };
 
-const places = z.object({
-  sheets: z.array(z.object({ properties: z.object({ sheetId: z.number(), title: z.string() }) })),
-});
 const update = async (...requests: readonly object[]) =>
   (await ask('POST', ':batchUpdate', { requests })).status;
-const listed = async () =>
-  places
-    .parse((await ask('GET', '?fields=sheets(properties(sheetId,title))')).body)
-    .sheets.map((one) => one.properties);
+const tabs = async () =>
+  said<{ sheetId: number; title: string }>(
+    (await ask('GET', '?fields=sheets(properties(sheetId,title))')).body,
+    'properties',
+  );
 
 /** Also those of a run that was broken off. */
 async function removeTabs(): Promise<void> {
-  const own = (await listed()).filter(({ title }) => title.startsWith(prefix));
+  const own = (await tabs()).filter(({ title }) => title.startsWith(prefix));
   if (own.length > 0) await update(...own.map(({ sheetId }) => ({ deleteSheet: { sheetId } })));
 }
 beforeAll(removeTabs);
 afterAll(removeTabs);
-
-let tabs = 0;
-const newTitle = () => `${prefix} ${Date.now()} ${++tabs}`;
-const addTab = (title: string, rowCount = 60) =>
-  update({ addSheet: { properties: { title, gridProperties: { rowCount, columnCount: 20 } } } });
 
 type Given = readonly (readonly (string | null)[])[];
 const type = async (tab: string, from: string, values: Given, valueInputOption = 'RAW') =>
@@ -67,69 +47,19 @@ const type = async (tab: string, from: string, values: Given, valueInputOption =
       data: [{ range: `'${tab}'!${from}`, values }],
     })
   ).status;
-
-const ranges = z.object({
-  valueRanges: z.array(
-    z.object({ values: z.array(z.array(z.union([z.string(), z.number(), z.boolean()]))).default([]) }),
-  ),
-});
-async function values(
-  tab: string,
-  range: string,
-  options = '',
-): Promise<(string | number | boolean)[][] | null> {
-  const reply = await ask(
-    'GET',
-    `/values:batchGet?ranges=${encodeURIComponent(`'${tab}'!${range}`)}${options}`,
-  );
-  return reply.status === 400 ? null : (ranges.parse(reply.body).valueRanges[0]?.values ?? []);
-}
-
-async function liveSheet(): Promise<TargetHarness> {
-  const tab = newTitle();
-  const journal = new MemoryJournal();
-  const show = async () => {
-    const grid = await values(tab, 'A:Z');
-    const width = grid?.[0]?.length ?? 0;
-    return grid?.map((row) => Array.from({ length: width }, (_, n) => String(row[n] ?? ''))) ?? null;
-  };
-  return {
-    show,
-    target: (options: Partial<GoogleSheetsOptions> = {}) =>
-      patient(
-        createGoogleSheetsTarget({
-          ...api,
-          tab,
-          fields: contractFields,
-          idColumn: 'Lead ID',
-          connection: tab,
-          journal,
-          ...options,
-        }),
-      ),
-    edit: async (change) => {
-      const before = await show();
-      const grid = change(before ?? []);
-      if (before === null) await addTab(tab);
-      const all = [...grid, ...(before ?? [])];
-      const length = Math.max(0, ...all.map((row) => row.length));
-      const rows = Array.from({ length: Math.max(grid.length, before?.length ?? 0) }, (_, row) =>
-        Array.from({ length }, (__, column) => grid[row]?.[column] ?? ''),
-      );
-      if (rows.length > 0) await type(tab, 'A1', rows);
-    },
-    async [Symbol.asyncDispose]() {},
-  };
-}
-
-describeTarget('Google Sheets', liveSheet);
+const rangeOf = (tab: string, range: string) => `ranges=${encodeURIComponent(`'${tab}'!${range}`)}`;
+const valuesOf = async (tab: string, range: string, options = '') =>
+  said<unknown[][]>(
+    (await ask('GET', `/values:batchGet?${rangeOf(tab, range)}${options}`)).body,
+    'values',
+  )[0] ?? [];
 
 /** A tab with these texts as a person types them. Rows and columns of an area count from 0, its ends are left out. */
 async function typed(rows: Given, rowCount = 60) {
-  const tab = newTitle();
-  await addTab(tab, rowCount);
+  const tab = `${prefix} ${randomUUID()}`;
+  await update({ addSheet: { properties: { title: tab, gridProperties: { rowCount, columnCount: 20 } } } });
   await type(tab, 'A1', rows, 'USER_ENTERED');
-  const sheetId = (await listed()).find(({ title }) => title === tab)?.sheetId ?? 0;
+  const sheetId = (await tabs()).find(({ title }) => title === tab)?.sheetId ?? 0;
   const area = (startRowIndex: number, endRowIndex: number, startColumnIndex = 0, endColumnIndex = 1) => ({
     sheetId,
     startRowIndex,
@@ -143,22 +73,18 @@ async function typed(rows: Given, rowCount = 60) {
     startIndex,
     endIndex,
   });
-  const sheet = async (range: string, mask: string) => {
-    const where = range === '' ? '' : `ranges=${encodeURIComponent(`'${tab}'!${range}`)}&`;
+  /** What is said of the tab under a key. */
+  const told = async (range: string, mask: string, key: string) => {
+    const where = range === '' ? '' : `${rangeOf(tab, range)}&`;
     const { body } = await ask('GET', `?${where}fields=sheets(properties(sheetId),${mask})`);
-    const found = z
-      .object({ sheets: z.array(z.looseObject({ properties: z.object({ sheetId: z.number() }) })) })
-      .parse(body);
-    return found.sheets.find(({ properties }) => properties.sheetId === sheetId);
+    const sheets = said<readonly object[]>(body, 'sheets').flat();
+    return said(
+      sheets.find((sheet) => said(sheet, 'sheetId')[0] === sheetId),
+      key,
+    );
   };
-  return {
-    tab,
-    sheetId,
-    area,
-    span,
-    sheet,
-    show: (range: string, options?: string) => values(tab, range, options),
-  };
+  const show = (range: string, options?: string) => valuesOf(tab, range, options);
+  return { tab, sheetId, area, span, told, show };
 }
 
 const record = (metadataValue: string, location: object) => ({
@@ -166,94 +92,67 @@ const record = (metadataValue: string, location: object) => ({
     developerMetadata: { metadataKey: 'leadsync.verify', metadataValue, location, visibility: 'DOCUMENT' },
   },
 });
-const columnMetadata = 'data(columnMetadata(developerMetadata(metadataValue)))';
-const noted = (value: string) => ({ developerMetadata: [{ metadataValue: value }] });
 
 describe('Google Sheets: what the contract cannot ask', () => {
   test('two rows tell of protected ranges further down; all merges are told without a range', async () => {
-    const { area, sheet } = await typed([['a']]);
+    const { area, told } = await typed([['a']]);
     await update(
       { addProtectedRange: { protectedRange: { range: area(10, 11) } } },
       { mergeCells: { range: area(20, 22), mergeType: 'MERGE_ALL' } },
     );
-    expect(await sheet('1:2', 'protectedRanges')).toMatchObject({
-      protectedRanges: [{ requestingUserCanEdit: true }],
-    });
-    expect(await sheet('', 'merges')).toMatchObject({ merges: [{ startRowIndex: 20 }] });
+    expect(await told('1:2', 'protectedRanges', 'requestingUserCanEdit')).toEqual([true]);
+    expect(await told('', 'merges', 'startRowIndex')).toEqual([20]);
   });
 
   test('a value for a cell that a merge covers is taken and kept nowhere', async () => {
     const { tab, area, show } = await typed([['a'], ['b']]);
     await update({ mergeCells: { range: area(0, 2), mergeType: 'MERGE_ALL' } });
-    expect([await show('A1:A2'), await type(tab, 'A2', [['c']]), await show('A1:A2')]).toEqual([
-      [['a']],
-      200,
-      [['a']],
-    ]);
+    expect(await show('A1:A2')).toEqual([['a']]);
+    expect([await type(tab, 'A2', [['c']]), await show('A1:A2')]).toEqual([200, [['a']]]);
   });
 
   test('an error is told from a text that reads like one; a formula from a text that begins with =', async () => {
-    const { tab, sheet, show } = await typed([['x', '#REF!', '=1+2']]);
+    const { tab, told, show } = await typed([['x', '#REF!', '=1+2']]);
     await type(tab, 'A1', [['#REF!', null, null, '=1+2']]);
-    expect(await sheet('A1:B1', 'data(rowData(values(effectiveValue)))')).toMatchObject({
-      data: [
-        {
-          rowData: [
-            {
-              values: [
-                { effectiveValue: { stringValue: '#REF!' } },
-                { effectiveValue: { errorValue: { type: 'REF' } } },
-              ],
-            },
-          ],
-        },
-      ],
-    });
+    const values = await told('A1:B1', 'data(rowData(values(effectiveValue)))', 'effectiveValue');
+    expect(values).toMatchObject([{ stringValue: '#REF!' }, { errorValue: { type: 'REF' } }]);
     expect(await show('C1:D1', '&valueRenderOption=FORMULA')).toEqual([['=1+2', '=1+2']]);
     expect(await show('C1:D1', '&valueRenderOption=UNFORMATTED_VALUE')).toEqual([[3, '=1+2']]);
   });
 
   test('rows that are put in and taken out in one request leave no trace; at the end of the grid they inherit', async () => {
-    const { span, area, sheet, show } = await typed([['a'], ['2026-07-01 09:30']], 5);
-    const range = span('ROWS', 1, 3);
-    await update({ insertDimension: { range, inheritFromBefore: true } }, { deleteDimension: { range } });
-    expect(await show('A1:A1')).toEqual([['a']]);
-    const last = { range: span('ROWS', 5, 6) };
-    expect(await update({ insertDimension: { ...last, inheritFromBefore: false } })).toBe(400);
-    expect(await update({ insertDimension: { ...last, inheritFromBefore: true } })).toBe(200);
-    await update(
-      { insertDimension: { range: span('ROWS', 2, 3), inheritFromBefore: true } },
-      {
-        updateCells: {
-          range: area(2, 3),
-          rows: [{ values: [{ userEnteredValue: { numberValue: 46_204.5 } }] }],
-          fields: 'userEnteredValue',
-        },
-      },
-    );
-    expect(await sheet('A3', 'data(rowData(values(effectiveFormat(numberFormat(type)))))')).toMatchObject({
-      data: [{ rowData: [{ values: [{ effectiveFormat: { numberFormat: { type: 'DATE_TIME' } } }] }] }],
+    const { span, area, told, show } = await typed([['a'], ['2026-07-01 09:30']], 5);
+    const insert = (from: number, to: number, inheritFromBefore: boolean) => ({
+      insertDimension: { range: span('ROWS', from, to), inheritFromBefore },
     });
+    await update(insert(1, 3, true), { deleteDimension: { range: span('ROWS', 1, 3) } });
+    expect(await show('A1:A1')).toEqual([['a']]);
+    expect([await update(insert(5, 6, false)), await update(insert(5, 6, true))]).toEqual([400, 200]);
+    const rows = [{ values: [{ userEnteredValue: { numberValue: 46_204.5 } }] }];
+    const write = { updateCells: { range: area(2, 3), rows, fields: 'userEnteredValue' } };
+    await update(insert(2, 3, true), write);
+    const format = 'data(rowData(values(effectiveFormat(numberFormat(type)))))';
+    expect(await told('A3', format, 'type')).toEqual(['DATE_TIME']);
   });
 
   test('records of a tab and its columns are told, and go with a column that is moved, not with a sort', async () => {
-    const { sheetId, area, span, sheet, show } = await typed([
+    const { sheetId, area, span, told, show } = await typed([
       ['a', 'b'],
       ['2', 'y'],
       ['1', 'x'],
     ]);
+    const mask = 'data(columnMetadata(developerMetadata(metadataValue)))';
+    const columnOfB = async () =>
+      said<object[]>(await told('1:2', mask, 'data'), 'columnMetadata')
+        .flat()
+        .findIndex((column) => said(column, 'metadataValue').includes('b'));
     await update(record('tab', { sheetId }), record('b', { dimensionRange: span('COLUMNS', 1, 2) }));
-    expect(await sheet('1:2', 'developerMetadata(metadataValue)')).toMatchObject(noted('tab'));
-    await update({
-      sortRange: { range: area(1, 3, 0, 2), sortSpecs: [{ dimensionIndex: 0, sortOrder: 'ASCENDING' }] },
-    });
-    expect(await sheet('1:2', columnMetadata)).toMatchObject({
-      data: [{ columnMetadata: { 1: noted('b') } }],
-    });
+    expect(await told('1:2', 'developerMetadata(metadataValue)', 'metadataValue')).toEqual(['tab']);
+    const sortSpecs = [{ dimensionIndex: 0, sortOrder: 'ASCENDING' }];
+    await update({ sortRange: { range: area(1, 3, 0, 2), sortSpecs } });
+    expect(await columnOfB()).toBe(1);
     await update({ moveDimension: { source: span('COLUMNS', 1, 2), destinationIndex: 0 } });
-    expect(await sheet('1:2', columnMetadata)).toMatchObject({
-      data: [{ columnMetadata: { 0: noted('b') } }],
-    });
+    expect(await columnOfB()).toBe(0);
     expect(await show('A1:B3')).toEqual([
       ['b', 'a'],
       ['x', '1'],
@@ -273,37 +172,24 @@ describe('Google Sheets: what the contract cannot ask', () => {
   });
 
   test('moments as the spreadsheet’s dates are read back the same, around the changes of the clock', async () => {
-    const tab = newTitle();
-    const { timeZone } = z
-      .object({ properties: z.object({ timeZone: z.string() }) })
-      .parse((await ask('GET', '?fields=properties(timeZone)')).body).properties;
-    const change = Temporal.Instant.from('2026-01-01T00:00:00Z')
-      .toZonedDateTimeISO(timeZone)
-      .getTimeZoneTransition('next');
-    const at = change?.epochMilliseconds ?? Date.UTC(2026, 0, 1);
+    const tab = `${prefix} ${randomUUID()}`;
+    const [zone = 'UTC'] = said<string>((await ask('GET', '?fields=properties(timeZone)')).body, 'timeZone');
+    const from = Temporal.Instant.from('2026-01-01T00:00:00Z').toZonedDateTimeISO(zone);
+    const at = (from.getTimeZoneTransition('next') ?? from).epochMilliseconds;
     const moments = [-90, -30, -1, 0, 30, 90, 259_200].map((minutes) =>
       new Date(at + minutes * 60_000).toISOString(),
     );
-    const target = patient(
-      createGoogleSheetsTarget({
-        ...api,
-        tab,
-        fields: contractFields,
-        idColumn: 'Lead ID',
-        connection: tab,
-        journal: new MemoryJournal(),
-      }),
-    );
+    const journal = new MemoryJournal();
+    const options = { tab, fields: contractFields, idColumn: 'Lead ID', connection: tab, journal };
+    const target = createGoogleSheetsTarget({ ...api, ...options });
     await target.open({ create: true }, never());
     await target.write(
       moments.map((due) => append(due, { name: due, due })),
       never(),
     );
     expect((await readAll(target)).map(({ cells }) => cells['due'])).toEqual(moments);
-    const kinds = (await values(tab, 'D2:D', '&valueRenderOption=UNFORMATTED_VALUE'))
-      ?.flat()
-      .map((value) => typeof value);
-    expect(kinds).toContain('number');
+    const shown = await valuesOf(tab, 'D2:D', '&valueRenderOption=UNFORMATTED_VALUE');
+    expect(shown.flat().map((value) => typeof value)).toContain('number');
   });
 
   test('Drive tells whether the file lies in the trash, and whether the account may edit it', async () => {
@@ -315,7 +201,7 @@ describe('Google Sheets: what the contract cannot ask', () => {
     'a cell that somebody else has protected (--protected TAB!A1) is refused with 400',
     async () => {
       const [, tab = '', cell = ''] = place ?? [];
-      const [[before] = ['']] = (await values(tab, cell, '&valueRenderOption=FORMULA')) ?? [];
+      const [[before] = ['']] = await valuesOf(tab, cell, '&valueRenderOption=FORMULA');
       // What stands there already: nothing is lost should it be accepted.
       expect(await type(tab, cell, [[String(before)]])).toBe(400);
     },

@@ -1,6 +1,6 @@
 /**
- * Asks a real service what the stand-ins of the tests assume, on records of its own that it removes again: the contract of
- * its adapter (test/contract), and what that cannot ask.
+ * Asks a real service what the stand-ins of the tests assume, on records of its own that it removes again. The contracts
+ * (test/contract) are played on the stand-ins; of files on a server also here.
  *
  *     npm run verify:hubspot
  *     npm run verify:google-sheets -- --spreadsheet ID [--protected 'TAB!A1'] [--quota] [--per-minute N]

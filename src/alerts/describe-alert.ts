@@ -79,7 +79,7 @@ function describeProblem({ connection, kind, event, detail, raisedAt }: AlertEve
       return alertText(
         'reminders fail',
         `Reminders and digests of the last 24 hours: ${count} failed, ${missed} missed; ${late} late by more than an hour.`,
-        'leadsync still sends the late ones until their grace period ends. The sync is not affected.',
+        'leadsync still sends what is late by less than 24 hours. The sync is not affected.',
         command('status --reminders', 'lists them, and why'),
         command('check', 'tries the mail server'),
       );

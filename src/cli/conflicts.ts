@@ -1,7 +1,7 @@
 import { headingOf } from '../core/lead/mapping.ts';
 import { shownDates } from '../core/lead/shown-date.ts';
 import { folded, plainCell, plainCells, sameCell, showCell } from '../core/lead/value.ts';
-import { answerOf, answersTo, decide, unknownItem } from '../review/decide-held.ts';
+import { answerOf, answersTo, decide, unknownItem, whatIsMade } from '../review/decide-held.ts';
 import type { Conflict } from '../store/conflicts.ts';
 import type { Match, MatchState } from '../store/matches.ts';
 import { describeAuthor, nameRecord, otherValue, rowName, short, userName } from './names.ts';
@@ -81,7 +81,7 @@ const stateWords: Readonly<Record<MatchState, string>> = {
   proposed: "each is the other's likeliest match",
   ambiguous: 'uncertain: others are as likely',
   accepted: 'they are linked',
-  rejected: 'they are kept apart',
+  rejected: 'they are two',
   undone: 'an undo separated them',
 };
 
@@ -127,7 +127,8 @@ export function decisionOn(item: Named['item']): string {
   if (item.kind === 'match') return stateWords[item.state];
   if (item.kind === 'calendar')
     return item.resolution === 'restore' ? 'the entries are written again' : 'the entries were deleted';
-  return item.field === '' ? 'it is made again' : `the ${answerOf(item)}'s value`;
+  const answer = answerOf(item);
+  return item.field === '' ? whatIsMade(answer, item.code).result : `the ${answer}'s value`;
 }
 
 export interface Named {
@@ -352,9 +353,9 @@ function describeDecided(one: Named, use: Answer): string {
   const { item, connection } = one;
   const record = recordOf(one) || 'the row';
   const words = decisionWords[use];
-  if (words !== undefined) return `${record}: ${words}`;
+  if (words !== undefined || item.kind === 'match') return `${record}: ${words}`;
   const isOfField = item.kind === 'field' || item.kind === 'edit';
-  if (!isOfField) return `${record}: the ${use === 'lead' ? 'row' : 'lead'} is made again`;
+  if (!isOfField) return `${record}: ${whatIsMade(use, item.code).result}`;
   const { field, lead, rowValue } = item;
   const sides = [
     `${showCell(lead)} of the lead`,

@@ -1,3 +1,4 @@
+import { keyCodes } from '../alerts/problems-of.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { targetOf } from '../config/environment.ts';
 import { defaultIdColumn, fieldMappings } from '../config/fields.ts';
@@ -61,8 +62,10 @@ export async function openDialogue(isYes: boolean, isSilent: boolean): Promise<D
       return question.proposal;
     },
     say: (text) => void (isSilent || process.stdout.write(`${text}\n`)),
+    // An answer that fits nowhere is wrong usage; what may go by itself, or is a matter of keys, keeps its code.
     retry: (fault) => {
-      throw fault;
+      const isAnswer = fault.retry === 'never' && !keyCodes.has(fault.code);
+      throw isAnswer ? wrongAnswer(withoutStop(fault.message), fault.help) : fault;
     },
   };
 }
@@ -146,7 +149,8 @@ function questionOf(name: string): Question {
 
 export function wrongAnswer(message: string, help?: string): LeadsyncError {
   const more = help === undefined ? {} : { help };
-  return new LeadsyncError('usage.init-answer', `${message}; nothing was written`, more);
+  const said = /nothing was written$/i.test(message) ? message : `${message}; nothing was written`;
+  return new LeadsyncError('usage.init-answer', said, more);
 }
 
 /** A heading may have line breaks or be long; a sheet may have hundreds. */
@@ -250,7 +254,7 @@ function interview(ui: Dialogue, { env, map, isYes, ...given }: Given) {
     const typed = chosen === other ? await ui.ask({ ...questionOf('TARGET'), former }) : chosen;
     // In quotes as some programs copy it.
     env['TARGET'] = typed.replace(/^(["'])(.*)\1$/, '$2');
-    part = undefined;
+    ({ part } = given);
   };
 
   const askTable = async (isAgain: boolean): Promise<void> => {
@@ -303,7 +307,7 @@ function interview(ui: Dialogue, { env, map, isYes, ...given }: Given) {
     const what = `leadsync keeps the id of each row's lead in a column`;
     if (!ui.isTerminal && !(isYes && isFile)) {
       const help = `${what}: ${how}${isFile ? ', or --yes does it' : ''}.`;
-      throw new LeadsyncError('target.id-column-missing', `${missing}; nothing was written`, { help });
+      throw new LeadsyncError('usage.init-missing', `${missing}; nothing was written`, { help });
     }
     ui.say(`${what}. So far ${missing}.`);
     const mayHave = (one: string) => mayBe(one) && (one === id?.heading || cellsOf(one).some(Boolean));
@@ -342,7 +346,7 @@ function interview(ui: Dialogue, { env, map, isYes, ...given }: Given) {
     for (const [field, match] of proposeMapping(headings, all).fields) {
       if (match === null || map.has(field) || !left().includes(match.heading)) continue;
       if (!match.isSure) guesses.set(field, match.heading);
-      if (match.isSure || (ui.isTerminal && !isYes)) chosen.set(field, match.heading);
+      if (match.isSure || ui.isTerminal || isYes) chosen.set(field, match.heading);
     }
     for (;;) {
       const wide = Math.max(...all.map((field) => field.length));

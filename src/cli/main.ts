@@ -2,7 +2,7 @@ import { CommanderError } from 'commander';
 import { codeOf } from '../lib/errors.ts';
 import { reportError, reportUsage, surviveLostOutput } from './output.ts';
 import { createProgram } from './program.ts';
-import { asStopped, endStopped, heedSignals, stoppedCode } from './stop.ts';
+import { asStopped, endStopped, heedSignals, isSuccess, stoppedCode } from './stop.ts';
 
 // bin/leadsync.js holds a channel to us under an old Node; only its end shows that the parent was killed.
 if (process.connected) {
@@ -25,7 +25,7 @@ try {
 } catch (error) {
   const json = process.argv.includes('--json');
   if (error instanceof CommanderError) reportUsage(error, json);
-  else {
+  else if (!isSuccess(error)) {
     const told = asStopped(error);
     reportError(told, json);
     if (codeOf(told) === 'process.stopped') process.exitCode = stoppedCode();

@@ -120,7 +120,7 @@ export function reportError(thrown: unknown, json: boolean): void {
   process.exitCode =
     error instanceof ConfigError || (known && /^(config|usage|sandbox)\./.test(error.code))
       ? exitCodes.usage
-      : known && error.code === 'connection.paused'
+      : known && (error.code === 'connection.paused' || keyCodes.has(error.code))
         ? exitCodes.stopped
         : exitCodes.failed;
   const code = known ? error.code : 'internal';

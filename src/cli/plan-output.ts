@@ -1,12 +1,14 @@
 import { count, counted } from '../core/lead/counted.ts';
 import { shownDates, shownMoment } from '../core/lead/shown-date.ts';
-import { plainCell, showCell } from '../core/lead/value.ts';
+import { type Cell, plainCell, showCell } from '../core/lead/value.ts';
 import type { ConnectionConfig } from '../config/config.ts';
 import { headingOf } from '../core/lead/mapping.ts';
 import { otherWords } from '../core/lead/other-words.ts';
 import { stageField } from '../reminders/plan/recipients.ts';
 import type { Refusal } from '../core/merge/guard.ts';
+import type { Change } from '../core/merge/action.ts';
 import type { Action } from '../store/actions.ts';
+import type { Match } from '../store/matches.ts';
 import type { Run } from '../store/runs.ts';
 import type { Forecast } from '../sync/forecast.ts';
 import type { AppliedPlan, SyncReport } from '../sync/report.ts';
@@ -39,6 +41,8 @@ export interface ShownPlan {
   readonly problems: SyncReport['problems'];
   readonly companies: Companies;
   readonly fields: ConnectionConfig['fields'];
+  /** Rows and leads that may be one. */
+  readonly matches?: readonly Pick<Match, 'lead' | 'cells'>[];
 }
 
 export interface UnmadePlan {
@@ -155,20 +159,38 @@ export function describePlan(
   return shownDates(lines.filter((line) => typeof line === 'string').join('\n'), timeZone);
 }
 
+type End = keyof Pick<Change, 'from' | 'to'>;
+
+/** The end of a change that is the row's, and the one that is the lead's. */
+const endsOf: Readonly<Partial<Record<Action['kind'], readonly [row: End | null, lead: End | null]>>> = {
+  'create-lead': ['to', null],
+  'create-row': [null, 'to'],
+  hold: ['to', 'from'],
+  'update-lead': ['to', 'from'],
+  'update-row': ['from', 'to'],
+  link: ['from', 'to'],
+};
+
 /** On a first day, when the two sides call the stages otherwise: words are copied as they are. */
-function describeWords({ run, actions, fields }: ShownPlan): readonly string[] {
-  const made = (kind: Action['kind']): readonly string[] =>
-    actions.flatMap((one) =>
-      one.kind === kind ? (plainCell(one.changes[stageField]?.to ?? null) ?? '') : [],
-    );
-  const [rows, leads] = [made('create-lead'), made('create-row')];
+function describeWords({ run, actions, fields, matches = [] }: ShownPlan): readonly string[] {
+  const wordOf = (cell: Cell | undefined): string => plainCell(cell ?? null) ?? '';
+  const rows = matches.map(({ cells }) => wordOf(cells[stageField]));
+  const leads = matches.map(({ lead }) => wordOf(lead[stageField]));
+  for (const { kind, changes } of actions) {
+    const change = changes[stageField];
+    const [row, lead] = endsOf[kind] ?? [null, null];
+    // Where there is a baseline, one side has the words of the other by now.
+    if (change === undefined || change.base !== undefined) continue;
+    if (row !== null) rows.push(wordOf(change[row]));
+    if (lead !== null) leads.push(wordOf(change[lead]));
+  }
   // Of a few new ones among known ones the words prove nothing.
   if (run.undoOf !== null || rows.length * 2 < run.targetRows || leads.length * 2 < run.pulled) return [];
   const found = otherWords(rows, leads);
   if (found === null || found.rows.length < 2) return [];
   const list = (words: readonly string[]): string => words.slice(0, wordsShown).map(showCell).join(', ');
   return [
-    `  ${headingOf(fields, stageField)}: the table says ${list(found.rows)}, the service ${list(found.leads)}. Words are copied as they are, so each side would get those of the other: change them in the table first, to have one set`,
+    `  ${headingOf(fields, stageField)}: the table says ${list(found.rows)}, the service ${list(found.leads)}. Words are copied as they are, or held where both sides have one: change them in the table first, to have one set`,
   ];
 }
 

@@ -2,6 +2,7 @@ import type { App } from '../app.ts';
 import { explain, LeadsyncError } from '../lib/errors.ts';
 import { silentKinds } from '../core/merge/action.ts';
 import { visibleActions } from '../store/actions.ts';
+import { openMatches } from '../store/matches.ts';
 import type { RunStatus } from '../store/runs.ts';
 import { planProblems } from '../sync/report.ts';
 import { isNote } from '../sync/which-place.ts';
@@ -91,9 +92,10 @@ export async function makePlanNow(
   const isIdle = run.undoOf !== null && !actions.some(({ kind }) => !silentKinds.includes(kind));
   const isPartial = isIdle || !run.problems.every(isNote) || actions.some(({ kind }) => kind === 'hold');
   const companies = await companiesIn(pool, run.connection, [...actions, ...problems]);
+  const matches = await openMatches(pool, run.connection);
   const status = ended ? run.status : isPartial ? 'partial' : 'succeeded';
   const { fields = [], timeZone = 'UTC' } = app.contexts.get(connection)?.connection ?? {};
-  return { run, actions, problems, companies, fields, timeZone, status };
+  return { run, actions, problems, companies, fields, matches, timeZone, status };
 }
 
 /** Not for a failed scan. */

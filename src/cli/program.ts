@@ -101,7 +101,7 @@ export function createProgram(): Command {
     .option('--remind <addresses>', 'who gets reminders, with commas; none: nobody')
     .option('--connection, --name <connection>', 'name of the connection', 'default')
     .option('--config, --out <file>', 'another place for leadsync.yaml, with secrets and state beside it')
-    .option('--yes', 'take what is proposed; ask for the rest')
+    .option('--yes', 'take what is proposed, guesses too; ask for the rest')
     .option('--json', 'ask nothing, and print one JSON object to stdout')
     .addHelpText('after', () => examplesOf('init'))
     .exitOverride()
@@ -155,10 +155,22 @@ export function createProgram(): Command {
         'coming, sent and failed mails; or the mail about a lead (id, or part of its name)',
       ).conflicts('runs'),
     )
-    .option('--cancelled', 'the same with cancelled ones, and why')
-    .option('--feeds', 'begin calendar feeds, and list their addresses')
-    .option('--new-feed <address>', "another address for this recipient's feed")
-    .option('--new-link-key', 'end the links of all mails so far')
+    .addOption(new Option('--cancelled', 'the same with cancelled ones, and why').conflicts('runs'))
+    .addOption(
+      new Option('--feeds', 'begin calendar feeds, and list their addresses').conflicts(listsOfStatus),
+    )
+    .addOption(
+      new Option('--new-feed <address>', "another address for this recipient's feed").conflicts(
+        listsOfStatus,
+      ),
+    )
+    .addOption(
+      new Option('--new-link-key', 'end the links of all mails so far').conflicts([
+        ...listsOfStatus,
+        'feeds',
+        'newFeed',
+      ]),
+    )
     .action(lazily(async () => (await import('./status.ts')).status));
   command(
     'conflicts',
@@ -208,6 +220,9 @@ export function createProgram(): Command {
     .action(lazily(async () => (await import('./sandbox.ts')).sandbox));
   return program;
 }
+
+/** What `status` lists instead of its summary. */
+const listsOfStatus = ['runs', 'reminders', 'cancelled'];
 
 function examplesOf(name: string): string {
   const lines = (examples[name] ?? []).map(([line, does]) => `  leadsync ${line}\n      ${does}`);

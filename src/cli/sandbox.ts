@@ -5,7 +5,7 @@ import { parseRate } from '../demo/rate-limit.ts';
 import { startSandbox } from '../demo/sandbox.ts';
 import type { CommonOptions } from './with-store.ts';
 import { print, printJson, wholeNumber } from './output.ts';
-import { usualEnd } from './stop.ts';
+import { untilStopped } from './stop.ts';
 
 interface SandboxCommandOptions extends CommonOptions {
   readonly leads: string;
@@ -15,6 +15,7 @@ interface SandboxCommandOptions extends CommonOptions {
 }
 
 export async function sandbox(options: SandboxCommandOptions): Promise<void> {
+  const stop = untilStopped();
   const leads = wholeNumber('--leads', options.leads, 0, 1_000_000);
   const port = wholeNumber('--port', options.port ?? '0', 0, 65_535);
   const faults = options.faults === undefined ? [] : parseFaults(options.faults);
@@ -31,7 +32,7 @@ export async function sandbox(options: SandboxCommandOptions): Promise<void> {
       'Then, in another terminal: npx leadsync plan, npx leadsync sync. Ctrl-C stops it; its leads are in memory only.',
     );
   }
-  await once(usualEnd(), 'abort');
+  if (!stop.aborted) await once(stop, 'abort');
   const { requests, throttled, early, faults: faulty } = service.stats;
   process.stderr.write(
     `${counted(requests, 'request')}, ${throttled} answered 429, ${early} too early, ${counted(faulty, 'fault')}\n`,

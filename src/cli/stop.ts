@@ -8,10 +8,18 @@ let isUsualEnd = false;
 /** Aborts, with `process.stopped`, when the process is to end. */
 export const stopping: AbortSignal = controller.signal;
 
-/** The same, for a command that works until it is stopped: that is its success. */
-export function usualEnd(): AbortSignal {
+/**
+ * The same, for a command that works until it is stopped, which calls this before anything else: a stop is its success, whether it heeds the
+ * signal or is ended by `unlessStopped`, as all of `withStore` is.
+ */
+export function untilStopped(): AbortSignal {
   isUsualEnd = true;
   return stopping;
+}
+
+/** Whether a command threw only because it was stopped, as it is meant to be. */
+export function isSuccess(thrown: unknown): boolean {
+  return isUsualEnd && thrown !== undefined && thrown === stopping.reason;
 }
 
 /** One Ctrl-C may come several times: from the terminal, from npm, and from bin/leadsync.js (ms). */

@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { addressKey, isEmailAddress } from '../core/lead/email-address.ts';
+import { followUpField } from '../core/lead/follow-up.ts';
 import { isQuiet } from '../core/lead/quiet-hours.ts';
 import { readFault } from './environment.ts';
 import { fieldMappings } from './fields.ts';
@@ -41,7 +42,7 @@ export function checkReminders(
       'is missing: a mail server is set (SMTP_URL), so reminders need a sender such as Sales <sales@example.com>',
     );
 
-  const followUp = fields.find(({ field }) => field === 'nextFollowUpAt');
+  const followUp = fields.find(({ field }) => field === followUpField);
   if (names.length > 0 && followUp?.type !== 'instant')
     report(
       ['reminders'],

@@ -49,7 +49,7 @@ export function fieldMappings({
 }
 
 export function fieldType(field: string, written: FieldType | undefined): FieldType {
-  return written ?? (field === 'nextFollowUpAt' ? 'instant' : 'text');
+  return written ?? defaultFields.find((mapping) => mapping.field === field)?.type ?? 'text';
 }
 
 /** The field's own direction, unless the connection's is narrower. Null when the two exclude each other, so that nothing could travel. */

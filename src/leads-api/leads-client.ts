@@ -38,14 +38,14 @@ class LeadsClient extends LeadsHttp implements LeadsPort {
     // Every server reads %20 as a space; "+" only those that parse the query as a form.
     const search = query.size === 0 ? '' : `?${query.toString().replaceAll('+', '%20')}`;
     const path = `/v1/leads${search}`;
-    const call = { operation: 'list', method: 'GET', path, mayDefer: true } as const;
+    const call = { operation: 'list', method: 'GET', path, mayYield: true } as const;
     const answer = await this.ask(call, signal);
     return readPage(answer.json) ?? notJson(answer, 'a page of leads');
   }
 
   async get(id: string, signal: AbortSignal, after?: 'write'): Promise<Lead | null> {
-    const mayDefer = after !== 'write';
-    const call = { operation: 'get', method: 'GET', path: leadPath(id), mayBeGone: true, mayDefer } as const;
+    const mayYield = after !== 'write';
+    const call = { operation: 'get', method: 'GET', path: leadPath(id), mayBeGone: true, mayYield } as const;
     const answer = await this.ask(call, signal);
     if (answer.gone) return null;
     return findLead(answer.json, id) ?? notJson(answer, 'the requested lead');

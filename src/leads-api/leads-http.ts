@@ -25,7 +25,7 @@ export interface LeadsHttpOptions {
   readonly baseUrl: string;
   readonly apiKey: Secret;
   readonly throttle: Throttle;
-  /** Whether others wait for the caller: then deferrable requests throw instead of sleeping. Default: false. */
+  /** Whether others wait for the caller: then requests that may yield throw instead of sleeping. Default: false. */
   readonly isCrowded?: () => boolean;
   /** Also used for the throttle. Default: the machine's. */
   readonly clock?: Clock;
@@ -52,8 +52,8 @@ export interface Call {
   readonly json?: unknown;
   /** 404 and 410 are answers, not faults. */
   readonly mayBeGone?: boolean;
-  /** May be deferred for the pace: no earlier work would be lost. */
-  readonly mayDefer?: boolean;
+  /** May give way to the pace: no earlier work would be lost. */
+  readonly mayYield?: boolean;
   /** Awaited just before sending, and again if the request was delayed after it. */
   readonly onLeaving?: (() => Promise<void>) | undefined;
 }
@@ -204,11 +204,11 @@ export class LeadsHttp implements AsyncDisposable {
     throw this.#limiter.error(said.code);
   }
 
-  /** Also for the others at a service that limits requests. Throws when a deferrable request would wait too long, or no request may leave now. */
-  async #mayAsk({ mayDefer = false, onLeaving }: Call, lane: Lane, signal: AbortSignal): Promise<Permission> {
+  /** Also for the others at a service that limits requests. Throws when a request that may yield would wait too long, or no request may leave now. */
+  async #mayAsk({ mayYield = false, onLeaving }: Call, lane: Lane, signal: AbortSignal): Promise<Permission> {
     for (let late = 0; late < maxChecks; ) {
       signal.throwIfAborted();
-      const permission = await this.#limiter.acquire(mayDefer);
+      const permission = await this.#limiter.acquire(mayYield);
       const { waitMs, limitedLately, isFresh } = permission;
       if (limitedLately) {
         this.#lanes.limit();

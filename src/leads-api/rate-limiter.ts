@@ -18,7 +18,7 @@ const freshMs = 500;
 /** How long (ms) it also serves requests that come later: they have the rest of `freshMs` to leave. */
 const sharedMs = 250;
 
-/** Deferrable requests that would wait longer (ms) are refused. Writes are not deferrable: the reads before them would be repeated each time. */
+/** Requests that may yield and would wait longer (ms) are refused. Writes may not yield: the reads before them would be repeated each time. */
 const longestSleepMs = 2_000;
 
 /** The same while others wait for the caller. */
@@ -61,9 +61,9 @@ export class RateLimiter {
 
   /**
    * Acquires the turn to send one request, which no other process gets. `waitMs` above zero: not acquired, ask again
-   * after that. Throws `leads.rate-limited` when no request may leave yet. `mayDefer`: see `longestSleepMs`.
+   * after that. Throws `leads.rate-limited` when no request may leave yet. `mayYield`: see `longestSleepMs`.
    */
-  async acquire(mayDefer: boolean): Promise<Permission> {
+  async acquire(mayYield: boolean): Promise<Permission> {
     for (;;) {
       const check = await this.#check();
       const { remaining, stored, pace } = check;
@@ -71,7 +71,7 @@ export class RateLimiter {
         throw rateLimited(remaining, 'No request was sent: the Leads service asked to wait', {});
       const now = this.#sharedTime();
       const waitMs = pace === null ? 0 : Math.max(0, pace.nextAt - now);
-      if (mayDefer && waitMs > (this.#isCrowded() ? longestCrowdedSleepMs : longestSleepMs))
+      if (mayYield && waitMs > (this.#isCrowded() ? longestCrowdedSleepMs : longestSleepMs))
         throw rateLimited(waitMs, 'No request was sent: the pace of the Leads service is used up', {});
       if (waitMs > 0) return { ...check, waitMs };
       this.#pace = pace && sent(pace, now);

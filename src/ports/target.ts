@@ -253,9 +253,11 @@ export interface Target {
    * A text that two states share only when reading them gives the same, with that state's `version`; null: none. Throws
    * as `open` does. Absent: it costs as much as reading.
    */
-  digest?(signal: AbortSignal): Promise<{ readonly digest: string; readonly version: string } | null>;
+  contentTag?(signal: AbortSignal): Promise<{ readonly contentTag: string; readonly version: string } | null>;
   /** Who changed what these cells show, one answer per cell; null: unknown, or this account. Throws as `open` does. Absent: never known. */
   authors?(cells: readonly ShownCell[], signal: AbortSignal): Promise<readonly (Author | null)[]>;
+  /** Why its cells cannot take a text, as a sentence; null: they can. Throws as `open` does. Absent: only a write tells. */
+  notStorable?(signal: AbortSignal): Promise<(text: string) => string | null>;
   /** Applies all changes or none; one outcome per change, in order. */
   write(
     changes: readonly RowChange[],

@@ -48,10 +48,16 @@ export function answerOf(item: HeldItem): Answer | null {
   return item.state === 'accepted' ? 'link' : item.state === 'rejected' ? 'apart' : null;
 }
 
+/** What an answer makes of a record that is held as a whole. */
+export function whatIsMade(use: Answer | null, code: string) {
+  const [what, of] = use === 'lead' ? ['row', 'lead'] : [code === 'row.twin' ? 'second lead' : 'lead', 'row'];
+  return { order: `Make a ${what} of the ${of}`, result: `a ${what} is made of the ${of}` };
+}
+
 /** What a person decided on a record as a whole, or on an edit. */
 export const choiceWords: Readonly<Record<Recorded['choice'], string>> = {
-  lead: 'the row is made again',
-  target: 'the lead is made again',
+  lead: 'a row is made of the lead',
+  target: 'a lead is made of the row',
   accepted: 'lead and row are one',
   rejected: 'lead and row are two',
   requested: 'the edit is carried out',

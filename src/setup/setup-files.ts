@@ -69,7 +69,7 @@ function yamlOf({ connection, env, part, idColumn, fields, hasRows }: Answers, f
     target: { ...placeOf(env, part, folder), idColumn: literal(idColumn) },
     fields: Object.fromEntries(fields.map(([field, column]) => [field, literal(column)])),
     sync: {
-      schedule: SCHEDULE || '0 2 * * *',
+      schedule: SCHEDULE || settingOf('SCHEDULE')?.default,
       timeZone: TZ_NAME || Intl.DateTimeFormat().resolvedOptions().timeZone,
       // Rows without an id may be leads: they are listed, and a person decides.
       ...(hasRows && { match: 'propose', ...(!isNamed && { matchBy: names.slice(0, 1) }) }),

@@ -11,7 +11,8 @@ import type { VerificationResult } from './verifications.ts';
 import type { RoundRef } from './runs.ts';
 
 /** `left-out`: no line of the reviewed plan that the run carries out. */
-export type ActionState = 'planned' | 'left-out' | 'proven' | 'done' | 'deferred' | 'held';
+export const actionStates = ['planned', 'left-out', 'proven', 'done', 'deferred', 'held'] as const;
+export type ActionState = (typeof actionStates)[number];
 
 /** A planned action as stored. */
 export interface Action extends PlannedAction {

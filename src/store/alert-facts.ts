@@ -88,7 +88,7 @@ function failuresSince(db: pg.PoolClient, connection: string, runId: number): Pr
 
 /**
  * A mail is late after an hour of failed attempts, or an hour after it was due and planned without an attempt. A mail planned
- * when its grace period was over already, as after a first sync, is missed without an attempt: no failure.
+ * when it was overdue for more than `graceMs` already, as after a first sync, is missed without an attempt: no failure.
  */
 function mailFacts(db: pg.PoolClient, connection: string, now: number): Promise<ConnectionFacts['mails']> {
   return oneOf(

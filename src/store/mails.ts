@@ -25,7 +25,16 @@ interface OwedMail<State extends string> {
   readonly sequence: number;
 }
 
-export type ReminderState = 'scheduled' | 'sending' | 'sent' | 'skipped' | 'cancelled' | 'missed' | 'failed';
+export const reminderStates = [
+  'scheduled',
+  'sending',
+  'sent',
+  'skipped',
+  'cancelled',
+  'missed',
+  'failed',
+] as const;
+export type ReminderState = (typeof reminderStates)[number];
 
 /** A mail about a lead's follow-up, or about the calendar entry of an earlier one. */
 export interface Reminder extends OwedMail<ReminderState> {

@@ -5,7 +5,8 @@ import { type Decided, decidedOn, heldAgain } from './decisions.ts';
 import { streamRows } from './stream-rows.ts';
 
 /** `undone`: an undo took them apart, so they are proposed again, never linked without a decision. */
-export type MatchState = 'proposed' | 'ambiguous' | 'accepted' | 'rejected' | 'undone';
+export const matchStates = ['proposed', 'ambiguous', 'accepted', 'rejected', 'undone'] as const;
+export type MatchState = (typeof matchStates)[number];
 
 /** A lead and a row that may be one, with what both show. */
 export interface Match {
@@ -111,6 +112,19 @@ const columns = `kind, id, connection, lead_id as "leadId", row_number as row, l
 /** Those of these numbers that the last sync or plan found. */
 export function matchesOf(db: Queryable, ids: readonly number[]): Promise<readonly Match[]> {
   return rowsOf(db, `select ${columns} from held where id = any($1) and kind = 'match' and current`, [ids]);
+}
+
+/** What undecided matches show. */
+export function openMatches(
+  db: Queryable,
+  connection: string,
+): Promise<readonly Pick<Match, 'lead' | 'cells'>[]> {
+  return rowsOf(
+    db,
+    `select lead_value as lead, row_value as cells from held
+     where connection = $1 and kind = 'match' and current and state in ('proposed', 'ambiguous')`,
+    [connection],
+  );
 }
 
 /** The number of another accepted match of the same lead or row; null: none. */

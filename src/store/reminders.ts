@@ -27,7 +27,7 @@ export interface MomentByRecipient {
 
 /** Why a mail is missed whose follow-up was overdue on the first day: nothing has failed. */
 export const overdueAtFirst =
-  'it could not be sent in time: the follow-up was overdue for longer than the grace period when leadsync first saw it';
+  'it could not be sent in time: the follow-up was overdue for more than 24 hours when leadsync first saw it';
 
 /** Why a mail is missed that a state from before a restore may have sent. */
 export const mayBeSent = 'it was due before the state was restored from a backup: it may have been sent';
@@ -120,7 +120,7 @@ export async function settleLate(
   next: MomentByRecipient,
 ): Promise<void> {
   await db.query(
-    `update mails set state = 'missed', updated_at = now(), note = 'it could not be sent in time, nor within the grace period'
+    `update mails set state = 'missed', updated_at = now(), note = 'it could not be sent in time, nor in the 24 hours after'
      where connection = $1 and kind <> 'digest' and state = 'scheduled' and send_at < now() - $2 * interval '1 ms'`,
     [connection, graceMs],
   );

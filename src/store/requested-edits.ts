@@ -5,7 +5,8 @@ import { columnOf, firstOf, isoMs, oneOf, type Queryable, rowsOf } from './datab
 import type { RoundRef, RunRef } from './runs.ts';
 
 /** `superseded`: the same person requested another value, or gave it up. */
-type EditState = 'open' | 'applied' | 'unchanged' | 'conflict' | 'superseded' | 'failed';
+export const editStates = ['open', 'applied', 'unchanged', 'conflict', 'superseded', 'failed'] as const;
+type EditState = (typeof editStates)[number];
 
 /** An edit that a person makes outside table and service. `from`: what the person saw. Values are canonical. */
 export interface NewEdit {

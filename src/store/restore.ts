@@ -206,7 +206,7 @@ async function castDoubt(client: pg.PoolClient, backedUpAt: string): Promise<rea
     [backedUpAt],
   );
   // The first night compares every record.
-  await client.query('update place_notes set read_digest = null');
+  await client.query('update place_notes set read_tag = null');
   await client.query('insert into keeper default values on conflict do nothing');
   await client.query('update keeper set restored_at = now()');
   await client.query(

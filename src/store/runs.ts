@@ -20,9 +20,12 @@ export interface Approval {
 }
 
 /** `edit`: it carries out requested edits, without a scan. */
-export type RunMode = 'sync' | 'plan' | 'edit';
-export type Phase = 'pull' | 'read' | 'plan' | 'push-leads' | 'push-rows' | 'receipt' | 'finish';
-export type RunStatus = 'running' | 'succeeded' | 'partial' | 'stopped' | 'failed';
+export const runModes = ['sync', 'plan', 'edit'] as const;
+export type RunMode = (typeof runModes)[number];
+export const phases = ['pull', 'read', 'plan', 'push-leads', 'push-rows', 'receipt', 'finish'] as const;
+export type Phase = (typeof phases)[number];
+export const runStatuses = ['running', 'succeeded', 'partial', 'stopped', 'failed'] as const;
+export type RunStatus = (typeof runStatuses)[number];
 
 /** A run as stored. Times are epoch ms. */
 export interface Run {

@@ -241,7 +241,7 @@ export async function retryMails(db: Queryable, connections: readonly string[]):
 }
 
 /** Moves a mail that may not leave now to the next moment (epoch ms) at which it may. */
-export async function deferMail(db: Queryable, id: number, sendAt: number): Promise<void> {
+export async function postponeMail(db: Queryable, id: number, sendAt: number): Promise<void> {
   await db.query(
     `update mails set send_at = $2::timestamptz where id = $1 and state in ('scheduled', 'sending')`,
     [id, timestamp(sendAt)],

@@ -18,20 +18,20 @@ export interface TableRead {
   readonly asides: readonly Aside[];
 }
 
-const kept = `on conflict (connection) do update set read_digest = excluded.read_digest, read_moves = excluded.read_moves,
+const kept = `on conflict (connection) do update set read_tag = excluded.read_tag, read_moves = excluded.read_moves,
   read_shown = excluded.read_shown`;
 
-/** Remembers it until the table is another one (`digest` says that it is not), or pairs have moved again. */
+/** Remembers it until the table is another one (`contentTag` says that it is not), or pairs have moved again. */
 export async function keepTableRead(
   db: Queryable,
   connection: string,
-  digest: string,
+  contentTag: string,
   moves: number,
   read: TableRead,
 ): Promise<void> {
   await db.query(
-    `insert into place_notes (connection, read_digest, read_moves, read_shown) values ($1, $2, $3, $4) ${kept}`,
-    [connection, digest, moves, JSON.stringify(read)],
+    `insert into place_notes (connection, read_tag, read_moves, read_shown) values ($1, $2, $3, $4) ${kept}`,
+    [connection, contentTag, moves, JSON.stringify(read)],
   );
 }
 
@@ -39,13 +39,13 @@ export async function keepTableRead(
 export function repeatTableRead(
   db: Queryable,
   connection: string,
-  digest: string,
+  contentTag: string,
   moves: number,
 ): Promise<TableRead | null> {
   return valueOf(
     db,
-    `select read_shown from place_notes where connection = $1 and read_digest = $2 and read_moves = $3`,
-    [connection, digest, moves],
+    `select read_shown from place_notes where connection = $1 and read_tag = $2 and read_moves = $3`,
+    [connection, contentTag, moves],
   );
 }
 
@@ -56,15 +56,15 @@ export function repeatTableRead(
 export async function keepWrittenTable(
   db: Queryable,
   connection: string,
-  digest: string,
+  contentTag: string,
   fields: readonly string[],
   read: TableRead,
 ): Promise<void> {
   await db.query(
-    `insert into place_notes (connection, read_digest, read_moves, read_shown)
+    `insert into place_notes (connection, read_tag, read_moves, read_shown)
      select $1, $2, ${movesOf('$1')}, $4 from pairs where connection = $1
      having count(*) = $5 and bool_and(base ?& $3::text[] and row_number is not null and lead_deleted_at is null
        and lead_absences = 0 and row_absences = 0) ${kept}`,
-    [connection, digest, fields, JSON.stringify(read), read.rows],
+    [connection, contentTag, fields, JSON.stringify(read), read.rows],
   );
 }

@@ -15,10 +15,11 @@ import type { FoundMatches } from './find-matches.ts';
 import { findForeign } from './foreign-leads.ts';
 import { makePlan, readablePolicy } from './make-plan.ts';
 import { openWhole } from './read-target.ts';
-import { PlanWriter } from './plan-writer.ts';
+import { PlanWriter, type WhyNotStorable } from './plan-writer.ts';
 import { showsStatus } from './show-status.ts';
 import { judgeTable } from './table-mark.ts';
 import { copiesNote, placeNotes } from './which-place.ts';
+import { headingOf } from '../core/lead/mapping.ts';
 import type { ShownCell, Author } from '../core/lead/author.ts';
 import type { Doubts, PutBackCell } from '../core/merge/older-copy.ts';
 import type { LiveScan } from '../core/merge/live-scan.ts';
@@ -46,9 +47,10 @@ export async function decide(context: StepContext, begun: Run): Promise<Run> {
   await askLeads(context, run, scan);
   const imported = await doubtOfImport(context, run, scan, readablePolicy(context, run));
   const copies = copiesNote(context.target.name, (await context.target.conflictCopies?.(context.cut)) ?? []);
+  const whyNot = await whyNotStorable(context, run);
   let [written, newPairs] = [0, 0];
   const planned = await inLeasedTransaction(context, async (db) => {
-    const writer = await beginPlan(db, run);
+    const writer = await beginPlan(db, run, whyNot);
     const found = { mark, imported, foreign };
     const plan = await makePlan(context, db, run, scan, writer, found).catch((error: unknown) =>
       writer.failure(error),
@@ -58,11 +60,13 @@ export async function decide(context: StepContext, begun: Run): Promise<Run> {
     const isAsked = refusals.every(({ code }) => code === 'first-leads');
     if (isAsked && (run.mode === 'plan' || refusals.length > 0))
       await listPlanned(db, run, scan, plan.matches);
-    if (refusals.length > 0) return updateRun(db, run.id, { refusals, phase: 'finish', attempts: 0 });
+    const problems = [...run.problems, ...writer.unstorable];
+    if (refusals.length > 0)
+      return updateRun(db, run.id, { refusals, phase: 'finish', attempts: 0, problems });
     await clearScan(db, run.id);
     await storeSights(db, run.id, scan);
     const notes = [...(await placeNotes(db, plan.placement)), ...copies];
-    const others = run.problems.filter(({ code }) => notes.every((note) => note.code !== code));
+    const others = problems.filter(({ code }) => notes.every((note) => note.code !== code));
     const goesOn = { ...next, problems: [...others, ...notes] };
     if (run.mode === 'plan') return updateRun(db, run.id, goesOn);
     if (showsStatus(context)) await storeStatuses(db, run.id, scan);
@@ -112,9 +116,21 @@ async function storePlan(
   return planned;
 }
 
-async function beginPlan(db: pg.PoolClient, run: Run): Promise<PlanWriter> {
+async function beginPlan(db: pg.PoolClient, run: Run, whyNot?: WhyNotStorable): Promise<PlanWriter> {
   await clearActions(db, run);
-  return new PlanWriter(db, run, await openReview(db, run));
+  return new PlanWriter(db, run, await openReview(db, run), whyNot);
+}
+
+/** For a plan: a sync has it from the write. */
+async function whyNotStorable(
+  { target, connection, cut }: StepContext,
+  { mode }: Run,
+): Promise<WhyNotStorable> {
+  const whyNot = mode === 'plan' ? await target.notStorable?.(cut) : undefined;
+  return (field, text) => {
+    const why = whyNot?.(text) ?? null;
+    return why && `${headingOf(connection.fields, field)}: ${why} Until then a sync holds the row`;
+  };
 }
 
 /** The most cells whose authors a run requests; the next run requests the rest. */

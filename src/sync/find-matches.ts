@@ -223,7 +223,7 @@ function describe(
       }),
     ),
     linkedRows: new Set(links.map(rowOf)),
-    apartRows: new Set(rejected.filter(({ lead }) => linked.has(lead)).map(rowOf)),
+    rejectedRows: new Set(rejected.filter(({ lead }) => linked.has(lead)).map(rowOf)),
     heldLeads,
     heldRows,
     lines: listedOnes.map(line),

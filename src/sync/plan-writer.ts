@@ -1,7 +1,8 @@
 import type pg from 'pg';
 import { readable } from '../core/lead/value.ts';
 import { charactersIn, mostTogether } from '../core/lead/text-size.ts';
-import { putOffReasons } from '../core/merge/action.ts';
+import type { Problem } from '../lib/errors.ts';
+import { type ActionKind, putOffReasons } from '../core/merge/action.ts';
 import type { Absences } from '../core/merge/difference.ts';
 import { GuardTally } from '../core/merge/guard-tally.ts';
 import type { Review } from '../review/pick-approved.ts';
@@ -11,24 +12,33 @@ import type { Run } from '../store/runs.ts';
 
 const batchSize = 500;
 
+/** A sentence; null: the table takes the text. */
+export type WhyNotStorable = (field: string, text: string) => string | null;
+
+const writesValues: ReadonlySet<ActionKind> = new Set(['create-row', 'update-row', 'link']);
+
 /** Stores actions in batches and, of a sync, the moves of baselines without an action. */
 export class PlanWriter {
   readonly guarded = new GuardTally();
   written = 0;
   moves = 0;
+  /** What the table will not take of what is planned. */
+  readonly unstorable: Problem[] = [];
   readonly #db: pg.PoolClient;
   readonly #run: Run;
   readonly #review: Review | null;
+  readonly #whyNot: WhyNotStorable;
   #buffer: NewAction[] = [];
   #moves: PlannedMove[] = [];
   /** Characters of both. */
   #size = 0;
   #storing = Promise.resolve();
 
-  constructor(db: pg.PoolClient, run: Run, review: Review | null) {
+  constructor(db: pg.PoolClient, run: Run, review: Review | null, whyNot: WhyNotStorable = () => null) {
     this.#db = db;
     this.#run = run;
     this.#review = review;
+    this.#whyNot = whyNot;
   }
 
   async add(...actions: readonly NewAction[]): Promise<void> {
@@ -43,12 +53,25 @@ export class PlanWriter {
         const stored: NewAction = isPutOff ? { ...action, state: 'deferred' } : action;
         for (const one of this.#review?.pick(stored) ?? [stored]) {
           this.#buffer.push(one);
-          if (one.state !== 'left-out') this.guarded.see(one);
+          if (one.state === 'left-out') continue;
+          this.guarded.see(one);
+          this.#lookAtValues(one);
         }
       }
     }
     const isMuch = this.#size >= mostTogether;
     if (isMuch || this.#buffer.length + this.#moves.length >= batchSize) await this.#flush();
+  }
+
+  #lookAtValues({ kind, leadId, row, changes }: NewAction): void {
+    if (!writesValues.has(kind)) return;
+    for (const [field, { to }] of Object.entries(changes)) {
+      const message = typeof to === 'string' ? this.#whyNot(field, to) : null;
+      if (message === null) continue;
+      const where = { ...(leadId !== null && { leadId }), ...(row !== null && { row }) };
+      this.unstorable.push({ code: 'target.value-not-storable', message, ...where });
+      return;
+    }
   }
 
   /** Of a sync: how often a pair was missed by now. */

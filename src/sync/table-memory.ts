@@ -14,32 +14,32 @@ export function usualStatusOf({ connection }: StepContext): string | null {
   return connection.target.statusColumn === undefined ? null : inStep;
 }
 
-/** A table at one moment. `digest`: of its bytes and everything that decides how they are read. */
+/** A table at one moment. `contentTag`: of its bytes and everything that decides how they are read. */
 export interface KnownTable {
   readonly version: string;
-  readonly digest: string;
+  readonly contentTag: string;
 }
 
-/** Null: the table has no digest. `wasFilled`: rows of it are known. */
+/** Null: nothing tells whether the table is the same. `wasFilled`: rows of it are known. */
 export async function lookAtTable(
   { target, connection, stop }: StepContext,
   wasFilled: boolean,
 ): Promise<KnownTable | null> {
-  const found = await target.digest?.(stop);
+  const found = await target.contentTag?.(stop);
   if (found === undefined || found === null) return null;
   // Another version of leadsync may read the same bytes differently.
   const settings = JSON.stringify([version, connection.target, connection.fields, wasFilled]);
-  return { version: found.version, digest: shortHash(`${settings}\n${found.digest}`) };
+  return { version: found.version, contentTag: shortHash(`${settings}\n${found.contentTag}`) };
 }
 
 /** Sees a table as it was when it was read last; null: it has changed, or a pair has moved since. */
 export async function seeAsBefore(
   context: StepContext,
   run: Run,
-  { digest }: KnownTable,
+  { contentTag }: KnownTable,
   scan: LiveScan,
 ): Promise<TableRead | null> {
-  const read = await repeatTableRead(context.pool, run.connection, digest, scan.base.moves);
+  const read = await repeatTableRead(context.pool, run.connection, contentTag, scan.base.moves);
   if (read === null) return null;
   // The first row of a copy shows its baseline unless it is left itself.
   const left = read.left.flatMap(({ leadId, duplicate }) => (leadId === null || duplicate ? [] : [leadId]));
@@ -63,7 +63,7 @@ export async function rememberTable(
   if (rowless === null) return;
   if (before.version !== (await context.target.version?.(context.stop))) return;
   await inRepeatable(context, (db) =>
-    keepTableRead(db, run.connection, before.digest, scan.base.moves, { ...read, rowless }),
+    keepTableRead(db, run.connection, before.contentTag, scan.base.moves, { ...read, rowless }),
   );
 }
 
@@ -85,6 +85,6 @@ export async function rememberWritten(
   const shown = { rows, problems: [], mark: mark === undefined ? null : (mark ?? '') };
   const read = { ...shown, left: [], rowless: [], asides: [] };
   await inLeasedTransaction(context, (db) =>
-    keepWrittenTable(db, run.connection, before.digest, fields, read),
+    keepWrittenTable(db, run.connection, before.contentTag, fields, read),
   );
 }

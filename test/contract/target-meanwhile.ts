@@ -113,10 +113,10 @@ export function describeMeanwhile(name: string, makeHarness: () => Promise<Local
         expect(await writes(append('id-3', {}))).toBe(0);
         await readAll(target);
         expect(await writes(append('id-4', {}))).toBe(1);
-        await target.digest?.(never());
+        await target.contentTag?.(never());
         expect(await target.standingWrites?.(never()), 'nothing was written').toBe(0);
         expect(await writes(append('id-5', {}))).toBe(1);
-        await target.digest?.(never());
+        await target.contentTag?.(never());
         typed(harness);
         expect(await writes(append('id-6', {})), 'somebody wrote before the first write').toBe(0);
       }));

@@ -193,18 +193,18 @@ export class Life {
   target(target: Target): Target {
     const { witness } = this.#around;
     const [place, isLeft] = [target.place?.bind(target), target.isLeft?.bind(target)];
-    const [version, digest] = [target.version?.bind(target), target.digest?.bind(target)];
+    const [version, contentTag] = [target.version?.bind(target), target.contentTag?.bind(target)];
     const standingWrites = target.standingWrites?.bind(target);
     return {
       ...(version !== undefined && {
         version: (signal: AbortSignal) => this.pass('version', () => version(signal), 'both'),
       }),
-      ...(digest !== undefined && {
-        digest: (signal: AbortSignal) =>
+      ...(contentTag !== undefined && {
+        contentTag: (signal: AbortSignal) =>
           this.pass(
-            'digest',
+            'contentTag',
             async () => {
-              const found = await digest(signal);
+              const found = await contentTag(signal);
               // Whoever knows it again knows what it shows.
               if (found !== null) await seen((await target.open({ create: false }, signal)).rows, witness);
               return found;
@@ -213,7 +213,8 @@ export class Life {
           ),
       }),
       ...(standingWrites !== undefined && {
-        standingWrites: (signal: AbortSignal) => this.pass('standingWrites', () => standingWrites(signal), 'both'),
+        standingWrites: (signal: AbortSignal) =>
+          this.pass('standingWrites', () => standingWrites(signal), 'both'),
       }),
       ...(place !== undefined && {
         place: (signal: AbortSignal) => this.pass('place', () => place(signal), 'both'),

@@ -4,7 +4,7 @@ import { type ChatKind, chatChannel, chatKindOf, chatKinds } from '../../src/con
 import { replyOf } from '../../src/http/connection.ts';
 import { Secret } from '../../src/config/secret.ts';
 import { replyFault } from '../../src/reminders/chat/post-message.ts';
-import { chatPayload, cutForChat, fitsChat, markupOf } from '../../src/reminders/chat/payload.ts';
+import { chats, cutForChat } from '../../src/reminders/chat/payload.ts';
 import { composeDigestMessage } from '../../src/reminders/compose/compose-digest.ts';
 import { openTemplates } from '../../src/reminders/compose/templates.ts';
 import { payloadFault } from '../stand-ins/chat/payload-fault.ts';
@@ -53,23 +53,23 @@ describe('a value is read as it is', () => {
     ['teams', '# 1', '\u200B# 1'],
     ['teams', '1. Kontakt', '\u200B1. Kontakt'],
     ['teams', '- a', '\u200B- a'],
-  ])('%s: %s', (kind, value, shown) => expect(markupOf[kind].escape(value)).toBe(shown));
+  ])('%s: %s', (kind, value, shown) => expect(chats[kind].escape(value)).toBe(shown));
 
   test.each<[ChatKind, string]>([
     ['slack', '<https://a.example/x%7Cy?a=1&amp;b=2|&lt;Foo¦&gt;>'],
     ['discord', String.raw`[\<Foo\|\>](https://a.example/x|y?a=1&b=2)`],
   ])('a link in %s ends where its address ends', (kind, link) =>
-    expect(markupOf[kind].link('https://a.example/x|y?a=1&b=2', '<Foo|>')).toBe(link),
+    expect(chats[kind].link('https://a.example/x|y?a=1&b=2', '<Foo|>')).toBe(link),
   );
 
   test('nothing of a value mentions, links or ends a link', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.webUrl(), (value, url) => {
-        expect(markupOf.slack.escape(value)).not.toMatch(/[<>]|(?<![\w.+-])@\w/);
-        expect(shownOf(markupOf.discord.escape(value))).not.toMatch(/[`*_~|[\]()<>#@]/);
-        expect(shownOf(markupOf.teams.escape(value))).not.toMatch(/[`*_[\]]|~~|<\w|^[#+>-]|^\d+[.)]/);
-        expect(markupOf.slack.link(url, value)).toMatch(/^<[^<>|]+\|[^<>|]*>$/);
-        expect(shownOf(markupOf.teams.link(url, value))).toMatch(/^\[[^[\]]*\]\([^()\s]+\)$/);
+        expect(chats.slack.escape(value)).not.toMatch(/[<>]|(?<![\w.+-])@\w/);
+        expect(shownOf(chats.discord.escape(value))).not.toMatch(/[`*_~|[\]()<>#@]/);
+        expect(shownOf(chats.teams.escape(value))).not.toMatch(/[`*_[\]]|~~|<\w|^[#+>-]|^\d+[.)]/);
+        expect(chats.slack.link(url, value)).toMatch(/^<[^<>|]+\|[^<>|]*>$/);
+        expect(shownOf(chats.teams.link(url, value))).toMatch(/^\[[^[\]]*\]\([^()\s]+\)$/);
       }),
     );
   });
@@ -80,14 +80,14 @@ test('every text becomes a message that the vendor takes', () => {
   fc.assert(
     fc.property(lines, fc.constantFrom(...chatKinds), (texts, kind) => {
       const text = cutForChat(kind, `a${texts.join('\n')}`);
-      expect(payloadFault(kind, 'application/json', JSON.stringify(chatPayload(kind, text)))).toBeNull();
-      expect(fitsChat(kind, text)).toBe(true);
+      expect(payloadFault(kind, 'application/json', JSON.stringify(chats[kind].payload(text)))).toBeNull();
+      expect(chats[kind].fits(text)).toBe(true);
     }),
   );
 });
 
 test('Discord is told that nobody is mentioned', () =>
-  expect(chatPayload('discord', '@everyone')).toMatchObject({ allowed_mentions: { parse: [] } }));
+  expect(chats.discord.payload('@everyone')).toMatchObject({ allowed_mentions: { parse: [] } }));
 
 test('a digest shows as much as the chat takes, and counts the rest', async () => {
   const opened = await openTemplates(null, (message) => expect.fail(message));

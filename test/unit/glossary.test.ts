@@ -20,6 +20,21 @@ test('each line of its list is a term with a file that is there', () => {
   expect(rows.map(([, , path = '']) => path).filter((path) => !existsSync(join(root, path)))).toEqual([]);
 });
 
+test('a term is no name of anything else: a digest is a mail, deferred is an action, apart is a row or the answer to a match', () => {
+  const named = (word: RegExp, ...folders: readonly string[]) =>
+    folders
+      .flatMap((folder) =>
+        readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((path) =>
+          join(folder, path),
+        ),
+      )
+      .filter((path) => path.endsWith('.ts') && word.test(read(path)));
+  // That of a hash is the word of node:crypto.
+  expect(named(/digest(?!\('hex'\))/i, 'src/ports', 'src/targets', 'src/sync')).toEqual([]);
+  expect(named(/defer(?!\()/i, 'src/leads-api', 'src/http', 'src/queue', 'src/worker')).toEqual([]);
+  expect(named(/apart[A-Z]/, 'src/core', 'src/review', 'src/store')).toEqual([]);
+});
+
 test('each file that a recipe names is there', () => {
   const [, recipes = ''] = /^## Recipes$([\s\S]*?)^## /m.exec(read('CONTRIBUTING.md')) ?? [];
   const named = [...recipes.matchAll(/`([\w./-]+\.(?:ts|liquid|yaml|md))`/g)].map(([, name = '']) => name);

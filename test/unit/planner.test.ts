@@ -134,7 +134,7 @@ test.each<[string, Partial<PlanFacts>, string[]]>([
   ],
   [
     'is linked with a lead that is another company, says a person',
-    { matches: { ...plain.matches, ...matched('b').matches, apartRows: new Set([2]) } },
+    { matches: { ...plain.matches, ...matched('b').matches, rejectedRows: new Set([2]) } },
     ['create-lead new-row'],
   ],
 ])('a new row of one company with a row below that %s', (_name, facts, expected) => {

@@ -178,7 +178,7 @@ describe('a look at the throttle', () => {
   test('serves all requests of the next quarter of a second, also such as leave at once', async () => {
     const scene = looking();
     const { limiter } = scene;
-    const permissions = await Promise.all([true, false, true].map((mayDefer) => limiter.acquire(mayDefer)));
+    const permissions = await Promise.all([true, false, true].map((mayYield) => limiter.acquire(mayYield)));
     permissions.push(await limiter.acquire(true));
     expect(permissions.map(({ isFresh }) => isFresh())).toEqual([true, true, true, true]);
     expect(scene.looks).toBe(1);

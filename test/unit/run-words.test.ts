@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest';
-import { describePlan, describeReport, planJson, summaryJson } from '../../src/cli/plan-output.ts';
+import {
+  type ShownPlan,
+  describePlan,
+  describeReport,
+  planJson,
+  summaryJson,
+} from '../../src/cli/plan-output.ts';
 import { describeProgress } from '../../src/ops/describe-progress.ts';
 import type { Action } from '../../src/store/actions.ts';
 import type { Run } from '../../src/store/runs.ts';
@@ -96,36 +102,54 @@ test('a sync that a person has paused has no number, and nothing else to go on w
 
 test('a first plan says when the two sides call the stages otherwise', () => {
   const run = { id: 1, connection: 'main', undoOf: null, pulled: 2, targetRows: 2, refusals: [] };
-  const made = (kind: Action['kind'], stage: string): Action =>
+  const made = (kind: Action['kind'], to: string, from: string | null = null, known = {}): Action =>
     ({
       id: 1,
       kind,
       leadId: null,
       row: null,
-      changes: { stage: { from: null, to: stage } },
+      changes: { stage: { from, to, ...known } },
       expect: {},
       reason: 'new',
     }) as unknown as Action;
-  const told = (pulled: number, ...words: readonly string[]): string =>
+  const shown = (pulled: number, more: Pick<ShownPlan, 'actions' | 'matches'>): string =>
     describePlan(
       {
         run: { ...run, pulled, status: 'succeeded' } as unknown as Run,
-        actions: [
-          ...['new', 'won'].map((word) => made('create-row', word)),
-          ...words.map((word) => made('create-lead', word)),
-        ],
         problems: [],
         companies: new Map(),
         fields: german,
+        ...more,
       },
       'UTC',
     );
+  const told = (pulled: number, ...words: readonly string[]): string =>
+    shown(pulled, {
+      actions: [
+        ...['new', 'won'].map((word) => made('create-row', word)),
+        ...words.map((word) => made('create-lead', word)),
+      ],
+    });
   expect(told(2, 'neu', 'gewonnen')).toContain(
     'Vertriebs- phase: the table says "neu", "gewonnen", the service "new", "won". Words are copied as they are',
   );
   expect(told(2, 'New', 'won')).not.toContain('the table says');
   // Most leads have rows: it is no first day.
   expect(told(50, 'neu', 'gewonnen')).not.toContain('the table says');
+
+  const says = 'the table says "neu", "gewonnen", the service "new", "won"';
+  const words = [
+    ['neu', 'new'],
+    ['gewonnen', 'won'],
+  ] as const;
+  const matches = words.map(([row, lead]) => ({ lead: { stage: lead }, cells: { stage: row } }));
+  expect(shown(2, { actions: [], matches })).toContain(says);
+  for (const kind of ['hold', 'update-lead'] as const)
+    expect(shown(2, { actions: words.map(([row, lead]) => made(kind, row, lead)) })).toContain(says);
+  for (const kind of ['link', 'update-row'] as const)
+    expect(shown(2, { actions: words.map(([row, lead]) => made(kind, lead, row)) })).toContain(says);
+  const edits = words.map(([row, lead]) => made('hold', row, lead, { base: 'old' }));
+  expect(shown(2, { actions: edits })).not.toContain('the table says');
 });
 
 test('a plan names the company first, and the columns by their headings; it begins with numbers by kind and field, then what is held', () => {
@@ -140,7 +164,7 @@ test('a plan names the company first, and the columns by their headings; it begi
   };
   const action = (kind: Action['kind'], leadId: string | null, changes: object): Action =>
     ({ id: 1, kind, leadId, row: 2, changes, expect: {}, reason: 'why', message: null }) as unknown as Action;
-  const edit = { stage: { from: 'new', to: 'won' } };
+  const edit = { stage: { from: 'new', to: 'won', base: 'new' } };
   const plan = {
     run: run as unknown as Run,
     actions: [
@@ -149,7 +173,7 @@ test('a plan names the company first, and the columns by their headings; it begi
       action('create-lead', null, { companyName: { from: null, to: 'New AG' } }),
       action('hold', 'lead-3', { nextFollowUpAt: { from: null, to: '2026-12-03T23:00:00.000Z' } }),
       // The same record: each field is held for itself, and the row gets its id.
-      action('hold', 'lead-3', { stage: { from: 'new', to: 'lost' } }),
+      action('hold', 'lead-3', { stage: { from: 'new', to: 'lost', base: 'old' } }),
       action('link', 'lead-3', {}),
     ],
     problems: [],

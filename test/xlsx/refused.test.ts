@@ -67,7 +67,7 @@ test('a workbook whose reading breaks off is closed', async () => {
     const place = { ...there, locate: () => Promise.resolve(breaking) };
     const target = createXlsxTarget(place, xlsxOptions);
     for (const use of [
-      () => target.digest?.(never()),
+      () => target.contentTag?.(never()),
       () => target.version?.(never()),
       () => target.write([append('id-x', { name: 'X' })], never()),
       () => target.open({ create: false }, never()),

@@ -1,7 +1,7 @@
 /** The answers that a person gives to what waits, each with what it says. */
 export const answers = {
-  lead: "the lead's value is right (of a record: the row is made again)",
-  row: "the row's value is right (of a record: the lead is made again)",
+  lead: "the lead's value is right (of a record: a row is made of it)",
+  row: "the row's value is right (of a record: a lead is made of it)",
   requested: 'a requested edit is carried out (lead: it is given up)',
   link: 'the row and the lead are one',
   apart: 'they are two',

@@ -10,7 +10,7 @@ export interface MatchedRecords {
   >;
   readonly linkedRows: ReadonlySet<number>;
   /** Rows that a person took apart from a lead that gets another row. */
-  readonly apartRows: ReadonlySet<number>;
+  readonly rejectedRows: ReadonlySet<number>;
   /** The conflict of leads and rows that get no counterpart; null: it is the lead's. */
   readonly heldLeads: ReadonlyMap<string, PlannedAction>;
   readonly heldRows: ReadonlyMap<number, PlannedAction | null>;
@@ -19,7 +19,7 @@ export interface MatchedRecords {
 export const noMatches: MatchedRecords = {
   rowOf: new Map(),
   linkedRows: new Set(),
-  apartRows: new Set(),
+  rejectedRows: new Set(),
   heldLeads: new Map(),
   heldRows: new Map(),
 };

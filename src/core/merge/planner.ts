@@ -197,7 +197,7 @@ export class Planner {
     if (!actions.some(({ kind }) => kind === 'create-lead')) return actions;
     if (idClosed !== null) return [planClosedId(row, cells, idClosed, policy)];
     const twin = names?.see(row, cells) ?? null;
-    if (twin !== null && !isWanted && !matches.apartRows.has(row)) {
+    if (twin !== null && !isWanted && !matches.rejectedRows.has(row)) {
       this.twins += 1;
       return [planTwinRow(row, cells, twin, policy)];
     }

@@ -116,7 +116,9 @@ export function* settleCreates(
         lost.leadIds.delete(foundId);
         lost.rowless.push(lostLead(foundId, intent, lead));
       }
-      if (match.kind !== 'wait') lost.abandoned.push(intent.id);
+      // What no scan can tell, the person has: who finds no lead deletes the row.
+      const isAnswered = filtered && isOver(intent, scan.startedAt);
+      if (match.kind !== 'wait' || isAnswered) lost.abandoned.push(intent.id);
       continue;
     }
     // A row with an unreadable id is a conflict of its own, and may be another lead's.

@@ -6,7 +6,7 @@ import { type FieldMapping, headingOf } from '../../core/lead/mapping.ts';
 import { explain, type LeadsyncError } from '../../lib/errors.ts';
 import type { Answer } from '../../core/merge/answers.ts';
 import { sameCell } from '../../core/lead/value.ts';
-import { answersTo } from '../../review/decide-held.ts';
+import { answerOf, answersTo, whatIsMade } from '../../review/decide-held.ts';
 import type { HeldItem } from '../../store/held.ts';
 import type { MatchState } from '../../store/matches.ts';
 import type { Decided } from '../../store/decisions.ts';
@@ -157,9 +157,7 @@ function conflictCard(shown: ShownHeld<HeldRecord>, back: string): Html {
   const { id, connection, field, row, leadId, code, author, resolution, decided } = item;
   const place = placeWords(row, leadId === '' ? `${connection}, a row without an id` : connection, leadId);
   const decidable = answersTo(item, fields);
-  const again = decidable.map((side) =>
-    chooseButton(item, side, `Make the ${side === 'lead' ? 'row' : 'lead'} again`, back),
-  );
+  const again = decidable.map((side) => chooseButton(item, side, whatIsMade(side, code).order, back));
   return card(
     `held-${id}`,
     titleOf(shown),
@@ -167,7 +165,7 @@ function conflictCard(shown: ShownHeld<HeldRecord>, back: string): Html {
     html`<p>${heldMessage(code, item.message, timeZone)} <code>${code}</code></p>
 ${author && html`<p class="hint">In the table: ${authorWords(author)}${author.at && html` on ${shownTime(author.at, timeZone)}`}</p>`}
 ${field === '' ? again : valueTable(shown, decidable, back)}
-${resolution && decidedLine(html`${field === '' ? 'it is made again' : `${whoseWords[resolution]} value`}${decidedBy(decided, timeZone)}`, 'The next sync applies it.')}
+${resolution && decidedLine(html`${field === '' ? whatIsMade(answerOf(item), code).result : `${whoseWords[resolution]} value`}${decidedBy(decided, timeZone)}`, 'The next sync applies it.')}
 ${decidable.length === 0 && html`<p class="hint">Nothing to choose here: change the row or the lead as the sentence says; the next sync sees it.</p>`}`,
   );
 }

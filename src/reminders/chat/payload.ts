@@ -1,31 +1,11 @@
 import type { ChatKind } from '../../config/chat-webhook.ts';
 
-export function chatPayload(kind: ChatKind, text: string): object {
-  switch (kind) {
-    case 'slack':
-      return { text, unfurl_links: false, unfurl_media: false };
-    case 'discord':
-      // A company called @everyone mentions nobody. 4: no previews of links.
-      return { content: text, allowed_mentions: { parse: [] }, flags: 4 };
-    case 'teams':
-      return teamsMessage(text);
-    default:
-      return kind satisfies never;
-  }
-}
-
-/** Whether the vendor takes a text whole: Slack cuts longer ones, Rocket.Chat takes 5,000 characters, Discord 2,000, Teams a message of 28 KB. */
-export function fitsChat(kind: ChatKind, text: string): boolean {
-  if (kind === 'teams') return Buffer.byteLength(JSON.stringify(teamsMessage(text))) <= 27_000;
-  return Array.from(text).length <= (kind === 'discord' ? 2_000 : 4_000);
-}
-
 /** Too long a text loses its last lines, or the end of its only one. */
 export function cutForChat(kind: ChatKind, text: string): string {
   let lines = text.trim().split('\n');
   const shown = (): string => lines.join('\n');
-  while (lines.length > 1 && !fitsChat(kind, shown())) lines = [...lines.slice(0, -2), '…'];
-  return fitsChat(kind, shown()) ? shown() : `${Array.from(shown()).slice(0, 1_900).join('')}…`;
+  while (lines.length > 1 && !chats[kind].fits(shown())) lines = [...lines.slice(0, -2), '…'];
+  return chats[kind].fits(shown()) ? shown() : `${Array.from(shown()).slice(0, 1_900).join('')}…`;
 }
 
 /** A card with a block for each line: in one block Teams would join lines. */
@@ -90,19 +70,44 @@ function markdown(escape: (value: string) => string): Markup {
   };
 }
 
-const slack: Markup = {
-  escape: escapeForSlack,
-  link: (url, words) =>
-    `<${escapeForSlack(encoded(url).replaceAll('|', '%7C'))}|${escapeForSlack(words.replaceAll('|', '¦'))}>`,
-};
-
 /** As a browser would send it: without blanks and brackets, which would end the link. */
 function encoded(url: string): string {
   return URL.parse(url)?.href.replaceAll(/[\s<>]/g, encodeURIComponent) ?? '';
 }
 
-export const markupOf: Readonly<Record<ChatKind, Markup>> = {
-  slack,
-  teams: markdown(escapeForTeams),
-  discord: markdown(escapeForDiscord),
-};
+/** A kind of chat: what its webhook takes. */
+interface Chat extends Markup {
+  /** As people call it. */
+  readonly title: string;
+  payload(text: string): object;
+  /** Whether it takes a text whole. */
+  fits(text: string): boolean;
+}
+
+const lengthOf = (text: string): number => Array.from(text).length;
+
+export const chats = {
+  // Also of Mattermost and Rocket.Chat, which takes 5,000 characters; Slack cuts longer texts.
+  slack: {
+    title: 'Slack',
+    payload: (text) => ({ text, unfurl_links: false, unfurl_media: false }),
+    fits: (text) => lengthOf(text) <= 4_000,
+    escape: escapeForSlack,
+    link: (url, words) =>
+      `<${escapeForSlack(encoded(url).replaceAll('|', '%7C'))}|${escapeForSlack(words.replaceAll('|', '¦'))}>`,
+  },
+  teams: {
+    title: 'Microsoft Teams',
+    payload: teamsMessage,
+    // A message of 28 KB.
+    fits: (text) => Buffer.byteLength(JSON.stringify(teamsMessage(text))) <= 27_000,
+    ...markdown(escapeForTeams),
+  },
+  discord: {
+    title: 'Discord',
+    // A company called @everyone mentions nobody. 4: no previews of links.
+    payload: (text) => ({ content: text, allowed_mentions: { parse: [] }, flags: 4 }),
+    fits: (text) => lengthOf(text) <= 2_000,
+    ...markdown(escapeForDiscord),
+  },
+} as const satisfies Readonly<Record<ChatKind, Chat>>;

@@ -3,7 +3,7 @@ import { LeadsyncError } from '../../lib/errors.ts';
 import { callAddress, type HttpReply } from '../../http/connection.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { longestSendMs } from '../send/mail-limits.ts';
-import { chatPayload } from './payload.ts';
+import { chats } from './payload.ts';
 import { faultRow, type FaultTable } from '../../http/faults.ts';
 import { HttpFault } from '../../http/exchange.ts';
 import { parseJson } from '../../lib/parse-json.ts';
@@ -19,7 +19,7 @@ export async function postMessage(
   { elapsed, clock }: { readonly elapsed: () => number; readonly clock: Clock },
 ): Promise<string> {
   const reply = await callAddress(channel.url.reveal(), {
-    body: { json: chatPayload(channel.kind, text) },
+    body: { json: chats[channel.kind].payload(text) },
     totalMs: callMs,
     // What has begun is finished: its outcome would be unknown.
     signal: new AbortController().signal,
@@ -37,18 +37,12 @@ export async function postMessage(
   return `posted (${reply.status})`;
 }
 
-const names: Readonly<Record<ChatKind, string>> = {
-  slack: 'Slack',
-  teams: 'Microsoft Teams',
-  discord: 'Discord',
-};
-
 /** The wait (ms) that a 429 without Retry-After asks for. */
 const unsaidWaitMs = 30_000;
 
 /** What the channel's name is in messages: nothing of the address but its host. */
 export function channelName({ kind, host }: Pick<ChatChannel, 'kind' | 'host'>): string {
-  return `${names[kind]} (${host})`;
+  return `${chats[kind].title} (${host})`;
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { ChatKind } from '../../config/chat-webhook.ts';
 import type { FieldMapping } from '../../core/lead/mapping.ts';
 import type { Cells } from '../../core/lead/value.ts';
-import { cutForChat, fitsChat } from '../chat/payload.ts';
+import { chats, cutForChat } from '../chat/payload.ts';
 import { type Composed, renderMail } from './compose-reminder.ts';
 import { dueView, leadLink, leadView, type RowPlace, rowView } from './lead-view.ts';
 import { daysBetween, type DigestDays, localTime, startOfDay } from '../plan/local-time.ts';
@@ -90,7 +90,7 @@ export function composeDigestMessage(content: DigestContent, kind: ChatKind): st
     content.templates.render('digest.chat', digestView(content, most), kind).trim();
   let most = maxItems;
   let text = render(most);
-  while (most > 1 && !fitsChat(kind, text)) {
+  while (most > 1 && !chats[kind].fits(text)) {
     most = Math.ceil(most / 2);
     text = render(most);
   }

@@ -1,7 +1,7 @@
 import { Liquid, type LiquidOptions, type Template } from 'liquidjs';
 import { faultText } from '../../lib/errors.ts';
 import type { ChatKind } from '../../config/chat-webhook.ts';
-import { type Markup, markupOf } from '../chat/payload.ts';
+import { chats, type Markup } from '../chat/payload.ts';
 import { localeOf } from '../plan/local-time.ts';
 import {
   baseOf,
@@ -144,10 +144,10 @@ function renderer(sources: TemplateSources, language: string, options: LiquidOpt
   // Copies: an engine puts its own cache into the options that it gets, and what is parsed keeps how values are escaped.
   const plain = withFilters(new Liquid({ ...common }), language);
   const html = withFilters(new Liquid({ ...common, outputEscape: 'escape' }), language);
-  const chats = new Map<ChatKind, Liquid>();
+  const chatEngines = new Map<ChatKind, Liquid>();
   const chatOf = (kind: ChatKind): Liquid => {
-    const made = chats.get(kind) ?? withFilters(chatEngine(markupOf[kind], common), language);
-    chats.set(kind, made);
+    const made = chatEngines.get(kind) ?? withFilters(chatEngine(chats[kind], common), language);
+    chatEngines.set(kind, made);
     return made;
   };
   const parsed = new Map<string, Template[]>();

@@ -14,7 +14,8 @@ const reachMs = 17 * 86_400_000;
 
 /**
  * Schedules the next digest of everybody with a follow-up due by then in any of the connections `configured` (run planReminders first, which
- * says who), or something that waits for a decision. A missed digest is sent later on its day, within the grace period: one after a long downtime, not one per day.
+ * says who), or something that waits for a decision. A missed digest is sent later on its day, within `graceMs`: one after a long downtime,
+ * not one per day.
  */
 export async function planDigests(pool: pg.Pool, configured: readonly WaitingHolder[]): Promise<void> {
   const names = configured.map(({ name }) => name);

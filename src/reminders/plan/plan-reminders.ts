@@ -149,7 +149,7 @@ function planLead(
   };
 }
 
-/** A reminder and from when on it is late. The grace period counts from the mail's moment, but no day is missed before it is over. */
+/** A reminder and from when on it is late. `graceMs` counts from the mail's moment, but no day is missed before it is over. */
 function withLimits(reminder: WantedReminder, dueAt: number, rules: ReminderRules) {
   const { at, overdueFrom } = dueFor(dueAt, recipientRules(rules, reminder.recipient));
   const missedFrom = Math.max(Math.max(reminder.sendAt, at) + rules.graceMs, overdueFrom);

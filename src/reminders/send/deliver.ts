@@ -7,7 +7,7 @@ import { LeadsyncError } from '../../lib/errors.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { MailLedger } from '../../store/mail-ledger.ts';
 import type { Digest, Reminder } from '../../store/mails.ts';
-import { deferMail, type Ending } from '../../store/sending.ts';
+import { postponeMail, type Ending } from '../../store/sending.ts';
 import { postMessage } from '../chat/post-message.ts';
 import { nextAllowed } from '../plan/send-time.ts';
 import type { CircuitBreakers } from './circuit-breakers.ts';
@@ -72,7 +72,7 @@ export function retryDelayMs({ waits, clock }: Pick<DeliveryContext, 'waits' | '
   return Math.round(waits.retryMs + clock.random() * waits.retrySpreadMs);
 }
 
-/** Null: it may be sent. `missed`: its grace period is over. `failed`: an attempt with unknown outcome must not be repeated. Otherwise it waits. */
+/** Null: it may be sent. `missed`: it is too late for it. `failed`: an attempt with unknown outcome must not be repeated. Otherwise it waits. */
 export async function notNow(
   context: DeliveryContext,
   owed: Owed,
@@ -88,7 +88,7 @@ export async function notNow(
     const doubt = state === 'sending' ? '; it may have been sent nevertheless' : '';
     return {
       state: 'missed',
-      note: `it could not be sent in time, nor within the grace period${doubt}`,
+      note: `it could not be sent in time, nor in the 24 hours after${doubt}`,
     };
   }
   const refusedAt = breakers.refusedAt(recipient);
@@ -96,7 +96,7 @@ export async function notNow(
     return { againAfterMs: refusedAt + 2 * waits.stoppedMs - now };
   const allowedAt = nextAllowed(now, recipientRules(rules, recipient));
   if (allowedAt === now) return null;
-  await deferMail(pool, id, allowedAt);
+  await postponeMail(pool, id, allowedAt);
   return { againAfterMs: allowedAt - now };
 }
 

@@ -230,8 +230,8 @@ create table place_notes (
   marks jsonb not null default '[]',
   -- How often its pairs have moved: in what a scan compares of them.
   moves bigint not null default 0,
-  -- The table as it was when it was last read: by which digest it is recognised, how often pairs had moved, and what it showed.
-  read_digest text,
+  -- The table as it was when it was last read: by which tag of its content it is recognised, how often pairs had moved, and what it showed.
+  read_tag text,
   read_moves bigint,
   read_shown json
 );

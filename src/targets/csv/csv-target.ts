@@ -16,7 +16,7 @@ import {
 import { visibleText } from '../../lib/visible-text.ts';
 import { type CsvRecord, readCsvRecords } from './records.ts';
 import { csvAsides, type CsvSheet, openCsvSheet, readCsvRow } from './sheet.ts';
-import { csvColumnSplices, type KnownCsv, newLine, planCsvWrite } from './write-plan.ts';
+import { csvColumnSplices, type KnownCsv, newLine, notStorableInCsv, planCsvWrite } from './write-plan.ts';
 import type {
   FileFormat,
   FileHead,
@@ -53,7 +53,7 @@ async function exampleOf({ header, records }: CsvSheet): Promise<string> {
     if (cell !== undefined) break;
   }
   const example = cell === undefined ? '' : `it shows ${JSON.stringify(visibleText(cell.text, 40))}. `;
-  return `${example}If letters are wrong, save the file as "CSV UTF-8"`;
+  return `${example}If letters are wrong, or others than those of Western Europe are to come, save the file as "CSV UTF-8"`;
 }
 
 const clamp = (value: number, least: number, most: number): number =>
@@ -110,6 +110,11 @@ class CsvFormat implements FileFormat {
       return { missing, hint: `read as Windows-1252, a guess: ${await exampleOf(sheet)}` };
     await sheet.records.return(undefined);
     return { missing };
+  }
+
+  async notStorable(file: SourceFile | null, signal: AbortSignal): ReturnType<FileFormat['notStorable']> {
+    const encoding = file === null ? 'utf-8' : await this.#encodingOf(file, signal);
+    return (text) => notStorableInCsv(text, encoding);
   }
 
   async *readRows(file: SourceFile, signal: AbortSignal, onAsides: OnAsides): AsyncGenerator<TargetRow[]> {

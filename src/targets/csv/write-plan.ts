@@ -143,6 +143,10 @@ export function csvCell(text: string, delimiter: string, always: boolean): strin
 /** Longest text that we write: well below what records.ts reads as one row. */
 export const longestCsvText = 1_000_000;
 
+export function notStorableInCsv(text: string, encoding: CsvEncoding): string | null {
+  return notStorable(text, longestCsvText) ?? notInEncoding(text, encoding);
+}
+
 /** What is known of a file after a full read: enough to append rows without reading it again. */
 export interface KnownCsv {
   readonly columns: Columns;
@@ -242,7 +246,7 @@ function rowChangesOf(
   return new RowChanges(changes, {
     ...rulesOf(columns),
     hasOwnCells: (record) => hasOwnCells(record, columns),
-    notStorable: (text) => notStorable(text, longestCsvText) ?? notInEncoding(text, encoding),
+    notStorable: (text) => notStorableInCsv(text, encoding),
     notWritable: (write) => shiftedRow(write.place, width) ?? notPaddable(write, columns),
   });
 }

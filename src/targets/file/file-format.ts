@@ -51,6 +51,8 @@ export interface FileFormat {
   newContent(empty: SourceFile | null, signal: AbortSignal): AsyncIterable<Buffer>;
   /** Mapped fields without a column, and the mark. Throws as Target.open does. */
   readHead(file: SourceFile, signal: AbortSignal): Promise<FileHead>;
+  /** As `Target.notStorable`; `file`: null: it will be a new one. */
+  notStorable(file: SourceFile | null, signal: AbortSignal): Promise<(text: string) => string | null>;
   readRows(file: SourceFile, signal: AbortSignal, onAsides: OnAsides): AsyncIterable<TargetRow[]>;
   plan(
     file: SourceFile,

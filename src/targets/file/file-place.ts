@@ -110,10 +110,10 @@ export function watchedAccess(file: SourceFile, signal: AbortSignal): RandomAcce
 }
 
 /** SHA-256 of a file and of `more`, in hex. */
-export async function digestOf(file: SourceFile, more: string, signal: AbortSignal): Promise<string> {
-  const digest = createHash('sha256');
-  for await (const chunk of file.chunks(signal)) digest.update(chunk);
-  return digest.update(more).digest('hex');
+export async function hashOf(file: SourceFile, more: string, signal: AbortSignal): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of file.chunks(signal)) hash.update(chunk);
+  return hash.update(more).digest('hex');
 }
 
 /** Whether a file seemed broken only because somebody wrote to it meanwhile. */

@@ -15,7 +15,7 @@ import type {
 import { goneFault } from '../shared/gone-fault.ts';
 import type { FileFormat, FilePlan } from './file-format.ts';
 import {
-  digestOf,
+  hashOf,
   type FileLocation,
   type FilePlace,
   type FileWriter,
@@ -115,18 +115,24 @@ export class FileTarget implements Target {
     return file === null || (await this.#format.isEmpty(file, signal)) ? null : file.version;
   }
 
-  async digest(signal: AbortSignal): ReturnType<NonNullable<Target['digest']>> {
+  async contentTag(signal: AbortSignal): ReturnType<NonNullable<Target['contentTag']>> {
     const location = await this.#unopened(signal);
     // Rows without id say why they can get none, so whether the file is read-only counts.
     const more = (await location.whyReadOnly?.()) ?? '';
     const state = await location.look(signal);
     if (state === null || state.size === 0) return null;
     this.#own = new OwnWrites(state.version);
-    if (state.contentTag !== null) return { digest: `${state.contentTag} ${more}`, version: state.version };
+    if (state.contentTag !== null)
+      return { contentTag: `${state.contentTag} ${more}`, version: state.version };
     await using file = await this.#openContent(location, signal);
     if (file === null) return null;
-    const digest = await digestOf(file, more, signal);
-    return (await file.isCurrent()) ? { digest, version: file.version } : null;
+    const contentTag = await hashOf(file, more, signal);
+    return (await file.isCurrent()) ? { contentTag, version: file.version } : null;
+  }
+
+  async notStorable(signal: AbortSignal): ReturnType<NonNullable<Target['notStorable']>> {
+    await using file = await this.#openContent(await this.#unopened(signal), signal);
+    return await this.#format.notStorable(file, signal);
   }
 
   async write(
@@ -305,7 +311,7 @@ class OwnWrites {
   /** As read, or as the last write left the file; null: others may have written since the reading. */
   #version: string | null;
   /** As the last write left it; null: no write. */
-  #digest: string | null = null;
+  #hash: string | null = null;
   /** Keys of the changes: one may be repeated. */
   readonly #keys = new IdSet();
   #count = 0;
@@ -329,7 +335,7 @@ class OwnWrites {
     };
     const written = (version: string): void => {
       also?.(version);
-      if (isOurs) [this.#version, this.#digest] = [version, hash.digest('hex')];
+      if (isOurs) [this.#version, this.#hash] = [version, hash.digest('hex')];
     };
     return { content: hashed(), written };
   }
@@ -348,8 +354,8 @@ class OwnWrites {
 
   /** The count, if the file is byte for byte as the last write left it; else 0. */
   async standing(file: SourceFile, signal: AbortSignal): Promise<number> {
-    if (this.#version === null || this.#digest === null) return 0;
-    const isSame = (await digestOf(file, '', signal)) === this.#digest;
+    if (this.#version === null || this.#hash === null) return 0;
+    const isSame = (await hashOf(file, '', signal)) === this.#hash;
     return isSame && (await file.isCurrent()) ? this.#count : 0;
   }
 }

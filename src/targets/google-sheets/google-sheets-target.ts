@@ -1,3 +1,4 @@
+import { notStorableInSheets } from './cell-values.ts';
 import type { Author } from '../../core/lead/author.ts';
 import { goneFault } from '../shared/gone-fault.ts';
 import type {
@@ -115,6 +116,10 @@ class SheetsTarget implements GoogleSheetsTarget {
 
   isLeft({ id }: Pick<Place, 'id'>, signal: AbortSignal): Promise<boolean> {
     return isTabLeft(this.#at, this.#options.spreadsheetId, id, signal);
+  }
+
+  async notStorable(): ReturnType<NonNullable<Target['notStorable']>> {
+    return notStorableInSheets;
   }
 
   async write(

@@ -32,6 +32,8 @@ export interface PartEdit {
   readonly splices: readonly Splice[];
 }
 
+export const notStorableInCell = (text: string): string | null => notStorable(text, longestCellText);
+
 /**
  * Reads the sheet once and plans the outcome and the bytes of each change. Writes nothing; keeps only the affected rows
  * in memory. `mark` is written with rows. @throws LeadsyncError as openXlsxSheet does.
@@ -48,7 +50,7 @@ export async function planXlsxWrite(
   const rowChanges = new RowChanges<SheetRow>(changes, {
     ...rulesOf(columns),
     hasOwnCells: (row) => row.cells.some((cell) => isTyped(cell) && !mapped.has(cell.column)),
-    notStorable: (text) => notStorable(text, longestCellText),
+    notStorable: notStorableInCell,
     notWritable: (write) => untouchable(write, columns, layout),
   });
   const free = new FreeRows(changes.filter(({ kind }) => kind === 'append').length);

@@ -16,7 +16,7 @@ import { newWorkbook, planXlsxHeadings } from './new-workbook.ts';
 import { type XlsxFault, xlsxFaults } from './fault.ts';
 import { openPackage } from './part.ts';
 import { hasSheet, openWorkbook, visibleSheets } from './workbook.ts';
-import { type PartEdit, planXlsxWrite } from './write-plan.ts';
+import { notStorableInCell, type PartEdit, planXlsxWrite } from './write-plan.ts';
 import { type RandomAccess, type NewPart, rewrittenZip } from './zip.ts';
 import { readXlsxMark } from './mark.ts';
 import { planXlsxColumns } from './new-columns.ts';
@@ -92,6 +92,10 @@ class XlsxFormat implements FileFormat {
     const { book, columns, rows } = await openXlsxSheet(watchedAccess(file, signal), this.#options);
     await rows.return(undefined);
     return { missing: columns.missing, mark: await readXlsxMark(book.pack, book.sheetName) };
+  }
+
+  async notStorable(): ReturnType<FileFormat['notStorable']> {
+    return notStorableInCell;
   }
 
   async *readRows(file: SourceFile, signal: AbortSignal, onAsides: OnAsides): AsyncGenerator<TargetRow[]> {

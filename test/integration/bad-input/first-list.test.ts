@@ -208,3 +208,36 @@ test('a guessed encoding is named with a text of the file, by check and by the f
   });
   expect(await workspace.sync()).toMatchObject({ status: 'succeeded', problems: [] });
 });
+
+test('a plan names the values that the file cannot take, as the sync holds them; check says which letters it has', async () => {
+  await using workspace = await Workspace.open({ sandbox: { leads: 0 }, connection: { fields } });
+  const { leads } = workspace.sandbox;
+  leads.add({ companyName: 'Müller', city: 'Łódź', stage: 'new' });
+  leads.add({ companyName: 'Acme', city: 'Ulm', stage: 'new' });
+  writeFileSync(
+    workspace.sheet.path,
+    Buffer.from('Lead ID,Company,City,Stage\r\n,Köhler,Köln,new\r\n', 'latin1'),
+  );
+  const { checks } = (await workspace.cli('check', '--json')).json<{ checks: { message: string }[] }>();
+  const letters = expect.stringContaining('or others than those of Western Europe are to come, save');
+  expect(checks.map(({ message }) => message)).toContainEqual(letters);
+
+  const refused = {
+    code: 'target.value-not-storable',
+    message: expect.stringContaining('City: The file is in Windows-1252, which has no "Ł"'),
+  };
+  for (const [code, when] of [
+    [4, 'before the first sync'],
+    [3, 'of a file that was read before'],
+  ] as const) {
+    const planned = await workspace.cli('plan', '--json');
+    expect(planned.code, when).toBe(code);
+    const { problems } = planned.json<{ problems: { code: string }[] }>();
+    expect(
+      problems.filter(({ code }) => code === refused.code),
+      when,
+    ).toMatchObject([refused]);
+    const { held, problems: told } = await workspace.sync({ allow: ['first-leads'] });
+    expect([held, told.filter(({ code }) => code === refused.code)]).toMatchObject([1, [refused]]);
+  }
+});

@@ -49,6 +49,18 @@ describe('without a terminal', () => {
     expect(found()).toEqual([]);
   });
 
+  test.each([
+    ['a key that is refused', 4, 'leads.unauthenticated', { LEADS_API_KEY: 'wrong' }, 'new.csv'],
+    ['a service that is away', 1, 'leads.unreachable', { LEADS_BASE_URL: 'http://127.0.0.1:9' }, 'new.csv'],
+    ['a file that is no table', 2, 'usage.init-answer', {}, 'broken.xlsx'],
+  ])('%s: %i', async (_, code, name, more, target) => {
+    writeFileSync(join(folder, 'broken.xlsx'), 'no zip');
+    const args = ['init', '--target', target, '--remind', 'none'];
+    const refused = await run(args, { LEADS_BASE_URL: sandbox.url, ...key(), ...more });
+    expect([refused.code, refused.stderr.match(/\[([\w.-]+)\]$/m)?.[1]]).toEqual([code, name]);
+    expect(found()).toEqual(['broken.xlsx']);
+  });
+
   test('from options alone to the first plan; then a file is never written over', async () => {
     writeFileSync(
       join(folder, 'kunden.csv'),
@@ -93,10 +105,8 @@ describe('without a terminal', () => {
     writeFileSync(file, 'Kundennr.;Firma\r\nK-1;Weber KG\r\n');
     const args = ['init', '--leads-url', sandbox.url, '--target', 'kunden.csv'];
     const first = await run(args, key());
-    expect([first.code, found()]).toEqual([1, ['kunden.csv']]);
-    expect(first.stderr).toMatch(
-      /\[target\.id-column-missing\][^]*write "Lead ID" into C1, or --yes does it/,
-    );
+    expect([first.code, found()]).toEqual([2, ['kunden.csv']]);
+    expect(first.stderr).toMatch(/\[usage\.init-missing\][^]*write "Lead ID" into C1, or --yes does it/);
     const second = await run([...args, '--yes', '--json'], key());
     expect(second.json(), second.stderr).toMatchObject({
       written: [

@@ -57,6 +57,8 @@ describe('a mistake in the call or the configuration: 2, {"error": …}, nothing
       [['demo', '--dir', '.'], 'usage.folder-not-empty'],
       [['sync', '--config', 'nowhere.yaml'], 'config.invalid'],
       [['sync', '--allow', 'nonsense'], 'usage.invalid'],
+      [['status', '--runs', '--feeds'], 'usage.invalid'],
+      [['status', '--reminders', 'Acme', '--new-link-key'], 'usage.invalid'],
       [['resolve', '1', '--use', 'both'], 'usage.invalid'],
       [['resolve', '1'], 'usage.invalid'],
       [['status', '--limit', '3'], 'usage.invalid'],

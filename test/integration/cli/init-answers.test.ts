@@ -80,6 +80,25 @@ test('an unreachable address and a wrong key are asked again, and Esc goes back 
   );
 });
 
+test('--yes takes guesses, too; a sheet that is named is not asked for once more when the file is', async () => {
+  const guess = file('guess.csv', 'Lead ID;Firma;Status\r\n;Weber KG;neu\r\n');
+  const { fields } = await ask(new ScriptedDialogue(null), { target: guess, yes: true });
+  expect(fields).toEqual([
+    ['companyName', 'Firma'],
+    ['stage', 'Status'],
+  ]);
+  const sheets = ['Info', 'Kunden'].map((sheet) => ({
+    data: [['Lead ID', 'Firma'].map((value) => ({ value, type: String }))],
+    sheet,
+  }));
+  const path = join(folder, 'two.xlsx');
+  await writeExcelFile(sheets as never).toFile(path);
+  const ui = new ScriptedDialogue('Somewhere', path, null);
+  vi.spyOn(process, 'cwd').mockReturnValue(folder);
+  expect(await ask(ui, { sheet: 'Kunden' })).toMatchObject({ part: 'Kunden' });
+  expect(ui.questions).not.toContain('Which sheet?');
+});
+
 test('a wait that the service asks for is kept', async () => {
   await using busy = await startSandbox({ leads: 1, faults: parseFaults('429:every=2,retryAfter=1') });
   const options = { leadsUrl: busy.url, leadsKeyFile: file('busy', busy.apiKey) };

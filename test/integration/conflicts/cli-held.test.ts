@@ -67,7 +67,7 @@ async function scene() {
 const kinds = [
   ['field', 'Feld AG', 'lead', '"Köln" of the lead is kept, "Bonn" of the row is given up', 'link'],
   ['edit', 'Termin AG', 'requested', '"2031-03-04 08:00 UTC" of the request is kept', 'apart'],
-  ['record', 'Neu AG', 'row', 'the lead is made again', 'lead'],
+  ['record', 'Neu AG', 'row', 'a lead is made of the row', 'lead'],
   ['match', 'Acme GmbH', 'link', 'the row and the lead are one', 'row'],
   ['calendar', anna, 'restore', 'the entries are written into the calendar again', 'lead'],
 ] as const;

@@ -180,7 +180,7 @@ test('reminders stand while a new place is filled', async () => {
     place: { value: target.place?.bind(target) },
     isLeft: { value: target.isLeft?.bind(target) },
     version: { value: () => null },
-    digest: { value: () => null },
+    contentTag: { value: () => null },
     conflictCopies: { value: target.conflictCopies?.bind(target) },
     batchSize: { value: 100 },
     requests: { value: 0 },

@@ -223,3 +223,15 @@ test('matchBy names mapped fields alone, and some of them', async () => {
   const none = await here.cli('plan');
   expect(none.stderr + none.stdout).toContain('neither companyName nor city is mapped');
 });
+
+test.each(['propose', 'exact'])(
+  'a first plan with match: %s says when the sides call the stages otherwise',
+  async (match) => {
+    await using here = await Workspace.open({ connection: { fields, sync: { match } } });
+    for (const [companyName, stage] of Object.entries({ Acme: 'new', Bolt: 'won' }))
+      here.sandbox.leads.add({ companyName, city: 'Ulm', stage });
+    here.sheet.write([headings, ['', 'Acme', 'Ulm', 'neu'], ['', 'Bolt', 'Ulm', 'gewonnen']]);
+    const { stdout } = await here.cli('plan');
+    expect(stdout).toContain('Stage: the table says "neu", "gewonnen", the service "new", "won".');
+  },
+);

@@ -143,7 +143,7 @@ describe('what is late', () => {
     const missed = (await all(here)).filter(({ state }) => state === 'missed');
     expect(new Set(missed.map(({ note, offsetText }) => `${offsetText}: ${note}`))).toEqual(
       new Set([
-        '0m: it could not be sent in time: the follow-up was overdue for longer than the grace period when leadsync first saw it',
+        '0m: it could not be sent in time: the follow-up was overdue for more than 24 hours when leadsync first saw it',
       ]),
     );
     const { counts } = await followUpsOf(

@@ -26,7 +26,7 @@ async function firstSync(
     place: { value: real.target.place?.bind(real.target) },
     conflictCopies: { value: real.target.conflictCopies?.bind(real.target) },
     standingWrites: { value: real.target.standingWrites?.bind(real.target) },
-    digest: { value: real.target.digest?.bind(real.target) },
+    contentTag: { value: real.target.contentTag?.bind(real.target) },
     batchSize: { value: 2 },
     requests: { get: () => real.target.requests },
     name: { value: real.target.name },

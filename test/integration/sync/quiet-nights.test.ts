@@ -18,11 +18,11 @@ async function madeOf({ database }: Workspace, run: Run) {
 
 /** The same without what spares the reading of the table. */
 async function without<T>({ database: { pool } }: Workspace, run: () => Promise<T>): Promise<T> {
-  await pool.query(`update place_notes set read_digest = '~' || read_digest`);
+  await pool.query(`update place_notes set read_tag = '~' || read_tag`);
   try {
     return await run();
   } finally {
-    await pool.query(`update place_notes set read_digest = substr(read_digest, 2)`);
+    await pool.query(`update place_notes set read_tag = substr(read_tag, 2)`);
   }
 }
 

@@ -219,6 +219,12 @@ test('a create that got no reply, behind a filter that hides leads: a person is 
   expect(here.sandbox.leads.size).toBe(5);
   // A filtered scan proves nothing: there is no use in scanning again and again.
   expect(report.requests.leads).toBe(1);
+
+  // As the message says: that the row was deleted is the person's answer, and nothing is kept of the create.
+  here.sheet.remove((row) => row['Company'] === newRow.Company);
+  expect(await here.sync()).toMatchObject({ status: 'succeeded', held: 0 });
+  here.sheet.add(newRow);
+  expect(await here.sync()).toMatchObject({ status: 'succeeded', created: { leads: 1 } });
 });
 
 test('a worker whose clock is wrong looks after a create without a reply as soon as any other', async () => {

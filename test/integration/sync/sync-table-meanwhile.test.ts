@@ -36,7 +36,7 @@ test('a table is read once, while the pages come', async () => {
   expect(report).toMatchObject({
     status: 'succeeded',
     updated: { leads: 1, rows: 0 },
-    // For its digest, its headings and its rows.
+    // For the tag of its content, its headings and its rows.
     requests: { target: 3 },
   });
 });

@@ -148,7 +148,7 @@ test('what an undo took away is made again when a person says so, of two rows al
   const chosen = await workspace.cli('resolve', ids('row.undone')[0] ?? '', '--use', 'target');
   expect(chosen).toMatchObject({
     code: 0,
-    stdout: expect.stringContaining('row 5: the lead is made again'),
+    stdout: expect.stringContaining('row 5: a lead is made of the row'),
   });
   expect((await workspace.cli('resolve', ids('lead.undone')[0] ?? '', '--use', 'lead')).code).toBe(0);
 
