@@ -4,7 +4,7 @@ import { addressKey, isEmailAddress } from '../core/lead/email-address.ts';
 import { isQuiet } from '../core/lead/quiet-hours.ts';
 import { readFault } from './environment.ts';
 import { fieldMappings } from './fields.ts';
-import { didYouMean } from './nearest-name.ts';
+import { didYouMean } from '../core/lead/nearest-name.ts';
 import type { Readable } from './readable.ts';
 import type { ConnectionSettings } from './schema.ts';
 import type { Path } from './settings.ts';

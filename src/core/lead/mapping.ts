@@ -1,4 +1,5 @@
 import type { FieldType } from './value.ts';
+import type { Words } from './words.ts';
 
 /** Which way edits travel. `to-target`: only lead to row; `to-leads`: only row to lead. */
 export type Direction = 'two-way' | 'to-target' | 'to-leads';
@@ -13,6 +14,8 @@ export interface FieldMapping {
   readonly direction: Direction;
   /** Offered as a list in the cells of a new workbook; other values may still be typed. */
   readonly values?: readonly string[];
+  /** Absent: both sides say the same. */
+  readonly words?: Words;
 }
 
 /** The headings of fields, for messages. */

@@ -65,6 +65,8 @@ const fieldReasons: Readonly<Record<string, (heading: string) => string>> = {
   'conflict.first-sight': (heading) => `${heading} is different in the service`,
   'row.unreadable': (heading) => `${heading} cannot be read`,
   'lead.unreadable': (heading) => `${heading} cannot be read in the service`,
+  'row.unmapped': (heading) => `${heading} has a word that leadsync was not told`,
+  'lead.unmapped': (heading) => `${heading} has a word in the service that leadsync was not told`,
   'row.company-name-empty': (heading) => `${heading} is empty`,
   'row.garbled': (heading) => `${heading} has letters of another encoding`,
   'lead.field-refused': (heading) => `the service refused this ${heading}`,

@@ -1,5 +1,5 @@
 import { addressKey, emailAddresses } from '../../core/lead/email-address.ts';
-import type { Cell, Cells } from '../../core/lead/value.ts';
+import { type Cell, type Cells, plainCell } from '../../core/lead/value.ts';
 import type { ReminderRules } from '../../config/config.ts';
 
 /** The stage of a lead (API reference, section 2). */
@@ -45,5 +45,5 @@ function folded(text: string): string {
 }
 
 function textOf(cell: Cell | undefined): string | null {
-  return typeof cell === 'string' ? cell.trim() : null;
+  return plainCell(cell ?? null)?.trim() ?? null;
 }
