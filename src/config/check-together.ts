@@ -122,7 +122,7 @@ function checkWords(
     else if (twin !== undefined)
       report([row], `must be another word than ${JSON.stringify(twin)}: case and spaces make no other`);
     rows.set(headingKey(row), row);
-    if (lead === undefined) continue;
+    if (twin !== undefined || lead === undefined) continue;
     const [before, spelled] = leads.get(headingKey(lead)) ?? [];
     if (before === undefined) leads.set(headingKey(lead), [row, lead]);
     else if (spelled !== lead)

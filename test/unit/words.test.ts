@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { leadCells } from '../../src/core/lead/lead.ts';
-import type { FieldMapping } from '../../src/core/lead/mapping.ts';
-import { leadWord, nearestWord, rowWord, type Words, writtenWord } from '../../src/core/lead/words.ts';
+import type { FieldMapping, Words } from '../../src/core/lead/mapping.ts';
+import { leadWord, nearestWord, rowWord, writtenWord } from '../../src/core/lead/words.ts';
 import { planNewRow } from '../../src/core/merge/plan-new-row.ts';
 import { planPair } from '../../src/core/merge/plan.ts';
 import { lawRuns } from '../support/law-runs.ts';

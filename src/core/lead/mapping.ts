@@ -1,8 +1,13 @@
 import type { FieldType } from './value.ts';
-import type { Words } from './words.ts';
 
 /** Which way edits travel. `to-target`: only lead to row; `to-leads`: only row to lead. */
 export type Direction = 'two-way' | 'to-target' | 'to-leads';
+
+/**
+ * What the table and the service call the values of a field, as configured. Of several words of the table for one of the
+ * service the first is written.
+ */
+export type Words = readonly (readonly [row: string, lead: string])[];
 
 /** A lead field and its column. */
 export interface FieldMapping {

@@ -1,12 +1,7 @@
 import { headingKey } from './heading-line.ts';
+import type { Words } from './mapping.ts';
 import { nearestName } from './nearest-name.ts';
 import { type Cell, isUnreadable, type Value } from './value.ts';
-
-/**
- * What the table and the service call the values of a field, as configured. Of several words of the table for one of the
- * service the first is written.
- */
-export type Words = readonly (readonly [row: string, lead: string])[];
 
 type Side = 'row' | 'lead';
 

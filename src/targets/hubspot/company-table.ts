@@ -1,4 +1,4 @@
-import { type Headings, optInProperty } from '../../core/lead/mapping.ts';
+import { type Headings, optInProperty, type Words } from '../../core/lead/mapping.ts';
 import { LeadsyncError } from '../../lib/errors.ts';
 import { idKey } from '../../core/lead/lead.ts';
 import { type PresentRow, contentKey } from '../shared/row-changes.ts';
@@ -9,7 +9,7 @@ import { dayOf } from '../../core/lead/day.ts';
 import { fieldKinds } from '../../core/lead/field-kinds.ts';
 import { readInstant } from '../../core/lead/instant.ts';
 import { type Cell, type FieldType, isUnreadable, type Value } from '../../core/lead/value.ts';
-import { rowWord, type Words } from '../../core/lead/words.ts';
+import { rowWord } from '../../core/lead/words.ts';
 
 export const mergedProperty = 'hs_merged_object_ids';
 export const nameProperty = 'name';

@@ -1,5 +1,5 @@
 import { idKey } from '../../core/lead/lead.ts';
-import { type Headings, headingOf } from '../../core/lead/mapping.ts';
+import { type Headings, headingOf, type Words } from '../../core/lead/mapping.ts';
 import type { RowStanding } from '../../core/lead/table-pieces.ts';
 import {
   canonical,
@@ -10,7 +10,7 @@ import {
   type Values,
   isUnreadable,
 } from '../../core/lead/value.ts';
-import { type Words, writtenWord } from '../../core/lead/words.ts';
+import { writtenWord } from '../../core/lead/words.ts';
 import type { RowChange, RowOutcome } from '../../ports/target.ts';
 import type { Columns } from './columns.ts';
 

@@ -123,6 +123,10 @@ export const ofEdits: readonly Family[] = [
         'The service refused, ignored or changed this value.',
         'Type another value, or take the one of the lead. It is not sent again until it changes.',
       ],
+      'lead.unmapped': [
+        'The service has a word of this field for which the table has none (`values`).',
+        'Add the word to `values` of the field: the message names the nearest. Or decide with `--use row`.',
+      ],
       'lead.put-back': ['The lead shows an earlier value again.', 'Decide which value is right.'],
       'lead.unreadable': [
         'The value in the service is of a kind that this field cannot hold.',
@@ -137,6 +141,10 @@ export const ofEdits: readonly Family[] = [
         'Save the file as UTF-8, or decide with `--use lead`.',
       ],
       'row.put-back': ['The row shows an earlier value again.', 'Decide which value is right.'],
+      'row.unmapped': [
+        'The cell shows a word of this field that stands for none of the service (`values`). A new row waits.',
+        'Correct the cell, or add the word to `values` of the field: the message names the nearest. Or `--use lead`.',
+      ],
       'row.unreadable': [
         'The cell cannot be read as its field: a formula, an error, a date with two meanings, …',
         'Type the value, a date as 2026-11-21 09:30.',
