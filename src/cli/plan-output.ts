@@ -2,8 +2,8 @@ import { count, counted } from '../core/lead/counted.ts';
 import { shownDates, shownMoment } from '../core/lead/shown-date.ts';
 import { plainCell, showCell } from '../core/lead/value.ts';
 import type { ConnectionConfig } from '../config/config.ts';
-import { headingOf } from '../core/lead/mapping.ts';
-import { otherWords } from '../core/lead/other-words.ts';
+import { type FieldMapping, headingOf } from '../core/lead/mapping.ts';
+import { otherWords, pairedWords } from '../core/lead/other-words.ts';
 import { stageField } from '../reminders/plan/recipients.ts';
 import type { Refusal } from '../core/merge/guard.ts';
 import type { Action } from '../store/actions.ts';
@@ -162,13 +162,38 @@ function describeWords({ run, actions, fields }: ShownPlan): readonly string[] {
       one.kind === kind ? (plainCell(one.changes[stageField]?.to ?? null) ?? '') : [],
     );
   const [rows, leads] = [made('create-lead'), made('create-row')];
+  const mapping = fields.find(({ field }) => field === stageField);
+  // What they mean is told already.
+  if (mapping === undefined || mapping.words !== undefined) return [];
   // Of a few new ones among known ones the words prove nothing.
   if (run.undoOf !== null || rows.length * 2 < run.targetRows || leads.length * 2 < run.pulled) return [];
   const found = otherWords(rows, leads);
   if (found === null || found.rows.length < 2) return [];
   const list = (words: readonly string[]): string => words.slice(0, wordsShown).map(showCell).join(', ');
   return [
-    `  ${headingOf(fields, stageField)}: the table says ${list(found.rows)}, the service ${list(found.leads)}. Words are copied as they are, so each side would get those of the other: change them in the table first, to have one set`,
+    `  ${headingOf(fields, stageField)}: the table says ${list(found.rows)}, the service ${list(found.leads)}. Words are copied as they are, so each side would get those of the other: change them in the table first, to have one set, or say in leadsync.yaml, under fields, what they mean:`,
+    ...proposedWords(mapping, rows, leads),
+  ];
+}
+
+/** As YAML, whose texts JSON has quoted; a word that is left open is refused until somebody fills it in. */
+function proposedWords(
+  { field, column, direction }: FieldMapping,
+  rows: readonly string[],
+  leads: readonly string[],
+): readonly string[] {
+  const pairs = pairedWords(rows, leads);
+  const taken = new Set(pairs.map(([, lead]) => lead));
+  const others = [...new Set(leads)].filter((lead) => lead !== '' && !taken.has(lead)).map(showCell);
+  const open = others.length === 0 ? '# one of the service' : `# ${others.slice(0, wordsShown).join(', ')}?`;
+  return [
+    `      ${field}:`,
+    `        column: ${JSON.stringify(column)}`,
+    ...(direction === 'two-way' ? [] : [`        direction: ${direction}`]),
+    '        values:',
+    ...pairs.map(
+      ([row, lead]) => `          ${JSON.stringify(row)}: ${lead === null ? open : JSON.stringify(lead)}`,
+    ),
   ];
 }
 
