@@ -126,8 +126,8 @@ test('a list of values is offered; a map of them also says what the service call
       target,
     );
   for (const target of [undefined, '{ type: workbook, path: a.xlsx }']) {
-    const [{ fields = [] } = {}] = (await load(lines(target))).connections;
-    expect(fields.map(({ values, words }) => ({ values, words }))).toEqual([
+    const { connections } = await load(lines(target));
+    expect(connections[0]?.fields.map(({ values, words }) => ({ values, words }))).toEqual([
       {
         values: ['neu', 'Angebot, mündlich'],
         words: [
@@ -148,8 +148,8 @@ test('a list of values is offered; a map of them also says what the service call
     '    fields:\n      stage: { column: Stage, values: [new, won] }',
     '{ type: workbook, path: a.xlsx }',
   );
-  const [{ fields = [] } = {}] = (await load(list)).connections;
-  expect(fields).toEqual([
+  const { connections } = await load(list);
+  expect(connections[0]?.fields).toEqual([
     { field: 'stage', column: 'Stage', type: 'text', direction: 'two-way', values: ['new', 'won'] },
   ]);
 });

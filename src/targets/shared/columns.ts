@@ -12,7 +12,7 @@ export interface ColumnMapping {
   readonly statusColumn?: string;
 }
 
-export interface FieldColumn {
+interface FieldColumn {
   readonly index: number;
   readonly type: FieldType;
   readonly words?: Words | undefined;
