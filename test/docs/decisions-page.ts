@@ -68,6 +68,7 @@ It becomes a lead when there is a name to send, and gets the id of that lead. "r
 
 ${newRowTable()}
 A cell of the row that cannot be read is held (row.unreadable) beside the create; so is one of a new lead (lead.unreadable).
+The same of a word without a partner in \`values\` (row.unmapped, lead.unmapped), but that a new row with one waits: no lead is made of it.
 
 ## What an undo took away
 

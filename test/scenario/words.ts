@@ -155,6 +155,29 @@ export const wordScenarios: readonly Scenario[] = [
     },
   },
   {
+    title:
+      'both sides had the words of the table, and are told what they mean: the leads get those of the service',
+    given: {
+      leads: [known(acme, 'Neu'), known(bolt, 'Gewonnen')],
+      rows: [acmeRow, known(boltRow, 'Gewonnen')],
+    },
+    steps: [
+      { sync: { exit: 0, did: 'nothing' } },
+      { fields: stage(words) },
+      {
+        sync: {
+          exit: 0,
+          plan: [
+            'update-lead acme stage: Neu → new (row-edited)',
+            'update-lead bolt stage: Gewonnen → won (row-edited)',
+          ],
+          did: 'updated 2 leads',
+        },
+      },
+    ],
+    end: { leads: [acme, known(bolt, 'won')], rows: [acmeRow, known(boltRow, 'Gewonnen')] },
+  },
+  {
     title: 'several words of the table for one of the service, in a field that only travels there',
     fields: stage({ Neu: 'new', Erstkontakt: 'new', Gewonnen: 'won' }, 'to-leads'),
     given: { leads: [acme], rows: [known(acmeRow, 'Erstkontakt')] },

@@ -119,9 +119,13 @@ function decide(state: FieldState, direction: Direction, policy: Policy): FieldD
     if (memo?.resolution === 'target' && direction !== 'to-target') {
       return { kind: 'to-lead', value: row, rule: 'resolved' };
     }
-    // The row says what the lead is to be, whatever that was.
-    if (lead.why === 'unmapped' && direction === 'to-leads' && base !== undefined)
-      return { kind: 'to-lead', value: row, rule: 'one-way' };
+    if (lead.why === 'unmapped' && base !== undefined) {
+      // Both sides had this word before anybody told what the table's mean.
+      const isUnchanged = sameCell(lead.unreadable, base);
+      if (isUnchanged && direction !== 'to-target')
+        return { kind: 'to-lead', value: row, rule: 'row-edited' };
+      if (direction === 'to-leads') return { kind: 'to-lead', value: row, rule: 'one-way' };
+    }
     return hold(unreadCode('lead', lead));
   }
   if (sameCell(lead, row)) {
