@@ -1,5 +1,5 @@
 import { counted } from '../core/lead/counted.ts';
-import { showCell } from '../core/lead/value.ts';
+import { isUnreadable, showCell } from '../core/lead/value.ts';
 import { LeadsyncError } from '../lib/errors.ts';
 import { wasEverInStep } from '../store/pairs.ts';
 import { currentPlace, findPlace, keyOf, placeNames } from '../store/places.ts';
@@ -79,8 +79,9 @@ async function describeRows(
       seen.hasStatus &&= status !== null;
       for (const { field, column } of connection.fields) {
         const cell = cells[field];
-        if (typeof cell === 'object' && cell !== null)
-          seen.unreadCells.see(`${item} ${row}, ${column}: ${cell.unreadable}`);
+        if (!isUnreadable(cell)) continue;
+        if (cell.why === 'unmapped') seen.seeWord(`${column} ${showCell(cell)}`);
+        else seen.unreadCells.see(`${item} ${row}, ${column}: ${cell.unreadable}`);
       }
     }
   }
@@ -108,7 +109,19 @@ async function describeRows(
   const { count, first } = seen.unreadCells;
   const unreadable =
     count === 0 ? '' : `; ${counted(count, 'cell')} cannot be read and will be held, such as ${first}`;
-  return `${target.name}: ${counted(seen.rows, 'row')}, all mapped columns exist or will be created${dates}${others}${unreadable}${hint}`;
+  const strange =
+    seen.words.size === 0 ? '' : `; held, since \`values\` lacks the word: ${describeWords(seen.words)}`;
+  return `${target.name}: ${counted(seen.rows, 'row')}, all mapped columns exist or will be created${dates}${others}${unreadable}${strange}${hint}`;
+}
+
+const wordsShown = 10;
+
+/** Words with their numbers of cells, the most frequent first. */
+function describeWords(words: ReadonlyMap<string, number>): string {
+  const often = [...words].toSorted(([, a], [, b]) => b - a);
+  const shown = often.slice(0, wordsShown).map(([word, times]) => `${word} (${counted(times, 'cell')})`);
+  const more = often.length - shown.length;
+  return shown.join(', ') + (more > 0 ? `, and ${more} more` : '');
 }
 
 const closedBy = {
@@ -140,7 +153,7 @@ class Tally {
   }
 }
 
-/** The target, and what its rows show: ids that cannot be read, or cannot be written, and cells that cannot be read. */
+/** The target, and what its rows show: ids that cannot be read, or cannot be written, cells that cannot be read. */
 class Seen {
   snapshot: TargetSnapshot | null = null;
   rows = 0;
@@ -148,6 +161,12 @@ class Seen {
   readonly unreadableIds = new Tally();
   readonly closedIds = new Tally();
   readonly unreadCells = new Tally();
+  /** Words that stand for nothing in the service, below their headings, with how many cells show them. */
+  readonly words = new Map<string, number>();
+
+  seeWord(word: string): void {
+    this.words.set(word, (this.words.get(word) ?? 0) + 1);
+  }
 }
 
 function idFaults({ unreadableIds, closedIds }: Seen): readonly LeadsyncError[] {

@@ -2,7 +2,7 @@ import { keyCodes } from '../alerts/problems-of.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { targetOf } from '../config/environment.ts';
 import { defaultIdColumn, fieldMappings } from '../config/fields.ts';
-import { didYouMean } from '../config/nearest-name.ts';
+import { didYouMean } from '../core/lead/nearest-name.ts';
 import { settingOf } from '../config/settings.ts';
 import { counted } from '../core/lead/counted.ts';
 import { followUpField } from '../core/lead/follow-up.ts';

@@ -2,8 +2,8 @@ import { count, counted } from '../core/lead/counted.ts';
 import { shownDates, shownMoment } from '../core/lead/shown-date.ts';
 import { type Cell, plainCell, showCell } from '../core/lead/value.ts';
 import type { ConnectionConfig } from '../config/config.ts';
-import { headingOf } from '../core/lead/mapping.ts';
-import { otherWords } from '../core/lead/other-words.ts';
+import { type FieldMapping, headingOf } from '../core/lead/mapping.ts';
+import { otherWords, pairedWords } from '../core/lead/other-words.ts';
 import { stageField } from '../reminders/plan/recipients.ts';
 import type { Refusal } from '../core/merge/guard.ts';
 import type { Change } from '../core/merge/action.ts';
@@ -173,6 +173,9 @@ const endsOf: Readonly<Partial<Record<Action['kind'], readonly [row: End | null,
 
 /** On a first day, when the two sides call the stages otherwise: words are copied as they are. */
 function describeWords({ run, actions, fields, matches = [] }: ShownPlan): readonly string[] {
+  const mapping = fields.find(({ field }) => field === stageField);
+  // What they mean is told already.
+  if (mapping === undefined || mapping.words !== undefined) return [];
   const wordOf = (cell: Cell | undefined): string => plainCell(cell ?? null) ?? '';
   const rows = matches.map(({ cells }) => wordOf(cells[stageField]));
   const leads = matches.map(({ lead }) => wordOf(lead[stageField]));
@@ -190,7 +193,29 @@ function describeWords({ run, actions, fields, matches = [] }: ShownPlan): reado
   if (found === null || found.rows.length < 2) return [];
   const list = (words: readonly string[]): string => words.slice(0, wordsShown).map(showCell).join(', ');
   return [
-    `  ${headingOf(fields, stageField)}: the table says ${list(found.rows)}, the service ${list(found.leads)}. Words are copied as they are, or held where both sides have one: change them in the table first, to have one set`,
+    `  ${headingOf(fields, stageField)}: the table says ${list(found.rows)}, the service ${list(found.leads)}. Words are copied as they are, or held where both sides have one: change them in the table first, to have one set, or say in leadsync.yaml, under fields, what they mean:`,
+    ...proposedWords(mapping, rows, leads),
+  ];
+}
+
+/** As YAML, whose texts JSON has quoted; a word that is left open is refused until somebody fills it in. */
+function proposedWords(
+  { field, column, direction }: FieldMapping,
+  rows: readonly string[],
+  leads: readonly string[],
+): readonly string[] {
+  const pairs = pairedWords(rows, leads);
+  const taken = new Set(pairs.map(([, lead]) => lead));
+  const others = [...new Set(leads)].filter((lead) => lead !== '' && !taken.has(lead)).map(showCell);
+  const open = others.length === 0 ? '# one of the service' : `# ${others.slice(0, wordsShown).join(', ')}?`;
+  return [
+    `      ${field}:`,
+    `        column: ${JSON.stringify(column)}`,
+    ...(direction === 'two-way' ? [] : [`        direction: ${direction}`]),
+    '        values:',
+    ...pairs.map(
+      ([row, lead]) => `          ${JSON.stringify(row)}: ${lead === null ? open : JSON.stringify(lead)}`,
+    ),
   ];
 }
 

@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { nearestName } from '../config/nearest-name.ts';
+import { nearestName } from '../core/lead/nearest-name.ts';
 import { answers } from '../core/merge/answers.ts';
 import { guardCodes } from '../core/merge/guard.ts';
 import { copyCodes } from '../core/merge/older-copy.ts';

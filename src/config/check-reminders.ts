@@ -5,7 +5,7 @@ import { followUpField } from '../core/lead/follow-up.ts';
 import { isQuiet } from '../core/lead/quiet-hours.ts';
 import { readFault } from './environment.ts';
 import { fieldMappings } from './fields.ts';
-import { didYouMean } from './nearest-name.ts';
+import { didYouMean } from '../core/lead/nearest-name.ts';
 import type { Readable } from './readable.ts';
 import type { ConnectionSettings } from './schema.ts';
 import type { Path } from './settings.ts';

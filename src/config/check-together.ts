@@ -91,14 +91,48 @@ function checkFields(report: Report, { target, fields = {}, sync }: Connection):
         `must be ${whole} or two-way, because the connection's sync.direction is ${whole}`,
       );
     const isInstant = fieldType(field, entry.type) === 'instant';
-    if (values !== undefined && (isInstant || unlisted !== undefined))
+    const isList = Array.isArray(values);
+    if (values !== undefined && (isInstant || (isList && unlisted !== undefined)))
       report(
         ['fields', field, 'values'],
         `must be left out: ${isInstant ? 'an instant is not chosen from a list' : `${unlisted} has no lists to choose from`}`,
       );
+    else if (values !== undefined && !isList)
+      checkWords(
+        (inner, message) => report(['fields', field, 'values', ...inner], message),
+        Object.entries(values),
+        effectiveDirection(whole, direction ?? 'two-way') === 'to-leads',
+      );
   }
   if (!format.hasSheets && workbook?.sheet !== undefined)
     report(['target', 'sheet'], `must be left out: ${format.title} has no sheets`);
+}
+
+/** Each word of the table is one; two may mean the same only where nothing travels back. */
+function checkWords(
+  report: Report,
+  words: readonly (readonly [string, string | undefined])[],
+  isToLeads: boolean,
+): void {
+  const rows = new Map<string, string>();
+  const leads = new Map<string, readonly [row: string, lead: string]>();
+  for (const [row, lead] of words) {
+    const twin = rows.get(headingKey(row));
+    if (headingKey(row) === '') report([row], 'must not be empty: an empty cell is an empty value');
+    else if (twin !== undefined)
+      report([row], `must be another word than ${JSON.stringify(twin)}: case and spaces make no other`);
+    rows.set(headingKey(row), row);
+    if (twin !== undefined || lead === undefined) continue;
+    const [before, spelled] = leads.get(headingKey(lead)) ?? [];
+    if (before === undefined) leads.set(headingKey(lead), [row, lead]);
+    else if (spelled !== lead)
+      report([row], `must be spelled as for ${JSON.stringify(before)}: ${JSON.stringify(spelled)}`);
+    else if (!isToLeads)
+      report(
+        [row],
+        `must be another word than that of ${JSON.stringify(before)}: what the service has could not be told apart on its way back. Leave one of the two and correct the cells, or set direction: to-leads`,
+      );
+  }
 }
 
 /** A file on a server has a user with a password, or neither; a file on this machine has none of them. */

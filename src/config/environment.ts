@@ -3,7 +3,7 @@ import { codeOf } from '../lib/errors.ts';
 import { isSharingLink, isWebAddress } from './addresses.ts';
 import type { Mistake } from './config-error.ts';
 import { noLongerSetting } from './former-settings.ts';
-import { nearestName } from './nearest-name.ts';
+import { nearestName } from '../core/lead/nearest-name.ts';
 import {
   fileSettings,
   type Path,

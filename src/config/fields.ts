@@ -43,9 +43,19 @@ export function fieldMappings({
     const { column, type } = written;
     // checkTogether refuses directions that exclude each other.
     const own = effectiveDirection(direction, written.direction ?? 'two-way') ?? direction;
-    const values = written.values?.filter((value) => value !== undefined);
-    return [{ field, column, type: fieldType(field, type), direction: own, ...(values && { values }) }];
+    return [{ field, column, type: fieldType(field, type), direction: own, ...offered(written.values) }];
   });
+}
+
+/** The words of the table, and what they mean in the service where that is told. */
+function offered(
+  written: readonly (string | undefined)[] | Readonly<Record<string, string | undefined>> | undefined,
+): Pick<FieldMapping, 'values' | 'words'> {
+  if (written === undefined) return {};
+  const isList = Array.isArray(written);
+  const words = Object.entries(written).filter((pair): pair is [string, string] => pair[1] !== undefined);
+  const values = words.map(([row, lead]) => (isList ? lead : row));
+  return isList ? { values } : { values, words };
 }
 
 export function fieldType(field: string, written: FieldType | undefined): FieldType {

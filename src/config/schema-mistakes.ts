@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Mistake } from './config-error.ts';
 import { noLongerSetting } from './former-settings.ts';
-import { didYouMean } from './nearest-name.ts';
+import { didYouMean } from '../core/lead/nearest-name.ts';
 import { homeOf, keysBelow, type Path, settingAt } from './settings.ts';
 import { mistakeAt, type Source, unreadable, valueAt } from './source.ts';
 

@@ -4,7 +4,18 @@ import { fieldTypes } from '../core/lead/value.ts';
 import { leadsUrl, publicUrl } from './addresses.ts';
 import { alertsSchema, recipientsSchema, remindersSchema } from './reminder-schema.ts';
 import { targetSchema } from './target-schema.ts';
-import { count, heading, limit, listOf, retention, schedule, secretToken, text, timeZone } from './values.ts';
+import {
+  count,
+  filled,
+  heading,
+  limit,
+  listOf,
+  retention,
+  schedule,
+  secretToken,
+  text,
+  timeZone,
+} from './values.ts';
 
 const mostOnPage = 1000;
 const pageSizes = `must be auto, or a whole number from 1 to ${mostOnPage}`;
@@ -52,6 +63,15 @@ const cellChoices = z
   .min(1)
   .refine((values) => values.join(',').length <= 255, 'must not have more than 255 characters in all');
 
+const wordMeanings = z
+  .record(
+    z.string().meta({ title: 'WORD' }),
+    filled('must be the word of the service').describe(
+      "The service's word for this word of the table, the same both ways.",
+    ),
+  )
+  .refine((words) => Object.keys(words).length > 0, 'must name at least one word');
+
 const fieldName = text((name) => {
   if (name === 'id') return "cannot be mapped: the id has a column of its own (the target's idColumn)";
   // Every object has these: a lead without the field would seem to have it.
@@ -72,10 +92,14 @@ const field = z
           .enum(fieldTypes)
           .exactOptional()
           .describe('text, or instant (a moment). Default: instant for nextFollowUpAt, else text.'),
-        values: cellChoices
+        values: z
+          .union(
+            [cellChoices, wordMeanings],
+            'must be a list of words, or a mapping of words of the table to those of the service',
+          )
           .exactOptional()
           .describe(
-            "A list to choose from in a workbook or tab that leadsync makes; anything else may be typed. For hubspot: the property's only options.",
+            "A list to choose from in a workbook or tab that leadsync makes; anything else may be typed. For hubspot: the property's only options. Or a mapping of the table's words to the service's.",
           ),
       }),
     ],

@@ -12,6 +12,7 @@ import {
 } from '../core/lead/value.ts';
 import type { Change, Changes } from '../core/merge/action.ts';
 import { holdMessage } from '../core/merge/hold-message.ts';
+import { unreadCode } from '../core/merge/merge-field.ts';
 import {
   existingLead,
   existsReason,
@@ -145,7 +146,7 @@ function resultOf(
   for (const [field, row] of Object.entries(action.expect)) {
     const lead = stored[field] ?? null;
     if (isUnreadable(row) || isUnreadable(lead)) {
-      const code = isUnreadable(row) ? 'row.unreadable' : 'lead.unreadable';
+      const code = isUnreadable(row) ? unreadCode('row', row) : unreadCode('lead', lead);
       const mapping = fields.find((one) => one.field === field) ?? { field, column: field, type: 'text' };
       const message = holdMessage(code, mapping, lead, row);
       conflicts.push({ ...place, field, code, message, lead, rowValue: row });

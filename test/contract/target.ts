@@ -6,6 +6,7 @@ import { describePlace } from './target-place.ts';
 import { describeReading } from './target-reading.ts';
 import { describeSpellings } from './target-spellings.ts';
 import { describeStatus } from './target-status.ts';
+import { describeWords } from './target-words.ts';
 import { describeWriting } from './target-writing.ts';
 
 /** What every adapter of the target port must do, whatever it keeps its rows in, but for what it `cannot` be put into. */
@@ -20,6 +21,7 @@ export function describeTarget(
   describeNewRows(name, makeHarness);
   describeStatus(name, makeHarness, cannot);
   describeSpellings(name, makeHarness);
+  describeWords(name, makeHarness);
   describeWriters(name, makeHarness);
   describePlace(name, makeHarness);
   if (cannot.has('marks')) describeNoMarks(name, makeHarness);

@@ -59,7 +59,8 @@ ${exceptionsTable({ field: 'stage', memo: { refused: true } })}
 "report": nothing is made of it.
 
 ${newRowTable()}
-An unreadable cell of a new row or lead is held beside the create (row.unreadable, lead.unreadable).
+An unreadable cell of a new row or lead is held beside the create (row.unreadable, lead.unreadable). So is a word without a partner in \`values\`
+(row.unmapped, lead.unmapped), but a new row with one waits.
 
 ## What an undo took away
 

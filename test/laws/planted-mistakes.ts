@@ -67,7 +67,7 @@ export const plantedMistakes: readonly PlantedMistake[] = [
   {
     name: 'a cell that cannot be read is no difference',
     file: mergeField,
-    from: `    return hold('row.unreadable');`,
+    from: `    return hold(unreadCode('row', row));`,
     to: `    return same;`,
   },
   {

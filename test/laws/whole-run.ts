@@ -234,7 +234,7 @@ class Filling {
 
   #cell(): Cell {
     const chance = this.#chance;
-    if (chance.is(8)) return { unreadable: '#REF!', why: 'error' };
+    if (chance.is(8)) return { unreadable: '#REF!', why: chance.of('error', 'unmapped') };
     return chance.is(4) ? 'M\u00c3\u00bcller' : chance.of('a', 'b', 'c', 'M\u00fcller', 'company 9', null);
   }
 

@@ -25,14 +25,9 @@ const inStep = {
 export async function runScenario(scenario: Scenario): Promise<void> {
   await using workspace = await Workspace.open({
     sandbox: { leads: 0, ...scenario.service },
-    connection: {
-      fields,
-      target: { statusColumn: 'Status', ...scenario.target },
-      sync: scenario.sync ?? {},
-      leads: { query: scenario.query ?? {} },
-    },
+    connection: settingsOf(scenario),
   });
-  const player = new Player(workspace);
+  const player = new Player(workspace, scenario);
   player.prepare(scenario.given ?? inStep);
   if (scenario.given === undefined) await player.check({ exit: 0, plan: [], did: 'nothing' }, []);
   for (const step of scenario.steps) await player.play(step);
@@ -45,12 +40,23 @@ export async function runScenario(scenario: Scenario): Promise<void> {
   if (scenario.unsettled !== true) await player.expectQuiet();
 }
 
+function settingsOf(scenario: Scenario, own = scenario.fields) {
+  return {
+    fields: { ...fields, ...own },
+    target: { statusColumn: 'Status', ...scenario.target },
+    sync: scenario.sync ?? {},
+    leads: { query: scenario.query ?? {} },
+  };
+}
+
 class Player {
   readonly #workspace: Workspace;
+  readonly #scenario: Scenario;
   readonly #names = new Map<string, string>();
 
-  constructor(workspace: Workspace) {
+  constructor(workspace: Workspace, scenario: Scenario) {
     this.#workspace = workspace;
+    this.#scenario = scenario;
   }
 
   prepare(given: NonNullable<Scenario['given']>): void {
@@ -69,6 +75,7 @@ class Player {
     else if ('removeLead' in step) sandbox.leads.remove(this.#id(step.removeLead));
     else if ('removeRow' in step) sheet.remove((found) => this.#isRow(found, step.removeRow));
     else if ('service' in step) sandbox.set(step.service);
+    else if ('fields' in step) this.#workspace.configure(settingsOf(this.#scenario, step.fields));
     else if ('file' in step) this.#replaceFile(step.file);
     else if ('status' in step) this.#expectStatus(step.status);
     else if ('resolve' in step) await this.#resolve(step.resolve, step.use);

@@ -13,6 +13,7 @@ import { runScenario } from './run-scenario.ts';
 import { sameRowScenarios } from './same-rows.ts';
 import { faultScenarios, keyScenarios } from './service-faults.ts';
 import { statusScenarios } from './statuses.ts';
+import { wordScenarios } from './words.ts';
 
 describe.each([
   ['new leads, new rows, first sights', pairScenarios],
@@ -21,6 +22,7 @@ describe.each([
   ['edits of a known pair', editScenarios],
   ['one side is gone', deletionScenarios],
   ['leads that the list does not show', outsideScenarios],
+  ['words that differ', wordScenarios],
   ['decisions of a person', decisionScenarios],
   ['the guard', guardScenarios],
   ['what the status column says', statusScenarios],

@@ -12,6 +12,8 @@ export interface Scenario {
   /** Settings of the connection's `sync`, and of its target, as leadsync.yaml has them. */
   readonly sync?: Readonly<Record<string, unknown>>;
   readonly target?: Readonly<Record<string, unknown>>;
+  /** In the place of those that the columns have by themselves. */
+  readonly fields?: Readonly<Record<string, unknown>>;
   readonly query?: Readonly<Record<string, string>>;
   readonly service?: Partial<SandboxBehaviour>;
   /** Absent: acme, bolt and cord, in step. */
@@ -37,6 +39,8 @@ export type Step =
   | { readonly removeLead: string }
   | { readonly removeRow: string }
   | { readonly service: Partial<SandboxBehaviour> }
+  /** From here on `fields` are these. */
+  | { readonly fields: Readonly<Record<string, unknown>> }
   /** The whole file as text, or null to delete it. */
   | { readonly file: string | null }
   /** Decides what is held for `name.field`. */

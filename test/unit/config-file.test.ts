@@ -119,6 +119,41 @@ connections:
   });
 });
 
+test('a list of values is offered; a map of them also says what the service calls them, in any kind of table', async () => {
+  const lines = (target?: string) =>
+    connection(
+      '    fields:\n      stage: { column: Phase, values: { neu: new, "Angebot, mündlich": proposal } }\n      region: { column: Land, direction: to-leads, values: { BY: south, BW: south } }',
+      target,
+    );
+  for (const target of [undefined, '{ type: workbook, path: a.xlsx }']) {
+    const { connections } = await load(lines(target));
+    expect(connections[0]?.fields.map(({ values, words }) => ({ values, words }))).toEqual([
+      {
+        values: ['neu', 'Angebot, mündlich'],
+        words: [
+          ['neu', 'new'],
+          ['Angebot, mündlich', 'proposal'],
+        ],
+      },
+      {
+        values: ['BY', 'BW'],
+        words: [
+          ['BY', 'south'],
+          ['BW', 'south'],
+        ],
+      },
+    ]);
+  }
+  const list = connection(
+    '    fields:\n      stage: { column: Stage, values: [new, won] }',
+    '{ type: workbook, path: a.xlsx }',
+  );
+  const { connections } = await load(list);
+  expect(connections[0]?.fields).toEqual([
+    { field: 'stage', column: 'Stage', type: 'text', direction: 'two-way', values: ['new', 'won'] },
+  ]);
+});
+
 describe('${NAME}', () => {
   test('takes values from variables and from NAME_FILE, also inside a text; $${ is literal', async () => {
     await writeFile(join(folder(), 'key'), 'from-file\n');

@@ -64,6 +64,35 @@ describe('mistakes in the target and the fields', () => {
       ],
     ],
     [
+      'words that cannot be told apart',
+      connection(
+        [
+          '    fields:',
+          '      stage: { column: Phase, values: { neu: new, Neu : new, Frisch: new, Angebot: " ", alt: New, "": lost } }',
+          '      segment: { column: Art, direction: to-leads, values: { A: one, B: one, C: One } }',
+          '      nextFollowUpAt: { column: When, values: { heute: today } }',
+          '      city: { column: Ort, values: {} }',
+          '      region: { column: Land, values: 7 }',
+        ].join('\n'),
+      ),
+      [
+        at(6, `${a}.fields.stage.values.Angebot`, 'must be the word of the service', '" "'),
+        at(6, `${a}.fields.stage.values.Neu`, 'must be another word than "neu": case and spaces', '"new"'),
+        at(
+          6,
+          `${a}.fields.stage.values.Frisch`,
+          'must be another word than that of "neu": what the service has could not be told apart on its way back. Leave one of the two and correct the cells, or set direction: to-leads',
+          '"new"',
+        ),
+        at(6, `${a}.fields.stage.values.alt`, 'must be spelled as for "neu": "new"', '"New"'),
+        at(6, `${a}.fields.stage.values[""]`, 'must not be empty', '"lost"'),
+        at(7, `${a}.fields.segment.values.C`, 'must be spelled as for "A": "one"', '"One"'),
+        at(8, `${a}.fields.nextFollowUpAt.values`, 'an instant is not chosen from a list', 'a mapping'),
+        at(9, `${a}.fields.city.values`, 'must name at least one word', 'a mapping'),
+        at(10, `${a}.fields.region.values`, 'a list of words, or a mapping of words of the table', '7'),
+      ],
+    ],
+    [
       'a sheet that Excel does not take',
       connection('', '{ type: workbook, path: a.xlsx, sheet: "a/b" }'),
       [at(4, `${a}.target.sheet`, '1 to 31 characters', '"a/b"')],

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { baseUrl, leadsUrl } from '../../src/config/addresses.ts';
 import { effectiveDirection } from '../../src/config/fields.ts';
-import { nearestName } from '../../src/config/nearest-name.ts';
+import { nearestName } from '../../src/core/lead/nearest-name.ts';
 import { sheetName, tablePath } from '../../src/config/target-schema.ts';
 import { limit, recipient, retention, schedule, sender, timeZone } from '../../src/config/values.ts';
 import { mistakeOf } from '../support/config-values.ts';

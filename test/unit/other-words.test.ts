@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { otherWords } from '../../src/core/lead/other-words.ts';
+import { otherWords, pairedWords } from '../../src/core/lead/other-words.ts';
 
 test.each<[string, string[], string[], ReturnType<typeof otherWords>]>([
   [
@@ -15,6 +15,15 @@ test.each<[string, string[], string[], ReturnType<typeof otherWords>]>([
   ['a table without values', ['', ''], ['new'], null],
 ])('%s', (_, rows, leads, found) => {
   expect(otherWords(rows, leads)).toEqual(found);
+});
+
+test('words are paired where one is the other, or nearly, and each once', () => {
+  expect(pairedWords(['Neu', 'Won', 'gewonnen', 'Wonn', 'neu'], ['won', 'new', 'lost', 'WON'])).toEqual([
+    ['Neu', 'new'],
+    ['Won', 'won'],
+    ['gewonnen', null],
+    ['Wonn', null],
+  ]);
 });
 
 test('words that both sides have are never named as those of the rows alone', () => {

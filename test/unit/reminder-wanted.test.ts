@@ -85,6 +85,12 @@ describe('of which stages', () => {
   test.each<[string, Cells, Partial<ReminderRules>, boolean]>([
     ['all, when none is named', { stage: 'won' }, {}, true],
     ['none of the skipped', { stage: 'won' }, { skipStages: ['lost', 'Won'] }, false],
+    [
+      'a skipped one that the table has no word for',
+      { stage: { unreadable: 'lost', why: 'unmapped' } },
+      { skipStages: ['lost'] },
+      false,
+    ],
     ['the others', { stage: 'new' }, { skipStages: ['lost', 'won'] }, true],
     ['without a stage, skipping', { stage: null }, { skipStages: ['won'] }, true],
   ])('%s', (_, cells, given, expected) => {

@@ -71,6 +71,10 @@ const table: readonly (readonly [Partial<RowFacts>, string | null])[] = [
     { isListed: false, deletedOn: '2026-11-21', shown: inStep, conflicts: [stage] },
     'held: Stage was changed here and in the service',
   ],
+  [
+    { conflicts: [{ field: '', code: 'row.unmapped' }] },
+    'held: a word of this row is not known to the service',
+  ],
   // An undo has taken the mark out.
   [{ isListed: false, deletedOn: '2026-11-21', shown: '' }, null],
   [{ isCopy: true, conflicts: [stage] }, 'held: an earlier row has this id'],
@@ -82,6 +86,8 @@ const words: Readonly<Record<string, string>> = {
   'conflict.first-sight': 'held: Stage is different in the service',
   'row.unreadable': 'held: Stage cannot be read',
   'lead.unreadable': 'held: Stage cannot be read in the service',
+  'row.unmapped': 'held: Stage has a word that the service does not know',
+  'lead.unmapped': 'held: Stage has a word in the service that this table does not know',
   'row.company-name-empty': 'held: Stage is empty',
   'row.garbled': 'held: Stage has letters of another encoding',
   'lead.field-refused': 'held: the service refused this Stage',

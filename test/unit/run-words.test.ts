@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { parse } from 'yaml';
 import {
   type ShownPlan,
   describePlan,
@@ -133,6 +134,13 @@ test('a first plan says when the two sides call the stages otherwise', () => {
   expect(told(2, 'neu', 'gewonnen')).toContain(
     'Vertriebs- phase: the table says "neu", "gewonnen", the service "new", "won". Words are copied as they are',
   );
+  // What is proposed can be pasted; what nobody can tell is left open, which the configuration refuses.
+  const proposed = told(3, 'neu', 'Won', 'gewonnen')
+    .split('\n')
+    .filter((line) => line.startsWith('      '));
+  expect(parse(proposed.join('\n'))).toEqual({
+    stage: { column: 'Vertriebs-\nphase', values: { neu: 'new', Won: 'won', gewonnen: null } },
+  });
   expect(told(2, 'New', 'won')).not.toContain('the table says');
   // Most leads have rows: it is no first day.
   expect(told(50, 'neu', 'gewonnen')).not.toContain('the table says');

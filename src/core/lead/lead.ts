@@ -4,6 +4,7 @@ import { uuid } from './uuid.ts';
 import type { FieldMapping } from './mapping.ts';
 import { isExactNumber, isInRange, writtenAs } from './number.ts';
 import { type Cell, type Cells, storable, type Value } from './value.ts';
+import { leadWord } from './words.ts';
 
 /**
  * A lead as the service sent it: its id and every field of the JSON object, known or not (API reference, section 2).
@@ -58,7 +59,8 @@ function leadCell(json: unknown, mapping: FieldMapping): Cell {
     if (error instanceof RangeError) return { unreadable: '(lists nested too deeply to show)' };
     throw error;
   }
-  return text === null ? null : (fieldKinds[mapping.type].read(text, 'UTC') ?? { unreadable: text });
+  if (text === null) return null;
+  return leadWord(fieldKinds[mapping.type].read(text, 'UTC') ?? { unreadable: text }, mapping.words);
 }
 
 function jsonText(json: unknown): Value {

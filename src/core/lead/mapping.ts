@@ -3,6 +3,12 @@ import type { FieldType } from './value.ts';
 /** Which way edits travel. `to-target`: only lead to row; `to-leads`: only row to lead. */
 export type Direction = 'two-way' | 'to-target' | 'to-leads';
 
+/**
+ * What the table and the service call the values of a field, as configured. Of several words of the table for one of the
+ * service the first is written.
+ */
+export type Words = readonly (readonly [row: string, lead: string])[];
+
 /** A lead field and its column. */
 export interface FieldMapping {
   /** The field's name in the Leads service. */
@@ -13,6 +19,8 @@ export interface FieldMapping {
   readonly direction: Direction;
   /** Offered as a list in the cells of a new workbook; other values may still be typed. */
   readonly values?: readonly string[];
+  /** Absent: both sides say the same. */
+  readonly words?: Words;
 }
 
 /** The headings of fields, for messages. */

@@ -4,11 +4,11 @@ export type Value = string | null;
 /**
  * A value that is present but cannot be understood, such as "next Tuesday" in a date column. Never written anywhere.
  * `why` selects the message: a formula, an error value, a cell covered by a merge, a row with more cells than headings, a
- * time that the clocks skip, or a record with too much text; absent: a text.
+ * time that the clocks skip, a record with too much text, or a word that the field's `words` lack; absent: a text.
  */
 export interface Unreadable {
   readonly unreadable: string;
-  readonly why?: 'formula' | 'error' | 'merged' | 'shifted' | 'skipped' | 'large';
+  readonly why?: 'formula' | 'error' | 'merged' | 'shifted' | 'skipped' | 'large' | 'unmapped';
 }
 
 export type Cell = Value | Unreadable;

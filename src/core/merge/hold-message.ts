@@ -2,6 +2,7 @@ import { fieldKinds } from '../lead/field-kinds.ts';
 import { type FieldMapping, headingOf } from '../lead/mapping.ts';
 import { followUpYears, isImplausible } from '../lead/follow-up.ts';
 import { type Cell, isUnreadable, plainCell, showCell } from '../lead/value.ts';
+import { nearestWord } from '../lead/words.ts';
 import type { HoldCode } from './merge-field.ts';
 
 /** Why an undone lead or row is not created again. */
@@ -15,7 +16,7 @@ export const undoneMessages = {
 /** Why a field is held, as a sentence. */
 export function holdMessage(
   code: HoldCode,
-  mapping: Pick<FieldMapping, 'field' | 'column' | 'type'>,
+  mapping: Pick<FieldMapping, 'field' | 'column' | 'type' | 'words'>,
   lead: Cell,
   row: Cell,
 ): string {
@@ -30,6 +31,10 @@ export function holdMessage(
       return `${heading} cannot be read in the row: ${unreadableAdvice(row, mapping)}; the lead keeps ${showCell(lead)}`;
     case 'lead.unreadable':
       return `${heading} cannot be read in the lead: ${showCell(lead)}. The row keeps ${showCell(row)}`;
+    case 'row.unmapped':
+      return `${heading}: ${unreadableAdvice(row, mapping)}; the lead keeps ${showCell(lead)}`;
+    case 'lead.unmapped':
+      return `${heading}: ${unmapped('lead', lead, mapping)}. The row keeps ${showCell(row)}`;
     case 'row.company-name-empty':
       return `${heading} was emptied in the row; leads without a name are not sent. The lead keeps ${showCell(lead)}`;
     case 'row.garbled':
@@ -44,7 +49,7 @@ export function holdMessage(
 }
 
 /** Why a cell of a row cannot be read, and what helps; without a full stop. */
-export function unreadableAdvice(row: Cell, mapping: Pick<FieldMapping, 'field' | 'type'>): string {
+export function unreadableAdvice(row: Cell, mapping: Pick<FieldMapping, 'field' | 'type' | 'words'>): string {
   if (isImplausible(row, mapping))
     return `${showCell(row)} is not in the years ${followUpYears.first} to ${followUpYears.last}. Type the date with its year, such as 2026-11-21`;
   switch (isUnreadable(row) ? row.why : undefined) {
@@ -60,7 +65,22 @@ export function unreadableAdvice(row: Cell, mapping: Pick<FieldMapping, 'field' 
       return `${showCell(row)} does not exist: the clocks are put forward over it. Type a time before or after`;
     case 'large':
       return `the row has ${showCell(row)}. Shorten its texts`;
+    case 'unmapped':
+      return unmapped('row', row, mapping);
     case undefined:
       return showCell(row) + fieldKinds[mapping.type].advice(plainCell(row) ?? '');
   }
+}
+
+/** That a word has no partner, and what helps. */
+function unmapped(
+  side: 'lead' | 'row',
+  cell: Cell,
+  { field, words = [] }: Pick<FieldMapping, 'field' | 'words'>,
+): string {
+  const nearest = nearestWord(plainCell(cell) ?? '', words, side);
+  const add = `add the word to values of ${field} in leadsync.yaml`;
+  return side === 'row'
+    ? `${showCell(cell)} stands for no value of the service${nearest}. Correct the cell, or ${add}`
+    : `the service has ${showCell(cell)}, for which the table has no word${nearest}. Correct the lead, or ${add}`;
 }

@@ -28,6 +28,8 @@ export type HoldCode =
   | 'conflict.first-sight'
   | 'row.unreadable'
   | 'lead.unreadable'
+  | 'row.unmapped'
+  | 'lead.unmapped'
   | 'row.company-name-empty'
   | 'row.garbled'
   | 'lead.field-refused'
@@ -111,13 +113,20 @@ function decide(state: FieldState, direction: Direction, policy: Policy): FieldD
   if (isUnreadable(row)) {
     if (memo?.resolution === 'lead' && !isUnreadable(lead))
       return { kind: 'to-row', value: lead, rule: 'resolved' };
-    return hold('row.unreadable');
+    return hold(unreadCode('row', row));
   }
   if (isUnreadable(lead)) {
     if (memo?.resolution === 'target' && direction !== 'to-target') {
       return { kind: 'to-lead', value: row, rule: 'resolved' };
     }
-    return hold('lead.unreadable');
+    if (lead.why === 'unmapped' && base !== undefined) {
+      // Both sides had this word before anybody told what the table's mean.
+      const isUnchanged = sameCell(lead.unreadable, base);
+      if (isUnchanged && direction !== 'to-target')
+        return { kind: 'to-lead', value: row, rule: 'row-edited' };
+      if (direction === 'to-leads') return { kind: 'to-lead', value: row, rule: 'one-way' };
+    }
+    return hold(unreadCode('lead', lead));
   }
   if (sameCell(lead, row)) {
     return base !== undefined && sameCell(base, lead) ? same : { kind: 'agree', value: lead };
@@ -172,6 +181,11 @@ function firstSight(
     default:
       return policy.onFirstSync satisfies never;
   }
+}
+
+/** Why a cell that cannot be read is held. */
+export function unreadCode<Side extends 'lead' | 'row'>(side: Side, cell: Cell) {
+  return `${side}.${isUnreadable(cell) && cell.why === 'unmapped' ? 'unmapped' : 'unreadable'}` as const;
 }
 
 const isEmpty = (cell: Cell): boolean => sameCell(cell, null);

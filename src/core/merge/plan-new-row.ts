@@ -5,6 +5,7 @@ import { type Cells, isUnreadable } from '../lead/value.ts';
 import { type Change, type PlannedAction, plannedAction } from './action.ts';
 import { holdMessage, unreadableAdvice } from './hold-message.ts';
 import { planMissing, planTooLarge } from './plan-held-rows.ts';
+import { unreadCode } from './merge-field.ts';
 import { missedFields, type Policy } from './policy.ts';
 import { type Refused, refusedMessage, sentContent } from './refused-create.ts';
 
@@ -27,12 +28,17 @@ export function planNewRow(
     plannedAction(kind, { ...given, reason, message }),
   ];
   const holds: PlannedAction[] = [];
+  let isWaiting = false;
   for (const mapping of policy.fields) {
     const { field } = mapping;
     const cell = cells[field] ?? null;
     if (!isUnreadable(cell)) continue;
-    const reason = 'row.unreadable';
-    const message = holdMessage(reason, mapping, null, cell);
+    const reason = unreadCode('row', cell);
+    const waits = reason === 'row.unmapped' && mapping.direction !== 'to-target';
+    isWaiting ||= waits;
+    const message = waits
+      ? `row ${row} is new, but its ${headingOf([mapping], field)} ${unreadableAdvice(cell, mapping)}. No lead was created`
+      : holdMessage(reason, mapping, null, cell);
     const unread = { [field]: { from: null, to: cell } };
     holds.push(plannedAction('hold', { ...given, changes: unread, reason, message }));
   }
@@ -68,6 +74,8 @@ export function planNewRow(
     const message = `row ${row} is new, but its ${headingOf([odd], odd.field)} ${why}. No lead was created`;
     return end('hold', 'row.unreadable', message);
   }
+  // A lead without the word's value would lose what the row says.
+  if (isWaiting) return holds;
   if (refused !== null) return end('hold', refused.code, refusedMessage(row, refused));
   return [...holds, plannedAction('create-lead', { ...given, changes, reason: 'new-row' })];
 }

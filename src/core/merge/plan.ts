@@ -9,7 +9,7 @@ import {
   plannedAction,
   shownBefore,
 } from './action.ts';
-import { type FieldMemo, mergeField } from './merge-field.ts';
+import { type FieldMemo, mergeField, unreadCode } from './merge-field.ts';
 import { holdMessage, undoneMessages } from './hold-message.ts';
 import { idAdvice, planMissing, planTooLarge } from './plan-held-rows.ts';
 import { missedFields, type Policy } from './policy.ts';
@@ -81,9 +81,10 @@ function planNewLead(
     const { field } = mapping;
     const value = lead[field] ?? null;
     if (isUnreadable(value)) {
-      const message = holdMessage('lead.unreadable', mapping, value, null);
+      const code = unreadCode('lead', value);
+      const message = holdMessage(code, mapping, value, null);
       const unread = { [field]: { from: value, to: null } };
-      holds.push(action('hold', state, { changes: unread, reason: 'lead.unreadable', message }));
+      holds.push(action('hold', state, { changes: unread, reason: code, message }));
     } else changes[field] = { from: null, to: value };
   }
   return [action('create-row', state, { changes, reason }), ...holds];

@@ -51,7 +51,9 @@ function heldText(conflicts: readonly ConflictFact[], headings: ReadonlyMap<stri
   const order = [...headings.keys()];
   const [first] = conflicts.toSorted((a, b) => order.indexOf(a.field) - order.indexOf(b.field));
   if (first === undefined) return inStep;
-  const ofRecord = recordReasons[first.code];
+  // Of a new row nothing says which field.
+  const isNewRow = first.field === '' && first.code === 'row.unmapped';
+  const ofRecord = isNewRow ? 'a word of this row is not known to the service' : recordReasons[first.code];
   if (ofRecord !== undefined) return `held: ${ofRecord}`;
   // A new row without a name is held as a whole.
   const field = first.field === '' ? 'companyName' : first.field;
@@ -65,6 +67,8 @@ const fieldReasons: Readonly<Record<string, (heading: string) => string>> = {
   'conflict.first-sight': (heading) => `${heading} is different in the service`,
   'row.unreadable': (heading) => `${heading} cannot be read`,
   'lead.unreadable': (heading) => `${heading} cannot be read in the service`,
+  'row.unmapped': (heading) => `${heading} has a word that the service does not know`,
+  'lead.unmapped': (heading) => `${heading} has a word in the service that this table does not know`,
   'row.company-name-empty': (heading) => `${heading} is empty`,
   'row.garbled': (heading) => `${heading} has letters of another encoding`,
   'lead.field-refused': (heading) => `the service refused this ${heading}`,

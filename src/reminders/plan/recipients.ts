@@ -1,5 +1,5 @@
 import { addressKey, emailAddresses } from '../../core/lead/email-address.ts';
-import type { Cell, Cells } from '../../core/lead/value.ts';
+import { type Cell, type Cells, isUnreadable } from '../../core/lead/value.ts';
 import type { ReminderRules } from '../../config/config.ts';
 
 /** The stage of a lead (API reference, section 2). */
@@ -45,5 +45,7 @@ function folded(text: string): string {
 }
 
 function textOf(cell: Cell | undefined): string | null {
-  return typeof cell === 'string' ? cell.trim() : null;
+  // A word that the table lacks is what the service says all the same.
+  const said = isUnreadable(cell) && cell.why === 'unmapped' ? cell.unreadable : cell;
+  return typeof said === 'string' ? said.trim() : null;
 }

@@ -3,6 +3,7 @@ import { type Aside, asidesIn, mayShowOthers, recordsIn } from '../../core/lead/
 import { fieldKinds } from '../../core/lead/field-kinds.ts';
 import { idKey } from '../../core/lead/lead.ts';
 import type { Cell } from '../../core/lead/value.ts';
+import { rowWord } from '../../core/lead/words.ts';
 import { type Columns, locateColumns } from '../shared/columns.ts';
 import { type CsvDialect, csvHeadBytes, detectCsvDialect } from './format.ts';
 import { recordAt } from './record-at.ts';
@@ -85,13 +86,13 @@ export function readCsvRow(
   const leadId = text(columns.id).trim();
   const cells: Record<string, Cell> = {};
   const shifted = tooWide(record, header.cells.length);
-  for (const [field, { index, type }] of columns.fields) {
+  for (const [field, { index, type, words }] of columns.fields) {
     if (index >= record.cells.length) continue;
     if (shifted !== null) {
       cells[field] = { unreadable: shifted, why: 'shifted' };
       continue;
     }
-    cells[field] = fieldKinds[type].read(text(index), timeZone);
+    cells[field] = rowWord(fieldKinds[type].read(text(index), timeZone), words);
   }
   if (leadId === '' && isBlank(cells)) return null;
   const status = columns.status === null ? null : text(columns.status) || null;

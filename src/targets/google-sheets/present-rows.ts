@@ -4,6 +4,7 @@ import { idKey } from '../../core/lead/lead.ts';
 import { isLikeId, type RowStanding, TablePieces } from '../../core/lead/table-pieces.ts';
 import { TotalsRows } from '../../core/lead/totals.ts';
 import type { Cell, FieldType } from '../../core/lead/value.ts';
+import { rowWord } from '../../core/lead/words.ts';
 import { ownedColumns, shownStatus } from '../shared/columns.ts';
 import { standingIn, withOutgrown } from '../shared/table-range.ts';
 import type { PresentRow } from '../shared/row-changes.ts';
@@ -50,9 +51,9 @@ function presentRow(snapshot: TabSnapshot, row: number): PresentRow<number> | nu
   const leadId = id === '' || unreadableId !== null ? null : id;
   let isEmpty = true;
   const cells: Record<string, Cell> = {};
-  for (const [field, { index, type }] of columns.fields) {
+  for (const [field, { index, type, words }] of columns.fields) {
     const raw = cellAt(grid, row, index);
-    const cell = readCell(snapshot, row, index, type);
+    const cell = rowWord(readCell(snapshot, row, index, type), words);
     cells[field] = cell;
     if (raw !== null && cell !== null && !isPrepared(raw)) isEmpty = false;
   }

@@ -1,4 +1,4 @@
-import { type Headings, optInProperty } from '../../core/lead/mapping.ts';
+import { type Headings, optInProperty, type Words } from '../../core/lead/mapping.ts';
 import { LeadsyncError } from '../../lib/errors.ts';
 import { idKey } from '../../core/lead/lead.ts';
 import { type PresentRow, contentKey } from '../shared/row-changes.ts';
@@ -9,6 +9,7 @@ import { dayOf } from '../../core/lead/day.ts';
 import { fieldKinds } from '../../core/lead/field-kinds.ts';
 import { readInstant } from '../../core/lead/instant.ts';
 import { type Cell, type FieldType, isUnreadable, type Value } from '../../core/lead/value.ts';
+import { rowWord } from '../../core/lead/words.ts';
 
 export const mergedProperty = 'hs_merged_object_ids';
 export const nameProperty = 'name';
@@ -50,9 +51,9 @@ export function locateProperties(
   if (id.hasUniqueValue !== true || isReadOnly(id)) throw noIdProperty(options.idColumn, isReadOnly(id));
   const fields = new Map<string, MappedProperty>();
   const missing: { field: string; message: string }[] = [];
-  for (const { field, column, type } of options.fields) {
+  for (const { field, column, type, words } of options.fields) {
     const property = properties.get(column);
-    if (property !== undefined) fields.set(field, { type, property });
+    if (property !== undefined) fields.set(field, { type, property, words });
     else missing.push({ field, message: missingMessage(column) });
   }
   const status = options.statusColumn === undefined ? undefined : properties.get(options.statusColumn);
@@ -188,6 +189,7 @@ export function targetRow(
 export interface MappedProperty {
   readonly type: FieldType;
   readonly property: PropertyDefinition;
+  readonly words?: Words | undefined;
 }
 
 /** HubSpot's maximum per value. */
@@ -198,13 +200,13 @@ const mostOptions = 20;
 /** HubSpot returns datetime as ISO with ms and date as YYYY-MM-DD; epoch ms is read as well. */
 export function cellOf(
   text: string | null | undefined,
-  { type, property }: MappedProperty,
+  { type, property, words }: MappedProperty,
   timeZone: string,
 ): Cell {
   if (!text) return null;
   const { isMoment, read } = fieldKinds[type];
   const cell = read(isMoment ? momentText(text, property.type) : text, timeZone);
-  return cell === null || isUnreadable(cell) ? { ...cell, unreadable: text } : cell;
+  return cell === null || isUnreadable(cell) ? { ...cell, unreadable: text } : rowWord(cell, words);
 }
 
 function momentText(text: string, type: string): string {

@@ -20,7 +20,7 @@ export function decideChanges(
 ): RowDecisions<ShownCompany> {
   const { fields, timeZone } = table;
   const plan = new RowChanges<ShownCompany>(changes, {
-    fields: new Set(fields.keys()),
+    fields,
     headings: table.headings,
     hasStatus: table.statusProperty !== null,
     words: { row: 'company', column: 'property' },

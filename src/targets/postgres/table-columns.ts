@@ -9,6 +9,7 @@ import {
   locateColumns,
   ownedColumns,
 } from '../shared/columns.ts';
+import { rowWord } from '../../core/lead/words.ts';
 import type { PresentRow } from '../shared/row-changes.ts';
 import type { Ask, Texts } from './connection.ts';
 
@@ -150,7 +151,9 @@ export async function describe(ask: Ask, table: string, options: TableMapping) {
     row: (texts: Texts): PresentRow<Place> => ({
       leadId: text(columns.id, texts) || null,
       status: text(columns.status, texts) || null,
-      cells: Object.fromEntries([...columns.fields].map(([field, { index }]) => [field, cell(index, texts)])),
+      cells: Object.fromEntries(
+        [...columns.fields].map(([field, { index, words }]) => [field, rowWord(cell(index, texts), words)]),
+      ),
       place: { ctid: texts[0] ?? '', hasOwn: texts[1] === 'true' },
     }),
   };

@@ -2,7 +2,7 @@ import { distance } from 'fastest-levenshtein';
 import { LeadsyncError } from '../../lib/errors.ts';
 import { counted } from '../../core/lead/counted.ts';
 import { headingKey } from '../../core/lead/heading-line.ts';
-import type { FieldMapping, Headings } from '../../core/lead/mapping.ts';
+import type { FieldMapping, Headings, Words } from '../../core/lead/mapping.ts';
 import type { FieldType, Value } from '../../core/lead/value.ts';
 import type { MissingColumn } from '../../ports/target.ts';
 
@@ -12,13 +12,19 @@ export interface ColumnMapping {
   readonly statusColumn?: string;
 }
 
+interface FieldColumn {
+  readonly index: number;
+  readonly type: FieldType;
+  readonly words?: Words | undefined;
+}
+
 /** Positions are 0-based. */
 export interface Columns {
   readonly id: number;
   /** Null: no status column, or two. */
   readonly status: number | null;
   /** By lead field; only columns found exactly once. */
-  readonly fields: ReadonlyMap<string, { readonly index: number; readonly type: FieldType }>;
+  readonly fields: ReadonlyMap<string, FieldColumn>;
   readonly missing: readonly MissingColumn[];
   /** As configured. */
   readonly headings: Headings;
@@ -45,9 +51,9 @@ export function locateColumns(
   if (id === undefined || secondId !== undefined)
     throw idColumnMissing(headings, id !== undefined, mapping, name, free);
 
-  const fields = new Map<string, { index: number; type: FieldType }>();
+  const fields = new Map<string, FieldColumn>();
   const missing: MissingColumn[] = [];
-  for (const { field, column, type } of mapping.fields) {
+  for (const { field, column, type, words } of mapping.fields) {
     const [index, second] = positions.get(column) ?? [];
     const isDoubled = second !== undefined;
     if (index === undefined || isDoubled)
@@ -56,7 +62,7 @@ export function locateColumns(
         message: missingMessage({ field, column, type }, isDoubled, nearest(headings, column, mapping), name),
         isDoubled,
       });
-    else fields.set(field, { index, type });
+    else fields.set(field, { index, type, words });
   }
   const [status = null, secondStatus] = positions.get(mapping.statusColumn ?? '') ?? [];
   return {

@@ -1,5 +1,5 @@
 import { idKey } from '../../core/lead/lead.ts';
-import { type Headings, headingOf } from '../../core/lead/mapping.ts';
+import { type Headings, headingOf, type Words } from '../../core/lead/mapping.ts';
 import type { RowStanding } from '../../core/lead/table-pieces.ts';
 import {
   canonical,
@@ -10,6 +10,7 @@ import {
   type Values,
   isUnreadable,
 } from '../../core/lead/value.ts';
+import { writtenWord } from '../../core/lead/words.ts';
 import type { RowChange, RowOutcome } from '../../ports/target.ts';
 import type { Columns } from './columns.ts';
 
@@ -24,7 +25,7 @@ export interface PresentRow<Place> {
   readonly place: Place;
 }
 
-/** The content to write to an existing row; only what differs. */
+/** The content to write to an existing row; only what differs. `values`: in the words of the table. */
 export interface RowWrite<Place> {
   readonly place: Place;
   readonly leadId: string | null;
@@ -49,7 +50,7 @@ export interface NewRow {
 
 export interface RowRules<Place> {
   /** Lead fields that have a column now. */
-  readonly fields: ReadonlySet<string>;
+  readonly fields: ReadonlyMap<string, { readonly words?: Words | undefined }>;
   readonly headings: Headings;
   readonly hasStatus: boolean;
   readonly hasOwnCells: (place: Place) => boolean;
@@ -62,7 +63,7 @@ export interface RowRules<Place> {
 
 /** What the columns of a table say. */
 export function rulesOf({ fields, headings, status }: Columns) {
-  return { fields: new Set(fields.keys()), headings, hasStatus: status !== null };
+  return { fields, headings, hasStatus: status !== null };
 }
 
 /**
@@ -175,7 +176,7 @@ export class RowChanges<Place> {
     const own = isForLoose(change) ? this.#byContent.take(this.#contentKey(values)) : undefined;
     if (own !== undefined) return this.#giveId(own, change, known);
     known.added = values;
-    this.#appends.push({ leadId, values, status: status ?? null });
+    this.#appends.push({ leadId, values: this.#inWords(values), status: status ?? null });
     return null;
   }
 
@@ -222,7 +223,7 @@ export class RowChanges<Place> {
     const whole = {
       place: row.place,
       leadId: write.leadId ?? before?.leadId ?? null,
-      values: { ...before?.values, ...Object.fromEntries(differing) },
+      values: { ...before?.values, ...this.#inWords(Object.fromEntries(differing)) },
       status: write.status ?? before?.status ?? null,
       unlink: write.unlink ?? before?.unlink ?? null,
       remove: write.remove ?? before?.remove ?? false,
@@ -256,7 +257,8 @@ export class RowChanges<Place> {
         const message = `The ${this.#words.column} ${JSON.stringify(headingOf(this.#rules.headings, field))} is missing or duplicated. Nothing was written.`;
         return { status: 'deferred', code: 'target.column-missing', message };
       }
-      const reason = this.#rules.notStorable(value, field);
+      const word = this.#written(field, value);
+      const reason = word === undefined ? noWord(value) : this.#rules.notStorable(word ?? '', field);
       if (reason === null) continue;
       const message = `${headingOf(this.#rules.headings, field)}: ${reason} The ${this.#words.row} was not changed.`;
       return { status: 'held', code: 'target.value-not-storable', message };
@@ -264,9 +266,19 @@ export class RowChanges<Place> {
     return null;
   }
 
+  #inWords(values: Values): Values {
+    return Object.fromEntries(
+      Object.entries(values).map(([field, value]) => [field, this.#written(field, value) ?? null]),
+    );
+  }
+
+  #written(field: string, value: Value): Value | undefined {
+    return writtenWord(value, this.#rules.fields.get(field)?.words);
+  }
+
   /** Equal for cells that mean the same in every present column. */
   #contentKey(cells: Cells): string {
-    return contentKey(cells, this.#rules.fields);
+    return contentKey(cells, this.#rules.fields.keys());
   }
 
   #statusKey(cells: Cells, status: Value): string {
@@ -287,6 +299,9 @@ interface KnownRow<Place> {
   copies: PresentRow<Place>[] | null;
   added: Values | null;
 }
+
+const noWord = (value: string): string =>
+  `the table has no word for ${JSON.stringify(value)}; add it to \`values\` of the field.`;
 
 export const isBlank = (cells: Cells): boolean => Object.values(cells).every((cell) => cell === null);
 

@@ -102,7 +102,9 @@ function worksheet(columns: readonly NewColumn[]): string {
 /** Data validation for every row of the sheet (ECMA-376 part 1, 18.3.1.33). */
 function lists(columns: readonly NewColumn[]): string {
   const rules = columns.flatMap(({ values }, at) => {
-    if (values === undefined) return [];
+    // A list within a rule holds no commas, and 255 characters in all: words with a meaning may be more.
+    if (values === undefined || values.some((value) => value.includes(',')) || values.join().length > 255)
+      return [];
     const choices = escapeXml(`"${values.join(',').replaceAll('"', '""')}"`);
     const cells = `${columnLetters(at)}2:${columnLetters(at)}1048576`;
     return [

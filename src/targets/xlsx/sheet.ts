@@ -2,6 +2,7 @@ import { type Aside, asidesIn, mayShowOthers } from '../../core/lead/aside.ts';
 import { idKey } from '../../core/lead/lead.ts';
 import { TotalsRows } from '../../core/lead/totals.ts';
 import type { Cell } from '../../core/lead/value.ts';
+import { rowWord } from '../../core/lead/words.ts';
 import { mostRows, readRange } from './cell-reference.ts';
 import { columnLetters } from '../shared/cell-name.ts';
 import { type Columns, headingRank, headingRows, headingsAmong, locateColumns } from '../shared/columns.ts';
@@ -118,8 +119,8 @@ export function readXlsxRow(row: SheetRow, sheet: XlsxSheet): PresentRow<SheetRo
     const shown = reader.id(cellAt(row, columns.id));
     const cells: Record<string, Cell> = {};
     let empty = 'id' in shown && shown.id === '';
-    for (const [field, { index, type }] of columns.fields) {
-      const cell = reader.cell(cellAt(row, index), type);
+    for (const [field, { index, type, words }] of columns.fields) {
+      const cell = rowWord(reader.cell(cellAt(row, index), type), words);
       cells[field] = cell;
       empty &&= cell === null;
     }

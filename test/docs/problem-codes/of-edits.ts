@@ -108,10 +108,15 @@ export const ofEdits: readonly Family[] = [
         "Type another, or take the lead's.",
       ],
       'lead.put-back': ['The lead shows an earlier value again.', 'Decide.'],
+      'lead.unmapped': ["`values` has no partner for the service's word.", 'Add it there, or `--use row`.'],
       'lead.unreadable': ["This field cannot hold the service's value.", 'Correct it there, or `--use row`.'],
       'row.company-name-empty': ['No company name.', "Type one, or take the lead's."],
       'row.garbled': ['The row shows the text in another encoding.', 'Save as UTF-8, or `--use lead`.'],
       'row.put-back': ['The row shows an earlier value again.', 'Decide.'],
+      'row.unmapped': [
+        "`values` has no partner for the table's word; a new row waits.",
+        'Correct the cell, add it there, or `--use lead`.',
+      ],
       'row.unreadable': [
         'A formula, an error, a date with two meanings …',
         'Type the value, a date as 2026-11-21 09:30.',
