@@ -213,7 +213,8 @@ export class Life {
           ),
       }),
       ...(standingWrites !== undefined && {
-        standingWrites: (signal: AbortSignal) => this.pass('standingWrites', () => standingWrites(signal), 'both'),
+        standingWrites: (signal: AbortSignal) =>
+          this.pass('standingWrites', () => standingWrites(signal), 'both'),
       }),
       ...(place !== undefined && {
         place: (signal: AbortSignal) => this.pass('place', () => place(signal), 'both'),
