@@ -35,6 +35,15 @@ describe('which side showed what the baseline moves to before the write', () => 
     ],
     ['a lead was made', 'create-lead', 'new-row', [null, 'b'], 'b', { lead: [], row: ['f'] }],
     ['a row got its id', 'link', 'found-row', ['a', 'b'], 'b', { lead: ['f'], row: [] }],
+    [
+      'the service keeps what the lead had',
+      'update-lead',
+      'row-edited',
+      ['b', 'c'],
+      'b',
+      { lead: ['f'], row: [] },
+    ],
+    ['an undo, beside a side of which nothing is known', 'update-row', 'undone', ['a', 'b'], 'b', none],
     ['an undo opens a decision on the lead again', 'update-lead', 'undone', ['x', 'y'], 'b', none],
     [
       'an undo, where the row shows it already',
@@ -98,15 +107,16 @@ describe('where the baseline moves after what was done, and after it was undone'
   });
 
   test('an edit of the lead moves nothing when its row is linked in the same round, or nothing was confirmed', () => {
-    const edit = (contentHash: string, agreed: object) =>
+    const edit = (contentHash: string, agreed: object, kind: ActionKind = 'update-lead') =>
       movesAfter({
-        action: plannedAction('update-lead', { leadId: 'a', reason: 'row-edited', contentHash, changes }),
+        action: plannedAction(kind, { leadId: 'a', reason: 'row-edited', contentHash, changes }),
         leadId: 'a',
         agreed: { ...agreed },
       });
     expect(edit('hash', stage)).toEqual([]);
     expect(edit('', {})).toEqual([]);
     expect(edit('', stage)).toHaveLength(1);
+    expect(edit('hash', stage, 'update-row')).toHaveLength(1);
   });
 
   test('what an undo could not put back stays decided', () => {
