@@ -109,5 +109,48 @@ describe('what becomes of an unfinished create', () => {
     expect(settle({ match: ofL, one, lead: { companyName: 'Other', stage: 'won' } }).found).toMatchObject([
       { base: acme },
     ]);
+    expect(settle({ match: ofL, one }).found).toMatchObject([{ base: acme }]);
+    expect(settle({ match: ofL }).found).toMatchObject([{ base: {} }]);
+  });
+
+  const many = { kind: 'ambiguous', candidates: ['L', 'M', 'N', 'O', 'P', 'Q', 'R'] } as const;
+  const five = { kind: 'ambiguous', candidates: ['L', 'M', 'N', 'O', 'P'] } as const;
+  test.each<[string, Scan, string]>([
+    [
+      'one lead that it may be',
+      { match: { kind: 'ambiguous', candidates: ['L'] } },
+      'the lead may be L: write its id into the row, or when it is another one, delete the row, sync, and add it again',
+    ],
+    ['five of them', { match: five }, 'the lead may be one of L, M, N, O, P: write its id'],
+    ['seven of them', { match: many }, 'one of L, M, N, O, P, or one of 2 more new leads: write its id'],
+    ['none, though it was made', { match: nobody }, 'there is no new lead: write the id of the right lead'],
+    ['one that a filter may hide', { match: wait, filtered: true }, 'leads.query hides leads: look for it'],
+    [
+      'several rows',
+      {
+        match: ofL,
+        lead: acme,
+        loose: [row(2, { ...acme, stage: 'won' }), row(3, { ...acme, stage: 'lost' })],
+      },
+      'several rows look like it: write the id of its lead into the right row',
+    ],
+  ])('a person is told what to look for and what to type: %s', (_, scan, sentence) => {
+    const [action] = settle(scan).actions;
+    expect(action).toMatchObject({ kind: 'hold', reason: 'create.in-doubt' });
+    expect(action?.message).toMatch(/^could not tell which lead was created from this row/);
+    expect(action?.message).toContain(sentence);
+  });
+
+  test('a lead whose row is gone is known by what the row showed, and by what the lead shows if it is listed', () => {
+    const lead = { ...acme, stage: 'won' };
+    const rowless = { leadId: 'L', base: acme, isFresh: true, place: null };
+    expect(settle({ match: ofL, lead, loose: [] }).rowless).toEqual([{ ...rowless, lead, isListed: true }]);
+    expect(settle({ match: ofL, loose: [] }).rowless).toEqual([{ ...rowless, lead: acme, isListed: false }]);
+  });
+
+  test('a row that is as it was is not noted again, and several that may be it neither', () => {
+    expect(settle({ match: ofL, lead: acme }).seen).toEqual([]);
+    const loose = [row(2, { ...acme, stage: 'won' }), row(3, { ...acme, stage: 'lost' })];
+    expect(settle({ match: ofL, lead: acme, loose }).seen).toEqual([]);
   });
 });
