@@ -246,10 +246,12 @@ describe('the baseline', () => {
     await knowLeads(here.pool, run, [listed], true);
     expect([...(await allSpellings(here.pool, here.connection))].toSorted()).toEqual(ids);
     const typed = ['a', 'd', 'e', 'f'].map(idOf);
-    expect([...(await loadSpellings(here.pool, here.connection, typed))].toSorted()).toEqual([
-      [idOf('a'), agreed],
-      [idOf('d'), listed],
-    ]);
+    expect(await loadSpellings(here.pool, here.connection, typed)).toEqual(
+      new Map([
+        [idOf('a'), agreed],
+        [idOf('d'), listed],
+      ]),
+    );
   });
 
   test('no moves are no change', async () => {
