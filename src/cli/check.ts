@@ -1,6 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
 import { upkeep } from '../../jobs/upkeep.ts';
 import { type AlertContext, channelsOf, sendText, webhookChannel } from '../alerts/channels.ts';
 import type { App } from '../app.ts';
@@ -14,7 +12,6 @@ import { followUpField } from '../core/lead/follow-up.ts';
 import { explainForeign, looksForeign } from '../core/merge/guard.ts';
 import { asOutage } from '../postgres/database-outage.ts';
 import { LeadsyncError } from '../lib/errors.ts';
-import { parseJson } from '../lib/parse-json.ts';
 import { type ClockDifference, clockDifferences } from '../ops/clock-differences.ts';
 import { closedPages, isClosed } from '../ops/access.ts';
 import type { LeadPage } from '../ports/leads-service.ts';
@@ -78,14 +75,14 @@ export async function check({ sendTest, googleSignIn, ...options }: CheckOptions
 
 /** Needs no configuration: there may be none yet. */
 async function signIn(clientFile: string, json: boolean): Promise<void> {
-  const { parseOAuthClient, signInAtGoogle } = await import('../targets/google-sheets/google-sign-in.ts');
-  const client = parseOAuthClient(parseJson(await readFile(clientFile, 'utf8').catch(() => '')), clientFile);
-  const written = join(dirname(clientFile), 'google-credentials.json');
-  const show = (address: string): void =>
-    void process.stderr.write(`Open this address in a browser on this machine, and sign in:\n${address}\n`);
-  await unlessStopped(() => signInAtGoogle(client, written, show, stopping));
-  if (json) printJson({ ok: true, written });
-  else print(`${written} is written. Set GOOGLE_APPLICATION_CREDENTIALS to its path, then: leadsync check`);
+  const { signInWithClient } = await import('../setup/google-sign-in.ts');
+  await unlessStopped(async () => {
+    const show = (address: string): void =>
+      void process.stderr.write(`Open this address in a browser on this machine, and sign in:\n${address}\n`);
+    const written = await signInWithClient(clientFile, show, stopping);
+    if (json) printJson({ ok: true, written });
+    else print(`${written} is written. Set GOOGLE_APPLICATION_CREDENTIALS to its path, then: leadsync check`);
+  });
 }
 
 export async function* checkApp(

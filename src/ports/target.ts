@@ -265,7 +265,7 @@ export interface Target {
     mark?: MarkToWrite,
   ): Promise<readonly RowOutcome[]>;
   /**
-   * How many changes our writes have made since the rows were last read, or `digest` was asked for, if nobody else has written since
+   * How many changes our writes have made since the rows were last read, or `contentTag` was asked for, if nobody else has written since
    * and all of them stand as written; else 0. Those of the status alone do not count. Throws as `open` does. Absent: only reading tells.
    */
   standingWrites?(signal: AbortSignal): Promise<number>;
