@@ -37,9 +37,22 @@ export class XlsxTable implements Table {
         cells.set(place, { value: null, type: 'formula', formula: '""' });
       else this.#formulas.delete(place);
     }
-    const merges = this.#merges;
+    const merges = await this.#mergesIn(grid);
     const content = await writeXlsx({ sheets: [{ name: 'Leads', rows, cells, merges }] });
     await this.#desk.saves(this.#path, content);
+  }
+
+  /** A merge goes where its first row goes, as programs keep it when rows come or go above. */
+  async #mergesIn(grid: readonly (readonly string[])[]): Promise<MergeRange[]> {
+    if (this.#merges.length === 0) return [];
+    const before = (await this.grid()) ?? [];
+    const isSame = (one: readonly string[], other: readonly string[] = []): boolean =>
+      JSON.stringify(one) === JSON.stringify(other);
+    this.#merges = this.#merges.map((merge) => {
+      const row = grid.findIndex((record) => isSame(record, before[merge.startRow]));
+      return row === -1 ? merge : { ...merge, startRow: row, endRow: row + 1 };
+    });
+    return this.#merges;
   }
 
   async merge(row: number, column: number): Promise<void> {
