@@ -3,7 +3,18 @@ import { fieldTypes } from '../core/lead/value.ts';
 import { leadsUrl, publicUrl } from './addresses.ts';
 import { alertsSchema, recipientsSchema, remindersSchema } from './reminder-schema.ts';
 import { targetSchema } from './target-schema.ts';
-import { count, heading, limit, listOf, retention, schedule, secretToken, text, timeZone } from './values.ts';
+import {
+  count,
+  heading,
+  limit,
+  listOf,
+  retention,
+  schedule,
+  secretToken,
+  text,
+  timeZone,
+  waitingTime,
+} from './values.ts';
 
 const mostOnPage = 1000;
 const pageSizes = `must be auto, or a whole number from 1 to ${mostOnPage}`;
@@ -93,7 +104,8 @@ const onDifference = z.enum(['hold', 'leads-win', 'target-wins']).default('hold'
 const sync = z.strictObject({
   schedule: schedule.prefault('0 2 * * *').meta({
     env: 'SCHEDULE',
-    description: 'When the worker syncs: a cron pattern of five fields.',
+    description:
+      'When the worker syncs: a cron pattern of five fields, or every 5m, every 2h: minutes that divide an hour, hours that divide a day.',
   }),
   timeZone: timeZone.default('UTC').meta({ env: 'TZ_NAME', description: 'IANA time zone of the schedule.' }),
   direction: direction.default('two-way').meta({
@@ -116,6 +128,11 @@ const sync = z.strictObject({
     .default('restore')
     .describe(
       'What becomes of the lead of a deleted row: restore (write the row again), ignore, delete-lead.',
+    ),
+  proveAfter: waitingTime
+    .prefault('6h')
+    .describe(
+      'How long a lead or a row must be missing to count as deleted, from 0m to 30d, such as 30m or 1d: at least two complete scans lack it, the last at least this long after the first. Until then it is left alone.',
     ),
   match: z
     .enum(['off', 'propose', 'exact'])

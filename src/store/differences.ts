@@ -51,7 +51,7 @@ async function factsOf(
   return mapOf(
     db,
     `select lead_id, json_build_object('base', base, 'leadAbsences', lead_absences, 'rowAbsences', row_absences,
-       'isCounted', absence_run is not distinct from $3, 'deletionDone', lead_deleted_at is not null)
+       'isCounted', absence_run is not distinct from $3, 'absentSince', ${epochMs('absent_since')}, 'deletionDone', lead_deleted_at is not null)
      from pairs where connection = $1 and lead_id = any($2)`,
     [run.connection, pairs, run.id],
   );

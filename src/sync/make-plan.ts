@@ -171,6 +171,8 @@ function absenceProof(context: StepContext, run: Run, { undecided }: OlderCopies
     rowsAlone: !isFiltered(context),
     answers: isComplete(run) && !undecided.has('lead'),
     rows: run.targetRows > 0 && !undecided.has('row'),
+    at: run.scanStartedAt,
+    proveAfter: context.connection.sync.proveAfter,
   };
 }
 

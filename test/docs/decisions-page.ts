@@ -25,11 +25,11 @@ what was edited meanwhile is put off to the next run. A row is marked or removed
 
 ## One lead id
 
-"Missed once" and "missed twice" count complete scans of different runs, one after the other. A scan that was filtered,
+"Missed once" and "missed twice" count complete scans of different runs, the last at least \`sync.proveAfter\` after the first. A scan that was filtered,
 torn or empty does not count, so nothing follows from it. A missed lead whose row is edited, or of an unknown id, was asked for
 by its id and is gone; while the service does not say so, the row is held (lead.unasked). "Told before": the row was marked in an earlier run. "Edited":
 at least one field is not as agreed; a cell that cannot be read counts as edited. "delete.waiting": nothing is done, and the
-run reports what the next one deletes.
+run reports what is going to be deleted.
 
 ${pairTable()}
 Of several rows with one id the first is taken; each of the others is held (row.duplicate-id) and never written.

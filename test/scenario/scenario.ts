@@ -37,6 +37,8 @@ export type Step =
   | { readonly removeLead: string }
   | { readonly removeRow: string }
   | { readonly service: Partial<SandboxBehaviour> }
+  /** So much time goes by until the next step, as far as deletes are concerned: minutes. */
+  | { readonly minutes: number }
   /** The whole file as text, or null to delete it. */
   | { readonly file: string | null }
   /** Decides what is held for `name.field`. */

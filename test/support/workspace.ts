@@ -124,9 +124,11 @@ export class Workspace implements AsyncDisposable {
     others: Readonly<Record<string, ConnectionSettings>> = {},
     beside: object = {},
   ): void {
-    const filled = (path: string, { leads = {}, target = {}, ...rest }: ConnectionSettings) => ({
+    // Two syncs in a row stand for those of two nights.
+    const filled = (path: string, { leads = {}, target = {}, sync = {}, ...rest }: ConnectionSettings) => ({
       leads: { baseUrl: this.sandbox.url, apiKey: '${LEADS_API_KEY}', ...leads },
       target: { type: 'workbook', path, ...target },
+      sync: { proveAfter: '0m', ...sync },
       ...rest,
     });
     const more = Object.entries(others).map(([name, one]) => [name, filled(`./${name}.csv`, one)]);

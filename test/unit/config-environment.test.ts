@@ -36,6 +36,7 @@ describe('the environment alone', () => {
             onFirstSync: 'hold',
             onLeadDeleted: 'mark',
             onRowDeleted: 'restore',
+            proveAfter: 21_600_000,
             match: 'off',
             matchBy: ['companyName', 'city'],
             limits: {

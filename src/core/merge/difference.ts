@@ -11,6 +11,9 @@ export interface AbsenceProof {
   readonly answers: boolean;
   /** Of a row whose lead the scan did not show either: a lead outside of a filter may come back. */
   readonly rowsAlone: boolean;
+  /** When the scan began (epoch ms), and how long after the first absence (ms) another one counts. */
+  readonly at: number;
+  readonly proveAfter: number;
 }
 
 /** What is held of a lead, with the values both sides showed then. Without a field: the record. */
@@ -36,10 +39,12 @@ export interface Sight {
   readonly rowNumber: number | null;
   /** The sides on which the scan missed the pair. */
   readonly missed: { readonly lead: boolean; readonly row: boolean };
-  /** How often each was missed in a row; `isCounted`: this run is in it. */
+  /** How often each was missed in a row, as far as it counts; `isCounted`: this run is in it. */
   readonly leadAbsences: number;
   readonly rowAbsences: number;
   readonly isCounted: boolean;
+  /** When the side that was missed last was first missed (epoch ms). */
+  readonly absentSince: number | null;
   readonly deletionDone: boolean;
   /** Where its missing row went. */
   readonly merged: MergedPlace | null;
@@ -74,24 +79,31 @@ export function differenceOf(sight: Sight, isProof: AbsenceProof): Difference | 
   if (sight.row === null && !missed.row && sight.lead !== null && showsBase(sight.lead, base)) return null;
   const lead = sight.lead ?? (missed.lead ? null : base);
   const row = sight.row ?? (missed.row ? null : base);
-  const counts = (isMissed: boolean): number => Number(isMissed && !sight.isCounted);
+  const isFurther = minutes(isProof.at - (sight.absentSince ?? isProof.at)) >= minutes(isProof.proveAfter);
+  const count = (before: number, isMissed: boolean): number =>
+    before + Number(isMissed && !sight.isCounted && (before === 0 || isFurther));
   const isLeadProof = isProof.leads || (isProof.answers && sight.asked?.answer === 'gone');
   const isRowProof = isProof.rows && (isProof.rowsAlone || !missed.lead);
   return {
     ...sight,
     lead,
     row,
-    leadAbsences: lead === null ? sight.leadAbsences + counts(isLeadProof) : 0,
-    rowAbsences: row === null ? sight.rowAbsences + counts(isRowProof) : 0,
+    leadAbsences: lead === null ? count(sight.leadAbsences, isLeadProof) : 0,
+    rowAbsences: row === null ? count(sight.rowAbsences, isRowProof) : 0,
     isWanted: held.some(({ code, resolution }) => code === 'lead.undone' && resolution !== null),
   };
 }
+
+/** Whole ones: the runs of a schedule begin some seconds early or late. */
+const minutes = (ms: number): number => Math.round(ms / 60_000);
 
 /** What a scan proves of a pair that was missed, or had been before. */
 export interface Absences {
   readonly leadId: string;
   readonly lead: number;
   readonly row: number;
+  /** As in `Sight.absentSince`. */
+  readonly since: number | null;
   /** Where its row stands now; null: as before. */
   readonly place: number | null;
 }
@@ -104,16 +116,21 @@ export function absencesAfter(
   sight: Sight,
   difference: Difference | null,
   isUndecided: boolean,
+  at: number,
 ): Absences | null {
   const { leadId, isKnown, missed, merged } = sight;
   const wasMissed = sight.leadAbsences + sight.rowAbsences > 0;
   const isCounting = (missed.lead || missed.row) && !sight.isCounted;
   if (!isKnown || (!isCounting && !wasMissed)) return null;
-  const row = isUndecided && missed.row ? sight.rowAbsences : (difference?.rowAbsences ?? 0);
+  const seen = isUndecided && missed.row ? sight.rowAbsences : (difference?.rowAbsences ?? 0);
+  const [lead, row] = [difference?.leadAbsences ?? 0, merged === null ? seen : 0];
+  const isFirst = (lead > 0 && sight.leadAbsences === 0) || (row > 0 && sight.rowAbsences === 0);
+  const since = isFirst ? at : (sight.absentSince ?? at);
   return {
     leadId,
-    lead: difference?.leadAbsences ?? 0,
-    row: merged === null ? row : 0,
+    lead,
+    row,
+    since: lead + row > 0 ? since : null,
     place: merged?.row ?? null,
   };
 }

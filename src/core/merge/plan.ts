@@ -28,9 +28,14 @@ export interface PairState {
   readonly unasked?: string | undefined;
   readonly row: { readonly row: number; readonly cells: Cells } | null;
   readonly memo: Readonly<Record<string, FieldMemo>>;
-  /** Consecutive complete scans of different runs, including this one, that lacked the lead (the row). */
+  /**
+   * Consecutive complete scans of different runs, including this one, that lacked the lead (the row): the first, and those
+   * that came long enough after it.
+   */
   readonly leadAbsences: number;
   readonly rowAbsences: number;
+  /** Epoch ms: when scans begin to come long enough after the first. Absent: the next one does. */
+  readonly provenFrom?: number;
   /** The table may be an older copy, which is held: that a row is missing says nothing. */
   readonly isRowDoubted?: boolean;
   /** An earlier run carried out the lead's deletion (marked the row). */
@@ -143,7 +148,7 @@ function planLeadGone(
   return isWaiting ? [waitingDelete(state, base, 'lead', 'the row')] : [];
 }
 
-/** Warns while the row or lead can still be put back: the next complete scan without it proves the deletion. */
+/** Warns while the row or lead can still be put back: the next complete scan without it, late enough, proves the deletion. */
 function waitingDelete(
   state: PairState,
   base: Values,
@@ -151,9 +156,17 @@ function waitingDelete(
   deleted: 'the lead' | 'the row',
 ): PlannedAction {
   const company = showCell(base['companyName'] ?? null);
-  const message = `the ${missing} of ${company} is missing${missing === 'lead' ? ' in the list' : ''}; if the next complete scan lacks it too${missing === 'lead' ? ', and the service has none with its id' : ''}, the next sync deletes ${deleted}. Nothing was deleted so far. To keep it, put the ${missing} back`;
+  const { provenFrom } = state;
+  const next =
+    provenFrom === undefined
+      ? ['the next complete scan', 'the next sync']
+      : [`a complete scan from ${shownMinute(provenFrom)} on`, 'that sync'];
+  const message = `the ${missing} of ${company} is missing${missing === 'lead' ? ' in the list' : ''}; if ${next[0]} lacks it too${missing === 'lead' ? ', and the service has none with its id' : ''}, ${next[1]} deletes ${deleted}. Nothing was deleted so far. To keep it, put the ${missing} back`;
   return action('report', state, { reason: 'delete.waiting', message });
 }
+
+const shownMinute = (epochMs: number): string =>
+  `${new Date(epochMs).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
 /** A table without rows proves no deletion. */
 function unprovenDelete(state: PairState, base: Values): PlannedAction {

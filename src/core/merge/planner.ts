@@ -83,7 +83,7 @@ export class Planner {
       this.#facts;
     const difference = differenceOf(sight, isProof);
     const isUndecided = found.isAnyones || found.leadIds.has(leadId) || elsewhere.has(leadId);
-    const absences = absencesAfter(sight, difference, isUndecided);
+    const absences = absencesAfter(sight, difference, isUndecided, isProof.at);
     this.tally.records.see(sight, difference);
     loose.seePair(sight);
     if (sight.isSame || sight.row !== null) this.#seeId(sight);
@@ -106,6 +106,7 @@ export class Planner {
       leadAbsences,
       rowAbsences: Math.min(difference.rowAbsences, unread.has(leadId) ? 1 : Infinity),
       isRowDoubted: older.undecided.has('row'),
+      ...(isProof.proveAfter > 0 && { provenFrom: (absences?.since ?? isProof.at) + isProof.proveAfter }),
       deletionDone,
       merged,
       unasked: asked?.answer === 'gone' ? undefined : (asked?.message ?? notAsked),

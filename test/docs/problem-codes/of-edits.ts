@@ -234,7 +234,10 @@ export const ofEdits: readonly Family[] = [
         'With `onRowDeleted: delete-lead`, the row is missing in a table without rows, which proves no deletion.',
         'Put the rows back, or delete the lead in the service.',
       ],
-      'delete.waiting': ['The next sync deletes this lead or row.', 'Put it back if that is wrong.'],
+      'delete.waiting': [
+        'This lead or row is deleted once it has been missing for `sync.proveAfter`; the message says from when on.',
+        'Put it back if that is wrong.',
+      ],
       'lead.changed': [
         'The lead was changed while the run worked.',
         'Nothing: the next sync compares it again.',
