@@ -120,14 +120,16 @@ const sync = z.strictObject({
     'When a lead and its row differ at first sight: hold, leads-win, target-wins.',
   ),
   onLeadDeleted: z
-    .enum(['mark', 'keep', 'remove'])
+    .enum(['mark', 'keep', 'remove', 'ask'])
     .default('mark')
-    .describe('What becomes of the row of a deleted lead: mark, keep, remove.'),
+    .describe(
+      'What becomes of the row of a deleted lead: mark, keep, remove, ask (it is held until a person decides whether the row goes or a lead is made of it again).',
+    ),
   onRowDeleted: z
-    .enum(['restore', 'ignore', 'delete-lead'])
+    .enum(['restore', 'ignore', 'delete-lead', 'ask'])
     .default('restore')
     .describe(
-      'What becomes of the lead of a deleted row: restore (write the row again), ignore, delete-lead.',
+      'What becomes of the lead of a deleted row: restore (write the row again), ignore, delete-lead, ask (it is held until a person decides between the two).',
     ),
   proveAfter: waitingTime
     .prefault('6h')

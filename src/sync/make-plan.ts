@@ -92,7 +92,9 @@ export async function makePlan(
   const inOthers = await rowsInOtherTables(db, run, scan, service);
   const elsewhere: Elsewhere = new Map<string, string | OtherTable>([...inOthers, ...placesInCells(inCells)]);
   const unread =
-    sync.onRowDeleted === 'delete-lead' ? await unreadElsewhere(db, run, scan, service) : new Set<string>();
+    sync.onRowDeleted === 'delete-lead' || sync.onRowDeleted === 'ask'
+      ? await unreadElsewhere(db, run, scan, service)
+      : new Set<string>();
   const matches = await findMatches(context, run, scan, creates, found, policy);
   const released = await releasedRows(db, run.connection);
   const loose = new LooseRows(

@@ -42,7 +42,7 @@ export type Step =
   /** The whole file as text, or null to delete it. */
   | { readonly file: string | null }
   /** Decides what is held for `name.field`. */
-  | { readonly resolve: string; readonly use: 'lead' | 'row' }
+  | { readonly resolve: string; readonly use: 'lead' | 'row' | 'restore' | 'deleted' }
   /** Decides the match of a lead with a row, the latter by its number. */
   | { readonly match: string; readonly row: number; readonly use: 'link' | 'apart' }
   /** What the status column says, by the row's name as above. */

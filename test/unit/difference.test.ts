@@ -4,6 +4,7 @@ import type { Cells, Values } from '../../src/core/lead/value.ts';
 import {
   type Absences,
   absencesAfter,
+  deleteAnswerOf,
   differenceOf,
   type HeldField,
   LooseRows,
@@ -229,6 +230,34 @@ describe('what was held is remembered', () => {
     [{ row: { unreadable: 'x' } }, acme, { stage: null }, {}],
   ])('%j while the lead shows %j and the row %j: %j', (given, lead, row, expected) => {
     expect(memoOf({ ...sight, held: [{ ...held, ...given }] }, lead, row)).toEqual(expected);
+  });
+});
+
+describe('an answer to the question whether something was deleted', () => {
+  const asked: HeldField = {
+    field: '',
+    code: 'row.deleted',
+    resolution: 'deleted',
+    lead: null,
+    row: null,
+    records: { lead: acme, row: acme },
+  };
+  test.each<[string, Partial<HeldField>, Cells | null, Cells | null, string | null]>([
+    ['while the lead is as it was', {}, acme, null, 'deleted'],
+    ['after an edit of the lead', {}, won, null, null],
+    ['of a lead that shows a further field', {}, { ...acme, city: 'Ulm' }, null, null],
+    ['none', { resolution: null }, acme, null, null],
+    [
+      'of a lead, while its row is as it was',
+      { code: 'lead.deleted', resolution: 'restore' },
+      null,
+      acme,
+      'restore',
+    ],
+    ['of a lead, after an edit of its row', { code: 'lead.deleted', resolution: 'restore' }, null, won, null],
+    ['when both are gone', {}, null, null, null],
+  ])('%s', (_, given, lead, row, expected) => {
+    expect(deleteAnswerOf({ held: [{ ...asked, ...given }] }, lead, row)).toBe(expected);
   });
 });
 

@@ -1,4 +1,5 @@
 import { type Cell, type Cells, isUnreadable, sameCell, type Values } from '../lead/value.ts';
+import { type DeleteAnswer, deleteQuestions } from './answers.ts';
 import type { FieldMemo } from './merge-field.ts';
 import type { MergedPlace } from '../lead/table-pieces.ts';
 import type { Asked } from './unlisted.ts';
@@ -20,9 +21,16 @@ export interface AbsenceProof {
 export interface HeldField {
   readonly field: string;
   readonly code: string;
-  readonly resolution: 'lead' | 'target' | null;
+  readonly resolution: 'lead' | 'target' | DeleteAnswer | null;
   readonly lead: Cell;
   readonly row: Cell;
+  /** Of a delete both records, as they were when a person was asked. */
+  readonly records?: HeldRecords | null;
+}
+
+export interface HeldRecords {
+  readonly lead: Cells | null;
+  readonly row: Cells | null;
 }
 
 /** A lead id of which a scan showed something else than its baseline, or nothing. */
@@ -139,7 +147,7 @@ export function absencesAfter(
 export function memoOf({ held }: Sight, lead: Cells | null, row: Cells | null): Record<string, FieldMemo> {
   const memo: Record<string, FieldMemo> = {};
   for (const { field, code, resolution, ...then } of held) {
-    if (field === '') continue;
+    if (field === '' || resolution === 'restore' || resolution === 'deleted') continue;
     const covered = isUnreadable(then.row) && then.row.why === 'merged';
     const putBack = code === 'row.put-back' ? 'row' : code === 'lead.put-back' ? 'lead' : null;
     const isAsThen = sameCell(then.lead, lead?.[field] ?? null) && sameCell(then.row, row?.[field] ?? null);
@@ -147,6 +155,25 @@ export function memoOf({ held }: Sight, lead: Cells | null, row: Cells | null): 
     else if (covered) memo[field] = { covered };
   }
   return memo;
+}
+
+/** What a person answered about a delete, while the record that is left shows what it showed then. */
+export function deleteAnswerOf(
+  { held }: Pick<Sight, 'held'>,
+  lead: Cells | null,
+  row: Cells | null,
+): DeleteAnswer | null {
+  for (const { code, resolution, records } of held) {
+    if (resolution !== 'restore' && resolution !== 'deleted') continue;
+    const [left, then] = code === deleteQuestions.row ? [lead, records?.lead] : [row, records?.row];
+    if (left && then && isSameRecord(left, then)) return resolution;
+  }
+  return null;
+}
+
+function isSameRecord(one: Cells, other: Cells): boolean {
+  const fields = Object.keys({ ...one, ...other });
+  return fields.every((field) => sameCell(one[field] ?? null, other[field] ?? null));
 }
 
 /** A row that no lead id names: it has none, or one that an earlier row has. */

@@ -200,6 +200,10 @@ export const ofEdits: readonly Family[] = [
         'The row stands in the table of another connection.',
         'Move it back, or delete it in one of the two tables.',
       ],
+      'row.deleted': [
+        'With `onRowDeleted: ask`, the row of this lead was deleted.',
+        '`leadsync resolve ID --use deleted` deletes the lead too, `--use restore` writes the row again. Or put the row back.',
+      ],
       'row.orphan': [
         'No lead has the id of this row.',
         'Delete the row, or clear its id: then a new lead is made of it.',
@@ -245,6 +249,10 @@ export const ofEdits: readonly Family[] = [
       'lead.create-refused': [
         'The service refused the row as a lead.',
         'Change the row as the message says; or `leadsync resolve ID --use row` sends it again.',
+      ],
+      'lead.deleted': [
+        'With `onLeadDeleted: ask`, the lead of this row was deleted in the service.',
+        '`leadsync resolve ID --use deleted` removes the row too, `--use restore` makes a new lead of it, in the second sync after that.',
       ],
       'lead.exists': [
         'The service answered a new row with a lead that it has already.',
