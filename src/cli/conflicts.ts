@@ -1,6 +1,6 @@
 import { headingOf } from '../core/lead/mapping.ts';
 import { shownDates } from '../core/lead/shown-date.ts';
-import { folded, plainCell, plainCells, sameCell, showCell } from '../core/lead/value.ts';
+import { type Cells, folded, plainCell, plainCells, sameCell, showCell } from '../core/lead/value.ts';
 import { answerOf, answersTo, decide, unknownItem, whatIsMade } from '../review/decide-held.ts';
 import type { Conflict } from '../store/conflicts.ts';
 import type { Match, MatchState } from '../store/matches.ts';
@@ -14,7 +14,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { counted } from '../core/lead/counted.ts';
 import { LeadsyncError } from '../lib/errors.ts';
 import { idKey } from '../core/lead/lead.ts';
-import type { Answer } from '../core/merge/answers.ts';
+import { type Answer, deleteQuestions } from '../core/merge/answers.ts';
 
 export function conflicts(options: CommonOptions): Promise<void> {
   return withStore(options, async (pool, { connections }) => {
@@ -62,12 +62,16 @@ function heldJson({ item, connection }: Named): object {
       ...decided,
     };
   }
-  const { code, message, field, author, requestedBy, resolution, since } = item;
+  const { code, message, field, author, requestedBy, records, resolution, since } = item;
   return {
     ...head,
     code,
     message,
     ...place,
+    ...(records !== null && {
+      lead: records.lead && plainCells(records.lead),
+      target: records.row && plainCells(records.row),
+    }),
     ...(field !== '' && { field, ...plainCells({ lead: item.lead, target: item.rowValue }) }),
     ...(author !== null && { changedBy: author }),
     ...(requestedBy !== null && { requestedBy }),
@@ -102,6 +106,7 @@ function describeHeld(one: Named): string {
 }
 
 function valueLines(item: Conflict, { connection }: Named): readonly string[] {
+  if (item.records !== null) return recordLines(item.records.lead, item.records.row, connection.fields);
   const heading = headingOf(connection.fields, item.field);
   const values = `lead ${showCell(item.lead)} | ${otherValue(item, showCell(item.rowValue))}`;
   return [item.field === '' ? '' : `${heading}: ${values}`, describeAuthor(item.author)];
@@ -111,22 +116,31 @@ function matchLines(
   { score, why, state, lead, cells }: Match,
   fields: Named['connection']['fields'],
 ): readonly string[] {
-  const values = fields.flatMap(({ field, column }) => {
-    const [here, there] = [lead[field] ?? null, cells[field] ?? null];
+  const likeness = `the row and a lead may be one, ${Math.round(score * 100)} %`;
+  return [`${likeness}: ${why} (${stateWords[state]})`, ...recordLines(lead, cells, fields)];
+}
+
+/** What two records show, field by field. */
+function recordLines(
+  lead: Cells | null,
+  row: Cells | null,
+  fields: Named['connection']['fields'],
+): readonly string[] {
+  return fields.flatMap(({ field, column }) => {
+    const [here, there] = [lead?.[field] ?? null, row?.[field] ?? null];
     if (sameCell(here, null) && sameCell(there, null)) return [];
     const shown = sameCell(here, there)
       ? `both ${showCell(here)}`
       : `lead ${showCell(here)} | row ${showCell(there)}`;
     return [`${column}: ${shown}`];
   });
-  const likeness = `the row and a lead may be one, ${Math.round(score * 100)} %`;
-  return [`${likeness}: ${why} (${stateWords[state]})`, ...values];
 }
 
 export function decisionOn(item: Named['item']): string {
   if (item.kind === 'match') return stateWords[item.state];
   if (item.kind === 'calendar')
     return item.resolution === 'restore' ? 'the entries are written again' : 'the entries were deleted';
+  if (item.kind === 'delete') return item.resolution === 'restore' ? 'it is written again' : 'it is deleted';
   const answer = answerOf(item);
   return item.field === '' ? whatIsMade(answer, item.code).result : `the ${answer}'s value`;
 }
@@ -214,9 +228,10 @@ function takes({ item, connection }: Named, use: Answer): boolean {
   );
 }
 
-/** Whether it may be answered unseen: a whole record has no side's value, and an uncertain match takes somebody who looks. */
+/** Whether it may be answered unseen: a whole record has no side's value, and an uncertain match or a delete takes somebody who looks. */
 function isClear({ item }: Named, use: Answer): boolean {
-  return item.kind === 'match' ? use !== 'link' || item.state === 'proposed' : item.kind !== 'record';
+  if (item.kind === 'match') return use !== 'link' || item.state === 'proposed';
+  return item.kind !== 'record' && !(item.kind === 'delete' && use === 'deleted');
 }
 
 /** Edits have an option of their own, for `lead` and `row` mean something else of them. */
@@ -227,7 +242,7 @@ function inBulk(held: readonly Named[], use: Answer, requestedBy: string | undef
   const isOfFields = use === 'lead' || use === 'row';
   return held.filter(({ item }) => {
     if (item.kind === 'match') return use === 'link' || use === 'apart';
-    if (item.kind === 'calendar') return use === 'restore' || use === 'deleted';
+    if (item.kind === 'calendar' || item.kind === 'delete') return use === 'restore' || use === 'deleted';
     return item.kind === 'edit' ? use === 'requested' : isOfFields;
   });
 }
@@ -353,6 +368,7 @@ function describeDecided(one: Named, use: Answer): string {
   const { item, connection } = one;
   const record = recordOf(one) || 'the row';
   const words = decisionWords[use];
+  if (item.kind === 'delete' && item.records !== null) return `${record}: ${deleteWords(item, use)}`;
   if (words !== undefined || item.kind === 'match') return `${record}: ${words}`;
   const isOfField = item.kind === 'field' || item.kind === 'edit';
   if (!isOfField) return `${record}: ${whatIsMade(use, item.code).result}`;
@@ -364,6 +380,11 @@ function describeDecided(one: Named, use: Answer): string {
   const [kept, given] = use === 'lead' ? sides : sides.toReversed();
   const text = `${headingOf(connection.fields, field)} of ${record}: ${kept} is kept, ${given} is given up`;
   return shownDates(text, connection.timeZone);
+}
+
+function deleteWords({ code }: Conflict, use: Answer): string {
+  const [gone, left] = code === deleteQuestions.row ? ['row', 'lead'] : ['lead', 'row'];
+  return use === 'restore' ? `the ${gone} is made again of the ${left}` : `the ${left} is deleted too`;
 }
 
 const decisionWords: Readonly<Partial<Record<Answer, string>>> = {

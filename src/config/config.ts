@@ -6,6 +6,7 @@ import { chatChannel } from './chat-webhook.ts';
 import { defaultIdColumn, fieldMappings, usualMatchBy } from './fields.ts';
 import type { ProcessSettings } from './process-schema.ts';
 import type { ConnectionSettings, FileSettings } from './schema.ts';
+import { shortestGap } from './values.ts';
 import type { Secret } from './secret.ts';
 import { headingKey } from '../core/lead/heading-line.ts';
 
@@ -44,6 +45,9 @@ export const closedStages: readonly string[] = (
 const usualMorning = 8 * 60;
 
 /** Sender of mails that are only written to the outbox. */
+/** A schedule that runs more often than this (ms) would prove a delete while somebody moves a row. */
+const oftenMs = 6 * 3_600_000;
+
 const localSender = 'leadsync@localhost';
 
 /** A connection from settings that are right, with all defaults filled in; `folder` is what paths are relative to. */
@@ -64,7 +68,11 @@ export function buildConnection(
     target: buildTarget(target, folder, sync.timeZone),
     fields,
     /** `matchBy`: mapped fields only; the first names a record. */
-    sync: { ...sync, matchBy: matchBy.filter((one) => fields.some(({ field }) => field === one)) },
+    sync: {
+      ...sync,
+      proveAfter: sync.proveAfter ?? (shortestGap(sync.schedule) < oftenMs ? oftenMs : 0),
+      matchBy: matchBy.filter((one) => fields.some(({ field }) => field === one)),
+    },
     retentionDays,
     /** IANA zone in which dates of the table are meant, and in which people see dates. */
     timeZone: dayZone,

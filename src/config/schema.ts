@@ -15,6 +15,7 @@ import {
   secretToken,
   text,
   timeZone,
+  waitingTime,
 } from './values.ts';
 
 const mostOnPage = 1000;
@@ -114,7 +115,7 @@ const onDifference = z.enum(['hold', 'leads-win', 'target-wins']).default('hold'
 const sync = z.strictObject({
   schedule: schedule.prefault('0 2 * * *').meta({
     env: 'SCHEDULE',
-    description: 'When the worker syncs: cron, five fields.',
+    description: 'When the worker syncs: cron, five fields; or every 5m, every 2h.',
   }),
   timeZone: timeZone
     .default('UTC')
@@ -130,13 +131,20 @@ const sync = z.strictObject({
     'When lead and row differ at first sight: hold, leads-win, target-wins.',
   ),
   onLeadDeleted: z
-    .enum(['mark', 'keep', 'remove'])
+    .enum(['mark', 'keep', 'remove', 'ask'])
     .default('mark')
-    .describe('The row of a deleted lead: mark, keep, remove.'),
+    .describe('The row of a deleted lead: mark, keep, remove, ask (held until somebody decides).'),
   onRowDeleted: z
-    .enum(['restore', 'ignore', 'delete-lead'])
+    .enum(['restore', 'ignore', 'delete-lead', 'ask'])
     .default('restore')
-    .describe('The lead of a deleted row: restore (write the row again), ignore, delete-lead.'),
+    .describe(
+      'The lead of a deleted row: restore (write the row again), ignore, delete-lead, ask (held until somebody decides).',
+    ),
+  proveAfter: waitingTime
+    .exactOptional()
+    .describe(
+      'How long a lead or row must be missing to count as deleted (0m to 30d), in two complete scans at least. Default: 6h where the schedule runs more often than that, else 0m.',
+    ),
   match: z
     .enum(['off', 'propose', 'exact'])
     .default('off')

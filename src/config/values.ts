@@ -130,6 +130,12 @@ export const offset = parsed((written): Offset | null => {
   return { text: name, days: 0, ms };
 }, 'must be a time before the follow-up, from 0m to 365d: minutes, hours or days such as 30m, 2h or 1d');
 
+/** A length of time (ms). */
+export const waitingTime = parsed((written): number | null => {
+  const ms = readDuration(written)?.ms ?? Number.NaN;
+  return ms <= 30 * unitMs.d ? ms : null;
+}, 'must be a time from 0m to 30d: minutes, hours or days such as 30m, 6h or 1d');
+
 /** Minutes since midnight of `08:00`, or null. */
 function readTime(written: string): number | null {
   const [, hours, minutes] = /^([01]\d|2[0-3]):([0-5]\d)$/.exec(written) ?? [];
@@ -161,23 +167,55 @@ export function parseWeekday(name: (typeof weekdayNames)[number]): Weekday {
 /** A time of each day: always valid. */
 const daily = /^[0-5]?\d ([01]?\d|2[0-3]) \* \* \*$/;
 const cronAllowed =
-  'must be a cron pattern of five fields: minute hour day-of-month month day-of-week, such as "0 2 * * *"';
+  'must be a cron pattern of five fields: minute hour day-of-month month day-of-week, such as "0 2 * * *"; or every 5m, every 2h';
 
-/** A cron pattern of five fields, one blank between them. Judged by the parser that BullMQ uses. */
+/** The plain form of a schedule. */
+const everyForm = /^every\s+(\d{1,4})\s*([mh])$/i;
+const everyAllowed = {
+  m: [60, 'must divide an hour evenly: every 1m, 2m, 3m, 4m, 5m, 6m, 10m, 12m, 15m, 20m, 30m or 60m'],
+  h: [24, 'must divide a day evenly: every 1h, 2h, 3h, 4h, 6h, 8h, 12h or 24h'],
+} as const;
+
+/** A schedule in one spelling: its fields, one blank between them. */
+function inFields(pattern: string): readonly string[] {
+  const [, count = '', unit = ''] = everyForm.exec(pattern.trim()) ?? [];
+  if (count === '') return pattern.trim().split(/\s+/);
+  const [n, isHours] = [Number(count), unit.toLowerCase() === 'h'];
+  const step = n === 1 ? '*' : n === (isHours ? 24 : 60) ? '0' : `*/${n}`;
+  return isHours ? ['0', step, '*', '*', '*'] : [step, '*', '*', '*', '*'];
+}
+
+function parseCron(pattern: string): CronParser.CronExpression {
+  const { CronExpressionParser } = createRequire(import.meta.url)('cron-parser') as typeof CronParser;
+  return CronExpressionParser.parse(pattern, { tz: 'UTC' });
+}
+
+/** Ms from one time of a schedule to the next, at the shortest. */
+export function shortestGap(pattern: string): number {
+  if (daily.test(pattern)) return unitMs.d;
+  const times = parseCron(pattern).take(60);
+  return Math.min(...times.slice(1).map((time, nth) => time.getTime() - (times[nth]?.getTime() ?? 0)));
+}
+
+/** A cron pattern of five fields, one blank between them, also of `every 5m`. Judged by the parser that BullMQ uses. */
 export const schedule = text((pattern) => {
-  const fields = pattern.trim().split(/\s+/);
+  const [, count = '', unit = ''] = everyForm.exec(pattern.trim()) ?? [];
+  if (count !== '') {
+    const [whole, allowed] = everyAllowed[unit.toLowerCase() === 'h' ? 'h' : 'm'];
+    return whole % Number(count) === 0 ? null : allowed;
+  }
+  const fields = inFields(pattern);
   // The parser takes fewer fields too, and `H` as a random number that is another one in each process.
   if (fields.length !== 5 || fields.some((field) => /\bH\b/i.test(field))) return cronAllowed;
   if (daily.test(fields.join(' '))) return null;
   // Loaded only for other patterns: it brings many modules.
-  const { CronExpressionParser } = createRequire(import.meta.url)('cron-parser') as typeof CronParser;
   try {
-    CronExpressionParser.parse(fields.join(' '), { tz: 'UTC' }).next();
+    parseCron(fields.join(' ')).next();
     return null;
   } catch {
     return `${cronAllowed}; this one is not valid or never comes`;
   }
-}).transform((pattern) => pattern.trim().split(/\s+/).join(' '));
+}).transform((pattern) => inFields(pattern).join(' '));
 
 /** Offsets such as `+02:00` know no summer time and are not taken. */
 export const timeZone = text((name) => {

@@ -184,5 +184,5 @@ export async function connectionFacts(
 
 /** The sides on which a missing record leads to a deletion. */
 export function deleteSides({ sync }: ConnectionConfig): DeleteSides {
-  return { leads: sync.onLeadDeleted !== 'keep', rows: sync.onRowDeleted === 'delete-lead' };
+  return { leads: sync.onLeadDeleted !== 'keep', rows: ['delete-lead', 'ask'].includes(sync.onRowDeleted) };
 }

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { LeadsyncError } from '../lib/errors.ts';
 import type { FieldMapping } from '../core/lead/mapping.ts';
-import type { Answer } from '../core/merge/answers.ts';
+import { type Answer, deleteQuestions } from '../core/merge/answers.ts';
 import { isUnreadable } from '../core/lead/value.ts';
 import { answerEmptied } from '../store/calendar-reports.ts';
 import type { Decision as Recorded } from '../store/decisions.ts';
@@ -34,6 +34,12 @@ const sidesByCode: Readonly<Record<string, readonly ('lead' | 'row')[]>> = {
 export function answersTo(item: HeldItem, fields: readonly FieldMapping[]): readonly Answer[] {
   if (item.kind === 'match') return ['link', 'apart'];
   if (item.kind === 'calendar') return ['restore', 'deleted'];
+  if (item.kind === 'delete') {
+    // Nothing is made again on a side to which nothing travels.
+    const never = item.code === deleteQuestions.lead ? 'to-target' : 'to-leads';
+    const isOneWay = fields.length > 0 && fields.every(({ direction }) => direction === never);
+    return isOneWay ? ['deleted'] : ['restore', 'deleted'];
+  }
   const isToTarget =
     fields.find(({ field }) => field === item.field)?.direction === 'to-target' && item.leadId !== '';
   // What cannot be read cannot be compared: nothing is written over it.
@@ -64,6 +70,8 @@ export const choiceWords: Readonly<Record<Recorded['choice'], string>> = {
   rejected: 'lead and row are two',
   requested: 'the edit is carried out',
   'given-up': 'the edit is given up',
+  restore: 'what was deleted is written again',
+  deleted: 'the other side is deleted as well',
 };
 
 interface Decision {
@@ -134,6 +142,8 @@ function store(pool: pg.Pool, item: HeldItem, use: Answer, by: string): Promise<
       });
     case 'edit':
       return decideEdit(pool, item, use === 'lead' ? 'lead' : 'target', by);
+    case 'delete':
+      return decideConflict(pool, item, use === 'restore' ? 'restore' : 'deleted', by);
     default:
       return decideConflict(pool, item, use === 'lead' ? 'lead' : 'target', by);
   }

@@ -19,6 +19,7 @@ type Column =
   | 'lead_absences'
   | 'row_absences'
   | 'absence_run'
+  | 'absent_since'
   | 'lead_deleted_at'
   | 'outside_since';
 
@@ -272,14 +273,15 @@ export type PlannedMove = { readonly leadId: string; readonly values: Values | n
  */
 export async function keepMoves(db: pg.PoolClient, moves: readonly PlannedMove[]): Promise<void> {
   await db.query(
-    `create temp table if not exists planned_moves (nth int generated always as identity, lead_id text, "values" jsonb, lead int, "row" int, place bigint) on commit drop`,
+    `create temp table if not exists planned_moves (nth int generated always as identity, lead_id text, "values" jsonb, lead int, "row" int, since float8, place bigint) on commit drop`,
   );
   const rows = moves.map((move) =>
     'values' in move ? { ...move, values: move.values && JSON.stringify(move.values) } : move,
   );
   await db.query(
-    `insert into planned_moves (lead_id, "values", lead, "row", place) select "leadId", "values"::jsonb, lead, "row", place
-     from json_to_recordset($1::json) as m ("leadId" text, "values" text, lead int, "row" int, place bigint)`,
+    `insert into planned_moves (lead_id, "values", lead, "row", since, place)
+     select "leadId", "values"::jsonb, lead, "row", since, place
+     from json_to_recordset($1::json) as m ("leadId" text, "values" text, lead int, "row" int, since float8, place bigint)`,
     [JSON.stringify(rows)],
   );
 }
@@ -287,11 +289,12 @@ export async function keepMoves(db: pg.PoolClient, moves: readonly PlannedMove[]
 /** Carries out what was kept; at most one move of a lead. */
 export async function makeKeptMoves(db: pg.PoolClient, { id, connection }: RunRef): Promise<void> {
   const absences = {
-    of: `select lead_id, lead, "row", place from planned_moves where lead is not null`,
+    of: `select lead_id, lead, "row", since, place from planned_moves where lead is not null`,
     to: {
       lead_absences: 'm."lead"',
       row_absences: 'm."row"',
       absence_run: '$2::bigint',
+      absent_since: 'to_timestamp(m.since / 1000)',
       row_number: 'coalesce(m.place, p.row_number)',
     },
   };

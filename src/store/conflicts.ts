@@ -1,17 +1,20 @@
 import type { Author } from '../core/lead/author.ts';
 import { type Cell, plainCell } from '../core/lead/value.ts';
 import type { LiveScan } from '../core/merge/live-scan.ts';
+import { type DeleteAnswer, deleteQuestions, isDeleteQuestion } from '../core/merge/answers.ts';
+import type { HeldRecords } from '../core/merge/difference.ts';
 import { HeldConflicts, type NewConflict } from '../core/merge/held-conflicts.ts';
 import { type Action, actionBatches, actionColumns } from './actions.ts';
 import { countOf, type Queryable, rowsOf } from './database.ts';
 import { type Decided, decidedOn, heldAgain } from './decisions.ts';
 import type { RoundRef, RunRef } from './runs.ts';
+import { basesOf } from './pairs.ts';
 import { handOnAuthors } from './value-authors.ts';
 
 /** Something that stays as it is on both sides until a person decides or the sides change. */
 export interface Conflict {
-  /** Of a field, of a whole record, or a requested edit. */
-  readonly kind: 'field' | 'record' | 'edit';
+  /** Of a field, of a whole record, a delete that a person is asked about, or a requested edit. */
+  readonly kind: 'field' | 'record' | 'delete' | 'edit';
   readonly id: number;
   readonly connection: string;
   /** Empty for a row without id. */
@@ -26,7 +29,9 @@ export interface Conflict {
   readonly company: string | null;
   readonly lead: Cell;
   readonly rowValue: Cell;
-  readonly resolution: 'lead' | 'target' | null;
+  /** Of a delete: both records as they were; of anything else null. */
+  readonly records: HeldRecords | null;
+  readonly resolution: 'lead' | 'target' | DeleteAnswer | null;
   /** Of the row's value; null: not known. */
   readonly author: Author | null;
   /** Of a requested edit: whose it is; null: it is none. */
@@ -59,9 +64,19 @@ export async function recordConflicts(
 ): Promise<void> {
   if (newItems.length === 0) return;
   const items = newItems.map(
-    ({ leadId, contentHash = '', field = '', cells = {}, base, lead = null, rowValue = null, ...rest }) => {
+    ({
+      leadId,
+      contentHash = '',
+      field = '',
+      cells = {},
+      base,
+      records,
+      lead = null,
+      rowValue = null,
+      ...rest
+    }) => {
       const values = {
-        base: JSON.stringify(base),
+        base: JSON.stringify(records ?? base),
         lead: JSON.stringify(lead),
         rowValue: JSON.stringify(rowValue),
       };
@@ -143,13 +158,23 @@ async function holdPlanned(
       `select ${actionColumns} from actions where run_id = $1 and id = any($2) order by id`,
       [run.id, ids],
     );
-    const items = holds.flatMap((hold) => held.of(hold, namesOf(hold.leadId ?? '')));
+    const asked = holds.flatMap(({ leadId, reason }) => (isDeleteQuestion(reason) ? [leadId ?? ''] : []));
+    const was = asked.length === 0 ? null : await basesOf(db, run.connection, asked);
+    const items = holds.flatMap((hold) => {
+      const leadId = hold.leadId ?? '';
+      return held.of(hold, namesOf(leadId), was?.get(leadId));
+    });
     await recordConflicts(db, run, items, onKnown);
   }
 }
 
-const columns = `id, case when kind = 'edit' then 'edit' when field = '' then 'record' else 'field' end as kind, connection, lead_id as "leadId", content_hash as "contentHash", field, row_number as row, code, message, company,
-  lead_value as lead, row_value as "rowValue", resolution,
+/** SQL: whether a row of `held` asks about a delete. */
+const isDelete = `code in (${Object.values(deleteQuestions)
+  .map((code) => `'${code}'`)
+  .join(', ')})`;
+
+const columns = `id, case when kind = 'edit' then 'edit' when ${isDelete} then 'delete' when field = '' then 'record' else 'field' end as kind, connection, lead_id as "leadId", content_hash as "contentHash", field, row_number as row, code, message, company,
+  lead_value as lead, row_value as "rowValue", case when kind = 'conflict' and ${isDelete} then base end as records, resolution,
   nullif(author, 'null') as author, requested_by as "requestedBy", ${decidedOn('resolution is not null')} as decided,
   to_char(coalesce(settled_at, since) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as since`;
 
@@ -196,7 +221,7 @@ export function countConflicts(
 export async function decideConflict(
   db: Queryable,
   item: Pick<Conflict, 'id' | 'lead' | 'rowValue'>,
-  use: 'lead' | 'target',
+  use: NonNullable<Conflict['resolution']>,
   by: string,
 ): Promise<boolean> {
   const { rowCount } = await db.query(

@@ -1,4 +1,5 @@
 import type { Cell } from '../core/lead/value.ts';
+import type { DeleteAnswer } from '../core/merge/answers.ts';
 import { type Queryable, rowsOf } from './database.ts';
 
 /** A person's decision: on the conflict of a field or of a whole record (`field` empty), or on a match. */
@@ -6,7 +7,7 @@ export interface Decision {
   readonly leadId: string;
   readonly field: string;
   /** `requested`, `given-up`: on an edit that somebody requested; then `row` is the requested value. */
-  readonly choice: 'lead' | 'target' | 'accepted' | 'rejected' | 'requested' | 'given-up';
+  readonly choice: 'lead' | 'target' | DeleteAnswer | 'accepted' | 'rejected' | 'requested' | 'given-up';
   /** What both sides showed then; null of a whole record or a match. */
   readonly lead: Cell;
   readonly row: Cell;

@@ -51,7 +51,7 @@ async function factsOf(
   return mapOf(
     db,
     `select lead_id, json_build_object('base', base, 'leadAbsences', lead_absences, 'rowAbsences', row_absences,
-       'isCounted', absence_run is not distinct from $3, 'deletionDone', lead_deleted_at is not null)
+       'isCounted', absence_run is not distinct from $3, 'absentSince', ${epochMs('absent_since')}, 'deletionDone', lead_deleted_at is not null)
      from pairs where connection = $1 and lead_id = any($2)`,
     [run.connection, pairs, run.id],
   );
@@ -65,7 +65,8 @@ function heldOf(
 ): Promise<ReadonlyMap<string, readonly HeldField[]>> {
   return mapOf(
     db,
-    `select lead_id, json_agg(json_build_object('field', field, 'code', code, 'resolution', resolution, 'lead', lead_value, 'row', row_value) order by id)
+    `select lead_id, json_agg(json_build_object('field', field, 'code', code, 'resolution', resolution, 'lead', lead_value, 'row', row_value,
+       'records', case when field = '' then base end) order by id)
      from held where kind = 'conflict' and connection = $1 and ($2::text[] is null or lead_id = any($2)) group by 1 ${leadIds === null ? 'limit 1' : ''}`,
     [connection, leadIds],
   );
@@ -122,7 +123,7 @@ export async function wantedRows(db: Queryable, connection: string): Promise<Rea
 export function releasedRows(db: Queryable, connection: string): Promise<readonly Cells[]> {
   return columnOf(
     db,
-    `select expect from actions where kind = 'unlink' and reason = 'older-copy' and state = 'done'
+    `select expect from actions where kind = 'unlink' and reason in ('older-copy', 'lead-restored') and state = 'done'
        and run_id in (select id from runs where connection = $1 and mode = 'sync' order by id desc limit 2)`,
     [connection],
   );

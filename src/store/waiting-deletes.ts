@@ -5,8 +5,8 @@ export interface WaitingDelete {
   readonly leadId: string;
   readonly company: string | null;
   readonly missing: 'lead' | 'row';
-  /** In how many scans in a row. */
-  readonly scans: number;
+  /** ISO instant; null: not known. */
+  readonly since: string | null;
 }
 
 /** The sides on which a deletion is carried out, so that what is missing there matters. */
@@ -39,7 +39,7 @@ export function waitingDeletes(
     db,
     `select lead_id as "leadId", base->>'companyName' as company,
        case when $2 and lead_absences > 0 then 'lead' else 'row' end as missing,
-       case when $2 and lead_absences > 0 then lead_absences else row_absences end as scans
+       to_char(absent_since at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as since
      from pairs where ${missing} order by lead_id limit $4`,
     [connection, leads, inRows, limit],
   );

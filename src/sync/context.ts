@@ -97,13 +97,32 @@ export function policyOf(connection: ConnectionConfig): Policy {
 export function settingsHashes(connection: ConnectionConfig): Readonly<Record<SettingsPart, string>> {
   const { leads, target, fields, sync } = connection;
   const short = (part: unknown): string => hash('sha256', JSON.stringify(part), 'base64url').slice(0, 12);
-  const { direction, onConflict, onFirstSync, onLeadDeleted, onRowDeleted, limits, match, matchBy } = sync;
+  const {
+    direction,
+    onConflict,
+    onFirstSync,
+    onLeadDeleted,
+    onRowDeleted,
+    proveAfter,
+    limits,
+    match,
+    matchBy,
+  } = sync;
   const matching = match === 'off' ? [] : [match, matchBy];
   return {
     leads: short([leads.baseUrl, leads.query]),
     target: short(target),
     fields: short(fields),
-    sync: short([direction, onConflict, onFirstSync, onLeadDeleted, onRowDeleted, limits, ...matching]),
+    sync: short([
+      direction,
+      onConflict,
+      onFirstSync,
+      onLeadDeleted,
+      onRowDeleted,
+      proveAfter,
+      limits,
+      ...matching,
+    ]),
   };
 }
 

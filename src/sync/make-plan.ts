@@ -92,7 +92,9 @@ export async function makePlan(
   const inOthers = await rowsInOtherTables(db, run, scan, service);
   const elsewhere: Elsewhere = new Map<string, string | OtherTable>([...inOthers, ...placesInCells(inCells)]);
   const unread =
-    sync.onRowDeleted === 'delete-lead' ? await unreadElsewhere(db, run, scan, service) : new Set<string>();
+    sync.onRowDeleted === 'delete-lead' || sync.onRowDeleted === 'ask'
+      ? await unreadElsewhere(db, run, scan, service)
+      : new Set<string>();
   const matches = await findMatches(context, run, scan, creates, found, policy);
   const released = await releasedRows(db, run.connection);
   const loose = new LooseRows(
@@ -171,6 +173,8 @@ function absenceProof(context: StepContext, run: Run, { undecided }: OlderCopies
     rowsAlone: !isFiltered(context),
     answers: isComplete(run) && !undecided.has('lead'),
     rows: run.targetRows > 0 && !undecided.has('row'),
+    at: run.scanStartedAt,
+    proveAfter: context.connection.sync.proveAfter,
   };
 }
 

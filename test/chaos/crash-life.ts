@@ -98,6 +98,7 @@ function connectionOf(options: LifeOptions): ConnectionConfig {
       onFirstSync: 'hold',
       onLeadDeleted: 'mark',
       onRowDeleted: 'restore',
+      proveAfter: 0,
       match: 'off',
       matchBy: ['companyName', 'city'],
       limits: { maxDeletes: noLimit, maxChanges: noLimit },

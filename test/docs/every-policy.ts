@@ -10,8 +10,8 @@ type Setting = keyof Choices;
 const values: { readonly [K in Setting]: readonly Choices[K][] } = {
   onConflict: ['hold', 'leads-win', 'target-wins'],
   onFirstSync: ['hold', 'leads-win', 'target-wins'],
-  onLeadDeleted: ['mark', 'keep', 'remove'],
-  onRowDeleted: ['restore', 'ignore', 'delete-lead'],
+  onLeadDeleted: ['mark', 'keep', 'remove', 'ask'],
+  onRowDeleted: ['restore', 'ignore', 'delete-lead', 'ask'],
 };
 const settings = Object.keys(values) as readonly Setting[];
 

@@ -58,6 +58,8 @@ export function planRun(state: RunState): Planned {
     rows: state.rows.length > 0 && !state.isRowDoubted,
     answers: false,
     rowsAlone: true,
+    at: 0,
+    proveAfter: 0,
   };
   const { creates, open, made } = settled(state, policy, seen, rowOf, loose);
   const ids = new Set([...state.pairs.keys(), ...seen.keys(), ...rowOf.keys()]);
@@ -126,6 +128,7 @@ function sightOf(
     rowNumber: row?.row ?? place,
     missed: { lead: isKnown && lead === null, row: isKnown && cells === null },
     isCounted: false,
+    absentSince: null,
     asked: { answer: 'gone', message: null },
     held: Object.entries(memo).map(([field, one]) => ({
       field,

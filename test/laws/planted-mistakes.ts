@@ -91,6 +91,13 @@ export const plantedMistakes: readonly PlantedMistake[] = [
       return [];`,
   },
   {
+    name: 'a deleted row that is to be asked about is not held',
+    file: plan,
+    from: `  return [action('hold', state, { expect: lead, reason: deleteQuestions.row, message })];`,
+    to: `  void message;
+  return [];`,
+  },
+  {
     name: 'an edit that meets a deletion is not held',
     file: plan,
     from: `  if (isEdited) {`,

@@ -70,8 +70,8 @@ export function anyRun(seed: number, size: number): RunState {
     direction: direction(),
     onConflict: wins(),
     onFirstSync: wins(),
-    onLeadDeleted: chance.of('mark', 'keep', 'remove'),
-    onRowDeleted: chance.of('restore', 'ignore', 'delete-lead'),
+    onLeadDeleted: chance.of('mark', 'keep', 'remove', 'ask'),
+    onRowDeleted: chance.of('restore', 'ignore', 'delete-lead', 'ask'),
   };
   const unseen = new Set(chance.is(15) ? [chance.of(...names)] : []);
   const filtered = chance.is(20);

@@ -17,6 +17,15 @@ const editMeetsDelete = {
     problems: ['conflict.edit-meets-delete acme stage'],
   },
 } as const;
+const asked = (name: string, side: 'row' | 'lead') =>
+  ({
+    sync: {
+      exit: 3,
+      plan: [`hold ${name} (${side}.deleted)`],
+      did: 'nothing',
+      problems: [`${side}.deleted ${name}`],
+    },
+  }) as const;
 const quiet = { sync: { exit: 0, plan: [], did: 'nothing' } } as const;
 const others = { leads: [bolt, cord], rows: [boltRow, cordRow] };
 
@@ -199,6 +208,205 @@ export const deletionScenarios: readonly Scenario[] = [
       },
     ],
     end: { leads: [acme, bolt, cord], rows: [] },
+  },
+  {
+    title:
+      'a row is cut at ten and pasted at twenty past, with a sync every five minutes: nothing is deleted',
+    sync: { onRowDeleted: 'delete-lead', proveAfter: '6h' },
+    steps: [
+      { removeRow: 'acme' },
+      waiting,
+      { minutes: 5 },
+      waiting,
+      { minutes: 5 },
+      waiting,
+      { minutes: 5 },
+      waiting,
+      { addRow: acmeRow },
+      quiet,
+      { removeRow: 'acme' },
+      // The first absence counts anew.
+      { minutes: 360 },
+      waiting,
+    ],
+    end: { leads: [acme, bolt, cord], rows: [boltRow, cordRow] },
+    unsettled: true,
+  },
+  {
+    title: 'a row is missing for six hours: its lead is deleted by the first sync after them',
+    sync: { onRowDeleted: 'delete-lead', proveAfter: '6h' },
+    steps: [
+      { removeRow: 'acme' },
+      waiting,
+      { minutes: 355 },
+      waiting,
+      { minutes: 5 },
+      { sync: { exit: 0, plan: ['delete-lead acme (row-deleted)'], did: 'deleted 1 leads' } },
+    ],
+    end: others,
+  },
+  {
+    title:
+      'a lead is missing in the lists of an hour, and back: its row stays; missing for six, the row goes',
+    sync: { onLeadDeleted: 'remove', proveAfter: '6h' },
+    steps: [
+      { removeLead: 'acme' },
+      waiting,
+      { minutes: 60 },
+      waiting,
+      { addLead: acme },
+      quiet,
+      { removeLead: 'acme' },
+      waiting,
+      { minutes: 300 },
+      waiting,
+      { minutes: 60 },
+      { sync: { exit: 0, plan: ['remove-row acme (lead-deleted)'], did: 'deleted 1 rows' } },
+    ],
+    end: { leads: others.leads, rows: [' |  |  |  |  | call Anna | no status', ...others.rows] },
+  },
+  {
+    title: 'a row whose lead is missing is marked when six hours have passed, not by a second sync at once',
+    sync: { proveAfter: '6h' },
+    steps: [
+      { removeLead: 'acme' },
+      quiet,
+      quiet,
+      { status: { acme: notListed } },
+      { minutes: 360 },
+      { sync: { exit: 0, plan: ['mark-row acme (lead-deleted)'], did: 'updated 1 rows' } },
+    ],
+    end: { leads: others.leads, rows: [`${acmeRow} | deleted today`, boltRow, cordRow] },
+  },
+  {
+    title:
+      'onRowDeleted ask: nothing is written while it waits, and it goes by itself when the row comes back',
+    sync: { onRowDeleted: 'ask' },
+    steps: [
+      { removeRow: 'acme' },
+      waiting,
+      asked('acme', 'row'),
+      asked('acme', 'row'),
+      // An edit of the lead is no answer.
+      { lead: 'acme', set: { stage: 'won' } },
+      asked('acme', 'row'),
+      { addRow: acmeRow },
+      { sync: { exit: 0, plan: ['update-row acme stage: new → won (lead-edited)'], did: 'updated 1 rows' } },
+    ],
+    end: {
+      leads: [change(acme, { 3: 'won' }), bolt, cord],
+      rows: [boltRow, cordRow, change(acmeRow, { 3: 'won' })],
+    },
+  },
+  {
+    title: 'onRowDeleted ask: restored',
+    sync: { onRowDeleted: 'ask' },
+    steps: [
+      { removeRow: 'acme' },
+      waiting,
+      asked('acme', 'row'),
+      { resolve: 'acme.', use: 'restore' },
+      { sync: { exit: 0, plan: ['create-row acme (row-deleted)'], did: 'created 1 rows' } },
+    ],
+    end: { leads: [acme, bolt, cord], rows: [boltRow, cordRow, acme] },
+  },
+  {
+    title: 'onRowDeleted ask: deleted, unless the lead was edited after the answer; then it asks once more',
+    sync: { onRowDeleted: 'ask' },
+    steps: [
+      { removeRow: 'acme' },
+      waiting,
+      asked('acme', 'row'),
+      { resolve: 'acme.', use: 'deleted' },
+      { lead: 'acme', set: { stage: 'won' } },
+      asked('acme', 'row'),
+      { resolve: 'acme.', use: 'deleted' },
+      { sync: { exit: 0, plan: ['delete-lead acme (row-deleted)'], did: 'deleted 1 leads' } },
+    ],
+    end: others,
+  },
+  {
+    title: 'onRowDeleted ask, many rows: the limit of deletes counts what was answered, not what is asked',
+    sync: { onRowDeleted: 'ask', limits: { maxDeletes: 0 } },
+    steps: [
+      { removeRow: 'acme' },
+      waiting,
+      asked('acme', 'row'),
+      { resolve: 'acme.', use: 'deleted' },
+      { sync: { exit: 4, did: 'nothing', problems: ['guard.max-deletes', 'row.deleted acme'] } },
+      { sync: { exit: 0, did: 'deleted 1 leads' }, allow: ['max-deletes'] },
+    ],
+    end: others,
+  },
+  {
+    title: 'onRowDeleted ask, and the file is gone: nobody is asked, and nothing is deleted',
+    sync: { onRowDeleted: 'ask' },
+    steps: [
+      { file: null },
+      { sync: { exit: 4, did: 'nothing', problems: ['guard.target-gone'] } },
+      {
+        sync: {
+          exit: 3,
+          did: 'nothing',
+          putOff: 3,
+          problems: ['delete.unproven acme', 'delete.unproven bolt', 'delete.unproven cord'],
+        },
+        allow: ['target-gone'],
+      },
+    ],
+    end: { leads: [acme, bolt, cord], rows: [] },
+  },
+  {
+    title: 'onLeadDeleted ask: deleted, and the row goes',
+    sync: { onLeadDeleted: 'ask' },
+    steps: [
+      { removeLead: 'acme' },
+      waiting,
+      asked('acme', 'lead'),
+      { status: { acme: 'held: its lead was deleted; somebody has to decide (leadsync conflicts)' } },
+      { resolve: 'acme.', use: 'deleted' },
+      { sync: { exit: 0, plan: ['remove-row acme (lead-deleted)'], did: 'deleted 1 rows' } },
+    ],
+    end: { leads: others.leads, rows: [' |  |  |  |  | call Anna | no status', ...others.rows] },
+  },
+  {
+    title: 'onLeadDeleted ask: restored, as a new lead of the row',
+    sync: { onLeadDeleted: 'ask' },
+    steps: [
+      { removeLead: 'acme' },
+      waiting,
+      asked('acme', 'lead'),
+      { resolve: 'acme.', use: 'restore' },
+      { sync: { exit: 0, plan: ['unlink acme (lead-restored)'], did: 'updated 1 rows' } },
+      { sync: { exit: 0, did: 'created 1 leads' } },
+    ],
+    end: {
+      leads: [bolt, cord, change(acme, { 0: 'new1' })],
+      rows: [change(acmeRow, { 0: 'new1' }), boltRow, cordRow],
+    },
+  },
+  {
+    title: 'onLeadDeleted ask: it goes when the lead comes back, and an edit of the row is held as ever',
+    sync: { onLeadDeleted: 'ask' },
+    steps: [
+      { removeLead: 'acme' },
+      waiting,
+      asked('acme', 'lead'),
+      { addLead: acme },
+      quiet,
+      { removeLead: 'acme' },
+      waiting,
+      { row: 'acme', set: { Stage: 'won' } },
+      editMeetsDelete,
+    ],
+    end: {
+      leads: others.leads,
+      rows: [
+        shows(change(acmeRow, { 3: 'won' }), 'held: the lead was deleted, but this row was changed'),
+        boltRow,
+        cordRow,
+      ],
+    },
   },
   {
     title: 'gone on both sides: forgotten',

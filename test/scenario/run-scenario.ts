@@ -76,6 +76,7 @@ class Player {
     else if ('removeRow' in step) sheet.remove((found) => this.#isRow(found, step.removeRow));
     else if ('service' in step) sandbox.set(step.service);
     else if ('fields' in step) this.#workspace.configure(settingsOf(this.#scenario, step.fields));
+    else if ('minutes' in step) await this.#wait(step.minutes);
     else if ('file' in step) this.#replaceFile(step.file);
     else if ('status' in step) this.#expectStatus(step.status);
     else if ('resolve' in step) await this.#resolve(step.resolve, step.use);
@@ -183,6 +184,14 @@ class Player {
       return [name, found?.['Status']?.replace(/\d{4}-\d\d-\d\d$/, 'today')];
     });
     expect(Object.fromEntries(shown)).toEqual(expected);
+  }
+
+  /** Everything else that the state knows is as old as it is. */
+  async #wait(minutes: number): Promise<void> {
+    await this.#workspace.database.pool.query(
+      `update pairs set absent_since = absent_since - make_interval(mins => $1)`,
+      [minutes],
+    );
   }
 
   #replaceFile(text: string | null): void {

@@ -41,10 +41,12 @@ export type Step =
   | { readonly service: Partial<SandboxBehaviour> }
   /** From here on `fields` are these. */
   | { readonly fields: Readonly<Record<string, unknown>> }
+  /** So much time goes by until the next step, as far as deletes are concerned: minutes. */
+  | { readonly minutes: number }
   /** The whole file as text, or null to delete it. */
   | { readonly file: string | null }
   /** Decides what is held for `name.field`. */
-  | { readonly resolve: string; readonly use: 'lead' | 'row' }
+  | { readonly resolve: string; readonly use: 'lead' | 'row' | 'restore' | 'deleted' }
   /** Decides the match of a lead with a row, the latter by its number. */
   | { readonly match: string; readonly row: number; readonly use: 'link' | 'apart' }
   /** What the status column says, by the row's name as above. */

@@ -135,6 +135,7 @@ export class World implements AsyncDisposable {
         onFirstSync: 'hold',
         onLeadDeleted: 'mark',
         onRowDeleted: 'restore',
+        proveAfter: 0,
         match: 'off',
         matchBy: ['companyName', 'city'],
         limits: {

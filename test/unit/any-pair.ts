@@ -64,8 +64,8 @@ export const anyPolicy: fc.Arbitrary<Policy> = fc
     direction: fc.constantFrom<Direction>('two-way', 'to-target', 'to-leads'),
     onConflict: fc.constantFrom('hold', 'leads-win', 'target-wins'),
     onFirstSync: fc.constantFrom('hold', 'leads-win', 'target-wins'),
-    onLeadDeleted: fc.constantFrom('mark', 'keep', 'remove'),
-    onRowDeleted: fc.constantFrom('restore', 'ignore', 'delete-lead'),
+    onLeadDeleted: fc.constantFrom('mark', 'keep', 'remove', 'ask'),
+    onRowDeleted: fc.constantFrom('restore', 'ignore', 'delete-lead', 'ask'),
     own: fc.tuple(...fields.map(() => fc.constantFrom<Direction>('two-way', 'to-target', 'to-leads'))),
   })
   .map(({ own, ...choices }) => ({

@@ -36,6 +36,7 @@ describe('the environment alone', () => {
             onFirstSync: 'hold',
             onLeadDeleted: 'mark',
             onRowDeleted: 'restore',
+            proveAfter: 0,
             match: 'off',
             matchBy: ['companyName', 'city'],
             limits: {

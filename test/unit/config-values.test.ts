@@ -4,7 +4,16 @@ import { baseUrl, leadsUrl } from '../../src/config/addresses.ts';
 import { effectiveDirection } from '../../src/config/fields.ts';
 import { nearestName } from '../../src/core/lead/nearest-name.ts';
 import { sheetName, tablePath } from '../../src/config/target-schema.ts';
-import { limit, recipient, retention, schedule, sender, timeZone } from '../../src/config/values.ts';
+import {
+  limit,
+  recipient,
+  retention,
+  schedule,
+  shortestGap,
+  sender,
+  timeZone,
+  waitingTime,
+} from '../../src/config/values.ts';
 import { mistakeOf } from '../support/config-values.ts';
 
 /** Each row: the check, what it takes, what it refuses. */
@@ -41,7 +50,16 @@ const checks: readonly [string, (text: string) => string | null, readonly string
   [
     'schedule',
     mistakeOf(schedule),
-    ['0 2 * * *', '*/5 * * * *', '0 2 * * MON-FRI', '0 2 L * *', '0 2 * MAR THU', ' 0 2 * * * '],
+    [
+      '0 2 * * *',
+      '*/5 * * * *',
+      '0 2 * * MON-FRI',
+      '0 2 L * *',
+      '0 2 * MAR THU',
+      ' 0 2 * * * ',
+      'every 5m',
+      'every 2h',
+    ],
     [
       '',
       '0 2 * *',
@@ -54,7 +72,19 @@ const checks: readonly [string, (text: string) => string | null, readonly string
       '0 H(1-3) * * *',
       'a b c d e',
       '*/0 * * * *',
+      'every 7m',
+      'every 5h',
+      'every 0m',
+      'every 120m',
+      'every 2d',
+      'every day',
     ],
+  ],
+  [
+    'waiting time',
+    mistakeOf(waitingTime),
+    ['0m', '30m', '6h', '30d'],
+    ['', '6', '6 h', '-1h', '1.5h', '31d', '1w'],
   ],
   [
     'time zone',
@@ -210,4 +240,29 @@ describe('the nearest name', () => {
       }),
     );
   });
+});
+
+test.each([
+  ['every 5m', '*/5 * * * *'],
+  [' Every  1m ', '* * * * *'],
+  ['every 60m', '0 * * * *'],
+  ['every 1h', '0 * * * *'],
+  ['every 2h', '0 */2 * * *'],
+  ['every 24h', '0 0 * * *'],
+  ['0  2 * * *', '0 2 * * *'],
+])('the schedule %s is the pattern %s', (written, pattern) => expect(schedule.parse(written)).toBe(pattern));
+
+test.each([
+  ['0 2 * * *', 24],
+  ['*/5 * * * *', 1 / 12],
+  ['0 */6 * * *', 6],
+  ['0 8,12 * * 1-5', 4],
+  ['30 2 * * 1', 7 * 24],
+])('between two times of %s are %d hours at the shortest', (pattern, hours) => {
+  expect(shortestGap(pattern)).toBe(hours * 3_600_000);
+});
+
+test('a plain schedule that does not come evenly is refused with those that do', () => {
+  expect(mistakeOf(schedule)('every 7m')).toMatch(/divide an hour evenly: .*5m, 6m, 10m/);
+  expect(mistakeOf(schedule)('every 5h')).toMatch(/divide a day evenly: .*4h, 6h, 8h/);
 });

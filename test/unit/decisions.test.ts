@@ -14,8 +14,8 @@ describe('the tables of docs/decisions.md', () => {
       direction === 'to-leads' ? 'nothing' : onLeadDeleted === 'keep' ? 'kept' : `${direction} loses it`,
     );
     expect(answers).toEqual([
-      'by `onLeadDeleted`<br>`mark`, `remove`: two-way loses it<br>`keep`: kept',
-      'by `onLeadDeleted`<br>`mark`, `remove`: to-target loses it<br>`keep`: kept',
+      'by `onLeadDeleted`<br>`mark`, `remove`, `ask`: two-way loses it<br>`keep`: kept',
+      'by `onLeadDeleted`<br>`mark`, `remove`, `ask`: to-target loses it<br>`keep`: kept',
       'nothing',
     ]);
   });

@@ -4,6 +4,7 @@ import type { Cells, Values } from '../../src/core/lead/value.ts';
 import {
   type Absences,
   absencesAfter,
+  deleteAnswerOf,
   differenceOf,
   type HeldField,
   LooseRows,
@@ -17,8 +18,8 @@ import { looseRow, sight } from './sight.ts';
 
 const acme = { companyName: 'Acme', stage: 'new' };
 const won = { companyName: 'Acme', stage: 'won' };
-const proof = { leads: true, rows: true, answers: true, rowsAlone: true };
-const noProof = { leads: false, rows: false, answers: false, rowsAlone: true };
+const proof = { leads: true, rows: true, answers: true, rowsAlone: true, at: 0, proveAfter: 0 };
+const noProof = { ...proof, leads: false, rows: false, answers: false };
 const both = { lead: true, row: true };
 
 test.each<[Cells, Values | null, boolean]>([
@@ -64,7 +65,7 @@ describe('what is not staged', () => {
 describe('absences', () => {
   const after = (given: Partial<Sight>, isProof = proof, isUndecided = false): unknown => {
     const one = { ...sight, ...given };
-    const found = absencesAfter(one, differenceOf(one, isProof), isUndecided);
+    const found = absencesAfter(one, differenceOf(one, isProof), isUndecided, isProof.at);
     return found && [found.lead, found.row];
   };
   const gone = { answer: 'gone', message: null } as const;
@@ -108,7 +109,7 @@ describe('absences', () => {
   test('come with the place of a row that was merged into another', () => {
     const one = { ...sight, missed: both, merged: { row: 7, message: '' } };
     const place = (of: Sight): unknown =>
-      (absencesAfter(of, differenceOf(of, proof), false) satisfies Absences | null)?.place;
+      (absencesAfter(of, differenceOf(of, proof), false, 0) satisfies Absences | null)?.place;
     expect([place(one), place({ ...one, merged: null })]).toEqual([7, null]);
   });
 
@@ -129,17 +130,77 @@ describe('absences', () => {
             missed: { lead: isLead, row: isRow },
           };
           const isProof = all ? proof : noProof;
-          const once = absencesAfter(before, differenceOf(before, isProof), false);
+          const once = absencesAfter(before, differenceOf(before, isProof), false, 0);
           const [ofLead, ofRow] = [once?.lead ?? lead, once?.row ?? row];
           expect(ofLead).toBe(isLead ? lead + Number(all) : 0);
           expect(ofRow).toBe(isRow ? row + Number(all) : 0);
           const again = { ...before, leadAbsences: ofLead, rowAbsences: ofRow, isCounted: true };
-          const twice = absencesAfter(again, differenceOf(again, isProof), false);
+          const twice = absencesAfter(again, differenceOf(again, isProof), false, 0);
           expect([twice?.lead ?? ofLead, twice?.row ?? ofRow]).toEqual([ofLead, ofRow]);
         },
       ),
       { numRuns: lawRuns(300) },
     );
+  });
+});
+
+describe('absences prove by time as well', () => {
+  const hour = 3_600_000;
+  const scans = fc.record({ lead: fc.boolean(), row: fc.boolean(), wait: fc.integer({ min: 0, max: 600 }) });
+
+  test('law: two absences stand only for scans far enough apart, with none between that shows the record', () => {
+    fc.assert(
+      fc.property(
+        fc.array(scans, { maxLength: 12 }),
+        fc.constantFrom(0, 1, 5, 60, 360),
+        (all, proveAfter) => {
+          let at = 0;
+          let known: Pick<Absences, 'lead' | 'row' | 'since'> = { lead: 0, row: 0, since: null };
+          const firstMissed = { lead: Infinity, row: Infinity };
+          for (const { wait, ...missed } of all) {
+            at += wait * 60_000;
+            const isProof = { ...proof, at, proveAfter: proveAfter * 60_000 };
+            const one = {
+              ...sight,
+              missed,
+              isSame: !missed.lead && !missed.row,
+              leadAbsences: known.lead,
+              rowAbsences: known.row,
+              absentSince: known.since,
+            };
+            known = absencesAfter(one, differenceOf(one, isProof), false, at) ?? known;
+            for (const side of ['lead', 'row'] as const) {
+              const isAgain = missed[side] && firstMissed[side] < Infinity;
+              if (isAgain && known[side] >= 2)
+                expect(at - firstMissed[side]).toBeGreaterThanOrEqual(isProof.proveAfter);
+              else if (!isAgain) expect(known[side]).toBe(Number(missed[side]));
+              firstMissed[side] = missed[side] ? Math.min(firstMissed[side], at) : Infinity;
+            }
+          }
+        },
+      ),
+      { numRuns: lawRuns(1_000) },
+    );
+  });
+
+  test.each<[string, number, number | null, number]>([
+    ['nightly, as before', 24 * hour, 0, 2],
+    ['five minutes later', hour / 12, 0, 1],
+    ['some seconds early, as runs of a schedule begin', 6 * hour - 5_000, 0, 2],
+    ['a minute early', 6 * hour - 60_000, 0, 1],
+    ['since when is not known', 24 * hour, null, 1],
+  ])('a second scan without the lead, %s', (_, at, absentSince, expected) => {
+    const isProof = { ...proof, at, proveAfter: 6 * hour };
+    const one = { ...sight, missed: { lead: true, row: false }, leadAbsences: 1, absentSince };
+    const counted = absencesAfter(one, differenceOf(one, isProof), false, at);
+    expect(counted).toMatchObject({ lead: expected, since: absentSince ?? at });
+  });
+
+  test('of both sides the later one says since when', () => {
+    const one = { ...sight, missed: both, leadAbsences: 1, absentSince: 0 };
+    const isProof = { ...proof, at: 6 * hour, proveAfter: 6 * hour };
+    const counted = absencesAfter(one, differenceOf(one, isProof), false, isProof.at);
+    expect(counted).toMatchObject({ lead: 2, row: 1, since: isProof.at });
   });
 });
 
@@ -169,6 +230,34 @@ describe('what was held is remembered', () => {
     [{ row: { unreadable: 'x' } }, acme, { stage: null }, {}],
   ])('%j while the lead shows %j and the row %j: %j', (given, lead, row, expected) => {
     expect(memoOf({ ...sight, held: [{ ...held, ...given }] }, lead, row)).toEqual(expected);
+  });
+});
+
+describe('an answer to the question whether something was deleted', () => {
+  const asked: HeldField = {
+    field: '',
+    code: 'row.deleted',
+    resolution: 'deleted',
+    lead: null,
+    row: null,
+    records: { lead: acme, row: acme },
+  };
+  test.each<[string, Partial<HeldField>, Cells | null, Cells | null, string | null]>([
+    ['while the lead is as it was', {}, acme, null, 'deleted'],
+    ['after an edit of the lead', {}, won, null, null],
+    ['of a lead that shows a further field', {}, { ...acme, city: 'Ulm' }, null, null],
+    ['none', { resolution: null }, acme, null, null],
+    [
+      'of a lead, while its row is as it was',
+      { code: 'lead.deleted', resolution: 'restore' },
+      null,
+      acme,
+      'restore',
+    ],
+    ['of a lead, after an edit of its row', { code: 'lead.deleted', resolution: 'restore' }, null, won, null],
+    ['when both are gone', {}, null, null, null],
+  ])('%s', (_, given, lead, row, expected) => {
+    expect(deleteAnswerOf({ held: [{ ...asked, ...given }] }, lead, row)).toBe(expected);
   });
 });
 

@@ -24,6 +24,7 @@ test.each([
     resolution: null,
     author: null,
     requestedBy: null,
+    records: null,
     decided: null,
     since: '2026-01-01T00:00:00Z',
   } satisfies HeldItem;

@@ -3,7 +3,7 @@ import { sameCell } from '../../src/core/lead/value.ts';
 import type { PlannedAction } from '../../src/core/merge/action.ts';
 import { planPair } from '../../src/core/merge/plan.ts';
 import { isAskedFor } from '../../src/core/merge/unlisted.ts';
-import { law } from './laws.ts';
+import { law, writes } from './laws.ts';
 
 describe('promise 4: nothing is deleted on a doubt', () => {
   const deletes = (actions: readonly PlannedAction[]) =>
@@ -11,10 +11,12 @@ describe('promise 4: nothing is deleted on a doubt', () => {
 
   test('only after two scans without it', () => {
     law((state, choices) => {
-      for (const { kind } of deletes(planPair(state, choices))) {
-        if (kind !== 'delete-lead') expect(state.leadAbsences).toBeGreaterThanOrEqual(2);
-        if (kind === 'delete-lead' || kind === 'forget') expect(state.rowAbsences).toBeGreaterThanOrEqual(2);
-      }
+      for (const answer of ['deleted', 'restore', null] as const)
+        for (const { kind } of deletes(planPair({ ...state, answer }, choices))) {
+          if (kind !== 'delete-lead') expect(state.leadAbsences).toBeGreaterThanOrEqual(2);
+          if (kind === 'delete-lead' || kind === 'forget')
+            expect(state.rowAbsences).toBeGreaterThanOrEqual(2);
+        }
     });
   });
 
@@ -36,8 +38,23 @@ describe('promise 4: nothing is deleted on a doubt', () => {
       expect(said).not.toContain('row.orphan');
       const isOpen = state.lead === null && state.row !== null;
       const isAsked =
-        isOpen && isAskedFor({ ...state, isStray: false, cells: state.row?.cells ?? {} }, false, choices);
+        isOpen &&
+        isAskedFor(
+          { ...state, leadAbsences: state.leadAbsences - 1, isStray: false, cells: state.row?.cells ?? {} },
+          false,
+          choices,
+        );
       expect(said.includes('lead.unasked')).toBe(isAsked);
+    });
+  });
+
+  test('ask: nothing is written of what is gone before a person has answered', () => {
+    law((state, choices) => {
+      const isRowGone = state.base !== null && state.row === null && state.lead !== null;
+      const isLeadGone = state.base !== null && state.lead === null && state.row !== null;
+      if (!isRowGone && !isLeadGone) return;
+      const policy = { ...choices, direction: 'two-way', onRowDeleted: 'ask', onLeadDeleted: 'ask' } as const;
+      expect(planPair(state, policy).filter(writes)).toEqual([]);
     });
   });
 

@@ -18,7 +18,7 @@ export const plain: PlanFacts = {
   moved: new Set(),
   found,
   older: new OlderCopies([], [], []),
-  isProof: { leads: true, rows: true, answers: false, rowsAlone: true },
+  isProof: { leads: true, rows: true, answers: false, rowsAlone: true, at: 0, proveAfter: 0 },
   matches: noMatches,
   undone: new UndoneRecords([], fields),
   refused: new RefusedCreates(new Map()),

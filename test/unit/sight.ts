@@ -13,6 +13,7 @@ export const sight: Sight = {
   leadAbsences: 0,
   rowAbsences: 0,
   isCounted: false,
+  absentSince: null,
   deletionDone: false,
   merged: null,
   asked: null,

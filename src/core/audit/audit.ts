@@ -7,8 +7,8 @@ import { type Cell, type Cells, isUnreadable, sameCell, type Values } from '../l
 export interface AuditSettings {
   readonly fields: readonly FieldMapping[];
   readonly direction: Direction;
-  readonly onLeadDeleted: 'mark' | 'keep' | 'remove';
-  readonly onRowDeleted: 'restore' | 'ignore' | 'delete-lead';
+  readonly onLeadDeleted: 'mark' | 'keep' | 'remove' | 'ask';
+  readonly onRowDeleted: 'restore' | 'ignore' | 'delete-lead' | 'ask';
 }
 
 /** What is true of the run as a whole. */
@@ -234,6 +234,7 @@ function whyRowMissing(
   if (holdsNew) return 'column-unseen';
   if (holdsStrays) return 'maybe-its-row';
   if (base === null) return isInDoubt ? 'create-in-doubt' : null;
+  if (onRowDeleted === 'ask') return holdsOldRows ? 'maybe-older-copy' : null;
   if (!shows(lead, base, fields, unseen)) return null;
   if (onRowDeleted === 'ignore') return 'row-deletion-ignored';
   return holdsOldRows && onRowDeleted === 'delete-lead' ? 'maybe-older-copy' : null;

@@ -5,8 +5,18 @@ export const answers = {
   requested: 'a requested edit is carried out (lead: it is given up)',
   link: 'the row and the lead are one',
   apart: 'they are two',
-  restore: 'the entries that have gone from a calendar are written again',
-  deleted: 'they were deleted on purpose',
+  restore: 'what has gone is written again: a row, a lead, the entries of a calendar',
+  deleted: 'it was deleted on purpose (of a row or a lead: the other side is deleted too)',
 } as const;
 
 export type Answer = keyof typeof answers;
+
+/** Why a delete waits for a person, by the side that lacks the record. */
+export const deleteQuestions = { row: 'row.deleted', lead: 'lead.deleted' } as const;
+
+/** The answers to such a question. */
+export type DeleteAnswer = 'restore' | 'deleted';
+
+export function isDeleteQuestion(code: string): boolean {
+  return Object.values<string>(deleteQuestions).includes(code);
+}

@@ -1,4 +1,5 @@
 import { type Cell, type Cells, isUnreadable, sameCell, type Values } from '../lead/value.ts';
+import { type DeleteAnswer, deleteQuestions } from './answers.ts';
 import type { FieldMemo } from './merge-field.ts';
 import type { MergedPlace } from '../lead/table-pieces.ts';
 import type { Asked } from './unlisted.ts';
@@ -11,15 +12,25 @@ export interface AbsenceProof {
   readonly answers: boolean;
   /** Of a row whose lead the scan did not show either: a lead outside of a filter may come back. */
   readonly rowsAlone: boolean;
+  /** When the scan began (epoch ms), and how long after the first absence (ms) another one counts. */
+  readonly at: number;
+  readonly proveAfter: number;
 }
 
 /** What is held of a lead, with the values both sides showed then. Without a field: the record. */
 export interface HeldField {
   readonly field: string;
   readonly code: string;
-  readonly resolution: 'lead' | 'target' | null;
+  readonly resolution: 'lead' | 'target' | DeleteAnswer | null;
   readonly lead: Cell;
   readonly row: Cell;
+  /** Of a delete both records, as they were when a person was asked. */
+  readonly records?: HeldRecords | null;
+}
+
+export interface HeldRecords {
+  readonly lead: Cells | null;
+  readonly row: Cells | null;
 }
 
 /** A lead id of which a scan showed something else than its baseline, or nothing. */
@@ -36,10 +47,12 @@ export interface Sight {
   readonly rowNumber: number | null;
   /** The sides on which the scan missed the pair. */
   readonly missed: { readonly lead: boolean; readonly row: boolean };
-  /** How often each was missed in a row; `isCounted`: this run is in it. */
+  /** How often each was missed in a row, as far as it counts; `isCounted`: this run is in it. */
   readonly leadAbsences: number;
   readonly rowAbsences: number;
   readonly isCounted: boolean;
+  /** When the side that was missed last was first missed (epoch ms). */
+  readonly absentSince: number | null;
   readonly deletionDone: boolean;
   /** Where its missing row went. */
   readonly merged: MergedPlace | null;
@@ -74,24 +87,31 @@ export function differenceOf(sight: Sight, isProof: AbsenceProof): Difference | 
   if (sight.row === null && !missed.row && sight.lead !== null && showsBase(sight.lead, base)) return null;
   const lead = sight.lead ?? (missed.lead ? null : base);
   const row = sight.row ?? (missed.row ? null : base);
-  const counts = (isMissed: boolean): number => Number(isMissed && !sight.isCounted);
+  const isFurther = minutes(isProof.at - (sight.absentSince ?? isProof.at)) >= minutes(isProof.proveAfter);
+  const count = (before: number, isMissed: boolean): number =>
+    before + Number(isMissed && !sight.isCounted && (before === 0 || isFurther));
   const isLeadProof = isProof.leads || (isProof.answers && sight.asked?.answer === 'gone');
   const isRowProof = isProof.rows && (isProof.rowsAlone || !missed.lead);
   return {
     ...sight,
     lead,
     row,
-    leadAbsences: lead === null ? sight.leadAbsences + counts(isLeadProof) : 0,
-    rowAbsences: row === null ? sight.rowAbsences + counts(isRowProof) : 0,
+    leadAbsences: lead === null ? count(sight.leadAbsences, isLeadProof) : 0,
+    rowAbsences: row === null ? count(sight.rowAbsences, isRowProof) : 0,
     isWanted: held.some(({ code, resolution }) => code === 'lead.undone' && resolution !== null),
   };
 }
+
+/** Whole ones: the runs of a schedule begin some seconds early or late. */
+const minutes = (ms: number): number => Math.round(ms / 60_000);
 
 /** What a scan proves of a pair that was missed, or had been before. */
 export interface Absences {
   readonly leadId: string;
   readonly lead: number;
   readonly row: number;
+  /** As in `Sight.absentSince`. */
+  readonly since: number | null;
   /** Where its row stands now; null: as before. */
   readonly place: number | null;
 }
@@ -104,16 +124,21 @@ export function absencesAfter(
   sight: Sight,
   difference: Difference | null,
   isUndecided: boolean,
+  at: number,
 ): Absences | null {
   const { leadId, isKnown, missed, merged } = sight;
   const wasMissed = sight.leadAbsences + sight.rowAbsences > 0;
   const isCounting = (missed.lead || missed.row) && !sight.isCounted;
   if (!isKnown || (!isCounting && !wasMissed)) return null;
-  const row = isUndecided && missed.row ? sight.rowAbsences : (difference?.rowAbsences ?? 0);
+  const seen = isUndecided && missed.row ? sight.rowAbsences : (difference?.rowAbsences ?? 0);
+  const [lead, row] = [difference?.leadAbsences ?? 0, merged === null ? seen : 0];
+  const isFirst = (lead > 0 && sight.leadAbsences === 0) || (row > 0 && sight.rowAbsences === 0);
+  const since = isFirst ? at : (sight.absentSince ?? at);
   return {
     leadId,
-    lead: difference?.leadAbsences ?? 0,
-    row: merged === null ? row : 0,
+    lead,
+    row,
+    since: lead + row > 0 ? since : null,
     place: merged?.row ?? null,
   };
 }
@@ -122,7 +147,7 @@ export function absencesAfter(
 export function memoOf({ held }: Sight, lead: Cells | null, row: Cells | null): Record<string, FieldMemo> {
   const memo: Record<string, FieldMemo> = {};
   for (const { field, code, resolution, ...then } of held) {
-    if (field === '') continue;
+    if (field === '' || resolution === 'restore' || resolution === 'deleted') continue;
     const covered = isUnreadable(then.row) && then.row.why === 'merged';
     const putBack = code === 'row.put-back' ? 'row' : code === 'lead.put-back' ? 'lead' : null;
     const isAsThen = sameCell(then.lead, lead?.[field] ?? null) && sameCell(then.row, row?.[field] ?? null);
@@ -130,6 +155,25 @@ export function memoOf({ held }: Sight, lead: Cells | null, row: Cells | null): 
     else if (covered) memo[field] = { covered };
   }
   return memo;
+}
+
+/** What a person answered about a delete, while the record that is left shows what it showed then. */
+export function deleteAnswerOf(
+  { held }: Pick<Sight, 'held'>,
+  lead: Cells | null,
+  row: Cells | null,
+): DeleteAnswer | null {
+  for (const { code, resolution, records } of held) {
+    if (resolution !== 'restore' && resolution !== 'deleted') continue;
+    const [left, then] = code === deleteQuestions.row ? [lead, records?.lead] : [row, records?.row];
+    if (left && then && isSameRecord(left, then)) return resolution;
+  }
+  return null;
+}
+
+function isSameRecord(one: Cells, other: Cells): boolean {
+  const fields = Object.keys({ ...one, ...other });
+  return fields.every((field) => sameCell(one[field] ?? null, other[field] ?? null));
 }
 
 /** A row that no lead id names: it has none, or one that an earlier row has. */

@@ -1,5 +1,6 @@
 import { type Cells, isUnreadable, sameCell, showCell, type Values } from '../lead/value.ts';
 import type { FieldMapping } from '../lead/mapping.ts';
+import { type DeleteAnswer, deleteQuestions } from './answers.ts';
 import type { MergedPlace } from '../lead/table-pieces.ts';
 import {
   type ActionKind,
@@ -28,13 +29,20 @@ export interface PairState {
   readonly unasked?: string | undefined;
   readonly row: { readonly row: number; readonly cells: Cells } | null;
   readonly memo: Readonly<Record<string, FieldMemo>>;
-  /** Consecutive complete scans of different runs, including this one, that lacked the lead (the row). */
+  /**
+   * Consecutive complete scans of different runs, including this one, that lacked the lead (the row): the first, and those
+   * that came long enough after it.
+   */
   readonly leadAbsences: number;
   readonly rowAbsences: number;
+  /** Epoch ms: when scans begin to come long enough after the first. Absent: the next one does. */
+  readonly provenFrom?: number;
   /** The table may be an older copy, which is held: that a row is missing says nothing. */
   readonly isRowDoubted?: boolean;
   /** An earlier run carried out the lead's deletion (marked the row). */
   readonly deletionDone: boolean;
+  /** What a person answered when asked whether it was deleted. Absent: nothing that holds. */
+  readonly answer?: DeleteAnswer | null;
   /** Where its missing row went. */
   readonly merged?: MergedPlace | null;
   /** The lead's fingerprint, now and when an undo removed its row; absent: no undo, or the lead changed since. */
@@ -91,27 +99,56 @@ function planNewLead(
 }
 
 function planRowGone(state: PairState, base: Values, lead: Cells, policy: Policy): readonly PlannedAction[] {
-  if (!sameRecord(lead, base, policy)) return planNewLead(state, lead, policy, 'row-deleted-but-lead-edited');
   const restored = () => planNewLead(state, lead, policy, 'row-deleted');
+  if (policy.onRowDeleted === 'ask' && policy.direction !== 'to-target')
+    return planDeleteOfRow(state, base, lead, restored);
+  if (!sameRecord(lead, base, policy)) return planNewLead(state, lead, policy, 'row-deleted-but-lead-edited');
   switch (policy.onRowDeleted) {
     case 'ignore':
       return [];
+    case 'ask':
     case 'restore':
       return restored();
     case 'delete-lead':
       if (policy.direction === 'to-target') return restored();
-      if (state.rowAbsences >= absencesThatProve)
-        return [action('delete-lead', state, { expect: lead, reason: 'row-deleted' })];
-      if (state.rowAbsences > 0) return [waitingDelete(state, base, 'row', 'the lead')];
-      return state.isRowDoubted === true ? [] : [unprovenDelete(state, base)];
+      if (state.rowAbsences >= absencesThatProve) return [deleteLead(state, lead)];
+      return notYet(state, base, 'deletes the lead');
     default:
       return policy.onRowDeleted satisfies never;
   }
 }
 
+const deleteLead = (state: PairState, lead: Cells): PlannedAction =>
+  action('delete-lead', state, { expect: lead, reason: 'row-deleted' });
+
+/** The row is missing, which is not proven so far. */
+function notYet(state: PairState, base: Values, then: string): readonly PlannedAction[] {
+  if (state.rowAbsences > 0) return [waitingDelete(state, base, 'row', then)];
+  return state.isRowDoubted === true ? [] : [unprovenDelete(state, base)];
+}
+
+/** A row is missing, and a person says what becomes of its lead, edited or not: they see it as it is. */
+function planDeleteOfRow(
+  state: PairState,
+  base: Values,
+  lead: Cells,
+  restored: () => readonly PlannedAction[],
+): readonly PlannedAction[] {
+  if (state.rowAbsences < absencesThatProve) return notYet(state, base, asks);
+  if (state.answer === 'deleted') return [deleteLead(state, lead)];
+  if (state.answer === 'restore') return restored();
+  const message = `the row of ${nameIn(base)} was deleted: nothing is written before somebody decides. leadsync conflicts shows the number for leadsync resolve NUMBER --use deleted (the lead is deleted too) or --use restore (the row is written again)`;
+  return [action('hold', state, { expect: lead, reason: deleteQuestions.row, message })];
+}
+
+const asks = 'asks whether that was meant';
+
+const nameIn = (base: Values): string => showCell(base['companyName'] ?? null);
+
 /** What becomes of the row of a lead that was deleted. */
 const afterLeadDeleted = {
   keep: null,
+  ask: null,
   mark: 'mark-row',
   remove: 'remove-row',
 } as const satisfies Record<Policy['onLeadDeleted'], PlannedAction['kind'] | null>;
@@ -137,29 +174,52 @@ function planLeadGone(
     return [action('hold', state, { changes, reason: 'conflict.edit-meets-delete', message })];
   }
   const kind = afterLeadDeleted[policy.onLeadDeleted];
-  if (kind === null || policy.direction === 'to-leads' || state.deletionDone) return [];
+  if (policy.direction === 'to-leads' || state.deletionDone) return [];
+  if (policy.onLeadDeleted === 'ask') return planDeleteOfLead(state, base, row);
+  if (kind === null) return [];
   if (state.leadAbsences >= absencesThatProve)
     return [action(kind, state, { expect: row.cells, reason: 'lead-deleted' })];
   const isWaiting = kind === 'remove-row' && state.leadAbsences > 0;
-  return isWaiting ? [waitingDelete(state, base, 'lead', 'the row')] : [];
+  return isWaiting ? [waitingDelete(state, base, 'lead', 'deletes the row')] : [];
 }
 
-/** Warns while the row or lead can still be put back: the next complete scan without it proves the deletion. */
-function waitingDelete(
+/** A lead is gone, and a person says what becomes of its row. */
+function planDeleteOfLead(
   state: PairState,
   base: Values,
-  missing: 'lead' | 'row',
-  deleted: 'the lead' | 'the row',
-): PlannedAction {
-  const company = showCell(base['companyName'] ?? null);
-  const message = `the ${missing} of ${company} is missing${missing === 'lead' ? ' in the list' : ''}; if the next complete scan lacks it too${missing === 'lead' ? ', and the service has none with its id' : ''}, the next sync deletes ${deleted}. Nothing was deleted so far. To keep it, put the ${missing} back`;
+  row: NonNullable<PairState['row']>,
+): readonly PlannedAction[] {
+  if (state.leadAbsences < absencesThatProve)
+    return state.leadAbsences > 0 ? [waitingDelete(state, base, 'lead', asks)] : [];
+  if (state.unasked !== undefined) return [unasked(state, row, state.unasked)];
+  const expect = row.cells;
+  if (state.answer === 'deleted') return [action('remove-row', state, { expect, reason: 'lead-deleted' })];
+  if (state.answer === 'restore') return [action('unlink', state, { expect, reason: leadWanted })];
+  const message = `the lead of ${nameIn(base)} was deleted in the service: nothing is written before somebody decides. leadsync conflicts shows the number for leadsync resolve NUMBER --use deleted (the row is removed too) or --use restore (the row loses its id, and the sync after that makes a new lead of it)`;
+  return [action('hold', state, { expect, reason: deleteQuestions.lead, message })];
+}
+
+/** Why a row loses the id of a lead that is gone: the next sync makes a lead of it. */
+const leadWanted = 'lead-restored';
+
+/** Warns while the row or lead can still be put back: the next complete scan without it, late enough, proves the deletion. */
+function waitingDelete(state: PairState, base: Values, missing: 'lead' | 'row', then: string): PlannedAction {
+  const company = nameIn(base);
+  const { provenFrom } = state;
+  const next =
+    provenFrom === undefined
+      ? ['the next complete scan', 'the next sync']
+      : [`a complete scan from ${shownMinute(provenFrom)} on`, 'that sync'];
+  const message = `the ${missing} of ${company} is missing${missing === 'lead' ? ' in the list' : ''}; if ${next[0]} lacks it too${missing === 'lead' ? ', and the service has none with its id' : ''}, ${next[1]} ${then}. Nothing was deleted so far. To keep it, put the ${missing} back`;
   return action('report', state, { reason: 'delete.waiting', message });
 }
 
+const shownMinute = (epochMs: number): string =>
+  `${new Date(epochMs).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+
 /** A table without rows proves no deletion. */
 function unprovenDelete(state: PairState, base: Values): PlannedAction {
-  const company = showCell(base['companyName'] ?? null);
-  const message = `the row of ${company} is missing, but a table without rows does not prove that it was deleted: the lead stays, and no row was written. Put the row back, or set onRowDeleted to restore`;
+  const message = `the row of ${nameIn(base)} is missing, but a table without rows does not prove that it was deleted: the lead stays, and no row was written. Put the row back, or set onRowDeleted to restore`;
   return action('report', state, { reason: 'delete.unproven', message });
 }
 

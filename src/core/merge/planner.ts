@@ -4,6 +4,7 @@ import {
   type Absences,
   type AbsenceProof,
   absencesAfter,
+  deleteAnswerOf,
   differenceOf,
   type LooseRow,
   type LooseRows,
@@ -83,7 +84,7 @@ export class Planner {
       this.#facts;
     const difference = differenceOf(sight, isProof);
     const isUndecided = found.isAnyones || found.leadIds.has(leadId) || elsewhere.has(leadId);
-    const absences = absencesAfter(sight, difference, isUndecided);
+    const absences = absencesAfter(sight, difference, isUndecided, isProof.at);
     this.tally.records.see(sight, difference);
     loose.seePair(sight);
     if (sight.isSame || sight.row !== null) this.#seeId(sight);
@@ -103,9 +104,11 @@ export class Planner {
       lead,
       row: row && { row: again?.row ?? rowNumber ?? 0, cells: row },
       memo: older.memo(leadId, memoOf(difference, lead, row)),
+      answer: deleteAnswerOf(difference, lead, row),
       leadAbsences,
       rowAbsences: Math.min(difference.rowAbsences, unread.has(leadId) ? 1 : Infinity),
       isRowDoubted: older.undecided.has('row'),
+      ...(isProof.proveAfter > 0 && { provenFrom: (absences?.since ?? isProof.at) + isProof.proveAfter }),
       deletionDone,
       merged,
       unasked: asked?.answer === 'gone' ? undefined : (asked?.message ?? notAsked),

@@ -13,8 +13,8 @@ export interface Policy {
   readonly direction: Direction;
   readonly onConflict: 'hold' | Winner;
   readonly onFirstSync: 'hold' | Winner;
-  readonly onLeadDeleted: 'mark' | 'keep' | 'remove';
-  readonly onRowDeleted: 'restore' | 'ignore' | 'delete-lead';
+  readonly onLeadDeleted: 'mark' | 'keep' | 'remove' | 'ask';
+  readonly onRowDeleted: 'restore' | 'ignore' | 'delete-lead' | 'ask';
 }
 
 /**

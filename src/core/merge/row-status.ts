@@ -78,6 +78,7 @@ const fieldReasons: Readonly<Record<string, (heading: string) => string>> = {
 
 const recordReasons: Readonly<Record<string, string>> = {
   'conflict.edit-meets-delete': 'the lead was deleted, but this row was changed',
+  'lead.deleted': 'its lead was deleted; somebody has to decide (leadsync conflicts)',
   'row.orphan': 'no lead has this id',
   'row.too-large': 'this row has too much text',
   'lead.too-large': 'its lead has too much text',

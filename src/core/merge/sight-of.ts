@@ -9,6 +9,7 @@ export interface PairFacts {
   readonly leadAbsences: number;
   readonly rowAbsences: number;
   readonly isCounted: boolean;
+  readonly absentSince: number | null;
   readonly deletionDone: boolean;
 }
 
@@ -33,6 +34,7 @@ export function sightOf(
     leadAbsences: facts?.leadAbsences ?? 0,
     rowAbsences: facts?.rowAbsences ?? 0,
     isCounted: facts?.isCounted ?? false,
+    absentSince: facts?.absentSince ?? null,
     deletionDone: facts?.deletionDone ?? false,
     merged: scan.merged(leadId),
     asked: scan.asked(leadId),

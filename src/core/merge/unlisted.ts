@@ -18,15 +18,17 @@ export interface UnlistedRow {
 
 /**
  * Whether a lead that the list does not show is asked for by its id: something is to be said or done about its row. A row that
- * shows its baseline is left as it is; of a filtered list, unless the lead was gone before: no scan proves a deletion there.
+ * shows its baseline is left as it is, unless the lead was gone before and a person is asked about it, or the list is filtered: no
+ * scan proves a deletion there.
  */
 export function isAskedFor(
   { cells, base, leadAbsences, deletionDone, isStray }: UnlistedRow,
   isFiltered: boolean,
-  policy: Pick<Policy, 'fields' | 'unseen'>,
+  policy: Pick<Policy, 'fields' | 'unseen' | 'onLeadDeleted' | 'direction'>,
 ): boolean {
   if (base === null || isStray || !sameRecord(cells, base, policy)) return true;
-  return isFiltered && leadAbsences > 0 && !deletionDone;
+  const isQuestion = policy.onLeadDeleted === 'ask' && policy.direction !== 'to-leads';
+  return (isFiltered || isQuestion) && leadAbsences > 0 && !deletionDone;
 }
 
 /** What a request for a lead by its id says of it. */

@@ -4,9 +4,9 @@ import { authorWords } from '../../core/lead/author.ts';
 import { count, counted } from '../../core/lead/counted.ts';
 import { type FieldMapping, headingOf } from '../../core/lead/mapping.ts';
 import { explain, type LeadsyncError } from '../../lib/errors.ts';
-import type { Answer } from '../../core/merge/answers.ts';
-import { sameCell } from '../../core/lead/value.ts';
-import { answerOf, answersTo, whatIsMade } from '../../review/decide-held.ts';
+import { type Answer, deleteQuestions } from '../../core/merge/answers.ts';
+import { type Cells, sameCell } from '../../core/lead/value.ts';
+import { answerOf, answersTo, choiceWords, whatIsMade } from '../../review/decide-held.ts';
 import type { HeldItem } from '../../store/held.ts';
 import type { MatchState } from '../../store/matches.ts';
 import type { Decided } from '../../store/decisions.ts';
@@ -41,7 +41,9 @@ export function seenItem(item: HeldItem): string {
 
 function seenOf(item: HeldItem): readonly unknown[] {
   if (item.kind === 'match') return [item.leadId, item.lead, item.cells];
-  return item.kind === 'calendar' ? [item.recipient, item.message] : [item.lead, item.rowValue, item.code];
+  return item.kind === 'calendar'
+    ? [item.recipient, item.message]
+    : [item.lead, item.rowValue, item.records, item.code];
 }
 
 /** Who decided and when, as far as recorded; follows the decision. */
@@ -108,18 +110,9 @@ const stateWords: Readonly<Record<MatchState, string>> = {
   undone: 'An undo took them apart.',
 };
 
-function matchCard(
-  { item, fields, timeZone }: ShownHeld<Extract<HeldItem, { kind: 'match' }>>,
-  back: string,
-): Html {
+function matchCard(shown: ShownHeld<Extract<HeldItem, { kind: 'match' }>>, back: string): Html {
+  const { item, timeZone } = shown;
   const { id, connection, leadId, row, lead, cells, score, why, state, decided, company } = item;
-  const rows = fields
-    .filter(({ field }) => !sameCell(lead[field] ?? null, null) || !sameCell(cells[field] ?? null, null))
-    .map(({ field, column }) => [
-      column,
-      shownValue(lead[field], timeZone),
-      shownValue(cells[field], timeZone),
-    ]);
   const label = (text: string): Html =>
     html`${text}<span class="hidden">: ${company ?? leadId}, row ${row ?? ''}</span>`;
   const is = state === 'accepted' ? 'one' : state === 'rejected' ? 'two' : null;
@@ -129,12 +122,29 @@ function matchCard(
     html`${id}, ${placeWords(row, connection, leadId)}`,
     html`<p>${why}. ${is === null && stateWords[state]}</p>
 ${is !== null && decidedLine(html`they are ${is}${decidedBy(decided, timeZone)}`, stateWords[state])}
-${table('values', 'What both show', ['Column', 'In the service', 'In the table'], rows)}
+${recordTable('What both show', lead, cells, shown)}
 <div class="actions">
 ${chooseButton(item, 'link', label('They are one'), back)}
 ${chooseButton(item, 'apart', label('They are two'), back)}
 </div>`,
   );
+}
+
+/** What two records show, field by field. */
+function recordTable(
+  caption: string,
+  lead: Cells | null,
+  row: Cells | null,
+  { fields, timeZone }: ShownHeld,
+): Html {
+  const rows = fields
+    .filter(({ field }) => !sameCell(lead?.[field] ?? null, null) || !sameCell(row?.[field] ?? null, null))
+    .map(({ field, column }) => [
+      column,
+      shownValue(lead?.[field], timeZone),
+      shownValue(row?.[field], timeZone),
+    ]);
+  return table('values', caption, ['Column', 'In the service', 'In the table'], rows);
 }
 
 function decidedLine(what: Html | string, then: string): Html {
@@ -157,17 +167,32 @@ function conflictCard(shown: ShownHeld<HeldRecord>, back: string): Html {
   const { id, connection, field, row, leadId, code, author, resolution, decided } = item;
   const place = placeWords(row, leadId === '' ? `${connection}, a row without an id` : connection, leadId);
   const decidable = answersTo(item, fields);
-  const again = decidable.map((side) => chooseButton(item, side, whatIsMade(side, code).order, back));
+  const again = decidable.map((side) => chooseButton(item, side, recordLabel(item, side), back));
   return card(
     `held-${id}`,
     titleOf(shown),
     html`${id}, ${place}, held since ${shownTime(item.since, timeZone)}`,
     html`<p>${heldMessage(code, item.message, timeZone)} <code>${code}</code></p>
 ${author && html`<p class="hint">In the table: ${authorWords(author)}${author.at && html` on ${shownTime(author.at, timeZone)}`}</p>`}
-${field === '' ? again : valueTable(shown, decidable, back)}
-${resolution && decidedLine(html`${field === '' ? whatIsMade(answerOf(item), code).result : `${whoseWords[resolution]} value`}${decidedBy(decided, timeZone)}`, 'The next sync applies it.')}
+${item.records && recordTable('Both as they were', item.records.lead, item.records.row, shown)}
+${field === '' ? again.length > 0 && html`<div class="actions">${again}</div>` : valueTable(shown, decidable, back)}
+${resolution && decidedLine(html`${decisionWords(item, resolution)}${decidedBy(decided, timeZone)}`, 'The next sync applies it.')}
 ${decidable.length === 0 && html`<p class="hint">Nothing to choose here: change the row or the lead as the sentence says; the next sync sees it.</p>`}`,
   );
+}
+
+/** Of a record as a whole: the side of which the other one is made, or what becomes of a delete. */
+function recordLabel({ code, company, leadId }: HeldRecord, use: Answer): Html | string {
+  const isRow = code === deleteQuestions.row;
+  const of = html`<span class="hidden">: ${company ?? leadId}</span>`;
+  if (use === 'deleted') return html`Delete the ${isRow ? 'lead' : 'row'} too${of}`;
+  if (use === 'restore') return html`Write the ${isRow ? 'row' : 'lead'} again${of}`;
+  return whatIsMade(use, code).order;
+}
+
+function decisionWords(item: HeldRecord, resolution: NonNullable<HeldRecord['resolution']>): string {
+  if (resolution === 'restore' || resolution === 'deleted') return choiceWords[resolution];
+  return item.field === '' ? whatIsMade(answerOf(item), item.code).result : `${whoseWords[resolution]} value`;
 }
 
 function valueOf({ item, timeZone }: ShownHeld<HeldRecord>, side: Side): Html {

@@ -90,17 +90,17 @@ function isShownBelow(
 }
 
 function deletesSection({ facts, deletes }: ConnectionPage): Html {
-  const { deletesWaiting, status, companies } = facts;
+  const { deletesWaiting, status, companies, timeZone } = facts;
   const { deletedLeads } = status;
   const waiting = deletes.map(
-    ({ leadId, company, missing, scans }) =>
-      html`${nameOf(company, leadId)}: the ${missing} is missing in ${counted(scans, 'scan')}`,
+    ({ leadId, company, missing, since }) =>
+      html`${nameOf(company, leadId)}: the ${missing} is missing${since !== null && html` since ${shownTime(since, timeZone)}`}`,
   );
   const deleted = deletedLeads.slice(0, namesShown).map((id) => nameOf(companies.get(id), id));
   return html`${
     waiting.length === 0
       ? html`<p>None: nothing is missing on either side.</p>`
-      : html`<p>Missing in the last scans. Nothing is deleted before two complete scans and, of a lead, a “not found” of the service.</p>
+      : html`<p>Missing in the last scans. Nothing is deleted before two complete scans, as far apart as <code>sync.proveAfter</code> says, and, of a lead, a “not found” of the service.</p>
 ${list(waiting, deletesWaiting)}`
   }
 ${

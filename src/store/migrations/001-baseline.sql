@@ -185,6 +185,8 @@ create table pairs (
   lead_absences int not null default 0,
   row_absences int not null default 0,
   absence_run bigint,
+  -- When the side that was missed last was first missed.
+  absent_since timestamptz,
   lead_deleted_at timestamptz,
   -- Since when complete scans with leads.query do not show the lead; null: the last one showed it.
   outside_since timestamptz,

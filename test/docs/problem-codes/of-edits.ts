@@ -155,6 +155,10 @@ export const ofEdits: readonly Family[] = [
         'Its record was merged into another.',
         'Delete one of the two leads, or part the records.',
       ],
+      'row.deleted': [
+        'With `onRowDeleted: ask`, the row of this lead was deleted.',
+        '`resolve ID --use deleted`, or `restore`; or put the row back.',
+      ],
       'row.moved': ["It stands in another connection's table.", 'Move it back, or delete one.'],
       'row.orphan': ['No lead has its id.', 'Delete it, or clear its id for a new lead.'],
       'row.too-large': [
@@ -181,11 +185,18 @@ export const ofEdits: readonly Family[] = [
         'The table has no rows, which proves no deletion.',
         'Put the rows back, or delete the lead in the service.',
       ],
-      'delete.waiting': ['The next sync deletes this lead or row.', 'Put it back if that is wrong.'],
+      'delete.waiting': [
+        'This lead or row is deleted once it is missing for `proveAfter`.',
+        'Put it back if that is wrong.',
+      ],
       'lead.changed': ['It was changed meanwhile; the next sync compares it.', nothing],
       'lead.create-refused': [
         'The service refused the row as a lead.',
         'Correct the row; or `leadsync resolve ID --use row` sends it again.',
+      ],
+      'lead.deleted': [
+        'With `onLeadDeleted: ask`, the lead of this row was deleted in the service.',
+        '`leadsync resolve ID --use deleted` removes the row too, `--use restore` makes a new lead of it, in the second sync after that.',
       ],
       'lead.exists': [
         'A new row was answered with a lead that is there.',

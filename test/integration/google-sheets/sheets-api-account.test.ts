@@ -103,7 +103,7 @@ describe('the file', () => {
   test.each<[string, string, string]>([
     ['no JSON', 'secret-text', 'is not JSON'],
     ['no account', '[]', 'is not an account'],
-    ['another kind', JSON.stringify({ ...key, type: 'authorized_user' }), '"type"'],
+    ['another kind', JSON.stringify({ ...key, type: 'impersonated_service_account' }), '"type"'],
     ['no key', JSON.stringify({ ...key, private_key: undefined }), '"private_key"'],
     [
       'no usable key',

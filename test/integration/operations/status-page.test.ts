@@ -54,7 +54,7 @@ describe('what is shown', () => {
       expect(body).toContain(said);
     expect(body).toMatch(/\d+ coming/);
     const connection = await read('/connections/main');
-    expect(connection).toMatch(/<\/bdi>, <span class="hint">lead \S+<\/span>: the lead is missing in 1 scan/);
+    expect(connection).toMatch(/<\/bdi>, <span class="hint">lead \S+<\/span>: the lead is missing since/);
     expect(connection).toMatch(/<li><bdi class="text">[^<]+<\/bdi>, <span class="hint">lead/);
     const problems = /<ul class="problems">[\s\S]*?<\/ul>/.exec(connection)?.[0] ?? '';
     const cards = [...connection.matchAll(/ id="held-\d+"[\s\S]*?<p class="hint">[^<]*lead ([\w-]{36})/g)];

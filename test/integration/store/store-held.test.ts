@@ -89,6 +89,7 @@ describe('what is held', () => {
       message: 'both were edited',
       lead: 'won',
       rowValue: 'lost',
+      records: null,
       resolution: null,
       author: null,
       requestedBy: null,

@@ -147,7 +147,7 @@ describe('absences', () => {
     const here = scene();
     await advanceBaselines(here.pool, here.connection, [{ leadId: 'gone', values: acme }]);
     const run = await here.scan({}, []);
-    const known = { ...isProof, answers: isProof.leads, rowsAlone: true };
+    const known = { ...isProof, answers: isProof.leads, rowsAlone: true, at: 0, proveAfter: 0 };
     expect(seen((await here.differences(run, known))[0])).toEqual(expected);
     await here.adopt(run, known);
     expect(await pairsOf(here)).toEqual({ gone: [acme, ...expected] });
@@ -177,7 +177,14 @@ describe('absences', () => {
     const here = scene();
     await advanceBaselines(here.pool, here.connection, [{ leadId: 'a', values: acme }]);
     const run = await here.scan({}, []);
-    await here.adopt(run, { leads: false, rows: false, answers: false, rowsAlone: true });
+    await here.adopt(run, {
+      leads: false,
+      rows: false,
+      answers: false,
+      rowsAlone: true,
+      at: 0,
+      proveAfter: 0,
+    });
     const again = await here.see(await nextRound(here.pool, run.id), {}, []);
     await here.adopt(again);
     // One run counts at most once; that it counts the first look is on the safe side.

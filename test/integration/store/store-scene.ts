@@ -26,7 +26,7 @@ export const fields: readonly FieldMapping[] = [
   { field: 'stage', column: 'Stage', type: 'text', direction: 'two-way' },
 ];
 
-const proof = { leads: true, rows: true, answers: true, rowsAlone: true };
+const proof = { leads: true, rows: true, answers: true, rowsAlone: true, at: 0, proveAfter: 0 };
 
 /** A database for all tests of a file; each test works on a connection of its own, of a name that no other has. */
 export class Scene {
@@ -132,7 +132,9 @@ export class Scene {
   /** Takes over what a scan proves, as a plan does that finds nothing else. Returns how many pairs were stored. */
   async adopt(run: SeenRun, isProof = proof): Promise<number> {
     const seen = await this.sights(run);
-    const absences = seen.flatMap((one) => absencesAfter(one, differenceOf(one, isProof), false) ?? []);
+    const absences = seen.flatMap(
+      (one) => absencesAfter(one, differenceOf(one, isProof), false, isProof.at) ?? [],
+    );
     return transaction(this.pool, async (db) => {
       const stored = await adoptScan(db, run, run.scan, isProof.rows, new Set());
       await keepMoves(db, absences);
