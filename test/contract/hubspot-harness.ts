@@ -43,7 +43,7 @@ const properties: Readonly<Record<string, string>> = {
 const created = ['Lead ID', 'Company', 'City', 'Next follow-up', 'Sync'];
 
 /** The internal name of the property that a heading of the suite stands for; other names as they are. */
-export const propertyOf = (heading: string): string => properties[heading] ?? heading;
+const propertyOf = (heading: string): string => properties[heading] ?? heading;
 
 /** A portal of a stand-in; without limits unless they are given. */
 export async function makeHubSpotHarness(options: HubSpotSandboxOptions = {}): Promise<HubSpotHarness> {
@@ -131,7 +131,7 @@ function addProperties({ person }: HubSpotSandbox, head: readonly string[]): voi
 }
 
 /** By index of the rows that stay: the same array, else the same id, else a row without id in the same place. */
-export function keptRows(
+function keptRows(
   before: readonly { readonly id: string; readonly row: readonly string[] }[],
   rows: Table,
   idColumn: number,
@@ -153,7 +153,7 @@ export function keptRows(
 }
 
 /** A new company without id that has something of ours asks for a lead. */
-export function asks(head: readonly string[], row: readonly string[]): Record<string, string> {
+function asks(head: readonly string[], row: readonly string[]): Record<string, string> {
   const ours = head.flatMap((heading, column) =>
     ['Notes', 'Sync'].includes(heading) ? [] : (row[column] ?? ''),
   );
