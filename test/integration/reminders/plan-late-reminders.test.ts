@@ -35,7 +35,7 @@ describe('what is late', () => {
     await agree(here, 'a', at(-hour));
     expect(await plan(here)).toHaveLength(1);
     expect(await plan(here, { graceMs: 60_000 })).toEqual([]);
-    expect(await only(here)).toMatchObject({ state: 'missed', note: expect.stringContaining('grace') });
+    expect(await only(here)).toMatchObject({ state: 'missed', note: expect.stringContaining('24 hours') });
     expect(await plan(here)).toEqual([]);
   });
 
