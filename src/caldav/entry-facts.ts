@@ -1,5 +1,5 @@
 import { shortHash } from '../core/lead/content-hash.ts';
-import { followUpField } from '../core/lead/follow-up.ts';
+import { followUpField } from '../core/lead/mapping.ts';
 import type { EntryRow, EntryState, ShownJson } from '../store/calendar-entries.ts';
 import type { CalendarContext } from './calendar-context.ts';
 import { decideEntry, type Decision, type Edit, type EntryFacts, type Known } from './decide-entry.ts';

@@ -1,4 +1,4 @@
-import { followUpField } from '../core/lead/follow-up.ts';
+import { followUpField } from '../core/lead/mapping.ts';
 import { requestEdit } from '../review/request-edit.ts';
 import { transaction } from '../store/database.ts';
 import {

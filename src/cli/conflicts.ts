@@ -13,7 +13,7 @@ import { type HeldItem, listHeld } from '../store/held.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { counted } from '../core/lead/counted.ts';
 import { LeadsyncError } from '../lib/errors.ts';
-import { idKey } from '../core/lead/lead.ts';
+import { idKey } from '../core/lead/lead-id.ts';
 import { type Answer, deleteQuestions } from '../core/merge/answers.ts';
 
 export function conflicts(options: CommonOptions): Promise<void> {

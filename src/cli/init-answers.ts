@@ -5,7 +5,7 @@ import { defaultIdColumn, fieldMappings } from '../config/fields.ts';
 import { didYouMean } from '../core/lead/nearest-name.ts';
 import { settingOf } from '../config/settings.ts';
 import { counted } from '../core/lead/counted.ts';
-import { followUpField } from '../core/lead/follow-up.ts';
+import { followUpField } from '../core/lead/mapping.ts';
 import { headingKey } from '../core/lead/heading-line.ts';
 import { canBeIds } from '../core/lead/id-shape.ts';
 import { proposeMapping, singleHeadings } from '../core/lead/propose-mapping.ts';

@@ -6,7 +6,7 @@ import { isChannel } from '../config/chat-webhook.ts';
 import { leadCells } from '../core/lead/lead.ts';
 import type { Cells } from '../core/lead/value.ts';
 import type { MailNotes } from '../reminders/compose/compose-reminder.ts';
-import { followUpField } from '../core/lead/follow-up.ts';
+import { followUpField } from '../core/lead/mapping.ts';
 import {
   changesOf,
   composeFor,

@@ -1,6 +1,7 @@
 import { counted } from '../core/lead/counted.ts';
 import { emailAddresses } from '../core/lead/email-address.ts';
-import { followUpField, followUpYears, isImplausible } from '../core/lead/follow-up.ts';
+import { followUpField } from '../core/lead/mapping.ts';
+import { followUpYears, isImplausible } from '../core/lead/follow-up.ts';
 import { valuesOfFollowUps } from '../store/follow-ups.ts';
 import type { SyncContext } from '../sync/context.ts';
 

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { addressKey, isEmailAddress } from '../core/lead/email-address.ts';
-import { followUpField } from '../core/lead/follow-up.ts';
+import { followUpField } from '../core/lead/mapping.ts';
 import { isQuiet } from '../core/lead/quiet-hours.ts';
 import { readFault } from './environment.ts';
 import { fieldMappings } from './fields.ts';

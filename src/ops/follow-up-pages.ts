@@ -8,7 +8,7 @@ import { recipientTimeZone } from '../config/recipients.ts';
 import { type Snooze, snoozed, snoozes, type SnoozeZones } from '../core/lead/snooze.ts';
 import { LeadsyncError } from '../lib/errors.ts';
 import { type FollowUpLink, linkRoot, openLink } from '../reminders/links/link-token.ts';
-import { followUpField } from '../core/lead/follow-up.ts';
+import { followUpField } from '../core/lead/mapping.ts';
 import { requestEdit } from '../review/request-edit.ts';
 import { transaction } from '../store/database.ts';
 import { linkKey } from '../store/keeper.ts';

@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import { from as copyFrom } from 'pg-copy-streams';
 import type pg from 'pg';
 import { batchesBySize } from '../core/lead/text-size.ts';
-import { idKey } from '../core/lead/lead.ts';
+import { idKey } from '../core/lead/lead-id.ts';
 import { valueHash } from '../core/lead/content-hash.ts';
 import type { Value, Values } from '../core/lead/value.ts';
 import type { BaselineMove, Had } from '../core/merge/baseline-moves.ts';

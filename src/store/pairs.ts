@@ -1,4 +1,4 @@
-import { idKey } from '../core/lead/lead.ts';
+import { idKey } from '../core/lead/lead-id.ts';
 import type { Values } from '../core/lead/value.ts';
 import { columnOf, countOf, mapOf, type Queryable, valueOf } from './database.ts';
 

@@ -3,7 +3,7 @@ import type { Problem } from '../lib/errors.ts';
 import { hashContent, shortHash } from '../core/lead/content-hash.ts';
 import { repeatsHeadings } from '../core/lead/heading-line.ts';
 import { withinSize } from '../core/lead/large-record.ts';
-import { idKey, isLeadId } from '../core/lead/lead.ts';
+import { idKey, isLeadId } from '../core/lead/lead-id.ts';
 import { type Headings, headingOf } from '../core/lead/mapping.ts';
 import { charactersIn, mostTogether } from '../core/lead/text-size.ts';
 import { type Cell, isUnreadable, storable } from '../core/lead/value.ts';

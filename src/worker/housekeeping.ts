@@ -1,6 +1,6 @@
 import { syncQueue } from '../../jobs/runs.ts';
 import type { App } from '../app.ts';
-import { followUpField } from '../core/lead/follow-up.ts';
+import { followUpField } from '../core/lead/mapping.ts';
 import { forgetConnection, forgetOldDigests, leftConnections } from '../store/forget.ts';
 import type { Queues } from '../queue/queue.ts';
 import { type Pruned, prune } from '../store/retention.ts';

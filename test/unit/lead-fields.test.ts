@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { fieldJson, leadCells, leadIdTime } from '../../src/core/lead/lead.ts';
+import { leadIdTime } from '../../src/core/lead/lead-id.ts';
+import { fieldJson, leadCells } from '../../src/core/lead/lead.ts';
 import { canonicalJson, type Cell, sameCell } from '../../src/core/lead/value.ts';
 import { parseLeadJson } from '../../src/leads-api/read-reply.ts';
 import { fields } from './pair-state.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { hashContent } from '../../src/core/lead/content-hash.ts';
-import { idKey } from '../../src/core/lead/lead.ts';
+import { idKey } from '../../src/core/lead/lead-id.ts';
 import type { Values } from '../../src/core/lead/value.ts';
 import { findLostRows, type LostLead, type Stray } from '../../src/core/merge/lost-rows.ts';
 import { cpuMs } from '../support/cpu-ms.ts';

@@ -1,4 +1,4 @@
-import { idKey, isLeadId } from './lead.ts';
+import { idKey, isLeadId } from './lead-id.ts';
 import { isUuid } from './uuid.ts';
 
 /** An id, or a whole record, that stands in a cell of the table that is not its own row's id cell. */

@@ -1,9 +1,6 @@
 import { fieldKinds } from './field-kinds.ts';
-import type { FieldMapping } from './mapping.ts';
+import { type FieldMapping, followUpField } from './mapping.ts';
 import { type Cell, isUnreadable } from './value.ts';
-
-/** The due moment of the next follow-up (API reference, section 2). */
-export const followUpField = 'nextFollowUpAt';
 
 /** A follow-up in any other year is a slip, such as 21.11.0026: it travels from no row, and nobody is mailed. */
 export const followUpYears = { first: 1970, last: 2200 } as const;

@@ -1,4 +1,4 @@
-import { idKey } from './lead.ts';
+import { idKey } from './lead-id.ts';
 import { isUuid } from './uuid.ts';
 
 /**

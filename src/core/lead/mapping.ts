@@ -1,5 +1,8 @@
 import type { FieldType } from './value.ts';
 
+/** The due moment of the next follow-up (API reference, section 2). */
+export const followUpField = 'nextFollowUpAt';
+
 /** Which way edits travel. `to-target`: only lead to row; `to-leads`: only row to lead. */
 export type Direction = 'two-way' | 'to-target' | 'to-leads';
 

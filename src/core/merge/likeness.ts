@@ -1,4 +1,4 @@
-import { leadIdTime } from '../lead/lead.ts';
+import { leadIdTime } from '../lead/lead-id.ts';
 import {
   type Cell,
   type Cells,

@@ -1,5 +1,5 @@
 import type { Aside } from '../lead/aside.ts';
-import { idKey } from '../lead/lead.ts';
+import { idKey } from '../lead/lead-id.ts';
 import { type Cells, isUnreadable } from '../lead/value.ts';
 import type { MergedPlace } from '../lead/table-pieces.ts';
 import type { Baselines } from './loaded-baselines.ts';

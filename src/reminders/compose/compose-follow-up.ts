@@ -5,7 +5,7 @@ import { dayOf } from '../../core/lead/day.ts';
 import { type Cell, type Cells, sameCell } from '../../core/lead/value.ts';
 import { type FollowUpLinks, followUpLinks, type LinkMaker } from '../links/link-token.ts';
 import { startOfDay } from '../plan/local-time.ts';
-import { followUpField } from '../../core/lead/follow-up.ts';
+import { followUpField } from '../../core/lead/mapping.ts';
 import { calendarAttachment, type CalendarEvent, calendarEvent, entryLengthMs } from './calendar.ts';
 import {
   type CancelReason,

@@ -1,6 +1,6 @@
 import type { ConnectionConfig, ReminderSettings } from '../../config/config.ts';
 import { recipientSettings } from '../../config/recipients.ts';
-import { followUpField } from '../../core/lead/follow-up.ts';
+import { followUpField } from '../../core/lead/mapping.ts';
 import { type Lead, leadCells } from '../../core/lead/lead.ts';
 import type { Cells } from '../../core/lead/value.ts';
 import { LeadsyncError } from '../../lib/errors.ts';

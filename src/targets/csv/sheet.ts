@@ -1,7 +1,7 @@
 import { counted } from '../../core/lead/counted.ts';
 import { type Aside, asidesIn, mayShowOthers, recordsIn } from '../../core/lead/aside.ts';
 import { fieldKinds } from '../../core/lead/field-kinds.ts';
-import { idKey } from '../../core/lead/lead.ts';
+import { idKey } from '../../core/lead/lead-id.ts';
 import type { Cell } from '../../core/lead/value.ts';
 import { rowWord } from '../../core/lead/words.ts';
 import { type Columns, locateColumns } from '../shared/columns.ts';

@@ -9,7 +9,7 @@ import { type Splice, splice } from '../file/splice.ts';
 import type { CsvRecord } from './records.ts';
 import type { FileTableOptions } from '../file/file-format.ts';
 import { IdSet } from '../../core/lead/id-set.ts';
-import { idKey } from '../../core/lead/lead.ts';
+import { idKey } from '../../core/lead/lead-id.ts';
 import { isLikeId, isNote, TablePieces } from '../../core/lead/table-pieces.ts';
 import type { RowChange, RowOutcome } from '../../ports/target.ts';
 import type { SourceFile } from '../file/file-place.ts';

@@ -1,6 +1,6 @@
 import { fieldKinds } from '../../core/lead/field-kinds.ts';
 import { type Aside, asidesIn, mayShowOthers } from '../../core/lead/aside.ts';
-import { idKey } from '../../core/lead/lead.ts';
+import { idKey } from '../../core/lead/lead-id.ts';
 import { isLikeId, type RowStanding, TablePieces } from '../../core/lead/table-pieces.ts';
 import { TotalsRows } from '../../core/lead/totals.ts';
 import type { Cell, FieldType } from '../../core/lead/value.ts';

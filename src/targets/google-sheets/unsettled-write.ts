@@ -3,7 +3,7 @@ import { gunzip, gzip } from 'node:zlib';
 import { Alignment, type OwnColumns } from './alignment.ts';
 import { cellAt, type Grid, type GridCell, gridCell, isFormula, quotedTab, sameGridCell } from './grid.ts';
 import { hasArrived, linkedIds, type SentRow, cellsToPutBack, type PutBack, putBackAgain } from './repair.ts';
-import { idKey } from '../../core/lead/lead.ts';
+import { idKey } from '../../core/lead/lead-id.ts';
 import { cellName } from '../shared/cell-name.ts';
 import { bisect, type Settled } from './write-outcomes.ts';
 import { inBatches, writtenCells } from './write-plan.ts';

@@ -1,6 +1,6 @@
 import { LeadsyncError, withoutStop } from '../../lib/errors.ts';
 import type { RowChange, RowOutcome } from '../../ports/target.ts';
-import { idKey } from '../../core/lead/lead.ts';
+import { idKey } from '../../core/lead/lead-id.ts';
 import type { Columns } from '../shared/columns.ts';
 import { cellName } from '../shared/cell-name.ts';
 import { GoogleFault } from './google-fault.ts';

@@ -1,4 +1,4 @@
-import { idKey } from '../../core/lead/lead.ts';
+import { idKey } from '../../core/lead/lead-id.ts';
 import { type Columns, ownedColumns } from '../shared/columns.ts';
 import { RowChanges, type RowWrite, rulesOf } from '../shared/row-changes.ts';
 import type { RowChange, RowOutcome } from '../../ports/target.ts';

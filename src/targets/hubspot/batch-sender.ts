@@ -2,7 +2,7 @@ import { type Cell, sameButSpelling, sameCell } from '../../core/lead/value.ts';
 import { type CompanyTable, leadIdOf, propertyGone, cellOf } from './company-table.ts';
 import { HubSpotFault, isForbidden, wordsOf } from './hubspot-http.ts';
 import type { BatchReply, SaidFault, ShownCompany } from './hubspot-replies.ts';
-import { idKey } from '../../core/lead/lead.ts';
+import { idKey } from '../../core/lead/lead-id.ts';
 import { type HubSpotApi, mostInputs } from './hubspot-api.ts';
 
 /** The request input for one company; at most one per company. */

@@ -4,7 +4,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { HubSpotApi } from './hubspot-api.ts';
 import { HubSpotFault } from './hubspot-http.ts';
 import type { ShownCompany } from './hubspot-replies.ts';
-import { idKey } from '../../core/lead/lead.ts';
+import { idKey } from '../../core/lead/lead-id.ts';
 import type { MergedPlace } from '../../core/lead/table-pieces.ts';
 import { type CompanyTable, leadIdOf, mergedProperty, nameProperty } from './company-table.ts';
 

@@ -1,6 +1,6 @@
 import { type Headings, optInProperty, type Words } from '../../core/lead/mapping.ts';
 import { LeadsyncError } from '../../lib/errors.ts';
-import { idKey } from '../../core/lead/lead.ts';
+import { idKey } from '../../core/lead/lead-id.ts';
 import { type PresentRow, contentKey } from '../shared/row-changes.ts';
 import type { RowChange, TargetRow, TargetSnapshot } from '../../ports/target.ts';
 import type { HubSpotOptions } from './hubspot-http.ts';

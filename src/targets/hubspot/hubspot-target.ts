@@ -1,6 +1,6 @@
 import { LeadsyncError } from '../../lib/errors.ts';
 import type { Author } from '../../core/lead/author.ts';
-import { idKey } from '../../core/lead/lead.ts';
+import { idKey } from '../../core/lead/lead-id.ts';
 import { isUuid } from '../../core/lead/uuid.ts';
 import { goneFault } from '../shared/gone-fault.ts';
 import type { MergedPlace } from '../../core/lead/table-pieces.ts';

@@ -1,6 +1,6 @@
 import { showCell } from '../../core/lead/value.ts';
 import { explain, withoutStop } from '../../lib/errors.ts';
-import { idKey } from '../../core/lead/lead.ts';
+import { idKey } from '../../core/lead/lead-id.ts';
 import type { Verdict } from '../shared/row-changes.ts';
 import type { RowChange, RowOutcome } from '../../ports/target.ts';
 import { type CompanyTable, mergedProperty, isReadOnly } from './company-table.ts';

@@ -3,7 +3,7 @@ import pg from 'pg';
 import type { Secret } from '../../config/secret.ts';
 import { LeadsyncError } from '../../lib/errors.ts';
 import { mostWhole } from '../../lib/heap.ts';
-import { idKey } from '../../core/lead/lead.ts';
+import { idKey } from '../../core/lead/lead-id.ts';
 import { isBlank, isForLoose, type PresentRow, RowChanges, rulesOf } from '../shared/row-changes.ts';
 import { targetRow, rowBatches } from '../shared/row-content.ts';
 import type { RowChange, RowOutcome, Target } from '../../ports/target.ts';

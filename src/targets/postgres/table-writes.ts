@@ -1,4 +1,4 @@
-import { idKey } from '../../core/lead/lead.ts';
+import { idKey } from '../../core/lead/lead-id.ts';
 import { sameCell, type Value } from '../../core/lead/value.ts';
 import type { PresentRow, RowDecisions, RowWrite } from '../shared/row-changes.ts';
 import { contentOf } from '../shared/row-content.ts';

@@ -1,4 +1,4 @@
-import { idKey } from '../../core/lead/lead.ts';
+import { idKey } from '../../core/lead/lead-id.ts';
 import { type Headings, headingOf, type Words } from '../../core/lead/mapping.ts';
 import type { RowStanding } from '../../core/lead/table-pieces.ts';
 import {

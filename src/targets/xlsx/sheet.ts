@@ -1,5 +1,5 @@
 import { type Aside, asidesIn, mayShowOthers } from '../../core/lead/aside.ts';
-import { idKey } from '../../core/lead/lead.ts';
+import { idKey } from '../../core/lead/lead-id.ts';
 import { TotalsRows } from '../../core/lead/totals.ts';
 import type { Cell } from '../../core/lead/value.ts';
 import { rowWord } from '../../core/lead/words.ts';

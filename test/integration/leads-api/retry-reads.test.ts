@@ -44,6 +44,7 @@ describe('reads of a service that fails for a moment', () => {
     const stop = new AbortController();
     const reading = retryReads(leads, 60_000).get('a', stop.signal);
     await expect.poll(() => leads.requests).toBe(1);
+    await expect.poll(() => server.seen.length).toBe(1);
     stop.abort();
     expect(await thrown(reading)).toBe(stop.signal.reason);
     expect(server.seen).toHaveLength(1);
