@@ -69,7 +69,7 @@ function describeProblem({ connection, kind, event, detail, raisedAt }: AlertEve
       return alertText(
         count < heldThreshold ? 'an item has been held for a day' : `${count} items are held`,
         event === 'grown'
-          ? 'Their number has at least doubled since the last alert.'
+          ? 'There are many more of them than at the last alert.'
           : `This alert comes when an item has waited for a day, at ${heldThreshold} items, and again each time their number doubles.`,
         'What is held stays as it is on both sides until a person decides; everything else is synced.',
         command('conflicts', 'lists them'),

@@ -97,30 +97,19 @@ export function policyOf(connection: ConnectionConfig): Policy {
 export function settingsHashes(connection: ConnectionConfig): Readonly<Record<SettingsPart, string>> {
   const { leads, target, fields, sync } = connection;
   const short = (part: unknown): string => hash('sha256', JSON.stringify(part), 'base64url').slice(0, 12);
-  const {
-    direction,
-    onConflict,
-    onFirstSync,
-    onLeadDeleted,
-    onRowDeleted,
-    proveAfter,
-    limits,
-    match,
-    matchBy,
-  } = sync;
-  const matching = match === 'off' ? [] : [match, matchBy];
+  const matching = sync.match === 'off' ? [] : [sync.match, sync.matchBy];
   return {
     leads: short([leads.baseUrl, leads.query]),
     target: short(target),
     fields: short(fields),
     sync: short([
-      direction,
-      onConflict,
-      onFirstSync,
-      onLeadDeleted,
-      onRowDeleted,
-      proveAfter,
-      limits,
+      sync.direction,
+      sync.onConflict,
+      sync.onFirstSync,
+      sync.onLeadDeleted,
+      sync.onRowDeleted,
+      sync.proveAfter,
+      sync.limits,
       ...matching,
     ]),
   };
