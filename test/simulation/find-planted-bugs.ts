@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { startTestPostgres } from '../support/test-postgres.ts';
+import { startSocketPostgres } from '../support/test-postgres.ts';
 import { playWith } from './play-planted.ts';
 import { type PlantedBug, plantedBugs } from './planted-bugs.ts';
 
@@ -20,7 +20,7 @@ const { values } = parseArgs({
 const scratch = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 const folder = await mkdtemp(join(scratch, 'leadsync-planted-'));
 await chmod(folder, 0o755);
-const server = await startTestPostgres(folder);
+const server = await startSocketPostgres(folder);
 const queue = plantedBugs.filter(({ name }) => name.includes(values.only));
 let missed = 0;
 try {

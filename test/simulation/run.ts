@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
-import { startTestPostgres } from '../support/test-postgres.ts';
+import { startSocketPostgres } from '../support/test-postgres.ts';
 import { formats } from './customs.ts';
 import type { Job } from './job.ts';
 import { tell, type Trouble, troubles, type Verdict } from './nights.ts';
@@ -47,7 +47,7 @@ let done = 0;
 const failed: number[] = [];
 const server =
   values.server === undefined
-    ? await startTestPostgres(folder)
+    ? await startSocketPostgres(folder)
     : { connectionString: values.server, close: () => Promise.resolve() };
 try {
   const threads = Array.from({ length: jobs }, (_, index) => start(index));

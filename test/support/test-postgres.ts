@@ -7,13 +7,18 @@ import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/postgres
 import { clusterUser, openCluster, runAsSuperuser, socketName } from '../../src/postgres/postgres-cluster.ts';
 
 /**
- * A bundled Postgres for tests: its role is a superuser, so that each test makes its own database and users, and it has a port of 127.0.0.1, for
- * programs that know no sockets, and for proxies. A power failure destroys it.
+ * A bundled Postgres for tests, on its socket: its role is a superuser, so that each test makes its own database and
+ * users. A power failure destroys it.
  */
-export async function startTestPostgres(folder: string): Promise<EmbeddedPostgres> {
+export async function startSocketPostgres(folder: string): Promise<EmbeddedPostgres> {
   await makeSuperuser(folder, false);
   await appendFile(join(folder, 'postgres/data/pg_hba.conf'), 'local all all scram-sha-256\n');
-  const server = await startEmbeddedPostgres(folder, { durable: false });
+  return startEmbeddedPostgres(folder, { durable: false });
+}
+
+/** The same, with a port of 127.0.0.1 for programs that know no sockets, and for proxies: each answer passes through this thread. */
+export async function startTestPostgres(folder: string): Promise<EmbeddedPostgres> {
+  const server = await startSocketPostgres(folder);
   const url = new URL(server.connectionString);
   const socket = join(url.searchParams.get('host') ?? '', socketName);
   const relay = createServer((near) => {
