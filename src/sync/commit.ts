@@ -27,7 +27,7 @@ import {
 import type { NewConflict } from '../core/merge/held-conflicts.ts';
 import { freeKey, recordConflicts, releaseRow } from '../store/conflicts.ts';
 import { forgetWrites, type HistoryEntry, recordHistory } from '../store/history.ts';
-import { abandonIntents, intentsCreated, intentsLinked, storeUnmappedHashes } from '../store/intents.ts';
+import { changeIntents, storeUnmappedHashes } from '../store/intents.ts';
 import { forgetMatches } from '../store/matches.ts';
 import { type NewRow, type NewRows, ownAction, takeRows } from '../store/new-rows.ts';
 import { knownOf } from '../store/pairs.ts';
@@ -120,11 +120,11 @@ async function commitCreate(db: pg.PoolClient, run: Run, result: LeadResult): Pr
   const { action, refused, leadId = '', agreed } = result;
   const { row } = action;
   if (agreed !== undefined) {
-    await intentsCreated(db, [{ id: action.id, leadId }]);
+    await changeIntents(db, [[action.id, { state: 'created', leadId }]]);
     await releaseRow(db, run, action.contentHash, row);
   }
   if (refused === undefined) return;
-  await abandonIntents(db, [action.id]);
+  await changeIntents(db, [[action.id, { state: 'abandoned' }]]);
   if (refused.code !== 'row.undone') await rememberRefused(db, run.connection, sentKeyOf(action), refused);
   const contentHash = await freeKey(db, run, action.contentHash);
   const message = refusedMessage(row, refused);
@@ -169,14 +169,16 @@ export function commitRows(context: StepContext, run: Run, results: readonly Row
   const untried = results.flatMap(({ action, state }) =>
     state !== 'done' && action.attempts === 0 ? [action.id] : [],
   );
-  const linked = done.flatMap(({ kind, intentId }) => (kind === 'link' ? (intentId ?? []) : []));
+  const linked = done.flatMap(({ kind, intentId }) =>
+    kind === 'link' && intentId !== null ? [[intentId, { state: 'linked' }] as const] : [],
+  );
   return inLeasedTransaction(context, async (db) => {
     const bases = await basesOfMatched(db, run, done);
     await recordOutcomes(db, outcomes);
     await recordConflicts(db, run, conflicts);
     await forgetWrites(db, untried);
     await recordHistory(db, done.filter(isReplacing).map(rowHistory));
-    await intentsLinked(db, linked);
+    await changeIntents(db, linked);
     const moves = carriedOut.flatMap(({ action, row }) => {
       const { leadId, changes } = action;
       if (leadId === null) return [];
@@ -298,9 +300,9 @@ export function commitFindings(
     const never = made.filter(({ result }) => result === 'unexplained');
     const forgotten = never.map(({ leadId }) => ({ to: 'forgotten', leadId }) as const);
     await moveBaselines(db, run.connection, [...lost, ...forgotten]);
-    await abandonIntents(
+    await changeIntents(
       db,
-      never.map(({ actionId }) => actionId),
+      never.map(({ actionId }) => [actionId, { state: 'abandoned' }]),
     );
   };
   return inRepeatable(context, store);

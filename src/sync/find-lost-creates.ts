@@ -19,7 +19,7 @@ export async function findLostCreates(
   { weight: most, filtered, service }: { weight: number; filtered: boolean; service: Service },
 ): Promise<SettledCreates> {
   const intents = await openIntents(db, run, seen);
-  if (intents.length === 0) return nothingSettled(most);
+  if (intents.length === 0) return nothingSettled();
   const weight = run.scanIncomplete ? Math.min(most, tornWeight(seen.unlisted())) : most;
   const scan = { weight, startedAt: run.scanStartedAt };
   const matches = await inTurns(matchLostCreates(intents, await unknownLeads(db, run, seen, service), scan));
