@@ -79,58 +79,39 @@ export async function clearActions(db: Queryable, run: RoundRef): Promise<void> 
   await db.query(`delete from actions where run_id = $1 and round = $2`, [run.id, run.round]);
 }
 
-/** The actions of these kinds that are still to be done, oldest first, and the bytes of each; without those that make many rows. */
-export function pendingSizes(
+/** Of those that are still to be done. */
+const isOpen = `body is null and state in ('planned', 'proven')`;
+
+/**
+ * The actions of these kinds that are still to be done, oldest first, at most `most` together and as many as fit into memory: each
+ * batch is loaded while the one before is used. Without those that make many rows.
+ */
+export async function* openActions(
   db: Queryable,
   run: RoundRef,
   kinds: readonly ActionKind[],
-): Promise<readonly { readonly id: number; readonly size: number }[]> {
-  return rowsOf(
+  most = 1_000,
+): AsyncGenerator<readonly Action[]> {
+  const sizes = await rowsOf<{ readonly id: number; readonly size: number }>(
     db,
     `select id, octet_length(changes::text) + octet_length(expect::text) as size from actions
-     where run_id = $1 and round = $2 and kind = any($3) and body is null and state in ('planned', 'proven') order by id`,
+     where run_id = $1 and round = $2 and kind = any($3) and ${isOpen} order by id`,
     [run.id, run.round, kinds],
   );
-}
-
-/** The most actions that are looked at in one go. */
-const together = 1_000;
-
-/**
- * The ids of actions in batches that fit into memory together, oldest first. SQL: `which` of them (of `actions a`), and
- * `size`, the bytes that are read of each.
- */
-export async function* actionBatches(
-  db: Queryable,
-  run: RoundRef,
-  kind: ActionKind,
-  { which = 'true', size }: { readonly which?: string; readonly size: string },
-): AsyncGenerator<readonly number[]> {
-  for (let after = 0, isMore = true; isMore; ) {
-    const page = await rowsOf<{ readonly id: number; readonly size: number }>(
-      db,
-      `select id, ${size} as size from actions a
-       where run_id = $1 and round = $2 and kind = $4 and ${which} and id > $3 order by id limit ${together}`,
-      [run.id, run.round, after, kind],
-    );
-    const batches = batchesBySize(
-      page,
-      () => together,
-      (one) => one.size,
-    );
-    for (const batch of batches) yield batch.map(({ id }) => id);
-    after = page.at(-1)?.id ?? after;
-    isMore = page.length === together;
+  const load = `select ${actionColumns} from actions where id = any($1) and ${isOpen} order by id`;
+  let next: Promise<readonly Action[]> | null = null;
+  for (const batch of batchesBySize(
+    sizes,
+    () => most,
+    ({ size }) => size,
+  )) {
+    const before: typeof next = next;
+    next = rowsOf(db, load, [batch.map(({ id }) => id)]);
+    // What is done with the one before may fail first.
+    next.catch(() => {});
+    if (before !== null) yield await before;
   }
-}
-
-/** Those of these actions that are still to be done, oldest first. */
-export function pendingActions(db: Queryable, ids: readonly number[]): Promise<readonly Action[]> {
-  return rowsOf(
-    db,
-    `select ${actionColumns} from actions where id = any($1) and state in ('planned', 'proven') order by id`,
-    [ids],
-  );
+  if (next !== null) yield await next;
 }
 
 /** All actions that are part of the plan which people see; of an undo also what it leaves alone. Throws `plan.too-large`. */
@@ -175,12 +156,14 @@ export interface ActionOutcome {
   readonly isShown?: boolean;
 }
 
-/** Counts an attempt before the write is sent: its reply may be lost. */
-export async function countAttempts(db: Queryable, actions: readonly Pick<Action, 'id'>[]): Promise<void> {
-  if (actions.length === 0) return;
-  await db.query('update actions set attempts = attempts + 1 where id = any($1)', [
-    actions.map(({ id }) => id),
-  ]);
+/** Counts an attempt before the write is sent, since its reply may be lost; or (-1) uncounts one, for which nothing was sent. */
+export async function countAttempts(
+  db: Queryable,
+  actions: readonly Pick<Action, 'id'>[],
+  by: 1 | -1 = 1,
+): Promise<void> {
+  const text = `update actions set attempts = attempts + $2 where id = any($1) and state in ('planned', 'proven')`;
+  if (actions.length > 0) await db.query(text, [actions.map(({ id }) => id), by]);
 }
 
 /** Records what became of actions. */

@@ -1,7 +1,6 @@
-import type { Cell } from '../core/lead/value.ts';
 import { type ActionKind, plannedAction } from '../core/merge/action.ts';
 import { HeldConflicts } from '../core/merge/held-conflicts.ts';
-import { type Action, actionBatches, actionColumns } from './actions.ts';
+import { type Action, actionColumns, openActions, recordOutcomes } from './actions.ts';
 import { recordConflicts } from './conflicts.ts';
 import { countOf, type Queryable, rowsOf } from './database.ts';
 import type { RoundRef, RunRef } from './runs.ts';
@@ -27,14 +26,6 @@ export async function beginAttempts(
   return actions.map((action) => ({ ...action, attempts: action.attempts - 1 }));
 }
 
-/** Uncounts an attempt at actions for which nothing was sent. */
-export async function takeBackAttempts(db: Queryable, actionIds: readonly number[]): Promise<void> {
-  if (actionIds.length === 0) return;
-  await db.query(`update actions set attempts = attempts - 1 where id = any($1) and state = 'planned'`, [
-    actionIds,
-  ]);
-}
-
 /** Holds every action of a kind that is still to be done: the key lacks the permission. */
 export async function holdRemaining(
   db: Queryable,
@@ -43,30 +34,19 @@ export async function holdRemaining(
   { code, message }: { readonly code: string; readonly message: string },
 ): Promise<void> {
   const held = new HeldConflicts();
-  const batches = actionBatches(db, run, kind, {
-    which: `state = 'planned'`,
-    size: `coalesce(octet_length(expect->>'companyName'), 0)`,
-  });
-  for await (const ids of batches) {
-    const refused = await rowsOf<Refused>(
+  for await (const open of openActions(db, run, [kind])) {
+    const refused = open.filter(({ state }) => state === 'planned');
+    await recordOutcomes(
       db,
-      `with refused as (
-         update actions set state = 'held', outcome_code = $2, outcome_message = $3, done_at = now()
-         where id = any($1)
-         returning id, lead_id as "leadId", row_number as row, content_hash as "contentHash", expect->'companyName' as name)
-       select * from refused order by id`,
-      [ids, code, message],
+      refused.map(({ id }) => ({ actionId: id, state: 'held', code, message })),
     );
-    const items = refused.flatMap(({ leadId, row, contentHash, name }) =>
-      held.of(plannedAction(kind, { leadId, row, contentHash, reason: code, message }), [name]),
+    const items = refused.flatMap(({ leadId, row, contentHash, expect }) =>
+      held.of(plannedAction(kind, { leadId, row, contentHash, reason: code, message }), [
+        expect['companyName'],
+      ]),
     );
     await recordConflicts(db, run, items);
   }
-}
-
-/** What is kept of an action that is held. */
-interface Refused extends Pick<Action, 'leadId' | 'row' | 'contentHash'> {
-  readonly name: Cell;
 }
 
 /** How many actions of these kinds were deferred with one of these codes since the last that was done. */

@@ -4,7 +4,7 @@ import type { LiveScan } from '../core/merge/live-scan.ts';
 import { type DeleteAnswer, deleteQuestions, isDeleteQuestion } from '../core/merge/answers.ts';
 import type { HeldRecords } from '../core/merge/difference.ts';
 import { HeldConflicts, type NewConflict } from '../core/merge/held-conflicts.ts';
-import { type Action, actionBatches, actionColumns } from './actions.ts';
+import { openActions } from './actions.ts';
 import { countOf, type Queryable, rowsOf } from './database.ts';
 import { type Decided, decidedOn, heldAgain } from './decisions.ts';
 import type { RoundRef, RunRef } from './runs.ts';
@@ -140,8 +140,6 @@ export function listPlannedConflicts(db: Queryable, run: RunRef & RoundRef, scan
   return holdPlanned(db, run, scan, 'on conflict do nothing');
 }
 
-const sizeOfHold = `octet_length(changes::text) + octet_length(expect::text)`;
-
 async function holdPlanned(
   db: Queryable,
   run: RunRef & RoundRef,
@@ -152,12 +150,7 @@ async function holdPlanned(
   // A record that is held may be no pair.
   const namesOf = (leadId: string): readonly Cell[] =>
     [scan.lead(leadId), scan.row(leadId)?.cells].map((cells) => cells?.['companyName'] ?? null);
-  for await (const ids of actionBatches(db, run, 'hold', { size: sizeOfHold })) {
-    const holds = await rowsOf<Action>(
-      db,
-      `select ${actionColumns} from actions where run_id = $1 and id = any($2) order by id`,
-      [run.id, ids],
-    );
+  for await (const holds of openActions(db, run, ['hold'])) {
     const asked = holds.flatMap(({ leadId, reason }) => (isDeleteQuestion(reason) ? [leadId ?? ''] : []));
     const was = asked.length === 0 ? null : await basesOf(db, run.connection, asked);
     const items = holds.flatMap((hold) => {

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { adoptScan, advanceBaselines, makeKeptMoves, noteOutside } from '../store/baselines.ts';
+import { adoptScan, makeKeptMoves, moveBaselines, noteOutside } from '../store/baselines.ts';
 import type { LiveScan } from '../core/merge/live-scan.ts';
 import { recordPlannedConflicts } from '../store/conflicts.ts';
 import { changeIntents } from '../store/intents.ts';
@@ -38,13 +38,13 @@ export async function commitScan(
     isComplete: !run.scanIncomplete,
   });
   const made = creates.found.filter(({ isPair }) => !isPair);
-  await advanceBaselines(
+  await moveBaselines(
     db,
     run.connection,
-    made.map(({ leadId, base }) => ({ leadId, values: base })),
+    made.map(({ leadId, base }) => ({ to: 'agreed', leadId, values: base })),
   );
   await changeIntents(db, creates.changes);
-  if (moves > 0) await makeKeptMoves(db, run);
+  if (moves > 0) await makeKeptMoves(db, run.connection);
   await saveUndone(db, run, undone, isProof);
   await saveRefused(db, run.connection, refused);
   if (matches.lines !== null)

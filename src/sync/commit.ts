@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { codeOf } from '../lib/errors.ts';
 import { readable, type Values } from '../core/lead/value.ts';
 import type { ActionKind, Changes } from '../core/merge/action.ts';
-import { type Had, movesAfter } from '../core/merge/baseline-moves.ts';
+import { type BaselineMove, movesAfter } from '../core/merge/baseline-moves.ts';
 import { putsBack } from '../core/merge/put-back.ts';
 import { type Refused, refusedMessage, sentKey } from '../core/merge/refused-create.ts';
 import type { RowOutcome } from '../ports/target.ts';
@@ -15,15 +15,7 @@ import {
   recordOutcomes,
   writtenCells,
 } from '../store/actions.ts';
-import {
-  advanceBaselines,
-  copyPairs,
-  knowLeads,
-  moveBaselines,
-  type NewPair,
-  noteRows,
-  rowsPresent,
-} from '../store/baselines.ts';
+import { copyPairs, moveBaselines, type NewPair } from '../store/baselines.ts';
 import type { NewConflict } from '../core/merge/held-conflicts.ts';
 import { freeKey, recordConflicts, releaseRow } from '../store/conflicts.ts';
 import { forgetWrites, type HistoryEntry, recordHistory } from '../store/history.ts';
@@ -148,6 +140,8 @@ async function recordWritten(db: pg.PoolClient, results: readonly LeadResult[]):
   await forgetWrites(db, unsent);
 }
 
+const isPresent = (leadId: string) => ({ to: 'present', leadId }) as const;
+
 const shownKinds: readonly ActionKind[] = ['create-row', 'update-row', 'link'];
 
 /** What became of an action on a row. */
@@ -193,11 +187,10 @@ export function commitRows(context: StepContext, run: Run, results: readonly Row
       moves.map((move) => (move.to === 'agreed' && move.row !== undefined ? move.leadId : null)),
     );
     const shown = done.flatMap(({ kind, leadId }) => (shownKinds.includes(kind) ? (leadId ?? []) : []));
-    const unplaced = shown.filter((leadId) => !placed.has(leadId));
-    await rowsPresent(db, run.connection, unplaced);
+    const present = shown.filter((leadId) => !placed.has(leadId)).map(isPresent);
     // Before the baselines move: a baseline may be all that is known of a lead.
     await context.runPolicy.remember(db, context.connection, run, done);
-    await moveBaselines(db, run.connection, moves);
+    await moveBaselines(db, run.connection, [...moves, ...present]);
     await forgetMatches(db, run.connection, [...bases.keys()]);
     await updateRun(db, run.id, { attempts: 0 });
   });
@@ -251,24 +244,24 @@ export async function commitNewRows(
 /** Stores lines that were not written, and those of leads that are pairs already. */
 async function commitOtherLines(db: pg.PoolClient, run: Run, others: readonly WrittenLine[]): Promise<void> {
   const actions: NewAction[] = [];
-  const done: { leadId: string; values: Values; row: number | undefined; had: Had }[] = [];
-  const rowless: string[] = [];
+  const moves: BaselineMove[] = [];
+  const missed = { run: run.id, lead: 0, row: Number(run.targetRows > 0), since: null };
   const conflicts: NewConflict[] = [];
   for (const { line, outcome } of others) {
     const [leadId, values] = line;
     if (outcome.status === 'done') {
       actions.push({ ...ownAction(line), state: 'done' });
-      done.push({ leadId, values, row: outcome.row, had: { lead: Object.keys(values), row: [] } });
+      const had = { lead: Object.keys(values), row: [] };
+      moves.push({ to: 'agreed', leadId, values, row: outcome.row, had });
       continue;
     }
     const { status, code, message } = outcome;
     actions.push({ ...ownAction(line), state: status, outcome: { code, message } });
-    rowless.push(leadId);
+    moves.push({ to: 'known', leadId, missed });
     if (status === 'held') conflicts.push({ leadId, row: null, code, message });
   }
   await insertActions(db, run, actions);
-  await advanceBaselines(db, run.connection, done);
-  await knowLeads(db, run, rowless, run.targetRows > 0);
+  await moveBaselines(db, run.connection, moves);
   await recordConflicts(db, run, conflicts);
 }
 
@@ -280,11 +273,10 @@ export function commitFindings(
   context: StepContext,
   run: Run,
   findings: readonly Finding[],
-  places: Parameters<typeof noteRows>[2] = [],
+  places: readonly { readonly leadId: string; readonly row: number }[] = [],
 ): Promise<void> {
   const store = async (db: pg.PoolClient): Promise<void> => {
     await storeVerifications(db, findings);
-    await noteRows(db, run.connection, places);
     // A value that an undo wrote has no baseline: it is an edit.
     const own = findings.filter((one) => !putsBack(one));
     const made = own.filter(({ kind }) => kind === 'create-lead');
@@ -299,7 +291,8 @@ export function commitFindings(
     // A row with the id of a lead that never existed is an orphan, not a deletion.
     const never = made.filter(({ result }) => result === 'unexplained');
     const forgotten = never.map(({ leadId }) => ({ to: 'forgotten', leadId }) as const);
-    await moveBaselines(db, run.connection, [...lost, ...forgotten]);
+    const placed = places.map((one) => ({ to: 'placed', ...one }) as const);
+    await moveBaselines(db, run.connection, [...placed, ...lost, ...forgotten]);
     await changeIntents(
       db,
       never.map(({ actionId }) => [actionId, { state: 'abandoned' }]),

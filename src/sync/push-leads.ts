@@ -1,17 +1,11 @@
 import type pg from 'pg';
 import { LeadsyncError } from '../lib/errors.ts';
 import type { ActionKind } from '../core/merge/action.ts';
-import { type Action, recordOutcomes } from '../store/actions.ts';
+import { type Action, countAttempts, recordOutcomes } from '../store/actions.ts';
 import { areRepliesDoubted } from '../store/services.ts';
 import { forgetWrites, recordHistory } from '../store/history.ts';
 import { type Run, updateRun } from '../store/runs.ts';
-import {
-  beginAttempts,
-  holdRemaining,
-  putOffInARow,
-  putOffRemaining,
-  takeBackAttempts,
-} from '../store/attempts.ts';
+import { beginAttempts, holdRemaining, putOffInARow, putOffRemaining } from '../store/attempts.ts';
 import { commitLeads, type LeadResult } from './commit.ts';
 import { inLeasedTransaction, scopeOf, type StepContext } from './context.ts';
 import { carryOutEdit } from './requested-edits.ts';
@@ -132,8 +126,11 @@ async function freeOpen(
   const unsent = open.filter(({ id }) => !written.has(id));
   // A rate limit is no attempt; any other fault is one.
   const tried = new Set(faults.filter(({ error }) => !isRateLimited(error)).map(({ action }) => action.id));
-  const untried = unsent.map(({ id }) => id).filter((id) => !tried.has(id));
-  await takeBackAttempts(db, untried);
+  await countAttempts(
+    db,
+    unsent.filter(({ id }) => !tried.has(id)),
+    -1,
+  );
   // Values that an earlier attempt may have overwritten stay on record.
   const first = unsent.flatMap(({ id, attempts }) => (attempts === 0 ? [id] : []));
   await forgetWrites(db, first);

@@ -1,9 +1,8 @@
 import type pg from 'pg';
 import { rowKinds } from '../core/merge/action.ts';
-import { batchesBySize } from '../core/lead/text-size.ts';
 import { putsBack } from '../core/merge/put-back.ts';
 import { deletedText } from '../core/merge/row-status.ts';
-import { type Action, countAttempts, pendingActions, pendingSizes } from '../store/actions.ts';
+import { type Action, countAttempts, openActions } from '../store/actions.ts';
 import { recordHistory } from '../store/history.ts';
 import { placesOf } from '../store/pairs.ts';
 import { conflictsOfLeads } from '../store/row-facts.ts';
@@ -22,7 +21,7 @@ import { writeBatches } from './write-batches.ts';
  */
 export async function pushRows(context: StepContext, run: Run): Promise<Run> {
   await writeBatches(context, run, {
-    batches: batchesOf(context, run),
+    batches: openActions(context.pool, run, rowKinds, context.target.batchSize),
     begin: (db, actions) => recordBegun(db, actions),
     async changes(actions) {
       const status = await statusOfNewRows(context, actions);
@@ -42,27 +41,6 @@ export async function pushRows(context: StepContext, run: Run): Promise<Run> {
   await pushNewRows(context, run);
   await showStatus(context, run);
   return inLeasedTransaction(context, (db) => updateRun(db, run.id, { phase: 'receipt' }));
-}
-
-/** Each batch is loaded while the one before is written. */
-async function* batchesOf({ pool, target }: StepContext, run: Run): AsyncGenerator<readonly Action[]> {
-  const sizes = await pendingSizes(pool, run, rowKinds);
-  let next: Promise<readonly Action[]> | null = null;
-  for (const batch of batchesBySize(
-    sizes,
-    () => target.batchSize,
-    ({ size }) => size,
-  )) {
-    const before: typeof next = next;
-    next = pendingActions(
-      pool,
-      batch.map(({ id }) => id),
-    );
-    // The write may fail before it is awaited.
-    next.catch(() => {});
-    if (before !== null) yield await before;
-  }
-  if (next !== null) yield await next;
 }
 
 /**

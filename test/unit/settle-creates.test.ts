@@ -37,6 +37,7 @@ function settle({ match, one = intent(), loose = [row(2)], lead, isInRow, filter
 }
 
 const ofL = found('L') as CreateMatch;
+const created = { state: 'created', leadId: 'L' };
 const two = { kind: 'ambiguous', candidates: ['L', 'M'] } as const;
 const nobody = { kind: 'unrecognised' } as const;
 const wait = { kind: 'wait' } as const;
@@ -52,14 +53,26 @@ describe('what becomes of an unfinished create', () => {
   });
 
   test.each<[string, Scan, object]>([
-    ['its lead and its row', { match: ofL, lead: acme }, { actions: ['link L 2'], taken: ['L', 2] }],
-    ['its id is in a row', { match: ofL, lead: acme, isInRow: true }, { state: 'linked', taken: [] }],
+    [
+      'its lead and its row',
+      { match: ofL, lead: acme },
+      { ...created, actions: ['link L 2'], taken: ['L', 2] },
+    ],
+    [
+      'its id is in a row',
+      { match: ofL, lead: acme, isInRow: true },
+      { ...created, state: 'linked', taken: [] },
+    ],
     [
       'its row is gone',
       { match: ofL, lead: acme, loose: [] },
-      { state: 'abandoned', rowless: ['L'], taken: [] },
+      { ...created, state: 'abandoned', rowless: ['L'], taken: [] },
     ],
-    ['the id of its row is unreadable', { match: ofL, loose: [row(2, acme, '#N/A')] }, { taken: ['L'] }],
+    [
+      'the id of its row is unreadable',
+      { match: ofL, loose: [row(2, acme, '#N/A')] },
+      { ...created, taken: ['L'] },
+    ],
     [
       'several rows look like it',
       {
@@ -67,7 +80,7 @@ describe('what becomes of an unfinished create', () => {
         lead: acme,
         loose: [row(2, { ...acme, stage: 'won' }), row(3, { ...acme, stage: 'lost' })],
       },
-      { actions: ['hold - 2'], taken: ['L', 2, 3] },
+      { ...created, actions: ['hold - 2'], taken: ['L', 2, 3] },
     ],
     ['several leads', { match: two }, { scansWithoutIt: 0, actions: ['hold - 2'], taken: ['L', 'M', 2] }],
     [

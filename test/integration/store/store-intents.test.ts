@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { LiveScan } from '../../../src/core/merge/live-scan.ts';
 import { Baselines } from '../../../src/core/merge/loaded-baselines.ts';
-import { insertActions, pendingActions, visibleActions } from '../../../src/store/actions.ts';
+import { insertActions, visibleActions } from '../../../src/store/actions.ts';
 import { beginIntent, changeIntents, openIntents } from '../../../src/store/intents.ts';
 import { listActions } from '../../../src/store/run-list.ts';
 import { openRun } from '../../../src/store/runs.ts';
@@ -80,8 +80,9 @@ test('open are those in doubt and those not linked yet, oldest first, of this co
 test('an action has its intent until that is abandoned, so that it is not sent twice', async () => {
   const here = scene();
   const id = await planned(here);
+  const { id: runId = 0 } = (await openRun(here.pool, here.connection, 'sync')) ?? {};
   const isBegun = async (): Promise<boolean | undefined> =>
-    (await pendingActions(here.pool, [id])).at(0)?.isBegun;
+    (await visibleActions(here.pool, { id: runId, round: 1, undoOf: null })).at(0)?.isBegun;
   expect(await isBegun()).toBe(false);
   await beginIntent(here.pool, here.connection, id);
   expect(await isBegun()).toBe(true);

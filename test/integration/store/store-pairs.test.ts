@@ -1,12 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { transaction } from '../../../src/store/database.ts';
-import {
-  adoptScan,
-  advanceBaselines,
-  copyPairs,
-  knowLeads,
-  moveBaselines,
-} from '../../../src/store/baselines.ts';
+import { advanceBaselines } from '../../support/advance-baselines.ts';
+import { adoptScan, copyPairs, moveBaselines } from '../../../src/store/baselines.ts';
 import {
   allSpellings,
   basesOf,
@@ -250,7 +245,8 @@ describe('the baseline', () => {
       ]),
     );
     const run = await here.scan({}, []);
-    await knowLeads(here.pool, run, [listed], true);
+    const missed = { run: run.id, lead: 0, row: 1, since: null };
+    await moveBaselines(here.pool, here.connection, [{ to: 'known', leadId: listed, missed }]);
     expect([...(await allSpellings(here.pool, here.connection))].toSorted()).toEqual(ids);
     const typed = ['a', 'd', 'e', 'f'].map(idOf);
     expect(await loadSpellings(here.pool, here.connection, typed)).toEqual(

@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { LiveScan } from '../../../src/core/merge/live-scan.ts';
 import { Baselines } from '../../../src/core/merge/loaded-baselines.ts';
-import { insertActions, pendingSizes } from '../../../src/store/actions.ts';
+import { insertActions, visibleActions } from '../../../src/store/actions.ts';
 import { recordConflicts } from '../../../src/store/conflicts.ts';
 import { history, recordHistory } from '../../../src/store/history.ts';
 import { beginIntent, changeIntents, openIntents } from '../../../src/store/intents.ts';
-import { advanceBaselines, moveBaselines } from '../../../src/store/baselines.ts';
+import { advanceBaselines } from '../../support/advance-baselines.ts';
+import { moveBaselines } from '../../../src/store/baselines.ts';
 import { knownService } from '../../../src/store/places.ts';
 import { listDecisions } from '../../../src/store/decisions.ts';
 import { prune } from '../../../src/store/retention.ts';
@@ -46,7 +47,7 @@ async function finishedRun(
       reason: 'row-edited',
     })),
   );
-  const [first] = await pendingSizes(pool, run, ['update-lead']);
+  const [first] = await visibleActions(pool, run);
   await recordHistory(pool, [{ actionId: first?.id ?? 0, leadId: 'lead-0', changes: change }]);
   await finishRun(pool, run.id, status, null);
   await pool.query(

@@ -137,8 +137,11 @@ export class Scene {
     );
     return transaction(this.pool, async (db) => {
       const stored = await adoptScan(db, run, run.scan, isProof.rows, new Set());
-      await keepMoves(db, absences);
-      await makeKeptMoves(db, run);
+      const moves = absences.map(({ leadId, place, ...missed }) => {
+        return { to: 'missed', leadId, row: place ?? undefined, missed: { ...missed, run: run.id } } as const;
+      });
+      await keepMoves(db, moves);
+      await makeKeptMoves(db, run.connection);
       return stored;
     });
   }

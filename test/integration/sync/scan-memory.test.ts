@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { ByteBudget, memoryBudget } from '../../../src/lib/byte-budget.ts';
-import { advanceBaselines } from '../../../src/store/baselines.ts';
+import { advanceBaselines } from '../../support/advance-baselines.ts';
 import { loadBaselines, sizeOfBaselines } from '../../../src/store/load-baselines.ts';
 import { type Run, updateRun } from '../../../src/store/runs.ts';
 import { type StepContext } from '../../../src/sync/context.ts';
