@@ -1,6 +1,6 @@
 import { idKey } from '../core/lead/lead-id.ts';
 import type { Values } from '../core/lead/value.ts';
-import { columnOf, countOf, mapOf, type Queryable, valueOf } from './database.ts';
+import { columnOf, countOf, mapOf, type Queryable } from './database.ts';
 
 const known = `from pairs where connection = $1 and base is not null and lead_deleted_at is null`;
 
@@ -144,32 +144,19 @@ export function listDeleted(db: Queryable, connection: string): Promise<readonly
 /** The ids that the service spells otherwise, by how they are compared. */
 export type Spellings = ReadonlyMap<string, string>;
 
-/** Whether the service spells any id otherwise than it is compared. */
-export async function hasSpellings(db: Queryable, connection: string): Promise<boolean> {
-  const text = `select exists (select from pairs where connection = $1 and lead_key is not null)`;
-  return (await valueOf<boolean>(db, text, [connection])) === true;
-}
-
-/** Those of some ids. */
-export async function loadSpellings(
+/** Those of some ids; null: of all. */
+export function loadSpellings(
   db: Queryable,
   connection: string,
-  ids: readonly string[],
+  ids: readonly string[] | null = null,
 ): Promise<Spellings> {
-  if (ids.length === 0) return new Map();
-  const text = `select lead_key, lead_id from pairs where connection = $1 and lead_key = any($2)`;
-  return mapOf(db, text, [connection, ids.map(idKey)]);
+  const text = `select lead_key, lead_id from pairs where connection = $1 and lead_key is not null
+    and ($2::text[] is null or lead_key = any($2))`;
+  return mapOf(db, text, [connection, ids && ids.map(idKey)]);
 }
 
 /** An id of a table, in the service's spelling where that is known. */
 export function spelled(spellings: Spellings, id: string): string {
   const key = idKey(id);
   return spellings.get(key) ?? key;
-}
-
-/** All of them. */
-export function allSpellings(db: Queryable, connection: string): Promise<readonly string[]> {
-  return columnOf(db, `select lead_id from pairs where connection = $1 and lead_key is not null`, [
-    connection,
-  ]);
 }

@@ -150,11 +150,6 @@ export async function storeVerifications(
   );
 }
 
-/** Records that these writes were seen. */
-export async function storeEqual(db: Queryable, actionIds: readonly number[]): Promise<void> {
-  await db.query(`update actions set receipt = 'equal' where id = any($1)`, [actionIds]);
-}
-
 /** After the whole target was read: a row that was not met is gone, as it should be when it, or its id, was taken away. */
 export async function storeRowsNotMet(db: Queryable, run: RoundRef): Promise<void> {
   await db.query(

@@ -2,13 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { transaction } from '../../../src/store/database.ts';
 import { advanceBaselines } from '../../support/advance-baselines.ts';
 import { adoptScan, copyPairs, moveBaselines } from '../../../src/store/baselines.ts';
-import {
-  allSpellings,
-  basesOf,
-  countKnownPairs,
-  listDeleted,
-  loadSpellings,
-} from '../../../src/store/pairs.ts';
+import { basesOf, countKnownPairs, listDeleted, loadSpellings } from '../../../src/store/pairs.ts';
 import { nextRound } from '../../../src/store/runs.ts';
 import { type Scene, useScenes } from './store-scene.ts';
 
@@ -247,7 +241,8 @@ describe('the baseline', () => {
     const run = await here.scan({}, []);
     const missed = { run: run.id, lead: 0, row: 1, since: null };
     await moveBaselines(here.pool, here.connection, [{ to: 'known', leadId: listed, missed }]);
-    expect([...(await allSpellings(here.pool, here.connection))].toSorted()).toEqual(ids);
+    const all = await loadSpellings(here.pool, here.connection);
+    expect([...all.values()].toSorted()).toEqual(ids);
     const typed = ['a', 'd', 'e', 'f'].map(idOf);
     expect(await loadSpellings(here.pool, here.connection, typed)).toEqual(
       new Map([
