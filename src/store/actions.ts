@@ -5,8 +5,7 @@ import type pg from 'pg';
 import { batchesBySize, charactersIn } from '../core/lead/text-size.ts';
 import { LeadsyncError } from '../lib/errors.ts';
 import { mostWhole } from '../lib/heap.ts';
-import { type Queryable, rowsOf } from './database.ts';
-import { streamRows } from './stream-rows.ts';
+import { countOf, type Queryable, rowsOf, streamRows } from './database.ts';
 import type { VerificationResult } from './verifications.ts';
 import type { RoundRef } from './runs.ts';
 
@@ -41,7 +40,7 @@ export interface NewAction extends PlannedAction {
 }
 
 /** As an `Action`. */
-export const actionColumns = `id, kind, lead_id as "leadId", row_number as row, content_hash as "contentHash", changes, expect, reason,
+const actionColumns = `id, kind, lead_id as "leadId", row_number as row, content_hash as "contentHash", changes, expect, reason,
   message, state, attempts, intent_id as "intentId", fingerprint, coalesce(intent <> 'abandoned', false) as "isBegun"`;
 
 export async function insertActions(
@@ -223,4 +222,56 @@ export function troubledActions(
 /** The values of an action's changes that are to be written. */
 export function writtenCells(changes: Changes): Cells {
   return Object.fromEntries(Object.entries(changes).map(([field, change]) => [field, change.to]));
+}
+
+/**
+ * The next open actions of these kinds, oldest first, and counts an attempt for each. `attempts` of the result: earlier ones.
+ */
+export async function beginAttempts(
+  db: Queryable,
+  run: RoundRef,
+  kinds: readonly ActionKind[],
+  limit: number,
+): Promise<readonly Action[]> {
+  const actions = await rowsOf<Action>(
+    db,
+    `with begun as (
+       update actions set attempts = attempts + 1 where id in (
+         select id from actions where run_id = $1 and round = $2 and kind = any($3) and state = 'planned' order by id limit $4)
+       returning ${actionColumns})
+     select * from begun order by id`,
+    [run.id, run.round, kinds, limit],
+  );
+  return actions.map((action) => ({ ...action, attempts: action.attempts - 1 }));
+}
+
+/** How many actions of these kinds were deferred with one of these codes since the last that was done. */
+export function putOffInARow(
+  db: Queryable,
+  run: RoundRef,
+  kinds: readonly ActionKind[],
+  codes: readonly string[],
+): Promise<number> {
+  return countOf(
+    db,
+    `from actions
+     where run_id = $1 and round = $2 and kind = any($3) and state = 'deferred' and outcome_code = any($4)
+       and id > coalesce((select max(id) from actions where run_id = $1 and round = $2 and kind = any($3)
+         and state in ('done', 'held', 'proven')), 0)`,
+    [run.id, run.round, kinds, codes],
+  );
+}
+
+/** Puts off everything of these kinds that is still to be done. */
+export async function putOffRemaining(
+  db: Queryable,
+  run: RoundRef,
+  kinds: readonly ActionKind[],
+  { code, message }: { readonly code: string; readonly message: string },
+): Promise<void> {
+  await db.query(
+    `update actions set state = 'deferred', outcome_code = $4, outcome_message = $5, done_at = now()
+     where run_id = $1 and round = $2 and kind = any($3) and state = 'planned'`,
+    [run.id, run.round, kinds, code, message],
+  );
 }

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import type pg from 'pg';
 import { LeadsyncError } from '../lib/errors.ts';
 import { type Queryable, valueOf } from './database.ts';
-import { assertNotMoved } from './installation.ts';
+import { assertNotMoved } from './keeper.ts';
 
 /** How long a lease lives without renewal, in ms. Renewed three times in that time. */
 const defaultLeaseMs = 30_000;

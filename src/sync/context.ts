@@ -12,9 +12,8 @@ import { type Durability, transaction } from '../store/database.ts';
 import type { Lease } from '../store/leases.ts';
 import type { Run, RunMode } from '../store/runs.ts';
 import type { Service } from '../store/places.ts';
-import { serviceScope } from '../store/throttles.ts';
-import type { ScanBounds } from './scan-bounds.ts';
-import type { ScanMemory } from './scan-memory.ts';
+import { serviceScope } from '../store/services.ts';
+import type { ScanBounds, ScanMemory } from './scan-bounds.ts';
 
 /** `log`: of the connection. `run`: as stored now; running, or with its report. */
 export type OnRun = (log: Logger, run: Run) => void;

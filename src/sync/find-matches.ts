@@ -18,7 +18,7 @@ import {
 } from '../core/merge/match-likeness.ts';
 import { missedFields, type Policy } from '../core/merge/policy.ts';
 import { planAmbiguousLead, planAmbiguousRow, planProposed } from '../core/merge/plan-held-rows.ts';
-import { knownMatches, type MatchLine, type MatchState, pairedValues } from '../store/matches.ts';
+import { knownMatches, type MatchLine, type MatchState, pairedValues } from '../store/held.ts';
 import type { Run } from '../store/runs.ts';
 import { inTurns } from './concurrency.ts';
 import type { StepContext } from './context.ts';

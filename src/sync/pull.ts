@@ -11,7 +11,7 @@ import { rememberPageSize } from '../store/services.ts';
 import { clearScan, type Run, type RunPatch, updateRun } from '../store/runs.ts';
 import { logLeads } from '../store/run-sights.ts';
 import { inLeasedTransaction, inRepeatable, isFiltered, scopeOf, type StepContext } from './context.ts';
-import { readAhead } from './read-ahead.ts';
+import { readAhead } from './concurrency.ts';
 import { barrenInARow, endless, usualScanBounds } from './scan-bounds.ts';
 
 /** Leads logged together, of at most eight pages and not too many characters, while as many are requested. */

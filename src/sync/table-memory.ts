@@ -2,7 +2,7 @@ import { shortHash } from '../core/lead/content-hash.ts';
 import type { LiveScan } from '../core/merge/live-scan.ts';
 import { inStep } from '../core/merge/row-status.ts';
 import type { Run } from '../store/runs.ts';
-import { keepTableRead, keepWrittenTable, repeatTableRead, type TableRead } from '../store/table-reads.ts';
+import { keepTableRead, keepWrittenTable, repeatTableRead, type TableRead } from '../store/place-notes.ts';
 import { version } from '../lib/version.ts';
 import { inLeasedTransaction, inRepeatable, type StepContext } from './context.ts';
 

@@ -25,8 +25,7 @@ import type { TargetRow } from '../ports/target.ts';
 import { commitFindings } from './commit.ts';
 import { inLeasedTransaction, scopeOf, type StepContext } from './context.ts';
 import { readById } from './ask-leads.ts';
-import { inLanes } from './concurrency.ts';
-import { batchesWeighed } from './read-ahead.ts';
+import { batchesWeighed, inLanes } from './concurrency.ts';
 import { rememberWritten, usualStatusOf } from './table-memory.ts';
 
 /** Batches of rows that are compared together while as many are read. */

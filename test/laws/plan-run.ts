@@ -170,7 +170,7 @@ function seenLeads(state: RunState, rowOf: ReadonlyMap<string, Row>, policy: Pol
   return seen;
 }
 
-/** What the scan says about unfinished creates, as src/sync/find-lost-creates.ts asks for it. */
+/** What the scan says about unfinished creates, as src/sync/make-plan.ts asks for it. */
 function settled(
   state: RunState,
   policy: Policy,

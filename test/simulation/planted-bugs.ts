@@ -87,7 +87,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'deletion: done without a 404',
-    file: 'src/sync/delete-lead.ts',
+    file: 'src/sync/push-leads.ts',
     from: `  if (lead !== null) {`,
     to: `  if (lead !== null && context.connection.name === '') {`,
   },
@@ -124,7 +124,7 @@ async function notRecorded(`,
   },
   {
     name: 'status column: what it says is not corrected',
-    file: 'src/sync/show-status.ts',
+    file: 'src/sync/push-rows.ts',
     from: `if (text === null || sameCell(shown, text)) return null;`,
     to: `if (text === null || shown !== '') return null;`,
   },

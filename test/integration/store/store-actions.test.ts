@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { actionKinds, type ActionKind, type PlannedAction } from '../../../src/core/merge/action.ts';
 import {
   type Action,
+  beginAttempts,
   clearActions,
   countActions,
   countAttempts,
@@ -14,7 +15,6 @@ import {
   writtenCells,
 } from '../../../src/store/actions.ts';
 import { history, recordHistory } from '../../../src/store/history.ts';
-import { beginAttempts } from '../../../src/store/attempts.ts';
 import { useScenes } from './store-scene.ts';
 
 const scene = useScenes();

@@ -1,18 +1,18 @@
-import { listDecisions } from '../../../src/store/decisions.ts';
+import {
+  type Conflict,
+  conflictsOf,
+  countConflicts,
+  decideConflict,
+  holdRemaining,
+  listConflicts,
+  listDecisions,
+  recordConflicts,
+  recordPlannedConflicts,
+} from '../../../src/store/conflicts.ts';
 import { describe, expect, test } from 'vitest';
 import { charactersIn, mostTogether } from '../../../src/core/lead/text-size.ts';
 import type { PlannedAction } from '../../../src/core/merge/action.ts';
 import { insertActions } from '../../../src/store/actions.ts';
-import { holdRemaining } from '../../../src/store/attempts.ts';
-import {
-  countConflicts,
-  decideConflict,
-  conflictsOf,
-  type Conflict,
-  recordConflicts,
-  recordPlannedConflicts,
-  listConflicts,
-} from '../../../src/store/conflicts.ts';
 import type { NewConflict } from '../../../src/core/merge/held-conflicts.ts';
 import type { Run } from '../../../src/store/runs.ts';
 import { type Scene, useScenes } from './store-scene.ts';

@@ -2,13 +2,12 @@ import { describe, expect, test } from 'vitest';
 import { LiveScan } from '../../../src/core/merge/live-scan.ts';
 import { Baselines } from '../../../src/core/merge/loaded-baselines.ts';
 import { insertActions, visibleActions } from '../../../src/store/actions.ts';
-import { recordConflicts } from '../../../src/store/conflicts.ts';
+import { listDecisions, recordConflicts } from '../../../src/store/conflicts.ts';
 import { history, recordHistory } from '../../../src/store/history.ts';
 import { beginIntent, changeIntents, openIntents } from '../../../src/store/intents.ts';
 import { advanceBaselines } from '../../support/advance-baselines.ts';
 import { moveBaselines } from '../../../src/store/baselines.ts';
 import { knownService } from '../../../src/store/places.ts';
-import { listDecisions } from '../../../src/store/decisions.ts';
 import { prune } from '../../../src/store/retention.ts';
 import { listRuns } from '../../../src/store/run-list.ts';
 import {

@@ -7,7 +7,7 @@ import { type Run, updateRun } from '../../../src/store/runs.ts';
 import { type StepContext } from '../../../src/sync/context.ts';
 import { openScan } from '../../../src/sync/open-scan.ts';
 import { advanceRun } from '../../../src/sync/run.ts';
-import { ScanMemory } from '../../../src/sync/scan-memory.ts';
+import { ScanMemory } from '../../../src/sync/scan-bounds.ts';
 import { fields, type Scene, useScenes } from '../store/store-scene.ts';
 import { otherTarget } from '../../support/other-target.ts';
 import { connectionName, Workspace } from '../../support/workspace.ts';
