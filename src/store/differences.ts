@@ -14,22 +14,12 @@ import type { Home, OtherTable } from '../core/merge/row-elsewhere.ts';
 /** Leads looked up together. */
 const lookedUpTogether = 500;
 
-/** Every lead id that may need a decision, in the order of the ids; with `ofRows` those alone whose row may. */
-export function sights(
-  db: Queryable,
-  run: RunRef,
-  scan: LiveScan,
-  ofRows = false,
-): AsyncGenerator<Sight, void> {
-  return sightsOf(db, run, scan, scan.differing(ofRows));
-}
-
-/** What a scan shows of some leads, with what is stored of each. */
+/** What a scan shows of some leads (default: of all that may need a decision), with what is stored of each. */
 export async function* sightsOf(
   db: Queryable,
   run: RunRef,
   scan: LiveScan,
-  leadIds: readonly string[],
+  leadIds: readonly string[] = scan.differing(),
 ): AsyncGenerator<Sight, void> {
   const isAnyHeld = leadIds.length > 0 && (await heldOf(db, run, null)).size > 0;
   const sizeOf = (leadId: string): number => scan.length(leadId);

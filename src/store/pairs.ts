@@ -16,11 +16,6 @@ import { newRowsOf } from './new-rows.ts';
 
 const known = `from pairs where connection = $1 and base is not null and lead_deleted_at is null`;
 
-/** How many pairs were ever in step: what the guard measures against. */
-export function countKnownPairs(db: Queryable, connection: string): Promise<number> {
-  return countOf(db, known, [connection]);
-}
-
 /** How many pairs have something in each of these fields. */
 export function countFilled(
   db: Queryable,

@@ -8,7 +8,7 @@ import type { LiveScan } from '../core/merge/live-scan.ts';
 import { rowsOfOtherTables, scannedLeadCells, sightsOf } from '../store/differences.ts';
 import { putBackCells, whatIsKnown } from '../store/earlier-values.ts';
 import { movedFields } from '../store/place-notes.ts';
-import { countKnownPairs, someKnown } from '../store/pairs.ts';
+import { someKnown } from '../store/pairs.ts';
 import { type Run, updateRun } from '../store/runs.ts';
 import { logLeads } from '../store/run-sights.ts';
 import { inLanes } from './concurrency.ts';
@@ -45,7 +45,7 @@ async function askUnlisted(context: StepContext, run: Run, scan: LiveScan): Prom
   if (ids.length === 0) return;
   const asking = ids.slice(0, Math.max(0, mostAsked - scan.askedIds.length));
   const open = new Set(asking.map(({ leadId }) => leadId));
-  const isFirst = (await countKnownPairs(context.pool, run.connection)) === 0;
+  const isFirst = scan.inStep() === 0;
   let [answers, inARow, isAnyShown] = [[] as Answered[], 0, !isFirst];
   let [fault, asked]: [LeadsyncError | null, number] = [null, 0];
   const isOver = (): boolean => inARow >= faultsThatTell || fault?.code === 'leads.forbidden';

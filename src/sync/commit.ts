@@ -27,7 +27,7 @@ import { rememberRefused } from '../store/refused-creates.ts';
 import { type EditOutcome, recordEditOutcome } from '../store/requested-edits.ts';
 import { type Finding, storeVerifications } from '../store/verifications.ts';
 import { type Run, updateRun } from '../store/runs.ts';
-import { inLeasedTransaction, inRepeatable, type StepContext } from './context.ts';
+import { inLeasedTransaction, type StepContext } from './context.ts';
 import { sightedLeads } from '../store/run-sights.ts';
 
 /** An action as a change of the target. `was`: where a row stood that is written again. */
@@ -376,5 +376,5 @@ export function commitFindings(
       never.map(({ actionId }) => [actionId, { state: 'abandoned' }]),
     );
   };
-  return inRepeatable(context, store);
+  return inLeasedTransaction(context, store, 'repeatable');
 }

@@ -54,7 +54,10 @@ export interface StepContext extends LeasedContext {
   readonly memory: ScanMemory;
 }
 
-/** A transaction that throws `run.lease-lost` unless this process holds the lease, and rolls back when `fn` throws. */
+/**
+ * A transaction that throws `run.lease-lost` unless this process holds the lease, and rolls back when `fn` throws; `repeatable` is
+ * for what a later run would simply do again.
+ */
 export function inLeasedTransaction<T>(
   { pool, lease }: Pick<LeasedContext, 'pool' | 'lease'>,
   fn: (db: pg.PoolClient) => Promise<T>,
@@ -65,14 +68,6 @@ export function inLeasedTransaction<T>(
     return fn(db);
   };
   return transaction(pool, leased, durability);
-}
-
-/** As `inLeasedTransaction`, for work that a later run would simply repeat; see `Durability`. */
-export function inRepeatable<T>(
-  { pool, lease }: Pick<LeasedContext, 'pool' | 'lease'>,
-  fn: (db: pg.PoolClient) => Promise<T>,
-): Promise<T> {
-  return inLeasedTransaction({ pool, lease }, fn, 'repeatable');
 }
 
 /** The scope of what is learned about a service: its address and key. */

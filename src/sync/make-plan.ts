@@ -27,7 +27,7 @@ import {
   rowsInPlace,
   rowsOfOtherTables,
   scannedLeadCells,
-  sights,
+  sightsOf,
   unknownLeads,
   unreadElsewhere,
   wantedRows,
@@ -87,7 +87,7 @@ async function findRows(
   let [fresh, newOrphans] = [0, 0];
   const taken = new Set([...creates.leadIds, ...rowless.map(({ leadId }) => leadId)]);
   if (begun.size > 0 || scan.inStep() > 0)
-    for await (const sight of sights(db, run, scan, begun.size === 0)) {
+    for await (const sight of sightsOf(db, run, scan, scan.differing(begun.size === 0))) {
       if (taken.has(sight.leadId)) continue;
       const unheard = unheardLead(sight, begun);
       if (unheard !== null) {
@@ -113,7 +113,7 @@ async function findRows(
     if (areMany || stray.isUnreadable || strayMarks(stray).some((mark) => marks.has(mark)))
       strays.push(stray);
   };
-  for await (const sight of sights(db, run, scan, true)) {
+  for await (const sight of sightsOf(db, run, scan, scan.differing(true))) {
     const orphan = homes.has(sight.leadId) ? null : orphanRow(sight, fields, rowless.length > 0);
     if (orphan === null) continue;
     if (orphan.isNew) newOrphans += 1;
@@ -124,7 +124,7 @@ async function findRows(
       seeStray(looseStray(loose));
   if (areMany) {
     const ofStrays = new Set(strays.flatMap(strayMarks));
-    for await (const sight of sights(db, run, scan, true)) {
+    for await (const sight of sightsOf(db, run, scan, scan.differing(true))) {
       const lost = taken.has(sight.leadId) ? null : goneLead(sight);
       if (lost !== null && marksOf(lost).some((mark) => ofStrays.has(mark))) gone.push(lost);
     }
@@ -241,7 +241,7 @@ export async function makePlan(
     names: sync.match === 'off' ? null : await namesOfTable(context.pool, run, scan, creates.rows),
   };
   const planner = new Planner(findings);
-  for await (const sight of sights(db, run, scan)) {
+  for await (const sight of sightsOf(db, run, scan)) {
     const { actions, absences } = planner.pair(sight);
     plan.count(absences);
     await plan.add(...actions);

@@ -1,3 +1,4 @@
+import type pg from 'pg';
 import type { Aside } from '../core/lead/aside.ts';
 import type { Problem } from '../lib/errors.ts';
 import { hashContent, shortHash } from '../core/lead/content-hash.ts';
@@ -15,7 +16,7 @@ import { keepNotesBelow, newFields, notesBelow } from '../store/place-notes.ts';
 import { leadsToLookAt } from '../store/new-rows.ts';
 import { type Run, updateRun } from '../store/runs.ts';
 import type { TargetRow, TargetSnapshot } from '../ports/target.ts';
-import { inLeasedTransaction, inRepeatable, policyOf, type StepContext } from './context.ts';
+import { inLeasedTransaction, policyOf, type StepContext } from './context.ts';
 import { lookAtTable, mostLeft, rememberTable, seeAsBefore, usualStatusOf } from './table-memory.ts';
 import { openScan } from './open-scan.ts';
 import { noteMade } from './which-place.ts';
@@ -182,7 +183,8 @@ async function readTable(
   const isKept = isWhole && merged.size === 0 && leftSize <= mostTogether;
   if (run.mode === 'sync') {
     await rememberTable(context, run, isKept ? known : null, { ...shown, left, asides }, scan);
-    await inRepeatable(context, (db) => keepNotesBelow(db, run.connection, outside.below));
+    const keep = (db: pg.PoolClient) => keepNotesBelow(db, run.connection, outside.below);
+    await inLeasedTransaction(context, keep, 'repeatable');
   }
   return { ...shown, merged };
 }
