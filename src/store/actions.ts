@@ -13,7 +13,6 @@ import type { RoundRef } from './runs.ts';
 export const actionStates = ['planned', 'left-out', 'proven', 'done', 'deferred', 'held'] as const;
 export type ActionState = (typeof actionStates)[number];
 
-/** A planned action as stored. */
 export interface Action extends PlannedAction {
   readonly id: number;
   readonly state: ActionState;
@@ -39,7 +38,6 @@ export interface NewAction extends PlannedAction {
   readonly planLine?: string;
 }
 
-/** As an `Action`. */
 const actionColumns = `id, kind, lead_id as "leadId", row_number as row, content_hash as "contentHash", changes, expect, reason,
   message, state, attempts, intent_id as "intentId", fingerprint, coalesce(intent <> 'abandoned', false) as "isBegun"`;
 
@@ -78,7 +76,6 @@ export async function clearActions(db: Queryable, run: RoundRef): Promise<void> 
   await db.query(`delete from actions where run_id = $1 and round = $2`, [run.id, run.round]);
 }
 
-/** Of those that are still to be done. */
 const isOpen = `body is null and state in ('planned', 'proven')`;
 
 /**
@@ -165,7 +162,6 @@ export async function countAttempts(
   if (actions.length > 0) await db.query(text, [actions.map(({ id }) => id), by]);
 }
 
-/** Records what became of actions. */
 export async function recordOutcomes(db: Queryable, outcomes: readonly ActionOutcome[]): Promise<void> {
   // Nearly all of a large run: done, and nothing to say of it.
   const isPlain = ({ state, code, message, isShown = false }: ActionOutcome): boolean =>
@@ -219,7 +215,6 @@ export function troubledActions(
   );
 }
 
-/** The values of an action's changes that are to be written. */
 export function writtenCells(changes: Changes): Cells {
   return Object.fromEntries(Object.entries(changes).map(([field, change]) => [field, change.to]));
 }
@@ -262,7 +257,6 @@ export function putOffInARow(
   );
 }
 
-/** Puts off everything of these kinds that is still to be done. */
 export async function putOffRemaining(
   db: Queryable,
   run: RoundRef,

@@ -25,7 +25,6 @@ interface AlertDetail {
   readonly since?: number | null;
 }
 
-/** Something that is wrong with a connection now. */
 export interface AlertProblem {
   readonly kind: AlertKind;
   /** How bad it is, from 0. */
@@ -62,7 +61,6 @@ export async function takeAlertTurn(db: pg.PoolClient): Promise<boolean> {
   return (await valueOf<boolean>(db, 'select pg_try_advisory_xact_lock($1, $2)', turnLock)) === true;
 }
 
-/** The problems of a connection that are not over, oldest first. */
 export function openAlerts(db: Queryable, connection: string): Promise<readonly OpenAlert[]> {
   return rowsOf(
     db,
@@ -213,7 +211,6 @@ export interface ConnectionFacts {
   readonly mails: { readonly failed: number; readonly missed: number; readonly late: number };
 }
 
-/** The most failures that are looked at. */
 const failuresSeen = 50;
 
 /** A failed mail counts for this long (ms); an unsent one is late after this long. */

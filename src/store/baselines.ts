@@ -25,7 +25,6 @@ type Column =
 /** Pairs whose baselines move together: what they leave behind passes through this process. */
 const movedTogether = 1_000;
 
-/** What becomes of pairs. */
 interface Change {
   /** A query of `lead_id`, each once, and of what else the columns are made of; `$1` is the connection. */
   readonly of: string;
@@ -99,7 +98,6 @@ interface Written {
   readonly made: readonly string[];
 }
 
-/** What a baseline has left behind. */
 interface LeftValue {
   readonly leadId: string;
   readonly field: string;
@@ -229,7 +227,6 @@ export async function moveBaselines(
   if (forgotten.length > 0) await deletePairs(db, connection, 'lead_id = any($2)', [forgotten]);
 }
 
-/** Forgets what was agreed on in some fields. */
 export async function clearFields(
   db: Queryable,
   connection: string,
@@ -256,7 +253,6 @@ export async function keepMoves(db: pg.PoolClient, moves: readonly BaselineMove[
   await db.query('insert into kept_moves (moves) values ($1)', [JSON.stringify(moves)]);
 }
 
-/** Carries out what was kept. */
 export async function makeKeptMoves(db: pg.PoolClient, connection: string): Promise<void> {
   for (let nth = 1; ; nth++) {
     const text = 'select moves from kept_moves where nth = $1';

@@ -76,7 +76,6 @@ export function entriesOf(
   );
 }
 
-/** Stores entries as they are now. */
 export async function saveEntries(
   db: Queryable,
   { connection, recipient }: CalendarRef,
@@ -101,7 +100,6 @@ export async function saveEntries(
   );
 }
 
-/** What the calendar shows of an entry now. */
 export interface Seen {
   readonly name: string;
   readonly etag: string | null;
@@ -122,7 +120,6 @@ export async function saveSeen(
   );
 }
 
-/** An entry was found under another name. */
 export async function renameEntry(
   db: Queryable,
   { connection, recipient }: CalendarRef,
@@ -165,7 +162,6 @@ export function knownNames(
 /** What it means that entries have gone from a calendar all at once: they are written again, or were deleted on purpose. */
 export type CalendarAnswer = 'restore' | 'deleted';
 
-/** What is known of a calendar as a whole. */
 export interface CalendarState {
   readonly url: string;
   readonly code: string | null;
@@ -271,7 +267,6 @@ export async function answerEmptied(db: Queryable, id: number, answer: CalendarA
   return rowCount === 1;
 }
 
-/** An entry that people have to know of. */
 export interface ReportedEntry {
   readonly leadId: string;
   /** When the follow-up is due (epoch ms); null: there is none any more. */
@@ -283,7 +278,6 @@ export interface ReportedEntry {
   readonly note: string | null;
 }
 
-/** A calendar for people. */
 export interface CalendarReport {
   readonly recipient: string;
   /** What went wrong the last time; null: nothing. */

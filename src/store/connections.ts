@@ -7,7 +7,6 @@ export interface Timing {
   readonly timeZone: string;
 }
 
-/** A schedule that workers have, or had. */
 export interface KnownSchedule extends Timing {
   /** When (epoch ms) each worker said last that it has it. */
   readonly workers: Readonly<Record<string, number>>;
@@ -126,7 +125,6 @@ async function noteSchedules(
   return new Map(agreed.map(({ connection, right }) => [connection, right]));
 }
 
-/** SQL for a schedule that is stored. */
 export const schedule = `pattern, time_zone as "timeZone", ${epochMs('next_run_at')} as "nextRunAt",
   floor(${epochMs('scheduled_at')}) as since, floor(${epochMs('owed_at')}) as "owedAt"`;
 

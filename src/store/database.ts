@@ -84,7 +84,6 @@ export function timestamp(epochMs: number): string {
     : `${String(1 - year).padStart(4, '0')}${rest} BC`;
 }
 
-/** The rows of a query. */
 export async function rowsOf<Row extends object>(
   db: Queryable,
   text: string,

@@ -138,7 +138,6 @@ export async function unknownLeads(
   return ids.map((id) => ({ id, cells: scan.lead(id) ?? {}, knownSince: knownSince.get(id) ?? null }));
 }
 
-/** What some leads show in the scan. */
 export async function scannedLeadCells(
   db: Queryable,
   run: RunRef,

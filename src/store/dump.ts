@@ -71,7 +71,6 @@ export async function* dumpState(
   }
 }
 
-/** Whether the database has a state. */
 export async function hasState(client: pg.PoolClient): Promise<boolean> {
   return (await valueOf(client, `select to_regclass('leadsync.runs')`)) !== null;
 }

@@ -20,7 +20,6 @@ export interface ChangedFollowUp {
   readonly planned: Planned | null;
 }
 
-/** What is planned now for a lead. */
 export interface NewPlan extends Planned {
   readonly leadId: string;
   /** Whose lead it is; see `whoseLead`. */
@@ -71,7 +70,6 @@ export function changedFollowUps(
   );
 }
 
-/** What was planned last for one lead. */
 export function plannedFollowUp(
   db: Queryable,
   connection: string,

@@ -54,7 +54,6 @@ export async function* pairedValues(
   );
 }
 
-/** What earlier runs and people left of matches. */
 export function knownMatches(
   db: Queryable,
   connection: string,
@@ -119,7 +118,6 @@ function matchesOf(db: Queryable, ids: readonly number[]): Promise<readonly Matc
   return rowsOf(db, `select ${columns} from held where id = any($1) and kind = 'match' and current`, [ids]);
 }
 
-/** What undecided matches show. */
 export function openMatches(
   db: Queryable,
   connection: string,
@@ -242,7 +240,6 @@ export function countHeld(db: Queryable, holders: readonly Holder[]): Promise<nu
   return countOf(db, ofHolders, [textOf(holders)]);
 }
 
-/** Remembers what an undo took the other side from. */
 export async function keepUndone(
   db: Queryable,
   connection: string,

@@ -12,7 +12,6 @@ import { placeOf } from '../core/merge/sight-of.ts';
 import type { RunChanges } from '../core/merge/undo.ts';
 import { sentBy } from './intents.ts';
 
-/** What an action writes. */
 export interface HistoryEntry {
   readonly actionId: number;
   readonly leadId: string;
@@ -71,7 +70,6 @@ export interface FieldWrite {
   /** ISO instant. */
   readonly at: string;
   readonly field: string;
-  /** Which side was written. */
   readonly side: 'lead' | 'row';
   /** The merge's rule; for a whole record that was created, removed or put back, the plan's reason. */
   readonly rule: string;
@@ -195,7 +193,6 @@ export interface Joined {
   readonly message: string;
 }
 
-/** The matches of a lead with rows that are on record, newest first. */
 export function joinsOf(db: Queryable, connection: string, leadId: string): Promise<readonly Joined[]> {
   return rowsOf(
     db,
@@ -214,7 +211,6 @@ export interface Deletion {
   readonly reason: string;
 }
 
-/** The deletions of a lead and of its row that are on record, newest first. */
 export function deletionsOf(db: Queryable, connection: string, leadId: string): Promise<readonly Deletion[]> {
   return rowsOf(
     db,

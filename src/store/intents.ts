@@ -53,7 +53,6 @@ export async function openIntents(db: Queryable, run: RunRef, scan: LiveScan): P
   );
 }
 
-/** Whether creates are unfinished. */
 export async function hasCreatesInDoubt(db: Queryable, connection: string): Promise<boolean> {
   return (await countOf(db, `from actions where connection = $1 and ${isUnsettled}`, [connection])) > 0;
 }

@@ -96,7 +96,6 @@ export function recipientOfFeed(
 
 /** What a worker says of itself to others that find the same database. */
 export interface Installation {
-  /** The machine that it runs on. */
   readonly machine: string;
   /** Where its jobs are; null: in this database. */
   readonly jobs: string | null;
@@ -150,7 +149,6 @@ export async function otherInDatabase(
   return own.services.some((service) => claim.services.includes(service)) ? null : claim;
 }
 
-/** The claim that holds now. */
 function claimIn(db: Queryable, lock = ''): Promise<Claim | null> {
   const text = `select case when claimed_at > now() - $1 * interval '1 ms' then claim end from keeper ${lock}`;
   return valueOf<Claim>(db, text, [claimMs]);
@@ -173,7 +171,6 @@ export async function ownerOf(pool: pg.Pool): Promise<string> {
   return `${await keeperOf(pool)}/${oid}`;
 }
 
-/** How a state left this database. */
 interface Move {
   /** An ISO instant, by which the file is known. */
   readonly at: string;

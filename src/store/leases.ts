@@ -145,7 +145,6 @@ export async function acquireLease(
   };
 }
 
-/** Who holds the lease of that name now, or null. */
 export function leaseHolder(pool: Queryable, name: string): Promise<string | null> {
   return valueOf(pool, `select holder from leases where name = $1 and ${isAlive}`, [name]);
 }

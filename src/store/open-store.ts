@@ -6,7 +6,6 @@ import { assertOwnSession, fitPool, openDatabase } from './database.ts';
 import { assertNotMoved } from './keeper.ts';
 import { migrate, moveLock } from './migrate.ts';
 
-/** A database with the state, open. */
 export interface Store extends AsyncDisposable {
   readonly pool: pg.Pool;
   readonly connectionString: PostgresUrl;

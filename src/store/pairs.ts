@@ -46,12 +46,10 @@ export function someKnown(
   );
 }
 
-/** How many leads are known. */
 export function countKnownLeads(db: Queryable, connection: string): Promise<number> {
   return countOf(db, 'from pairs where connection = $1 and lead_deleted_at is null', [connection]);
 }
 
-/** Whether any pair was ever in step. */
 export async function wasEverInStep(db: Queryable, connection: string): Promise<boolean> {
   return (await db.query(`select ${known} limit 1`, [connection])).rowCount === 1;
 }
@@ -97,7 +95,6 @@ async function valuesOf<T>(
   );
 }
 
-/** The baselines of some leads. */
 export function basesOf(
   db: Queryable,
   connection: string,
@@ -126,7 +123,6 @@ export function companiesOf(
   );
 }
 
-/** Those of these leads that are pairs. */
 export async function knownOf(
   db: Queryable,
   connection: string,
@@ -187,7 +183,6 @@ export interface DeleteSides {
 const missing = `connection = $1 and base is not null and lead_deleted_at is null
   and (($2 and lead_absences > 0) or ($3 and row_absences > 0))`;
 
-/** How much may be deleted. */
 export function countWaitingDeletes(
   db: Queryable,
   connection: string,
@@ -196,7 +191,6 @@ export function countWaitingDeletes(
   return countOf(db, `from pairs where ${missing}`, [connection, leads, inRows]);
 }
 
-/** The first of what may be deleted. */
 export function waitingDeletes(
   db: Queryable,
   connection: string,
@@ -276,7 +270,6 @@ export async function* namedLeads(
   );
 }
 
-/** How many leads are remembered. */
 export function countLeads(db: Queryable, connection: string): Promise<number> {
   return countOf(db, `from pairs where connection = $1`, [connection]);
 }

@@ -124,7 +124,6 @@ export async function confirmMark(db: Queryable, connection: string, nonce: stri
   );
 }
 
-/** What is remembered of a mark that was found in the table of a connection. */
 export async function knownMarks(
   db: Queryable,
   connection: string,

@@ -131,7 +131,6 @@ export const ownedTables: readonly (readonly [table: string, where: string])[] =
   ...tablesOfKeys.map((table) => [table, table === 'mails' ? `${ofKeys} and ${isOld}` : ofKeys] as const),
 ];
 
-/** Rows of a table. */
 export interface KeptRows {
   readonly table: string;
   readonly rows: number;

@@ -18,7 +18,6 @@ import type { Changes } from '../core/merge/action.ts';
 import { isUnsettled } from './intents.ts';
 import { type NewRow, newRowsToWrite } from './new-rows.ts';
 
-/** Adds a checkpoint to the log of a scan. */
 export async function logLeads(
   db: Queryable,
   runId: number,

@@ -43,7 +43,6 @@ export async function areRepliesDoubted(db: pg.Pool, scope: string): Promise<boo
   return (await valueOf<boolean>(db, text, [scope])) === true;
 }
 
-/** Remembers that one did. */
 export async function doubtReplies(db: pg.PoolClient, scope: string): Promise<void> {
   await db.query(
     `insert into services (scope, doubted_at) values ($1, now()) on conflict (scope) do update set doubted_at = now()`,

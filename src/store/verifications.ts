@@ -137,7 +137,6 @@ export interface Finding extends Omit<Written, 'fields'> {
   readonly others?: string;
 }
 
-/** Records what reading again showed. */
 export async function storeVerifications(
   db: Queryable,
   findings: readonly Pick<Finding, 'actionId' | 'result'>[],
@@ -159,7 +158,6 @@ export async function storeRowsNotMet(db: Queryable, run: RoundRef): Promise<voi
   );
 }
 
-/** How many writes of the round do not show what was written. */
 export function countUnexplained(db: Queryable, run: RoundRef): Promise<number> {
   return countOf(db, `from actions where run_id = $1 and round = $2 and receipt = 'unexplained'`, [
     run.id,
@@ -195,7 +193,6 @@ interface ReadRun extends RoundRef {
   readonly rowsReadEqual: number;
 }
 
-/** Counts the records of the last round by what became of them. */
 export async function countRecordsByOutcome(db: Queryable, run: ReadRun): Promise<RecordCounts> {
   const acts = await rowsOf<Act>(
     db,

@@ -133,7 +133,6 @@ function afterRejection({ code, message }: LeadsyncError, { leadId, isKnown }: U
   return { answer, message: answer === 'unknown' ? message : null };
 }
 
-/** Makes answers a part of the scan. */
 async function storeAsked(
   context: StepContext,
   run: Run,

@@ -108,7 +108,6 @@ async function basesOfMatched(
   );
 }
 
-/** What became of an action on a lead. */
 export interface LeadResult {
   readonly action: Action;
   readonly outcome: Omit<ActionOutcome, 'actionId'>;
@@ -123,7 +122,6 @@ export interface LeadResult {
   readonly leadId?: string;
   /** Of a create of which no lead was made. */
   readonly refused?: Refused;
-  /** Of a requested edit. */
   readonly edit?: EditOutcome;
 }
 
@@ -222,14 +220,12 @@ const isPresent = (leadId: string) => ({ to: 'present', leadId }) as const;
 
 const shownKinds: readonly ActionKind[] = ['create-row', 'update-row', 'link'];
 
-/** What became of an action on a row. */
 export interface RowResult extends Omit<ActionOutcome, 'actionId'> {
   readonly action: Action;
   /** Where the row stands now, if known. */
   readonly row?: number | undefined;
 }
 
-/** Stores the outcomes of a batch of rows, and what follows from them. */
 export function commitRows(context: StepContext, run: Run, results: readonly RowResult[]): Promise<void> {
   const carriedOut = results.filter(({ state }) => state === 'done');
   const done = carriedOut.map(({ action }) => action);

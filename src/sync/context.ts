@@ -36,7 +36,6 @@ export interface SyncContext {
   readonly inSpan?: InSpan;
 }
 
-/** What works on a connection under its lease. */
 export interface LeasedContext extends SyncContext {
   readonly lease: Pick<Lease, 'token' | 'assertHeld'>;
   /** Aborts when the process should stop or the lease is lost; checked between two actions. */
@@ -48,7 +47,6 @@ export interface LeasedContext extends SyncContext {
   readonly cut: AbortSignal;
 }
 
-/** What the steps of a run work with. */
 export interface StepContext extends LeasedContext {
   readonly runPolicy: RunPolicy;
   readonly memory: ScanMemory;

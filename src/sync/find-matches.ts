@@ -35,7 +35,6 @@ const nothingCompared: FoundMatches = { ...noMatches, lines: null };
 /** A name that more records share proves nothing. */
 const mostNamesakes = 100;
 
-/** A lead and a row that were compared. */
 interface Compared extends Candidate {
   readonly state: MatchState | null;
   readonly fields: Likeness['fields'];
@@ -259,7 +258,6 @@ function whyOf(
   return said.join(', ');
 }
 
-/** How many records have the same name. */
 class Namesakes {
   readonly #counts = new Map<string, number>();
 

@@ -305,7 +305,6 @@ export function scanWeight(context: StepContext, run: Run): number {
   return run.scanIncomplete ? 0.5 : 1;
 }
 
-/** Whether a scan has shown all that the list has. */
 function isComplete(run: Run): boolean {
   return run.pulled > 0 && !run.scanIncomplete;
 }

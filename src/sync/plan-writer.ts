@@ -85,7 +85,6 @@ export class PlanWriter {
     this.#moves.push({ to: 'missed', leadId, row, missed: { ...missed, run: this.#run.id } });
   }
 
-  /** Stores the rest. */
   async end(): Promise<void> {
     await this.#flush();
     await this.#storing;

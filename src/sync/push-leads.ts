@@ -96,7 +96,6 @@ function kindsOf({ runPolicy }: StepContext): readonly ActionKind[] {
   return ['update-lead', 'create-lead', 'delete-lead', ...runPolicy.toProve];
 }
 
-/** Carries out the actions that need the service, in batches, until none is left. */
 export async function pushLeads(context: StepContext, run: Run): Promise<Run> {
   const isDoubted = await areRepliesDoubted(context.pool, scopeOf(context.connection));
   const pushing = {

@@ -86,7 +86,6 @@ function statusChange(
 /** Batches, and how each is begun, written and stored. */
 interface BatchWriter<Batch> {
   readonly batches: AsyncIterable<Batch>;
-  /** Records that the write of a batch is about to begin. */
   readonly begin: (db: pg.PoolClient, batch: Batch) => Promise<void>;
   readonly changes: (batch: Batch) => Promise<readonly RowChange[]>;
   /** Stores the outcomes of a batch. `outcomeOf`: by the key of a change. */

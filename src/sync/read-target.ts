@@ -231,7 +231,6 @@ class HeadingLines {
   }
 }
 
-/** The most rows that are named. */
 const mostNamed = 5;
 
 /** The numbers of rows, as the subject of a sentence. */

@@ -60,7 +60,6 @@ function verificationOf(
   return { verification, unaccounted };
 }
 
-/** The problem of numbers that do not add up. */
 function unaccountedProblem(unaccounted: number, records: number): Problem {
   const what =
     unaccounted > 0
@@ -70,7 +69,6 @@ function unaccountedProblem(unaccounted: number, records: number): Problem {
   return { code: 'receipt.unaccounted', message };
 }
 
-/** The problem of a write that does not show what was written. */
 function unverifiedProblem({ kind, leadId, row, result }: UnverifiedWrite): Problem {
   return {
     code: `receipt.${result}`,
@@ -100,7 +98,6 @@ function unexplainedMessage(kind: ActionKind): string {
 
 const auditCode = 'audit.unexplained';
 
-/** The most unexplained differences that a report names. */
 const mostNamed = 100;
 
 /** Looks at all that differs at the end of a run that compared both sides, and was not stopped. */
@@ -203,7 +200,6 @@ export interface AppliedPlan {
   readonly stale: number;
 }
 
-/** The most problems that a report lists. */
 const maxProblems = 1000;
 
 /**
