@@ -8,7 +8,7 @@ import { type ActionCount, countActions, troubledActions } from '../store/action
 import { approvalOf, editedByHand, leftOut, linesDoneBefore, linesOfRun } from '../store/approvals.ts';
 import { countConflicts, listConflicts } from '../store/conflicts.ts';
 import { openAttempts } from '../store/intents.ts';
-import { countRecordsByOutcome, type UnverifiedWrite, unverifiedWrites } from '../store/verifications.ts';
+import { actsOfRound, heldRecords } from '../store/verifications.ts';
 import { connectionOf } from '../store/places.ts';
 import type { ApprovedLine, Phase, Run, RunStatus } from '../store/runs.ts';
 import type { Forecast } from './forecast.ts';
@@ -17,7 +17,7 @@ import { showCell } from '../core/lead/value.ts';
 import { auditedConditions, auditRecords } from '../store/run-sights.ts';
 import type { LeasedContext } from './context.ts';
 import { counted } from '../core/lead/counted.ts';
-import type { RecordCounts } from '../core/merge/count-outcomes.ts';
+import { type Act, countOutcomes, type RecordCounts } from '../core/merge/count-outcomes.ts';
 
 /**
  * Every record of either side, counted once by what became of it. `equal`: compared and the same, or written and read
@@ -69,10 +69,10 @@ function unaccountedProblem(unaccounted: number, records: number): Problem {
   return { code: 'receipt.unaccounted', message };
 }
 
-function unverifiedProblem({ kind, leadId, row, result }: UnverifiedWrite): Problem {
+function unverifiedProblem({ kind, leadId, row, receipt }: Act): Problem {
   return {
-    code: `receipt.${result}`,
-    message: result === 'changed' ? changedMessage(kind) : unexplainedMessage(kind),
+    code: `receipt.${receipt}`,
+    message: receipt === 'changed' ? changedMessage(kind) : unexplainedMessage(kind),
     ...(leadId !== null && { leadId }),
     ...(row !== null && { row }),
   };
@@ -228,13 +228,19 @@ export async function buildReport(
     ({ state, round, kind }) => state === 'deferred' && round === run.round && kind !== 'create-lead',
   );
   const held = await countConflicts(db, run.connection, heldBy);
-  const byOutcome = await countRecordsByOutcome(db, run);
+  const acts = await actsOfRound(db, run);
+  const isUndo = run.undoOf !== null;
+  const byOutcome = countOutcomes(acts, await heldRecords(db, run.connection, isUndo ? run.id : null), {
+    rowsReadEqual: run.rowsReadEqual,
+    isFinished: run.phase === 'finish',
+    isUndo,
+  });
   // Where a write is not there any more the sides are not as the run left them.
   const audit = byOutcome.unexplained > 0 ? nothingAudited : found;
   const { verification, unaccounted } = verificationOf(run, byOutcome, seesAll);
-  const unverified = await unverifiedWrites(db, run, maxProblems);
+  const unverified = acts.filter(({ receipt }) => receipt === 'changed' || receipt === 'unexplained');
   const reviewed = await reviewedLines(db, run);
-  const changed = unverified.filter(({ result }) => result === 'changed').length;
+  const changed = unverified.filter(({ receipt }) => receipt === 'changed').length;
   const putOff = deferred + inDoubt + changed + reviewed.refused.length;
   const isIdle =
     idle !== null &&
@@ -248,7 +254,7 @@ export async function buildReport(
     ...run.refusals.map(({ code, message }) => ({ code: `guard.${code}`, message })),
     ...run.problems,
     ...(unaccounted === 0 ? [] : [unaccountedProblem(unaccounted, run.records)]),
-    ...unverified.map(unverifiedProblem),
+    ...unverified.slice(0, maxProblems).map(unverifiedProblem),
     ...reviewed.refused.map(staleProblem),
     ...(await heldProblems(db, run, heldBy)),
     ...(await putOffProblems(db, run)),
