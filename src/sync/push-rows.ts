@@ -18,6 +18,70 @@ import { sameCell } from '../core/lead/value.ts';
 import { columnsOf, type FieldMapping } from '../core/lead/mapping.ts';
 import type { RowStanding } from '../core/merge/row-standing.ts';
 
+/**
+ * Writes rows, in batches that the target applies as a whole. The baseline moves only for confirmed changes; a batch whose
+ * confirmation was lost is written again.
+ */
+export async function pushRows(context: StepContext, run: Run): Promise<Run> {
+  await writeBatches(context, run, {
+    batches: openActions(context.pool, run, rowKinds, context.target.batchSize),
+    begin: (db, actions) => recordBegun(db, actions),
+    async changes(actions) {
+      const status = await statusOfNewRows(context, actions);
+      const created = actions.flatMap(({ kind, leadId }) => (kind === 'create-row' ? (leadId ?? []) : []));
+      const was = await placesOf(context.pool, run.connection, created);
+      const today = new Date(context.clock.now()).toISOString().slice(0, 10);
+      const deleted = deletedText(today);
+      return actions.map((action) =>
+        rowChange(action, deleted, status(action), was.get(action.leadId ?? '')),
+      );
+    },
+    commit(actions, outcomeOf) {
+      const results = actions.map((action) => resultOf(action, outcomeOf(String(action.id))));
+      return commitRows(context, run, results);
+    },
+  });
+  await pushNewRows(context, run);
+  await showStatus(context, run);
+  return inLeasedTransaction(context, (db) => updateRun(db, run.id, { phase: 'receipt' }));
+}
+
+/**
+ * Records the values of rows before they are overwritten, and counts the attempt. When the outcome of the write is lost,
+ * the next run finds the new values: the history then has what they may have replaced.
+ */
+async function recordBegun(db: pg.PoolClient, actions: readonly Action[]): Promise<void> {
+  const replacing = actions.filter(isReplacing);
+  const entries = replacing.map(rowHistory).map(({ changes, ...entry }) => {
+    const filled = Object.entries(changes).filter(([, { from }]) => from !== null);
+    return { ...entry, changes: Object.fromEntries(filled) };
+  });
+  await recordHistory(db, entries);
+  await countAttempts(db, actions);
+}
+
+/** The status of new rows, which spares a second write; undefined without a status column. */
+async function statusOfNewRows(
+  { pool, connection }: StepContext,
+  actions: readonly Action[],
+): Promise<(action: Action) => string | undefined> {
+  if (connection.target.statusColumn === undefined) return () => undefined;
+  const fresh = actions.filter(({ kind }) => kind === 'create-row' || kind === 'link');
+  const leadIds = fresh.map(({ leadId }) => leadId ?? '');
+  const conflicts = leadIds.length === 0 ? null : await conflictsOfLeads(pool, connection.name, leadIds);
+  return ({ leadId }) => newRowStatus(conflicts?.get(leadId ?? '') ?? [], connection.fields);
+}
+
+function resultOf(action: Action, outcome: RowOutcome): RowResult {
+  if (outcome.status === 'done') return { action, state: 'done', row: outcome.row };
+  const { status, code, message } = outcome;
+  // Without a status column the row is unchanged, and only the store records the deletion.
+  if (code === 'target.no-status-column') return { action, state: 'done', code };
+  // The row is fine: it only cannot be undone.
+  const isUndosOwn = code === 'row.has-own-cells' && putsBack(action);
+  return { action, state: isUndosOwn ? 'deferred' : status, code, message };
+}
+
 /** An undo and a reviewed plan leave the texts to the next sync. */
 export function showsStatus({ connection, runPolicy }: StepContext): boolean {
   return connection.target.statusColumn !== undefined && runPolicy.doesAll;
@@ -166,68 +230,4 @@ async function* newRowBatches({ pool, target }: StepContext, run: Run): AsyncGen
     size += characters;
   }
   if (batch.length > 0) yield batch;
-}
-
-/**
- * Writes rows, in batches that the target applies as a whole. The baseline moves only for confirmed changes; a batch whose
- * confirmation was lost is written again.
- */
-export async function pushRows(context: StepContext, run: Run): Promise<Run> {
-  await writeBatches(context, run, {
-    batches: openActions(context.pool, run, rowKinds, context.target.batchSize),
-    begin: (db, actions) => recordBegun(db, actions),
-    async changes(actions) {
-      const status = await statusOfNewRows(context, actions);
-      const created = actions.flatMap(({ kind, leadId }) => (kind === 'create-row' ? (leadId ?? []) : []));
-      const was = await placesOf(context.pool, run.connection, created);
-      const today = new Date(context.clock.now()).toISOString().slice(0, 10);
-      const deleted = deletedText(today);
-      return actions.map((action) =>
-        rowChange(action, deleted, status(action), was.get(action.leadId ?? '')),
-      );
-    },
-    commit(actions, outcomeOf) {
-      const results = actions.map((action) => resultOf(action, outcomeOf(String(action.id))));
-      return commitRows(context, run, results);
-    },
-  });
-  await pushNewRows(context, run);
-  await showStatus(context, run);
-  return inLeasedTransaction(context, (db) => updateRun(db, run.id, { phase: 'receipt' }));
-}
-
-/**
- * Records the values of rows before they are overwritten, and counts the attempt. When the outcome of the write is lost,
- * the next run finds the new values: the history then has what they may have replaced.
- */
-async function recordBegun(db: pg.PoolClient, actions: readonly Action[]): Promise<void> {
-  const replacing = actions.filter(isReplacing);
-  const entries = replacing.map(rowHistory).map(({ changes, ...entry }) => {
-    const filled = Object.entries(changes).filter(([, { from }]) => from !== null);
-    return { ...entry, changes: Object.fromEntries(filled) };
-  });
-  await recordHistory(db, entries);
-  await countAttempts(db, actions);
-}
-
-/** The status of new rows, which spares a second write; undefined without a status column. */
-async function statusOfNewRows(
-  { pool, connection }: StepContext,
-  actions: readonly Action[],
-): Promise<(action: Action) => string | undefined> {
-  if (connection.target.statusColumn === undefined) return () => undefined;
-  const fresh = actions.filter(({ kind }) => kind === 'create-row' || kind === 'link');
-  const leadIds = fresh.map(({ leadId }) => leadId ?? '');
-  const conflicts = leadIds.length === 0 ? null : await conflictsOfLeads(pool, connection.name, leadIds);
-  return ({ leadId }) => newRowStatus(conflicts?.get(leadId ?? '') ?? [], connection.fields);
-}
-
-function resultOf(action: Action, outcome: RowOutcome): RowResult {
-  if (outcome.status === 'done') return { action, state: 'done', row: outcome.row };
-  const { status, code, message } = outcome;
-  // Without a status column the row is unchanged, and only the store records the deletion.
-  if (code === 'target.no-status-column') return { action, state: 'done', code };
-  // The row is fine: it only cannot be undone.
-  const isUndosOwn = code === 'row.has-own-cells' && putsBack(action);
-  return { action, state: isUndosOwn ? 'deferred' : status, code, message };
 }
