@@ -2,7 +2,7 @@ import { BlockList, isIPv6 } from 'node:net';
 import { getConnInfo } from '@hono/node-server/conninfo';
 import type { Context, MiddlewareHandler } from 'hono';
 import type { Config } from '../config/config.ts';
-import { statusPage } from '../store/decisions.ts';
+import { statusPage } from '../store/conflicts.ts';
 
 /** Somebody whom the proxy in front has signed in. */
 export interface Visitor {
