@@ -44,7 +44,7 @@ export async function openWorker(config: Config, log: Logger, telemetry?: Teleme
     queueCounts: async () => countJobs(await queues()),
     clocks: () => clockDifferences(app),
   });
-  if (config.telemetry?.metrics) await metrics.observe();
+  if (config.telemetry?.metrics) stack.use(await metrics.observe());
   const owned = stack.move();
   return {
     ...app,
