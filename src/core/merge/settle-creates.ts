@@ -82,16 +82,17 @@ export function* settleCreates(
   policy: Policy,
 ): Steps<SettledCreates> {
   const lost = nothingSettled(scan.weight);
-  const isLinked = ({ id }: Intent): boolean => {
-    const match = matches.get(id);
-    return match?.kind === 'found' && hasRow(match.leadId);
+  const matchOf = ({ id }: Intent): CreateMatch => matches.get(id) ?? { kind: 'wait' };
+  const isLinked = (intent: Intent): boolean => {
+    const match = matchOf(intent);
+    return match.kind === 'found' && hasRow(match.leadId);
   };
   const open = intents.filter((intent) => !isLinked(intent));
   const intentRows = yield* findIntentRows(open, loose);
 
   for (const intent of intents) {
-    const match = matches.get(intent.id);
-    if (match === undefined || match.kind === 'again') {
+    const match = matchOf(intent);
+    if (match.kind === 'again') {
       lost.abandoned.push(intent.id);
       continue;
     }
