@@ -1,8 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { Aside } from '../../src/core/lead/aside.ts';
 import type { Cell, Cells, Values } from '../../src/core/lead/value.ts';
+import type { HeldField } from '../../src/core/merge/difference.ts';
 import { type LeadCheckpoint, LiveScan } from '../../src/core/merge/live-scan.ts';
 import { Baselines } from '../../src/core/merge/loaded-baselines.ts';
+import { rowsInCells } from '../../src/core/merge/rows-in-cells.ts';
+import { type PairFacts, sightOf } from '../../src/core/merge/sight-of.ts';
 import type { Asked } from '../../src/core/merge/unlisted.ts';
 import { cpuMs } from '../support/cpu-ms.ts';
 import { lawRuns } from '../support/law-runs.ts';
@@ -90,6 +94,27 @@ const event = fc.oneof(
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('leads-anew', 'rows-anew') }) },
 );
+const unknown: PairFacts = {
+  base: null,
+  leadAbsences: 0,
+  rowAbsences: 0,
+  isCounted: false,
+  absentSince: null,
+  deletionDone: false,
+};
+const facts: PairFacts = {
+  base: {},
+  leadAbsences: 1,
+  rowAbsences: 2,
+  isCounted: true,
+  absentSince: 3,
+  deletionDone: true,
+};
+const held: readonly HeldField[] = [{ field: '', code: '', resolution: null, lead: null, row: null }];
+const asides: readonly Aside[] = ['', 'nobody', ...ids.map((id) => id.toLowerCase())].flatMap((leadId) =>
+  (['table', 'note', 'note'] as const).map((kind) => ({ leadId, kind, place: 'B7' })),
+);
+
 const seeing = { isWhole: true, usualStatus: null };
 
 const rowOf = (leadId: string, ordinal: number) =>
@@ -158,6 +183,14 @@ describe('a live scan', () => {
         for (const leadId of [...ids, key, 'nobody'])
           expect(about(live, leadId)).toEqual(model.about(leadId));
         expect(all(live)).toEqual(model.all());
+        for (const leadId of ids) {
+          const none = { ...model.sight(leadId), ...unknown, isKnown: false, held: [] };
+          expect(sightOf(live, leadId, undefined, [])).toEqual(none);
+          const known = { ...model.sight(leadId), ...facts, isKnown: true, held };
+          expect(sightOf(live, leadId, facts, held)).toEqual(known);
+        }
+        live.seeAsides(asides);
+        expect(rowsInCells(live)).toEqual(model.rowsInCells(asides));
       }),
       { numRuns: lawRuns(500) },
     );

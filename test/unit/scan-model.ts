@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { Aside } from '../../src/core/lead/aside.ts';
 import { hashContent, readableFingerprint } from '../../src/core/lead/content-hash.ts';
 import type { FieldMapping } from '../../src/core/lead/mapping.ts';
 import type { MergedPlace } from '../../src/core/lead/table-pieces.ts';
@@ -6,7 +7,7 @@ import { type Cells, isUnreadable, type Values } from '../../src/core/lead/value
 import { showsBase } from '../../src/core/merge/difference.ts';
 import type { LiveScan } from '../../src/core/merge/live-scan.ts';
 import { Baselines, digestMark, recordText } from '../../src/core/merge/loaded-baselines.ts';
-import type { ScannedRow } from '../../src/core/merge/shown-rows.ts';
+import type { ScannedRow, ShownRow } from '../../src/core/merge/shown-rows.ts';
 import type { Asked } from '../../src/core/merge/unlisted.ts';
 
 export const fields: readonly FieldMapping[] = [
@@ -131,7 +132,7 @@ export class ScanModel {
   rowOf = (leadId: string): RowSeen | undefined => this.rows.find((row) => row.leadId === leadId);
 
   /** How the first row of an id is kept; null: there is none, or it is as it was. */
-  keptRow(leadId: string): object | null {
+  keptRow(leadId: string): ShownRow | null {
     const first = this.rowOf(leadId);
     if (first === undefined) return null;
     const { ordinal, row, status, cells, isAsBase } = first;
@@ -153,7 +154,7 @@ export class ScanModel {
     return { lead: isPair && !this.hasLead(leadId), row: isPair && this.rowOf(leadId) === undefined };
   }
 
-  about(leadId: string): object {
+  about(leadId: string) {
     const pair = this.pairs.get(leadId);
     const [lead, row] = [this.others.get(leadId) ?? null, this.keptRow(leadId)];
     const bytes = (one: object | null): number => (one === null ? 0 : Buffer.byteLength(JSON.stringify(one)));
@@ -171,6 +172,38 @@ export class ScanModel {
       isCopied: this.rows.some((one) => one.leadId === leadId && this.isLoose(one)),
       length: baseBytes + bytes(lead) + bytes(row),
     };
+  }
+
+  /** What nothing but the scan tells of `sightOf`. */
+  sight(leadId: string): object {
+    const { lead, row, missed, merged: into, asked, isCopied } = this.about(leadId);
+    const hash = row?.hash ?? null;
+    const isSame = lead !== null && hash !== null && readableFingerprint(lead, fields) === hash;
+    return {
+      leadId,
+      isSame,
+      lead: isSame ? null : lead,
+      row: isSame ? null : (row?.cells ?? null),
+      rowNumber: row?.row ?? this.pairs.get(leadId)?.row ?? null,
+      missed,
+      merged: into,
+      asked,
+      isCopied,
+    };
+  }
+
+  rowsInCells(asides: readonly Aside[]): readonly object[] {
+    const found = new Map<string, object>();
+    for (const one of asides) {
+      const leadId = this.spellings.get(one.leadId) ?? one.leadId;
+      const pair = this.pairs.get(leadId);
+      const { missed, merged: into, hasRow, hasLead } = this.about(leadId);
+      const isInNoRow = pair ? missed.row && into === null : !hasRow && (one.kind === 'table' || hasLead);
+      const place = JSON.stringify([one.place, leadId, one.kind]);
+      const hadRow = (pair?.base ?? null) !== null;
+      if (leadId === '' || isInNoRow) found.set(place, { ...one, leadId, hadRow });
+    }
+    return [...found.keys()].toSorted().map((place) => found.get(place) ?? {});
   }
 
   all(): object {
