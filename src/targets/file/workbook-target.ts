@@ -72,7 +72,7 @@ export async function withFirstRows<T>(
   if (file === null || file.size === 0) return await look(null);
   const why = (await location.whyReadOnly?.()) ?? null;
   if (why !== null) throw new LeadsyncError('target.not-writable', why);
-  return await look(await format.firstRows(file, place.name, signal, sheet));
+  return await look(await format.firstRows(file, place.name, sheet));
 }
 
 type Where = {

@@ -146,7 +146,7 @@ async function syncFolder(folder: string): Promise<void> {
 }
 
 /** Null when missing. Throws `target.unreadable` when it is no regular file or not readable. */
-export async function openSource(path: string): Promise<SourceFile | null> {
+export async function openSource(path: string, signal: AbortSignal): Promise<SourceFile | null> {
   // Without NONBLOCK a named pipe would block.
   const handle = await unlessMissing(path, open(path, constants.O_RDONLY | constants.O_NONBLOCK));
   if (handle === null) return null;
@@ -161,15 +161,12 @@ export async function openSource(path: string): Promise<SourceFile | null> {
   }
   refused.move();
   const version = versionOf(opened);
-  return sourceFile(handle, {
-    version,
-    size: Number(opened.size),
-    async isCurrent() {
-      const now = await statOf(path);
-      return now !== null && versionOf(now) === version;
-    },
-    [Symbol.asyncDispose]: () => handle.close(),
-  });
+  const isCurrent = async (): Promise<boolean> => {
+    const now = await statOf(path);
+    return now !== null && versionOf(now) === version;
+  };
+  const rest = { version, size: Number(opened.size), isCurrent, [Symbol.asyncDispose]: () => handle.close() };
+  return sourceFile(handle, rest, signal);
 }
 
 export function statOf(path: string): Promise<BigIntStats | null> {

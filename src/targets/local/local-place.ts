@@ -43,7 +43,7 @@ function locationOf(path: string, name: string): FileLocation {
       return stat === null ? null : { version: versionOf(stat), size: Number(stat.size), contentTag: null };
     },
     conflictCopies: () => conflictCopiesOf(path),
-    open: () => openSource(path),
+    open: (signal) => openSource(path, signal),
     assertNotOpen,
     whyReadOnly: () => whyReadOnly(path),
     assertWritable: () => assertWritable(path),
