@@ -29,9 +29,7 @@ import type { FilePlace, SourceFile } from '../file/file-place.ts';
 import { FileTarget } from '../file/file-target.ts';
 import { spliced } from '../file/splice.ts';
 
-/**
- * A target that is one CSV file (RFC 4180, in UTF-8, UTF-16 or Windows-1252); all bytes other than mapped cells stay.
- */
+/** One CSV file (RFC 4180, in UTF-8, UTF-16 or Windows-1252); all bytes other than mapped cells stay. */
 export function createCsvTarget(place: FilePlace, options: Omit<FileTableOptions, 'name'>): Target {
   return new FileTarget(place, new CsvFormat({ ...options, name: place.name }));
 }

@@ -24,10 +24,7 @@ export interface CsvSheet {
   readonly records: AsyncGenerator<readonly CsvRecord[]>;
 }
 
-/**
- * Reads the header. Call `records.return` when not reading to the end. @throws LeadsyncError `target.unreadable`,
- * `target.header-missing`, `target.id-column-missing`.
- */
+/** Reads the header. Call `records.return` when not reading to the end. */
 export async function openCsvSheet(file: SourceFile, options: FileTableOptions): Promise<CsvSheet> {
   const format = detectCsvDialect(await file.head(csvHeadBytes), options);
   const batches = readCsvRecords(file.chunks(), format, options.name);

@@ -79,7 +79,7 @@ async function startWriting(path: string, assertNotOpen: () => Promise<void>): P
         signal.throwIfAborted();
         return isStill(original);
       };
-      const replaced = await replaceFile({ path, original, content, mayReplace });
+      const replaced = await replaceFile(path, original, content, mayReplace);
       if (replaced === null) return null;
       const { left } = replaced;
       return { left: left === null ? null : { version: versionOf(left), size: Number(left.size) } };

@@ -53,10 +53,7 @@ export interface XlsxSheet {
   readonly layout: SheetLayout;
 }
 
-/**
- * Opens a workbook and finds the headings. Call `rows.return` when not reading to the end. @throws LeadsyncError
- * `target.unreadable`, `target.header-missing`, `target.id-column-missing`.
- */
+/** Opens a workbook and finds the headings. Call `rows.return` when not reading to the end. */
 export async function openXlsxSheet(file: RandomAccess, options: FileTableOptions): Promise<XlsxSheet> {
   const { timeZone, name } = options;
   const { reader, batches, ...known } = await openSheetReader(file, options, timeZone, xlsxFaults(name));
