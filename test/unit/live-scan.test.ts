@@ -204,7 +204,7 @@ describe('a live scan', () => {
         live.seeAsides(asides);
         expect(rowsInCells(live)).toEqual(model.rowsInCells(asides));
       }),
-      { numRuns: lawRuns(300) },
+      { numRuns: lawRuns(200) },
     );
   });
 
