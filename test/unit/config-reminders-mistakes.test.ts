@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { leadFields } from '../../src/core/lead/lead-fields.ts';
 import { reminderFiles, to } from './config-reminders-scene.ts';
 
 const { mistakesOf } = reminderFiles();
@@ -68,7 +69,7 @@ describe('mistakes', () => {
         at(
           10,
           '.routes[1].when.regoin',
-          'mapped are companyName, segment, city, region, stage, nextFollowUpAt; did you mean "region"?',
+          `mapped are ${Object.keys(leadFields).join(', ')}; did you mean "region"?`,
         ),
       ],
     ],
@@ -97,10 +98,14 @@ describe('mistakes', () => {
         'caldav:',
         '  a@b.c: { url: http://dav.example.com/x/, username: a, password: pw }',
         '  anna: { url: https://dav.example.com/x/, username: a, password: pw }',
+        '  c@b.c: { url: https://dav.example.com/x/ }',
+        '  d@b.c: { url: https://apidata.googleusercontent.com/caldav/v2/d@b.c/events, username: d, password: pw }',
       ],
       [
         at(8, '.caldav["a@b.c"].url', 'must begin with https://'),
         at(9, '.caldav.anna', 'one e-mail address'),
+        at(10, '.caldav["c@b.c"].username', 'only apidata.googleusercontent.com'),
+        at(11, '.caldav["d@b.c"].password', 'must be left out'),
       ],
     ],
     ['an address without an id', ['leadUrl: https://x/leads'], [at(7, '.leadUrl', '{id}')]],
