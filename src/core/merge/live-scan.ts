@@ -182,8 +182,8 @@ export class LiveScan {
     const ranges = checkpoints.flatMap((one) => one.asBase).toSorted(([a], [b]) => a - b);
     for (let n = 0; n < this.base.size; n++) {
       const id = this.base.pairId(n);
-      const [first, count] = ranges[lastBefore(ranges, id)] ?? [0, 0];
-      if (id < first + count) this.#leads[n] = asBase;
+      const range = lastBefore(ranges, id);
+      if (range !== undefined && id < range[0] + range[1]) this.#leads[n] = asBase;
     }
     for (const { cursors, asked } of checkpoints) {
       this.useCursors(cursors);
@@ -256,13 +256,13 @@ export class LiveScan {
   /** The sides on which the scan missed a pair; of any other lead none. */
   missed(leadId: string): { readonly lead: boolean; readonly row: boolean } {
     const n = this.base.find(leadId);
-    return { lead: n >= 0 && this.#leads[n] === notMet, row: n >= 0 && this.#rows[n] === notMet };
+    return { lead: this.#leads[n] === notMet, row: this.#rows[n] === notMet };
   }
 
   /** Where the row of a pair went that the scan missed. */
   merged(leadId: string): MergedPlace | null {
     const n = this.base.find(leadId);
-    const place = n >= 0 && this.#rows[n] === notMet ? this.base.row(n) : null;
+    const place = this.#rows[n] === notMet ? this.base.row(n) : null;
     return place === null ? null : (this.#merged.get(place) ?? null);
   }
 
@@ -312,17 +312,15 @@ export class LiveScan {
   differing(ofRows = false): readonly string[] {
     const ids = new Set<string>();
     if (!ofRows) for (const leadId of this.leads()) if (!this.isPlain(leadId)) ids.add(leadId);
-    for (const leadId of this.#shownRows.ids()) if (this.row(leadId)?.cells !== null) ids.add(leadId);
+    for (const leadId of this.#shownRows.otherIds()) ids.add(leadId);
     for (const { leadId, row } of this.absent()) if (row || !ofRows) ids.add(leadId);
     return [...ids].toSorted();
   }
 
   /** The leads that the list lacks, with a row that is not as it was, in their order; without those that were asked for. */
   unlistedRows(): readonly string[] {
-    const ids = [...this.#shownRows.ids()].filter(
-      (leadId) => !this.hasLead(leadId) && !this.#asked.has(leadId) && this.row(leadId)?.cells !== null,
-    );
-    return ids.toSorted();
+    const ids = [...this.#shownRows.otherIds()];
+    return ids.filter((leadId) => !this.hasLead(leadId) && !this.#asked.has(leadId)).toSorted();
   }
 
   /** How many pairs show their baselines, on either side. */
@@ -367,13 +365,13 @@ export class LiveScan {
   }
 }
 
-/** The last range that begins at an id or before it; -1: none does. */
-function lastBefore(ranges: readonly PairRange[], id: number): number {
+/** The last range that begins at an id or before it. */
+function lastBefore(ranges: readonly PairRange[], id: number): PairRange | undefined {
   let [low, high] = [0, ranges.length];
   while (low < high) {
     const middle = (low + high) >> 1;
     if ((ranges[middle]?.[0] ?? Infinity) <= id) low = middle + 1;
     else high = middle;
   }
-  return low - 1;
+  return ranges[low - 1];
 }

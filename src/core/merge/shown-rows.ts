@@ -119,25 +119,20 @@ export class ShownRows {
     const [row, other] = [this.find(key), this.find(leadId)];
     if (row === null) return;
     this.#first.set(key, '');
-    // Of two rows the one that stands first has the id.
-    const isFirst = other === null || row.ordinal < other.ordinal;
-    if (isFirst) this.#first.set(leadId, JSON.stringify(row));
-    const copy = isFirst ? other : row;
-    if (copy !== null) this.#copy(leadId, copy);
+    // Of two rows the one that stands first has the id: the other was read after its spelling was known.
+    this.#first.set(leadId, JSON.stringify(row));
+    if (other !== null) this.keepLoose({ ...other, leadId, cells: other.cells ?? {} }, true);
     if (this.#copied.delete(key)) this.#ofCopies.set(key, leadId);
   }
 
   /** All at once, since each row is looked at. */
   respellCopies(): void {
-    for (const loose of this.#ofCopies.size === 0 ? [] : this.loose()) {
+    if (this.#ofCopies.size === 0) return;
+    for (const loose of this.loose()) {
       const leadId = this.#ofCopies.get(loose.leadId ?? '');
       if (leadId !== undefined) this.#keepLoose({ ...loose, leadId });
     }
     this.#ofCopies = new Map();
-  }
-
-  #copy(leadId: string, { ordinal, row, status, cells }: ShownRow): void {
-    this.keepLoose({ ordinal, row, status, leadId, cells: cells ?? {} }, true);
   }
 
   isCopied(leadId: string): boolean {
@@ -157,6 +152,11 @@ export class ShownRows {
   /** The leads of `find`. */
   *ids(): Generator<string> {
     for (let n = 0; n < this.#first.size; n++) if (this.#first.text(n) !== '') yield this.#first.id(n);
+  }
+
+  /** Those of `ids` whose rows do not show their baselines. */
+  *otherIds(): Generator<string> {
+    for (const leadId of this.ids()) if (this.find(leadId)?.cells !== null) yield leadId;
   }
 
   /** Rows without an id, and those whose id an earlier row has, in the target's order. */
